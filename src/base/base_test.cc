@@ -1,0 +1,130 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmath>
+
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/random.h"
+#include "base/statistics.h"
+#include "base/text.h"
+
+namespace perfcast {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(Statistics, QuantilesInterpolate) {
+  EXPECT_DOUBLE_EQ(median({3, 1, 2}), 2);
+  EXPECT_DOUBLE_EQ(median({4, 1, 2, 3}), 2.5);
+  EXPECT_DOUBLE_EQ(quantile({0, 10}, 0.25), 2.5);
+  EXPECT_TRUE(std::isnan(median({})));
+}
+
+TEST(Statistics, RobustDeviationIgnoresOneOutlier) { EXPECT_NEAR(robust_deviation({1, 2, 3, 4, 1000}), 1.4826, 1e-12); }
+
+TEST(Statistics, BinomialIntervalMatchesClopperPearson) {
+  const auto [lower, upper] = binomial_interval(9, 10, 0.95);
+  EXPECT_NEAR(lower, 0.5549839, 1e-6);
+  EXPECT_NEAR(upper, 0.9974714, 1e-6);
+  EXPECT_EQ(binomial_interval(0, 5, 0.95).first, 0);
+  EXPECT_EQ(binomial_interval(5, 5, 0.95).second, 1);
+}
+
+TEST(Statistics, KendallTau) {
+  const std::vector<double> a = {1, 2, 3, 4};
+  EXPECT_DOUBLE_EQ(kendall_tau(a, std::vector<double>{1, 2, 3, 4}), 1);
+  EXPECT_DOUBLE_EQ(kendall_tau(a, std::vector<double>{4, 3, 2, 1}), -1);
+  EXPECT_TRUE(std::isnan(kendall_tau(a, std::vector<double>{1, 1, 1, 1})));
+}
+
+TEST(Random, SameSeedSameStream) {
+  Random a(7);
+  Random b(7);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(a.next(), b.next());
+  double sum = 0;
+  for (int i = 0; i < 10000; ++i) sum += a.normal();
+  EXPECT_NEAR(sum / 10000, 0, 0.05);
+}
+
+TEST(Csv, QuotesNewlinesAndLines) {
+  const auto table = CsvTable::parse("a,b\r\n1,\"x,\"\"y\"\"\nz\"\n\n2,\n", "t.csv");
+  ASSERT_TRUE(table);
+  ASSERT_EQ(table->rows(), 2u);
+  EXPECT_EQ(table->cell(0, 1), "x,\"y\"\nz");
+  EXPECT_EQ(table->line(1), 5u);
+  EXPECT_EQ(**table->number(0, 0), 1);
+  EXPECT_FALSE((*table->number(1, 1)).has_value());
+}
+
+TEST(Csv, ErrorsNameFileAndLine) {
+  EXPECT_EQ(CsvTable::parse("a,b\n1\n", "t.csv").error().where, "t.csv:2");
+  EXPECT_EQ(CsvTable::parse("a,b\n1,\"2\n", "t.csv").error().code, "bad-csv");
+  EXPECT_EQ(CsvTable::parse("a,a\n", "t.csv").error().message, "the column 'a' is named twice");
+  EXPECT_EQ(CsvTable::parse("", "t.csv").error().message, "the file is empty");
+  const auto table = CsvTable::parse("speed,b\nnan,2\n", "t.csv");
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->number(0, 0).error().where, "t.csv:2");
+  EXPECT_THAT(table->column("sped").error().expected, HasSubstr("speed"));
+}
+
+TEST(JsonRead, ErrorsNameLineAndColumn) {
+  EXPECT_EQ(parse_json("{\n  \"a\": }", "p.json").error().where, "p.json:2:8");
+  EXPECT_EQ(parse_json(std::string(100, '['), "p.json").error().code, "bad-json");
+}
+
+TEST(JsonRead, AllMistakesAtOnce) {
+  const auto json = parse_json(R"({"a": 1, "b": "x"})", "p.json");
+  ASSERT_TRUE(json);
+  JsonReader in(*json, "p.json");
+  in.string("a");
+  in.number("b");
+  in.number("c");
+  const std::string message = in.finish().error().message;
+  EXPECT_THAT(message, HasSubstr("p.json.a: found number, expected a string"));
+  EXPECT_THAT(message, HasSubstr("p.json.b: found string, expected a finite number"));
+  EXPECT_THAT(message, HasSubstr("p.json.c: found nothing, expected a number"));
+}
+
+TEST(File, RoundTripAndErrors) {
+  const std::string path = testing::TempDir() + "/perfcast_file_test";
+  ASSERT_TRUE(write_file_atomically(path, "hello"));
+  EXPECT_EQ(*read_file(path), "hello");
+  EXPECT_EQ(read_file(path, 3).error().code, "file-too-large");
+  EXPECT_EQ(read_file(path + ".none").error().code, "file-not-found");
+  EXPECT_EQ(read_file(testing::TempDir()).error().code, "file-error");
+  ASSERT_TRUE(write_file_atomically(path, "\x1f\x8b broken"));
+  EXPECT_EQ(read_file(path).error().code, "bad-gzip");
+  EXPECT_FALSE(write_file_atomically("/nowhere/at/all", "x"));
+  EXPECT_TRUE(write_file_atomically("/dev/null", "x"));
+  struct stat facts {};
+  ASSERT_EQ(stat("/dev/null", &facts), 0);
+  EXPECT_TRUE(S_ISCHR(facts.st_mode));
+  unlink(path.c_str());
+}
+
+TEST(Text, TablesLineUp) {
+  TextTable table;
+  table.add_column("name", TextTable::Align::kLeft);
+  table.add_column("time", TextTable::Align::kRight);
+  table.add_row({"a", "1.25"});
+  table.add_row({"m\xC3\xBC", "12.5"});
+  EXPECT_EQ(table.to_text(), "name  time\na     1.25\nm\xC3\xBC    12.5\n");
+}
+
+TEST(Text, HumanNumbers) {
+  EXPECT_EQ(human_number(1234567), "1.23 M");
+  EXPECT_EQ(human_number(999.9), "1 k");
+  EXPECT_EQ(human_seconds(0.00123), "1.23 ms");
+  EXPECT_EQ(human_seconds(250), "250 s");
+  EXPECT_EQ(human_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(printable("a\x1b[31m"), "a?[31m");
+  EXPECT_THAT(split("a,,b", ','), ElementsAre("a", "", "b"));
+}
+
+}  // namespace
+}  // namespace perfcast

@@ -1,0 +1,121 @@
+#include "base/csv.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+
+#include "base/text.h"
+
+namespace perfcast {
+
+std::optional<double> parse_number(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  double value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+Result<CsvTable> CsvTable::parse(std::string_view text, const std::string& source, char separator) {
+  CsvTable table;
+  table.source_ = source;
+  if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);
+  size_t line = 1;
+  size_t at = 0;
+  std::vector<std::string> record;
+  while (at < text.size()) {
+    const size_t first_line = line;
+    record.clear();
+    bool record_open = true;
+    while (record_open) {
+      std::string cell;
+      if (at < text.size() && text[at] == '"') {
+        ++at;
+        bool closed = false;
+        while (at < text.size()) {
+          const char c = text[at++];
+          if (c == '\n') ++line;
+          if (c != '"') {
+            cell += c;
+          } else if (at < text.size() && text[at] == '"') {
+            cell += '"';
+            ++at;
+          } else {
+            closed = true;
+            break;
+          }
+        }
+        if (!closed) {
+          return Error{"bad-csv", "a quoted cell is never closed", source + ":" + std::to_string(first_line),
+                       "a closing quote"};
+        }
+        if (at < text.size() && text[at] != separator && text[at] != '\n' && text[at] != '\r') {
+          return Error{"bad-csv", "text follows a closing quote", source + ":" + std::to_string(line),
+                       "a separator or the end of the line"};
+        }
+      } else {
+        const size_t start = at;
+        while (at < text.size() && text[at] != separator && text[at] != '\n' && text[at] != '\r') ++at;
+        cell = std::string(text.substr(start, at - start));
+      }
+      record.push_back(std::move(cell));
+      if (at < text.size() && text[at] == separator) {
+        ++at;
+      } else {
+        if (at < text.size() && text[at] == '\r') ++at;
+        if (at < text.size() && text[at] == '\n') {
+          ++at;
+          ++line;
+        }
+        record_open = false;
+      }
+    }
+    if (record.size() == 1 && record[0].empty()) continue;  // an empty line
+    if (table.columns_.empty()) {
+      std::set<std::string> seen;
+      for (const std::string& name : record) {
+        if (!seen.insert(name).second) {
+          return Error{"bad-csv", "the column '" + name + "' is named twice", source + ":1", "unique column names"};
+        }
+      }
+      table.columns_ = record;
+      continue;
+    }
+    if (record.size() != table.columns_.size()) {
+      return Error{"bad-csv", "found " + std::to_string(record.size()) + " cells",
+                   source + ":" + std::to_string(first_line), std::to_string(table.columns_.size()) + " cells"};
+    }
+    for (std::string& cell : record) table.cells_.push_back(std::move(cell));
+    table.lines_.push_back(first_line);
+  }
+  if (table.columns_.empty()) return Error{"bad-csv", "the file is empty", source, "a line of column names"};
+  return table;
+}
+
+std::optional<size_t> CsvTable::find_column(std::string_view name) const {
+  const auto found = std::find(columns_.begin(), columns_.end(), name);
+  if (found == columns_.end()) return std::nullopt;
+  return static_cast<size_t>(found - columns_.begin());
+}
+
+Result<size_t> CsvTable::column(std::string_view name) const {
+  if (auto found = find_column(name)) return *found;
+  return Error{"missing-column", "there is no column '" + std::string(name) + "'", source_ + ":1",
+               "one of: " + nearest_names(name, columns_)};
+}
+
+std::string CsvTable::where(size_t row) const { return source_ + ":" + std::to_string(lines_[row]); }
+
+Result<std::optional<double>> CsvTable::number(size_t row, size_t column) const {
+  const std::string_view text = cell(row, column);
+  if (text.find_first_not_of(" \t") == std::string_view::npos) return std::optional<double>();
+  if (const auto value = parse_number(text)) return std::optional<double>(*value);
+  return Error{"bad-number",
+               "'" + std::string(text.substr(0, 40)) + "' in column '" + columns_[column] + "' is no number",
+               where(row), "a finite number, or nothing where it was not measured"};
+}
+
+}  // namespace perfcast

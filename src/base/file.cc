@@ -1,0 +1,138 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+namespace perfcast {
+namespace {
+
+Error system_error(const std::string& path, const std::string& doing) {
+  const int number = errno;
+  Error error{number == ENOENT ? "file-not-found" : "file-error", "cannot " + doing + ": " + std::strerror(number),
+              path, ""};
+  if (number == ENOENT) error.expected = "the path of an existing file";
+  if (number == EACCES) error.expected = "a file that you may read and a folder that you may write";
+  return error;
+}
+
+Error too_large(const std::string& path, size_t limit_bytes) {
+  return {"file-too-large", "the file holds more than " + std::to_string(limit_bytes) + " bytes", path,
+          "a file of at most that size"};
+}
+
+Result<std::string> gunzip(const std::string& compressed, const std::string& path, size_t limit_bytes) {
+  z_stream stream{};
+  if (inflateInit2(&stream, 15 + 16) != Z_OK) return Error{"out-of-memory", "zlib could not start", path, ""};
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(compressed.data()));
+  stream.avail_in = static_cast<uInt>(compressed.size());
+  std::string text;
+  std::string chunk(size_t{1} << 18, '\0');
+  int state = Z_OK;
+  while (state != Z_STREAM_END) {
+    stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
+    stream.avail_out = static_cast<uInt>(chunk.size());
+    state = inflate(&stream, Z_NO_FLUSH);
+    if (state != Z_OK && state != Z_STREAM_END) {
+      inflateEnd(&stream);
+      return Error{"bad-gzip", "the gzip stream is truncated or corrupt", path, "a complete .gz file"};
+    }
+    text.append(chunk.data(), chunk.size() - stream.avail_out);
+    if (text.size() > limit_bytes) {
+      inflateEnd(&stream);
+      return too_large(path, limit_bytes);
+    }
+  }
+  inflateEnd(&stream);
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path, size_t limit_bytes) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return system_error(path, "open the file");
+  std::string text;
+  struct stat facts {};
+  if (fstat(descriptor, &facts) == 0 && S_ISDIR(facts.st_mode)) {
+    close(descriptor);
+    return Error{"file-error", "this is a folder, not a file", path, "the path of a file"};
+  }
+  if (S_ISREG(facts.st_mode) && facts.st_size > 0) text.reserve(static_cast<size_t>(facts.st_size));
+  std::string chunk(size_t{1} << 18, '\0');
+  while (true) {
+    const ssize_t count = read(descriptor, chunk.data(), chunk.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      Error error = system_error(path, "read the file");
+      close(descriptor);
+      return error;
+    }
+    if (count == 0) break;
+    text.append(chunk.data(), static_cast<size_t>(count));
+    if (text.size() > limit_bytes) {
+      close(descriptor);
+      return too_large(path, limit_bytes);
+    }
+  }
+  close(descriptor);
+  if (text.size() >= 2 && text[0] == '\x1f' && text[1] == '\x8b') return gunzip(text, path, limit_bytes);
+  return text;
+}
+
+Status write_file_atomically(const std::string& path, std::string_view content) {
+  if (path == "-") {
+    if (std::fwrite(content.data(), 1, content.size(), stdout) != content.size() || std::fflush(stdout) != 0) {
+      return system_error("standard output", "write");
+    }
+    return {};
+  }
+  // A device or pipe (/dev/null, /dev/stdout) must be written in place: renaming would replace it.
+  struct stat facts {};
+  const bool in_place = stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode);
+  const std::string target = in_place ? path : path + ".tmp." + std::to_string(getpid());
+  const int flags = in_place ? O_WRONLY | O_CLOEXEC : O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+  const int descriptor = open(target.c_str(), flags, 0644);
+  if (descriptor < 0) return system_error(path, "create the file");
+  size_t done = 0;
+  while (done < content.size()) {
+    const ssize_t count = write(descriptor, content.data() + done, content.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      Error error = system_error(path, "write the file");
+      close(descriptor);
+      if (!in_place) unlink(target.c_str());
+      return error;
+    }
+    done += static_cast<size_t>(count);
+  }
+  if (!in_place && fsync(descriptor) != 0 && errno != EINVAL) {
+    Error error = system_error(path, "write the file");
+    close(descriptor);
+    unlink(target.c_str());
+    return error;
+  }
+  close(descriptor);
+  if (!in_place && rename(target.c_str(), path.c_str()) != 0) {
+    Error error = system_error(path, "replace the file");
+    unlink(target.c_str());
+    return error;
+  }
+  return {};
+}
+
+std::string user_data_folder() {
+  const char* data_home = std::getenv("XDG_DATA_HOME");
+  if (data_home != nullptr && *data_home != '\0') return std::string(data_home) + "/perfcast";
+  const char* home = std::getenv("HOME");
+  return std::string(home != nullptr && *home != '\0' ? home : "/tmp") + "/.local/share/perfcast";
+}
+
+}  // namespace perfcast

@@ -1,0 +1,23 @@
+#pragma once
+// Whole files, read and written safely.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace perfcast {
+
+// Reads at most `limit_bytes`; a larger file is an error ("file-too-large"), never a truncated read. Files that begin
+// with the gzip magic are decompressed (the limit holds for the decompressed text; a truncated or corrupt stream is
+// "bad-gzip").
+Result<std::string> read_file(const std::string& path, size_t limit_bytes = size_t{1} << 30);
+
+// Writes beside the target and renames: the file is as before or complete, also when killed. "-" writes to stdout.
+Status write_file_atomically(const std::string& path, std::string_view content);
+
+// $XDG_DATA_HOME/perfcast or ~/.local/share/perfcast; created on demand by the writer.
+std::string user_data_folder();
+
+}  // namespace perfcast

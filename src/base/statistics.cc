@@ -1,0 +1,108 @@
+#include "base/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace perfcast {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// P(X <= k) for X ~ Binomial(n, p), summed in log space.
+double binomial_cdf(int64_t k, int64_t n, double p) {
+  if (k < 0) return 0;
+  if (k >= n) return 1;
+  if (p <= 0) return 1;
+  if (p >= 1) return 0;
+  double total = 0;
+  const double nd = static_cast<double>(n);
+  for (int64_t i = 0; i <= k; ++i) {
+    const double id = static_cast<double>(i);
+    total += std::exp(std::lgamma(nd + 1) - std::lgamma(id + 1) - std::lgamma(nd - id + 1) + id * std::log(p) +
+                      (nd - id) * std::log1p(-p));
+  }
+  return std::min(total, 1.0);
+}
+
+template <typename F>
+double bisect(F above) {  // smallest p in [0, 1] with above(p)
+  double low = 0;
+  double high = 1;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (above(middle) ? high : low) = middle;
+  }
+  return (low + high) / 2;
+}
+
+}  // namespace
+
+double mean(std::span<const double> values) {
+  if (values.empty()) return kNaN;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double quantile(std::vector<double> values, double probability) {
+  if (values.empty()) return kNaN;
+  std::sort(values.begin(), values.end());
+  const double at = std::clamp(probability, 0.0, 1.0) * static_cast<double>(values.size() - 1);
+  const auto low = static_cast<size_t>(at);
+  const size_t high = std::min(low + 1, values.size() - 1);
+  return values[low] + (at - static_cast<double>(low)) * (values[high] - values[low]);
+}
+
+double median(std::vector<double> values) { return quantile(std::move(values), 0.5); }
+
+double standard_deviation(std::span<const double> values) {
+  if (values.size() < 2) return kNaN;
+  const double centre = mean(values);
+  double sum = 0;
+  for (const double value : values) sum += (value - centre) * (value - centre);
+  return std::sqrt(sum / static_cast<double>(values.size() - 1));
+}
+
+double robust_deviation(std::vector<double> values) {
+  if (values.empty()) return kNaN;
+  const double centre = median(values);
+  for (double& value : values) value = std::abs(value - centre);
+  return 1.4826 * median(std::move(values));
+}
+
+double geometric_mean(std::span<const double> values) {
+  if (values.empty()) return kNaN;
+  double sum = 0;
+  for (const double value : values) sum += std::log(value);
+  return std::exp(sum / static_cast<double>(values.size()));
+}
+
+std::pair<double, double> binomial_interval(int64_t successes, int64_t trials, double confidence) {
+  if (trials <= 0) return {0, 1};
+  const double tail = (1 - confidence) / 2;
+  // Clopper & Pearson (1934): the proportions at which the observed count would be in either tail.
+  const double lower =
+      successes == 0 ? 0 : bisect([&](double p) { return 1 - binomial_cdf(successes - 1, trials, p) >= tail; });
+  const double upper =
+      successes == trials ? 1 : bisect([&](double p) { return binomial_cdf(successes, trials, p) <= tail; });
+  return {lower, upper};
+}
+
+double kendall_tau(std::span<const double> a, std::span<const double> b) {
+  double concordance = 0;
+  double pairs_a = 0;
+  double pairs_b = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    for (size_t j = i + 1; j < a.size(); ++j) {
+      const double da = (a[i] > a[j]) - (a[i] < a[j]);
+      const double db = (b[i] > b[j]) - (b[i] < b[j]);
+      concordance += da * db;
+      pairs_a += da * da;
+      pairs_b += db * db;
+    }
+  }
+  if (pairs_a == 0 || pairs_b == 0) return kNaN;
+  return concordance / std::sqrt(pairs_a * pairs_b);
+}
+
+}  // namespace perfcast

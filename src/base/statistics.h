@@ -1,0 +1,25 @@
+#pragma once
+// Statistics used in more than one component. All take values by copy or view and never read beyond them.
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace perfcast {
+
+double mean(std::span<const double> values);                      // NaN when empty
+double median(std::vector<double> values);                        // NaN when empty
+double quantile(std::vector<double> values, double probability);  // linear interpolation (Hyndman & Fan type 7)
+double standard_deviation(std::span<const double> values);        // n - 1; NaN below two values
+// 1.4826 x median absolute deviation about the median: a robust standard deviation.
+double robust_deviation(std::vector<double> values);
+double geometric_mean(std::span<const double> values);  // of positive values; NaN when empty
+
+// Exact (Clopper-Pearson) two-sided interval of a binomial proportion; confidence in (0, 1).
+std::pair<double, double> binomial_interval(int64_t successes, int64_t trials, double confidence);
+
+// Kendall's tau-b; NaN where one side is constant.
+double kendall_tau(std::span<const double> a, std::span<const double> b);
+
+}  // namespace perfcast

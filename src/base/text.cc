@@ -1,0 +1,157 @@
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace perfcast {
+namespace {
+
+size_t width_of(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t substitution = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitution});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+void TextTable::add_column(std::string title, Align align) {
+  titles_.push_back(std::move(title));
+  aligns_.push_back(align);
+}
+
+void TextTable::add_row(std::vector<std::string> cells) {
+  cells.resize(titles_.size());
+  rows_.push_back(std::move(cells));
+}
+
+std::string TextTable::to_text() const {
+  std::vector<size_t> widths;
+  for (const std::string& title : titles_) widths.push_back(width_of(title));
+  for (const auto& row : rows_) {
+    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
+  }
+  std::string text;
+  const auto add_line = [&](const std::vector<std::string>& cells) {
+    std::string line;
+    for (size_t c = 0; c < cells.size(); ++c) {
+      const std::string padding(widths[c] - width_of(cells[c]), ' ');
+      if (c > 0) line += "  ";
+      line += aligns_[c] == Align::kRight ? padding + cells[c] : cells[c] + padding;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  };
+  add_line(titles_);
+  for (const auto& row : rows_) add_line(row);
+  return text;
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  size_t start = 0;
+  while (true) {
+    const size_t end = text.find(separator, start);
+    parts.emplace_back(text.substr(start, end == std::string_view::npos ? end : end - start));
+    if (end == std::string_view::npos) return parts;
+    start = end + 1;
+  }
+}
+
+std::string_view trim(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string text;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) text += separator;
+    text += parts[i];
+  }
+  return text;
+}
+
+bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+
+std::string nearest_names(std::string_view name, const std::vector<std::string>& names) {
+  std::vector<std::pair<size_t, std::string>> ranked;
+  const std::string wanted = lower_case(name);
+  for (const std::string& candidate : names) {
+    const std::string other = lower_case(candidate);
+    const bool contains = !wanted.empty() && other.find(wanted) != std::string::npos;
+    ranked.emplace_back(contains ? 0 : edit_distance(wanted.substr(0, 64), other.substr(0, 64)), candidate);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> best;
+  for (size_t i = 0; i < ranked.size() && i < 5; ++i) best.push_back(ranked[i].second);
+  return join(best, ", ") + (ranked.size() > 5 ? ", ..." : "");
+}
+
+std::string human_number(double value) {
+  if (!std::isfinite(value)) return "-";
+  static constexpr std::array<const char*, 6> kSuffixes = {"", " k", " M", " G", " T", " P"};
+  size_t step = 0;
+  double scaled = value;
+  while (std::abs(scaled) >= 999.5 && step + 1 < kSuffixes.size()) {
+    scaled /= 1000;
+    ++step;
+  }
+  return fmt::format("{:.3g}{}", scaled, kSuffixes[step]);
+}
+
+std::string human_seconds(double seconds) {
+  if (!std::isfinite(seconds)) return "-";
+  const double magnitude = std::abs(seconds);
+  if (magnitude >= 100) return fmt::format("{:.0f} s", seconds);
+  if (magnitude >= 0.9995 || magnitude == 0) return fmt::format("{:.3g} s", seconds);
+  if (magnitude >= 0.9995e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
+  if (magnitude >= 0.9995e-6) return fmt::format("{:.3g} us", seconds * 1e6);
+  return fmt::format("{:.3g} ns", seconds * 1e9);
+}
+
+std::string human_bytes(double bytes) {
+  if (!std::isfinite(bytes)) return "-";
+  static constexpr std::array<const char*, 5> kSuffixes = {"B", "KiB", "MiB", "GiB", "TiB"};
+  size_t step = 0;
+  while (std::abs(bytes) >= 1024 && step + 1 < kSuffixes.size()) {
+    bytes /= 1024;
+    ++step;
+  }
+  return fmt::format("{:.{}f} {}", bytes, step == 0 || bytes >= 100 ? 0 : 1, kSuffixes[step]);
+}
+
+std::string printable(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return result;
+}
+
+}  // namespace perfcast

@@ -1,0 +1,44 @@
+#pragma once
+// Text for people: tables that line up, numbers with sensible digits, near names in error messages.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace perfcast {
+
+// A table whose columns line up; numbers right, names left. Widths count UTF-8 code points.
+class TextTable {
+ public:
+  enum class Align { kLeft, kRight };
+  void add_column(std::string title, Align align);
+  void add_row(std::vector<std::string> cells);
+  // Two spaces between columns, the title line first.
+  std::string to_text() const;
+  size_t rows() const { return rows_.size(); }
+
+ private:
+  std::vector<std::string> titles_;
+  std::vector<Align> aligns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+std::vector<std::string> split(std::string_view text, char separator);
+std::string_view trim(std::string_view text);
+std::string lower_case(std::string_view text);
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+bool starts_with(std::string_view text, std::string_view prefix);
+
+// Up to five of `names` nearest to `name` by edit distance, joined by ", ".
+std::string nearest_names(std::string_view name, const std::vector<std::string>& names);
+
+// 1234567 -> "1.23 M"; for counts and rates in tables.
+std::string human_number(double value);
+// 0.00123 -> "1.23 ms".
+std::string human_seconds(double seconds);
+// 1536 -> "1.5 KiB".
+std::string human_bytes(double bytes);
+// Safe for a terminal: control characters of untrusted text become '?'.
+std::string printable(std::string_view text);
+
+}  // namespace perfcast
