@@ -1,0 +1,114 @@
+#pragma once
+// The corpus in memory: platforms + servers + programs + profiles + runs, each row with where it came from.
+// corpus/store.h keeps it in SQLite; importers fill it; models see it as a TrainingTable only.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "corpus/profile.h"
+
+namespace perfcast {
+
+struct Source {    // provenance; every row names one
+  std::string id;  // "sparecores@804d3c7", "perfcast-cloud-suite"
+  std::string url, licence, retrieved_utc, note;
+};
+
+struct Platform {
+  std::string id;    // stable slug, unique: "amd-epyc-7763"
+  std::string name;  // verbatim as the source writes the CPU or GPU model; made unique where the source hides it
+  std::string kind = "cpu";
+  std::string arch, vendor;  // "x86_64" / "aarch64"; "AMD", "Intel", "ARM", ...
+  std::optional<int64_t> cpu_family, model, stepping;
+  std::map<std::string, double>
+      facts;                       // names end in their unit: l1d_bytes, l2_bytes, max_hz, bwmem_rd_16mb_bytes_per_s
+  std::vector<std::string> flags;  // avx2, avx512f, amx, sve, asimd, aes, sha
+  std::string source;
+};
+
+struct Server {  // a cloud instance type that carries a platform
+  std::string vendor, name;
+  std::string platform;  // id
+  std::optional<double> vcpus, memory_gib, threads_per_core, cores;
+  std::string source;
+};
+
+struct Program {
+  std::string id;         // "compress.gzip.9.c", "stressng.matrix": unique
+  std::string family;     // all levels, directions and variants of one program: "gzip"
+  std::string group;      // "compressor", "user", "os", "crypto", ...: how scores are reported
+  std::string suite;      // "cloud"
+  std::string work_unit;  // "byte", "operation"
+  std::string excluded;   // why it is no comparison; empty: valid
+  std::string source;
+};
+
+struct Run {  // one measured time
+  std::string program, platform;
+  std::string server;   // "vendor/name"; empty where unknown
+  int64_t threads = 1;  // 0: all cores
+  double time_s = 0;    // per unit of work, > 0
+  std::optional<double> energy_joules;
+  std::string source;
+};
+
+struct StoredProfile {
+  std::string program;
+  Profile profile;
+  std::string source;
+};
+
+struct Corpus {
+  std::vector<Source> sources;
+  std::vector<Platform> platforms;
+  std::vector<Server> servers;
+  std::vector<Program> programs;
+  std::vector<StoredProfile> profiles;
+  std::vector<Run> runs;
+
+  const Platform* find_platform(const std::string& id) const;
+  const Program* find_program(const std::string& id) const;
+};
+
+// Runs folded to one robust time per program and platform.
+struct PlatformTime {
+  double log_time = 0;    // median over servers of log seconds per unit of work
+  double log_spread = 0;  // robust deviation of log time over the servers; NaN with one server
+  int64_t servers = 0;
+  double half_a = 0, half_b = 0;  // medians of two fixed halves of the servers (noise floor); NaN below two servers
+};
+
+// What models are fitted on: programs that have a profile and are valid, and platforms, as a dense table.
+struct TrainingTable {
+  std::vector<Program> programs;
+  std::vector<Profile> profiles;  // one per program (the first stored where there are several)
+  std::vector<Platform> platforms;
+  // [program * platforms.size() + platform]; absent: not measured
+  std::vector<std::optional<PlatformTime>> times;
+  const std::optional<PlatformTime>& at(size_t program, size_t platform) const {
+    return times[program * platforms.size() + platform];
+  }
+  // The table's rows (or columns) named by index, in that order.
+  TrainingTable with_programs(const std::vector<size_t>& indices) const;
+  TrainingTable with_platforms(const std::vector<size_t>& indices) const;
+};
+
+struct TableOptions {
+  int64_t threads = 1;
+  bool include_excluded = false;
+  std::vector<std::string> groups;     // empty: all
+  std::vector<std::string> platforms;  // ids or verbatim names; empty: all with enough programs
+  double minimum_coverage = 0.7;       // platforms measured on a smaller share of the programs are left out
+};
+
+// Fails with "unknown-platform" (near names listed) or "empty-corpus".
+Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptions& options);
+
+// "AMD EPYC 7763 64-Core Processor" -> "amd-epyc-7763-64-core-processor"
+std::string slug(const std::string& name);
+
+}  // namespace perfcast

@@ -1,0 +1,77 @@
+#pragma once
+// A profile: the counters of one program, taken on one host, with where they came from. JSON: perfcast.profile/1.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "metrics/catalogue.h"
+
+namespace perfcast {
+
+// Facts of the machine a profile was taken on; empty or absent where they could not be read.
+struct HostFacts {
+  std::string cpu_model;   // verbatim "model name"
+  std::string cpu_vendor;  // "GenuineIntel", "AuthenticAMD", "ARM"
+  std::string arch;        // "x86_64", "aarch64"
+  std::optional<int64_t> cpu_family, model, stepping;
+  std::optional<int64_t> logical_cpus;
+  std::optional<double> memory_bytes;
+  std::optional<double> l1d_bytes, l1i_bytes, l2_bytes, l3_bytes;  // per instance
+  std::vector<std::string> cpu_flags;
+  std::string kernel;      // uname -r
+  std::string os;          // PRETTY_NAME of os-release
+  std::string hypervisor;  // "kvm", "none", ...; empty: unknown
+};
+
+// One collector's part in a profile.
+struct CollectorRecord {
+  std::string name;      // "native", "qemu", "cachegrind", "perf_event"
+  std::string version;   // of the tool
+  double seconds_s = 0;  // what it took
+  std::string status;    // "ok", "failed", "skipped"
+  std::string note;      // why not, or what to know about its values
+};
+
+struct ProfileWarning {
+  std::string code;  // "non-zero-exit", "clock-bound", "exec-not-followed", "multiplexed", ...
+  std::string message;
+  std::string advice;
+};
+
+// A slice of the run by instructions; same metric names as the whole.
+struct ProfilePhase {
+  double first_instruction_count = 0;
+  double instructions_count = 0;
+  MetricValues metrics;
+};
+
+struct Profile {
+  std::string program;  // short name for people
+  std::vector<std::string> command;
+  HostFacts host;
+  std::string instruction_set;                 // of the program: "x86_64", "aarch64"
+  std::string started_utc;                     // ISO 8601
+  MetricValues metrics;                        // counters and derived, by catalogue name
+  std::map<std::string, std::string> missing;  // metric -> why
+  std::vector<CollectorRecord> collectors;
+  std::vector<ProfileWarning> warnings;
+  std::vector<ProfilePhase> phases;
+  std::optional<int> exit_code;  // absent where killed by a signal
+  std::optional<int> signal;
+  bool ok() const { return exit_code == 0 && !signal; }
+  // Units of work one run did (bogo operations, bytes, ...), where the suite knows: time per unit = cpu time / work.
+  std::optional<double> work_units;
+  std::string work_unit;
+};
+
+inline constexpr const char* kProfileSchema = "perfcast.profile/1";
+
+Json to_json(const Profile& profile);
+// `source` names the file in errors. Unknown metric names are kept; unknown schema versions are "future-version".
+Result<Profile> profile_from_json(const Json& json, const std::string& source);
+Result<Profile> read_profile(const std::string& path);
+
+}  // namespace perfcast

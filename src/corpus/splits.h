@@ -1,0 +1,30 @@
+#pragma once
+// Splits as DESIGN defines them, by what never stands on both sides.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "corpus/corpus.h"
+
+namespace perfcast {
+
+enum class Split { kRandom, kWorkload, kProgram, kProgramFamily, kPlatform };
+
+Result<Split> parse_split(const std::string& name);  // random|workload|program|program-family|platform
+std::string to_string(Split split);
+
+struct Fold {
+  // Rows (programs) trained on and tested; for kPlatform the rows are the same and the columns differ.
+  std::vector<size_t> train_programs, test_programs;
+  std::vector<size_t> train_platforms, test_platforms;
+  // kRandom leaves out single entries (program, platform): test entries as row * platforms + column.
+  std::vector<size_t> test_entries;
+  std::string left_out;  // name for people: the family, program or platform
+};
+
+// kProgram, kProgramFamily, kPlatform: leave one out, `folds` = 0; or `folds` groups of them, shuffled by `seed`.
+// kRandom and kWorkload: `folds` (0: 5) random folds.
+std::vector<Fold> make_folds(const TrainingTable& table, Split split, int64_t folds, uint64_t seed);
+
+}  // namespace perfcast

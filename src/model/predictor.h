@@ -1,0 +1,49 @@
+#pragma once
+// The one interface that every model family implements.
+
+#include <Eigen/Dense>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "corpus/corpus.h"
+
+namespace perfcast {
+
+class TensorMap;  // model/bundle.h: named tensors of a bundle
+
+struct FitOptions {
+  uint64_t seed = 1;
+  int threads = 1;
+};
+
+// A fitted model: features of a program -> log relative time on every platform it was fitted for.
+class Predictor {
+ public:
+  virtual ~Predictor() = default;
+
+  virtual std::string family() const = 0;  // the name `train --model` takes
+
+  // table: P programs with profiles x J platforms, entries may be absent (never filled in with a guess by callers).
+  // Learns log RPV, natural log, centred per program over the platforms (reference: geometric mean).
+  virtual Status fit(const TrainingTable& table, const FitOptions& options) = 0;
+
+  // profiles -> [profiles.size() x J] log RPV, each row's mean over the J platforms is 0. Absent metrics are handled,
+  // never read as 0. Does no I/O and reads no clock; safe to call from several threads.
+  virtual Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const = 0;
+
+  // State to and from a bundle. load() fails with "bad-bundle" where tensors are absent or of another shape.
+  virtual void save(TensorMap& tensors) const = 0;
+  virtual Status load(const TensorMap& tensors) = 0;
+};
+
+// An explicit list; an unknown name is "unknown-model" with the valid ones listed.
+Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family);
+std::vector<std::string> predictor_families();
+
+// [P x J] log RPV of a table, centred per row over the platforms present; NaN where absent.
+Eigen::MatrixXd log_rpv(const TrainingTable& table);
+
+}  // namespace perfcast
