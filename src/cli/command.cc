@@ -1,0 +1,86 @@
+#include "cli/command.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace perfcast {
+
+void add_common_options(CLI::App& verb, CommandContext& context) {
+  CommonOptions& options = context.options;
+  if (options.corpus.empty()) options.corpus = user_data_folder() + "/perfcast.db";
+  if (options.bundle.empty()) options.bundle = shipped_file("bundles/cloud-cpus.pcb");
+  verb.add_option("--corpus", options.corpus, "Corpus file (SQLite)")->capture_default_str()->group("Common options");
+  verb.add_option("--bundle", options.bundle, "Trained models")->capture_default_str()->group("Common options");
+  verb.add_option("-o,--output", options.output, "Where the result goes; - is standard output")
+      ->capture_default_str()
+      ->group("Common options");
+  verb.add_flag("--json", options.json, "Machine-readable result")->group("Common options");
+  verb.add_flag("--show-output", options.show_output, "Send the measured program's stdout to stderr")
+      ->group("Common options");
+  verb.add_flag("--quiet", options.quiet, "No progress, no notes")->group("Common options");
+  verb.add_option("--seed", options.seed, "Seed of every random process")
+      ->capture_default_str()
+      ->group("Common options");
+  verb.add_option("--threads", options.threads, "Threads to compute with")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str()
+      ->group("Common options");
+}
+
+std::string shipped_file(const std::string& name) {
+  const auto is_there = [](const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+  };
+  if (const char* share = std::getenv("PERFCAST_SHARE"); share != nullptr && *share != '\0') {
+    return std::string(share) + "/" + name;
+  }
+  std::error_code problem;
+  const auto binary = std::filesystem::read_symlink("/proc/self/exe", problem);
+  if (!problem) {
+    const std::string installed = (binary.parent_path().parent_path() / "share" / "perfcast" / name).string();
+    if (is_there(installed)) return installed;
+  }
+  return std::string(PERFCAST_SOURCE_SHARE) + "/" + name;
+}
+
+int report_error(const Error& error, const CommonOptions& options) {
+  if (options.json) {
+    const std::string text = to_text(to_json(error));
+    std::fputs(text.c_str(), stdout);
+  } else {
+    const std::string text = "perfcast: " + to_text(error) + "\n";
+    std::fputs(text.c_str(), stderr);
+  }
+  return error.code == "bad-usage" ? kExitUsage : kExitFailure;
+}
+
+int write_result(const std::string& text, const CommonOptions& options) {
+  if (const Status status = write_file_atomically(options.output, text); !status) {
+    CommonOptions plain = options;
+    plain.json = false;
+    return report_error(status.error(), plain);
+  }
+  return kExitDone;
+}
+
+ProgressLine::ProgressLine(const CommonOptions& options) : enabled_(!options.quiet && isatty(STDERR_FILENO) == 1) {}
+
+ProgressLine::~ProgressLine() {
+  if (shown_) std::fputs("\r\x1b[K", stderr);
+}
+
+void ProgressLine::show(const std::string& text) {
+  if (!enabled_) return;
+  shown_ = true;
+  std::fprintf(stderr, "\r\x1b[K%.160s", printable(text).c_str());
+  std::fflush(stderr);
+}
+
+}  // namespace perfcast

@@ -1,0 +1,75 @@
+#pragma once
+// What every verb shares. A verb is one *_command.cc with one function add_*_command(), listed in main.cc.
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace perfcast {
+
+// Exit codes, fixed: 0 done (also when out of distribution), 1 failure, 2 bad usage.
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailure = 1;
+inline constexpr int kExitUsage = 2;
+
+// Options that mean the same under every verb; add_common_options() gives them to a verb.
+struct CommonOptions {
+  std::string corpus;        // default: perfcast.db in the user's data folder
+  std::string bundle;        // default: the shipped cloud-cpus bundle
+  std::string output = "-";  // where the result goes
+  bool json = false;
+  bool show_output = false;
+  bool quiet = false;
+  uint64_t seed = 1;
+  int threads = 1;
+};
+
+struct CommandContext {
+  CommonOptions options;
+  std::vector<std::string> command;  // what followed "--" on the command line
+  std::function<int()> run;          // set by the verb that was chosen
+};
+
+void add_common_options(CLI::App& verb, CommandContext& context);
+
+// Paths of what is shipped: beside the binary's install prefix, or in the source tree it was built from.
+// $PERFCAST_SHARE overrides. `name` such as "bundles/cloud-cpus.pcb" or "suites/cloud.json".
+std::string shipped_file(const std::string& name);
+
+// Prints the error for a person on stderr, or as perfcast.error/1 on stdout under --json, and gives the exit code:
+// 2 for "bad-usage", 1 for all others.
+int report_error(const Error& error, const CommonOptions& options);
+
+// Writes a verb's result to --output.
+int write_result(const std::string& text, const CommonOptions& options);
+
+// A progress line on stderr; silent unless stderr is a terminal and --quiet is absent.
+class ProgressLine {
+ public:
+  explicit ProgressLine(const CommonOptions& options);
+  ~ProgressLine();  // clears the line
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  void show(const std::string& text);
+
+ private:
+  bool enabled_;
+  bool shown_ = false;
+};
+
+void add_profile_command(CLI::App& app, CommandContext& context);
+void add_doctor_command(CLI::App& app, CommandContext& context);
+void add_collect_command(CLI::App& app, CommandContext& context);
+void add_import_command(CLI::App& app, CommandContext& context);
+void add_corpus_command(CLI::App& app, CommandContext& context);
+void add_train_command(CLI::App& app, CommandContext& context);
+void add_evaluate_command(CLI::App& app, CommandContext& context);
+void add_predict_command(CLI::App& app, CommandContext& context);
+void add_metrics_command(CLI::App& app, CommandContext& context);
+
+}  // namespace perfcast
