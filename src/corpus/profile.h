@@ -24,6 +24,7 @@ struct HostFacts {
   std::string kernel;      // uname -r
   std::string os;          // PRETTY_NAME of os-release
   std::string hypervisor;  // "kvm", "none", ...; empty: unknown
+  bool operator==(const HostFacts&) const = default;
 };
 
 // One collector's part in a profile.
@@ -33,12 +34,14 @@ struct CollectorRecord {
   double seconds_s = 0;  // what it took
   std::string status;    // "ok", "failed", "skipped"
   std::string note;      // why not, or what to know about its values
+  bool operator==(const CollectorRecord&) const = default;
 };
 
 struct ProfileWarning {
   std::string code;  // "non-zero-exit", "clock-bound", "exec-not-followed", "multiplexed", ...
   std::string message;
   std::string advice;
+  bool operator==(const ProfileWarning&) const = default;
 };
 
 // A slice of the run by instructions; same metric names as the whole.
@@ -46,6 +49,7 @@ struct ProfilePhase {
   double first_instruction_count = 0;
   double instructions_count = 0;
   MetricValues metrics;
+  bool operator==(const ProfilePhase&) const = default;
 };
 
 struct Profile {
@@ -65,6 +69,7 @@ struct Profile {
   // Units of work one run did (bogo operations, bytes, ...), where the suite knows: time per unit = cpu time / work.
   std::optional<double> work_units;
   std::string work_unit;
+  bool operator==(const Profile&) const = default;
 };
 
 inline constexpr const char* kProfileSchema = "perfcast.profile/1";

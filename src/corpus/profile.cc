@@ -1,0 +1,395 @@
+#include "corpus/profile.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/text.h"
+
+namespace perfcast {
+namespace {
+
+constexpr size_t kMaximumFileBytes = size_t{64} << 20;
+constexpr size_t kMaximumArguments = size_t{1} << 20;
+constexpr size_t kMaximumNames = 10'000;  // metrics, flags, collectors, ... of one profile
+constexpr size_t kMaximumPhases = 100'000;
+constexpr size_t kMaximumNameLength = 128;
+constexpr size_t kMaximumTextLength = size_t{1} << 20;
+constexpr size_t kMistakesShown = 10;
+constexpr std::string_view kSchemaStem = "perfcast.profile/";
+
+std::string excerpt(std::string_view text) { return printable(text.substr(0, 80)) + (text.size() > 80 ? "..." : ""); }
+
+// Everything that is wrong with a document, so that it is all said at once.
+class Mistakes {
+ public:
+  void add(const std::string& where, const std::string& found, const std::string& expected) {
+    add(where + ": found " + found + ", expected " + expected);
+  }
+  void add(const Status& status) {
+    if (!status) add(status.error().message);
+  }
+  Status finish(const std::string& source) const {
+    if (shown_.empty()) return {};
+    std::string message = join(shown_, "; ");
+    if (count_ > shown_.size()) message += "; and " + std::to_string(count_ - shown_.size()) + " more";
+    return Error{"bad-profile", message, source, "a profile written by `perfcast profile`"};
+  }
+
+ private:
+  void add(std::string text) {
+    ++count_;
+    if (shown_.size() < kMistakesShown) shown_.push_back(std::move(text));
+  }
+
+  std::vector<std::string> shown_;
+  size_t count_ = 0;
+};
+
+bool is_metric_name(std::string_view name) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+           c == ':' || c == '-';
+  };
+  return !name.empty() && name.size() <= kMaximumNameLength && std::all_of(name.begin(), name.end(), allowed);
+}
+
+bool ends_with(std::string_view text, std::string_view suffix) {
+  return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
+}
+
+bool is_never_negative(std::string_view name) {
+  return ends_with(name, "_count") || ends_with(name, "_bytes") || ends_with(name, "_s");
+}
+
+// A field of one object with the checks that JsonReader leaves to its caller.
+class Fields {
+ public:
+  Fields(const Json& json, std::string path, Mistakes& mistakes)
+      : json_(json), reader_(json, std::move(path)), mistakes_(mistakes) {}
+  ~Fields() { mistakes_.add(reader_.finish()); }
+  Fields(const Fields&) = delete;
+  Fields& operator=(const Fields&) = delete;
+
+  JsonReader& reader() { return reader_; }
+  std::string path(const std::string& key) const { return reader_.path() + "." + key; }
+
+  std::string text(const std::string& key) { return checked(key, reader_.string(key)); }
+  std::string text_or_empty(const std::string& key) { return checked(key, reader_.string_or(key, "")); }
+
+  std::vector<std::string> texts(const std::string& key, size_t limit) {
+    std::vector<std::string> values = reader_.strings(key);
+    if (values.size() > limit) {
+      reader_.complain(key, std::to_string(values.size()) + " entries", "at most " + std::to_string(limit));
+      return {};
+    }
+    for (std::string& value : values) value = checked(key, std::move(value));
+    return values;
+  }
+
+  std::optional<int64_t> integer(const std::string& key, int64_t low, int64_t high) {
+    if (!has(key)) return std::nullopt;
+    if (json_.at(key).is_number_unsigned() && json_.at(key).get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)) {
+      reader_.complain(key, "a huge number", "an integer of at most " + std::to_string(high));
+      return std::nullopt;
+    }
+    const int64_t value = reader_.integer(key);
+    if (value < low || value > high) {
+      reader_.complain(key, std::to_string(value),
+                       "an integer from " + std::to_string(low) + " to " + std::to_string(high));
+      return std::nullopt;
+    }
+    return value;
+  }
+
+  std::optional<double> amount(const std::string& key) {
+    const std::optional<double> value = reader_.optional_number(key);
+    if (value && *value < 0) {
+      reader_.complain(key, std::to_string(*value), "a number of at least 0");
+      return std::nullopt;
+    }
+    return value;
+  }
+
+  // An array of at most `limit` objects; each is handed to read(element, its path).
+  template <typename Read>
+  void each(const std::string& key, size_t limit, const Read& read) {
+    const Json* elements = reader_.array(key);
+    if (elements == nullptr) return;
+    if (elements->size() > limit) {
+      reader_.complain(key, std::to_string(elements->size()) + " entries", "at most " + std::to_string(limit));
+      return;
+    }
+    size_t index = 0;
+    for (const Json& element : *elements) read(element, path(key) + "[" + std::to_string(index++) + "]");
+  }
+
+ private:
+  bool has(const std::string& key) const {
+    if (!json_.is_object()) return false;
+    const auto found = json_.find(key);
+    return found != json_.end() && !found->is_null();
+  }
+
+  std::string checked(const std::string& key, std::string value) {
+    if (value.size() <= kMaximumTextLength) return value;
+    reader_.complain(key, "a text of " + std::to_string(value.size()) + " bytes",
+                     "at most " + std::to_string(kMaximumTextLength));
+    return {};
+  }
+
+  const Json& json_;
+  JsonReader reader_;
+  Mistakes& mistakes_;
+};
+
+MetricValues read_metrics(const Json& json, const std::string& path, Mistakes& mistakes) {
+  MetricValues values;
+  if (json.size() > kMaximumNames) {
+    mistakes.add(path, std::to_string(json.size()) + " metrics", "at most " + std::to_string(kMaximumNames));
+    return values;
+  }
+  for (const auto& [name, value] : json.items()) {
+    const std::string where = path + "." + excerpt(name);
+    if (!is_metric_name(name)) {
+      mistakes.add(where, "such a name", "a metric name of letters, digits and _ . : -");
+    } else if (!value.is_number()) {
+      mistakes.add(where, value.type_name(), "a finite number; a metric that could not be read is left out");
+    } else if (const double number = value.get<double>(); !std::isfinite(number)) {
+      mistakes.add(where, "no finite number", "a finite number");
+    } else if (number < 0 && is_never_negative(name)) {
+      mistakes.add(where, value.dump(), "a number of at least 0");
+    } else {
+      values[name] = number;
+    }
+  }
+  return values;
+}
+
+std::map<std::string, std::string> read_missing(const Json& json, const std::string& path, Mistakes& mistakes) {
+  std::map<std::string, std::string> missing;
+  if (json.size() > kMaximumNames) {
+    mistakes.add(path, std::to_string(json.size()) + " metrics", "at most " + std::to_string(kMaximumNames));
+    return missing;
+  }
+  for (const auto& [name, reason] : json.items()) {
+    const std::string where = path + "." + excerpt(name);
+    if (!is_metric_name(name)) {
+      mistakes.add(where, "such a name", "a metric name of letters, digits and _ . : -");
+    } else if (!reason.is_string()) {
+      mistakes.add(where, reason.type_name(), "the reason, a string");
+    } else {
+      missing[name] = reason.get<std::string>();
+    }
+  }
+  return missing;
+}
+
+HostFacts read_host(const Json& json, const std::string& path, Mistakes& mistakes) {
+  Fields in(json, path, mistakes);
+  HostFacts host;
+  host.cpu_model = in.text_or_empty("cpu_model");
+  host.cpu_vendor = in.text_or_empty("cpu_vendor");
+  host.arch = in.text_or_empty("arch");
+  host.cpu_family = in.integer("cpu_family", 0, INT64_MAX);
+  host.model = in.integer("model", 0, INT64_MAX);
+  host.stepping = in.integer("stepping", 0, INT64_MAX);
+  host.logical_cpus = in.integer("logical_cpus", 1, 1 << 20);
+  host.memory_bytes = in.amount("memory_bytes");
+  host.l1d_bytes = in.amount("l1d_bytes");
+  host.l1i_bytes = in.amount("l1i_bytes");
+  host.l2_bytes = in.amount("l2_bytes");
+  host.l3_bytes = in.amount("l3_bytes");
+  host.cpu_flags = in.texts("cpu_flags", kMaximumNames);
+  host.kernel = in.text_or_empty("kernel");
+  host.os = in.text_or_empty("os");
+  host.hypervisor = in.text_or_empty("hypervisor");
+  return host;
+}
+
+CollectorRecord read_collector(const Json& json, const std::string& path, Mistakes& mistakes) {
+  Fields in(json, path, mistakes);
+  CollectorRecord record;
+  record.name = in.text("name");
+  record.version = in.text_or_empty("version");
+  record.seconds_s = in.amount("seconds_s").value_or(0);
+  record.status = in.text_or_empty("status");
+  record.note = in.text_or_empty("note");
+  return record;
+}
+
+ProfileWarning read_warning(const Json& json, const std::string& path, Mistakes& mistakes) {
+  Fields in(json, path, mistakes);
+  return {in.text("code"), in.text_or_empty("message"), in.text_or_empty("advice")};
+}
+
+ProfilePhase read_phase(const Json& json, const std::string& path, Mistakes& mistakes) {
+  Fields in(json, path, mistakes);
+  ProfilePhase phase;
+  phase.first_instruction_count = in.amount("first_instruction_count").value_or(0);
+  phase.instructions_count = in.amount("instructions_count").value_or(0);
+  if (const Json* metrics = in.reader().object("metrics")) {
+    phase.metrics = read_metrics(*metrics, in.path("metrics"), mistakes);
+  }
+  return phase;
+}
+
+Status check_schema(const Json& json, const std::string& source) {
+  const auto found = json.is_object() ? json.find("schema") : json.end();
+  if (!json.is_object() || found == json.end() || !found->is_string()) {
+    const std::string what = json.is_object() ? "an object without a schema" : json.type_name();
+    return Error{"bad-profile", "not a profile: found " + what, source,
+                 std::string("an object whose schema is ") + kProfileSchema};
+  }
+  const std::string schema = found->get<std::string>();
+  if (schema == kProfileSchema) return {};
+  if (starts_with(schema, kSchemaStem)) {
+    const std::optional<double> version = parse_number(std::string_view(schema).substr(kSchemaStem.size()));
+    if (version && *version > 1) {
+      return Error{"future-version", "the profile has schema " + excerpt(schema) + ", newer than this program knows",
+                   source, std::string("schema ") + kProfileSchema + ", or a newer perfcast"};
+    }
+  }
+  return Error{"bad-profile", "not a profile: found schema " + excerpt(schema), source,
+               std::string("schema ") + kProfileSchema};
+}
+
+template <typename T>
+void put(Json& json, const char* key, const std::optional<T>& value) {
+  if (value) json[key] = *value;
+}
+
+void put(Json& json, const char* key, const std::optional<double>& value) {
+  if (value && std::isfinite(*value)) json[key] = *value;
+}
+
+void put(Json& json, const char* key, const std::string& value) {
+  if (!value.empty()) json[key] = value;
+}
+
+// Counts are written as integers where they are: 1234567 rather than 1234567.0.
+Json number_to_json(double value) {
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  if (std::abs(value) < kExact && value == std::floor(value) && !(value == 0 && std::signbit(value))) {
+    return static_cast<int64_t>(value);
+  }
+  return value;
+}
+
+Json metrics_to_json(const MetricValues& metrics) {
+  Json json = Json::object();
+  for (const auto& [name, value] : metrics) {
+    if (std::isfinite(value)) json[name] = number_to_json(value);
+  }
+  return json;
+}
+
+Json host_to_json(const HostFacts& host) {
+  Json json = Json::object();
+  put(json, "cpu_model", host.cpu_model);
+  put(json, "cpu_vendor", host.cpu_vendor);
+  put(json, "arch", host.arch);
+  put(json, "cpu_family", host.cpu_family);
+  put(json, "model", host.model);
+  put(json, "stepping", host.stepping);
+  put(json, "logical_cpus", host.logical_cpus);
+  put(json, "memory_bytes", host.memory_bytes);
+  put(json, "l1d_bytes", host.l1d_bytes);
+  put(json, "l1i_bytes", host.l1i_bytes);
+  put(json, "l2_bytes", host.l2_bytes);
+  put(json, "l3_bytes", host.l3_bytes);
+  if (!host.cpu_flags.empty()) json["cpu_flags"] = host.cpu_flags;
+  put(json, "kernel", host.kernel);
+  put(json, "os", host.os);
+  put(json, "hypervisor", host.hypervisor);
+  return json;
+}
+
+}  // namespace
+
+Json to_json(const Profile& profile) {
+  Json json = {{"schema", kProfileSchema}, {"program", profile.program}, {"command", profile.command}};
+  put(json, "instruction_set", profile.instruction_set);
+  put(json, "started_utc", profile.started_utc);
+  put(json, "exit_code", profile.exit_code);
+  put(json, "signal", profile.signal);
+  put(json, "work_units", profile.work_units);
+  put(json, "work_unit", profile.work_unit);
+  json["host"] = host_to_json(profile.host);
+  json["metrics"] = metrics_to_json(profile.metrics);
+  std::map<std::string, std::string> missing = profile.missing;
+  for (const auto& [name, value] : profile.metrics) {
+    if (!std::isfinite(value)) missing.emplace(name, "its value is not a finite number");
+  }
+  json["missing"] = Json::object();
+  for (const auto& [name, reason] : missing) json["missing"][name] = reason;
+  json["collectors"] = Json::array();
+  for (const CollectorRecord& record : profile.collectors) {
+    Json entry = {{"name", record.name}};
+    put(entry, "version", record.version);
+    put(entry, "seconds_s", std::optional<double>(record.seconds_s));
+    put(entry, "status", record.status);
+    put(entry, "note", record.note);
+    json["collectors"].push_back(std::move(entry));
+  }
+  json["warnings"] = Json::array();
+  for (const ProfileWarning& warning : profile.warnings) {
+    Json entry = {{"code", warning.code}};
+    put(entry, "message", warning.message);
+    put(entry, "advice", warning.advice);
+    json["warnings"].push_back(std::move(entry));
+  }
+  json["phases"] = Json::array();
+  for (const ProfilePhase& phase : profile.phases) {
+    json["phases"].push_back(Json{{"first_instruction_count", number_to_json(phase.first_instruction_count)},
+                                  {"instructions_count", number_to_json(phase.instructions_count)},
+                                  {"metrics", metrics_to_json(phase.metrics)}});
+  }
+  return json;
+}
+
+Result<Profile> profile_from_json(const Json& json, const std::string& source) {
+  if (const Status status = check_schema(json, source); !status) return status.error();
+  Profile profile;
+  Mistakes mistakes;
+  {
+    Fields in(json, source, mistakes);
+    profile.program = in.text("program");
+    profile.command = in.texts("command", kMaximumArguments);
+    profile.instruction_set = in.text_or_empty("instruction_set");
+    profile.started_utc = in.text_or_empty("started_utc");
+    if (const auto code = in.integer("exit_code", 0, 255)) profile.exit_code = static_cast<int>(*code);
+    if (const auto signal = in.integer("signal", 1, 128)) profile.signal = static_cast<int>(*signal);
+    profile.work_units = in.amount("work_units");
+    profile.work_unit = in.text_or_empty("work_unit");
+    if (const Json* host = in.reader().object("host")) profile.host = read_host(*host, in.path("host"), mistakes);
+    if (const Json* metrics = in.reader().require_object("metrics")) {
+      profile.metrics = read_metrics(*metrics, in.path("metrics"), mistakes);
+    }
+    if (const Json* missing = in.reader().object("missing")) {
+      profile.missing = read_missing(*missing, in.path("missing"), mistakes);
+    }
+    in.each("collectors", kMaximumNames, [&](const Json& entry, const std::string& path) {
+      profile.collectors.push_back(read_collector(entry, path, mistakes));
+    });
+    in.each("warnings", kMaximumNames, [&](const Json& entry, const std::string& path) {
+      profile.warnings.push_back(read_warning(entry, path, mistakes));
+    });
+    in.each("phases", kMaximumPhases, [&](const Json& entry, const std::string& path) {
+      profile.phases.push_back(read_phase(entry, path, mistakes));
+    });
+  }
+  if (const Status status = mistakes.finish(source); !status) return status.error();
+  return profile;
+}
+
+Result<Profile> read_profile(const std::string& path) {
+  const auto text = read_file(path, kMaximumFileBytes);
+  if (!text) return text.error();
+  const auto json = parse_json(*text, path);
+  if (!json) return json.error();
+  return profile_from_json(*json, path);
+}
+
+}  // namespace perfcast
