@@ -1,0 +1,180 @@
+#include "evaluate/scores.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/statistics.h"
+
+namespace perfcast {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Optional;
+
+constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
+
+// Rows of linear relative times -> logs.
+Eigen::MatrixXd logs(std::initializer_list<std::initializer_list<double>> rows) {
+  Eigen::MatrixXd result(static_cast<int64_t>(rows.size()), static_cast<int64_t>(rows.begin()->size()));
+  int64_t i = 0;
+  for (const auto& row : rows) {
+    int64_t j = 0;
+    for (const double value : row) result(i, j++) = std::log(value);
+    ++i;
+  }
+  return result;
+}
+
+ScoreInput input_of(const Eigen::MatrixXd& truth, const Eigen::MatrixXd& predicted) {
+  ScoreInput input{truth, predicted, {}, {}, {}};
+  for (int64_t row = 0; row < truth.rows(); ++row) input.families.push_back("family" + std::to_string(row));
+  return input;
+}
+
+MATCHER_P(Near, value, "") { return std::abs(arg - value) < 1e-12; }
+
+TEST(Scores, OfOneRowWithTwoPlatformsSwapped) {
+  const Scores scores = score(input_of(logs({{1, 2, 4}}), logs({{1, 4, 2}})));
+  EXPECT_EQ(scores.n, 3);
+  EXPECT_EQ(scores.programs, 1);
+  EXPECT_THAT(scores.r2_log, Optional(Near(0.0)));   // logs in powers of two: SSE 2, SST 2
+  EXPECT_EQ(scores.r2_log_platform, std::nullopt);   // one row: no spread about a platform's mean
+  EXPECT_THAT(scores.r2, Optional(Near(-5.0 / 7)));  // SSE 8, SST 14/3
+  EXPECT_THAT(scores.mape, Optional(Near(0.5)));     // 0, 1, 0.5
+  EXPECT_THAT(scores.median_error, Optional(Near(0.5)));
+  EXPECT_THAT(scores.pair_order, Optional(Near(2.0 / 3)));
+  EXPECT_THAT(scores.sos, Optional(0.0));
+  EXPECT_THAT(scores.best_share, Optional(1.0));
+  EXPECT_THAT(scores.regret, Optional(Near(1.0)));
+  EXPECT_EQ(scores.coverage_90, std::nullopt);
+}
+
+TEST(Scores, CountRowsSeparatelyForOrderAndTogetherForValues) {
+  const Scores scores = score(input_of(logs({{1, 2, 4}, {4, 2, 1}}), logs({{1, 4, 2}, {4, 2, 1}})));
+  EXPECT_EQ(scores.n, 6);
+  EXPECT_THAT(scores.r2_log, Optional(Near(0.5)));  // SSE 2, SST 4
+  EXPECT_THAT(scores.r2_log_platform, Optional(Near(0.5)));
+  EXPECT_THAT(scores.pair_order, Optional(Near(5.0 / 6)));
+  EXPECT_THAT(scores.sos, Optional(0.5));
+}
+
+TEST(Scores, OfPlatformMeansExplainNothingAboutThem) {
+  const Eigen::MatrixXd truth = logs({{1, 2, 4}, {4, 2, 16}});
+  Eigen::MatrixXd means = truth.colwise().mean().replicate(2, 1);
+  const Scores scores = score(input_of(truth, means));
+  EXPECT_THAT(scores.r2_log_platform, Optional(Near(0.0)));
+  EXPECT_GT(*scores.r2_log, 0);
+}
+
+TEST(Scores, TakeAMissingEntryAsNoSample) {
+  const Scores scores = score(input_of(logs({{1, kAbsent, 4}, {1, 2, 4}}), logs({{1, 9, 4}, {1, 2, 2}})));
+  EXPECT_EQ(scores.n, 5);
+  EXPECT_THAT(scores.mape, Optional(Near(0.1)));
+  // Only the second row is measured on all platforms; its tie in the prediction is not the measured order.
+  EXPECT_THAT(scores.sos, Optional(0.0));
+  // (1,4), (1,2), (1,4) right; the tied pair counts half.
+  EXPECT_THAT(scores.pair_order, Optional(Near(3.5 / 4)));
+}
+
+TEST(Scores, IgnorePairsWithinFivePercent) {
+  const Scores close = score(input_of(logs({{1, 1.04}}), logs({{2, 1}})));
+  EXPECT_EQ(close.pair_order, std::nullopt);
+  EXPECT_THAT(close.best_share, Optional(0.0));
+  EXPECT_THAT(close.regret, Optional(Near(1.04)));
+  EXPECT_THAT(score(input_of(logs({{1, 1.06}}), logs({{2, 1}}))).pair_order, Optional(0.0));
+}
+
+TEST(Scores, CoverageCountsEntriesAndItsIntervalFamilies) {
+  ScoreInput input = input_of(logs({{1, 2}, {1, 2}, {1, 2}}), logs({{1, 1}, {1, 1}, {1, 1}}));
+  input.families = {"gzip", "gzip", "zstd"};
+  input.lower = logs({{0.5, 0.5}, {0.5, 0.5}, {0.5, 0.5}});
+  input.upper = logs({{1.5, 2.5}, {1.5, 1.5}, {1.5, 2.5}});
+  const Scores scores = score(input);
+  EXPECT_EQ(scores.families, 2);
+  EXPECT_THAT(scores.coverage_90, Optional(Near(5.0 / 6)));
+  const auto [low, high] = binomial_interval(2, 2, 0.95);  // 3/4 of gzip and all of zstd round to two of two
+  EXPECT_THAT(scores.coverage_90_lower, Optional(Near(low)));
+  EXPECT_THAT(scores.coverage_90_upper, Optional(Near(high)));
+}
+
+TEST(Scores, OfNothingAreAbsent) {
+  const Scores scores = score(input_of(logs({{kAbsent, 2}}), logs({{1, kAbsent}})));
+  EXPECT_EQ(scores.n, 0);
+  EXPECT_EQ(scores.mape, std::nullopt);
+  EXPECT_EQ(scores.r2_log, std::nullopt);
+}
+
+TEST(Scores, AverageOverTheSeedsThatHaveAScore) {
+  Scores a, b;
+  a.n = b.n = 7;
+  a.mape = 0.1;
+  b.mape = 0.3;
+  a.sos = 0.5;
+  const Scores both = average({a, b});
+  EXPECT_EQ(both.n, 7);
+  EXPECT_THAT(both.mape, Optional(Near(0.2)));
+  EXPECT_THAT(both.sos, Optional(0.5));
+  EXPECT_EQ(both.regret, std::nullopt);
+}
+
+TEST(RelativeTo, TheMeanCentersBothSidesOverTheSameEntries) {
+  ScoreInput input = input_of(logs({{2, 8, kAbsent}}), logs({{1, 4, 1024}}));
+  input.lower = input.predicted.array() - 1;
+  input.upper = input.predicted.array() + 1;
+  relative_to(-1, input);
+  EXPECT_NEAR(input.truth(0, 0), std::log(0.5), 1e-12);
+  EXPECT_NEAR(input.truth(0, 1), std::log(2), 1e-12);
+  EXPECT_NEAR(input.predicted(0, 0), std::log(0.5), 1e-12);
+  EXPECT_NEAR(input.lower(0, 1), std::log(2) - 1, 1e-12);
+  EXPECT_NEAR(input.upper(0, 1), std::log(2) + 1, 1e-12);
+}
+
+TEST(RelativeTo, ANamedPlatformIsNoSampleItself) {
+  ScoreInput input = input_of(logs({{2, 8, 4}, {kAbsent, 1, 2}}), logs({{1, 4, 4}, {1, 1, 1}}));
+  relative_to(0, input);
+  const Scores scores = score(input);
+  EXPECT_EQ(scores.n, 2);  // the second row was not measured on the reference
+  EXPECT_NEAR(input.truth(0, 1), std::log(4), 1e-12);
+  EXPECT_NEAR(input.predicted(0, 2), std::log(4), 1e-12);
+  EXPECT_TRUE(std::isnan(input.truth(0, 0)));
+  EXPECT_TRUE(std::isnan(input.truth(1, 1)));
+}
+
+TEST(MajorityVote, HoldsWhatTheTrainingRowsMostOftenShow) {
+  const MajorityVote vote(logs({{1, 2, 3}, {1, 2, 3}, {3, 2, 1}, {kAbsent, 2, 1}}));
+  EXPECT_THAT(vote.order(), ElementsAre(0, 1, 2));
+  EXPECT_EQ(vote.pair(0, 1), -1);
+  EXPECT_EQ(vote.pair(1, 0), 1);
+  EXPECT_EQ(vote.pair(1, 2), 0);  // two rows each way
+  EXPECT_EQ(vote.fastest(), 0);
+}
+
+TEST(MajorityVote, WithoutACompleteRowHasNoOrder) {
+  const MajorityVote vote(logs({{1, kAbsent}, {kAbsent, 1}}));
+  EXPECT_THAT(vote.order(), IsEmpty());
+}
+
+TEST(ScoreMajority, CountsVotesAgainstMeasuredRows) {
+  const MajorityVote vote(logs({{1, 2, 4}, {1, 2, 4}}));
+  const Scores scores = score_majority(logs({{1, 2, 4}, {2, 1, 4}}), {&vote, &vote}, {"a", "b"});
+  EXPECT_EQ(scores.n, 6);
+  EXPECT_THAT(scores.pair_order, Optional(Near(5.0 / 6)));
+  EXPECT_THAT(scores.sos, Optional(0.5));
+  EXPECT_THAT(scores.best_share, Optional(0.5));
+  EXPECT_THAT(scores.regret, Optional(Near(1.5)));
+  EXPECT_EQ(scores.mape, std::nullopt);
+}
+
+TEST(ScoreMajority, LeavesOutTheReferenceColumn) {
+  const MajorityVote vote(logs({{1, 2, 4}, {1, 2, 4}}));
+  const Scores scores = score_majority(logs({{kAbsent, 2, 4}}), {&vote}, {"a"});
+  EXPECT_THAT(scores.sos, Optional(1.0));
+  EXPECT_EQ(scores.best_share, std::nullopt);
+}
+
+}  // namespace
+}  // namespace perfcast
