@@ -62,6 +62,13 @@ struct StoredProfile {
   std::string source;
 };
 
+struct Exclusion {  // what an importer left out of a source, so that the quality card can say so
+  std::string source;
+  std::string subject;  // "value", "server", "column", ...: what `count` counts
+  std::string reason;
+  int64_t count = 0;
+};
+
 struct Corpus {
   std::vector<Source> sources;
   std::vector<Platform> platforms;
@@ -69,7 +76,9 @@ struct Corpus {
   std::vector<Program> programs;
   std::vector<StoredProfile> profiles;
   std::vector<Run> runs;
+  std::vector<Exclusion> exclusions;
 
+  // Null where there is none. For look-ups in bulk build an index.
   const Platform* find_platform(const std::string& id) const;
   const Program* find_program(const std::string& id) const;
 };
@@ -79,6 +88,7 @@ struct PlatformTime {
   double log_time = 0;    // median over servers of log seconds per unit of work
   double log_spread = 0;  // robust deviation of log time over the servers; NaN with one server
   int64_t servers = 0;
+  // Servers sorted by name, taken in turns.
   double half_a = 0, half_b = 0;  // medians of two fixed halves of the servers (noise floor); NaN below two servers
 };
 
@@ -105,10 +115,11 @@ struct TableOptions {
   double minimum_coverage = 0.7;       // platforms measured on a smaller share of the programs are left out
 };
 
-// Fails with "unknown-platform" (near names listed) or "empty-corpus".
+// Programs: those that have a profile of a run that succeeded, are not excluded and were measured on one of the
+// platforms at least. Fails with "unknown-platform" or "unknown-group" (near names listed) or "empty-corpus".
 Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptions& options);
 
-// "AMD EPYC 7763 64-Core Processor" -> "amd-epyc-7763-64-core-processor"
+// "AMD EPYC 7763 64-Core Processor" -> "amd-epyc-7763-64-core-processor"; "(R)" and "(TM)" are left out.
 std::string slug(const std::string& name);
 
 }  // namespace perfcast

@@ -14,6 +14,10 @@ enum class Split { kRandom, kWorkload, kProgram, kProgramFamily, kPlatform };
 Result<Split> parse_split(const std::string& name);  // random|workload|program|program-family|platform
 std::string to_string(Split split);
 
+// What the split "program" keeps together: the id without its levels, block sizes and other numeric inputs.
+// "compress.lz4.6.b65536.d" -> "compress.lz4.d"
+std::string program_key(const std::string& program_id);
+
 struct Fold {
   // Rows (programs) trained on and tested; for kPlatform the rows are the same and the columns differ.
   std::vector<size_t> train_programs, test_programs;
@@ -24,7 +28,8 @@ struct Fold {
 };
 
 // kProgram, kProgramFamily, kPlatform: leave one out, `folds` = 0; or `folds` groups of them, shuffled by `seed`.
-// kRandom and kWorkload: `folds` (0: 5) random folds.
+// kRandom and kWorkload: `folds` (0: 5) random folds; under kRandom all programs and platforms stand on both sides.
+// Never more folds than there are things to leave out; none at all where fewer than two exist.
 std::vector<Fold> make_folds(const TrainingTable& table, Split split, int64_t folds, uint64_t seed);
 
 }  // namespace perfcast
