@@ -1,0 +1,42 @@
+#pragma once
+// The descendants of a process, by /proc.
+
+#include <sys/types.h>
+
+#include <set>
+#include <vector>
+
+namespace perfcast {
+
+// Children of all threads of `parent`; empty where the process is gone.
+std::vector<pid_t> children_of(pid_t parent);
+// All descendants of `root`, itself excluded, those in `except` and below excluded; zombies included.
+std::vector<pid_t> descendants_of(pid_t root, const std::set<pid_t>& except = {});
+bool is_zombie(pid_t process);
+
+// Entries of /proc/PID/fd and the thread count; -1 where they can't be read.
+int open_descriptors(pid_t process);
+int thread_count(pid_t process);
+
+// Kills every descendant of ours but `except`, also those that appear meanwhile, and reaps them. Needs this process to
+// be their subreaper. Gives up after two seconds.
+void end_descendants(const std::set<pid_t>& except);
+
+// A helper process that outlives us by a moment: when we die without having called dismiss(), it ends `program` with
+// its descendants and, where it has a process group of its own, the group.
+class Guardian {
+ public:
+  Guardian();
+  ~Guardian();
+  Guardian(const Guardian&) = delete;
+  Guardian& operator=(const Guardian&) = delete;
+  void watch(pid_t program, bool own_group);
+  void dismiss();
+  pid_t process() const { return process_; }
+
+ private:
+  pid_t process_ = -1;
+  int pipe_ = -1;
+};
+
+}  // namespace perfcast
