@@ -243,4 +243,26 @@ std::string slug(const std::string& name) {
   return result;
 }
 
+void make_platform_names_unique(std::vector<Platform>& platforms) {
+  const auto numbered = [](const char* what, const std::optional<int64_t>& value) {
+    return value ? std::string(what) + " " + std::to_string(*value) : std::string();
+  };
+  // Each round tells more about those that still share a name.
+  std::vector<std::string> verbatim;
+  for (const Platform& platform : platforms) verbatim.push_back(platform.name);
+  for (int round = 0; round < 3; ++round) {
+    std::unordered_map<std::string, int64_t> count;
+    for (const Platform& platform : platforms) ++count[platform.name];
+    for (size_t i = 0; i < platforms.size(); ++i) {
+      Platform& platform = platforms[i];
+      if (count[platform.name] < 2) continue;
+      std::vector<std::string> parts{numbered("family", platform.cpu_family), numbered("model", platform.model)};
+      if (round > 0) parts.push_back(numbered("stepping", platform.stepping));
+      std::erase(parts, "");
+      if (round == 2) parts = {platform.id};
+      if (!parts.empty()) platform.name = verbatim[i] + " (" + join(parts, " ") + ")";
+    }
+  }
+}
+
 }  // namespace perfcast

@@ -122,4 +122,8 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
 // "AMD EPYC 7763 64-Core Processor" -> "amd-epyc-7763-64-core-processor"; "(R)" and "(TM)" are left out.
 std::string slug(const std::string& name);
 
+// Platforms that share a verbatim name, which hides different hardware, get " (family 6 model 143)" behind it; the
+// stepping, then the id, where that is not enough. Unique names stay as they are.
+void make_platform_names_unique(std::vector<Platform>& platforms);
+
 }  // namespace perfcast

@@ -8,17 +8,26 @@
 
 namespace perfcast {
 
+// Keys: source, platform and program by id; server by vendor, name and platform; run by program, platform, server and
+// threads; profile by program, source and the host's CPU model; exclusion by source, subject and reason.
 class CorpusStore {
  public:
-  // Creates the file and schema where absent; a file of another kind or a future schema version is refused unchanged.
+  // Creates the file, its folder and schema where absent; a file of another kind or a future schema version is refused
+  // unchanged ("not-a-corpus", "future-version").
   static Result<std::unique_ptr<CorpusStore>> open(const std::string& path);
+  // "file-not-found" where absent.
   static Result<std::unique_ptr<CorpusStore>> open_read_only(const std::string& path);
   virtual ~CorpusStore() = default;
 
   virtual Result<Corpus> load() = 0;
-  // Adds or replaces rows by key in one transaction: killed at any point, the corpus is as before or complete.
+  // Adds or replaces rows by key in one transaction: killed at any point, the corpus is as before or complete. Rows
+  // that name a source, platform or program in neither the file nor `additions` are refused ("bad-corpus").
   virtual Status merge(const Corpus& additions) = 0;
-  // One profile, written as it arrives.
+  // As merge, after removing what the sources named in `additions` gave before (runs, servers and exclusions, and
+  // platforms and programs that nothing refers to any more), in the same transaction: for importing a source again.
+  virtual Status replace_sources(const Corpus& additions) = 0;
+  // One profile, written as it arrives. A program that the corpus lacks is added with what its id tells; likewise a
+  // source.
   virtual Status put_profile(const StoredProfile& profile) = 0;
 };
 

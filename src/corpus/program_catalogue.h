@@ -1,0 +1,34 @@
+#pragma once
+// What is known about the programs of a suite beyond their names: family, group, unit of work, and why some are no
+// comparison between machines. Read from a suite file (schema perfcast.suite/1); names that it lacks are derived.
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "corpus/corpus.h"
+
+namespace perfcast {
+
+class ProgramCatalogue {
+ public:
+  static Result<ProgramCatalogue> parse(std::string_view json_text, const std::string& source);
+  static Result<ProgramCatalogue> read(const std::string& path);
+
+  // Null where the suite file does not name it.
+  const Program* find(std::string_view id) const;
+  size_t size() const { return programs_.size(); }
+
+  // An excluded program's `excluded` is "rule: evidence".
+  // The suite's entry, or what the id tells: family_of(), group "unknown", no work unit.
+  Program describe(const std::string& id, const std::string& source) const;
+
+ private:
+  std::map<std::string, Program, std::less<>> programs_;
+};
+
+// "compress.gzip.9.c" -> "gzip", "stressng.matrix" -> "matrix", "stressngfull.cpu" -> "cpu", "redis.SET.p1" -> "redis"
+std::string family_of(std::string_view program_id);
+
+}  // namespace perfcast
