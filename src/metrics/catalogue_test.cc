@@ -101,7 +101,7 @@ TEST(Catalogue, HoldsAllFifteenCountersOfTableOne) {
                           Pair("Ratio Control to Total Instr.", ElementsAre("control_per_instruction_ratio")),
                           Pair("Ratio Indep. Instr. to Total Instr.", ElementsAre("indep_per_instruction_ratio")),
                           Pair("Ratio Branch Misses to Branch Instr.", ElementsAre("branch_misses_per_branch_ratio")),
-                          Pair("# Threads / Streams", ElementsAre("threads_peak_count")),
+                          Pair("# Threads / Streams", ElementsAre("program_threads_count")),
                           Pair("Warp Blocks", ElementsAre("warp_blocks_count")),
                           Pair("IO Bytes Read/Written", UnorderedElementsAre("io_read_bytes", "io_written_bytes")),
                           Pair("IO File Descriptors Opened", ElementsAre("files_opened_count"))));
@@ -131,9 +131,7 @@ TEST(Catalogue, DerivesExactValues) {
                                                             {"stores_count", 50},
                                                             {"loaded_bytes", 1600},
                                                             {"stored_bytes", 400},
-                                                            {"miss_48k_sequential_count", 10},
-                                                            {"miss_48k_random_count", 35},
-                                                            {"miss_48k_store_count", 5},
+                                                            {"dcache_48k_miss_count", 50},
                                                             {"user_s", 0.375},
                                                             {"system_s", 0.125},
                                                             {"cpu_s", 0.5},
@@ -145,7 +143,7 @@ TEST(Catalogue, DerivesExactValues) {
   EXPECT_EQ(values.at("memory_per_instruction_ratio"), 0.25);
   EXPECT_EQ(values.at("bytes_per_instruction_ratio"), 2);
   EXPECT_EQ(values.at("bytes_per_access_ratio"), 8);
-  EXPECT_EQ(values.at("miss_48k_per_instruction_ratio"), 0.05);
+  EXPECT_EQ(values.at("dcache_48k_miss_per_instruction_ratio"), 0.05);
   EXPECT_EQ(values.at("l1d_miss_per_access_ratio"), 0.2);
   EXPECT_DOUBLE_EQ(values.at("cache_misses_per_hit_ratio"), 0.25);
   EXPECT_EQ(values.at("kernel_cpu_ratio"), 0.25);
