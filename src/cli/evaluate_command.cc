@@ -1,0 +1,77 @@
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/table_options.h"
+#include "evaluate/evaluate.h"
+#include "evaluate/evaluation_report.h"
+
+namespace perfcast {
+namespace {
+
+struct EvaluateArguments {
+  TableArguments table;
+  std::vector<std::string> models = {"auto"};
+  std::string split = "program-family";
+  EvaluationOptions options;
+  bool details = false;
+};
+
+int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
+  const CommonOptions& common = context.options;
+  const auto split = parse_split(arguments.split);
+  if (!split) return report_error(split.error(), common);
+  EvaluationOptions& options = arguments.options;
+  options.split = *split;
+  options.models = list_of(arguments.models);
+  options.seed = common.seed;
+  options.threads = common.threads;
+  const auto loaded = load_table(common, arguments.table);
+  if (!loaded) return report_error(loaded.error(), common);
+
+  const auto evaluation = [&] {
+    ProgressLine progress(common);
+    options.progress = [&progress](const std::string& text) { progress.show(text); };
+    return evaluate(loaded->table, options);
+  }();
+  if (!evaluation) return report_error(evaluation.error(), common);
+  const std::string corpus = std::filesystem::path(common.corpus).filename().string();
+  const std::string text = common.json ? to_text(to_json(*evaluation, corpus, arguments.details))
+                                       : to_text(*evaluation, corpus, arguments.details);
+  return write_result(text, common);
+}
+
+}  // namespace
+
+void add_evaluate_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<EvaluateArguments>();
+  CLI::App* verb = app.add_subcommand("evaluate", "Score models on programs or platforms that they have not seen");
+  verb->add_option("--models", arguments->models, "Model families, separated by commas; the mean RPV is always added")
+      ->capture_default_str();
+  verb->add_option("--split", arguments->split,
+                   "What never stands on both sides: random (nothing), workload (program and input), program, "
+                   "program-family, platform")
+      ->capture_default_str();
+  verb->add_option("--folds", arguments->options.folds, "Groups to leave out; 0: one at a time (random, workload: 5)")
+      ->check(CLI::Range(0, 10000))
+      ->capture_default_str();
+  verb->add_option("--seeds", arguments->options.seeds, "Repetitions to average, with seeds --seed, --seed + 1, ...")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  verb->add_option("--reference", arguments->options.reference,
+                   "Platform that relative times refer to; without it, the geometric mean of the platforms");
+  verb->add_option("--measured", arguments->options.measured,
+                   "Platforms on which each tested program counts as measured; left out of the scores")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  verb->add_flag("--details", arguments->details, "List families and programs, worst first");
+  add_table_options(*verb, arguments->table);
+  add_common_options(*verb, context);
+  verb->callback(
+      [arguments, &context] { context.run = [arguments, &context] { return run_evaluate(context, *arguments); }; });
+}
+
+}  // namespace perfcast

@@ -1,0 +1,88 @@
+#include "cli/table_options.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "corpus/store.h"
+
+namespace perfcast {
+
+void add_table_options(CLI::App& verb, TableArguments& arguments) {
+  verb.add_option("--groups", arguments.groups, "Only programs of these groups (compressor, user, os, ...)");
+  verb.add_option("--platforms", arguments.platforms, "Only these platforms, by id or name");
+  verb.add_option("--minimum-coverage", arguments.minimum_coverage,
+                  "Leave out platforms measured on a smaller share of the programs")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  verb.add_option("--minimum-servers", arguments.minimum_servers, "Leave out platforms with fewer servers")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+}
+
+std::vector<std::string> list_of(const std::vector<std::string>& given, const std::vector<std::string>& known) {
+  std::vector<std::string> parts;
+  for (const std::string& item : given) {
+    if (std::find(known.begin(), known.end(), item) != known.end()) {
+      parts.push_back(item);
+      continue;
+    }
+    for (const std::string& part : split(item, ',')) {
+      if (!trim(part).empty()) parts.emplace_back(trim(part));
+    }
+  }
+  return parts;
+}
+
+Result<LoadedTable> load_table(const CommonOptions& options, const TableArguments& arguments) {
+  auto store = CorpusStore::open_read_only(options.corpus);
+  if (!store) {
+    Error error = store.error();
+    if (error.code == "file-not-found") {
+      error.expected =
+          "a corpus: make one with `perfcast import sparecores PATH` and `perfcast collect --suite cloud`, or name one "
+          "with --corpus FILE";
+    }
+    return error;
+  }
+  auto corpus = (*store)->load();
+  if (!corpus) return corpus.error();
+
+  TableOptions wanted;
+  std::vector<std::string> platform_names, group_names;
+  for (const Platform& platform : corpus->platforms) platform_names.push_back(platform.name);
+  wanted.groups = list_of(arguments.groups);
+  wanted.platforms = list_of(arguments.platforms, platform_names);
+  wanted.minimum_coverage = arguments.minimum_coverage;
+  auto table = make_training_table(*corpus, wanted);
+  if (!table) return table.error();
+
+  LoadedTable loaded;
+  if (arguments.minimum_servers > 1) {
+    std::vector<size_t> kept;
+    for (size_t j = 0; j < table->platforms.size(); ++j) {
+      int64_t servers = 0;
+      for (size_t i = 0; i < table->programs.size(); ++i) {
+        if (table->at(i, j)) servers = std::max(servers, table->at(i, j)->servers);
+      }
+      if (servers >= arguments.minimum_servers) kept.push_back(j);
+    }
+    if (kept.empty()) {
+      return Error{"empty-corpus",
+                   "no platform was measured on " + std::to_string(arguments.minimum_servers) + " servers or more",
+                   "--minimum-servers", "a smaller number"};
+    }
+    loaded.table = table->with_platforms(kept);
+  } else {
+    loaded.table = std::move(*table);
+  }
+  std::set<std::string> platforms;
+  for (const Platform& platform : loaded.table.platforms) platforms.insert(platform.id);
+  for (Server& server : corpus->servers) {
+    if (platforms.count(server.platform) > 0) loaded.servers.push_back(std::move(server));
+  }
+  loaded.sources = std::move(corpus->sources);
+  return loaded;
+}
+
+}  // namespace perfcast

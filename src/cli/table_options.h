@@ -1,0 +1,35 @@
+#pragma once
+// The part of the corpus that a verb works on: shared by `train` and `evaluate`.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/command.h"
+#include "corpus/corpus.h"
+
+namespace perfcast {
+
+struct TableArguments {
+  std::vector<std::string> groups, platforms;
+  double minimum_coverage = 0.7;
+  int64_t minimum_servers = 1;
+};
+
+void add_table_options(CLI::App& verb, TableArguments& arguments);
+
+struct LoadedTable {
+  TrainingTable table;
+  std::vector<Source> sources;
+  std::vector<Server> servers;  // of the table's platforms
+};
+
+// Reads the corpus and folds it. Errors say how to make a corpus where there is none.
+Result<LoadedTable> load_table(const CommonOptions& options, const TableArguments& arguments);
+
+// "a,b" and "a" "b" alike; empty parts are left out. A part that is a whole name in `known` keeps its commas.
+std::vector<std::string> list_of(const std::vector<std::string>& given, const std::vector<std::string>& known = {});
+
+}  // namespace perfcast

@@ -1,0 +1,517 @@
+#include "evaluate/evaluate.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "base/text.h"
+#include "evaluate/fold_forecast.h"
+#include "evaluate/measured_choice.h"
+#include "evaluate/platform_name.h"
+
+namespace perfcast {
+namespace {
+
+constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
+// Shrinkage of the training covariance that platforms to measure are chosen by.
+constexpr double kCovarianceShrinkage = 0.1;
+// A platform is worth measuring on only where most training programs were.
+constexpr double kMeasuredCoverage = 0.8;
+constexpr double kMeasuredNoiseLog = 0.03;
+
+Eigen::MatrixXd centered(Eigen::MatrixXd values) {
+  for (int64_t row = 0; row < values.rows(); ++row) {
+    double sum = 0;
+    int64_t present = 0;
+    for (int64_t column = 0; column < values.cols(); ++column) {
+      if (std::isnan(values(row, column))) continue;
+      sum += values(row, column);
+      ++present;
+    }
+    if (present > 0) values.row(row).array() -= sum / static_cast<double>(present);
+  }
+  return values;
+}
+
+// One repetition's split with what all models share.
+struct Repetition {
+  uint64_t seed = 0;
+  std::vector<Fold> folds;
+  std::vector<std::vector<int64_t>> measured;  // per fold: columns given
+};
+
+struct Task {
+  size_t model, repetition, fold;
+};
+
+class Evaluator {
+ public:
+  Evaluator(const TrainingTable& table, const EvaluationOptions& options)
+      : table_(table), options_(options), log_times_(log_times(table)) {
+    for (const Program& program : table.programs) families_.push_back(program.family);
+  }
+
+  Result<Evaluation> run() {
+    if (Status status = prepare(); !status) return status.error();
+    if (Status status = forecast_all(); !status) return status.error();
+    add_model(0);  // the mean RPV
+    add_majority();
+    if (options_.split == Split::kPlatform) add_nearest_platform();
+    for (size_t m = 1; m < models_.size(); ++m) add_model(m);
+    add_rows("noise-floor", {noise_floor(table_, reference_)},
+             "half of each platform's servers against the other half; platforms with at least two servers");
+    return std::move(evaluation_);
+  }
+
+ private:
+  Status prepare() {
+    evaluation_.split = options_.split;
+    evaluation_.seeds = std::max<int64_t>(1, options_.seeds);
+    evaluation_.programs = static_cast<int64_t>(table_.programs.size());
+    evaluation_.families = static_cast<int64_t>(std::set<std::string>(families_.begin(), families_.end()).size());
+    for (const Platform& platform : table_.platforms) evaluation_.platforms.push_back(platform.id);
+    if (Status status = find_reference(); !status) return status;
+    // The mean RPV is a model like any other, so that its intervals and conditioning are scored alike.
+    models_ = {"mean"};
+    for (const std::string& model : options_.models) {
+      if (auto known = make_predictor(model); !known) return known.error();
+      if (std::find(models_.begin(), models_.end(), model) == models_.end()) models_.push_back(model);
+    }
+    const bool leaks = options_.split == Split::kRandom || options_.split == Split::kPlatform;
+    if (options_.measured > 0 && leaks) {
+      return Error{"bad-usage", "measured platforms make no sense under the split " + to_string(options_.split),
+                   "--measured", "the split workload, program or program-family"};
+    }
+    for (int64_t i = 0; i < evaluation_.seeds; ++i) {
+      Repetition repetition;
+      repetition.seed = options_.seed + static_cast<uint64_t>(i);
+      repetition.folds = make_folds(table_, options_.split, options_.folds, repetition.seed);
+      if (repetition.folds.size() < 2) {
+        return Error{"empty-corpus", "there is too little to leave out under the split " + to_string(options_.split),
+                     "--split", "at least two programs, families or platforms"};
+      }
+      for (const Fold& fold : repetition.folds) repetition.measured.push_back(choose_measured(fold));
+      repetitions_.push_back(std::move(repetition));
+    }
+    evaluation_.folds = static_cast<int64_t>(repetitions_.front().folds.size());
+    note_split();
+    note_measured();
+    return {};
+  }
+
+  Status find_reference() {
+    if (options_.reference.empty() || options_.reference == "mean") return {};
+    const auto found = find_platform(table_.platforms, options_.reference, "--reference");
+    if (!found) return found.error();
+    reference_ = static_cast<int64_t>(*found);
+    evaluation_.reference = table_.platforms[*found].id;
+    return {};
+  }
+
+  void note_split() {
+    if (options_.split == Split::kRandom) {
+      evaluation_.notes.push_back(
+          "split random: single entries are left out, so the same program stands on both sides with its times on other "
+          "platforms; this flatters every model");
+    }
+    if (options_.split == Split::kPlatform) {
+      evaluation_.notes.push_back(
+          "split platform: runs of a platform are left out, its facts stay; a model is fitted on the other platforms, "
+          "and its forecasts there are combined by the facts");
+    }
+  }
+
+  std::vector<int64_t> choose_measured(const Fold& fold) const {
+    if (options_.measured <= 0) return {};
+    const Eigen::MatrixXd rpv = centered(Eigen::MatrixXd(log_times_(fold.train_programs, Eigen::all)));
+    std::map<std::string, double> programs_of;
+    for (const size_t p : fold.train_programs) ++programs_of[families_[p]];
+    Eigen::VectorXd weights(rpv.rows());
+    for (size_t i = 0; i < fold.train_programs.size(); ++i) {
+      weights(static_cast<int64_t>(i)) = 1 / std::sqrt(programs_of[families_[fold.train_programs[i]]]);
+    }
+    Eigen::MatrixXd residuals = rpv;
+    std::vector<bool> allowed(static_cast<size_t>(rpv.cols()));
+    for (int64_t j = 0; j < rpv.cols(); ++j) {
+      double sum = 0, total = 0, present = 0;
+      for (int64_t i = 0; i < rpv.rows(); ++i) {
+        if (std::isnan(rpv(i, j))) continue;
+        sum += weights(i) * rpv(i, j);
+        total += weights(i);
+        ++present;
+      }
+      if (total > 0) residuals.col(j).array() -= sum / total;
+      allowed[static_cast<size_t>(j)] = present >= kMeasuredCoverage * static_cast<double>(rpv.rows());
+    }
+    const Eigen::MatrixXd covariance = shrunk_covariance(residuals, weights, kCovarianceShrinkage);
+    return most_telling_platforms(covariance, options_.measured, allowed, kMeasuredNoiseLog);
+  }
+
+  void note_measured() {
+    std::map<int64_t, int64_t> times;
+    int64_t folds = 0;
+    for (const Repetition& repetition : repetitions_) {
+      for (const auto& columns : repetition.measured) {
+        ++folds;
+        for (const int64_t column : columns) ++times[column];
+      }
+    }
+    std::vector<std::pair<int64_t, int64_t>> sorted;
+    for (const auto& [column, count] : times) sorted.emplace_back(-count, column);
+    std::sort(sorted.begin(), sorted.end());
+    for (const auto& [count, column] : sorted) {
+      evaluation_.measured.push_back(table_.platforms[static_cast<size_t>(column)].id + " (" +
+                                     std::to_string(-count * 100 / std::max<int64_t>(folds, 1)) + "% of folds)");
+    }
+  }
+
+  Status forecast_all() {
+    const auto rows = static_cast<int64_t>(table_.programs.size()),
+               columns = static_cast<int64_t>(table_.platforms.size());
+    const Eigen::MatrixXd nothing = Eigen::MatrixXd::Constant(rows, columns, kAbsent);
+    forecasts_.assign(models_.size(), std::vector<FoldForecast>(repetitions_.size(), {nothing, nothing, nothing}));
+    std::vector<Task> tasks;
+    for (size_t m = 0; m < models_.size(); ++m) {
+      for (size_t r = 0; r < repetitions_.size(); ++r) {
+        for (size_t f = 0; f < repetitions_[r].folds.size(); ++f) tasks.push_back({m, r, f});
+      }
+    }
+    std::vector<std::optional<Error>> errors(tasks.size());
+    std::atomic<size_t> next = 0, done = 0;
+    std::atomic<bool> failed = false;
+    std::mutex progress;
+    const auto work = [&] {
+      for (size_t i = next++; i < tasks.size() && !failed; i = next++) {
+        if (Status status = forecast_fold(tasks[i]); !status) {
+          errors[i] = status.error();
+          failed = true;
+        }
+        const size_t finished = ++done;
+        if (options_.progress) {
+          const std::lock_guard<std::mutex> lock(progress);
+          options_.progress("evaluating: " + std::to_string(finished) + " of " + std::to_string(tasks.size()) +
+                            " fits (" + models_[tasks[i].model] + ")");
+        }
+      }
+    };
+    std::vector<std::thread> threads;
+    for (int t = 1; t < options_.threads; ++t) threads.emplace_back(work);
+    work();
+    for (std::thread& thread : threads) thread.join();
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      if (!errors[i]) continue;
+      Error error = *errors[i];
+      const Fold& fold = repetitions_[tasks[i].repetition].folds[tasks[i].fold];
+      error.where = "model " + models_[tasks[i].model] + ", fold without " + fold.left_out +
+                    (error.where.empty() ? "" : ": " + error.where);
+      return error;
+    }
+    return {};
+  }
+
+  // Each task writes entries that no other task writes.
+  Status forecast_fold(const Task& task) {
+    const Repetition& repetition = repetitions_[task.repetition];
+    const Fold& fold = repetition.folds[task.fold];
+    FoldForecast& into = forecasts_[task.model][task.repetition];
+    FitOptions fit;
+    fit.seed = repetition.seed;
+    fit.threads = 1;
+    if (options_.split == Split::kPlatform) {
+      auto forecast = forecast_platforms(table_, fold.train_platforms, fold.test_platforms, models_[task.model], fit);
+      if (!forecast) return forecast.error();
+      for (const size_t j : fold.test_platforms) {
+        const auto column = static_cast<int64_t>(j);
+        into.predicted.col(column) = forecast->predicted.col(column);
+        into.lower.col(column) = forecast->lower.col(column);
+        into.upper.col(column) = forecast->upper.col(column);
+      }
+      return {};
+    }
+    const bool single_entries = options_.split == Split::kRandom;
+    TrainingTable training = single_entries ? table_ : table_.with_programs(fold.train_programs);
+    if (single_entries) {
+      for (const size_t entry : fold.test_entries) training.times[entry] = std::nullopt;
+    }
+    std::vector<const Profile*> profiles;
+    std::vector<std::vector<Measurement>> measured;
+    for (const size_t p : fold.test_programs) {
+      profiles.push_back(&table_.profiles[p]);
+      if (options_.measured <= 0) continue;
+      measured.emplace_back();
+      for (const int64_t column : repetition.measured[task.fold]) {
+        const double log_seconds = log_times_(static_cast<int64_t>(p), column);
+        if (!std::isnan(log_seconds)) measured.back().push_back({column, log_seconds});
+      }
+    }
+    auto forecast = forecast_programs(training, models_[task.model], fit, profiles, measured);
+    if (!forecast) return forecast.error();
+    if (single_entries) {
+      std::vector<int64_t> row_of(table_.programs.size(), -1);
+      for (size_t i = 0; i < fold.test_programs.size(); ++i) row_of[fold.test_programs[i]] = static_cast<int64_t>(i);
+      const size_t columns = table_.platforms.size();
+      for (const size_t entry : fold.test_entries) {
+        const auto row = static_cast<int64_t>(entry / columns), column = static_cast<int64_t>(entry % columns);
+        const int64_t from = row_of[entry / columns];
+        into.predicted(row, column) = forecast->predicted(from, column);
+        into.lower(row, column) = forecast->lower(from, column);
+        into.upper(row, column) = forecast->upper(from, column);
+      }
+      return {};
+    }
+    for (size_t i = 0; i < fold.test_programs.size(); ++i) {
+      const auto row = static_cast<int64_t>(fold.test_programs[i]), from = static_cast<int64_t>(i);
+      into.predicted.row(row) = forecast->predicted.row(from);
+      into.lower.row(row) = forecast->lower.row(from);
+      into.upper.row(row) = forecast->upper.row(from);
+    }
+    return {};
+  }
+
+  // Both sides relative to the same reference; what was given as measured is no sample.
+  ScoreInput scored(const FoldForecast& forecast, const Repetition& repetition) const {
+    ScoreInput input{log_times_, forecast.predicted, forecast.lower, forecast.upper, families_};
+    if (options_.split == Split::kPlatform) {
+      relative_to_known_platforms(repetition, input);
+    } else {
+      relative_to(reference_, input);
+    }
+    mask_measured(repetition, input.truth);
+    return input;
+  }
+
+  // A forecast for an unknown platform is relative to the mean over the platforms known in that fold.
+  void relative_to_known_platforms(const Repetition& repetition, ScoreInput& input) const {
+    for (const Fold& fold : repetition.folds) {
+      for (int64_t row = 0; row < input.truth.rows(); ++row) {
+        double sum = 0;
+        int64_t present = 0;
+        for (const size_t j : fold.train_platforms) {
+          const double value = log_times_(row, static_cast<int64_t>(j));
+          if (std::isnan(value)) continue;
+          sum += value;
+          ++present;
+        }
+        for (const size_t j : fold.test_platforms) {
+          input.truth(row, static_cast<int64_t>(j)) -= present > 0 ? sum / static_cast<double>(present) : kAbsent;
+        }
+      }
+    }
+    if (reference_ >= 0) relative_to(reference_, input);
+  }
+
+  void mask_measured(const Repetition& repetition, Eigen::MatrixXd& truth) const {
+    if (options_.measured <= 0) return;
+    for (size_t f = 0; f < repetition.folds.size(); ++f) {
+      for (const size_t p : repetition.folds[f].test_programs) {
+        for (const int64_t column : repetition.measured[f]) truth(static_cast<int64_t>(p), column) = kAbsent;
+      }
+    }
+  }
+
+  std::vector<std::string> groups() const {
+    std::vector<std::string> names;
+    for (const Program& program : table_.programs) {
+      if (std::find(names.begin(), names.end(), program.group) == names.end()) names.push_back(program.group);
+    }
+    names.emplace_back("all");
+    return names;
+  }
+
+  std::vector<int64_t> rows_where(const std::function<bool(const Program&)>& wanted) const {
+    std::vector<int64_t> rows;
+    for (size_t i = 0; i < table_.programs.size(); ++i) {
+      if (wanted(table_.programs[i])) rows.push_back(static_cast<int64_t>(i));
+    }
+    return rows;
+  }
+  std::vector<int64_t> rows_of_group(const std::string& group) const {
+    return rows_where([&](const Program& program) { return group == "all" || program.group == group; });
+  }
+
+  static ScoreInput rows_of(const ScoreInput& input, const std::vector<int64_t>& rows) {
+    ScoreInput part;
+    part.truth = input.truth(rows, Eigen::all);
+    part.predicted = input.predicted(rows, Eigen::all);
+    if (input.lower.size() > 0) part.lower = input.lower(rows, Eigen::all);
+    if (input.upper.size() > 0) part.upper = input.upper(rows, Eigen::all);
+    for (const int64_t row : rows) part.families.push_back(input.families[static_cast<size_t>(row)]);
+    return part;
+  }
+
+  void add_rows(const std::string& model, const std::vector<ScoreInput>& inputs, const std::string& note) {
+    for (const std::string& group : groups()) {
+      const std::vector<int64_t> rows = rows_of_group(group);
+      std::vector<Scores> scores;
+      for (const ScoreInput& input : inputs) scores.push_back(score(rows_of(input, rows)));
+      evaluation_.rows.push_back({model, group, average(scores), note});
+    }
+  }
+
+  void add_nearest_platform() {
+    std::vector<ScoreInput> inputs;
+    for (const Repetition& repetition : repetitions_) {
+      FoldForecast forecast;
+      forecast.predicted = Eigen::MatrixXd::Constant(log_times_.rows(), log_times_.cols(), kAbsent);
+      for (const Fold& fold : repetition.folds) {
+        const Eigen::MatrixXd times = nearest_platform_times(table_, fold.train_platforms, fold.test_platforms);
+        for (const size_t j : fold.test_platforms) {
+          forecast.predicted.col(static_cast<int64_t>(j)) = times.col(static_cast<int64_t>(j));
+        }
+      }
+      inputs.push_back(scored(forecast, repetition));
+    }
+    add_rows("nearest-platform", inputs, "measured times of the known platform with the nearest facts");
+  }
+
+  void add_majority() {
+    if (options_.split == Split::kPlatform) {
+      for (const std::string& group : groups()) {
+        evaluation_.rows.push_back({"majority", group, {}, "no program was seen on an unknown platform: no vote"});
+      }
+      return;
+    }
+    std::vector<std::vector<Scores>> by_group(groups().size());
+    for (const Repetition& repetition : repetitions_) {
+      std::vector<std::unique_ptr<MajorityVote>> votes;
+      std::vector<const MajorityVote*> vote_of(table_.programs.size(), nullptr);
+      if (options_.split == Split::kRandom) {  // every program stands in every fold: vote without the program itself
+        for (size_t p = 0; p < table_.programs.size(); ++p) {
+          Eigen::MatrixXd others = log_times_;
+          others.row(static_cast<int64_t>(p)).setConstant(kAbsent);
+          votes.push_back(std::make_unique<MajorityVote>(others));
+          vote_of[p] = votes.back().get();
+        }
+      } else {
+        for (const Fold& fold : repetition.folds) {
+          votes.push_back(std::make_unique<MajorityVote>(log_times_(fold.train_programs, Eigen::all)));
+          for (const size_t p : fold.test_programs) vote_of[p] = votes.back().get();
+        }
+      }
+      ScoreInput input{log_times_, log_times_, {}, {}, families_};
+      relative_to(reference_, input);
+      mask_measured(repetition, input.truth);
+      for (size_t g = 0; g < groups().size(); ++g) {
+        const std::vector<int64_t> rows = rows_of_group(groups()[g]);
+        std::vector<const MajorityVote*> votes_of_rows;
+        for (const int64_t row : rows) votes_of_rows.push_back(vote_of[static_cast<size_t>(row)]);
+        const ScoreInput part = rows_of(input, rows);
+        by_group[g].push_back(score_majority(part.truth, votes_of_rows, part.families));
+      }
+    }
+    for (size_t g = 0; g < groups().size(); ++g) {
+      evaluation_.rows.push_back(
+          {"majority", groups()[g], average(by_group[g]), "the order that most training programs show"});
+    }
+  }
+
+  void add_model(size_t m) {
+    std::vector<ScoreInput> inputs;
+    for (size_t r = 0; r < repetitions_.size(); ++r) inputs.push_back(scored(forecasts_[m][r], repetitions_[r]));
+    const bool is_mean = models_[m] == "mean";
+    std::string note;
+    if (options_.split == Split::kPlatform) {
+      note = is_mean ? "mean RPV of the known platforms, combined by facts"
+                     : "forecasts on known platforms, combined by facts";
+    } else if (is_mean) {
+      note = "mean RPV of the training programs";
+    }
+    add_rows(models_[m], inputs, note);
+    add_details(m, inputs.front());
+  }
+
+  // Of the first repetition: entries, not averages, are what a reader looks up.
+  void add_details(size_t m, const ScoreInput& input) {
+    std::vector<FamilyRow> by_family;
+    std::vector<std::string> seen;
+    for (const Program& program : table_.programs) {
+      if (std::find(seen.begin(), seen.end(), program.family) != seen.end()) continue;
+      seen.push_back(program.family);
+      const auto rows = rows_where([&](const Program& other) { return other.family == program.family; });
+      FamilyRow row{models_[m], program.family, program.group, score(rows_of(input, rows))};
+      if (row.scores.n > 0) by_family.push_back(std::move(row));
+    }
+    std::stable_sort(by_family.begin(), by_family.end(),
+                     [](const FamilyRow& a, const FamilyRow& b) { return *a.scores.mape > *b.scores.mape; });
+    evaluation_.by_family.insert(evaluation_.by_family.end(), by_family.begin(), by_family.end());
+
+    std::vector<ProgramRow> by_program;
+    for (size_t p = 0; p < table_.programs.size(); ++p) {
+      const Program& program = table_.programs[p];
+      ProgramRow row{models_[m], program.id, program.family, program.group, 0, 0, "", 0, 0};
+      double worst = -1;
+      for (int64_t j = 0; j < input.truth.cols(); ++j) {
+        const double truth = input.truth(static_cast<int64_t>(p), j),
+                     predicted = input.predicted(static_cast<int64_t>(p), j);
+        if (std::isnan(truth) || std::isnan(predicted)) continue;
+        ++row.n;
+        row.mape += std::abs(std::expm1(predicted - truth));
+        if (std::abs(predicted - truth) <= worst) continue;
+        worst = std::abs(predicted - truth);
+        row.worst_platform = table_.platforms[static_cast<size_t>(j)].id;
+        row.worst_measured_ratio = std::exp(truth);
+        row.worst_predicted_ratio = std::exp(predicted);
+      }
+      if (row.n == 0) continue;
+      row.mape /= static_cast<double>(row.n);
+      by_program.push_back(std::move(row));
+    }
+    std::stable_sort(by_program.begin(), by_program.end(),
+                     [](const ProgramRow& a, const ProgramRow& b) { return a.mape > b.mape; });
+    evaluation_.by_program.insert(evaluation_.by_program.end(), by_program.begin(), by_program.end());
+  }
+
+  const TrainingTable& table_;
+  const EvaluationOptions& options_;
+  Eigen::MatrixXd log_times_;
+  std::vector<std::string> families_;
+  std::vector<std::string> models_;
+  int64_t reference_ = -1;
+  std::vector<Repetition> repetitions_;
+  std::vector<std::vector<FoldForecast>> forecasts_;  // [model][repetition], rows and columns of the whole table
+  Evaluation evaluation_;
+};
+
+}  // namespace
+
+Eigen::MatrixXd log_times(const TrainingTable& table) {
+  Eigen::MatrixXd result(static_cast<int64_t>(table.programs.size()), static_cast<int64_t>(table.platforms.size()));
+  for (size_t i = 0; i < table.programs.size(); ++i) {
+    for (size_t j = 0; j < table.platforms.size(); ++j) {
+      const auto& time = table.at(i, j);
+      result(static_cast<int64_t>(i), static_cast<int64_t>(j)) = time ? time->log_time : kAbsent;
+    }
+  }
+  return result;
+}
+
+ScoreInput noise_floor(const TrainingTable& table, int64_t reference) {
+  ScoreInput input;
+  input.truth = log_times(table);
+  input.predicted = input.truth;
+  for (size_t i = 0; i < table.programs.size(); ++i) {
+    input.families.push_back(table.programs[i].family);
+    for (size_t j = 0; j < table.platforms.size(); ++j) {
+      const auto& time = table.at(i, j);
+      const auto row = static_cast<int64_t>(i), column = static_cast<int64_t>(j);
+      const bool halves = time && time->servers >= 2 && std::isfinite(time->half_a) && std::isfinite(time->half_b);
+      input.truth(row, column) = halves ? time->half_a : kAbsent;
+      input.predicted(row, column) = halves ? time->half_b : kAbsent;
+    }
+  }
+  relative_to(reference, input);
+  return input;
+}
+
+Result<Evaluation> evaluate(const TrainingTable& table, const EvaluationOptions& options) {
+  return Evaluator(table, options).run();
+}
+
+}  // namespace perfcast

@@ -1,0 +1,74 @@
+#pragma once
+// Splits to scores: fits models on the training side of every fold, scores them on the other, beside the baselines.
+
+#include <Eigen/Dense>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "corpus/corpus.h"
+#include "corpus/splits.h"
+#include "evaluate/scores.h"
+
+namespace perfcast {
+
+struct EvaluationOptions {
+  std::vector<std::string> models;
+  Split split = Split::kProgramFamily;
+  int64_t folds = 0;  // as make_folds()
+  int64_t seeds = 1;  // repetitions; folds and fits of repetition i use seed + i
+  uint64_t seed = 1;
+  int threads = 1;
+  std::string reference;  // as find_platform(); empty or "mean": the geometric mean over the platforms
+  // Platforms on which each tested program counts as measured: chosen on the training rows, given to the forecast by
+  // conditioning, left out of the scores. Not under the splits random and platform.
+  int64_t measured = 0;
+  std::function<void(const std::string&)> progress;  // from any thread, one call at a time
+};
+
+struct EvaluationRow {
+  std::string model, group;  // group "all": every program
+  Scores scores;
+  std::string note;
+};
+
+struct FamilyRow {
+  std::string model, family, group;
+  Scores scores;
+};
+
+struct ProgramRow {
+  std::string model, program, family, group;
+  int64_t n = 0;
+  double mape = 0;
+  // The entry with the largest error: relative times.
+  std::string worst_platform;
+  double worst_measured_ratio = 0, worst_predicted_ratio = 0;
+};
+
+struct Evaluation {
+  Split split = Split::kProgramFamily;
+  int64_t folds = 0, seeds = 1, programs = 0, families = 0;
+  std::vector<std::string> platforms;  // ids
+  std::string reference;               // id; empty: geometric mean
+  std::vector<std::string> measured;   // platforms given, with the share of the folds that chose them
+  std::vector<EvaluationRow> rows;     // mean, majority, models, noise-floor; groups in order of the table, then `all`
+  std::vector<FamilyRow> by_family;    // worst first within a model
+  std::vector<ProgramRow> by_program;  // worst first within a model
+  std::vector<std::string> notes;
+};
+
+// Deterministic in the options whatever `threads` is. "unknown-model", "unknown-platform", "bad-usage", "empty-corpus"
+// (too little to split), or what a fit failed with, naming model and fold.
+Result<Evaluation> evaluate(const TrainingTable& table, const EvaluationOptions& options);
+
+// [P x J] log seconds per unit of work; NaN: not measured.
+Eigen::MatrixXd log_times(const TrainingTable& table);
+
+// Half of each platform's servers against the other half. `reference`: column or -1.
+ScoreInput noise_floor(const TrainingTable& table, int64_t reference);
+
+}  // namespace perfcast

@@ -1,0 +1,173 @@
+#include "evaluate/evaluation_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+
+namespace perfcast {
+namespace {
+
+constexpr size_t kWorstShown = 10;
+
+std::string digits(const std::optional<double>& value, int decimals) {
+  return value ? fmt::format("{:.{}f}", *value, decimals) : "-";
+}
+
+void put(Json& json, const char* name, const std::optional<double>& value) {
+  if (value) json[name] = *value;
+}
+
+std::string reference_name(const Evaluation& evaluation) {
+  return evaluation.reference.empty() ? "geometric mean of the platforms" : evaluation.reference;
+}
+
+std::string scores_as_table(const Evaluation& evaluation) {
+  TextTable table;
+  table.add_column("group", TextTable::Align::kLeft);
+  table.add_column("model", TextTable::Align::kLeft);
+  for (const char* title :
+       {"n", "R2 log", "by platf.", "R2", "MAPE", "median", "pairs", "SOS", "best", "regret", "cover 90%"}) {
+    table.add_column(title, TextTable::Align::kRight);
+  }
+  std::vector<std::string> groups;
+  for (const EvaluationRow& row : evaluation.rows) {
+    if (std::find(groups.begin(), groups.end(), row.group) == groups.end()) groups.push_back(row.group);
+  }
+  for (const std::string& group : groups) {
+    for (const EvaluationRow& row : evaluation.rows) {
+      if (row.group != group) continue;
+      const Scores& s = row.scores;
+      table.add_row({row.group, row.model, std::to_string(s.n), digits(s.r2_log, 3), digits(s.r2_log_platform, 3),
+                     digits(s.r2, 3), digits(s.mape, 3), digits(s.median_error, 3), digits(s.pair_order, 3),
+                     digits(s.sos, 3), digits(s.best_share, 3), digits(s.regret, 3), digits(s.coverage_90, 3)});
+    }
+  }
+  return table.to_text();
+}
+
+std::string worst_as_table(const Evaluation& evaluation) {
+  TextTable families, programs;
+  for (TextTable* table : {&families, &programs}) {
+    table->add_column("model", TextTable::Align::kLeft);
+    table->add_column(table == &families ? "family" : "program", TextTable::Align::kLeft);
+    table->add_column("group", TextTable::Align::kLeft);
+    table->add_column("MAPE", TextTable::Align::kRight);
+  }
+  families.add_column("pairs", TextTable::Align::kRight);
+  programs.add_column("worst platform", TextTable::Align::kLeft);
+  programs.add_column("measured", TextTable::Align::kRight);
+  programs.add_column("predicted", TextTable::Align::kRight);
+  std::map<std::string, size_t> shown;
+  for (const FamilyRow& row : evaluation.by_family) {
+    families.add_row({row.model, row.family, row.group, digits(row.scores.mape, 3), digits(row.scores.pair_order, 3)});
+  }
+  for (const ProgramRow& row : evaluation.by_program) {
+    if (++shown[row.model] > kWorstShown) continue;
+    programs.add_row({row.model, row.program, row.group, digits(row.mape, 3), row.worst_platform,
+                      digits(row.worst_measured_ratio, 2), digits(row.worst_predicted_ratio, 2)});
+  }
+  return fmt::format("\nfamilies, worst first\n{}\nprograms, the {} worst of each model (relative times)\n{}",
+                     families.to_text(), kWorstShown, programs.to_text());
+}
+
+}  // namespace
+
+Json to_json(const Scores& scores) {
+  Json json;
+  json["n"] = scores.n;
+  json["programs"] = scores.programs;
+  json["families"] = scores.families;
+  put(json, "r2_log", scores.r2_log);
+  put(json, "r2_log_platform", scores.r2_log_platform);
+  put(json, "r2", scores.r2);
+  put(json, "mape", scores.mape);
+  put(json, "median_error", scores.median_error);
+  put(json, "pair_order", scores.pair_order);
+  put(json, "sos", scores.sos);
+  put(json, "best_share", scores.best_share);
+  put(json, "regret", scores.regret);
+  put(json, "coverage_90", scores.coverage_90);
+  put(json, "coverage_90_lower", scores.coverage_90_lower);
+  put(json, "coverage_90_upper", scores.coverage_90_upper);
+  return json;
+}
+
+Json to_json(const Evaluation& evaluation, const std::string& corpus, bool details) {
+  Json json;
+  json["schema"] = kEvaluationSchema;
+  json["corpus"] = corpus;
+  json["split"] = to_string(evaluation.split);
+  json["folds"] = evaluation.folds;
+  json["seeds"] = evaluation.seeds;
+  json["programs"] = evaluation.programs;
+  json["families"] = evaluation.families;
+  json["platforms"] = evaluation.platforms;
+  json["reference"] = evaluation.reference.empty() ? "mean" : evaluation.reference;
+  if (!evaluation.measured.empty()) json["measured"] = evaluation.measured;
+  Json& models = json["models"] = Json::array();
+  for (const EvaluationRow& row : evaluation.rows) {
+    Json item;
+    item["model"] = row.model;
+    item["group"] = row.group;
+    item.update(to_json(row.scores));
+    if (!row.note.empty()) item["note"] = row.note;
+    models.push_back(std::move(item));
+  }
+  if (details) {
+    Json& families = json["family_scores"] = Json::array();
+    for (const FamilyRow& row : evaluation.by_family) {
+      Json item;
+      item["model"] = row.model;
+      item["family"] = row.family;
+      item["group"] = row.group;
+      item.update(to_json(row.scores));
+      families.push_back(std::move(item));
+    }
+    Json& programs = json["program_errors"] = Json::array();
+    for (const ProgramRow& row : evaluation.by_program) {
+      Json item;
+      item["model"] = row.model;
+      item["program"] = row.program;
+      item["family"] = row.family;
+      item["group"] = row.group;
+      item["n"] = row.n;
+      item["mape"] = row.mape;
+      item["worst_platform"] = row.worst_platform;
+      item["worst_measured_ratio"] = row.worst_measured_ratio;
+      item["worst_predicted_ratio"] = row.worst_predicted_ratio;
+      programs.push_back(std::move(item));
+    }
+  }
+  json["notes"] = evaluation.notes;
+  return json;
+}
+
+std::string to_text(const Evaluation& evaluation, const std::string& corpus, bool details) {
+  std::string text = fmt::format("corpus {}: {} programs in {} families, {} platforms\n", corpus, evaluation.programs,
+                                 evaluation.families, evaluation.platforms.size());
+  text += fmt::format("split {}: {} folds, {} {}; reference: {}\n", to_string(evaluation.split), evaluation.folds,
+                      evaluation.seeds, evaluation.seeds == 1 ? "seed" : "seeds", reference_name(evaluation));
+  if (!evaluation.measured.empty()) {
+    text += "measured on (left out of the scores): " + join(evaluation.measured, ", ") + "\n";
+  }
+  text += "\n" + scores_as_table(evaluation);
+  for (const EvaluationRow& row : evaluation.rows) {
+    if (row.group != "all" || !row.scores.coverage_90 || row.model == "mean") continue;
+    text +=
+        fmt::format("\n{}: 90% intervals cover {:.3f} of {} entries; 95% interval over {} families {:.3f} .. {:.3f}",
+                    row.model, *row.scores.coverage_90, row.scores.n, row.scores.families,
+                    *row.scores.coverage_90_lower, *row.scores.coverage_90_upper);
+  }
+  text += "\n";
+  for (const EvaluationRow& row : evaluation.rows) {
+    if (row.group == "all" && !row.note.empty()) text += "  " + row.model + ": " + row.note + "\n";
+  }
+  for (const std::string& note : evaluation.notes) text += "note: " + note + "\n";
+  if (details) text += worst_as_table(evaluation);
+  return text;
+}
+
+}  // namespace perfcast

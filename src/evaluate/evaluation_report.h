@@ -1,0 +1,20 @@
+#pragma once
+// An evaluation for people and for machines.
+
+#include <string>
+
+#include "base/json.h"
+#include "evaluate/evaluate.h"
+
+namespace perfcast {
+
+inline constexpr const char* kEvaluationSchema = "perfcast.evaluation/1";
+
+// Scores that have no sample are left out of a row. `details` adds families and programs, worst first.
+Json to_json(const Evaluation& evaluation, const std::string& corpus, bool details);
+std::string to_text(const Evaluation& evaluation, const std::string& corpus, bool details);
+
+// One row's scores, as they stand in perfcast.evaluation/1.
+Json to_json(const Scores& scores);
+
+}  // namespace perfcast

@@ -1,0 +1,38 @@
+#pragma once
+// What one fold's model says about programs it was not fitted on.
+
+#include <Eigen/Dense>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "corpus/corpus.h"
+#include "model/conditioning.h"
+#include "model/predictor.h"
+
+namespace perfcast {
+
+// Rows: the programs asked for; columns: the platforms of the training table (or as stated); log relative time.
+struct FoldForecast {
+  Eigen::MatrixXd predicted, lower, upper;
+};
+
+// Fits and calibrates on `training` alone, then forecasts `profiles`. `measured`: per profile, platforms as columns of
+// `training`; empty: nothing measured.
+Result<FoldForecast> forecast_programs(const TrainingTable& training, const std::string& model,
+                                       const FitOptions& options, const std::vector<const Profile*>& profiles,
+                                       const std::vector<std::vector<Measurement>>& measured);
+
+// Forecasts platforms that have facts and no runs: the model is fitted on the columns `known` of `table`, and its
+// forecasts there are combined by the facts. Rows: all programs; columns: all platforms, each row relative to the mean
+// over the known ones; only the columns of unknown platforms are forecasts, the others are what the model was fitted to
+// reproduce.
+Result<FoldForecast> forecast_platforms(const TrainingTable& table, const std::vector<size_t>& known,
+                                        const std::vector<size_t>& unknown, const std::string& model,
+                                        const FitOptions& options);
+
+// The baseline without a model: each unknown platform runs as the known one with the nearest facts was measured to.
+Eigen::MatrixXd nearest_platform_times(const TrainingTable& table, const std::vector<size_t>& known,
+                                       const std::vector<size_t>& unknown);
+
+}  // namespace perfcast

@@ -1,0 +1,17 @@
+#pragma once
+// Which few platforms tell most about all the others, once a program was measured there.
+
+#include <Eigen/Dense>
+#include <cstdint>
+#include <vector>
+
+namespace perfcast {
+
+// covariance: J x J of what is unknown about log relative times. Takes one platform after the other, each the one that
+// leaves the least variance over all platforms; how long the program runs at all counts as unknown. `noise_log`:
+// standard deviation of one measured log time. Only platforms with allowed[j]; fewer than `count` where fewer are
+// allowed.
+std::vector<int64_t> most_telling_platforms(const Eigen::MatrixXd& covariance, int64_t count,
+                                            const std::vector<bool>& allowed, double noise_log);
+
+}  // namespace perfcast

@@ -1,0 +1,37 @@
+#include "evaluate/measured_choice.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace perfcast {
+namespace {
+
+using testing::ElementsAre;
+using testing::SizeIs;
+
+// Two clusters that move together, of sizes 3 and 2, and one platform of its own with little variance.
+Eigen::MatrixXd clusters() {
+  Eigen::MatrixXd loadings = Eigen::MatrixXd::Zero(6, 2);
+  loadings.block(0, 0, 3, 1).setConstant(1);
+  loadings.block(3, 1, 2, 1).setConstant(1);
+  Eigen::MatrixXd covariance = loadings * loadings.transpose();
+  covariance.diagonal().array() += 0.01;
+  return covariance;
+}
+
+TEST(MostTellingPlatforms, TakesOneOfEachClusterFirst) {
+  const auto chosen = most_telling_platforms(clusters(), 3, std::vector<bool>(6, true), 0.01);
+  ASSERT_THAT(chosen, SizeIs(3));
+  std::vector<int> cluster;
+  for (const int64_t j : chosen) cluster.push_back(j < 3 ? 0 : j < 5 ? 1 : 2);
+  EXPECT_THAT(cluster, testing::UnorderedElementsAre(0, 1, 2));
+}
+
+TEST(MostTellingPlatforms, OnlyAllowedOnes) {
+  std::vector<bool> allowed(6, false);
+  allowed[4] = true;
+  EXPECT_THAT(most_telling_platforms(clusters(), 3, allowed, 0.01), ElementsAre(4));
+}
+
+}  // namespace
+}  // namespace perfcast

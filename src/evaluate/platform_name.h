@@ -1,0 +1,16 @@
+#pragma once
+// Which platform a user means.
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "corpus/corpus.h"
+
+namespace perfcast {
+
+// By id, by verbatim name, by name without regard to case, or by a part that one name alone has. Fails with
+// "unknown-platform" (near names listed) or "ambiguous-platform" (candidates listed); `where` names the option.
+Result<size_t> find_platform(const std::vector<Platform>& platforms, const std::string& text, const std::string& where);
+
+}  // namespace perfcast

@@ -1,0 +1,176 @@
+#include "explain/host_match.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "base/text.h"
+
+namespace perfcast {
+namespace {
+
+// How much a disagreement counts. Flags weigh more than the model number: a hypervisor may fake the number, but a
+// missing instruction set is real to every program. L3 is cut up in virtual machines and says little.
+constexpr double kFlagWeight = 3, kFamilyWeight = 4, kModelWeight = 2, kSteppingWeight = 0.25;
+constexpr double kNameWordWeight = 0.25;
+constexpr double kL1Weight = 2, kL2Weight = 1.5, kL3Weight = 0.25;
+constexpr double kCacheAgrees = 0.25;  // |log2 ratio|
+
+std::string vendor_key(const std::string& vendor) {
+  const std::string text = lower_case(vendor);
+  if (text.find("intel") != std::string::npos) return "intel";
+  if (text.find("amd") != std::string::npos) return "amd";
+  return text;
+}
+
+std::string arch_key(const std::string& arch) {
+  if (arch == "arm64") return "aarch64";
+  if (arch == "amd64") return "x86_64";
+  return arch;
+}
+
+bool has_flag(const HostFacts& host, const std::string& flag) {
+  for (const std::string& found : host.cpu_flags) {
+    if (found == flag) return true;
+    if (flag == "amx" && starts_with(found, "amx_")) return true;
+    if (flag == "sha" && (found == "sha_ni" || found == "sha1" || found == "sha2")) return true;
+  }
+  return false;
+}
+
+bool has_flag(const Platform& platform, const std::string& flag) {
+  return std::find(platform.flags.begin(), platform.flags.end(), flag) != platform.flags.end();
+}
+
+bool names_a_model(const std::string& key) {
+  return std::any_of(key.begin(), key.end(), [](char c) { return c >= '0' && c <= '9'; }) &&
+         key.find("0000") == std::string::npos;
+}
+
+std::set<std::string> words_of(const std::string& key) {
+  std::set<std::string> words;
+  for (const std::string& word : split(key, ' ')) words.insert(word);
+  return words;
+}
+
+struct Comparison {
+  double distance = 0;
+  std::vector<std::string> differs;  // facts both sides state and disagree on
+  bool same_name = false, same_model = false;
+};
+
+void compare_number(const std::optional<int64_t>& host, const std::optional<int64_t>& known, double weight,
+                    const std::string& what, Comparison& result) {
+  if (!host || !known || *host == *known) return;
+  result.distance += weight;
+  if (!what.empty()) result.differs.push_back(what);
+}
+
+void compare_cache(const std::optional<double>& host, const Platform& platform, const std::string& fact, double weight,
+                   const std::string& what, Comparison& result) {
+  const auto known = platform.facts.find(fact);
+  if (!host || known == platform.facts.end() || !(*host > 0) || !(known->second > 0)) return;
+  const double apart = std::abs(std::log2(*host / known->second));
+  result.distance += weight * std::min(apart, 3.0);
+  if (apart > kCacheAgrees && !what.empty()) result.differs.push_back(what);
+}
+
+Comparison compare(const HostFacts& host, const Platform& platform, const std::set<std::string>& known_flags) {
+  Comparison result;
+  compare_number(host.cpu_family, platform.cpu_family, kFamilyWeight, "family", result);
+  compare_number(host.model, platform.model, kModelWeight, "model", result);
+  compare_number(host.stepping, platform.stepping, kSteppingWeight, "", result);
+  if (!host.cpu_flags.empty() && !platform.flags.empty()) {
+    for (const std::string& flag : known_flags) {
+      if (has_flag(host, flag) == has_flag(platform, flag)) continue;
+      result.distance += kFlagWeight;
+      result.differs.push_back(flag);
+    }
+  }
+  compare_cache(host.l1d_bytes, platform, "l1d_bytes", kL1Weight, "L1 data cache", result);
+  compare_cache(host.l1i_bytes, platform, "l1i_bytes", kL1Weight, "L1 instruction cache", result);
+  compare_cache(host.l2_bytes, platform, "l2_bytes", kL2Weight, "L2 cache", result);
+  compare_cache(host.l3_bytes, platform, "l3_bytes", kL3Weight, "", result);
+
+  const std::string host_name = cpu_name_key(host.cpu_model), known_name = cpu_name_key(platform.name);
+  result.same_name = !host_name.empty() && host_name == known_name && names_a_model(host_name);
+  if (host_name != known_name) {
+    const std::set<std::string> a = words_of(host_name), b = words_of(known_name);
+    std::vector<std::string> different;
+    std::set_symmetric_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(different));
+    result.distance += kNameWordWeight * static_cast<double>(different.size());
+  }
+  result.same_model = host.model && platform.model && *host.model == *platform.model && result.differs.empty();
+  return result;
+}
+
+}  // namespace
+
+std::string cpu_name_key(const std::string& name) {
+  std::string text = lower_case(name);
+  for (const std::string mark : {"(r)", "(tm)", "®", "™"}) {
+    for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) text.replace(at, mark.size(), " ");
+  }
+  if (const size_t clock = text.find('@'); clock != std::string::npos) text.resize(clock);
+  std::vector<std::string> kept;
+  for (const std::string& word : split(text, ' ')) {
+    const bool is_core_count = word.size() > 5 && word.compare(word.size() - 5, 5, "-core") == 0;
+    const bool is_clock = word.size() > 3 && word.compare(word.size() - 3, 3, "ghz") == 0;
+    if (word.empty() || word == "cpu" || word == "processor" || is_core_count || is_clock) continue;
+    kept.push_back(word);
+  }
+  return join(kept, " ");
+}
+
+std::optional<HostMatch> match_host(const HostFacts& host, const std::vector<Platform>& platforms) {
+  std::set<std::string> known_flags;
+  for (const Platform& platform : platforms) known_flags.insert(platform.flags.begin(), platform.flags.end());
+
+  std::optional<HostMatch> best;
+  Comparison of_best;
+  double nearest = std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < platforms.size(); ++i) {
+    const Platform& platform = platforms[i];
+    if (platform.kind != "cpu" || arch_key(platform.arch) != arch_key(host.arch) ||
+        vendor_key(platform.vendor) != vendor_key(host.cpu_vendor)) {
+      continue;
+    }
+    Comparison comparison = compare(host, platform, known_flags);
+    // A name that names a model decides; facts then only choose between platforms that share it.
+    const double distance = comparison.distance - (comparison.same_name ? 1000 : 0);
+    if (distance >= nearest) continue;
+    nearest = distance;
+    best = HostMatch{i, HostMatch::Certainty::kNearest, ""};
+    of_best = std::move(comparison);
+  }
+  if (!best) return std::nullopt;
+  if (of_best.same_name) {
+    best->certainty = HostMatch::Certainty::kName;
+    best->how = "same model name";
+  } else if (of_best.same_model) {
+    best->certainty = HostMatch::Certainty::kModel;
+    best->how = "same CPU model number " + std::to_string(*host.model) + ", flags and caches";
+    if (host.cpu_family) {
+      best->how = "same CPU family " + std::to_string(*host.cpu_family) + " and model " + std::to_string(*host.model);
+    }
+  } else {
+    best->how = "nearest known by CPU model, flags and caches";
+    if (!of_best.differs.empty()) best->how += "; differs in " + join(of_best.differs, ", ");
+  }
+  return best;
+}
+
+std::string to_string(HostMatch::Certainty certainty) {
+  switch (certainty) {
+    case HostMatch::Certainty::kName:
+      return "name";
+    case HostMatch::Certainty::kModel:
+      return "model";
+    case HostMatch::Certainty::kNearest:
+      return "nearest";
+  }
+  return "nearest";
+}
+
+}  // namespace perfcast

@@ -1,0 +1,33 @@
+#pragma once
+// Which known platform a host is, or is nearest to, by its CPU facts. Clouds hide names and some hypervisors report a
+// family and model that contradict the instruction sets: no single fact is trusted.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "corpus/corpus.h"
+
+namespace perfcast {
+
+struct HostMatch {
+  enum class Certainty {
+    kName,     // the same model name, one that names a model
+    kModel,    // the same CPU family and model, and no fact that contradicts
+    kNearest,  // another CPU of the same vendor
+  };
+  size_t platform = 0;  // index
+  Certainty certainty = Certainty::kNearest;
+  std::string how;  // for people: "same CPU family 25 and model 1", "nearest by flags and caches; differs in model"
+};
+
+// None where no platform has the host's architecture and vendor.
+std::optional<HostMatch> match_host(const HostFacts& host, const std::vector<Platform>& platforms);
+
+// "AMD EPYC 7763 64-Core Processor" -> "amd epyc 7763": what is left without trade marks, clock and core count.
+std::string cpu_name_key(const std::string& name);
+
+std::string to_string(HostMatch::Certainty certainty);  // "name", "model", "nearest"
+
+}  // namespace perfcast

@@ -1,0 +1,107 @@
+#include "explain/host_match.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace perfcast {
+namespace {
+
+using testing::HasSubstr;
+
+Platform intel(const std::string& name, int64_t model, std::vector<std::string> flags, double l2_bytes) {
+  Platform platform;
+  platform.id = slug(name);
+  platform.name = name;
+  platform.arch = "x86_64";
+  platform.vendor = "Intel";
+  platform.cpu_family = 6;
+  platform.model = model;
+  platform.flags = std::move(flags);
+  platform.facts["l2_bytes"] = l2_bytes;
+  return platform;
+}
+
+constexpr double kMiB = 1 << 20;
+
+std::vector<Platform> known() {
+  std::vector<Platform> platforms = {
+      intel("Intel(R) Xeon(R) E-2388G CPU @ 3.20GHz", 167, {"avx2", "avx512f", "sha"}, 0.5 * kMiB),
+      intel("Intel(R) Xeon(R) Platinum 8473C", 143, {"avx2", "avx512f", "amx", "sha"}, 2 * kMiB),
+      intel("Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz", 106, {"avx2", "avx512f", "sha"}, 1.25 * kMiB),
+  };
+  Platform amd;
+  amd.id = "amd-epyc-7763-64-core-processor";
+  amd.name = "AMD EPYC 7763 64-Core Processor";
+  amd.arch = "x86_64";
+  amd.vendor = "AMD";
+  amd.cpu_family = 25;
+  amd.model = 1;
+  platforms.push_back(amd);
+  return platforms;
+}
+
+HostFacts host(const std::string& name, const std::string& vendor, int64_t family, int64_t model) {
+  HostFacts facts;
+  facts.cpu_model = name;
+  facts.cpu_vendor = vendor;
+  facts.arch = "x86_64";
+  facts.cpu_family = family;
+  facts.model = model;
+  return facts;
+}
+
+TEST(CpuNameKey, LeavesOutMarksClockAndCores) {
+  EXPECT_EQ(cpu_name_key("AMD EPYC 7763 64-Core Processor"), "amd epyc 7763");
+  EXPECT_EQ(cpu_name_key("Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz"), "intel xeon platinum 8375c");
+  EXPECT_EQ(cpu_name_key("Intel(R) Xeon(R) Processor"), "intel xeon");
+}
+
+TEST(MatchHost, ByName) {
+  const auto match = match_host(host("AMD EPYC 7763 64-Core Processor", "AuthenticAMD", 25, 1), known());
+  ASSERT_TRUE(match);
+  EXPECT_EQ(match->platform, 3u);
+  EXPECT_EQ(match->certainty, HostMatch::Certainty::kName);
+}
+
+TEST(MatchHost, ByFamilyAndModelWhereTheNameIsHidden) {
+  HostFacts facts = host("Intel(R) Xeon(R) Processor", "GenuineIntel", 6, 143);
+  facts.cpu_flags = {"avx2", "avx512f", "amx_tile", "sha_ni"};
+  facts.l2_bytes = 2 * kMiB;
+  const auto match = match_host(facts, known());
+  ASSERT_TRUE(match);
+  EXPECT_EQ(match->platform, 1u);
+  EXPECT_EQ(match->certainty, HostMatch::Certainty::kModel);
+  EXPECT_EQ(match->how, "same CPU family 6 and model 143");
+}
+
+// Seen on a cloud: model 167 is a desktop core without AMX, but the flags and the L2 size are a Xeon's.
+TEST(MatchHost, DistrustsAModelNumberThatFlagsContradict) {
+  HostFacts facts = host("Intel(R) Xeon(R) Processor", "GenuineIntel", 6, 167);
+  facts.cpu_flags = {"avx2", "avx512f", "amx_bf16", "sha_ni"};
+  facts.l2_bytes = 2 * kMiB;
+  const auto match = match_host(facts, known());
+  ASSERT_TRUE(match);
+  EXPECT_EQ(match->platform, 1u);
+  EXPECT_EQ(match->certainty, HostMatch::Certainty::kNearest);
+  EXPECT_THAT(match->how, HasSubstr("differs in model"));
+}
+
+TEST(MatchHost, NeverAcrossArchitecturesOrVendors) {
+  HostFacts arm = host("Neoverse-N1", "ARM", 8, 1);
+  arm.arch = "aarch64";
+  EXPECT_FALSE(match_host(arm, known()));
+  EXPECT_FALSE(match_host(host("Some CPU", "CentaurHauls", 6, 7), known()));
+  EXPECT_FALSE(match_host(HostFacts{}, known()));
+}
+
+TEST(MatchHost, WithoutFactsIsOnlyNearest) {
+  HostFacts facts;
+  facts.arch = "x86_64";
+  facts.cpu_vendor = "GenuineIntel";
+  const auto match = match_host(facts, known());
+  ASSERT_TRUE(match);
+  EXPECT_EQ(match->certainty, HostMatch::Certainty::kNearest);
+}
+
+}  // namespace
+}  // namespace perfcast
