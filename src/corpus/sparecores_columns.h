@@ -1,0 +1,28 @@
+#pragma once
+// What each column of the Spare Cores benchmark table means.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace perfcast {
+
+struct SparecoresColumn {
+  enum class Use {
+    kRun,   // a rate: time_s = 1 / rate, or vcpus / rate where it is of all cores
+    kFact,  // a property of the platform
+    kSkip,  // `reason` says why
+  };
+  Use use = Use::kSkip;
+  std::string program;    // kRun
+  int64_t threads = 1;    // kRun; 0: all cores
+  std::string fact;       // kFact: name, ending in its unit
+  double scale = 1;       // kFact: to that unit
+  bool per_vcpu = false;  // grows with the server's size: divided by its vCPUs
+  std::string reason;
+};
+
+// Any text is a column name: what no rule knows is kSkip.
+SparecoresColumn classify_sparecores_column(std::string_view name);
+
+}  // namespace perfcast
