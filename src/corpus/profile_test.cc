@@ -1,0 +1,249 @@
+#include "corpus/profile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include "base/file.h"
+
+namespace perfcast {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Profile example() {
+  Profile profile;
+  profile.program = "gzip -9";
+  profile.command = {"gzip", "-9", "-c", "a \"file\"\n.txt"};
+  profile.host.cpu_model = "AMD EPYC 9V45 96-Core Processor";
+  profile.host.cpu_vendor = "AuthenticAMD";
+  profile.host.arch = "x86_64";
+  profile.host.cpu_family = 26;
+  profile.host.model = 2;
+  profile.host.stepping = 0;
+  profile.host.logical_cpus = 2;
+  profile.host.memory_bytes = 8589934592.0;
+  profile.host.l1d_bytes = 49152;
+  profile.host.l2_bytes = 1048576;
+  profile.host.cpu_flags = {"avx2", "avx512f"};
+  profile.host.kernel = "6.1.0";
+  profile.host.os = "Debian GNU/Linux 12 (bookworm)";
+  profile.host.hypervisor = "kvm";
+  profile.instruction_set = "x86_64";
+  profile.started_utc = "2025-01-31T12:00:00Z";
+  profile.metrics = {
+      {"instructions_count", 123456789012.0}, {"kernel_cpu_ratio", 0.1}, {"wall_s", 0.30000000000000004}};
+  profile.missing = {{"hw_cycles_count", "the kernel offers no hardware events"}};
+  profile.collectors = {{"native", "1", 0.5, "ok", ""}, {"perf_event", "", 0, "skipped", "not supported"}};
+  profile.warnings = {{"non-zero-exit", "it ended with 3", "check its arguments"}};
+  profile.phases = {{0, 1000, {{"loads_count", 10}}}, {1000, 500, {}}};
+  profile.exit_code = 3;
+  profile.work_units = 5e6;
+  profile.work_unit = "byte";
+  return profile;
+}
+
+Error error_of(const Json& json) {
+  const auto profile = profile_from_json(json, "p.json");
+  EXPECT_FALSE(profile) << json.dump();
+  return profile ? Error{} : profile.error();
+}
+
+Json minimal() { return Json{{"schema", kProfileSchema}, {"program", "p"}, {"metrics", Json::object()}}; }
+
+Error error_with(const std::string& key, const Json& value) {
+  Json json = minimal();
+  json[key] = value;
+  return error_of(json);
+}
+
+TEST(Profile, ComesBackAsItWas) {
+  const auto json = parse_json(to_text(to_json(example())), "p.json");
+  ASSERT_TRUE(json);
+  const auto back = profile_from_json(*json, "p.json");
+  ASSERT_TRUE(back) << to_text(back.error());
+  EXPECT_EQ(*back, example());
+}
+
+TEST(Profile, EmptyComesBackAsItWas) {
+  const auto back = profile_from_json(to_json(Profile{}), "p.json");
+  ASSERT_TRUE(back) << to_text(back.error());
+  EXPECT_EQ(*back, Profile{});
+}
+
+TEST(Profile, JsonHasTheFixedFieldsSchemaFirst) {
+  const Json json = to_json(example());
+  EXPECT_EQ(json.begin().key(), "schema");
+  EXPECT_EQ(json["schema"], "perfcast.profile/1");
+  for (const char* field : {"program", "command", "host", "metrics", "missing", "collectors", "phases"}) {
+    EXPECT_TRUE(json.contains(field)) << field;
+  }
+  EXPECT_EQ(json["metrics"]["instructions_count"].dump(), "123456789012");
+  EXPECT_EQ(json["metrics"]["wall_s"].dump(), "0.30000000000000004");
+  EXPECT_EQ(json["missing"]["hw_cycles_count"], "the kernel offers no hardware events");
+  EXPECT_EQ(json["phases"][1]["first_instruction_count"], 1000);
+  EXPECT_FALSE(json.contains("signal"));
+}
+
+TEST(Profile, WhatIsNotFiniteIsMissing) {
+  Profile profile;
+  profile.metrics = {{"a_count", std::nan("")}, {"b_count", std::numeric_limits<double>::infinity()}, {"c_count", 0}};
+  profile.missing = {{"b_count", "overflow"}};
+  const auto back = profile_from_json(to_json(profile), "p.json");
+  ASSERT_TRUE(back) << to_text(back.error());
+  EXPECT_EQ(back->metrics, (MetricValues{{"c_count", 0}}));
+  EXPECT_EQ(back->missing, (std::map<std::string, std::string>{{"a_count", "its value is not a finite number"},
+                                                               {"b_count", "overflow"}}));
+}
+
+TEST(Profile, UnknownMetricsAndFieldsAreAccepted) {
+  Json json = minimal();
+  json["metrics"]["from.the:future-2_ratio"] = -0.5;
+  json["comment"] = {1, 2};
+  const auto profile = profile_from_json(json, "p.json");
+  ASSERT_TRUE(profile) << to_text(profile.error());
+  EXPECT_EQ(profile->metrics, (MetricValues{{"from.the:future-2_ratio", -0.5}}));
+  EXPECT_FALSE(profile->ok());
+}
+
+TEST(Profile, OkNeedsExitCodeZeroAndNoSignal) {
+  Profile profile;
+  EXPECT_FALSE(profile.ok());
+  profile.exit_code = 0;
+  EXPECT_TRUE(profile.ok());
+  profile.signal = 9;
+  EXPECT_FALSE(profile.ok());
+}
+
+TEST(Profile, OtherSchemasAreRefused) {
+  EXPECT_EQ(error_of(Json::array()).message, "not a profile: found array");
+  EXPECT_EQ(error_of(Json::object()).message, "not a profile: found an object without a schema");
+  const Error other = error_with("schema", "perfcast.forecast/1");
+  EXPECT_EQ(other.code, "bad-profile");
+  EXPECT_EQ(other.message, "not a profile: found schema perfcast.forecast/1");
+  EXPECT_EQ(other.where, "p.json");
+  EXPECT_EQ(other.expected, "schema perfcast.profile/1");
+  EXPECT_EQ(error_with("schema", "perfcast.profile/2").code, "future-version");
+  EXPECT_EQ(error_with("schema", "perfcast.profile/1.5").code, "future-version");
+  EXPECT_EQ(error_with("schema", "perfcast.profile/0").code, "bad-profile");
+  EXPECT_EQ(error_with("schema", "perfcast.profile/x").code, "bad-profile");
+  EXPECT_EQ(error_with("schema", 1).code, "bad-profile");
+  EXPECT_EQ(error_with("schema", "\x1b[2J" + std::string(200, 'x')).message,
+            "not a profile: found schema ?[2J" + std::string(76, 'x') + "...");
+}
+
+TEST(Profile, EveryMistakeIsNamed) {
+  EXPECT_EQ(error_of(Json{{"schema", kProfileSchema}}).message,
+            "p.json.program: found nothing, expected a string; p.json.metrics: found nothing, expected an object");
+  EXPECT_EQ(error_with("metrics", {{"a_count", "7"}}).message,
+            "p.json.metrics.a_count: found string, expected a finite number; a metric that could not be read is left "
+            "out");
+  EXPECT_THAT(error_with("metrics", {{"a_count", nullptr}}).message, HasSubstr("p.json.metrics.a_count: found null"));
+  EXPECT_EQ(error_with("metrics", {{"a_count", -1}}).message,
+            "p.json.metrics.a_count: found -1, expected a number of at least 0");
+  EXPECT_THAT(error_with("metrics", {{"a b", 1}}).message, HasSubstr("p.json.metrics.a b: found such a name"));
+  EXPECT_THAT(error_with("metrics", {{"", 1}}).message, HasSubstr("expected a metric name of letters"));
+  EXPECT_THAT(error_with("metrics", Json::array()).message, HasSubstr("p.json.metrics: found array"));
+  EXPECT_THAT(error_with("missing", {{"a_count", 0}}).message, HasSubstr("p.json.missing.a_count: found number"));
+  EXPECT_THAT(error_with("host", {{"cpu_family", "six"}}).message, HasSubstr("p.json.host.cpu_family: found string"));
+  EXPECT_THAT(error_with("host", {{"logical_cpus", 0}}).message,
+              HasSubstr("p.json.host.logical_cpus: found 0, expected an integer from 1 to 1048576"));
+  EXPECT_THAT(error_with("host", {{"model", 18446744073709551615u}}).message, HasSubstr("found a huge number"));
+  EXPECT_THAT(error_with("host", {{"memory_bytes", -1.5}}).message, HasSubstr("expected a number of at least 0"));
+  EXPECT_THAT(error_with("host", 7).message, HasSubstr("p.json.host: found number, expected an object"));
+  EXPECT_THAT(error_with("command", {"ls", 7}).message, HasSubstr("p.json.command: found an array holding number"));
+  EXPECT_THAT(error_with("exit_code", 256).message, HasSubstr("expected an integer from 0 to 255"));
+  EXPECT_THAT(error_with("exit_code", 0.5).message, HasSubstr("p.json.exit_code: found number, expected an integer"));
+  EXPECT_THAT(error_with("collectors", {{{"version", "1"}}}).message,
+              HasSubstr("p.json.collectors[0].name: found nothing"));
+  EXPECT_THAT(error_with("phases", {{{"metrics", {{"a_s", true}}}}}).message,
+              HasSubstr("p.json.phases[0].metrics.a_s: found boolean"));
+  EXPECT_THAT(error_with("phases", {7}).message, HasSubstr("p.json.phases[0]: found number, expected an object"));
+  EXPECT_EQ(error_with("warnings", "none").code, "bad-profile");
+}
+
+TEST(Profile, ManyMistakesAreCounted) {
+  Json metrics = Json::object();
+  for (int i = 0; i < 25; ++i) metrics["m" + std::to_string(i) + "_count"] = false;
+  const std::string message = error_with("metrics", metrics).message;
+  EXPECT_THAT(message, HasSubstr("m9_count"));
+  EXPECT_THAT(message, Not(HasSubstr("m10_count")));
+  EXPECT_THAT(message, HasSubstr("; and 15 more"));
+}
+
+TEST(Profile, SizesAreLimited) {
+  Json metrics = Json::object();
+  for (int i = 0; i < 10001; ++i) metrics["m" + std::to_string(i) + "_count"] = i;
+  EXPECT_THAT(error_with("metrics", metrics).message, HasSubstr("found 10001 metrics, expected at most 10000"));
+  EXPECT_THAT(error_with("phases", Json(std::vector<int>(100001, 0))).message,
+              HasSubstr("p.json.phases: found 100001 entries, expected at most 100000"));
+  EXPECT_THAT(error_with("program", std::string((1 << 20) + 1, 'x')).message,
+              HasSubstr("p.json.program: found a text of 1048577 bytes"));
+}
+
+TEST(Profile, ReadsFiles) {
+  const std::string path = testing::TempDir() + "profile_test." + std::to_string(getpid()) + ".json";
+  ASSERT_TRUE(write_file_atomically(path, to_text(to_json(example()))));
+  const auto profile = read_profile(path);
+  ASSERT_TRUE(profile) << to_text(profile.error());
+  EXPECT_EQ(*profile, example());
+
+  ASSERT_TRUE(write_file_atomically(path, to_text(to_json(example())).substr(0, 400)));
+  const auto truncated = read_profile(path);
+  ASSERT_FALSE(truncated);
+  EXPECT_EQ(truncated.error().code, "bad-json");
+  EXPECT_THAT(truncated.error().where, HasSubstr(path + ":"));
+  unlink(path.c_str());
+  EXPECT_EQ(read_profile(path).error().code, "file-not-found");
+}
+
+rc::Gen<std::string> names() {
+  return rc::gen::map(rc::gen::nonEmpty(rc::gen::container<std::string>(rc::gen::elementOf(std::string("abz09_")))),
+                      [](const std::string& text) { return text.substr(0, 60) + "_ratio"; });
+}
+
+rc::Gen<std::string> texts() { return rc::gen::container<std::string>(rc::gen::inRange<char>(0, 127)); }
+
+rc::Gen<double> finite_numbers() {
+  return rc::gen::map(rc::gen::arbitrary<uint64_t>(), [](uint64_t bits) {
+    double value = 0;
+    static_assert(sizeof bits == sizeof value);
+    std::memcpy(&value, &bits, sizeof value);
+    return std::isfinite(value) ? value : static_cast<double>(bits >> 40);
+  });
+}
+
+TEST(Profile, AnyProfileComesBackAsItWas) {
+  setenv("RC_PARAMS", "seed=1", 0);  // read when the first property is checked
+  EXPECT_TRUE(rc::check([] {
+    Profile profile;
+    profile.program = *texts();
+    profile.command = *rc::gen::container<std::vector<std::string>>(texts());
+    profile.metrics = *rc::gen::container<MetricValues>(names(), finite_numbers());
+    profile.missing = *rc::gen::container<std::map<std::string, std::string>>(names(), texts());
+    profile.host.cpu_model = *texts();
+    if (*rc::gen::arbitrary<bool>()) profile.host.l3_bytes = std::abs(*finite_numbers());
+    if (*rc::gen::arbitrary<bool>()) profile.host.stepping = *rc::gen::inRange<int64_t>(0, INT64_MAX);
+    if (*rc::gen::arbitrary<bool>()) profile.exit_code = *rc::gen::inRange(0, 256);
+    for (const std::string& text : *rc::gen::container<std::vector<std::string>>(texts())) {
+      profile.collectors.push_back({text, text, std::abs(*finite_numbers()), text, text});
+      profile.warnings.push_back({text, text, text});
+      profile.phases.push_back({std::abs(*finite_numbers()), 1, profile.metrics});
+    }
+    const auto json = parse_json(to_text(to_json(profile)), "p.json");
+    RC_ASSERT(json.ok());
+    const auto back = profile_from_json(*json, "p.json");
+    RC_ASSERT(back.ok());
+    RC_ASSERT(*back == profile);
+  }));
+}
+
+}  // namespace
+}  // namespace perfcast
