@@ -19,6 +19,8 @@ constexpr double kOwnDistance = 0.10;  // root mean square of log rates: further
 constexpr double kOtherNearer = 0.6;   // and another generation at less than this share of it
 constexpr double kFewestShare = 0.8;   // of the fingerprint's programs must be measured
 constexpr int kFingerprintRounds = 3;
+constexpr double kNormalConsistency = 1.4826;  // standard deviation of a normal over its median absolute deviation
+constexpr double kSteadyDeviation = 0.03;      // of log rates over a platform's servers
 
 struct VendorRule {
   std::string_view vendor;
@@ -113,6 +115,28 @@ void drop_shared(const std::vector<ScreenedServer>& servers, std::vector<Screeni
   }
 }
 
+// Of the `chosen` programs those that differ little between servers of one platform: pointer chasing or allocation tell
+// the memory's and the kernel's mood, not the CPU.
+std::vector<bool> steady_programs(const std::vector<ScreenedServer>& servers, const std::vector<Screening>& screenings,
+                                  const std::vector<bool>& chosen) {
+  std::vector<std::vector<double>> deviations(chosen.size());
+  for (const auto& [platform, members] : staying(servers, screenings)) {
+    if (members.size() < kFewestServers) continue;
+    const std::vector<double> medians = median_rates(servers, members);
+    for (const size_t member : members) {
+      for (size_t i = 0; i < chosen.size(); ++i) {
+        const double deviation = std::abs(servers[member].log_rates[i] - medians[i]);
+        if (chosen[i] && !std::isnan(deviation)) deviations[i].push_back(deviation);
+      }
+    }
+  }
+  std::vector<bool> steady(chosen.size());
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    steady[i] = !deviations[i].empty() && kNormalConsistency * median(std::move(deviations[i])) <= kSteadyDeviation;
+  }
+  return steady;
+}
+
 struct Fingerprint {
   std::vector<double> rates;  // of the fingerprint's programs
   bool usable = false;
@@ -145,8 +169,9 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
   return std::sqrt(sum / static_cast<double>(differences.size()));
 }
 
-void drop_other_cpus(const std::vector<ScreenedServer>& servers, const std::vector<bool>& chosen,
+void drop_other_cpus(const std::vector<ScreenedServer>& servers, const std::vector<bool>& comparable,
                      std::vector<Screening>& screenings) {
+  const std::vector<bool> chosen = steady_programs(servers, screenings, comparable);
   const std::vector<Screening> before = screenings;
   std::vector<Fingerprint> fingerprints;
   for (const ScreenedServer& server : servers) fingerprints.push_back(fingerprint_of(server.log_rates, chosen));
