@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "corpus/corpus.h"
+#include "model/calibration.h"
 #include "model/predictor.h"
 
 namespace perfcast {
@@ -48,15 +49,6 @@ struct ModelCard {
   std::string notes;
 };
 
-// Intervals and verdicts, calibrated on out-of-family predictions.
-struct Calibration {
-  // Conformal quantile of |residual| / scale per group and overall (key "all"); residuals in log RPV.
-  std::map<std::string, double> half_width_log;  // 90%
-  Eigen::MatrixXd residual_covariance;           // J x J of out-of-family residuals, shrunk
-  double distance_limit = 0;                     // in-distribution: distance to the nearest training profiles below it
-  Eigen::VectorXd platform_scale;                // J, relative width per platform (mean 1)
-};
-
 struct Bundle {
   ModelCard card;
   std::vector<Platform> platforms;  // order of the predictor's outputs
@@ -69,6 +61,8 @@ struct Bundle {
   Eigen::MatrixXd training_log_rpv;                           // P x J, NaN where absent
   Eigen::VectorXd training_log_seconds_per_instruction_mean;  // P: mean over platforms, for absolute seconds
   Calibration calibration;
+  double distance_limit = 0;      // feature distance to the nearest training program above it: out of distribution
+  double kernel_share_limit = 0;  // share of CPU time in the kernel above it: likewise
   std::shared_ptr<Predictor> predictor;
 };
 
@@ -76,5 +70,7 @@ struct Bundle {
 Result<Bundle> read_bundle(const std::string& path);
 Result<Bundle> parse_bundle(const std::string& bytes, const std::string& source);
 Status write_bundle(const Bundle& bundle, const std::string& path);
+// What write_bundle writes. The same bundle gives the same bytes.
+Result<std::string> bundle_bytes(const Bundle& bundle);
 
 }  // namespace perfcast

@@ -34,6 +34,15 @@ class Predictor {
   // never read as 0. Does no I/O and reads no clock; safe to call from several threads.
   virtual Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const = 0;
 
+  // Number of platforms J that predict() forecasts; 0 before fit or load.
+  virtual int64_t outputs() const = 0;
+
+  // [profiles.size() x J] standard deviation of log RPV over the parts this family is made of: where they disagree, a
+  // forecast is worth less. 0 for a family of one part.
+  virtual Eigen::MatrixXd disagreement(const std::vector<const Profile*>& profiles) const {
+    return Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(profiles.size()), outputs());
+  }
+
   // State to and from a bundle. load() fails with "bad-bundle" where tensors are absent or of another shape.
   virtual void save(TensorMap& tensors) const = 0;
   virtual Status load(const TensorMap& tensors) = 0;

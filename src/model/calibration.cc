@@ -1,0 +1,114 @@
+#include "model/calibration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include "model/conditioning.h"
+#include "model/conformal.h"
+
+namespace perfcast {
+namespace {
+
+constexpr double kFlagShare = 0.95;  // of training programs, each left out with its family, count as in distribution
+
+// Each family weighs 1.
+std::vector<double> equal_family_weights(const Targets& targets) {
+  std::vector<double> members(static_cast<size_t>(targets.families), 0);
+  for (const int64_t family : targets.family) ++members[static_cast<size_t>(family)];
+  std::vector<double> weights;
+  for (const int64_t family : targets.family) weights.push_back(1 / members[static_cast<size_t>(family)]);
+  return weights;
+}
+
+// Root mean square per platform, families weighing the same, half of it borrowed from all platforms.
+Eigen::VectorXd scale_per_platform(const Eigen::MatrixXd& residuals, const Targets& targets,
+                                   const std::vector<double>& weights) {
+  Eigen::VectorXd squares = Eigen::VectorXd::Zero(residuals.cols());
+  Eigen::VectorXd totals = Eigen::VectorXd::Zero(residuals.cols());
+  for (Eigen::Index p = 0; p < residuals.rows(); ++p) {
+    for (Eigen::Index j = 0; j < residuals.cols(); ++j) {
+      const double weight = weights[static_cast<size_t>(p)] * targets.present(p, j);
+      squares(j) += weight * residuals(p, j) * residuals(p, j);
+      totals(j) += weight;
+    }
+  }
+  const Eigen::VectorXd mean_squares = squares.cwiseQuotient(totals.cwiseMax(1e-12));
+  // The disagreement of the parts carries the other half of the variance.
+  return ((mean_squares.array() + mean_squares.mean()) / 4).max(1e-8).sqrt();
+}
+
+}  // namespace
+
+double weighted_quantile(const std::vector<double>& values, const std::vector<double>& weights, double share) {
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  std::vector<size_t> order(values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&values](size_t a, size_t b) { return values[a] < values[b]; });
+  const double needed = share * std::accumulate(weights.begin(), weights.end(), 0.0) - 1e-9;
+  double sum = 0;
+  for (const size_t i : order) {
+    sum += weights[i];
+    if (sum >= needed) return values[i];
+  }
+  return values[order.back()];
+}
+
+Eigen::MatrixXd expected_residuals(const Calibration& calibration, const Eigen::MatrixXd& disagreement) {
+  const Eigen::RowVectorXd squares = calibration.platform_scale.array().square();
+  return ((2 * disagreement.array().square()).matrix().rowwise() + squares).array().sqrt();
+}
+
+Calibration calibrate(const OutOfFamily& predictions, const Targets& targets, const TrainingTable& table,
+                      double coverage) {
+  Calibration result;
+  result.coverage = coverage;
+  const std::vector<double> weights = equal_family_weights(targets);
+  const Eigen::MatrixXd residuals = targets.log_rpv - predictions.log_rpv;
+  result.platform_scale = scale_per_platform(residuals, targets, weights);
+
+  const Eigen::MatrixXd expected = expected_residuals(result, predictions.disagreement);
+  const auto scores_of = [&](const std::string* group) {
+    ConformalScores scores;
+    std::vector<Eigen::Index> rows;
+    for (size_t p = 0; p < table.programs.size(); ++p) {
+      if (group != nullptr && table.programs[p].group != *group) continue;
+      rows.push_back(static_cast<Eigen::Index>(p));
+      scores.family.push_back(targets.family[p]);
+    }
+    scores.scores = residuals(rows, Eigen::all).cwiseAbs().cwiseQuotient(expected(rows, Eigen::all));
+    for (size_t i = 0; i < rows.size(); ++i) {
+      for (Eigen::Index j = 0; j < residuals.cols(); ++j) {
+        if (targets.present(rows[i], j) == 0) {
+          scores.scores(static_cast<Eigen::Index>(i), j) = std::numeric_limits<double>::quiet_NaN();
+        }
+      }
+    }
+    return scores;
+  };
+  result.multiple["all"] = conformal_quantile(scores_of(nullptr), coverage);
+  std::set<std::string> groups;
+  for (const Program& program : table.programs) groups.insert(program.group);
+  for (const std::string& group : groups) {
+    const ConformalScores scores = scores_of(&group);
+    const std::set<int64_t> families(scores.family.begin(), scores.family.end());
+    // With fewer families than this the group's own quantile is its worst entry.
+    if (static_cast<double>(families.size()) * (1 - coverage) < coverage) continue;
+    result.multiple[group] = conformal_quantile(scores, coverage);
+  }
+
+  Eigen::MatrixXd known = residuals;
+  for (Eigen::Index i = 0; i < known.size(); ++i) {
+    if (targets.present(i) == 0) known(i) = std::numeric_limits<double>::quiet_NaN();
+  }
+  result.residual_covariance = residual_covariance(known, targets.weights, table.platforms);
+
+  const Eigen::VectorXd typical = predictions.disagreement.rowwise().mean();
+  result.disagreement_limit =
+      weighted_quantile(std::vector<double>(typical.data(), typical.data() + typical.size()), weights, kFlagShare);
+  return result;
+}
+
+}  // namespace perfcast

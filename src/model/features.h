@@ -1,0 +1,27 @@
+#pragma once
+// What models see of a profile: an explicit list of numbers made from its counters, all per instruction, so that a
+// program's length doesn't matter. A number whose counters are absent is NaN, never 0.
+
+#include <Eigen/Dense>
+#include <string>
+#include <vector>
+
+#include "corpus/profile.h"
+
+namespace perfcast {
+
+// Work classes: the causes of time, each a count per instruction and the cycles it costs on a textbook core.
+std::vector<std::string> work_class_names();  // K; the last is "base": what every instruction costs
+Eigen::VectorXd textbook_costs();             // K, cycles
+// [profiles x K] events per instruction.
+Eigen::MatrixXd work_rates(const std::vector<const Profile*>& profiles);
+
+// Features, F: "share_<class>", the square root of a class' share of textbook time, and "rate_<counter>", the logarithm
+// of a counter per instruction above a floor.
+const std::vector<std::string>& feature_names();
+Eigen::MatrixXd extract_features(const std::vector<const Profile*>& profiles);  // [profiles x F]
+
+// Names of the catalogue metrics that features are made of.
+const std::vector<std::string>& feature_metrics();
+
+}  // namespace perfcast

@@ -1,0 +1,65 @@
+#include "model/kernel/kernel_predictor.h"
+
+#include <cmath>
+
+#include "model/bundle.h"
+#include "model/features.h"
+
+namespace perfcast {
+
+Eigen::MatrixXd KernelPredictor::kernel_to(const Eigen::MatrixXd& queries) const {
+  Eigen::MatrixXd distances = -2 * queries * rows_.transpose();
+  distances.colwise() += queries.rowwise().squaredNorm();
+  distances.rowwise() += rows_.rowwise().squaredNorm().transpose();
+  const double features = static_cast<double>(std::max<Eigen::Index>(rows_.cols(), 1));
+  return (-options_.decay / features * distances.array().max(0)).exp();
+}
+
+Status KernelPredictor::fit(const TrainingTable& table, const FitOptions&) {
+  const auto targets = make_targets(table);
+  if (!targets) return targets.error();
+  const Eigen::MatrixXd features = extract_features(profiles_of(table));
+  standardiser_ = Standardiser::fit(features, targets->weights);
+  rows_ = standardiser_.apply(features);
+  mean_ = weighted_mean(targets->log_rpv, targets->weights);
+  Eigen::MatrixXd kernel = kernel_to(rows_);
+  kernel.diagonal() += options_.noise * targets->weights.cwiseInverse();
+  const Eigen::MatrixXd centred = targets->log_rpv.rowwise() - mean_.transpose();
+  dual_ = kernel.llt().solve(centred);
+  return {};
+}
+
+Eigen::MatrixXd KernelPredictor::predict(const std::vector<const Profile*>& profiles) const {
+  Eigen::MatrixXd result = kernel_to(standardiser_.apply(extract_features(profiles))) * dual_;
+  result.rowwise() += mean_.transpose();
+  result.colwise() -= result.rowwise().mean().eval();
+  return result;
+}
+
+void KernelPredictor::save(TensorMap& tensors) const {
+  standardiser_.save(tensors);
+  tensors.put("rows", rows_);
+  tensors.put("dual", dual_);
+  tensors.put("mean", mean_);
+  tensors.put("decay", Eigen::MatrixXd::Constant(1, 1, options_.decay));
+}
+
+Status KernelPredictor::load(const TensorMap& tensors) {
+  const auto columns = static_cast<int64_t>(feature_names().size());
+  if (auto status = standardiser_.load(tensors, columns); !status) return status;
+  auto rows = tensors.get("rows", -1, columns);
+  if (!rows) return rows.error();
+  auto dual = tensors.get("dual", rows->rows());
+  if (!dual) return dual.error();
+  const auto mean = tensors.get("mean", dual->cols(), 1);
+  if (!mean) return mean.error();
+  const auto decay = tensors.get("decay", 1, 1);
+  if (!decay) return decay.error();
+  rows_ = std::move(*rows);
+  dual_ = std::move(*dual);
+  mean_ = mean->col(0);
+  options_.decay = (*decay)(0, 0);
+  return {};
+}
+
+}  // namespace perfcast

@@ -1,0 +1,47 @@
+#include "model/predictor.h"
+
+#include <functional>
+#include <utility>
+
+#include "base/text.h"
+#include "model/kernel/kernel_predictor.h"
+#include "model/linear/additive_cost.h"
+#include "model/mean_predictor.h"
+#include "model/neighbour/knn_predictor.h"
+#include "model/tree/forest_predictor.h"
+
+namespace perfcast {
+namespace {
+
+struct Entry {
+  const char* name;
+  std::unique_ptr<Predictor> (*make)();
+};
+
+template <typename T>
+std::unique_ptr<Predictor> make() {
+  return std::make_unique<T>();
+}
+
+constexpr Entry kFamilies[] = {
+    {"mean", make<MeanPredictor>},     {"knn", make<KnnPredictor>},       {"nncost", make<AdditiveCostPredictor>},
+    {"kernel", make<KernelPredictor>}, {"forest", make<ForestPredictor>},
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family) {
+  for (const Entry& entry : kFamilies) {
+    if (family == entry.name) return entry.make();
+  }
+  const std::vector<std::string> names = predictor_families();
+  return Error{"unknown-model", "there is no model '" + family + "'", family, "one of " + join(names, ", ")};
+}
+
+std::vector<std::string> predictor_families() {
+  std::vector<std::string> names;
+  for (const Entry& entry : kFamilies) names.emplace_back(entry.name);
+  return names;
+}
+
+}  // namespace perfcast

@@ -1,0 +1,92 @@
+#include "model/train_bundle.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "model/features.h"
+#include "model/forecaster.h"
+#include "model/training.h"
+
+namespace perfcast {
+namespace {
+
+constexpr double kUsualShare = 0.95;
+constexpr double kLeastKernelShare = 0.2;
+
+// Distance of each training program to the nearest of another family.
+double usual_distance(const Eigen::MatrixXd& features, const Targets& targets) {
+  const Standardiser standardiser = Standardiser::fit(features, targets.weights);
+  const Eigen::MatrixXd rows = standardiser.apply(features);
+  const Eigen::MatrixXd distances = feature_distances(rows, rows);
+  std::vector<double> nearest;
+  std::vector<double> weights;
+  for (Eigen::Index p = 0; p < distances.rows(); ++p) {
+    double least = std::numeric_limits<double>::infinity();
+    for (Eigen::Index q = 0; q < distances.cols(); ++q) {
+      if (targets.family[static_cast<size_t>(p)] != targets.family[static_cast<size_t>(q)]) {
+        least = std::min(least, distances(p, q));
+      }
+    }
+    nearest.push_back(least);
+    weights.push_back(targets.weights(p) * targets.weights(p));
+  }
+  return weighted_quantile(nearest, weights, kUsualShare);
+}
+
+double usual_kernel_share(const TrainingTable& table) {
+  std::vector<double> shares;
+  for (const Profile& profile : table.profiles) {
+    const auto ratio = profile.metrics.find("kernel_cpu_ratio");
+    if (ratio != profile.metrics.end()) shares.push_back(ratio->second);
+  }
+  const std::vector<double> weights(shares.size(), 1);
+  return shares.empty() ? kLeastKernelShare
+                        : std::max(kLeastKernelShare, weighted_quantile(shares, weights, kUsualShare));
+}
+
+}  // namespace
+
+Result<Calibration> calibrate_model(const TrainingTable& table, const TrainOptions& options) {
+  const auto targets = make_targets(table);
+  if (!targets) return targets.error();
+  const auto predictions =
+      predict_out_of_family([&options] { return make_predictor(options.model); }, table, options.fit);
+  if (!predictions) return predictions.error();
+  return calibrate(*predictions, *targets, table, options.coverage);
+}
+
+Result<Bundle> train_bundle(const TrainingTable& table, const TrainOptions& options) {
+  auto predictor = make_predictor(options.model);
+  if (!predictor) return predictor.error();
+  const auto targets = make_targets(table);
+  if (!targets) return targets.error();
+  if (auto status = (*predictor)->fit(table, options.fit); !status) return status.error();
+  auto calibration = calibrate_model(table, options);
+  if (!calibration) return calibration.error();
+
+  Bundle bundle;
+  bundle.card.model = options.model;
+  bundle.platforms = table.platforms;
+  bundle.programs = table.programs;
+  for (const Profile& profile : table.profiles) {
+    auto& sets = bundle.instruction_sets;
+    if (profile.instruction_set.empty()) continue;
+    if (std::find(sets.begin(), sets.end(), profile.instruction_set) == sets.end()) {
+      sets.push_back(profile.instruction_set);
+    }
+  }
+  std::sort(bundle.instruction_sets.begin(), bundle.instruction_sets.end());
+  bundle.training_host = table.profiles.front().host;
+  bundle.feature_names = feature_names();
+  bundle.training_features = extract_features(profiles_of(table));
+  bundle.training_log_rpv = log_rpv(table);
+  bundle.training_log_seconds_per_instruction_mean = log_seconds_per_instruction(table, *targets);
+  bundle.calibration = std::move(*calibration);
+  bundle.distance_limit = targets->families > 1 ? usual_distance(bundle.training_features, *targets) : 0;
+  bundle.kernel_share_limit = usual_kernel_share(table);
+  bundle.predictor = std::move(*predictor);
+  return bundle;
+}
+
+}  // namespace perfcast

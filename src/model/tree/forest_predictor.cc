@@ -1,0 +1,285 @@
+#include "model/tree/forest_predictor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/random.h"
+#include "model/bundle.h"
+#include "model/features.h"
+
+namespace perfcast {
+
+// Grows one tree at a time on rows in memory.
+class TreeGrower {
+ public:
+  // targets: D x P (a program's outputs are contiguous).
+  TreeGrower(ForestPredictor& forest, const Eigen::MatrixXd& rows, const Eigen::MatrixXd& targets,
+             const Eigen::VectorXd& weights, uint64_t seed)
+      : forest_(forest), rows_(rows), targets_(targets), weights_(weights), random_(seed) {
+    columns_.resize(static_cast<size_t>(rows.cols()));
+    std::iota(columns_.begin(), columns_.end(), 0);
+    tried_ =
+        std::max<int64_t>(1, static_cast<int64_t>(forest.options_.feature_share * static_cast<double>(rows.cols())));
+    left_sum_.resize(targets.rows());
+  }
+
+  void grow() {
+    std::vector<int32_t> programs(static_cast<size_t>(rows_.rows()));
+    std::iota(programs.begin(), programs.end(), 0);
+    forest_.roots_.push_back(static_cast<int32_t>(forest_.nodes_.size()));
+    forest_.nodes_.emplace_back();
+    struct Task {
+      size_t node, begin, end;
+    };
+    std::vector<Task> tasks = {{forest_.nodes_.size() - 1, 0, programs.size()}};
+    while (!tasks.empty()) {
+      const Task task = tasks.back();
+      tasks.pop_back();
+      const std::span<int32_t> members(programs.data() + task.begin, task.end - task.begin);
+      Split split;
+      if (members.size() < 2 || !find_split(members, split)) {
+        make_leaf(task.node, members);
+        continue;
+      }
+      const auto middle = std::partition(members.begin(), members.end(), [&](int32_t p) {
+        return static_cast<float>(rows_(p, split.feature)) <= split.threshold;
+      });
+      const size_t at = task.begin + static_cast<size_t>(middle - members.begin());
+      const size_t children = forest_.nodes_.size();
+      forest_.nodes_[task.node] = {static_cast<int32_t>(split.feature), split.threshold, static_cast<int32_t>(children),
+                                   0};
+      forest_.nodes_.resize(children + 2);
+      tasks.push_back({children, task.begin, at});
+      tasks.push_back({children + 1, at, task.end});
+    }
+  }
+
+ private:
+  struct Split {
+    Eigen::Index feature = 0;
+    float threshold = 0;
+  };
+
+  void make_leaf(size_t node, std::span<const int32_t> members) {
+    double total = 0;
+    for (const int32_t p : members) total += weights_(p);
+    forest_.nodes_[node] = {-1, 0, static_cast<int32_t>(forest_.leaf_programs_.size()),
+                            static_cast<int32_t>(members.size())};
+    for (const int32_t p : members) {
+      forest_.leaf_programs_.push_back(p);
+      forest_.leaf_weights_.push_back(static_cast<float>(weights_(p) / total));
+    }
+  }
+
+  // The best of several random cuts, one per feature drawn; features that don't vary here aren't counted as tries.
+  bool find_split(std::span<const int32_t> members, Split& best) {
+    Eigen::VectorXd total = Eigen::VectorXd::Zero(targets_.rows());
+    double total_weight = 0;
+    for (const int32_t p : members) {
+      total += weights_(p) * targets_.col(p);
+      total_weight += weights_(p);
+    }
+    double best_gain = -1;
+    int64_t tries = 0;
+    for (size_t drawn = 0; drawn < columns_.size() && tries < tried_; ++drawn) {
+      std::swap(columns_[drawn], columns_[drawn + random_.below(columns_.size() - drawn)]);
+      const Eigen::Index feature = columns_[drawn];
+      float low = static_cast<float>(rows_(members[0], feature));
+      float high = low;
+      for (const int32_t p : members) {
+        const auto value = static_cast<float>(rows_(p, feature));
+        low = std::min(low, value);
+        high = std::max(high, value);
+      }
+      if (!(high - low > 1e-6f)) continue;
+      ++tries;
+      float threshold = static_cast<float>(random_.uniform(low, high));
+      if (threshold >= high) threshold = low;
+      const double gain = gain_of(members, feature, threshold, total, total_weight);
+      if (gain > best_gain) {
+        best_gain = gain;
+        best = {feature, threshold};
+      }
+    }
+    return best_gain >= 0;
+  }
+
+  // Sum of squares explained by the two means, up to what is the same for all splits of these members.
+  double gain_of(std::span<const int32_t> members, Eigen::Index feature, float threshold, const Eigen::VectorXd& total,
+                 double total_weight) {
+    left_sum_.setZero();
+    double left_weight = 0;
+    for (const int32_t p : members) {
+      if (static_cast<float>(rows_(p, feature)) > threshold) continue;
+      left_sum_ += weights_(p) * targets_.col(p);
+      left_weight += weights_(p);
+    }
+    return left_sum_.squaredNorm() / left_weight + (total - left_sum_).squaredNorm() / (total_weight - left_weight);
+  }
+
+  ForestPredictor& forest_;
+  const Eigen::MatrixXd& rows_;
+  const Eigen::MatrixXd& targets_;
+  const Eigen::VectorXd& weights_;
+  Random random_;
+  std::vector<Eigen::Index> columns_;
+  Eigen::VectorXd left_sum_;
+  int64_t tried_ = 1;
+};
+
+namespace {
+
+// Variance over all outputs is the same in any rotation of them: the leading components carry all but `lost` of it at a
+// fraction of the cost.
+Eigen::MatrixXd leading_components(const Eigen::MatrixXd& log_rpv, const Eigen::VectorXd& weights, double lost) {
+  const Eigen::MatrixXd centred = log_rpv.rowwise() - weighted_mean(log_rpv, weights).transpose();
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(centred * centred.transpose());
+  const Eigen::VectorXd& values = solver.eigenvalues();  // ascending
+  const double total = std::max(values.sum(), 1e-300);
+  double dropped = 0;
+  Eigen::Index first = 0;
+  while (first + 1 < values.size() && dropped + std::max(values(first), 0.0) <= lost * total) {
+    dropped += std::max(values(first++), 0.0);
+  }
+  const Eigen::Index kept = values.size() - first;
+  return values.tail(kept).cwiseMax(0).cwiseSqrt().asDiagonal() * solver.eigenvectors().rightCols(kept).transpose();
+}
+
+}  // namespace
+
+Status ForestPredictor::fit(const TrainingTable& table, const FitOptions& options) {
+  const auto targets = make_targets(table);
+  if (!targets) return targets.error();
+  const Eigen::MatrixXd features = extract_features(profiles_of(table));
+  standardiser_ = Standardiser::fit(features, targets->weights);
+  const Eigen::MatrixXd rows = standardiser_.apply(features);
+  log_rpv_ = targets->log_rpv;
+  const Eigen::MatrixXd components = leading_components(log_rpv_, targets->weights, 0.005);
+  nodes_.clear();
+  roots_.clear();
+  leaf_programs_.clear();
+  leaf_weights_.clear();
+  TreeGrower grower(*this, rows, components, targets->weights, options.seed);
+  for (int64_t tree = 0; tree < options_.trees; ++tree) grower.grow();
+  return {};
+}
+
+Eigen::MatrixXd ForestPredictor::program_weights(const std::vector<const Profile*>& profiles) const {
+  const Eigen::MatrixXd queries = standardiser_.apply(extract_features(profiles));
+  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(queries.rows(), log_rpv_.rows());
+  const double share = 1 / static_cast<double>(roots_.size());
+  std::vector<float> query(static_cast<size_t>(queries.cols()));
+  std::vector<double> sums(static_cast<size_t>(log_rpv_.rows()));
+  for (Eigen::Index q = 0; q < queries.rows(); ++q) {
+    for (Eigen::Index c = 0; c < queries.cols(); ++c) query[static_cast<size_t>(c)] = static_cast<float>(queries(q, c));
+    std::fill(sums.begin(), sums.end(), 0);
+    for (const int32_t root : roots_) {
+      const Node* node = &nodes_[static_cast<size_t>(root)];
+      while (node->feature >= 0) {
+        const bool right = query[static_cast<size_t>(node->feature)] > node->threshold;
+        node = &nodes_[static_cast<size_t>(node->next + (right ? 1 : 0))];
+      }
+      for (int32_t i = node->next; i < node->next + node->count; ++i) {
+        const auto entry = static_cast<size_t>(i);
+        sums[static_cast<size_t>(leaf_programs_[entry])] += share * static_cast<double>(leaf_weights_[entry]);
+      }
+    }
+    for (Eigen::Index p = 0; p < log_rpv_.rows(); ++p) weights(q, p) = sums[static_cast<size_t>(p)];
+  }
+  return weights;
+}
+
+Eigen::MatrixXd ForestPredictor::predict(const std::vector<const Profile*>& profiles) const {
+  return program_weights(profiles) * log_rpv_;
+}
+
+void ForestPredictor::save(TensorMap& tensors) const {
+  standardiser_.save(tensors);
+  tensors.put("log_rpv", log_rpv_);
+  // Indices stay below 2^24, so floats hold them exactly.
+  Eigen::MatrixXf nodes(static_cast<Eigen::Index>(nodes_.size()), 4);
+  for (Eigen::Index i = 0; i < nodes.rows(); ++i) {
+    const Node& node = nodes_[static_cast<size_t>(i)];
+    nodes.row(i) << static_cast<float>(node.feature), node.threshold, static_cast<float>(node.next),
+        static_cast<float>(node.count);
+  }
+  Eigen::MatrixXf leaves(static_cast<Eigen::Index>(leaf_programs_.size()), 2);
+  for (Eigen::Index i = 0; i < leaves.rows(); ++i) {
+    const auto entry = static_cast<size_t>(i);
+    leaves.row(i) << static_cast<float>(leaf_programs_[entry]), leaf_weights_[entry];
+  }
+  Eigen::MatrixXf roots(static_cast<Eigen::Index>(roots_.size()), 1);
+  for (Eigen::Index i = 0; i < roots.rows(); ++i) roots(i, 0) = static_cast<float>(roots_[static_cast<size_t>(i)]);
+  tensors.put_float("nodes", nodes);
+  tensors.put_float("leaves", leaves);
+  tensors.put_float("roots", roots);
+}
+
+namespace {
+
+// An index below `limit`, or -1 where the value is none.
+int32_t as_index(float value, int64_t limit) {
+  if (!(value >= 0) || !(value < static_cast<float>(limit)) || value != std::floor(value)) return -1;
+  return static_cast<int32_t>(value);
+}
+
+Error bad_forest(const std::string& what) {
+  return Error{"bad-bundle", what, "nodes", "a bundle written by perfcast train"};
+}
+
+}  // namespace
+
+// Children lie behind their parent, so that every walk ends.
+Status ForestPredictor::load_nodes(const Eigen::MatrixXf& nodes, const Eigen::MatrixXf& roots, int64_t entries) {
+  const int64_t columns = standardiser_.centre.size();
+  nodes_.clear();
+  roots_.clear();
+  for (Eigen::Index i = 0; i < nodes.rows(); ++i) {
+    Node node;
+    node.threshold = nodes(i, 1);
+    if (nodes(i, 0) == -1) {
+      node.next = as_index(nodes(i, 2), entries);
+      node.count = as_index(nodes(i, 3), entries + 1);
+      if (node.next < 0 || node.count < 1 || node.next + int64_t{node.count} > entries) {
+        return bad_forest("a leaf of the forest lies outside it");
+      }
+    } else {
+      node.feature = as_index(nodes(i, 0), columns);
+      node.next = as_index(nodes(i, 2), nodes.rows() - 1);
+      if (node.feature < 0 || node.next <= i) return bad_forest("a node of the forest points outside it");
+    }
+    nodes_.push_back(node);
+  }
+  for (Eigen::Index i = 0; i < roots.rows(); ++i) {
+    const int32_t root = as_index(roots(i, 0), nodes.rows());
+    if (root < 0) return bad_forest("a root of the forest lies outside it");
+    roots_.push_back(root);
+  }
+  if (roots_.empty()) return bad_forest("the forest has no tree");
+  return {};
+}
+
+Status ForestPredictor::load(const TensorMap& tensors) {
+  if (auto status = standardiser_.load(tensors, static_cast<int64_t>(feature_names().size())); !status) return status;
+  auto log_rpv = tensors.get("log_rpv");
+  if (!log_rpv) return log_rpv.error();
+  const auto nodes = tensors.get_float("nodes", -1, 4);
+  if (!nodes) return nodes.error();
+  const auto leaves = tensors.get_float("leaves", -1, 2);
+  if (!leaves) return leaves.error();
+  const auto roots = tensors.get_float("roots", -1, 1);
+  if (!roots) return roots.error();
+  leaf_programs_.clear();
+  leaf_weights_.clear();
+  for (Eigen::Index i = 0; i < leaves->rows(); ++i) {
+    const int32_t program = as_index((*leaves)(i, 0), log_rpv->rows());
+    if (program < 0) return bad_forest("a leaf of the forest names no program");
+    leaf_programs_.push_back(program);
+    leaf_weights_.push_back((*leaves)(i, 1));
+  }
+  log_rpv_ = std::move(*log_rpv);
+  return load_nodes(*nodes, *roots, leaves->rows());
+}
+
+}  // namespace perfcast
