@@ -131,7 +131,7 @@ TEST(Catalogue, DerivesExactValues) {
                                                             {"stores_count", 50},
                                                             {"loaded_bytes", 1600},
                                                             {"stored_bytes", 400},
-                                                            {"dcache_48k_miss_count", 50},
+                                                            {"miss_48k_count", 50},
                                                             {"user_s", 0.375},
                                                             {"system_s", 0.125},
                                                             {"cpu_s", 0.5},
@@ -143,7 +143,7 @@ TEST(Catalogue, DerivesExactValues) {
   EXPECT_EQ(values.at("memory_per_instruction_ratio"), 0.25);
   EXPECT_EQ(values.at("bytes_per_instruction_ratio"), 2);
   EXPECT_EQ(values.at("bytes_per_access_ratio"), 8);
-  EXPECT_EQ(values.at("dcache_48k_miss_per_instruction_ratio"), 0.05);
+  EXPECT_EQ(values.at("miss_48k_per_instruction_ratio"), 0.05);
   EXPECT_EQ(values.at("l1d_miss_per_access_ratio"), 0.2);
   EXPECT_DOUBLE_EQ(values.at("cache_misses_per_hit_ratio"), 0.25);
   EXPECT_EQ(values.at("kernel_cpu_ratio"), 0.25);
