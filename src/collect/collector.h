@@ -11,6 +11,8 @@
 
 namespace perfcast {
 
+class InputFeed;
+
 struct CollectRequest {
   std::vector<std::string> command;  // argv; command[0] resolved by PATH
   double limit_s = 0;                // 0: none; over the whole profile
@@ -18,7 +20,11 @@ struct CollectRequest {
   int phases = 0;
   bool pass_output = true;  // false: the program's stdout is discarded (or goes to stderr, see show_output)
   bool show_output = false;
-  bool mix_only = false;  // opcode mix only
+  bool mix_only = false;       // opcode mix only: one instrumented run, no native one
+  bool cross_check = false;    // cachegrind besides the plugin
+  InputFeed* input = nullptr;  // the program's standard input, shared by all runs; null: it reads nothing
+  // profile_command(): the descriptor that `input` is made of where that is null; -1: the program reads nothing.
+  int input_descriptor = 0;
 };
 
 // What one collector found. Metrics by catalogue name; missing ones with the reason.
@@ -29,6 +35,8 @@ struct Collection {
   std::vector<ProfileWarning> warnings;
   std::optional<int> exit_code, signal;
   std::string instruction_set;
+  // An instrumented run's own time, for comparison with the native one.
+  std::optional<double> run_wall_s, run_user_s;
 };
 
 class Collector {

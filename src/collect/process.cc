@@ -175,6 +175,8 @@ class Run {
   pid_t child_ = -1;
   bool own_group_ = true;
   std::optional<ProcessIo> io_before_;
+  ProcessState state_before_;
+  double watched_peak_bytes_ = 0;
   Clock::time_point started_, ended_, next_sample_, kill_at_ = Clock::time_point::max();
   Clock::duration sample_interval_ = kFirstSample;
   bool interrupted_ = false, finished_ = false;
@@ -273,6 +275,7 @@ Status Run::start() {
 // Lets the stopped child become the program.
 Status Run::release() {
   io_before_ = read_io(child_);
+  state_before_ = full_state_of(child_);
   if (request_.before_exec) request_.before_exec(child_);
   started_ = Clock::now();
   const char byte = 1;
@@ -294,7 +297,9 @@ void Run::sample() {
   processes.push_back(child_);
   int64_t threads = 0, descriptors = 0;
   for (const pid_t process : processes) {
-    threads += std::max(0, thread_count(process));
+    const ProcessState state = state_of(process);
+    threads += state.threads;
+    watched_peak_bytes_ = std::max(watched_peak_bytes_, state.peak_resident_bytes);
     descriptors += std::max(0, open_descriptors(process));
   }
   // A zombie still counts a thread and no descriptor: seen then, the program was too short to be sampled.
@@ -408,12 +413,21 @@ Result<ProcessOutcome> Run::conclude() {
   if (WIFSIGNALED(status)) outcome_.signal = WTERMSIG(status);
   outcome_.wall_s = std::chrono::duration<double>(ended_ - started_).count();
   outcome_.user_s = seconds_of(usage.ru_utime);
-  outcome_.system_s = seconds_of(usage.ru_stime);
-  outcome_.peak_resident_bytes = 1024.0 * static_cast<double>(usage.ru_maxrss);
-  outcome_.minor_faults = static_cast<double>(usage.ru_minflt);
+  // What the child did before it became the program (its copy of our pages) is not the program's.
+  outcome_.system_s = std::max(0.0, seconds_of(usage.ru_stime) - state_before_.cpu_s);
+  outcome_.minor_faults = std::max(0.0, static_cast<double>(usage.ru_minflt) - state_before_.minor_faults);
+  // The kernel carries the peak over exec: up to our own size it says nothing.
+  const double peak_bytes = 1024.0 * static_cast<double>(usage.ru_maxrss);
+  if (peak_bytes > 1.02 * state_before_.peak_resident_bytes) {
+    outcome_.peak_resident_bytes = peak_bytes;
+  } else if (watched_peak_bytes_ > 0) {
+    outcome_.peak_resident_bytes = watched_peak_bytes_;
+  }
   outcome_.major_faults = static_cast<double>(usage.ru_majflt);
-  outcome_.voluntary_switches = static_cast<double>(usage.ru_nvcsw);
-  outcome_.involuntary_switches = static_cast<double>(usage.ru_nivcsw);
+  outcome_.voluntary_switches =
+      std::max(0.0, static_cast<double>(usage.ru_nvcsw) - state_before_.voluntary_switches - 1);  // 1: waiting for us
+  outcome_.involuntary_switches =
+      std::max(0.0, static_cast<double>(usage.ru_nivcsw) - state_before_.involuntary_switches);
   if (interrupted_) {
     return Error{"interrupted",
                  std::string("interrupted by ") + sigabbrev_np(interrupting_signal()) + "; the program was ended",

@@ -49,7 +49,8 @@ struct ProcessOutcome {
   std::optional<int> exit_code, signal;  // exactly one
   bool limit_reached = false;            // and therefore ended by us
   double wall_s = 0, user_s = 0, system_s = 0;
-  double peak_resident_bytes = 0;
+  // Of the largest process; absent for a program that was smaller than we are and too short to be seen.
+  std::optional<double> peak_resident_bytes;
   double minor_faults = 0, major_faults = 0, voluntary_switches = 0, involuntary_switches = 0;
   std::optional<ProcessIo> io;  // with the children it waited for
   // Most seen at once, children included; absent where the program was too short to be seen.

@@ -101,13 +101,38 @@ int open_descriptors(pid_t process) {
   return count;
 }
 
-int thread_count(pid_t process) {
+ProcessState state_of(pid_t process) {
   std::array<char, 64> path;
   std::array<char, 4096> text;
   std::snprintf(path.data(), path.size(), "/proc/%d/status", process);
-  if (read_small(path.data(), text.data(), text.size()) == 0) return -1;
-  const char* line = std::strstr(text.data(), "\nThreads:");
-  return line == nullptr ? -1 : std::atoi(line + std::strlen("\nThreads:"));
+  ProcessState state;
+  if (read_small(path.data(), text.data(), text.size()) == 0) return state;
+  const auto field = [&](const char* name) {
+    const char* line = std::strstr(text.data(), name);
+    return line == nullptr ? 0.0 : std::strtod(line + std::strlen(name), nullptr);
+  };
+  state.threads = static_cast<int>(field("\nThreads:"));
+  state.resident_bytes = 1024 * field("\nVmRSS:");
+  state.peak_resident_bytes = 1024 * field("\nVmHWM:");
+  state.voluntary_switches = field("\nvoluntary_ctxt_switches:");
+  state.involuntary_switches = field("\nnonvoluntary_ctxt_switches:");
+  return state;
+}
+
+ProcessState full_state_of(pid_t process) {
+  ProcessState state = state_of(process);
+  std::array<char, 64> path;
+  std::array<char, 1024> text;
+  std::snprintf(path.data(), path.size(), "/proc/%d/schedstat", process);
+  if (read_small(path.data(), text.data(), text.size()) > 0) state.cpu_s = 1e-9 * std::strtod(text.data(), nullptr);
+  std::snprintf(path.data(), path.size(), "/proc/%d/stat", process);
+  if (read_small(path.data(), text.data(), text.size()) > 0) {
+    const char* field = std::strrchr(text.data(), ')');
+    // After the name: state, parent, group, session, terminal, its group, flags, minor faults.
+    for (int skipped = 0; skipped < 8 && field != nullptr; ++skipped) field = std::strchr(field + 1, ' ');
+    if (field != nullptr) state.minor_faults = std::strtod(field, nullptr);
+  }
+  return state;
 }
 
 void end_descendants(const std::set<pid_t>& except) {

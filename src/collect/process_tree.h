@@ -14,9 +14,18 @@ std::vector<pid_t> children_of(pid_t parent);
 std::vector<pid_t> descendants_of(pid_t root, const std::set<pid_t>& except = {});
 bool is_zombie(pid_t process);
 
-// Entries of /proc/PID/fd and the thread count; -1 where they can't be read.
+// Entries of /proc/PID/fd; -1 where they can't be read.
 int open_descriptors(pid_t process);
-int thread_count(pid_t process);
+
+// What /proc tells of a process right now; zero where it can't be read or has none (a zombie has no memory).
+struct ProcessState {
+  int threads = 0;
+  double resident_bytes = 0, peak_resident_bytes = 0;
+  double minor_faults = 0, voluntary_switches = 0, involuntary_switches = 0;
+  double cpu_s = 0;
+};
+ProcessState state_of(pid_t process);  // the cheap part: /proc/PID/status
+ProcessState full_state_of(pid_t process);
 
 // Kills every descendant of ours but `except`, also those that appear meanwhile, and reaps them. Needs this process to
 // be their subreaper. Gives up after two seconds.

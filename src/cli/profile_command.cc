@@ -1,0 +1,127 @@
+// perfcast profile: measure one program; its own streams and exit code pass through, as with perf stat.
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "collect/collector.h"
+#include "collect/duration.h"
+#include "collect/interrupt.h"
+#include "collect/profile_summary.h"
+
+namespace perfcast {
+namespace {
+
+constexpr int kExitBySignal = 128;
+
+struct ProfileOptions {
+  std::string limit;
+  int repeats = 3;
+  int phases = 0;
+  bool mix_only = false;
+  bool cross_check = false;
+  bool has_output = false;
+};
+
+// Before minutes of measuring: can the result be stored?
+Status check_output(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const std::string name = folder.empty() ? "." : folder.string();
+  if (access(name.c_str(), W_OK | X_OK) == 0) return {};
+  return Error{"file-error", "the folder of the result does not exist or may not be written", path,
+               "-o FILE in an existing folder that you may write"};
+}
+
+int exit_code_of(const Profile& profile) {
+  return profile.signal ? kExitBySignal + *profile.signal : profile.exit_code.value_or(kExitDone);
+}
+
+void print_warnings(const Profile& profile) {
+  for (const ProfileWarning& warning : profile.warnings) {
+    if (!is_serious(warning)) continue;
+    std::fprintf(stderr, "perfcast: warning: %s\n", printable(warning.message).c_str());
+    if (!warning.advice.empty()) std::fprintf(stderr, "  advice: %s\n", printable(warning.advice).c_str());
+  }
+}
+
+int run(const ProfileOptions& chosen, const CommandContext& context) {
+  CommonOptions options = context.options;
+  CollectRequest request;
+  request.command = context.command;
+  if (request.command.empty()) {
+    return report_error({"bad-usage", "no command to measure", "", "perfcast profile [-o p.json] -- CMD ARGS..."},
+                        options);
+  }
+  if (!chosen.limit.empty()) {
+    const auto limit_s = parse_duration_s(chosen.limit, "--limit");
+    if (!limit_s) return report_error(limit_s.error(), options);
+    request.limit_s = *limit_s;
+  }
+  const bool to_file = chosen.has_output && options.output != "-";
+  const bool to_stdout = !to_file && (options.json || chosen.has_output);
+  if (to_file) {
+    if (const Status status = check_output(options.output); !status) return report_error(status.error(), options);
+  }
+  request.native_repeats = chosen.repeats;
+  request.phases = chosen.phases;
+  request.mix_only = chosen.mix_only;
+  request.cross_check = chosen.cross_check;
+  // The profile on stdout and the program's stdout can't both be read.
+  request.pass_output = !to_stdout;
+  request.show_output = options.show_output;
+
+  Result<Profile> profile = [&] {
+    ProgressLine line(options);
+    return profile_command(request, [&](const std::string& text) { line.show(text); });
+  }();
+  if (!profile) {
+    const int code = report_error(profile.error(), options);
+    return profile.error().code == "interrupted" ? kExitBySignal + interrupting_signal() : code;
+  }
+  if (!options.quiet) {
+    if (to_file || to_stdout) {
+      print_warnings(*profile);
+    } else {
+      std::fprintf(stderr, "\n%s", profile_summary(*profile).c_str());
+    }
+  }
+  if (to_file || to_stdout) {
+    if (const int code = write_result(to_text(to_json(*profile)), options); code != kExitDone) return code;
+  }
+  return exit_code_of(*profile);
+}
+
+}  // namespace
+
+void add_profile_command(CLI::App& app, CommandContext& context) {
+  auto chosen = std::make_shared<ProfileOptions>();
+  CLI::App* verb = app.add_subcommand("profile", "Measure a program: perfcast profile [-o p.json] -- CMD ARGS...");
+  verb->footer(
+      "The program runs natively, then once more under an instrumenter. Its standard input, output, error and exit\n"
+      "code pass through once, from the first run; all runs read the same input. The program must therefore bear\n"
+      "being run several times: what it writes to files, it writes each time.\n"
+      "Without -o a summary goes to stderr. With -o FILE the profile goes there as JSON. With --json or -o - the\n"
+      "profile goes to stdout and the program's stdout is discarded, or goes to stderr with --show-output.\n"
+      "Exit status: the program's own, 128+N if signal N killed it; 1 where it can't be measured, 2 for bad usage.");
+  verb->add_option("--limit", chosen->limit, "Time limit of the whole profile, such as 60s, 2m, 500ms");
+  verb->add_option("--repeats", chosen->repeats, "Native runs at most; long programs run fewer times")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--phases", chosen->phases, "Slices of equal instruction counts (not available yet)")
+      ->check(CLI::Range(0, 100000));
+  verb->add_flag("--mix-only", chosen->mix_only, "Opcode mix alone: one instrumented run and no native one");
+  verb->add_flag("--cross-check", chosen->cross_check, "Run under cachegrind as well");
+  add_common_options(*verb, context);
+  const CLI::Option* output = verb->get_option("--output");
+  verb->callback([chosen, output, &context] {
+    chosen->has_output = output->count() > 0;
+    context.run = [chosen, &context] { return run(*chosen, context); };
+  });
+}
+
+}  // namespace perfcast

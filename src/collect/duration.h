@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace perfcast {
+
+// "60s", "2m", "1h", "500ms" or plain seconds ("1.5") to seconds; greater than zero. `where` names the option in the
+// error ("bad-usage").
+Result<double> parse_duration_s(std::string_view text, const std::string& where);
+
+}  // namespace perfcast

@@ -1,0 +1,41 @@
+#pragma once
+// What a command really runs: by PATH, through #! lines, and for which processor it was built.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace perfcast {
+
+struct ElfFacts {
+  std::string instruction_set;  // "x86_64", "aarch64"; "machine-N" for others
+  bool is_64_bit = false;
+  bool is_static = false;  // asks for no dynamic loader
+  std::string loader;      // PT_INTERP
+};
+
+// Reads the headers of an ELF file from its first bytes (a few KiB suffice). The bytes may be hostile.
+Result<ElfFacts> parse_elf(std::string_view head, const std::string& source);
+
+struct ProgramFacts {
+  std::string path;                    // what execve gets: a program or a script
+  bool is_script = false;              // begins with #!
+  std::string binary;                  // the ELF file that the kernel ends up running
+  std::vector<std::string> arguments;  // argv of that binary, its argv[0] first
+  ElfFacts elf;
+  bool runs_here = true;  // built for this machine's processor
+};
+
+// Resolves `command[0]` as a shell would. Errors: "bad-usage" (empty command), "program-not-found", "not-executable".
+Result<ProgramFacts> inspect_program(const std::vector<std::string>& command);
+
+// An executable file of that name in PATH; empty where there is none.
+std::string find_in_path(const std::string& name);
+
+// Of the machine that this was built for: "x86_64", "aarch64".
+std::string host_instruction_set();
+
+}  // namespace perfcast
