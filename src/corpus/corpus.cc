@@ -140,7 +140,7 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
   std::vector<const Program*> programs;
   std::unordered_map<std::string, size_t> row_of;
   for (const Program& program : corpus.programs) {
-    if (!profile_of.contains(program.id)) continue;
+    if (!profile_of.contains(program.id) && !options.include_unprofiled) continue;
     if (!program.excluded.empty() && !options.include_excluded) continue;
     const auto& groups = options.groups;
     if (!groups.empty() && std::find(groups.begin(), groups.end(), program.group) == groups.end()) continue;
@@ -211,7 +211,8 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
     }
     if (!any) continue;
     table.programs.push_back(*programs[row]);
-    table.profiles.push_back(*profile_of.at(programs[row]->id));
+    const auto profile = profile_of.find(programs[row]->id);
+    table.profiles.push_back(profile == profile_of.end() ? Profile() : *profile->second);
     table.times.insert(table.times.end(), times.begin(), times.end());
   }
   if (table.programs.empty() || table.platforms.empty()) {

@@ -113,6 +113,8 @@ struct TableOptions {
   std::vector<std::string> groups;     // empty: all
   std::vector<std::string> platforms;  // ids or verbatim names; empty: all with enough programs
   double minimum_coverage = 0.7;       // platforms measured on a smaller share of the programs are left out
+  // Programs without a profile too, theirs being empty: to judge the times, never to fit a model.
+  bool include_unprofiled = false;
 };
 
 // Programs: those that have a profile of a run that succeeded, are not excluded and were measured on one of the

@@ -1,0 +1,103 @@
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "cli/command.h"
+#include "corpus/quality_report.h"
+#include "corpus/store.h"
+#include "corpus/table_writer.h"
+
+namespace perfcast {
+namespace {
+
+Result<Corpus> load_corpus(const std::string& path) {
+  auto store = CorpusStore::open_read_only(path);
+  if (!store) return store.error();
+  return (*store)->load();
+}
+
+int run_info(const CommandContext& context) {
+  const CommonOptions& common = context.options;
+  const auto corpus = load_corpus(common.corpus);
+  if (!corpus) return report_error(corpus.error(), common);
+  return write_result(common.json ? to_text(info_json(*corpus)) : info_text(*corpus), common);
+}
+
+int run_check(const CommandContext& context) {
+  const CommonOptions& common = context.options;
+  const auto corpus = load_corpus(common.corpus);
+  if (!corpus) return report_error(corpus.error(), common);
+  const QualityCard card = check_quality(*corpus);
+  return write_result(common.json ? to_text(to_json(card)) : to_text(card), common);
+}
+
+// What a verb did, where it did not print a table: counts of what passed.
+std::string outcome_text(const CommonOptions& common, const std::string& done, const std::string& where,
+                         const Corpus& corpus) {
+  const std::pair<const char*, size_t> counts[] = {
+      {"sources", corpus.sources.size()},   {"platforms", corpus.platforms.size()}, {"servers", corpus.servers.size()},
+      {"programs", corpus.programs.size()}, {"profiles", corpus.profiles.size()},   {"runs", corpus.runs.size()}};
+  if (!common.json) {
+    std::string text = done + " " + where + ":";
+    for (const auto& [name, count] : counts) {
+      text += (name == counts[0].first ? " " : ", ") + std::to_string(count) + " " + name;
+    }
+    return text + "\n";
+  }
+  Json json{{"schema", "perfcast.corpus." + done + "/1"}, {"path", where}};
+  for (const auto& [name, count] : counts) json[std::string(name) + "_count"] = count;
+  return to_text(json);
+}
+
+int run_export(const CommandContext& context, const std::string& folder) {
+  const CommonOptions& common = context.options;
+  const auto corpus = load_corpus(common.corpus);
+  if (!corpus) return report_error(corpus.error(), common);
+  if (const Status status = write_tables(*corpus, folder); !status) return report_error(status.error(), common);
+  return write_result(outcome_text(common, "export", folder, *corpus), common);
+}
+
+int run_merge(const CommandContext& context, const std::string& other) {
+  const CommonOptions& common = context.options;
+  std::error_code ignored;
+  if (std::filesystem::equivalent(other, common.corpus, ignored)) {
+    return report_error({"bad-usage", "the corpus cannot be merged into itself", other, "another corpus file"}, common);
+  }
+  const auto additions = load_corpus(other);
+  if (!additions) return report_error(additions.error(), common);
+  auto store = CorpusStore::open(common.corpus);
+  if (!store) return report_error(store.error(), common);
+  if (const Status status = (*store)->merge(*additions); !status) return report_error(status.error(), common);
+  return write_result(outcome_text(common, "merge", other, *additions), common);
+}
+
+}  // namespace
+
+void add_corpus_command(CLI::App& app, CommandContext& context) {
+  CLI::App* verb = app.add_subcommand("corpus", "Look into, check, export or merge the corpus");
+  verb->require_subcommand(1);
+  const auto add = [&](const char* name, const char* description, const std::function<int()>& run) {
+    CLI::App* action = verb->add_subcommand(name, description);
+    add_common_options(*action, context);
+    action->callback([&context, run] { context.run = run; });
+    return action;
+  };
+  add("info", "What it holds: sources with their licences, platforms, programs",
+      [&context] { return run_info(context); });
+  add("check", "Quality card: coverage, duplicates, outliers, noise floor, imbalance, what was left out",
+      [&context] { return run_check(context); });
+  auto folder = std::make_shared<std::string>();
+  add("export", "Write it as a folder of CSV tables and profiles (JSON lines)",
+      [&context, folder] { return run_export(context, *folder); })
+      ->add_option("folder", *folder, "Folder to write; created where absent")
+      ->required()
+      ->option_text("FOLDER");
+  auto other = std::make_shared<std::string>();
+  add("merge", "Add another corpus file; rows with the same key are replaced",
+      [&context, other] { return run_merge(context, *other); })
+      ->add_option("other", *other, "Corpus file to add")
+      ->required()
+      ->option_text("OTHER.db");
+}
+
+}  // namespace perfcast

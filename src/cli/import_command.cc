@@ -1,0 +1,55 @@
+#include <memory>
+#include <string>
+
+#include "cli/command.h"
+#include "corpus/import.h"
+#include "corpus/store.h"
+
+namespace perfcast {
+namespace {
+
+struct ImportArguments {
+  std::string format, path, suite;
+};
+
+int run_import(const CommandContext& context, const ImportArguments& arguments) {
+  const CommonOptions& common = context.options;
+  const auto format = find_import_format(arguments.format);
+  if (!format) return report_error(format.error(), common);
+  const auto catalogue = ProgramCatalogue::read(arguments.suite);
+  if (!catalogue) return report_error(catalogue.error(), common);
+
+  ProgressLine progress(common);
+  progress.show("reading " + arguments.path);
+  const auto result = format->read(arguments.path, *catalogue);
+  if (!result) return report_error(result.error(), common);
+  progress.show("writing " + common.corpus);
+  auto store = CorpusStore::open(common.corpus);
+  if (!store) return report_error(store.error(), common);
+  if (const Status status = (*store)->replace_sources(result->corpus); !status) {
+    return report_error(status.error(), common);
+  }
+  return write_result(common.json ? to_text(to_json(*result)) : to_text(*result), common);
+}
+
+}  // namespace
+
+void add_import_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<ImportArguments>();
+  CLI::App* verb = app.add_subcommand("import", "Read a published data set into the corpus");
+  std::string formats = "Formats:";
+  for (const ImportFormat& format : import_formats()) formats += "\n  " + format.name + "  " + format.description;
+  verb->add_option("format", arguments->format, "What the data set is; see below")->required()->option_text("FORMAT");
+  verb->add_option("path", arguments->path, "Where it lies")->required()->option_text("PATH");
+  arguments->suite = shipped_file("suites/cloud.json");
+  verb->add_option("--suite", arguments->suite, "Suite file: family, group and validity of the programs")
+      ->capture_default_str();
+  verb->footer(formats +
+               "\nImporting a source again replaces what it gave before. Killed at any point, the corpus is as "
+               "before or complete.");
+  add_common_options(*verb, context);
+  verb->callback(
+      [arguments, &context] { context.run = [arguments, &context] { return run_import(context, *arguments); }; });
+}
+
+}  // namespace perfcast
