@@ -12,7 +12,9 @@
 namespace perfcast {
 namespace {
 
-constexpr double kFlagShare = 0.95;  // of training programs, each left out with its family, count as in distribution
+constexpr double kTypicalDisagreement = 0.08;
+constexpr double kLeastDisagreement = 0.04;  // parts that agree by chance don't make a forecast certain
+constexpr double kFlagShare = 0.9;  // of training programs, each left out with its family, count as in distribution
 
 // Each family weighs 1.
 std::vector<double> equal_family_weights(const Targets& targets) {
@@ -36,8 +38,7 @@ Eigen::VectorXd scale_per_platform(const Eigen::MatrixXd& residuals, const Targe
     }
   }
   const Eigen::VectorXd mean_squares = squares.cwiseQuotient(totals.cwiseMax(1e-12));
-  // The disagreement of the parts carries the other half of the variance.
-  return ((mean_squares.array() + mean_squares.mean()) / 4).max(1e-8).sqrt();
+  return ((mean_squares.array() + mean_squares.mean()) / 2).max(1e-8).sqrt();
 }
 
 }  // namespace
@@ -56,9 +57,9 @@ double weighted_quantile(const std::vector<double>& values, const std::vector<do
   return values[order.back()];
 }
 
-Eigen::MatrixXd expected_residuals(const Calibration& calibration, const Eigen::MatrixXd& disagreement) {
-  const Eigen::RowVectorXd squares = calibration.platform_scale.array().square();
-  return ((2 * disagreement.array().square()).matrix().rowwise() + squares).array().sqrt();
+Eigen::MatrixXd expected_residuals(const Calibration& calibration, const Eigen::VectorXd& disagreement) {
+  return (disagreement.array().max(kLeastDisagreement) / kTypicalDisagreement).sqrt().matrix() *
+         calibration.platform_scale.transpose();
 }
 
 Calibration calibrate(const OutOfFamily& predictions, const Targets& targets, const TrainingTable& table,
@@ -105,9 +106,9 @@ Calibration calibrate(const OutOfFamily& predictions, const Targets& targets, co
   }
   result.residual_covariance = residual_covariance(known, targets.weights, table.platforms);
 
-  const Eigen::VectorXd typical = predictions.disagreement.rowwise().mean();
+  const Eigen::VectorXd& usual = predictions.disagreement;
   result.disagreement_limit =
-      weighted_quantile(std::vector<double>(typical.data(), typical.data() + typical.size()), weights, kFlagShare);
+      weighted_quantile(std::vector<double>(usual.data(), usual.data() + usual.size()), weights, kFlagShare);
   return result;
 }
 

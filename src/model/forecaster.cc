@@ -147,8 +147,8 @@ Result<Forecast> Forecaster::forecast(const Profile& profile, const std::vector<
   }
   Forecast result;
   const Calibration& calibration = bundle_->calibration;
-  const Eigen::MatrixXd disagreement = bundle_->predictor->disagreement(one);
-  judge(profile, features.row(0), disagreement.mean(), result);
+  const Eigen::VectorXd disagreement = bundle_->predictor->disagreement(one);
+  judge(profile, features.row(0), disagreement(0), result);
 
   Gaussian belief{bundle_->predictor->predict(one).row(0), calibration.residual_covariance};
   Eigen::VectorXd half = calibration.multiple.at("all") * expected_residuals(calibration, disagreement).row(0);

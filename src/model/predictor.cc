@@ -8,6 +8,8 @@
 #include "model/linear/additive_cost.h"
 #include "model/mean_predictor.h"
 #include "model/neighbour/knn_predictor.h"
+#include "model/physics/physics_predictor.h"
+#include "model/stack_predictor.h"
 #include "model/tree/forest_predictor.h"
 
 namespace perfcast {

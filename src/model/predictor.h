@@ -37,10 +37,10 @@ class Predictor {
   // Number of platforms J that predict() forecasts; 0 before fit or load.
   virtual int64_t outputs() const = 0;
 
-  // [profiles.size() x J] standard deviation of log RPV over the parts this family is made of: where they disagree, a
-  // forecast is worth less. 0 for a family of one part.
-  virtual Eigen::MatrixXd disagreement(const std::vector<const Profile*>& profiles) const {
-    return Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(profiles.size()), outputs());
+  // [profiles.size()] standard deviation of log RPV over the parts this family is made of (root mean square over the
+  // platforms): where they disagree, a forecast is worth less. 0 for a family of one part.
+  virtual Eigen::VectorXd disagreement(const std::vector<const Profile*>& profiles) const {
+    return Eigen::VectorXd::Zero(static_cast<Eigen::Index>(profiles.size()));
   }
 
   // State to and from a bundle. load() fails with "bad-bundle" where tensors are absent or of another shape.

@@ -189,7 +189,7 @@ Result<OutOfFamily> predict_out_of_family(const MakePredictor& make, const Train
   }
   OutOfFamily result;
   result.log_rpv = Eigen::MatrixXd::Zero(targets->log_rpv.rows(), targets->log_rpv.cols());
-  result.disagreement = result.log_rpv;
+  result.disagreement = Eigen::VectorXd::Zero(targets->log_rpv.rows());
   std::atomic<int64_t> next = 0;
   std::mutex lock;
   std::optional<Error> failure;
@@ -210,11 +210,11 @@ Result<OutOfFamily> predict_out_of_family(const MakePredictor& make, const Train
       std::vector<const Profile*> profiles;
       for (const size_t p : test) profiles.push_back(&table.profiles[p]);
       const Eigen::MatrixXd predicted = (*predictor)->predict(profiles);
-      const Eigen::MatrixXd disagreement = (*predictor)->disagreement(profiles);
+      const Eigen::VectorXd disagreement = (*predictor)->disagreement(profiles);
       for (size_t i = 0; i < test.size(); ++i) {
         const auto row = static_cast<Eigen::Index>(test[i]);
         result.log_rpv.row(row) = predicted.row(static_cast<Eigen::Index>(i));
-        result.disagreement.row(row) = disagreement.row(static_cast<Eigen::Index>(i));
+        result.disagreement(row) = disagreement(static_cast<Eigen::Index>(i));
       }
     }
   };

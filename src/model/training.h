@@ -50,7 +50,7 @@ std::vector<const Profile*> profiles_of(const TrainingTable& table);
 using MakePredictor = std::function<Result<std::unique_ptr<Predictor>>()>;
 struct OutOfFamily {
   Eigen::MatrixXd log_rpv;       // P x J
-  Eigen::MatrixXd disagreement;  // P x J
+  Eigen::VectorXd disagreement;  // P
 };
 Result<OutOfFamily> predict_out_of_family(const MakePredictor& make, const TrainingTable& table,
                                           const FitOptions& options);

@@ -1,0 +1,28 @@
+#pragma once
+// time(program, platform) = sum over causes of count x cost, where what a cause costs is inherited: log cost =
+// textbook + common + line of core designs + core design + platform, each with a Gaussian prior about 0. Platforms of
+// one design are alike but for their memory.
+
+#include "model/predictor.h"
+#include "model/training.h"
+
+namespace perfcast {
+
+class PhysicsPredictor : public Predictor {
+ public:
+  std::string family() const override { return "physics"; }
+  Status fit(const TrainingTable& table, const FitOptions& options) override;
+  Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
+  int64_t outputs() const override { return costs_.cols(); }
+  void save(TensorMap& tensors) const override;
+  Status load(const TensorMap& tensors) override;
+
+  // [K x J] cycles of one event of each work class on each platform, up to one common factor.
+  const Eigen::MatrixXd& costs() const { return costs_; }
+
+ private:
+  Eigen::VectorXd typical_rates_;  // K: stands in for a count that is absent
+  Eigen::MatrixXd costs_;
+};
+
+}  // namespace perfcast
