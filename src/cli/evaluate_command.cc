@@ -67,6 +67,7 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
                    "Platforms on which each tested program counts as measured; left out of the scores")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
+  verb->add_flag("!--no-intervals", arguments->options.intervals, "Point scores only: many times faster, no coverage");
   verb->add_flag("--details", arguments->details, "List families and programs, worst first");
   add_table_options(*verb, arguments->table);
   add_common_options(*verb, context);

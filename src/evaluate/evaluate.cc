@@ -89,6 +89,9 @@ class Evaluator {
       return Error{"bad-usage", "measured platforms make no sense under the split " + to_string(options_.split),
                    "--measured", "the split workload, program or program-family"};
     }
+    if (options_.measured > 0 && !options_.intervals) {
+      return Error{"bad-usage", "measured platforms need intervals", "--measured", "intervals left on"};
+    }
     for (int64_t i = 0; i < evaluation_.seeds; ++i) {
       Repetition repetition;
       repetition.seed = options_.seed + static_cast<uint64_t>(i);
@@ -137,20 +140,12 @@ class Evaluator {
     for (size_t i = 0; i < fold.train_programs.size(); ++i) {
       weights(static_cast<int64_t>(i)) = 1 / std::sqrt(programs_of[families_[fold.train_programs[i]]]);
     }
-    Eigen::MatrixXd residuals = rpv;
-    std::vector<bool> allowed(static_cast<size_t>(rpv.cols()));
+    std::vector<bool> allowed;
     for (int64_t j = 0; j < rpv.cols(); ++j) {
-      double sum = 0, total = 0, present = 0;
-      for (int64_t i = 0; i < rpv.rows(); ++i) {
-        if (std::isnan(rpv(i, j))) continue;
-        sum += weights(i) * rpv(i, j);
-        total += weights(i);
-        ++present;
-      }
-      if (total > 0) residuals.col(j).array() -= sum / total;
-      allowed[static_cast<size_t>(j)] = present >= kMeasuredCoverage * static_cast<double>(rpv.rows());
+      const auto present = static_cast<double>(rpv.col(j).array().isFinite().count());
+      allowed.push_back(present >= kMeasuredCoverage * static_cast<double>(rpv.rows()));
     }
-    const Eigen::MatrixXd covariance = shrunk_covariance(residuals, weights, kCovarianceShrinkage);
+    const Eigen::MatrixXd covariance = weighted_covariance(rpv, weights, kCovarianceShrinkage);
     return most_telling_platforms(covariance, options_.measured, allowed, kMeasuredNoiseLog);
   }
 
@@ -221,11 +216,13 @@ class Evaluator {
     const Repetition& repetition = repetitions_[task.repetition];
     const Fold& fold = repetition.folds[task.fold];
     FoldForecast& into = forecasts_[task.model][task.repetition];
-    FitOptions fit;
-    fit.seed = repetition.seed;
-    fit.threads = 1;
+    FoldOptions fold_options;
+    fold_options.fit.seed = repetition.seed;
+    fold_options.intervals = options_.intervals;
+    fold_options.reference = reference_;
     if (options_.split == Split::kPlatform) {
-      auto forecast = forecast_platforms(table_, fold.train_platforms, fold.test_platforms, models_[task.model], fit);
+      auto forecast =
+          forecast_platforms(table_, fold.train_platforms, fold.test_platforms, models_[task.model], fold_options.fit);
       if (!forecast) return forecast.error();
       for (const size_t j : fold.test_platforms) {
         const auto column = static_cast<int64_t>(j);
@@ -251,7 +248,7 @@ class Evaluator {
         if (!std::isnan(log_seconds)) measured.back().push_back({column, log_seconds});
       }
     }
-    auto forecast = forecast_programs(training, models_[task.model], fit, profiles, measured);
+    auto forecast = forecast_programs(training, models_[task.model], fold_options, profiles, measured);
     if (!forecast) return forecast.error();
     if (single_entries) {
       std::vector<int64_t> row_of(table_.programs.size(), -1);

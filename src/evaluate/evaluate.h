@@ -26,6 +26,7 @@ struct EvaluationOptions {
   // Platforms on which each tested program counts as measured: chosen on the training rows, given to the forecast by
   // conditioning, left out of the scores. Not under the splits random and platform.
   int64_t measured = 0;
+  bool intervals = true;  // as FoldOptions; without, the scores come much sooner and say nothing about coverage
   std::function<void(const std::string&)> progress;  // from any thread, one call at a time
 };
 

@@ -17,10 +17,18 @@ struct FoldForecast {
   Eigen::MatrixXd predicted, lower, upper;
 };
 
-// Fits and calibrates on `training` alone, then forecasts `profiles`. `measured`: per profile, platforms as columns of
-// `training`; empty: nothing measured.
+struct FoldOptions {
+  FitOptions fit;
+  // Calibrate intervals on the training rows alone, by leaving out each of their families in turn: as many more fits as
+  // there are families. Without, there are no intervals.
+  bool intervals = true;
+  int64_t reference = -1;  // platform; -1: the mean over the platforms
+};
+
+// Fits on `training` alone, then forecasts `profiles`. `measured`: per profile, platforms as columns of `training`;
+// empty: nothing measured. Measurements need intervals: what they tell about other platforms is calibrated with them.
 Result<FoldForecast> forecast_programs(const TrainingTable& training, const std::string& model,
-                                       const FitOptions& options, const std::vector<const Profile*>& profiles,
+                                       const FoldOptions& options, const std::vector<const Profile*>& profiles,
                                        const std::vector<std::vector<Measurement>>& measured);
 
 // Forecasts platforms that have facts and no runs: the model is fitted on the columns `known` of `table`, and its

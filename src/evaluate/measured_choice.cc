@@ -1,5 +1,6 @@
 #include "evaluate/measured_choice.h"
 
+#include <cmath>
 #include <limits>
 
 namespace perfcast {
@@ -9,6 +10,21 @@ namespace {
 constexpr double kLevelVariance = 100;
 
 }  // namespace
+
+Eigen::MatrixXd weighted_covariance(const Eigen::MatrixXd& values, const Eigen::VectorXd& weights, double shrinkage) {
+  const Eigen::MatrixXd present = values.unaryExpr([](double value) { return std::isnan(value) ? 0.0 : 1.0; });
+  Eigen::MatrixXd residuals = values.unaryExpr([](double value) { return std::isnan(value) ? 0.0 : value; });
+  const Eigen::RowVectorXd totals = weights.transpose() * present;
+  const Eigen::RowVectorXd means = (weights.transpose() * residuals).cwiseQuotient(totals.cwiseMax(1e-12));
+  residuals = (residuals.rowwise() - means).cwiseProduct(present);
+  const Eigen::MatrixXd sums = residuals.transpose() * weights.asDiagonal() * residuals;
+  const Eigen::MatrixXd shared = present.transpose() * weights.asDiagonal() * present;
+  Eigen::MatrixXd covariance = sums.cwiseQuotient(shared.cwiseMax(1e-12));
+  const Eigen::VectorXd variances = covariance.diagonal();
+  covariance *= 1 - shrinkage;
+  covariance.diagonal() = variances;
+  return covariance;
+}
 
 std::vector<int64_t> most_telling_platforms(const Eigen::MatrixXd& covariance, int64_t count,
                                             const std::vector<bool>& allowed, double noise_log) {

@@ -7,6 +7,10 @@
 
 namespace perfcast {
 
+// values: [P x J] log relative times, NaN where absent -> J x J covariance about the weighted mean of each column, its
+// off-diagonal entries made smaller by `shrinkage` in [0, 1].
+Eigen::MatrixXd weighted_covariance(const Eigen::MatrixXd& values, const Eigen::VectorXd& weights, double shrinkage);
+
 // covariance: J x J of what is unknown about log relative times. Takes one platform after the other, each the one that
 // leaves the least variance over all platforms; how long the program runs at all counts as unknown. `noise_log`:
 // standard deviation of one measured log time. Only platforms with allowed[j]; fewer than `count` where fewer are

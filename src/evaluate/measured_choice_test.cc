@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace perfcast {
 namespace {
 
@@ -17,6 +19,18 @@ Eigen::MatrixXd clusters() {
   Eigen::MatrixXd covariance = loadings * loadings.transpose();
   covariance.diagonal().array() += 0.01;
   return covariance;
+}
+
+TEST(WeightedCovariance, LeavesAbsentEntriesOut) {
+  const double absent = std::numeric_limits<double>::quiet_NaN();
+  Eigen::MatrixXd values(3, 2);
+  values << 0, 1, 2, 3, 4, absent;
+  const Eigen::MatrixXd covariance = weighted_covariance(values, Eigen::Vector3d(1, 1, 2), 0.5);
+  // Means 2.5 and 2; variances (6.25 + 0.25 + 2 * 2.25) / 4 and (1 + 1) / 2; shared rows: (2.5 - 0.5) / 2, halved.
+  EXPECT_DOUBLE_EQ(covariance(0, 0), 2.75);
+  EXPECT_DOUBLE_EQ(covariance(1, 1), 1);
+  EXPECT_DOUBLE_EQ(covariance(0, 1), 0.5);
+  EXPECT_DOUBLE_EQ(covariance(1, 0), 0.5);
 }
 
 TEST(MostTellingPlatforms, TakesOneOfEachClusterFirst) {

@@ -94,8 +94,16 @@ Eigen::MatrixXd platform_features(const std::vector<Platform>& platforms, const 
   return features;
 }
 
+size_t nearest_by_facts(const Eigen::MatrixXd& features, const std::vector<size_t>& known, size_t platform) {
+  const Eigen::MatrixXd rows = features(known, Eigen::all);
+  const Eigen::MatrixXd row = features.row(static_cast<int64_t>(platform));
+  Eigen::Index nearest = 0;
+  squared_distances(rows, row).col(0).minCoeff(&nearest);
+  return static_cast<size_t>(nearest);
+}
+
 PlatformTransfer::PlatformTransfer(const Eigen::MatrixXd& features, const std::vector<size_t>& known,
-                                   const Eigen::MatrixXd& columns)
+                                   const Eigen::MatrixXd& columns, const Eigen::MatrixXd& measured)
     : features_(features), known_(known) {
   const auto count = static_cast<int64_t>(known.size());
   const Eigen::MatrixXd rows = features_(known_, Eigen::all);
@@ -112,16 +120,19 @@ PlatformTransfer::PlatformTransfer(const Eigen::MatrixXd& features, const std::v
       Eigen::MatrixXd gram = (-distances / (width * typical)).array().exp().matrix();
       gram.diagonal().array() += noise;
       const Eigen::MatrixXd inverse = gram.ldlt().solve(Eigen::MatrixXd::Identity(count, count));
-      // Leave-one-out errors of kernel regression in closed form: (K^-1 y)_j / (K^-1)_jj.
-      const Eigen::MatrixXd errors =
-          (columns * inverse) * inverse.diagonal().cwiseMax(1e-12).cwiseInverse().asDiagonal();
-      const double error = errors.cwiseAbs().mean();
+      // Kernel regression without platform j predicts column j off by (C K^-1)_j / (K^-1)_jj.
+      const Eigen::MatrixXd off = (columns * inverse) * inverse.diagonal().cwiseMax(1e-12).cwiseInverse().asDiagonal();
+      const Eigen::MatrixXd errors = measured - columns + off;
+      std::vector<double> absolute;
+      for (int64_t i = 0; i < errors.size(); ++i) {
+        if (!std::isnan(errors.data()[i])) absolute.push_back(std::abs(errors.data()[i]));
+      }
+      const double error = mean(absolute);
       if (!(error < best_error)) continue;
       best_error = error;
       width_ = width * typical;
       noise_ = noise;
-      const Eigen::MatrixXd absolute = errors.cwiseAbs();
-      half_width_log_ = quantile(std::vector<double>(absolute.data(), absolute.data() + absolute.size()), 0.9);
+      half_width_log_ = quantile(std::move(absolute), 0.9);
     }
   }
   Eigen::MatrixXd gram = (-distances / width_).array().exp().matrix();
@@ -136,13 +147,5 @@ Eigen::VectorXd PlatformTransfer::kernel(size_t platform) const {
 }
 
 Eigen::VectorXd PlatformTransfer::weights(size_t platform) const { return solver_.solve(kernel(platform)); }
-
-size_t PlatformTransfer::nearest(size_t platform) const {
-  const Eigen::MatrixXd rows = features_(known_, Eigen::all);
-  const Eigen::MatrixXd row = features_.row(static_cast<int64_t>(platform));
-  Eigen::Index nearest = 0;
-  squared_distances(rows, row).col(0).minCoeff(&nearest);
-  return static_cast<size_t>(nearest);
-}
 
 }  // namespace perfcast

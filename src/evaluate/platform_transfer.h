@@ -14,18 +14,20 @@ namespace perfcast {
 // fewer than half of `known` state, or that do not vary there, are left out.
 Eigen::MatrixXd platform_features(const std::vector<Platform>& platforms, const std::vector<size_t>& known);
 
+// Index into `known` of the platform whose facts are nearest to those of `platform`.
+size_t nearest_by_facts(const Eigen::MatrixXd& features, const std::vector<size_t>& known, size_t platform);
+
 class PlatformTransfer {
  public:
-  // features: of all platforms. columns: [P x known.size()] log relative times of the known platforms, each row's mean
-  // 0, no entry absent. Kernel regression over platforms; its width and noise are chosen by leaving one known platform
-  // out.
-  PlatformTransfer(const Eigen::MatrixXd& features, const std::vector<size_t>& known, const Eigen::MatrixXd& columns);
+  // features: of all platforms. columns: [P x known.size()] log relative times to combine, no entry absent. measured:
+  // the same as measured, NaN where absent. Kernel regression over platforms; its width and noise are those with the
+  // least mean |error| against `measured` when one known platform is left out in turn.
+  PlatformTransfer(const Eigen::MatrixXd& features, const std::vector<size_t>& known, const Eigen::MatrixXd& columns,
+                   const Eigen::MatrixXd& measured);
 
   // Weights over the known platforms (sum free): a program's value on the new platform is the weighted sum of its
   // values on the known ones.
   Eigen::VectorXd weights(size_t platform) const;
-  // Index into `known` of the platform with the nearest facts.
-  size_t nearest(size_t platform) const;
   // 90% quantile of |error| in log time when each known platform is left out in turn.
   double half_width_log() const { return half_width_log_; }
 

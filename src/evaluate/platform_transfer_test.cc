@@ -54,7 +54,8 @@ TEST(PlatformFeatures, LeaveOutWhatDoesNotVaryAndFillWhatIsNotStated) {
 
 TEST(PlatformTransfer, PredictsAPlatformBetweenItsNeighbours) {
   const World world;
-  const PlatformTransfer transfer(platform_features(world.platforms, world.known), world.known, world.columns);
+  const PlatformTransfer transfer(platform_features(world.platforms, world.known), world.known, world.columns,
+                                  world.columns);
   const Eigen::VectorXd predicted = world.columns * transfer.weights(5);
   for (int64_t p = 0; p < 4; ++p) {
     const double between = (world.columns(p, 4) + world.columns(p, 5)) / 2;  // i4 and i6
@@ -64,10 +65,9 @@ TEST(PlatformTransfer, PredictsAPlatformBetweenItsNeighbours) {
   EXPECT_LT(transfer.half_width_log(), 0.2);
 }
 
-TEST(PlatformTransfer, NearestHasTheNearestFacts) {
+TEST(NearestByFacts, HasTheNearestFacts) {
   const World world;
-  const PlatformTransfer transfer(platform_features(world.platforms, world.known), world.known, world.columns);
-  const size_t nearest = world.known[transfer.nearest(5)];
+  const size_t nearest = world.known[nearest_by_facts(platform_features(world.platforms, world.known), world.known, 5)];
   EXPECT_TRUE(nearest == 4 || nearest == 6) << nearest;
 }
 

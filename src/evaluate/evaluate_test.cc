@@ -1,0 +1,188 @@
+#include "evaluate/evaluate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "evaluate/evaluation_report.h"
+#include "evaluate/testing/synthetic_corpus.h"
+
+namespace perfcast {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+TrainingTable table(const SyntheticOptions& options = {}) {
+  auto made = make_training_table(synthetic_corpus(options), TableOptions{});
+  if (!made) throw std::runtime_error(to_text(made.error()));
+  return std::move(*made);
+}
+
+const EvaluationRow& row(const Evaluation& evaluation, const std::string& model, const std::string& group = "all") {
+  for (const EvaluationRow& candidate : evaluation.rows) {
+    if (candidate.model == model && candidate.group == group) return candidate;
+  }
+  throw std::runtime_error("no row " + model + " " + group);
+}
+
+EvaluationOptions options_for(std::vector<std::string> models, Split split = Split::kProgramFamily) {
+  EvaluationOptions options;
+  options.models = std::move(models);
+  options.split = split;
+  return options;
+}
+
+TEST(Evaluate, AddsBaselinesAndGroupsToEveryModel) {
+  const auto evaluation = evaluate(table(), options_for({"knn"}));
+  ASSERT_TRUE(evaluation) << to_text(evaluation.error());
+  for (const std::string model : {"mean", "majority", "knn", "noise-floor"}) {
+    for (const std::string group : {"compressor", "user", "all"}) EXPECT_GT(row(*evaluation, model, group).scores.n, 0);
+  }
+  EXPECT_EQ(evaluation->programs, 24);
+  EXPECT_EQ(evaluation->families, 8);
+  EXPECT_EQ(evaluation->folds, 8);
+  EXPECT_EQ(row(*evaluation, "knn").scores.n, 24 * 6);
+  EXPECT_EQ(row(*evaluation, "knn", "user").scores.n, 12 * 6);
+  // The mean of the other families explains nothing about a platform's spread over programs.
+  EXPECT_LT(*row(*evaluation, "mean").scores.r2_log_platform, 0.1);
+  EXPECT_LT(*row(*evaluation, "noise-floor").scores.mape, 0.02);
+  EXPECT_GT(*row(*evaluation, "noise-floor").scores.pair_order, 0.98);
+}
+
+TEST(Evaluate, AModelOfCostsBeatsTheMeanWhereTimesAreCosts) {
+  const auto evaluation = evaluate(table(), options_for({"nncost"}));
+  ASSERT_TRUE(evaluation) << to_text(evaluation.error());
+  EXPECT_LT(*row(*evaluation, "nncost").scores.mape, *row(*evaluation, "mean").scores.mape);
+}
+
+TEST(Evaluate, NeverLetsTheTestFamilyIn) {
+  // A family whose labels are wild must not change what is forecast for it.
+  TrainingTable honest = table();
+  TrainingTable wild = honest;
+  const std::string family = honest.programs.front().family;
+  for (size_t i = 0; i < wild.programs.size(); ++i) {
+    if (wild.programs[i].family != family) continue;
+    for (size_t j = 0; j < wild.platforms.size(); ++j) wild.times[i * wild.platforms.size() + j]->log_time += 3.0 * j;
+  }
+  const auto a = evaluate(honest, options_for({"knn"})), b = evaluate(wild, options_for({"knn"}));
+  ASSERT_TRUE(a && b);
+  const auto predicted = [&](const Evaluation& evaluation) {
+    for (const ProgramRow& program : evaluation.by_program) {
+      if (program.model == "knn" && program.program == honest.programs.front().id) return program;
+    }
+    throw std::runtime_error("no such program");
+  };
+  EXPECT_LT(predicted(*a).mape, 1);
+  EXPECT_GT(predicted(*b).mape, 1);
+}
+
+TEST(Evaluate, IsTheSameOnAnyNumberOfThreads) {
+  EvaluationOptions options = options_for({"knn", "kernel"});
+  const auto one = evaluate(table(), options);
+  options.threads = 3;
+  const auto three = evaluate(table(), options);
+  ASSERT_TRUE(one && three);
+  EXPECT_EQ(to_text(to_json(*one, "c", true)), to_text(to_json(*three, "c", true)));
+}
+
+TEST(Evaluate, AgainstANamedReferenceLeavesThatPlatformOut) {
+  EvaluationOptions options = options_for({"knn"});
+  options.reference = "Example 300";
+  const auto evaluation = evaluate(table(), options);
+  ASSERT_TRUE(evaluation) << to_text(evaluation.error());
+  EXPECT_EQ(evaluation->reference, "example-300");
+  EXPECT_EQ(row(*evaluation, "knn").scores.n, 24 * 5);
+  EXPECT_EQ(row(*evaluation, "noise-floor").scores.n, 24 * 5);
+  options.reference = "Example 900";
+  EXPECT_EQ(evaluate(table(), options).error().code, "unknown-platform");
+}
+
+TEST(Evaluate, MeasuredPlatformsHelpAndAreNotScored) {
+  EvaluationOptions options = options_for({"mean"});
+  const auto without = evaluate(table(), options);
+  options.measured = 3;
+  const auto with = evaluate(table(), options);
+  ASSERT_TRUE(without && with);
+  EXPECT_EQ(row(*with, "mean").scores.n, 24 * 3);
+  EXPECT_EQ(with->measured.size() >= 3, true);
+  EXPECT_LT(*row(*with, "mean").scores.mape, *row(*without, "mean").scores.mape);
+}
+
+TEST(Evaluate, SaysThatARandomSplitFlatters) {
+  const auto evaluation = evaluate(table(), options_for({"knn"}, Split::kRandom));
+  ASSERT_TRUE(evaluation) << to_text(evaluation.error());
+  EXPECT_THAT(evaluation->notes, Contains(HasSubstr("flatters")));
+  EXPECT_EQ(row(*evaluation, "knn").scores.n, 24 * 6);
+  EvaluationOptions options = options_for({"knn"}, Split::kRandom);
+  options.measured = 2;
+  EXPECT_EQ(evaluate(table(), options).error().code, "bad-usage");
+}
+
+TEST(Evaluate, ForecastsUnknownPlatformsByTheirFacts) {
+  SyntheticOptions world;
+  world.platforms = 12;
+  const auto evaluation = evaluate(table(world), options_for({"knn"}, Split::kPlatform));
+  ASSERT_TRUE(evaluation) << to_text(evaluation.error());
+  EXPECT_EQ(evaluation->folds, 12);
+  for (const std::string model : {"mean", "nearest-platform", "knn"}) {
+    EXPECT_EQ(row(*evaluation, model).scores.n, 24 * 12) << model;
+    EXPECT_FALSE(row(*evaluation, model).note.empty()) << model;
+  }
+  EXPECT_EQ(row(*evaluation, "majority").scores.n, 0);
+}
+
+TEST(Evaluate, WithoutIntervalsHasTheSamePointScores) {
+  EvaluationOptions options = options_for({"knn"});
+  const auto with = evaluate(table(), options);
+  options.intervals = false;
+  const auto without = evaluate(table(), options);
+  ASSERT_TRUE(with && without);
+  EXPECT_NEAR(*row(*with, "knn").scores.mape, *row(*without, "knn").scores.mape, 1e-9);
+  EXPECT_TRUE(row(*with, "knn").scores.coverage_90);
+  EXPECT_FALSE(row(*without, "knn").scores.coverage_90);
+}
+
+TEST(Evaluate, IntervalsCoverInALargerWorld) {
+  SyntheticOptions world;
+  world.families = 30;
+  world.programs_per_family = 1;
+  const auto evaluation = evaluate(table(world), options_for({"mean"}));
+  ASSERT_TRUE(evaluation) << to_text(evaluation.error());
+  const Scores& scores = row(*evaluation, "mean").scores;
+  EXPECT_LE(*scores.coverage_90_lower, 0.9);
+  EXPECT_GE(*scores.coverage_90_upper, 0.9);
+}
+
+TEST(Evaluate, RefusesWhatCannotBeSplit) {
+  SyntheticOptions world;
+  world.families = 1;
+  EXPECT_EQ(evaluate(table(world), options_for({"knn"})).error().code, "empty-corpus");
+  EXPECT_EQ(evaluate(table(), options_for({"oracle"})).error().code, "unknown-model");
+}
+
+TEST(EvaluationReport, HasTheFixedNames) {
+  const auto evaluation = evaluate(table(), options_for({"knn"}));
+  ASSERT_TRUE(evaluation);
+  const Json json = to_json(*evaluation, "tiny.db", false);
+  EXPECT_EQ(json["schema"], "perfcast.evaluation/1");
+  EXPECT_EQ(json.begin().key(), "schema");
+  for (const char* name : {"corpus", "split", "platforms", "seeds", "models"}) EXPECT_TRUE(json.contains(name)) << name;
+  Json knn;
+  for (const Json& item : json["models"]) {
+    if (item["model"] == "knn" && item["group"] == "all") knn = item;
+  }
+  for (const char* name : {"n", "r2_log", "r2_log_platform", "r2", "mape", "median_error", "pair_order", "sos",
+                           "best_share", "regret", "coverage_90"}) {
+    EXPECT_TRUE(knn.contains(name)) << name;
+  }
+  EXPECT_FALSE(json.contains("program_errors"));
+  EXPECT_TRUE(to_json(*evaluation, "tiny.db", true).contains("program_errors"));
+  const std::string text = to_text(*evaluation, "tiny.db", true);
+  EXPECT_THAT(text, HasSubstr("noise-floor"));
+  EXPECT_THAT(text, HasSubstr("worst platform"));
+}
+
+}  // namespace
+}  // namespace perfcast

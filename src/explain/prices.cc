@@ -1,0 +1,67 @@
+#include "explain/prices.h"
+
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/text.h"
+
+namespace perfcast {
+namespace {
+
+constexpr size_t kLargestFileBytes = size_t{64} << 20;
+
+}  // namespace
+
+Result<PriceList> PriceList::parse(std::string_view csv, const std::string& source) {
+  const auto table = CsvTable::parse(csv, source);
+  if (!table) return table.error();
+  const auto vendor = table->column("vendor");
+  if (!vendor) return vendor.error();
+  const auto server = table->column("server");
+  if (!server) return server.error();
+  std::optional<size_t> price;
+  for (size_t i = 0; i < table->columns().size(); ++i) {
+    if (lower_case(table->columns()[i]).find("price") == std::string::npos) continue;
+    if (price) {
+      return Error{"ambiguous-column",
+                   "two columns could hold the price: " + printable(table->columns()[*price]) + " and " +
+                       printable(table->columns()[i]),
+                   source + ":1", "one column whose name holds \"price\""};
+    }
+    price = i;
+  }
+  if (!price) {
+    return Error{"missing-column", "no column holds the price", source + ":1",
+                 "a column such as price_per_hour beside vendor and server"};
+  }
+  PriceList list;
+  for (size_t row = 0; row < table->rows(); ++row) {
+    const auto value = table->number(row, *price);
+    if (!value) return value.error();
+    if (!*value) continue;
+    if (!(**value > 0)) {
+      return Error{"bad-price", "the price is not above 0", table->where(row), "a price per hour, or a blank cell"};
+    }
+    const auto key =
+        std::pair(std::string(trim(table->cell(row, *vendor))), std::string(trim(table->cell(row, *server))));
+    const auto [known, is_new] = list.prices_.emplace(key, **value);
+    if (!is_new && known->second != **value) {
+      return Error{"bad-price", "a second price for " + printable(key.first) + " " + printable(key.second),
+                   table->where(row), "one row per vendor and server"};
+    }
+  }
+  return list;
+}
+
+Result<PriceList> PriceList::read(const std::string& path) {
+  const auto text = read_file(path, kLargestFileBytes);
+  if (!text) return text.error();
+  return parse(*text, path);
+}
+
+std::optional<double> PriceList::per_hour(const std::string& vendor, const std::string& server) const {
+  const auto found = prices_.find({vendor, server});
+  if (found == prices_.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace perfcast

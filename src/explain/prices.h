@@ -1,0 +1,28 @@
+#pragma once
+// Prices of cloud instance types, as a user's own file states them.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace perfcast {
+
+class PriceList {
+ public:
+  // CSV with the columns vendor, server and one whose name holds "price" (per hour, any currency); others are ignored.
+  // A blank price leaves the row out. "missing-column", "bad-number", "bad-price" (not above 0, or two prices for one
+  // server), with file and line.
+  static Result<PriceList> parse(std::string_view csv, const std::string& source);
+  static Result<PriceList> read(const std::string& path);
+
+  std::optional<double> per_hour(const std::string& vendor, const std::string& server) const;
+  size_t size() const { return prices_.size(); }
+
+ private:
+  std::map<std::pair<std::string, std::string>, double> prices_;
+};
+
+}  // namespace perfcast
