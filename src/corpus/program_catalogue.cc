@@ -54,8 +54,13 @@ Result<ProgramCatalogue> ProgramCatalogue::parse(std::string_view json_text, con
       const std::string evidence = entry.string_or("evidence", "");
       if (!evidence.empty()) program.excluded += ": " + evidence;
     }
+    const std::string label = entry.string_or("label", "");
     if (const Status status = entry.finish(); !status) return status.error();
     const std::string id = program.id;
+    if (!label.empty() && !catalogue.ids_by_label_.emplace(label, id).second) {
+      return Error{"bad-json-field", "two programs have the label '" + printable(label) + "'", entry.path(),
+                   "a label of its own for each program"};
+    }
     if (!catalogue.programs_.emplace(id, std::move(program)).second) {
       return Error{"bad-json-field", "the program '" + printable(id) + "' is named twice", entry.path(), "unique ids"};
     }
@@ -72,6 +77,11 @@ Result<ProgramCatalogue> ProgramCatalogue::read(const std::string& path) {
 const Program* ProgramCatalogue::find(std::string_view id) const {
   const auto found = programs_.find(id);
   return found == programs_.end() ? nullptr : &found->second;
+}
+
+const std::string* ProgramCatalogue::id_of_label(std::string_view column) const {
+  const auto found = ids_by_label_.find(column);
+  return found == ids_by_label_.end() ? nullptr : &found->second;
 }
 
 Program ProgramCatalogue::describe(const std::string& id, const std::string& source) const {

@@ -18,6 +18,8 @@ class ProgramCatalogue {
 
   // Null where the suite file does not name it.
   const Program* find(std::string_view id) const;
+  // Id of the program whose measured rate stands in this column of the published data; null where none is known.
+  const std::string* id_of_label(std::string_view column) const;
   size_t size() const { return programs_.size(); }
 
   // An excluded program's `excluded` is "rule: evidence".
@@ -26,6 +28,7 @@ class ProgramCatalogue {
 
  private:
   std::map<std::string, Program, std::less<>> programs_;
+  std::map<std::string, std::string, std::less<>> ids_by_label_;
 };
 
 // "compress.gzip.9.c" -> "gzip", "stressng.matrix" -> "matrix", "stressngfull.cpu" -> "cpu", "redis.SET.p1" -> "redis"

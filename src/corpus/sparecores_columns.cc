@@ -58,7 +58,10 @@ SparecoresColumn compressor(const Segments& segments) {
   if (size < 4 || (segments[size - 1] != "c" && segments[size - 1] != "d")) return unknown();
   if (segments[size - 2] == "N") return all_workers();
   if (segments[size - 2] != "1") return unknown();
-  return run(join_range(segments, 0, size - 2) + "." + segments[size - 1], 1);
+  Segments id(segments.begin(), segments.end() - 2);
+  std::erase(id, "null");  // an algorithm without levels
+  id.push_back(segments[size - 1]);
+  return run(join(id, "."), 1);
 }
 
 // redis.<command>.t<threads>.p<pipeline>.rps

@@ -171,6 +171,8 @@ void SparecoresImport::choose_columns(const CsvTable& rates) {
       continue;
     }
     ++result_.report.columns_used_count;
+    const std::string* id = catalogue_.id_of_label(name);
+    if (id != nullptr && meaning.use == SparecoresColumn::Use::kRun) meaning.program = *id;
     auto& used = meaning.use == SparecoresColumn::Use::kRun ? run_columns_ : fact_columns_;
     used.push_back({i, std::move(meaning)});
   }

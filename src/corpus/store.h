@@ -23,8 +23,8 @@ class CorpusStore {
   // Adds or replaces rows by key in one transaction: killed at any point, the corpus is as before or complete. Rows
   // that name a source, platform or program in neither the file nor `additions` are refused ("bad-corpus").
   virtual Status merge(const Corpus& additions) = 0;
-  // As merge, after removing what the sources named in `additions` gave before (runs, servers and exclusions, and
-  // platforms and programs that nothing refers to any more), in the same transaction: for importing a source again.
+  // As merge, after removing what the sources named in `additions`, in any version ("name@version"), gave before: runs,
+  // servers and exclusions, and platforms and programs that nothing refers to any more. In the same transaction.
   virtual Status replace_sources(const Corpus& additions) = 0;
   // One profile, written as it arrives. A program that the corpus lacks is added with what its id tells; likewise a
   // source.

@@ -85,20 +85,26 @@ Status SqliteStore::write(const Corpus& additions, bool replace) {
 }
 
 Status SqliteStore::remove_sources(const Corpus& additions) {
-  // Whatever still refers to a platform or program keeps it: profiles, and runs and servers of other sources.
-  for (const char* sql : {
-           "DELETE FROM run WHERE source_id = (SELECT id FROM source WHERE name = ?)",
-           "DELETE FROM server WHERE source_id = (SELECT id FROM source WHERE name = ?)",
-           "DELETE FROM exclusion WHERE source_id = (SELECT id FROM source WHERE name = ?)",
-           "DELETE FROM platform WHERE source_id = (SELECT id FROM source WHERE name = ?) AND id NOT IN "
-           "(SELECT platform_id FROM run UNION SELECT platform_id FROM server)",
-           "DELETE FROM program WHERE source_id = (SELECT id FROM source WHERE name = ?) AND id NOT IN "
-           "(SELECT program_id FROM run UNION SELECT program_id FROM profile)",
-       }) {
-    auto statement = database_.prepare(sql);
+  constexpr const char* kVersions =
+      "(SELECT id FROM source WHERE name = ?1 OR substr(name, 1, length(?1) + 1) = ?1 || '@')";
+  // Whatever still refers to a row keeps it: profiles, and runs and servers of other sources.
+  const std::pair<const char*, const char*> removals[] = {
+      {"run WHERE source_id IN ", ""},
+      {"server WHERE source_id IN ", ""},
+      {"exclusion WHERE source_id IN ", ""},
+      {"platform WHERE source_id IN ",
+       " AND id NOT IN (SELECT platform_id FROM run UNION SELECT platform_id FROM server)"},
+      {"program WHERE source_id IN ",
+       " AND id NOT IN (SELECT program_id FROM run UNION SELECT program_id FROM profile)"},
+      {"source WHERE id IN ",
+       " AND id NOT IN (SELECT source_id FROM run UNION SELECT source_id FROM platform UNION "
+       "SELECT source_id FROM program UNION SELECT source_id FROM profile)"}};
+  for (const auto& [rows, but_not] : removals) {
+    auto statement = database_.prepare("DELETE FROM " + std::string(rows) + kVersions + but_not);
     if (!statement) return statement.error();
     for (const Source& source : additions.sources) {
-      if (Status status = statement->bind(0, source.id).run(); !status) return status;
+      const std::string stem = source.id.substr(0, source.id.find('@'));
+      if (Status status = statement->bind(0, stem).run(); !status) return status;
     }
   }
   return {};

@@ -1,0 +1,164 @@
+#include "corpus/splits.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <set>
+
+namespace perfcast {
+namespace {
+
+using testing::ElementsAre;
+
+TrainingTable table_of(const std::vector<std::pair<std::string, std::string>>& ids_and_families, size_t platforms) {
+  TrainingTable table;
+  for (const auto& [id, family] : ids_and_families) {
+    Program program;
+    program.id = id;
+    program.family = family;
+    table.programs.push_back(program);
+  }
+  table.profiles.resize(table.programs.size());
+  for (size_t i = 0; i < platforms; ++i) {
+    Platform platform;
+    platform.id = platform.name = "p" + std::to_string(i);
+    table.platforms.push_back(platform);
+  }
+  table.times.resize(table.programs.size() * platforms, PlatformTime{});
+  return table;
+}
+
+TrainingTable compressors() {
+  return table_of({{"compress.gzip.1.c", "gzip"},
+                   {"compress.gzip.9.c", "gzip"},
+                   {"compress.gzip.9.d", "gzip"},
+                   {"compress.lz4.6.b65536.c", "lz4"},
+                   {"compress.lz4.6.b1048576.c", "lz4"},
+                   {"stressng.matrix", "matrix"}},
+                  3);
+}
+
+std::vector<std::string> left_out(const std::vector<Fold>& folds) {
+  std::vector<std::string> names;
+  for (const Fold& fold : folds) names.push_back(fold.left_out);
+  return names;
+}
+
+TEST(SplitsTest, NamesReadBack) {
+  for (const char* name : {"random", "workload", "program", "program-family", "platform"}) {
+    const auto split = parse_split(name);
+    ASSERT_TRUE(split.ok());
+    EXPECT_EQ(to_string(*split), name);
+  }
+  const auto unknown = parse_split("family");
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().code, "bad-usage");
+  EXPECT_EQ(unknown.error().expected, "one of: random, workload, program, program-family, platform");
+}
+
+TEST(SplitsTest, AProgramIsItsIdWithoutNumericInputs) {
+  EXPECT_EQ(program_key("compress.lz4.6.b65536.d"), "compress.lz4.d");
+  EXPECT_EQ(program_key("openssl.sha256.16384"), "openssl.sha256");
+  EXPECT_EQ(program_key("stressng.bsearch"), "stressng.bsearch");
+  EXPECT_EQ(program_key("b.b1"), "b");
+  EXPECT_EQ(program_key("123"), "123");
+}
+
+TEST(SplitsTest, LeavesOutEachFamilyOnce) {
+  const auto folds = make_folds(compressors(), Split::kProgramFamily, 0, 1);
+  EXPECT_THAT(left_out(folds), ElementsAre("gzip", "lz4", "matrix"));
+  EXPECT_THAT(folds[0].test_programs, ElementsAre(0, 1, 2));
+  EXPECT_THAT(folds[0].train_programs, ElementsAre(3, 4, 5));
+  EXPECT_THAT(folds[0].train_platforms, ElementsAre(0, 1, 2));
+  EXPECT_THAT(folds[0].test_platforms, ElementsAre(0, 1, 2));
+  EXPECT_TRUE(folds[0].test_entries.empty());
+}
+
+TEST(SplitsTest, LeavesOutEachProgramWithAllItsInputs) {
+  EXPECT_THAT(left_out(make_folds(compressors(), Split::kProgram, 0, 1)),
+              ElementsAre("compress.gzip.c", "compress.gzip.d", "compress.lz4.c", "stressng.matrix"));
+}
+
+TEST(SplitsTest, LeavesOutPlatforms) {
+  const auto folds = make_folds(compressors(), Split::kPlatform, 0, 1);
+  EXPECT_THAT(left_out(folds), ElementsAre("p0", "p1", "p2"));
+  EXPECT_THAT(folds[1].test_platforms, ElementsAre(1));
+  EXPECT_THAT(folds[1].train_platforms, ElementsAre(0, 2));
+  EXPECT_EQ(folds[1].train_programs.size(), 6u);
+  EXPECT_EQ(folds[1].test_programs.size(), 6u);
+}
+
+TEST(SplitsTest, NothingToLeaveOutGivesNoFold) {
+  EXPECT_TRUE(make_folds(table_of({{"a", "a"}}, 1), Split::kProgramFamily, 0, 1).empty());
+  EXPECT_TRUE(make_folds(table_of({{"a", "a"}}, 1), Split::kRandom, 5, 1).empty());
+  EXPECT_TRUE(make_folds(TrainingTable(), Split::kPlatform, 0, 1).empty());
+}
+
+TEST(SplitsTest, TheSeedAloneDecides) {
+  const TrainingTable table = compressors();
+  const auto a = make_folds(table, Split::kWorkload, 3, 7);
+  const auto b = make_folds(table, Split::kWorkload, 3, 7);
+  ASSERT_EQ(a.size(), 3u);
+  for (size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].test_programs, b[i].test_programs);
+  std::set<std::vector<size_t>> first_folds;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    first_folds.insert(make_folds(table, Split::kWorkload, 3, seed)[0].test_programs);
+  }
+  EXPECT_GT(first_folds.size(), 1u);
+}
+
+std::string side_key(const TrainingTable& table, Split split, size_t row) {
+  const Program& program = table.programs[row];
+  if (split == Split::kProgramFamily) return program.family;
+  return split == Split::kProgram ? program_key(program.id) : program.id;
+}
+
+TEST(SplitsTest, WhatASplitKeepsTogetherNeverStandsOnBothSides) {
+  EXPECT_TRUE(rc::check([] {
+    std::vector<std::pair<std::string, std::string>> names;
+    const auto count = *rc::gen::inRange<size_t>(0, 40);
+    for (size_t i = 0; i < count; ++i) {
+      const auto family = *rc::gen::inRange(0, 9);
+      const auto level = *rc::gen::inRange(0, 4);
+      names.emplace_back("compress.f" + std::to_string(family) + "." + std::to_string(level) + ".c",
+                         "f" + std::to_string(family));
+    }
+    const TrainingTable table = table_of(names, *rc::gen::inRange<size_t>(0, 6));
+    const auto split = *rc::gen::element(Split::kWorkload, Split::kProgram, Split::kProgramFamily);
+    const auto folds = make_folds(table, split, *rc::gen::inRange(0, 12), *rc::gen::arbitrary<uint64_t>());
+    std::vector<int> tested(table.programs.size());
+    for (const Fold& fold : folds) {
+      RC_ASSERT(!fold.train_programs.empty());
+      RC_ASSERT(!fold.test_programs.empty());
+      std::set<std::string> train_keys;
+      for (const size_t row : fold.train_programs) train_keys.insert(side_key(table, split, row));
+      for (const size_t row : fold.test_programs) {
+        RC_ASSERT(train_keys.count(side_key(table, split, row)) == 0);
+        ++tested[row];
+      }
+      RC_ASSERT(fold.train_programs.size() + fold.test_programs.size() == table.programs.size());
+    }
+    for (const int times : tested) RC_ASSERT(times == (folds.empty() ? 0 : 1));
+  }));
+}
+
+TEST(SplitsTest, RandomFoldsCoverEachMeasuredEntryOnce) {
+  EXPECT_TRUE(rc::check([] {
+    TrainingTable table = table_of({{"a", "a"}, {"b", "b"}, {"c", "c"}}, *rc::gen::inRange<size_t>(1, 6));
+    std::vector<size_t> measured;
+    for (size_t i = 0; i < table.times.size(); ++i) {
+      if (*rc::gen::arbitrary<bool>()) table.times[i].reset();
+      if (table.times[i]) measured.push_back(i);
+    }
+    std::vector<size_t> tested;
+    for (const Fold& fold : make_folds(table, Split::kRandom, *rc::gen::inRange(0, 8), 3)) {
+      tested.insert(tested.end(), fold.test_entries.begin(), fold.test_entries.end());
+    }
+    std::sort(tested.begin(), tested.end());
+    RC_ASSERT(tested == (tested.empty() ? std::vector<size_t>{} : measured));
+  }));
+}
+
+}  // namespace
+}  // namespace perfcast
