@@ -161,6 +161,7 @@ std::string encode_bundle(const Bundle& bundle) {
                        {"instruction_sets", bundle.instruction_sets},
                        {"training_host", header_of(bundle.training_host)},
                        {"feature_names", bundle.feature_names},
+                       {"typical_rates", Json(bundle.typical_rates)},
                        {"coverage", bundle.calibration.coverage},
                        {"multiple", bundle.calibration.multiple},
                        {"disagreement_limit", bundle.calibration.disagreement_limit},
@@ -192,6 +193,15 @@ Status read_numbers(const Json& header, const TensorMap& tensors, const std::str
       bundle.calibration.multiple[group] = multiple.get<double>();
     }
     if (!bundle.calibration.multiple.contains("all")) in.complain("multiple.all", "nothing", "a number");
+  }
+  if (const Json* rates = in.require_object("typical_rates")) {
+    for (const auto& [metric, rate] : rates->items()) {
+      if (!rate.is_number() || !(rate.get<double>() >= 0)) {
+        in.complain("typical_rates." + metric, rate.type_name(), "a number of at least 0");
+        continue;
+      }
+      bundle.typical_rates[metric] = rate.get<double>();
+    }
   }
   bundle.calibration.coverage = in.number("coverage");
   bundle.calibration.disagreement_limit = in.number("disagreement_limit");

@@ -60,6 +60,7 @@ struct Bundle {
   Eigen::MatrixXd training_features;                          // P x F, as model/features.h makes them
   Eigen::MatrixXd training_log_rpv;                           // P x J, NaN where absent
   Eigen::VectorXd training_log_seconds_per_instruction_mean;  // P: mean over platforms, for absolute seconds
+  MetricValues typical_rates;  // events per instruction of a typical training program, of the metrics features use
   Calibration calibration;
   double distance_limit = 0;      // feature distance to the nearest training program above it: out of distribution
   double kernel_share_limit = 0;  // share of CPU time in the kernel above it: likewise

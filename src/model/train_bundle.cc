@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
+#include "base/statistics.h"
 #include "model/features.h"
 #include "model/forecaster.h"
 #include "model/training.h"
@@ -32,6 +34,22 @@ double usual_distance(const Eigen::MatrixXd& features, const Targets& targets) {
     weights.push_back(targets.weights(p) * targets.weights(p));
   }
   return weighted_quantile(nearest, weights, kUsualShare);
+}
+
+// The median over the programs that state a metric.
+MetricValues typical_rates(const TrainingTable& table) {
+  std::map<std::string, std::vector<double>> rates;
+  for (const Profile& profile : table.profiles) {
+    const auto instructions = profile.metrics.find("instructions_count");
+    if (instructions == profile.metrics.end() || !(instructions->second > 0)) continue;
+    for (const std::string& name : feature_metrics()) {
+      const auto count = profile.metrics.find(name);
+      if (count != profile.metrics.end()) rates[name].push_back(count->second / instructions->second);
+    }
+  }
+  MetricValues typical;
+  for (auto& [name, values] : rates) typical[name] = median(std::move(values));
+  return typical;
 }
 
 double usual_kernel_share(const TrainingTable& table) {
@@ -82,6 +100,7 @@ Result<Bundle> train_bundle(const TrainingTable& table, const TrainOptions& opti
   bundle.training_features = extract_features(profiles_of(table));
   bundle.training_log_rpv = log_rpv(table);
   bundle.training_log_seconds_per_instruction_mean = log_seconds_per_instruction(table, *targets);
+  bundle.typical_rates = typical_rates(table);
   bundle.calibration = std::move(*calibration);
   bundle.distance_limit = targets->families > 1 ? usual_distance(bundle.training_features, *targets) : 0;
   bundle.kernel_share_limit = usual_kernel_share(table);
