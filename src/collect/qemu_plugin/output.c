@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct totals {
+  uint64_t stat[PQ_N_STATS], self[PQ_N_SELF];
+  uint64_t blocks, execs, instructions;
+  uint64_t string_iterations, string_loads, string_stores, string_load_bytes, string_store_bytes;
+  uint64_t code_bytes, code_lines;
+};
+
+struct range {
+  uint64_t from, to;
+};
+
+static void count_of(const struct pq_run *run, uint32_t id, struct pq_count *sum) {
+  uint32_t chunk = id >> PQ_CHUNK_BITS, at = id & (PQ_CHUNK - 1);
+  *sum = pq_count0_chunk(chunk)[at];
+  for (unsigned v = 1; v < run->n_vcpus; v++) {
+    if (!pq_vcpus[v] || !pq_vcpus[v]->counts[chunk]) continue;
+    sum->execs += pq_vcpus[v]->counts[chunk][at].execs;
+    sum->again += pq_vcpus[v]->counts[chunk][at].again;
+  }
+}
+
+static void add_block(struct totals *t, const struct pq_block *b, struct pq_count c) {
+  uint64_t execs = c.execs;
+  if (b->is_rep) {
+    /* further iterations are no new instructions, and the block runs once more
+     * than there are iterations */
+    execs -= c.again;
+    t->string_iterations += c.again;
+    t->string_loads += c.again * b->rep_loads;
+    t->string_stores += c.again * b->rep_stores;
+    t->string_load_bytes += c.again * b->rep_loads * b->rep_size;
+    t->string_store_bytes += c.again * b->rep_stores * b->rep_size;
+  } else {
+    for (unsigned i = 0; i < PQ_N_SELF; i++) t->self[i] += c.again * b->self[i];
+  }
+  t->blocks++;
+  t->execs += execs;
+  t->instructions += execs * b->n_insns;
+  for (unsigned i = 0; i < PQ_N_STATS; i++) t->stat[i] += execs * b->stat[i];
+}
+
+static int by_start(const void *a, const void *b) {
+  const struct range *x = a, *y = b;
+  return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Blocks overlap where code is entered in the middle: each byte counts once. */
+static void measure_code(struct totals *t, struct range *ranges, size_t n) {
+  qsort(ranges, n, sizeof *ranges, by_start);
+  uint64_t end = 0, line_end = 0;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t from = ranges[i].from > end ? ranges[i].from : end;
+    if (ranges[i].to > from) t->code_bytes += ranges[i].to - from;
+    if (ranges[i].to > end) end = ranges[i].to;
+    uint64_t line = ranges[i].from >> 6, last = ((ranges[i].to - 1) >> 6) + 1;
+    if (line < line_end) line = line_end;
+    if (last > line) {
+      t->code_lines += last - line;
+      line_end = last;
+    }
+  }
+}
+
+static void sum_blocks(const struct pq_run *run, struct totals *t) {
+  uint32_t n = pq_block_total();
+  struct range *ranges = malloc((n ? n : 1) * sizeof *ranges);
+  size_t n_ranges = 0;
+  for (uint32_t id = 0; id < n; id++) {
+    const struct pq_block *b = pq_block_at(id);
+    struct pq_count c;
+    count_of(run, id, &c);
+    if (!c.execs) continue;
+    add_block(t, b, c);
+    if (ranges) ranges[n_ranges++] = (struct range){b->pc, b->pc + b->n_bytes};
+  }
+  if (ranges) measure_code(t, ranges, n_ranges);
+  free(ranges);
+}
+
+static void put(FILE *f, const char *key, uint64_t value) {
+  fprintf(f, "%s %" PRIu64 "\n", key, value);
+}
+
+static void put_blocks(FILE *f, const struct totals *t) {
+  static const char *const classes[] = {
+#define NAME(id, name) "op_" name,
+      PQ_CLASSES(NAME)
+#undef NAME
+  };
+  static const char *const sums[] = {
+#define NAME(id, name) name,
+      PQ_SUMS(NAME)
+#undef NAME
+  };
+  static const char *const selves[] = {
+#define NAME(id, name) name,
+      PQ_SELF_SUMS(NAME)
+#undef NAME
+  };
+  put(f, "instructions", t->instructions);
+  put(f, "tb_executed", t->blocks);
+  put(f, "tb_execs", t->execs);
+  put(f, "code_bytes", t->code_bytes);
+  put(f, "code_lines", t->code_lines);
+  for (unsigned i = 0; i < PQ_N_CLASSES; i++) put(f, classes[i], t->stat[i]);
+  for (unsigned i = PQ_SUMS_FIRST; i < PQ_N_STATS; i++) {
+    uint64_t value = t->stat[i];
+    if (i == PQ_S_LOAD_BYTES) value += t->string_load_bytes;
+    if (i == PQ_S_STORE_BYTES) value += t->string_store_bytes;
+    put(f, sums[i - PQ_SUMS_FIRST], value);
+  }
+  for (unsigned i = 0; i < PQ_N_SELF; i++) put(f, selves[i], t->self[i]);
+  put(f, "crit_chain_cycles",
+      t->stat[PQ_S_CRIT] - t->self[PQ_L_SELF_PATH] + t->self[PQ_L_SELF_INC]);
+  put(f, "string_iterations", t->string_iterations);
+  put(f, "string_loads", t->string_loads);
+  put(f, "string_stores", t->string_stores);
+  put(f, "string_bytes_loaded", t->string_load_bytes);
+  put(f, "string_bytes_stored", t->string_store_bytes);
+}
+
+static void put_syscalls(FILE *f, const struct pq_run *run) {
+  static const char *const kinds[] = {
+#define NAME(id, name) name,
+      PQ_SYSCALL_KINDS(NAME)
+#undef NAME
+  };
+  struct pq_syscall_counts t = {0};
+  for (unsigned v = 0; v < run->n_vcpus; v++) {
+    if (!pq_vcpus[v]) continue;
+    const struct pq_syscall_counts *c = &pq_vcpus[v]->syscalls;
+    t.total += c->total;
+    t.failed += c->failed;
+    for (unsigned i = 0; i < PQ_N_SYS; i++) t.kind[i] += c->kind[i];
+    t.bytes_read += c->bytes_read;
+    t.bytes_written += c->bytes_written;
+    t.files_opened += c->files_opened;
+    t.sleeps += c->sleeps;
+    t.timers += c->timers;
+    t.waits += c->waits;
+    t.yields += c->yields;
+    t.forks += c->forks;
+    t.execs += c->execs;
+  }
+  put(f, "syscalls", t.total);
+  put(f, "syscalls_failed", t.failed);
+  for (unsigned i = 0; i < PQ_N_SYS; i++) put(f, kinds[i], t.kind[i]);
+  put(f, "sys_sleep", t.sleeps);
+  put(f, "sys_timer", t.timers);
+  put(f, "sys_poll_timeout", t.waits);
+  put(f, "sys_yield", t.yields);
+  put(f, "sys_fork", t.forks);
+  put(f, "sys_exec", t.execs);
+  put(f, "sys_bytes_read", t.bytes_read);
+  put(f, "sys_bytes_written", t.bytes_written);
+  put(f, "files_opened", t.files_opened);
+}
+
+static void put_cache(FILE *f, const char *size, uint64_t misses[2][2]) {
+  fprintf(f, "dcache_%s_miss %" PRIu64 "\n", size,
+          misses[0][0] + misses[0][1] + misses[1][0] + misses[1][1]);
+  fprintf(f, "dcache_%s_miss_load_seq %" PRIu64 "\n", size, misses[0][1]);
+  fprintf(f, "dcache_%s_miss_load_rand %" PRIu64 "\n", size, misses[0][0]);
+  fprintf(f, "dcache_%s_miss_store_seq %" PRIu64 "\n", size, misses[1][1]);
+  fprintf(f, "dcache_%s_miss_store_rand %" PRIu64 "\n", size, misses[1][0]);
+}
+
+static void add_misses(uint64_t to[2][2], uint64_t from[2][2]) {
+  for (unsigned i = 0; i < 4; i++) to[i / 2][i % 2] += from[i / 2][i % 2];
+}
+
+static void put_memory(FILE *f, const struct pq_run *run) {
+  struct pq_mem_counts t = {0};
+  struct pq_footprint touched = {0};
+  for (unsigned v = 0; v < run->n_vcpus; v++) {
+    if (!pq_vcpus[v]) continue;
+    const struct pq_mem *m = &pq_vcpus[v]->mem;
+    const uint64_t *from = (const uint64_t *)&m->counts;
+    uint64_t *to = (uint64_t *)&t; /* counts are uint64_t throughout */
+    for (size_t i = 0; i < sizeof t / sizeof *to; i++) to[i] += from[i];
+    for (size_t i = 0; i < m->footprint.capacity; i++)
+      if (m->footprint.pages[i])
+        pq_footprint_add(&touched, m->footprint.pages[i] - 1, m->footprint.lines[i]);
+  }
+  static const char *const l1_sizes[PQ_N_L1] = {"32k", "48k", "64k"};
+  static const char *const sizes[PQ_N_LARGE] = {"256k", "512k", "1m",  "2m", "4m",
+                                                "8m",   "16m",  "32m", "64m"};
+  uint64_t l1[PQ_N_L1][2][2] = {0}, large[PQ_N_LARGE][2][2] = {0}, sum[2][2] = {{0}};
+  for (int i = PQ_N_L1 - 1; i >= 0; i--) {
+    add_misses(sum, t.l1[i]);
+    memcpy(l1[i], sum, sizeof sum);
+  }
+  memset(sum, 0, sizeof sum);
+  for (int i = PQ_N_LARGE - 1; i >= 0; i--) {
+    add_misses(sum, t.large[i + 1]);
+    memcpy(large[i], sum, sizeof sum);
+  }
+  for (unsigned i = 0; i < PQ_N_L1; i++) put_cache(f, l1_sizes[i], l1[i]);
+  for (unsigned i = 0; i < PQ_N_LARGE; i++) put_cache(f, sizes[i], large[i]);
+  put(f, "dtlb_64_miss", t.tlb_miss);
+  put(f, "dtlb_1536_miss", t.stlb_1536_miss);
+  put(f, "dtlb_2048_miss", t.stlb_2048_miss);
+  put(f, "line_crossing_loads", t.line_crossing_loads);
+  put(f, "line_crossing_stores", t.line_crossing_stores);
+  put(f, "forwarded_loads", t.forwarded_loads);
+  put(f, "icache_32k_miss", t.icache_32k_miss);
+  put(f, "icache_64k_miss", t.icache_64k_miss);
+  uint64_t lines = 0;
+  for (size_t i = 0; i < touched.capacity; i++)
+    if (touched.pages[i]) lines += (uint64_t)__builtin_popcountll(touched.lines[i]);
+  put(f, "footprint_lines", lines);
+  put(f, "footprint_pages", touched.used);
+  free(touched.pages);
+  free(touched.lines);
+}
+
+/* Misses of all branches from those simulated in bursts. */
+static uint64_t scaled(const uint64_t misses[2], const uint64_t simulated[2], uint64_t all) {
+  if (!simulated[1] || all < simulated[0]) return misses[0];
+  double unseen = (double)(all - simulated[0]) / (double)simulated[1];
+  return misses[0] + (uint64_t)((double)misses[1] * unseen + 0.5);
+}
+
+static void put_branches(FILE *f, const struct pq_run *run, uint64_t conditional) {
+  struct pq_branch_counts t = {0};
+  for (unsigned v = 0; v < run->n_vcpus; v++) {
+    if (!pq_vcpus[v] || !pq_vcpus[v]->predictors) continue;
+    const uint64_t *from = (const uint64_t *)&pq_vcpus[v]->predictors->counts;
+    uint64_t *to = (uint64_t *)&t; /* counts are uint64_t throughout */
+    for (size_t i = 0; i < sizeof t / sizeof *to; i++) to[i] += from[i];
+  }
+  put(f, "branches_conditional", conditional);
+  put(f, "branches_taken", t.taken);
+  put(f, "branches_simulated", t.simulated[0] + t.simulated[1]);
+  put(f, "branch_miss_bimodal", scaled(t.bimodal_miss, t.simulated, conditional));
+  put(f, "branch_miss_gshare", scaled(t.gshare_miss, t.simulated, conditional));
+  put(f, "branch_miss_tage", scaled(t.tage_miss, t.simulated, conditional));
+  put(f, "branches_indirect", t.indirect);
+  put(f, "indirect_miss_last_target", t.indirect_btb_miss);
+  put(f, "indirect_miss_history", t.indirect_history_miss);
+  put(f, "returns", t.returns);
+  put(f, "return_miss_ras16", t.return_miss);
+}
+
+static bool write_file(FILE *f, const struct pq_run *run, const char *exec_path) {
+  struct totals t;
+  memset(&t, 0, sizeof t);
+  sum_blocks(run, &t);
+  fprintf(f, "perfcast-qemu 1\narch %s\nmode %s\n", run->arch == PQ_X86_64 ? "x86_64" : "aarch64",
+          run->full ? "full" : "mix");
+  fprintf(f, "pid %ld\nppid %ld\n", (long)getpid(), (long)getppid());
+  put(f, "threads", run->threads);
+  put(f, "exec", exec_path != NULL);
+  if (exec_path && *exec_path) fprintf(f, "exec_path %s\n", exec_path);
+  put(f, "untracked", run->untracked);
+  put_blocks(f, &t);
+  put_syscalls(f, run);
+  if (run->full) {
+    put_memory(f, run);
+    put_branches(f, run, t.stat[PQ_OP_COND_BRANCH]);
+  }
+  fputs("end 1\n", f);
+  return !ferror(f);
+}
+
+void pq_write(const struct pq_run *run, const char *exec_path) {
+  char name[4096], temporary[4096 + 8];
+  int n = snprintf(name, sizeof name, "%s.%ld", run->prefix, (long)getpid());
+  if (n < 0 || (size_t)n >= sizeof name) return;
+  snprintf(temporary, sizeof temporary, "%s.tmp", name);
+  FILE *f = fopen(temporary, "we");
+  if (!f) {
+    fprintf(stderr, "perfcast plugin: cannot write %s\n", temporary);
+    return;
+  }
+  bool ok = write_file(f, run, exec_path);
+  ok = fclose(f) == 0 && ok;
+  if (!ok || rename(temporary, name) != 0) {
+    fprintf(stderr, "perfcast plugin: cannot write %s\n", name);
+    unlink(temporary);
+  }
+}

@@ -1,0 +1,236 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# qemu_plugin_test.sh PLUGIN.so [CC]: runs small programs of known behaviour
+# under qemu-user and checks what the plugin counted. 77: cannot run here.
+# CROSS_CC (default aarch64-linux-gnu-gcc) and CROSS_SYSROOT for the Arm half.
+set -u
+plugin=$(readlink -f "${1:?usage: qemu_plugin_test.sh PLUGIN.so [CC]}")
+cc=${2:-cc}
+cross_cc=${CROSS_CC:-aarch64-linux-gnu-gcc}
+sysroot=${CROSS_SYSROOT:-/usr/aarch64-linux-gnu}
+data=$(dirname "$(readlink -f "$0")")/testdata
+skip() { echo "skipped: $1"; exit 77; }
+command -v qemu-x86_64 >/dev/null || skip "qemu-x86_64 is missing (package qemu-user)"
+command -v "$cc" >/dev/null || skip "no compiler $cc"
+[ "$(uname -m)" = x86_64 ] || skip "the native half needs an x86-64 compiler"
+[ -r "$plugin" ] || { echo "no plugin $plugin"; exit 1; }
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failures=0 checks=0
+fail() { echo "FAIL [$where] $*"; failures=$((failures + 1)); }
+
+# run OUT MODE PROGRAM ARGS...
+run() {
+  local out=$1 mode=$2
+  shift 2
+  rm -f "$work/$out".*
+  $emulator -cpu max -plugin "$plugin,out=$work/$out,mode=$mode" "$@" >"$work/stdout" 2>"$work/stderr"
+}
+value() { awk -v k="$2" '$1 == k { print $2; found = 1 } END { if (!found) print "missing" }' "$1"; }
+# difference of key $1 between the runs of measure
+delta() { echo $(($(value "$work"/b.[0-9]* "$1") - $(value "$work"/a.[0-9]* "$1"))); }
+# measure MODE KERNEL N [BYTES]: runs with 10 and 10 + N
+measure() {
+  where="$arch $2"
+  run a "$1" "$kernels" "$2" 10 ${4:+"$4"} || fail "exit status $?: $(head -3 "$work/stderr")"
+  run b "$1" "$kernels" "$2" $((10 + $3)) ${4:+"$4"} || fail "exit status $?"
+  consistent "$work"/b.[0-9]*
+}
+between() { # NAME VALUE LOW HIGH
+  checks=$((checks + 1))
+  awk -v v="$2" -v l="$3" -v h="$4" 'BEGIN { exit !(v >= l && v <= h) }' ||
+    fail "$1 is $2, not in $3..$4"
+}
+exactly() { between "$1" "$(delta "$1")" "$2" "$2"; }
+about() { between "$1" "$(delta "$1")" $(($2 - 100)) $(($2 + 100)); } # start-up varies a little
+within() { between "$1" "$(delta "$1")" "$2" "$3"; }
+
+consistent() { # sums that must agree in every file
+  checks=$((checks + 1))
+  awk '
+    NR == 1 && $0 != "perfcast-qemu 1" { print "bad first line"; exit 1 }
+    NR > 1 && $1 !~ /^(arch|mode|exec_path)$/ && $2 !~ /^[0-9]+$/ { print "bad value: " $0; exit 1 }
+    { v[$1] = $2 }
+    $1 ~ /^op_/ { ops += $2 }
+    $1 ~ /^loads_[0-9]+$/ { loads += $2 }
+    $1 ~ /^stores_[0-9]+$/ { stores += $2 }
+    $1 ~ /^sys_(file|memory|process|signal|time|sched|futex|pipe|poll|net|ipc|other)$/ { sys += $2 }
+    END {
+      if (ops != v["instructions"]) { print "classes " ops " != instructions " v["instructions"]; exit 1 }
+      if (loads != v["loads"] || stores != v["stores"]) { print "sizes do not add up"; exit 1 }
+      if (sys != v["syscalls"]) { print "system calls do not add up"; exit 1 }
+      c = v["crit_int"] + v["crit_mul"] + v["crit_div"] + v["crit_fp"] + v["crit_load"] + v["crit_other"]
+      if (c != v["crit_cycles"]) { print "critical path does not add up"; exit 1 }
+      if (v["undecoded"] > 0.001 * v["instructions"]) { print v["undecoded"] " undecoded"; exit 1 }
+      if (v["mode"] == "full") {
+        n = split("32k 48k 64k", s)
+        for (i = 2; i <= n; i++)
+          if (v["dcache_" s[i] "_miss"] > v["dcache_" s[i - 1] "_miss"]) { print "larger cache misses more"; exit 1 }
+        n = split("256k 512k 1m 2m 4m 8m 16m 32m 64m", s)
+        for (i = 2; i <= n; i++)
+          if (v["dcache_" s[i] "_miss"] > v["dcache_" s[i - 1] "_miss"]) { print "larger cache misses more"; exit 1 }
+      }
+      if (v["end"] != 1) { print "cut off"; exit 1 }
+    }' "$1" >"$work/why" || fail "$(cat "$work/why")"
+}
+
+check_instructions() {
+  local n=100000
+  for mode in mix full; do
+    measure $mode loop $n
+    about op_cond_branch $n
+    about crit_self_loop_cycles $n
+    measure $mode doubles $n
+    for k in op_fp_scalar_add op_fp_scalar_mul op_fp_scalar_div op_fp_scalar_sqrt; do exactly $k $n; done
+    exactly fp_double $((4 * n))
+    exactly flops_double $((4 * n))
+    exactly fp_single 0
+    within crit_cycles $((38 * n)) $((46 * n))
+    measure $mode vectors $n
+    exactly op_fp_vec_add $n
+    exactly flops_single $((4 * n))
+    exactly vec_fp_128 $n
+    measure $mode ints $n
+    exactly op_int_div $n
+    exactly int_div_64 $n
+    within op_int_mul $n $((2 * n))
+    measure $mode atomics $n
+    exactly op_atomic $n
+    measure $mode calls $n
+    exactly op_call $n
+    exactly op_ret $n
+    measure $mode indirect $n
+    exactly op_ind_call $n
+    if [ "$arch" = x86_64 ]; then
+      measure $mode strings $n
+      exactly op_string $n
+      exactly string_iterations $((40 * n))
+      exactly string_bytes_loaded $((40 * n))
+      exactly string_bytes_stored $((40 * n))
+    fi
+  done
+}
+
+check_memory() {
+  local n=200000 passes=20 mib=1048576
+  measure full chase $n 16384
+  within dcache_32k_miss -100 $((n / 100))
+  between dependent "$(($(delta dependent_loads) + $(delta dependent_loads_self_loop)))" $((n * 98 / 100)) $((n + n / 50))
+  measure full chase $n $((4 * mib))
+  within dcache_2m_miss $((n * 40 / 100)) $n
+  within dcache_1m_miss $((n * 70 / 100)) $n
+  within dcache_8m_miss -100 $((n / 50))
+  within dcache_256k_miss_load_rand $((n * 85 / 100)) $n
+  within dtlb_64_miss $((n * 85 / 100)) $n
+  within dtlb_2048_miss -100 $((n / 50))
+  measure full stream $passes $mib
+  exactly loads_8 $((passes * mib / 8))
+  within dcache_32k_miss $((passes * mib / 64 * 98 / 100)) $((passes * mib / 64 * 102 / 100))
+  within dcache_512k_miss_load_seq $((passes * mib / 64 * 90 / 100)) $((passes * mib / 64 * 110 / 100))
+  within dcache_2m_miss -100 $((passes * mib / 64 / 20))
+  between footprint_lines "$(value "$work"/b.[0-9]* footprint_lines)" $((mib / 64)) $((mib / 64 + 4000))
+  between footprint_pages "$(value "$work"/b.[0-9]* footprint_pages)" $((mib / 4096)) $((mib / 4096 + 200))
+  measure full stream 8 $((32 * mib))   # more than the exact part: sampled
+  within dcache_16m_miss $((8 * mib / 2 * 90 / 100)) $((8 * mib / 2 * 110 / 100))
+  within dcache_64m_miss -100 $((8 * mib / 2 / 20))
+  measure full unaligned $n
+  exactly line_crossing_loads $n
+}
+
+check_branches() {
+  local n=200000
+  measure full always $n
+  within branch_miss_tage -100 $((n / 100))
+  measure full alternate $n
+  within branch_miss_bimodal $((n * 40 / 100)) $((n * 102 / 100))
+  within branch_miss_tage -100 $((n / 100))
+  within branch_miss_gshare -100 $((n / 100))
+  for k in bimodal gshare tage; do
+    measure full random $n
+    within branch_miss_$k $((n * 45 / 100)) $((n * 56 / 100))
+  done
+  measure full random 6000000 # more than the exact part: in bursts
+  within branch_miss_tage $((6000000 * 46 / 100)) $((6000000 * 54 / 100))
+  measure full calls $n
+  within return_miss_ras16 -100 $((n / 100))
+  measure full indirect $n
+  within indirect_miss_last_target $((n * 95 / 100)) $((n + 100))
+  within indirect_miss_history -100 $((n / 50))
+}
+
+check_processes() {
+  local n=100000 files f
+  for mode in mix full; do
+    where="$arch threads $mode"
+    run p $mode "$processes" threads $n || fail "exit status $?"
+    between threads "$(value "$work"/p.[0-9]* threads)" 5 5
+    between op_cond_branch "$(value "$work"/p.[0-9]* op_cond_branch)" $((4 * n)) $((4 * n + 60000))
+    consistent "$work"/p.[0-9]*
+    where="$arch forks $mode"
+    run p $mode "$processes" forks $n || fail "exit status $?"
+    files=("$work"/p.[0-9]*)
+    between files ${#files[@]} 4 4
+    for f in "${files[@]}"; do
+      consistent "$f"
+      between op_cond_branch "$(value "$f" op_cond_branch)" $n $((n + ($(value "$f" sys_fork) > 0 ? 60000 : 2000)))
+    done
+  done
+  where="$arch exec"
+  run p mix "$processes" exec $n
+  between exec "$(value "$work"/p.[0-9]* exec)" 1 1
+  between op_cond_branch "$(value "$work"/p.[0-9]* op_cond_branch)" $n $((n + 60000))
+  where="$arch failed-exec"
+  run p mix "$processes" failed-exec $n
+  between exec "$(value "$work"/p.[0-9]* exec)" 0 0
+  between op_cond_branch "$(value "$work"/p.[0-9]* op_cond_branch)" $n $((n + 60000))
+  where="$arch spawn"
+  run p mix "$processes" spawn 1
+  between files "$(grep -l '^exec 1' "$work"/p.[0-9]* | wc -l)" 1 1
+  where="$arch exit-in-thread"
+  run p full "$processes" exit-in-thread $n || fail "exit status $?"
+  between op_cond_branch "$(value "$work"/p.[0-9]* op_cond_branch)" $n $((n + 60000))
+  where="$arch calls"
+  run p mix "$processes" calls 20
+  between sys_sleep "$(value "$work"/p.[0-9]* sys_sleep)" 20 20
+  run a mix "$processes" calls 10
+  run b mix "$processes" calls 30
+  exactly sys_bytes_read 2000
+  exactly sys_file 20
+  where="$arch left over"
+  between temporary "$(find "$work" -name '*.tmp' | wc -l)" 0 0
+}
+
+check_deterministic() {
+  where="$arch twice"
+  run a full "$kernels" chase 1000 65536
+  run b full "$kernels" chase 1000 65536
+  checks=$((checks + 1))
+  # the processor's random bits for stack protectors and ASLR move little
+  between instructions "$(delta instructions)" -2000 2000
+  between dcache_32k_miss "$(delta dcache_32k_miss)" -200 200
+}
+
+check_all() { # ARCH EMULATOR COMPILER
+  arch=$1 emulator=$2
+  kernels=$work/kernels.$arch processes=$work/processes.$arch
+  "$3" -O1 -fno-math-errno -o "$kernels" "$data/kernels.c" -lm && "$3" -O1 -o "$processes" "$data/processes.c" -pthread || {
+    where=$arch
+    fail "cannot build the test programs"
+    return
+  }
+  check_instructions
+  check_memory
+  check_branches
+  check_processes
+  check_deterministic
+}
+
+check_all x86_64 qemu-x86_64 "$cc"
+if command -v qemu-aarch64 >/dev/null && command -v "$cross_cc" >/dev/null && [ -d "$sysroot" ]; then
+  check_all aarch64 "qemu-aarch64 -L $sysroot" "$cross_cc"
+else
+  echo "aarch64 left out: no qemu-aarch64 or no $cross_cc"
+fi
+echo "$checks checks, $failures failures"
+[ $failures -eq 0 ]

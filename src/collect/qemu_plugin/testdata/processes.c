@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Threads, forks, execs and ways to end: processes NAME N. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+static long n;
+
+static void work(void) {
+  for (long i = 0; i < n; i++) __asm__ volatile("" ::: "memory");
+}
+
+static void *thread(void *unused) {
+  (void)unused;
+  work();
+  return NULL;
+}
+
+static void *ends_all(void *unused) {
+  (void)unused;
+  work();
+  syscall(SYS_exit_group, 0);
+  return NULL;
+}
+
+static void threads(void) {
+  pthread_t t[4];
+  for (int i = 0; i < 4; i++) pthread_create(&t[i], NULL, thread, NULL);
+  for (int i = 0; i < 4; i++) pthread_join(t[i], NULL);
+}
+
+static void forks(void) {
+  work();
+  for (int i = 0; i < 3; i++) {
+    if (fork() == 0) {
+      work();
+      _exit(0);
+    }
+  }
+  while (wait(NULL) > 0) continue;
+}
+
+static void spawn(void) {
+  char *arguments[] = {"true", NULL};
+  pid_t child;
+  if (posix_spawnp(&child, "true", NULL, NULL, arguments, environ) == 0) waitpid(child, NULL, 0);
+}
+
+static void calls(void) {
+  char buffer[100];
+  FILE *f = fopen("/dev/zero", "r");
+  struct timespec t = {0, 1000};
+  for (long i = 0; i < n; i++) {
+    if (read(fileno(f), buffer, sizeof buffer) != sizeof buffer) abort();
+    nanosleep(&t, NULL);
+  }
+  fclose(f);
+}
+
+int main(int argc, char **argv) {
+  if (argc < 3) return 2;
+  n = atol(argv[2]);
+  const char *name = argv[1];
+  if (!strcmp(name, "threads")) {
+    threads();
+  } else if (!strcmp(name, "forks")) {
+    forks();
+  } else if (!strcmp(name, "spawn")) {
+    spawn();
+  } else if (!strcmp(name, "exec")) {
+    work();
+    execl("/bin/true", "true", (char *)NULL);
+  } else if (!strcmp(name, "failed-exec")) {
+    execl("/nonexistent/program", "program", (char *)NULL);
+    work();
+  } else if (!strcmp(name, "exit-in-thread")) {
+    pthread_t t;
+    pthread_create(&t, NULL, ends_all, NULL);
+    for (;;) pause();
+  } else if (!strcmp(name, "abort")) {
+    work();
+    abort();
+  } else if (!strcmp(name, "calls")) {
+    calls();
+  } else {
+    return 2;
+  }
+  return 0;
+}
