@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <set>
 
 #include "base/text.h"
 
@@ -139,7 +140,10 @@ Result<PluginCounts> merge_plugin_counts(const std::vector<PluginCounts>& parts,
     sum.became_another = sum.became_another || part.became_another;
     if (sum.exec_path.empty()) sum.exec_path = part.exec_path;
   }
-  sum.counts["processes"] = parts.size();
+  // A process that became another program reports once for each.
+  std::set<int64_t> processes;
+  for (const PluginCounts& part : parts) processes.insert(part.process);
+  sum.processes = processes.size();
   return sum;
 }
 

@@ -412,9 +412,12 @@ Result<ProcessOutcome> Run::conclude() {
   if (WIFEXITED(status)) outcome_.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) outcome_.signal = WTERMSIG(status);
   outcome_.wall_s = std::chrono::duration<double>(ended_ - started_).count();
-  outcome_.user_s = seconds_of(usage.ru_utime);
-  // What the child did before it became the program (its copy of our pages) is not the program's.
-  outcome_.system_s = std::max(0.0, seconds_of(usage.ru_stime) - state_before_.cpu_s);
+  // What the child did before it became the program (its copy of our pages) is not the program's. The kernel splits
+  // short times by ticks: which part it charged that to is unknown.
+  const double cpu_s = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+  const double share = cpu_s > 0 ? std::max(0.0, cpu_s - state_before_.cpu_s) / cpu_s : 0;
+  outcome_.user_s = share * seconds_of(usage.ru_utime);
+  outcome_.system_s = share * seconds_of(usage.ru_stime);
   outcome_.minor_faults = std::max(0.0, static_cast<double>(usage.ru_minflt) - state_before_.minor_faults);
   // The kernel carries the peak over exec: up to our own size it says nothing.
   const double peak_bytes = 1024.0 * static_cast<double>(usage.ru_maxrss);

@@ -98,7 +98,9 @@ TEST(Process, MeasuresTimeAndWork) {
   ASSERT_TRUE(slept);
   EXPECT_THAT(slept->wall_s, AllOf(Ge(0.06), Le(2)));
   EXPECT_LE(slept->cpu_s(), 0.05);
-  const auto worked = run_process(guinea({"work", "30000000"}));
+  ProcessRequest request = guinea({"work", "30000000"});
+  request.watch = true;
+  const auto worked = run_process(request);
   ASSERT_TRUE(worked);
   EXPECT_GE(worked->user_s, 0.01);
   EXPECT_GE(worked->peak_resident_bytes, 100e3);

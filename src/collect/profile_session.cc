@@ -172,8 +172,16 @@ Status Session::run_instrumented() {
       if (failed->code == "interrupted" || !native_) return *failed;
       skip(instrumenter->name(), "failed", failed->message);
       const bool same_end = failed->code == "instrumenter-failed" && profile_.signal.has_value();
+      const size_t at = profile_.warnings.size();
       if (!same_end) profile_.warnings.push_back({failed->code, failed->message, failed->expected});
       if (failed->code == "limit-reached") return {};
+      const size_t collected = counters_.size();
+      if (const Status ran = run_fallback(*failed); !ran) return ran.error();
+      if (!same_end && counters_.size() > collected) {
+        profile_.warnings[at].message +=
+            "; " + collectors_.fallback->name() + " counted instead, without an opcode mix";
+      }
+      return {};
     }
   }
   if (failed) return run_fallback(*failed);
@@ -272,14 +280,13 @@ bool is_clock_bound(const Collection& native, const Collection& instrumented) {
     return sum;
   };
   // Asleep most of the time, and no longer so under instrumentation.
-  if (wall_s >= kLeastJudged_s && cpu_s < 0.5 * wall_s && *instrumented.run_wall_s < 1.5 * wall_s + kTranslation_s) {
-    return total({"sys_sleep", "sys_timer", "sys_poll_timeout"}) > 0;
-  }
-  // Busy until a time has come: slower code did less.
-  if (user_s >= kLeastJudged_s && *instrumented.run_user_s < kLeastSlowdown * user_s + kTranslation_s) {
-    return total({"sys_time", "sys_sleep", "sys_timer", "op_rdtsc_like"}) > 0;
-  }
-  return false;
+  const bool idles = wall_s >= kLeastJudged_s && cpu_s < 0.5 * wall_s;
+  const bool idles_as_long = idles && *instrumented.run_wall_s < 1.5 * wall_s + kTranslation_s;
+  if (idles_as_long && total({"sys_sleep", "sys_timer", "sys_poll_timeout"}) > 0) return true;
+  // Busy until a time has come: the slower code did less.
+  const bool busy_as_long =
+      user_s >= kLeastJudged_s && *instrumented.run_user_s < kLeastSlowdown * user_s + kTranslation_s;
+  return busy_as_long && total({"sys_time", "sys_sleep", "sys_timer", "op_rdtsc_like"}) > 0;
 }
 
 Result<Profile> run_session(const CollectRequest& request, const SessionCollectors& collectors,

@@ -178,6 +178,15 @@ Result<Collection> QemuCollector::collect(const CollectRequest& request) {
   }
   result.record = {name(), version(set), outcome->wall_s, "ok",
                    "fixed addresses: counts repeat where the program's work does"};
+  if (counts->processes > 1) result.record.note += fmt::format("; {} processes", counts->processes);
+  if (const auto untracked = counts->counts.find("untracked");
+      untracked != counts->counts.end() && untracked->second > 0) {
+    result.warnings.push_back({"partial-counts",
+                               fmt::format("{} blocks or threads of the program exceeded the plugin's tables and were "
+                                           "not counted",
+                                           untracked->second),
+                               "a smaller program, or cachegrind: --cross-check"});
+  }
   return result;
 }
 

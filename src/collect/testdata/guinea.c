@@ -116,9 +116,9 @@ int main(int argc, char** argv) {
     printf("%d\n", (int)left);
     return 0;
   }
-  if (!strcmp(mode, "exec")) { /* a child that becomes this program again and works */
+  if (!strcmp(mode, "exec")) { /* a child that executes this program (argv[0] must be its path) to work */
     if (fork() == 0) {
-      execl("/proc/self/exe", argv[0], "work", argc > 2 ? argv[2] : "0", (char*)NULL);
+      execl(argv[0], argv[0], "work", argc > 2 ? argv[2] : "0", (char*)NULL);
       _exit(127);
     }
     wait(NULL);

@@ -1,0 +1,15 @@
+// Any bytes in the place of the plugin's counts: no crash; what is accepted adds up with itself.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "collect/plugin_counts.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
+  const auto counts = parse_plugin_counts({reinterpret_cast<const char*>(data), size}, "input");
+  if (!counts) return 0;
+  const auto sum = merge_plugin_counts({*counts, *counts}, "input");
+  if (!sum || sum->counts.at("instructions") < counts->counts.at("instructions")) std::abort();
+  return 0;
+}
