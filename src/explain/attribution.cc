@@ -103,21 +103,6 @@ std::map<std::string, std::vector<std::string>> metrics_by_group(const Profile& 
 
 }  // namespace
 
-MetricValues typical_rates(const std::vector<const Profile*>& profiles) {
-  std::map<std::string, std::vector<double>> rates;
-  for (const Profile* profile : profiles) {
-    const auto instructions = profile->metrics.find(kInstructions);
-    if (instructions == profile->metrics.end() || !(instructions->second > 0)) continue;
-    for (const std::string& name : feature_metrics()) {
-      const auto found = profile->metrics.find(name);
-      if (found != profile->metrics.end()) rates[name].push_back(found->second / instructions->second);
-    }
-  }
-  MetricValues typical;
-  for (auto& [name, values] : rates) typical[name] = median(std::move(values));
-  return typical;
-}
-
 Attribution attribute(const Predictor& predictor, const Profile& profile, const MetricValues& typical_per_instruction) {
   Attribution result;
   const auto instructions = profile.metrics.find(kInstructions);

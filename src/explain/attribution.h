@@ -21,9 +21,6 @@ struct Attribution {
   std::vector<GroupEffect> groups;  // largest share first
 };
 
-// Events per instruction of a typical program: the median over those profiles that state them.
-MetricValues typical_rates(const std::vector<const Profile*>& profiles);
-
 // Exact Shapley values over the groups of metrics that features are made of: every subset of groups takes the program's
 // own counters, the others a typical program's per instruction. 2^groups forecasts in one call. Without instructions,
 // or where the forecast does not deviate, there are no groups.

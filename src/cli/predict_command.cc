@@ -1,0 +1,174 @@
+// perfcast predict: how a program that was measured here, or a stored profile, would run on every known platform.
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "collect/collector.h"
+#include "collect/duration.h"
+#include "collect/interrupt.h"
+#include "explain/forecast_report.h"
+#include "model/bundle.h"
+
+namespace perfcast {
+namespace {
+
+constexpr int kExitBySignal = 128;
+
+struct PredictArguments {
+  std::string profile, limit, prices, save_profile;
+  std::string reference = "mean";
+  std::vector<std::string> measured, filters;
+  size_t top = 0;
+  int repeats = 3;
+  bool instances = false, explain = false, accept_failure = false;
+};
+
+Result<std::vector<std::pair<std::string, double>>> parse_measured(const std::vector<std::string>& texts) {
+  std::vector<std::pair<std::string, double>> measured;
+  for (const std::string& text : texts) {
+    const size_t equals = text.rfind('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+      return Error{"bad-usage", "'" + printable(text) + "' is no measurement", "--measured",
+                   "PLATFORM=SECONDS, such as \"AMD EPYC 7763=12.5\""};
+    }
+    const std::string value = text.substr(equals + 1);
+    std::optional<double> seconds = parse_number(value);
+    if (!seconds) {
+      const auto duration = parse_duration_s(value, "--measured");
+      if (!duration) return duration.error();
+      seconds = *duration;
+    }
+    measured.emplace_back(trim(text.substr(0, equals)), *seconds);
+  }
+  return measured;
+}
+
+Status check_usage(const PredictArguments& arguments, const CommandContext& context) {
+  const char* const usage = "perfcast predict -- CMD ARGS..., or perfcast predict --profile p.json";
+  if (arguments.profile.empty() && context.command.empty()) {
+    return Error{"bad-usage", "nothing to forecast", "", usage};
+  }
+  if (!arguments.profile.empty() && !context.command.empty()) {
+    return Error{"bad-usage", "both a stored profile and a command", "--profile", usage};
+  }
+  return {};
+}
+
+Result<Profile> measure(const PredictArguments& arguments, const CommandContext& context) {
+  CollectRequest request;
+  request.command = context.command;
+  request.native_repeats = arguments.repeats;
+  request.pass_output = false;
+  request.show_output = context.options.show_output;
+  if (!arguments.limit.empty()) {
+    const auto limit_s = parse_duration_s(arguments.limit, "--limit");
+    if (!limit_s) return limit_s.error();
+    request.limit_s = *limit_s;
+  }
+  ProgressLine line(context.options);
+  return profile_command(request, [&line](const std::string& text) { line.show(text); });
+}
+
+Status check_success(const Profile& profile, bool accept_failure) {
+  if (profile.ok() || accept_failure) return {};
+  const std::string how = profile.signal      ? "was killed by signal " + std::to_string(*profile.signal)
+                          : profile.exit_code ? "exited with status " + std::to_string(*profile.exit_code)
+                                              : "did not end by itself";
+  return Error{"program-failed", "the program " + how + ": its counters may be those of an error path", profile.program,
+               "a run that succeeds, or --accept-failure to forecast it all the same"};
+}
+
+Result<ForecastReport> forecast(const PredictArguments& arguments, const CommandContext& context) {
+  if (Status status = check_usage(arguments, context); !status) return status.error();
+  ForecastRequest request;
+  request.reference = arguments.reference;
+  request.filters = arguments.filters;
+  request.top = arguments.top;
+  request.instances = arguments.instances;
+  const auto measured = parse_measured(arguments.measured);
+  if (!measured) return measured.error();
+  request.measured_s = *measured;
+  PriceList prices;
+  if (!arguments.prices.empty()) {
+    auto read = PriceList::read(arguments.prices);
+    if (!read) return read.error();
+    prices = std::move(*read);
+    request.prices = &prices;
+  }
+  // The bundle first: nobody should wait for a profile and then learn that there is no model.
+  auto bundle = read_bundle(context.options.bundle);
+  if (!bundle) {
+    Error error = bundle.error();
+    if (error.code == "file-not-found") {
+      error.message = "there is no bundle of trained models: " + error.message;
+      error.expected = "--bundle FILE, or a new one: perfcast train --model auto -o FILE";
+    }
+    return error;
+  }
+  const Forecaster forecaster(std::make_shared<const Bundle>(std::move(*bundle)));
+  const Result<Profile> profile =
+      arguments.profile.empty() ? measure(arguments, context) : read_profile(arguments.profile);
+  if (!profile) return profile.error();
+  if (!arguments.save_profile.empty()) {
+    const Status status = write_file_atomically(arguments.save_profile, to_text(to_json(*profile)));
+    if (!status) return status.error();
+  }
+  if (Status status = check_success(*profile, arguments.accept_failure); !status) return status.error();
+  return make_forecast_report(forecaster, *profile, request);
+}
+
+int run(const PredictArguments& arguments, const CommandContext& context) {
+  const CommonOptions& options = context.options;
+  const auto report = forecast(arguments, context);
+  if (!report) {
+    const int code = report_error(report.error(), options);
+    return report.error().code == "interrupted" ? kExitBySignal + interrupting_signal() : code;
+  }
+  if (!report->in_distribution && !options.quiet && options.output != "-") {
+    std::fputs("perfcast: warning: out of distribution: see the forecast\n", stderr);
+  }
+  return write_result(options.json ? to_text(to_json(*report)) : to_text(*report, arguments.explain), options);
+}
+
+}  // namespace
+
+void add_predict_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<PredictArguments>();
+  CLI::App* verb =
+      app.add_subcommand("predict", "Forecast a program on every known platform: perfcast predict -- CMD ARGS...");
+  verb->footer(
+      "The program runs natively, then once more under an instrumenter; its stdout is discarded. Relative times below\n"
+      "1 are faster than the reference. Exit status 0 also when out of distribution, which is said.");
+  verb->add_option("--profile", arguments->profile, "Forecast this stored profile instead of running a command");
+  verb->add_option("--reference", arguments->reference,
+                   "What relative times refer to: mean (of the platforms), host, or a platform's name")
+      ->capture_default_str();
+  verb->add_option("--measured", arguments->measured,
+                   "PLATFORM=SECONDS that this program took elsewhere (repeatable): improves all other forecasts")
+      ->take_all()
+      ->allow_extra_args(false);
+  verb->add_option("--filter", arguments->filters,
+                   "vendor=..., arch=..., cloud=..., name=..., or a part of a name (repeatable; all must hold)")
+      ->take_all()
+      ->allow_extra_args(false);
+  verb->add_option("--top", arguments->top, "Only the N fastest platforms")->check(CLI::Range(1, 1000000));
+  verb->add_flag("--instances", arguments->instances, "List the cloud instance types that carry each CPU model");
+  verb->add_option("--prices", arguments->prices, "CSV (vendor, server, price per hour): adds the cost per run");
+  verb->add_flag("--explain", arguments->explain, "Which counters move the forecast, on which platforms");
+  verb->add_flag("--accept-failure", arguments->accept_failure, "Forecast a program that failed, too");
+  verb->add_option("--limit", arguments->limit, "Time limit of the profile, such as 60s, 2m, 500ms");
+  verb->add_option("--repeats", arguments->repeats, "Native runs at most; long programs run fewer times")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--save-profile", arguments->save_profile, "Keep the profile in this file");
+  add_common_options(*verb, context);
+  verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
+}
+
+}  // namespace perfcast

@@ -1,0 +1,159 @@
+// perfcast train: from a corpus to a bundle that predict reads.
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/table_options.h"
+#include "evaluate/evaluate.h"
+#include "evaluate/evaluation_report.h"
+#include "model/bundle.h"
+#include "model/train_bundle.h"
+
+namespace perfcast {
+namespace {
+
+struct TrainArguments {
+  TableArguments table;
+  std::string model = "auto";
+  std::string name, licence, notes, evaluation;
+  bool score = true;
+};
+
+// Now, or what SOURCE_DATE_EPOCH says: so that a bundle can be built again byte by byte.
+std::string utc_now() {
+  std::time_t now = std::time(nullptr);
+  if (const char* fixed = std::getenv("SOURCE_DATE_EPOCH"); fixed != nullptr) {
+    if (const auto seconds = parse_number(fixed)) now = static_cast<std::time_t>(*seconds);
+  }
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+// A share-alike source decides; otherwise all licences of the sources together.
+std::string licence_of(const std::vector<Source>& sources) {
+  std::vector<std::string> licences;
+  for (const Source& source : sources) {
+    if (source.licence.find("SA") != std::string::npos) return source.licence;
+    const bool known = std::find(licences.begin(), licences.end(), source.licence) != licences.end();
+    if (!source.licence.empty() && !known) licences.push_back(source.licence);
+  }
+  return join(licences, " and ");
+}
+
+Result<Json> scores_for_card(const TrainArguments& arguments, const LoadedTable& loaded, const CommonOptions& common) {
+  if (!arguments.evaluation.empty()) {
+    const auto text = read_file(arguments.evaluation, size_t{64} << 20);
+    if (!text) return text.error();
+    auto json = parse_json(*text, arguments.evaluation);
+    if (!json) return json.error();
+    if (!json->is_object() || json->value("schema", "") != kEvaluationSchema) {
+      return Error{"bad-json-field", "the file is no evaluation", arguments.evaluation,
+                   "what perfcast evaluate --json writes"};
+    }
+    return std::move(*json);
+  }
+  if (!arguments.score) return Json::object();
+  ProgressLine progress(common);
+  EvaluationOptions options;
+  options.models = {arguments.model};
+  options.seed = common.seed;
+  options.threads = common.threads;
+  options.intervals = false;
+  options.progress = [&progress](const std::string& text) { progress.show(text); };
+  const auto evaluation = evaluate(loaded.table, options);
+  if (!evaluation) return evaluation.error();
+  return to_json(*evaluation, std::filesystem::path(common.corpus).filename().string(), false);
+}
+
+Result<Bundle> train(const TrainArguments& arguments, const CommonOptions& common) {
+  if (auto known = make_predictor(arguments.model); !known) {
+    Error error = known.error();
+    error.code = "bad-usage";
+    return error;
+  }
+  const auto loaded = load_table(common, arguments.table);
+  if (!loaded) return loaded.error();
+  auto scores = scores_for_card(arguments, *loaded, common);
+  if (!scores) return scores.error();
+
+  ProgressLine progress(common);
+  progress.show("training " + arguments.model + " on " + std::to_string(loaded->table.programs.size()) +
+                " programs, calibrating without each of their families ...");
+  TrainOptions options;
+  options.model = arguments.model;
+  options.fit.seed = common.seed;
+  options.fit.threads = common.threads;
+  auto bundle = train_bundle(loaded->table, options);
+  if (!bundle) return bundle.error();
+  bundle->servers = loaded->servers;
+  ModelCard& card = bundle->card;
+  card.name = arguments.name.empty() ? std::filesystem::path(common.output).stem().string() : arguments.name;
+  card.created_utc = utc_now();
+  card.perfcast_version = PERFCAST_VERSION;
+  card.model = arguments.model;
+  card.sources = loaded->sources;
+  card.licence = arguments.licence.empty() ? licence_of(loaded->sources) : arguments.licence;
+  card.scores = std::move(*scores);
+  card.notes = arguments.notes;
+  return bundle;
+}
+
+int run(const TrainArguments& arguments, const CommandContext& context) {
+  const CommonOptions& common = context.options;
+  if (common.output == "-") {
+    return report_error({"bad-usage", "a bundle is a file, not text", "-o", "-o FILE"}, common);
+  }
+  const auto bundle = train(arguments, common);
+  if (!bundle) return report_error(bundle.error(), common);
+  if (const Status status = write_bundle(*bundle, common.output); !status) return report_error(status.error(), common);
+  if (common.json) {
+    Json json;
+    json["schema"] = "perfcast.training/1";
+    json["bundle"] = common.output;
+    json["model"] = bundle->card.model;
+    json["programs"] = bundle->programs.size();
+    json["platforms"] = bundle->platforms.size();
+    json["servers"] = bundle->servers.size();
+    json["licence"] = bundle->card.licence;
+    json["scores"] = bundle->card.scores;
+    std::fputs(to_text(json).c_str(), stdout);
+  } else if (!common.quiet) {
+    std::printf("%s: %s, %zu programs, %zu platforms, %zu instance types\n", printable(common.output).c_str(),
+                bundle->card.model.c_str(), bundle->programs.size(), bundle->platforms.size(), bundle->servers.size());
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_train_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<TrainArguments>();
+  CLI::App* verb = app.add_subcommand("train", "Train a bundle from a corpus: perfcast train --model NAME -o FILE");
+  verb->add_option("--model", arguments->model, "Model family: " + join(predictor_families(), ", "))
+      ->capture_default_str();
+  verb->add_option("--name", arguments->name, "Name on the bundle's card; without it, the file's");
+  verb->add_option("--licence", arguments->licence, "Licence of the bundle; without it, what its sources ask for");
+  verb->add_option("--notes", arguments->notes, "Notes on the bundle's card");
+  verb->add_option("--evaluation", arguments->evaluation,
+                   "Scores for the card: what perfcast evaluate --json wrote; without it, point scores by family");
+  verb->add_flag("!--no-scores", arguments->score, "No scores on the card: sooner done");
+  add_table_options(*verb, arguments->table);
+  add_common_options(*verb, context);
+  verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
+}
+
+}  // namespace perfcast

@@ -1,0 +1,78 @@
+#pragma once
+// A forecast as people and machines read it: platforms sorted, seconds and cost where they can be told, and why.
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "explain/attribution.h"
+#include "explain/host_match.h"
+#include "explain/prices.h"
+#include "model/forecaster.h"
+
+namespace perfcast {
+
+inline constexpr const char* kForecastSchema = "perfcast.forecast/1";
+
+struct ForecastRequest {
+  std::string reference = "mean";                          // "mean", "host", or as find_platform()
+  std::vector<std::pair<std::string, double>> measured_s;  // platform, as find_platform(), and its seconds
+  // "vendor=amd", "arch=aarch64", "cloud=aws", "name=9r14", or a part of a name alone. All must hold; without regard to
+  // case; vendor, arch and cloud as a whole, name in part.
+  std::vector<std::string> filters;
+  size_t top = 0;  // 0: all
+  bool instances = false;
+  const PriceList* prices = nullptr;
+};
+
+struct InstanceRow {
+  Server server;
+  std::optional<double> price_per_hour, cost;
+};
+
+struct PlatformRow {
+  Platform platform;
+  double rpv = 1, lower = 1, upper = 1;  // relative to the reference; 90% interval
+  std::optional<double> time_s, time_lower_s, time_upper_s;
+  bool is_host = false, is_measured = false;
+  std::vector<InstanceRow> instances;  // where asked for, or where prices are known: cheapest first
+  std::optional<double> cost;          // of the cheapest instance
+};
+
+struct ForecastReport {
+  std::string program;
+  std::string bundle, model;
+  int64_t platforms_known = 0;
+  std::string reference;       // platform id or "mean"
+  std::string reference_name;  // for people
+  bool in_distribution = true;
+  std::vector<ProfileWarning> warnings;
+  std::vector<Neighbour> nearest;
+  std::string host_cpu;  // verbatim
+  std::optional<HostMatch> host;
+  std::optional<Platform> host_platform;
+  std::optional<double> host_time_s;
+  std::string time_basis;  // "cpu" or "wall" time of the native run, or "measured"; empty without seconds
+  std::vector<std::string> notes;
+  std::vector<PlatformRow> rows;  // fastest first
+  Attribution attribution;
+  std::vector<FeatureStanding> features;  // most unusual first
+  std::vector<std::string> forecast_ids;  // platforms in the order of the attribution's vectors
+};
+
+// Errors: "unknown-platform", "ambiguous-platform", "unknown-host" (reference host without a match), "bad-filter",
+// "no-platform" (the filters leave none), and what Forecaster::forecast() says.
+Result<ForecastReport> make_forecast_report(const Forecaster& forecaster, const Profile& profile,
+                                            const ForecastRequest& request);
+
+Json to_json(const ForecastReport& report);
+// `explain`: groups and unusual features in full, besides the line that is always there.
+std::string to_text(const ForecastReport& report, bool explain);
+
+// "why: 45% of what sets it apart comes from memory and caches, ...": empty where there is nothing to explain.
+std::string why_line(const ForecastReport& report);
+
+}  // namespace perfcast
