@@ -1,5 +1,6 @@
 #include "corpus/profile.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -171,7 +172,7 @@ TEST(Profile, EveryMistakeIsNamed) {
 
 TEST(Profile, ManyMistakesAreCounted) {
   Json metrics = Json::object();
-  for (int i = 0; i < 25; ++i) metrics["m" + std::to_string(i) + "_count"] = false;
+  for (int i = 0; i < 25; ++i) metrics[fmt::format("m{}_count", i)] = false;
   const std::string message = error_with("metrics", metrics).message;
   EXPECT_THAT(message, HasSubstr("m9_count"));
   EXPECT_THAT(message, Not(HasSubstr("m10_count")));
@@ -180,7 +181,7 @@ TEST(Profile, ManyMistakesAreCounted) {
 
 TEST(Profile, SizesAreLimited) {
   Json metrics = Json::object();
-  for (int i = 0; i < 10001; ++i) metrics["m" + std::to_string(i) + "_count"] = i;
+  for (int i = 0; i < 10001; ++i) metrics[fmt::format("m{}_count", i)] = i;
   EXPECT_THAT(error_with("metrics", metrics).message, HasSubstr("found 10001 metrics, expected at most 10000"));
   EXPECT_THAT(error_with("phases", Json(std::vector<int>(100001, 0))).message,
               HasSubstr("p.json.phases: found 100001 entries, expected at most 100000"));

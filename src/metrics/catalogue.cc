@@ -1,5 +1,7 @@
 #include "metrics/catalogue.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -40,6 +42,8 @@ bool is_identifier(std::string_view name) {
          std::all_of(name.begin(), name.end(), allowed);
 }
 
+std::string in_quotes(std::string_view text) { return fmt::format("'{}'", printable(text.substr(0, 64))); }
+
 Metric read_metric(const Json& json, const std::string& path, std::vector<std::string>& mistakes) {
   JsonReader in(json, path);
   Metric metric;
@@ -65,14 +69,14 @@ Metric read_metric(const Json& json, const std::string& path, std::vector<std::s
     return metric;
   }
   if (!is_identifier(metric.name)) {
-    in.complain("name", "'" + printable(metric.name.substr(0, 64)) + "'", "lower-case letters, digits and _");
+    in.complain("name", in_quotes(metric.name), "lower-case letters, digits and _");
   } else if (unit_of(metric.name).empty()) {
     in.complain("name", metric.name, "a name that ends in _count, _bytes, _s, _ratio, _per_s or _bytes_per_s");
   } else if (metric.unit != unit_of(metric.name)) {
-    in.complain("unit", "'" + printable(metric.unit) + "'", "'" + std::string(unit_of(metric.name)) + "'");
+    in.complain("unit", in_quotes(metric.unit), in_quotes(unit_of(metric.name)));
   }
   if (metric.kind != "counter" && metric.kind != "derived") {
-    in.complain("kind", "'" + printable(metric.kind) + "'", "'counter' or 'derived'");
+    in.complain("kind", in_quotes(metric.kind), "'counter' or 'derived'");
   } else if (metric.kind == "derived" && (metric.formula.empty() || !metric.sources.empty())) {
     in.complain("formula", metric.formula.empty() ? "nothing" : "sources too", "a formula and no sources");
   } else if (metric.kind == "counter" && (!metric.formula.empty() || metric.sources.empty())) {
