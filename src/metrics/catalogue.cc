@@ -116,7 +116,7 @@ class DependencyOrder {
         visit(target->second, mistakes);
       } else {
         std::string circle;
-        for (auto at = start; at != path_.end(); ++at) circle += name_of(*at) + " -> ";
+        for (auto at = start; at != path_.end(); ++at) circle.append(name_of(*at)).append(" -> ");
         mistakes.push_back("formulas read each other in a circle: " + circle + name);
       }
     }
@@ -180,16 +180,16 @@ Result<Catalogue> Catalogue::parse(std::string_view json_text, const std::string
   std::map<size_t, Formula> formulas;
   for (const Json& entry : *entries) {
     const size_t index = catalogue.metrics_.size();
-    const std::string path = source + ".metrics[" + std::to_string(index) + "]";
+    const std::string path = fmt::format("{}.metrics[{}]", source, index);
     Metric metric = read_metric(entry, path, mistakes);
     if (!catalogue.by_name_.emplace(metric.name, index).second) {
-      mistakes.push_back(path + ".name: found " + metric.name + " again, expected each name once");
+      mistakes.push_back(fmt::format("{}.name: found {} again, expected each name once", path, metric.name));
     }
     for (const auto& [collector, event] : metric.sources) {
-      const auto [other, is_new] = catalogue.by_event_.emplace(collector + ":" + event, metric.name);
+      const auto [other, is_new] = catalogue.by_event_.emplace(fmt::format("{}:{}", collector, event), metric.name);
       if (!is_new) {
-        mistakes.push_back(path + ".sources." + collector + ": found " + event + ", which is " + other->second +
-                           " already");
+        mistakes.push_back(
+            fmt::format("{}.sources.{}: found {}, which is {} already", path, collector, event, other->second));
       }
     }
     if (!metric.formula.empty()) {
@@ -197,8 +197,8 @@ Result<Catalogue> Catalogue::parse(std::string_view json_text, const std::string
       if (formula) {
         formulas.emplace(index, *std::move(formula));
       } else {
-        mistakes.push_back(formula.error().where + ": " + formula.error().message + ", expected " +
-                           formula.error().expected);
+        const Error& error = formula.error();
+        mistakes.push_back(fmt::format("{}: {}, expected {}", error.where, error.message, error.expected));
       }
     }
     catalogue.metrics_.push_back(std::move(metric));
@@ -208,8 +208,8 @@ Result<Catalogue> Catalogue::parse(std::string_view json_text, const std::string
       if (catalogue.by_name_.count(name) > 0) continue;
       // Near names are dear to find; those that are not shown get none.
       const std::string near = mistakes.size() < kMistakesShown ? nearest_names(name, catalogue.names()) : "";
-      mistakes.push_back(source + ".metrics[" + std::to_string(index) + "].formula: found " + name +
-                         ", expected a metric, such as " + near);
+      mistakes.push_back(
+          fmt::format("{}.metrics[{}].formula: found {}, expected a metric, such as {}", source, index, name, near));
     }
   }
   for (const size_t index : DependencyOrder(catalogue.by_name_, formulas).order(mistakes)) {
