@@ -71,7 +71,7 @@ const std::vector<WorkClass>& work_classes() {
       {"memory", 150, {{"miss_16m_random_count", 1}}},
       {"stream_near", 2, {{"miss_32k_sequential_count", 1}}},
       {"stream_far", 6, {{"miss_1m_sequential_count", 1}}},
-      {"store_far", 8, {{"miss_1m_store_count", 1}}},
+      {"store_far", 8, {{"miss_1m_store_sequential_count", 1}, {"miss_1m_store_random_count", 1}}},
       {"tlb_miss", 4, {{"tlb_miss_count", 1}}},
       {"page_walk", 25, {{"stlb_1536_miss_count", 1}}},
       {"branch_miss", 16, {{"gshare_misses_count", 1}}},
@@ -86,10 +86,16 @@ const std::vector<WorkClass>& work_classes() {
   return classes;
 }
 
+struct RateFeature {
+  std::string name;
+  std::vector<std::string> metrics;  // their sum
+};
+
 // Counters that become features of their own.
-const std::vector<std::string>& rate_counters() {
-  static const std::vector<std::string> counters = [] {
-    std::vector<std::string> names;
+const std::vector<RateFeature>& rate_features() {
+  static const std::vector<RateFeature> features = [] {
+    std::vector<RateFeature> made;
+    const auto single = [&made](const std::string& name) { made.push_back({name, {name + "_count"}}); };
     for (const char* op :
          {"int_alu",     "int_mul",       "int_div",       "logic",         "shift",          "mov",
           "lea",         "select",        "push_pop",      "cond_branch",   "jump",           "call",
@@ -97,25 +103,26 @@ const std::vector<std::string>& rate_counters() {
           "fp_cvt",      "fp_mov_scalar", "fp_vec_add",    "fp_vec_mul",    "fp_vec_div",     "fp_fma_vec",
           "vec_int_alu", "vec_int_mul",   "vec_logic",     "vec_shuffle",   "vec_mov",        "x87_simple",
           "x87_mul",     "x87_div",       "atomic",        "string"}) {
-      names.push_back(std::string("op_") + op + "_count");
+      single(std::string("op_") + op);
     }
     for (const char* kind :
          {"vec_fp_128", "vec_fp_256", "vec_int_128", "vec_int_256", "loads", "loads_1", "loads_2", "loads_4", "loads_8",
           "loads_16", "stores", "stores_1", "stores_2", "stores_4", "stores_8", "stores_16"}) {
-      names.push_back(std::string(kind) + "_count");
+      single(kind);
     }
     for (const char* size : {"32k", "256k", "512k", "1m", "2m", "4m", "8m", "16m", "32m", "64m"}) {
-      for (const char* kind : {"sequential", "random", "store"}) {
-        names.push_back(std::string("miss_") + size + "_" + kind + "_count");
-      }
+      const std::string miss = std::string("miss_") + size;
+      single(miss + "_sequential");
+      single(miss + "_random");
+      made.push_back({miss + "_store", {miss + "_store_sequential_count", miss + "_store_random_count"}});
     }
     for (const char* kind : {"icache_32k_miss", "tlb_miss", "stlb_1536_miss", "branches", "branches_taken",
                              "gshare_misses", "bimodal_misses", "indirect_branches", "indirect_misses", "syscalls"}) {
-      names.push_back(std::string(kind) + "_count");
+      single(kind);
     }
-    return names;
+    return made;
   }();
-  return counters;
+  return features;
 }
 
 // Metrics used, sorted as in a profile's map, and where each formula finds its operands among them.
@@ -127,7 +134,7 @@ struct Plan {
   std::vector<std::string> metrics;
   std::vector<std::vector<Operand>> classes;
   std::vector<double> cycles;
-  std::vector<size_t> rates;
+  std::vector<std::vector<size_t>> rates;
   size_t instructions;
 };
 
@@ -137,7 +144,9 @@ const Plan& plan() {
     for (const WorkClass& work : work_classes()) {
       for (const Term& term : work.terms) result.metrics.emplace_back(term.metric);
     }
-    for (const std::string& counter : rate_counters()) result.metrics.push_back(counter);
+    for (const RateFeature& feature : rate_features()) {
+      result.metrics.insert(result.metrics.end(), feature.metrics.begin(), feature.metrics.end());
+    }
     std::sort(result.metrics.begin(), result.metrics.end());
     result.metrics.erase(std::unique(result.metrics.begin(), result.metrics.end()), result.metrics.end());
     const auto place = [&result](const std::string& name) {
@@ -150,7 +159,11 @@ const Plan& plan() {
       result.classes.push_back(operands);
       result.cycles.push_back(work.cycles);
     }
-    for (const std::string& counter : rate_counters()) result.rates.push_back(place(counter));
+    for (const RateFeature& feature : rate_features()) {
+      std::vector<size_t> places;
+      for (const std::string& metric : feature.metrics) places.push_back(place(metric));
+      result.rates.push_back(places);
+    }
     result.instructions = place(kInstructions);
     return result;
   }();
@@ -212,9 +225,7 @@ const std::vector<std::string>& feature_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> made;
     for (const std::string& name : work_class_names()) made.push_back("share_" + name);
-    for (const std::string& counter : rate_counters()) {
-      made.push_back("rate_" + counter.substr(0, counter.size() - std::string("_count").size()));
-    }
+    for (const RateFeature& feature : rate_features()) made.push_back("rate_" + feature.name);
     return made;
   }();
   return names;
@@ -238,7 +249,9 @@ Eigen::MatrixXd extract_features(const std::vector<const Profile*>& profiles) {
       result(p, static_cast<Eigen::Index>(k)) = total > 0 ? std::sqrt(classes[k] / total) : kNaN;
     }
     for (size_t r = 0; r < wanted.rates.size(); ++r) {
-      result(p, static_cast<Eigen::Index>(class_count + r)) = std::log(rates[wanted.rates[r]] + kRateFloor);
+      double rate = 0;
+      for (const size_t metric : wanted.rates[r]) rate += rates[metric];
+      result(p, static_cast<Eigen::Index>(class_count + r)) = std::log(rate + kRateFloor);
     }
   }
   return result;

@@ -4,12 +4,14 @@
 #include <utility>
 
 #include "base/text.h"
+#include "model/auto_predictor.h"
 #include "model/kernel/kernel_predictor.h"
 #include "model/linear/additive_cost.h"
 #include "model/mean_predictor.h"
 #include "model/neighbour/knn_predictor.h"
 #include "model/physics/physics_predictor.h"
 #include "model/stack_predictor.h"
+#include "model/tree/boosted_predictor.h"
 #include "model/tree/forest_predictor.h"
 
 namespace perfcast {
@@ -25,10 +27,19 @@ std::unique_ptr<Predictor> make() {
   return std::make_unique<T>();
 }
 
+// clang-format off
 constexpr Entry kFamilies[] = {
-    {"mean", make<MeanPredictor>},     {"knn", make<KnnPredictor>},       {"nncost", make<AdditiveCostPredictor>},
-    {"kernel", make<KernelPredictor>}, {"forest", make<ForestPredictor>},
+    {"mean", make<MeanPredictor>},
+    {"knn", make<KnnPredictor>},
+    {"nncost", make<AdditiveCostPredictor>},
+    {"kernel", make<KernelPredictor>},
+    {"forest", make<ForestPredictor>},
+    {"physics", make<PhysicsPredictor>},
+    {"gbt", make<BoostedPredictor>},
+    {"stack", make<StackPredictor>},
+    {"auto", make<AutoPredictor>},
 };
+// clang-format on
 
 }  // namespace
 

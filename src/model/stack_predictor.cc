@@ -20,24 +20,35 @@ Status StackPredictor::fit(const TrainingTable& table, const FitOptions& options
   return {};
 }
 
+OutOfFamily stack_of(const std::vector<Eigen::MatrixXd>& parts) {
+  OutOfFamily result;
+  const auto count = static_cast<double>(parts.size());
+  result.log_rpv = Eigen::MatrixXd::Zero(parts.front().rows(), parts.front().cols());
+  for (const Eigen::MatrixXd& part : parts) result.log_rpv += part / count;
+  Eigen::VectorXd variance = Eigen::VectorXd::Zero(result.log_rpv.rows());
+  for (const Eigen::MatrixXd& part : parts) variance += (part - result.log_rpv).cwiseAbs2().rowwise().mean() / count;
+  result.disagreement = variance.cwiseSqrt();
+  return result;
+}
+
+OutOfFamily StackPredictor::both(const std::vector<const Profile*>& profiles) const {
+  std::vector<Eigen::MatrixXd> predictions;
+  for (const auto& part : parts_) predictions.push_back(part->predict(profiles));
+  return stack_of(predictions);
+}
+
 Eigen::MatrixXd StackPredictor::predict(const std::vector<const Profile*>& profiles) const {
-  Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(profiles.size()), outputs());
-  for (const auto& part : parts_) sum += part->predict(profiles);
-  return sum / static_cast<double>(parts_.size());
+  return both(profiles).log_rpv;
 }
 
 Eigen::VectorXd StackPredictor::disagreement(const std::vector<const Profile*>& profiles) const {
-  const auto rows = static_cast<Eigen::Index>(profiles.size());
-  Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(rows, outputs());
-  Eigen::MatrixXd squares = sum;
-  for (const auto& part : parts_) {
-    const Eigen::MatrixXd predicted = part->predict(profiles);
-    sum += predicted;
-    squares += predicted.cwiseAbs2();
-  }
-  const auto count = static_cast<double>(parts_.size());
-  const Eigen::MatrixXd variance = squares / count - (sum / count).cwiseAbs2();
-  return variance.cwiseMax(0).rowwise().mean().cwiseSqrt();
+  return both(profiles).disagreement;
+}
+
+std::vector<std::string> StackPredictor::parts() const {
+  std::vector<std::string> names;
+  for (const auto& part : parts_) names.push_back(part->family());
+  return names;
 }
 
 int64_t StackPredictor::outputs() const { return parts_.empty() ? 0 : parts_.front()->outputs(); }

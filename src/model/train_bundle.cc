@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/statistics.h"
+#include "model/auto_predictor.h"
 #include "model/features.h"
 #include "model/forecaster.h"
 #include "model/training.h"
@@ -63,16 +64,14 @@ double usual_kernel_share(const TrainingTable& table) {
                         : std::max(kLeastKernelShare, weighted_quantile(shares, weights, kUsualShare));
 }
 
-}  // namespace
-
-Result<Calibration> calibrate_model(const TrainingTable& table, const TrainOptions& options) {
-  const auto targets = make_targets(table);
-  if (!targets) return targets.error();
-  const auto predictions =
-      predict_out_of_family([&options] { return make_predictor(options.model); }, table, options.fit);
-  if (!predictions) return predictions.error();
-  return calibrate(*predictions, *targets, table, options.coverage);
+// What the model says about each program without having seen its family.
+Result<OutOfFamily> out_of_family(const Predictor& fitted, const TrainingTable& table, const TrainOptions& options) {
+  // The automatic choice was made on just these predictions: made anew per family, it would cost its square.
+  if (const auto* choice = dynamic_cast<const AutoPredictor*>(&fitted)) return choice->out_of_family();
+  return predict_out_of_family([&options] { return make_predictor(options.model); }, table, options.fit);
 }
+
+}  // namespace
 
 Result<Bundle> train_bundle(const TrainingTable& table, const TrainOptions& options) {
   auto predictor = make_predictor(options.model);
@@ -80,8 +79,8 @@ Result<Bundle> train_bundle(const TrainingTable& table, const TrainOptions& opti
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
   if (auto status = (*predictor)->fit(table, options.fit); !status) return status.error();
-  auto calibration = calibrate_model(table, options);
-  if (!calibration) return calibration.error();
+  const auto predictions = out_of_family(**predictor, table, options);
+  if (!predictions) return predictions.error();
 
   Bundle bundle;
   bundle.card.model = options.model;
@@ -101,7 +100,7 @@ Result<Bundle> train_bundle(const TrainingTable& table, const TrainOptions& opti
   bundle.training_log_rpv = log_rpv(table);
   bundle.training_log_seconds_per_instruction_mean = log_seconds_per_instruction(table, *targets);
   bundle.typical_rates = typical_rates(table);
-  bundle.calibration = std::move(*calibration);
+  bundle.calibration = calibrate(*predictions, *targets, table, options.coverage);
   bundle.distance_limit = targets->families > 1 ? usual_distance(bundle.training_features, *targets) : 0;
   bundle.kernel_share_limit = usual_kernel_share(table);
   bundle.predictor = std::move(*predictor);

@@ -19,7 +19,4 @@ struct TrainOptions {
 // "too-few-families", or what the fit fails with.
 Result<Bundle> train_bundle(const TrainingTable& table, const TrainOptions& options);
 
-// The calibration alone: intervals of `model` on programs of families that `table` doesn't hold.
-Result<Calibration> calibrate_model(const TrainingTable& table, const TrainOptions& options);
-
 }  // namespace perfcast

@@ -1,69 +1,78 @@
 #include "model/linear/additive_cost.h"
 
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "model/bundle.h"
 #include "model/features.h"
 #include "model/linear/nnls.h"
+#include "model/microarchitecture.h"
 
 namespace perfcast {
 namespace {
 
-constexpr double kShrinkages[] = {0.3, 1, 3, 10};
-constexpr int kRounds = 4;          // of program scale, costs, pooled costs
-constexpr int64_t kInnerFolds = 4;  // of families, to choose the shrinkage
+constexpr int kRounds = 6;        // of program scale, costs, expected costs
+constexpr double kShrinkage = 1;  // weight of the expected cost against one program
+constexpr double kStrangers = 1;  // platforms of a kind that weigh as much as what stands behind the kind
+constexpr double kLeastMultiple = 0.05;
+constexpr double kLargestMultiple = 20;
+
+// Rows: classes; columns: platforms. Each platform's column is replaced by the mean over its kind, of which fewer
+// members lean more on `behind`.
+Eigen::MatrixXd means_of_kind(const Eigen::MatrixXd& multiples, const std::vector<std::string>& kind,
+                              const Eigen::MatrixXd& behind) {
+  std::map<std::string, std::pair<Eigen::VectorXd, double>> sums;
+  for (Eigen::Index j = 0; j < multiples.cols(); ++j) {
+    auto& [sum, count] =
+        sums.try_emplace(kind[static_cast<size_t>(j)], Eigen::VectorXd::Zero(multiples.rows()), 0.0).first->second;
+    sum += multiples.col(j);
+    ++count;
+  }
+  Eigen::MatrixXd result(multiples.rows(), multiples.cols());
+  for (Eigen::Index j = 0; j < multiples.cols(); ++j) {
+    const auto& [sum, count] = sums.at(kind[static_cast<size_t>(j)]);
+    result.col(j) = (sum + kStrangers * behind.col(j)) / (count + kStrangers);
+  }
+  return result;
+}
 
 }  // namespace
 
 // `shares` is P x K: textbook cycles per instruction by cause. Costs are found as multiples of the textbook's. How long
 // a program runs on the average platform is unknown in a relative table, so each round takes it from the last costs.
-void AdditiveCostPredictor::fit_costs(const Eigen::MatrixXd& shares, const Targets& targets, double shrinkage) {
+// Few programs can't tell some 35 costs apart on each platform: each is drawn to what its kind of platform showed.
+void AdditiveCostPredictor::fit_costs(const Eigen::MatrixXd& shares, const Targets& targets,
+                                      const std::vector<Platform>& platforms) {
   const Eigen::Index classes = shares.cols();
-  const Eigen::Index platforms = targets.log_rpv.cols();
+  const Eigen::Index outputs = targets.log_rpv.cols();
+  std::vector<std::string> designs;
+  std::vector<std::string> lines;
+  for (const Platform& platform : platforms) {
+    designs.push_back(microarchitecture(platform));
+    lines.push_back(core_line(platform));
+  }
   const Eigen::RowVectorXd speed = weighted_mean(targets.log_rpv, targets.weights).array().exp();
-  Eigen::VectorXd pooled = Eigen::VectorXd::Ones(classes);
-  costs_ = pooled * speed;
+  Eigen::MatrixXd expected = Eigen::VectorXd::Ones(classes) * speed;
+  costs_ = expected;
   for (int round = 0; round < kRounds; ++round) {
     const Eigen::VectorXd scale = (shares * costs_).array().log().rowwise().mean();
     const Eigen::MatrixXd cycles = (targets.log_rpv.colwise() + scale).array().exp();
-    Eigen::VectorXd multiple = Eigen::VectorXd::Zero(classes);
-    for (Eigen::Index j = 0; j < platforms; ++j) {
+    for (Eigen::Index j = 0; j < outputs; ++j) {
       // Relative error: each row is divided by its time; absent entries weigh nothing.
-      const Eigen::VectorXd expected = pooled * speed(j);
-      const Eigen::MatrixXd rows = cycles.col(j).cwiseInverse().asDiagonal() * shares * expected.asDiagonal();
+      const Eigen::MatrixXd rows = cycles.col(j).cwiseInverse().asDiagonal() * shares * expected.col(j).asDiagonal();
       const Eigen::VectorXd weights = targets.weights.cwiseProduct(targets.present.col(j));
       Eigen::MatrixXd gram = rows.transpose() * weights.asDiagonal() * rows;
-      gram.diagonal().array() += shrinkage;
-      const Eigen::VectorXd moment = (rows.transpose() * weights).array() + shrinkage;
-      const Eigen::VectorXd solution = nonnegative_least_squares(gram, moment);
-      costs_.col(j) = expected.cwiseProduct(solution);
-      multiple += solution / static_cast<double>(platforms);
+      gram.diagonal().array() += kShrinkage;
+      const Eigen::VectorXd moment = (rows.transpose() * weights).array() + kShrinkage;
+      costs_.col(j) = expected.col(j).cwiseProduct(nonnegative_least_squares(gram, moment));
     }
-    pooled = pooled.cwiseProduct(multiple).cwiseMax(0.05).cwiseMin(20);
+    const Eigen::MatrixXd multiples = costs_.array().rowwise() / speed.array();
+    const Eigen::MatrixXd all = multiples.rowwise().mean().replicate(1, outputs);
+    const Eigen::MatrixXd of_line = means_of_kind(multiples, lines, all);
+    expected = means_of_kind(multiples, designs, of_line).cwiseMax(kLeastMultiple).cwiseMin(kLargestMultiple) *
+               speed.asDiagonal();
   }
-}
-
-double AdditiveCostPredictor::inner_error(const Eigen::MatrixXd& shares, const Targets& targets,
-                                          double shrinkage) const {
-  Eigen::MatrixXd predicted = targets.log_rpv;
-  for (int64_t fold = 0; fold < kInnerFolds; ++fold) {
-    std::vector<Eigen::Index> train;
-    std::vector<Eigen::Index> test;
-    for (size_t p = 0; p < targets.family.size(); ++p) {
-      (targets.family[p] % kInnerFolds == fold ? test : train).push_back(static_cast<Eigen::Index>(p));
-    }
-    if (train.empty() || test.empty()) continue;
-    Targets part;
-    part.log_rpv = targets.log_rpv(train, Eigen::all);
-    part.present = targets.present(train, Eigen::all);
-    part.weights = targets.weights(train);
-    AdditiveCostPredictor inner;
-    inner.fit_costs(shares(train, Eigen::all), part, shrinkage);
-    Eigen::MatrixXd rows = (shares(test, Eigen::all) * inner.costs_).array().log();
-    rows.colwise() -= rows.rowwise().mean().eval();
-    predicted(test, Eigen::all) = rows;
-  }
-  return family_mean_error(predicted, targets);
 }
 
 namespace {
@@ -89,18 +98,7 @@ Status AdditiveCostPredictor::fit(const TrainingTable& table, const FitOptions&)
   const auto profiles = profiles_of(table);
   typical_rates_ = Standardiser::fit(work_rates(profiles), targets->weights).centre;
   const Eigen::MatrixXd shares = textbook_cycles(profiles, typical_rates_);
-  double best = kShrinkages[1];
-  double least = std::numeric_limits<double>::infinity();
-  if (targets->families >= 2 * kInnerFolds) {
-    for (const double shrinkage : kShrinkages) {
-      const double error = inner_error(shares, *targets, shrinkage);
-      if (error < least) {
-        least = error;
-        best = shrinkage;
-      }
-    }
-  }
-  fit_costs(shares, *targets, best);
+  fit_costs(shares, *targets, table.platforms);
   costs_ = textbook_costs().asDiagonal() * costs_;
   return {};
 }

@@ -19,8 +19,7 @@ class AdditiveCostPredictor : public Predictor {
   const Eigen::MatrixXd& costs() const { return costs_; }
 
  private:
-  void fit_costs(const Eigen::MatrixXd& shares, const Targets& targets, double shrinkage);
-  double inner_error(const Eigen::MatrixXd& shares, const Targets& targets, double shrinkage) const;
+  void fit_costs(const Eigen::MatrixXd& shares, const Targets& targets, const std::vector<Platform>& platforms);
 
   Eigen::VectorXd typical_rates_;  // K: stands in for a count that is absent
   Eigen::MatrixXd costs_;          // K x J

@@ -1,0 +1,80 @@
+#include "model/auto_predictor.h"
+
+#include <limits>
+
+#include "model/bundle.h"
+#include "model/stack_predictor.h"
+
+namespace perfcast {
+namespace {
+
+// Simplest first: a later one must be better to win.
+constexpr const char* kCandidates[] = {"mean", "knn", "nncost", "kernel", "physics", "forest"};
+
+bool may_choose(const std::string& family) {
+  for (const char* candidate : kCandidates) {
+    if (family == candidate) return true;
+  }
+  return family == "stack";
+}
+
+}  // namespace
+
+Status AutoPredictor::fit(const TrainingTable& table, const FitOptions& options) {
+  const auto targets = make_targets(table);
+  if (!targets) return targets.error();
+  std::string best;
+  double least = std::numeric_limits<double>::infinity();
+  const auto consider = [&](const std::string& family, const OutOfFamily& predictions) {
+    const double error = family_mean_error(predictions.log_rpv, *targets);
+    if (!(error < least)) return;
+    least = error;
+    best = family;
+    out_of_family_ = predictions;
+  };
+  std::map<std::string, OutOfFamily> parts;
+  for (const std::string family : kCandidates) {
+    auto predictions = predict_out_of_family([&family] { return make_predictor(family); }, table, options);
+    if (!predictions) return predictions.error();
+    consider(family, *predictions);
+    parts[family] = std::move(*predictions);
+  }
+  // The stack's parts were all fitted above.
+  std::vector<Eigen::MatrixXd> of_parts;
+  for (const std::string& part : StackPredictor().parts()) of_parts.push_back(parts.at(part).log_rpv);
+  consider("stack", stack_of(of_parts));
+
+  auto predictor = make_predictor(best);
+  if (!predictor) return predictor.error();
+  chosen_ = std::move(*predictor);
+  return chosen_->fit(table, options);
+}
+
+Eigen::MatrixXd AutoPredictor::predict(const std::vector<const Profile*>& profiles) const {
+  return chosen_->predict(profiles);
+}
+
+Eigen::VectorXd AutoPredictor::disagreement(const std::vector<const Profile*>& profiles) const {
+  return chosen_->disagreement(profiles);
+}
+
+void AutoPredictor::save(TensorMap& tensors) const {
+  tensors.put_json("chosen", chosen_->family());
+  TensorMap state;
+  chosen_->save(state);
+  tensors.put_within("model", state);
+}
+
+Status AutoPredictor::load(const TensorMap& tensors) {
+  const auto chosen = tensors.get_json("chosen");
+  if (!chosen) return chosen.error();
+  if (!chosen->is_string() || !may_choose(chosen->get<std::string>())) {
+    return Error{"bad-bundle", "the chosen model is unknown", "chosen", "a bundle written by perfcast train"};
+  }
+  auto predictor = make_predictor(chosen->get<std::string>());
+  if (!predictor) return predictor.error();
+  chosen_ = std::move(*predictor);
+  return chosen_->load(tensors.within("model"));
+}
+
+}  // namespace perfcast

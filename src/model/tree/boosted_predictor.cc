@@ -1,0 +1,80 @@
+#include "model/tree/boosted_predictor.h"
+
+#include <algorithm>
+
+#include "model/bundle.h"
+#include "model/features.h"
+
+namespace perfcast {
+namespace {
+
+constexpr Eigen::Index kComponents = 6;
+
+}  // namespace
+
+Status BoostedPredictor::fit(const TrainingTable& table, const FitOptions& options) {
+  const auto targets = make_targets(table);
+  if (!targets) return targets.error();
+  const Eigen::MatrixXd features = extract_features(profiles_of(table));
+  standardiser_ = Standardiser::fit(features, targets->weights);
+  const Eigen::MatrixXd rows = standardiser_.apply(features);
+  mean_ = weighted_mean(targets->log_rpv, targets->weights);
+  const Eigen::MatrixXd centred = targets->log_rpv.rowwise() - mean_.transpose();
+  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(targets->weights.cwiseSqrt().asDiagonal() * centred,
+                                              Eigen::ComputeThinU | Eigen::ComputeThinV);
+  directions_ = svd.matrixV().leftCols(std::min(kComponents, svd.matrixV().cols())).transpose();
+  const Eigen::MatrixXd components = centred * directions_.transpose();
+  trees_.clear();
+  for (Eigen::Index c = 0; c < components.cols(); ++c) {
+    BoostOptions boost;
+    boost.seed = options.seed + static_cast<uint64_t>(c);
+    boost.threads = options.threads;
+    auto trees = BoostedTrees::fit(rows, components.col(c), targets->weights, boost);
+    if (!trees) return trees.error();
+    trees_.push_back(std::move(*trees));
+  }
+  return {};
+}
+
+Eigen::MatrixXd BoostedPredictor::predict(const std::vector<const Profile*>& profiles) const {
+  const Eigen::MatrixXd rows = standardiser_.apply(extract_features(profiles));
+  Eigen::MatrixXd components(rows.rows(), static_cast<Eigen::Index>(trees_.size()));
+  std::vector<float> row(static_cast<size_t>(rows.cols()));
+  for (Eigen::Index r = 0; r < rows.rows(); ++r) {
+    for (size_t c = 0; c < row.size(); ++c) row[c] = static_cast<float>(rows(r, static_cast<Eigen::Index>(c)));
+    for (size_t t = 0; t < trees_.size(); ++t) components(r, static_cast<Eigen::Index>(t)) = trees_[t].predict(row);
+  }
+  Eigen::MatrixXd result = components * directions_;
+  result.rowwise() += mean_.transpose();
+  result.colwise() -= result.rowwise().mean().eval();
+  return result;
+}
+
+void BoostedPredictor::save(TensorMap& tensors) const {
+  standardiser_.save(tensors);
+  tensors.put("mean", mean_);
+  tensors.put("directions", directions_);
+  for (size_t t = 0; t < trees_.size(); ++t) tensors.put_float("trees" + std::to_string(t), trees_[t].to_tensor());
+}
+
+Status BoostedPredictor::load(const TensorMap& tensors) {
+  const auto columns = static_cast<int64_t>(feature_names().size());
+  if (auto status = standardiser_.load(tensors, columns); !status) return status;
+  const auto mean = tensors.get("mean", -1, 1);
+  if (!mean) return mean.error();
+  auto directions = tensors.get("directions", -1, mean->rows());
+  if (!directions) return directions.error();
+  trees_.clear();
+  for (Eigen::Index t = 0; t < directions->rows(); ++t) {
+    const auto tensor = tensors.get_float("trees" + std::to_string(t), -1, 5);
+    if (!tensor) return tensor.error();
+    auto trees = BoostedTrees::from_tensor(*tensor, columns);
+    if (!trees) return trees.error();
+    trees_.push_back(std::move(*trees));
+  }
+  mean_ = mean->col(0);
+  directions_ = std::move(*directions);
+  return {};
+}
+
+}  // namespace perfcast

@@ -1,0 +1,27 @@
+#pragma once
+// Boosted trees on the leading principal components of the training programs' relative times: one set of trees per
+// component, so that a forecast for a hundred platforms walks a few hundred trees, not ten thousand.
+
+#include "model/predictor.h"
+#include "model/training.h"
+#include "model/tree/boosted_trees.h"
+
+namespace perfcast {
+
+class BoostedPredictor : public Predictor {
+ public:
+  std::string family() const override { return "gbt"; }
+  Status fit(const TrainingTable& table, const FitOptions& options) override;
+  Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
+  int64_t outputs() const override { return mean_.size(); }
+  void save(TensorMap& tensors) const override;
+  Status load(const TensorMap& tensors) override;
+
+ private:
+  Standardiser standardiser_;
+  Eigen::VectorXd mean_;        // J
+  Eigen::MatrixXd directions_;  // C x J: what one unit of a component adds to each platform
+  std::vector<BoostedTrees> trees_;
+};
+
+}  // namespace perfcast
