@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 
@@ -28,9 +30,9 @@ Json to_json(const Metric& metric) {
 }
 
 std::string sources_of(const Metric& metric) {
-  std::string text;
-  for (const auto& [collector, event] : metric.sources) text += (text.empty() ? "" : ", ") + collector + ":" + event;
-  return text;
+  std::vector<std::string> sources;
+  for (const auto& [collector, event] : metric.sources) sources.push_back(fmt::format("{}:{}", collector, event));
+  return join(sources, ", ");
 }
 
 std::string as_table(const std::vector<const Metric*>& metrics) {

@@ -117,7 +117,7 @@ class DependencyOrder {
       } else {
         std::string circle;
         for (auto at = start; at != path_.end(); ++at) circle.append(name_of(*at)).append(" -> ");
-        mistakes.push_back("formulas read each other in a circle: " + circle + name);
+        mistakes.push_back(fmt::format("formulas read each other in a circle: {}{}", circle, name));
       }
     }
     path_.pop_back();
