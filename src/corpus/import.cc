@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "corpus/profile_importer.h"
 #include "corpus/sparecores_importer.h"
 
 namespace perfcast {
@@ -19,6 +20,8 @@ const std::vector<ImportFormat>& import_formats() {
   static const std::vector<ImportFormat> formats = {
       {"sparecores", "Spare Cores inspector: a folder with servers.csv and benchmarks_wide.csv(.gz)",
        import_sparecores_folder},
+      {"profiles", "Profiles of perfcast: a folder of *.json, or the profiles.jsonl of a corpus export",
+       import_profiles},
   };
   return formats;
 }
@@ -48,6 +51,7 @@ Json to_json(const Import& result) {
   json["platforms_count"] = corpus.platforms.size();
   json["programs_count"] = corpus.programs.size();
   json["runs_count"] = corpus.runs.size();
+  json["profiles_count"] = corpus.profiles.size();
   json["servers_read_count"] = report.servers_read_count;
   json["servers_kept_count"] = report.servers_kept_count;
   json["columns_read_count"] = report.columns_read_count;
@@ -74,11 +78,14 @@ std::string to_text(const Import& result) {
   for (const Source& source : corpus.sources) {
     text += "source     " + source.id + "  " + source.url + "  (" + source.licence + ")\n";
   }
-  text += "platforms  " + count_text(corpus.platforms.size()) + "\n";
-  text += "servers    " + std::to_string(report.servers_kept_count) + " of " +
-          std::to_string(report.servers_read_count) + " used\n";
+  if (!corpus.platforms.empty()) text += "platforms  " + count_text(corpus.platforms.size()) + "\n";
+  if (report.servers_read_count > 0) {
+    text += "servers    " + std::to_string(report.servers_kept_count) + " of " +
+            std::to_string(report.servers_read_count) + " used\n";
+  }
   text += "programs   " + count_text(corpus.programs.size()) + "\n";
-  text += "runs       " + count_text(corpus.runs.size()) + "\n";
+  if (!corpus.runs.empty()) text += "runs       " + count_text(corpus.runs.size()) + "\n";
+  if (!corpus.profiles.empty()) text += "profiles   " + count_text(corpus.profiles.size()) + "\n";
   if (!corpus.exclusions.empty()) {
     text += "\nleft out:\n";
     TextTable table;

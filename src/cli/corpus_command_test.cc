@@ -1,0 +1,117 @@
+// `perfcast import` and `perfcast corpus` as a user runs them: the built binary, its output and its exit code.
+#include <gmock/gmock.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include "base/file.h"
+#include "base/json.h"
+
+namespace perfcast {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+struct Outcome {
+  int exit_code = -1;
+  std::string text;  // stdout and stderr
+};
+
+class CorpusCommandTest : public testing::Test {
+ protected:
+  CorpusCommandTest() {
+    std::string pattern = testing::TempDir() + "perfcast-cli-XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+    write("data/servers.csv",
+          "vendor,server,arch,cpu_vendor,cpu_model,cpu_family,model,vcpus\n"
+          "aws,m5.large,x86_64,AuthenticAMD,AMD EPYC 7763 64-Core Processor,25,1,2\n"
+          "aws,m6.large,x86_64,AuthenticAMD,AMD EPYC 9R14,25,17,2\n");
+    write("data/benchmarks_wide.csv",
+          "vendor,server,stressng.matrix.1,stressng.matrix.N,redis.SET.t1.p1.rps\n"
+          "aws,m5.large,100,200,5\naws,m6.large,150,0,0\n");
+  }
+  ~CorpusCommandTest() override { std::filesystem::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& text) const {
+    const std::filesystem::path path = folder_ + "/" + name;
+    std::filesystem::create_directories(path.parent_path());
+    ASSERT_TRUE(write_file_atomically(path.string(), text).ok());
+  }
+  Outcome perfcast(const std::string& arguments) const {
+    const std::string command = "cd '" + folder_ + "' && '" PERFCAST_BINARY_DIR "/perfcast' " + arguments + " 2>&1";
+    Outcome outcome;
+    FILE* pipe = popen(command.c_str(), "r");
+    if (pipe == nullptr) return outcome;
+    char chunk[4096];
+    for (size_t count; (count = fread(chunk, 1, sizeof chunk, pipe)) > 0;) outcome.text.append(chunk, count);
+    const int state = pclose(pipe);
+    outcome.exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : -1;
+    return outcome;
+  }
+  Json json(const std::string& arguments) const {
+    const Outcome outcome = perfcast(arguments + " --json");
+    const auto parsed = parse_json(outcome.text, "output");
+    EXPECT_TRUE(parsed.ok()) << outcome.text;
+    return parsed.ok() ? *parsed : Json();
+  }
+
+  std::string folder_;
+};
+
+TEST_F(CorpusCommandTest, ImportsAndReports) {
+  const Outcome outcome = perfcast("import sparecores data --corpus c.db");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
+  EXPECT_THAT(outcome.text, HasSubstr("platforms  2\n"));
+  EXPECT_THAT(outcome.text, HasSubstr("runs       3\n"));
+  EXPECT_THAT(outcome.text, HasSubstr("zero: the program did not run"));
+  EXPECT_THAT(outcome.text, HasSubstr("redis.SET.p1"));
+
+  const Json again = json("import sparecores data --corpus c.db");
+  EXPECT_EQ(again["schema"], "perfcast.import/1");
+  EXPECT_EQ(again["runs_count"], 3);
+  const Json info = json("corpus info --corpus c.db");
+  EXPECT_EQ(info["schema"], "perfcast.corpus.info/1");
+  EXPECT_EQ(info["runs_count"], 3);  // importing twice changes nothing
+  EXPECT_EQ(info["platforms"][0]["name"], "AMD EPYC 7763 64-Core Processor");
+  EXPECT_EQ(info["sources"][0]["licence"], "CC BY-SA 4.0");
+}
+
+TEST_F(CorpusCommandTest, ChecksExportsAndMerges) {
+  ASSERT_EQ(perfcast("import sparecores data --corpus c.db").exit_code, 0);
+  const Json check = json("corpus check --corpus c.db");
+  EXPECT_EQ(check["schema"], "perfcast.corpus.check/1");
+  EXPECT_EQ(check["platforms_below_three_servers_count"], 2);
+  EXPECT_THAT(perfcast("corpus check --corpus c.db").text, HasSubstr("noise floor"));
+
+  EXPECT_EQ(perfcast("corpus export tables --corpus c.db").exit_code, 0);
+  const auto runs = read_file(folder_ + "/tables/runs.csv");
+  ASSERT_TRUE(runs.ok());
+  EXPECT_THAT(*runs, StartsWith("program,platform,server,threads_count,time_s,energy_joules,source\n"));
+
+  EXPECT_EQ(perfcast("corpus merge c.db --corpus d.db").exit_code, 0);
+  EXPECT_EQ(json("corpus info --corpus d.db")["runs_count"], 3);
+  EXPECT_EQ(perfcast("corpus merge c.db --corpus c.db").exit_code, 2);
+}
+
+TEST_F(CorpusCommandTest, SaysWhatIsWrong) {
+  const Outcome format = perfcast("import spare data --corpus c.db");
+  EXPECT_EQ(format.exit_code, 2);
+  EXPECT_THAT(format.text, HasSubstr("one of: sparecores, profiles"));
+  const Outcome folder = perfcast("import sparecores absent --corpus c.db");
+  EXPECT_EQ(folder.exit_code, 1);
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/c.db"));  // a failed import leaves nothing behind
+  EXPECT_EQ(json("corpus info --corpus absent.db")["code"], "file-not-found");
+  EXPECT_EQ(perfcast("corpus").exit_code, 2);
+  EXPECT_EQ(perfcast("corpus frobnicate").exit_code, 2);
+  write("not.db", "hello, this is no database");
+  const Json refused = json("import sparecores data --corpus not.db");
+  EXPECT_EQ(refused["schema"], "perfcast.error/1");
+  EXPECT_EQ(refused["code"], "not-a-corpus");
+}
+
+}  // namespace
+}  // namespace perfcast
