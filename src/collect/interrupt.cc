@@ -40,8 +40,8 @@ InterruptGuard::InterruptGuard() {
     sigemptyset(&action.sa_mask);
     action.sa_handler = kSignals[i] == SIGPIPE ? SIG_IGN : note;
     sigaction(kSignals[i], nullptr, &saved_actions[i]);
-    // A signal that whoever started us had ignored (nohup) stays ignored.
-    if (saved_actions[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
+    const bool stays_ignored = kSignals[i] == SIGHUP && saved_actions[i].sa_handler == SIG_IGN;
+    if (!stays_ignored) sigaction(kSignals[i], &action, nullptr);
   }
 }
 
@@ -57,6 +57,13 @@ void InterruptGuard::acknowledge() {
   std::array<char, 16> bytes;
   while (read(wake_pipe[0], bytes.data(), bytes.size()) > 0) {
   }
+}
+
+bool InterruptGuard::was_ignored(int signal) {
+  for (size_t i = 0; i < kSignals.size(); ++i) {
+    if (kSignals[i] == signal) return saved_actions[i].sa_handler == SIG_IGN;
+  }
+  return false;
 }
 
 int interrupting_signal() { return noted_signal; }

@@ -16,6 +16,8 @@ namespace {
 
 constexpr double kLongRun_s = 5;
 constexpr double kLongSeries_s = 10;
+// Under a time limit, what an instrumented run of the same program is expected to need is left for it.
+constexpr double kInstrumentedSlowdown = 25;
 
 using Runs = std::vector<ProcessOutcome>;
 
@@ -186,7 +188,9 @@ Result<Collection> NativeCollector::collect(const CollectRequest& request) {
       break;
     }
     runs.push_back(std::move(*outcome));
-    const bool last = !runs.back().ok() || runs.back().wall_s >= kLongRun_s || total_s >= kLongSeries_s ||
+    const bool time_is_up =
+        request.limit_s > 0 && total_s + (1 + kInstrumentedSlowdown) * runs.back().wall_s > request.limit_s;
+    const bool last = time_is_up || !runs.back().ok() || runs.back().wall_s >= kLongRun_s || total_s >= kLongSeries_s ||
                       (request.input != nullptr && !request.input->repeatable());
     if (last && !(first && paced && runs.back().ok() && request.input->repeatable())) break;
   }
@@ -197,6 +201,16 @@ Result<Collection> NativeCollector::collect(const CollectRequest& request) {
                                "the program ended differently when it was run again: it depends on what an earlier run "
                                "left, and only the first run is timed",
                                "a command that can be repeated, such as one that writes to standard output"});
+    runs.resize(1);
+  }
+  // Later runs of a program that reads the terminal find no input: fewer bytes read tell.
+  const bool at_terminal = request.input != nullptr && request.input->is_terminal() && runs.size() > 1;
+  if (at_terminal && runs[0].io && runs[1].io && runs[0].io->read_bytes > runs[1].io->read_bytes) {
+    result.warnings.push_back(
+        {"terminal-input",
+         "the program seems to have read the terminal: later runs, the instrumented one too, found "
+         "no input and did other work",
+         "the input from a file: < FILE"});
     runs.resize(1);
   }
   if (request.input != nullptr && !request.input->repeatable()) {

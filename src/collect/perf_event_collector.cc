@@ -29,7 +29,7 @@ constexpr uint64_t cache_event(uint64_t cache, uint64_t result) {
 constexpr uint64_t kAccess = PERF_COUNT_HW_CACHE_RESULT_ACCESS;
 constexpr uint64_t kMiss = PERF_COUNT_HW_CACHE_RESULT_MISS;
 
-constexpr std::array<Event, 24> kEvents = {{
+constexpr std::array<Event, 25> kEvents = {{
     {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
     {"ref-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES},
     {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
@@ -54,6 +54,7 @@ constexpr std::array<Event, 24> kEvents = {{
     {"context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, true},
     {"cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, true},
     {"alignment-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_ALIGNMENT_FAULTS},
+    {"emulation-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_EMULATION_FAULTS},
 }};
 
 int open_event(perf_event_attr& attributes, pid_t process) {

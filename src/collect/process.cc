@@ -217,11 +217,10 @@ void Run::become_program(int input) {
   if (output_copy >= 0 && dup2(output_copy, STDOUT_FILENO) < 0) fail();
   if (error_copy >= 0 && dup2(error_copy, STDERR_FILENO) < 0) fail();
 
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
-    struct sigaction action {};
-    sigaction(number, nullptr, &action);
-    if (action.sa_handler != SIG_IGN || number == SIGPIPE) std::signal(number, SIG_DFL);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    std::signal(number, InterruptGuard::was_ignored(number) ? SIG_IGN : SIG_DFL);
   }
+  std::signal(SIGPIPE, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -433,7 +432,7 @@ Result<ProcessOutcome> Run::conclude() {
       std::max(0.0, static_cast<double>(usage.ru_nivcsw) - state_before_.involuntary_switches);
   if (interrupted_) {
     return Error{"interrupted",
-                 std::string("interrupted by ") + sigabbrev_np(interrupting_signal()) + "; the program was ended",
+                 std::string("interrupted by SIG") + sigabbrev_np(interrupting_signal()) + "; the program was ended",
                  request_.executable, ""};
   }
   return outcome_;
@@ -452,7 +451,7 @@ void Run::abandon() {
 
 Result<ProcessOutcome> Run::execute() {
   if (interrupting_signal() != 0) {
-    return Error{"interrupted", std::string("interrupted by ") + sigabbrev_np(interrupting_signal()),
+    return Error{"interrupted", std::string("interrupted by SIG") + sigabbrev_np(interrupting_signal()),
                  request_.executable, ""};
   }
   if (const Status status = start(); !status) return status.error();

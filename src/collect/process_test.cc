@@ -200,6 +200,28 @@ TEST(Process, InterruptEndsTheProgram) {
   forget_interrupt();
 }
 
+TEST(Process, TakesAnIgnoredInterruptButPassesItOn) {
+  std::signal(SIGINT, SIG_IGN);
+  {
+    const InterruptGuard guard;
+    forget_interrupt();
+    std::thread sender([] {
+      usleep(200000);
+      kill(getpid(), SIGINT);
+    });
+    // The shell inherits the ignored signal and sends it to itself in vain.
+    const auto outcome = run_process(shell("kill -INT $$; sleep 100; true"));
+    sender.join();
+    EXPECT_EQ(outcome.error().code, "interrupted");
+    EXPECT_THAT(outcome.error().message, HasSubstr("SIGINT"));
+  }
+  struct sigaction action {};
+  sigaction(SIGINT, nullptr, &action);
+  EXPECT_EQ(action.sa_handler, SIG_IGN);
+  std::signal(SIGINT, SIG_DFL);
+  forget_interrupt();
+}
+
 // A process that measures and is killed without a chance to clean up.
 TEST(Process, OurDeathLeavesNothingBehind) {
   std::string path = testing::TempDir() + "perfcast-death-XXXXXX";

@@ -29,6 +29,8 @@ using Clock = std::chrono::steady_clock;
 constexpr double kLeastJudged_s = 0.03;
 constexpr double kTranslation_s = 0.15;
 constexpr double kLeastSlowdown = 2;
+// No instrumented run is begun with less time than this.
+constexpr double kLeastLeft_s = 0.1;
 
 double event_value(const Collection& collection, const char* collector, const char* event) {
   const std::string* metric = Catalogue::built_in().metric_of(collector, event);
@@ -111,7 +113,8 @@ Status Session::run_native() {
                      host_instruction_set()));
     return {};
   }
-  progress_("running " + profile_.program + " natively ...");
+  // A program that has the terminal for itself shares it with nobody.
+  if (!request_.pass_output) progress_("running " + profile_.program + " natively ...");
   auto native = collectors_.native->collect(remaining(*collectors_.native));
   if (!native) return native.error();
   profile_.exit_code = native->exit_code;
@@ -134,7 +137,7 @@ Status Session::run_fallback(const Error& why) {
     skip(collectors_.fallback->name(), "skipped", status.error().message + ": " + status.error().expected);
     return {};
   }
-  progress_(collectors_.fallback->name() + " instead: " + why.message);
+  progress_("running " + profile_.program + " under " + collectors_.fallback->name() + " (" + why.message + ") ...");
   auto found = collectors_.fallback->collect(remaining(*collectors_.fallback));
   if (!found && found.error().code == "interrupted") return found.error();
   if (!found) {
@@ -155,6 +158,11 @@ Status Session::run_instrumented() {
     profile_.warnings.push_back({failed->code, failed->message + ": there is no instruction mix", failed->expected});
   } else if (request_.input != nullptr && !request_.input->repeatable()) {
     skip(instrumenter->name(), "skipped", "the piped input is too large to be kept for another run");
+    return {};
+  } else if (request_.limit_s > 0 && remaining(*instrumenter).limit_s < kLeastLeft_s) {
+    const std::string why = "the native run used up the time limit";
+    skip(instrumenter->name(), "skipped", why);
+    profile_.warnings.push_back({"limit-reached", why + ": there is no instruction mix", "a higher --limit"});
     return {};
   } else {
     progress_("running " + profile_.program + " instrumented ...");

@@ -95,7 +95,7 @@ TEST_F(SessionTest, JoinsCollectorsAndDerives) {
   ASSERT_EQ(found->collectors.size(), 2u);
   EXPECT_EQ(found->collectors[1].name, "qemu");
   EXPECT_EQ(found->started_utc.size(), 20u);
-  EXPECT_THAT(progress_, ElementsAre("running true natively ...", "running true instrumented ..."));
+  EXPECT_THAT(progress_, ElementsAre("running true instrumented ..."));  // the first run has the terminal for itself
   EXPECT_TRUE(cachegrind.requests.empty());
   // The output passes once.
   EXPECT_TRUE(native.requests.at(0).pass_output);
@@ -205,6 +205,17 @@ TEST_F(SessionTest, KeepsTheNativeRunWhereTheLimitEndsTheOther) {
   EXPECT_EQ(profile(slow, &qemu).error().code, "limit-reached");
 }
 
+TEST_F(SessionTest, BeginsNoInstrumentedRunWithoutTime) {
+  request_.limit_s = 0.05;
+  FakeCollector native("native", native_run(0.05, 0.05));
+  FakeCollector qemu("qemu", instrumented_run(5, 5));
+  const auto found = profile(native, &qemu);
+  ASSERT_TRUE(found);
+  EXPECT_THAT(codes(*found), ElementsAre("limit-reached"));
+  EXPECT_TRUE(qemu.requests.empty());
+  EXPECT_EQ(found->missing.at("instructions_count"), "qemu: the native run used up the time limit");
+}
+
 TEST_F(SessionTest, TakesTheMixAlone) {
   request_.mix_only = true;
   FakeCollector native("native", native_run(0.5, 0.5));
@@ -219,6 +230,7 @@ TEST_F(SessionTest, TakesTheMixAlone) {
 
 TEST_F(SessionTest, CrossChecksOnDemand) {
   request_.cross_check = true;
+  request_.pass_output = false;
   FakeCollector native("native", native_run(0.5, 0.5));
   FakeCollector qemu("qemu", instrumented_run(5, 5, {{"instructions_count", 100}}));
   Collection other;
@@ -228,6 +240,8 @@ TEST_F(SessionTest, CrossChecksOnDemand) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->metrics.at("cachegrind_instruction_agreement_ratio"), 0.98);
   EXPECT_EQ(found->metrics.at("program_instructions_count"), 100);
+  EXPECT_THAT(progress_, ElementsAre("running true natively ...", "running true instrumented ...",
+                                     "running true under cachegrind (cross-check) ..."));
 }
 
 TEST_F(SessionTest, RefusesPhases) {
