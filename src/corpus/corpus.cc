@@ -250,6 +250,7 @@ void make_platform_names_unique(std::vector<Platform>& platforms) {
   };
   // Each round tells more about those that still share a name.
   std::vector<std::string> verbatim;
+  verbatim.reserve(platforms.size());
   for (const Platform& platform : platforms) verbatim.push_back(platform.name);
   for (int round = 0; round < 3; ++round) {
     std::unordered_map<std::string, int64_t> count;

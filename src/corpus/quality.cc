@@ -79,18 +79,20 @@ class HostLabels {
  public:
   explicit HostLabels(const TrainingTable& table) : table_(table) {}
 
-  // Column of the host's own platform, by its verbatim name or, if it is the only such, its generation.
+  // Column of the host's own platform: by its verbatim name (with the generation, where the name hides it) or, if it is
+  // the only one of its generation, by that.
   std::optional<size_t> platform_of(const HostFacts& host) const {
     std::optional<size_t> kin;
     int64_t kin_count = 0;
     for (size_t column = 0; column < table_.platforms.size(); ++column) {
       const Platform& platform = table_.platforms[column];
       if (!host.cpu_model.empty() && platform.name == host.cpu_model) return column;
-      if (host.cpu_family && host.model && platform.cpu_family == host.cpu_family && platform.model == host.model &&
-          platform.arch == host.arch) {
-        kin = column;
-        ++kin_count;
-      }
+      const bool same_generation = host.cpu_family && host.model && platform.cpu_family == host.cpu_family &&
+                                   platform.model == host.model && platform.arch == host.arch;
+      if (!same_generation) continue;
+      if (!host.cpu_model.empty() && platform.name.starts_with(host.cpu_model + " (")) return column;
+      kin = column;
+      ++kin_count;
     }
     return kin_count == 1 ? kin : std::nullopt;
   }

@@ -92,6 +92,26 @@ TEST(QualityTest, ComparesProfilesWithTheirHostsLabel) {
   EXPECT_THAT(to_text(card), HasSubstr("1 of 1 profiles are over 25 % off"));
 }
 
+TEST(QualityTest, FindsTheHostsPlatformByGeneration) {
+  Corpus one = corpus();
+  HostFacts& host = one.profiles[0].profile.host;
+  host = {};
+  host.cpu_model = "Hidden";
+  host.arch = "x86_64";
+  host.cpu_family = 6;
+  host.model = 85;
+  for (Platform& platform : one.platforms) platform.arch = "x86_64";
+  EXPECT_EQ(check_quality(one).programs[0].host_platform, "");
+  one.platforms[0].cpu_family = 6;
+  one.platforms[0].model = 85;
+  EXPECT_EQ(check_quality(one).programs[0].host_platform, "p0");
+  one.platforms[2].cpu_family = 6;
+  one.platforms[2].model = 85;
+  EXPECT_EQ(check_quality(one).programs[0].host_platform, "");  // two of that generation
+  one.platforms[2].name = "Hidden (family 6 model 85)";
+  EXPECT_EQ(check_quality(one).programs[0].host_platform, "p2");
+}
+
 TEST(QualityTest, FindsOutliersAndEqualPrograms) {
   Corpus one = corpus();
   for (int i = 0; i < 30; ++i) {
