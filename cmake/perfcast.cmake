@@ -2,7 +2,7 @@
 
 # Warnings and sanitizers live in one interface target.
 add_library(perfcast_options INTERFACE)
-target_compile_options(perfcast_options INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wpedantic)
+target_compile_options(perfcast_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wpedantic)
 if(PERFCAST_WERROR)
   target_compile_options(perfcast_options INTERFACE -Werror)
 endif()

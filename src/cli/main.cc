@@ -29,14 +29,14 @@ int run(int argc, char** argv) {
   app.footer(
       "Exit status: 0 done, 1 failure, 2 bad usage; `profile` passes the program's own on.\n"
       "Start with:  perfcast predict -- ./prog args");
-  // add_predict_command(app, context);
+  add_predict_command(app, context);
   add_profile_command(app, context);
   add_doctor_command(app, context);
-  // add_collect_command(app, context);
+  add_collect_command(app, context);
   add_import_command(app, context);
   add_corpus_command(app, context);
-  // add_train_command(app, context);
-  // add_evaluate_command(app, context);
+  add_train_command(app, context);
+  add_evaluate_command(app, context);
   add_metrics_command(app, context);
 
   const bool wants_json = std::find(own.begin(), own.end(), "--json") != own.end();
