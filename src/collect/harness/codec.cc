@@ -13,7 +13,7 @@ extern "C" {  // the header of 1.2 does not say so itself
 #endif
 
 #include <algorithm>
-#include <climits>
+#include <cstring>
 
 #include "base/text.h"
 
@@ -165,31 +165,68 @@ class Lz4 final : public Codec {
 };
 
 #ifdef PERFCAST_HAVE_BZIP3
+// Blocks one after another, each behind its compressed and its original size. The library's call for whole buffers
+// writes past its own memory in version 1.2.
 class Bzip3 final : public Codec {
  public:
-  explicit Bzip3(uint32_t block_bytes) : block_bytes_(block_bytes) {}
+  explicit Bzip3(int32_t block_bytes) : block_bytes_(block_bytes) {}
 
   Result<Buffer> compress(View input) override {
-    // The library needs a block's bound for each block, which its own bound for the whole forgets.
-    const size_t blocks = input.size() / block_bytes_ + 1;
-    Buffer output(bz3_bound(input.size()) + blocks * 64);
-    size_t written = output.size();
-    const int result = bz3_compress(block_bytes_, input.data(), output.data(), input.size(), &written);
-    if (result != BZ3_OK) return failed("bzip3", "error " + std::to_string(result));
+    const State state(bz3_new(block_bytes_), &bz3_free);
+    if (state == nullptr) return failed("bzip3", "no memory for its state");
+    const auto block_size = static_cast<size_t>(block_bytes_);
+    const size_t blocks = (input.size() + block_size - 1) / block_size;
+    Buffer output(bz3_bound(input.size()) + blocks * (bz3_bound(block_size) - block_size + sizeof(Sizes)));
+    Buffer block(bz3_bound(block_size));
+    size_t written = 0;
+    for (size_t at = 0; at < input.size(); at += block_size) {
+      const size_t count = std::min(block_size, input.size() - at);
+      std::copy_n(input.data() + at, count, block.data());
+      const int32_t compressed = bz3_encode_block(state.get(), block.data(), static_cast<int32_t>(count));
+      if (compressed < 0) return failed("bzip3", bz3_strerror(state.get()));
+      const Sizes sizes{static_cast<uint32_t>(compressed), static_cast<uint32_t>(count)};
+      std::memcpy(output.data() + written, &sizes, sizeof sizes);
+      std::copy_n(block.data(), sizes.compressed, output.data() + written + sizeof sizes);
+      written += sizeof sizes + sizes.compressed;
+    }
     output.shrink(written);
     return output;
   }
 
   Result<Buffer> decompress(View input, size_t output_bytes) override {
+    const State state(bz3_new(block_bytes_), &bz3_free);
+    if (state == nullptr) return failed("bzip3", "no memory for its state");
+    const auto block_size = static_cast<size_t>(block_bytes_);
     Buffer output(output_bytes);
-    size_t written = output.size();
-    const int result = bz3_decompress(input.data(), output.data(), input.size(), &written);
-    if (result != BZ3_OK || written != output_bytes) return failed("bzip3", "corrupt data");
+    Buffer block(bz3_bound(block_size));
+    size_t written = 0;
+    while (input.size() >= sizeof(Sizes)) {
+      Sizes sizes{};
+      std::memcpy(&sizes, input.data(), sizeof sizes);
+      input = input.subspan(sizeof sizes);
+      if (sizes.compressed > input.size() || sizes.compressed > block.size() || sizes.original > block_size ||
+          sizes.original > output_bytes - written) {
+        return failed("bzip3", "corrupt data");
+      }
+      std::copy_n(input.data(), sizes.compressed, block.data());
+      if (bz3_decode_block(state.get(), block.data(), static_cast<int32_t>(sizes.compressed),
+                           static_cast<int32_t>(sizes.original)) < 0) {
+        return failed("bzip3", bz3_strerror(state.get()));
+      }
+      std::copy_n(block.data(), sizes.original, output.data() + written);
+      written += sizes.original;
+      input = input.subspan(sizes.compressed);
+    }
+    if (written != output_bytes || !input.empty()) return failed("bzip3", "corrupt data");
     return output;
   }
 
  private:
-  uint32_t block_bytes_;
+  using State = std::unique_ptr<bz3_state, void (*)(bz3_state*)>;
+  struct Sizes {
+    uint32_t compressed, original;
+  };
+  int32_t block_bytes_;
 };
 #endif
 
@@ -272,7 +309,7 @@ Result<std::unique_ptr<Codec>> make_codec(const CodecRequest& request) {
     if (request.level) return Error{"bad-level", "bzip3 has no levels", "--level", "--block alone"};
     const int64_t block = request.block_bytes.value_or(int64_t{16} << 20);
     if (block < 66560 || block > (int64_t{511} << 20)) return bad_block(block, "66560 to 535822336");
-    codec = std::make_unique<Bzip3>(static_cast<uint32_t>(block));
+    codec = std::make_unique<Bzip3>(static_cast<int32_t>(block));
   }
 #endif
   if (codec == nullptr) {

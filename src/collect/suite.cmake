@@ -1,0 +1,7 @@
+# Suites of programs and what runs them.
+perfcast_library(suite
+  SOURCES suite.cc suite_corpus.cc suite_profile.cc suite_runner.cc suite_tools.cc
+  DEPENDS perfcast_collect
+  PRIVATE_DEPENDS fmt::fmt)
+
+add_subdirectory(harness)

@@ -1,0 +1,19 @@
+#pragma once
+// What a suite's results look like in the corpus.
+
+#include <vector>
+
+#include "collect/suite_runner.h"
+#include "corpus/corpus.h"
+
+namespace perfcast {
+
+// One profile with its program and source, ready to be merged.
+Corpus profile_rows(const SuiteProgram& entry, const Profile& profile);
+
+// This machine as a platform, with the time per unit of work of each program that was timed. A platform of `known` with
+// the host's CPU model is used as it is; else one is added.
+Corpus host_rows(const Suite& suite, const std::vector<SuiteOutcome>& outcomes, const HostFacts& host,
+                 const Corpus& known);
+
+}  // namespace perfcast

@@ -1,0 +1,115 @@
+// Profiles of a suite: whose times they hold, and their files.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "base/file.h"
+#include "base/statistics.h"
+#include "base/text.h"
+#include "collect/suite_runner.h"
+
+namespace perfcast {
+namespace {
+
+double six_digits(double value) { return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr); }
+
+template <typename Field>
+double median_per_unit(const std::vector<WorkReport>& runs, Field field) {
+  std::vector<double> values;
+  for (const WorkReport& run : runs) values.push_back(field(run) / run.work_units);
+  return median(values);
+}
+
+template <typename Field>
+double spread_per_unit(const std::vector<WorkReport>& runs, Field field) {
+  std::vector<double> values;
+  for (const WorkReport& run : runs) values.push_back(field(run) / run.work_units);
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const double middle = median(values);
+  return middle > 0 ? (*high - *low) / middle : 0;
+}
+
+Error invalid(const std::string& path, const std::string& what) {
+  return {"invalid-profile", what, path, "perfcast collect --again"};
+}
+
+}  // namespace
+
+void settle_times(Profile& profile, const SuiteProgram& program, const WorkReport& instrumented,
+                  const std::vector<WorkReport>& timed) {
+  const auto cpu = [](const WorkReport& run) { return run.cpu_s(); };
+  const auto wall = [](const WorkReport& run) { return run.wall_s; };
+  const double units = instrumented.work_units;
+  const double cpu_s = median_per_unit(timed, cpu) * units;
+  double user_s = 0;
+  double all_s = 0;
+  for (const WorkReport& run : timed) {
+    user_s += run.user_s;
+    all_s += run.cpu_s();
+  }
+  MetricValues& metrics = profile.metrics;
+  metrics["cpu_s"] = cpu_s;
+  metrics["user_s"] = cpu_s * user_s / all_s;
+  metrics["system_s"] = cpu_s * (1 - user_s / all_s);
+  metrics["wall_s"] = median_per_unit(timed, wall) * units;
+  metrics["native_runs_count"] = static_cast<double>(timed.size());
+  if (timed.size() > 1) {
+    metrics["cpu_spread_ratio"] = spread_per_unit(timed, cpu);
+    metrics["wall_spread_ratio"] = spread_per_unit(timed, wall);
+    profile.missing.erase("cpu_spread_ratio");
+    profile.missing.erase("wall_spread_ratio");
+  }
+  profile.work_units = units;
+  metrics = Catalogue::built_in().derive(metrics);
+  CollectorRecord record;
+  record.name = "suite";
+  record.status = "ok";
+  record.note = fmt::format(
+      "times are the median of {} native runs of {:.6g} {}s, start-up excluded, scaled to the {:.6g} of the counted "
+      "run",
+      timed.size(), timed[0].work_units, program.program.work_unit, units);
+  profile.collectors.push_back(std::move(record));
+}
+
+Status write_suite_profile(const Profile& profile, const std::string& path) {
+  const Catalogue& catalogue = Catalogue::built_in();
+  Profile compact = profile;
+  compact.metrics.clear();
+  for (const auto& [name, value] : profile.metrics) {
+    const Metric* metric = catalogue.find(name);
+    if (metric == nullptr || metric->kind == "counter") compact.metrics[name] = six_digits(value);
+  }
+  compact.missing.clear();
+  for (const auto& [name, why] : profile.missing) {
+    const Metric* metric = catalogue.find(name);
+    if (metric == nullptr || (metric->kind == "counter" && !metric->gpu_only)) compact.missing[name] = why;
+  }
+  return write_file_atomically(path, to_json(compact).dump(1) + "\n");
+}
+
+Result<Profile> read_suite_profile(const std::string& path) {
+  auto profile = read_profile(path);
+  if (!profile) return profile.error();
+  profile->metrics = Catalogue::built_in().derive(profile->metrics);
+  if (!profile->ok()) return invalid(path, "the program did not end well");
+  for (const ProfileWarning& warning : profile->warnings) {
+    if (warning.code == "runs-differ") return invalid(path, warning.message);
+  }
+  if (!profile->work_units || *profile->work_units <= 0) return invalid(path, "the work done is not stated");
+  for (const char* needed : {"instructions_count", "cpu_s"}) {
+    const auto found = profile->metrics.find(needed);
+    if (found == profile->metrics.end() || found->second <= 0) {
+      std::string what = std::string(needed) + " is missing";
+      for (const CollectorRecord& record : profile->collectors) {
+        if (record.status != "ok" && record.name == "qemu") what += ": " + record.note;
+      }
+      return invalid(path, what);
+    }
+  }
+  return profile;
+}
+
+}  // namespace perfcast
