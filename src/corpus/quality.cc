@@ -259,6 +259,7 @@ void Checker::judge_groups() {
 
 std::vector<OutlierCount> worst(const std::map<std::string, int64_t>& counts) {
   std::vector<OutlierCount> result;
+  result.reserve(counts.size());
   for (const auto& [name, count] : counts) result.push_back({name, count});
   std::stable_sort(result.begin(), result.end(),
                    [](const OutlierCount& a, const OutlierCount& b) { return a.count > b.count; });

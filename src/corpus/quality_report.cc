@@ -124,6 +124,7 @@ std::string outliers_text(const QualityCard& card) {
                                  card.outliers_count, card.outliers_compared_count, kOutlierDeviations);
   const auto list = [](const std::vector<OutlierCount>& counts) {
     std::vector<std::string> names;
+    names.reserve(counts.size());
     for (const OutlierCount& count : counts) names.push_back(printable(count.name) + " " + std::to_string(count.count));
     return join(names, ", ");
   };

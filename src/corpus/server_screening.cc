@@ -174,6 +174,7 @@ void drop_other_cpus(const std::vector<ScreenedServer>& servers, const std::vect
   const std::vector<bool> chosen = steady_programs(servers, screenings, comparable);
   const std::vector<Screening> before = screenings;
   std::vector<Fingerprint> fingerprints;
+  fingerprints.reserve(servers.size());
   for (const ScreenedServer& server : servers) fingerprints.push_back(fingerprint_of(server.log_rates, chosen));
   // Each round takes the platforms' patterns from the servers that the round before left.
   for (int round = 0; round < kFingerprintRounds; ++round) {
