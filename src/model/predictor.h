@@ -17,6 +17,9 @@ class TensorMap;  // model/bundle.h: named tensors of a bundle
 struct FitOptions {
   uint64_t seed = 1;
   int threads = 1;
+  // Where out-of-family predictions are needed (intervals, choice of a model): groups of families that are left out in
+  // turn; 0: each family alone, as many fits as there are families.
+  int64_t inner_folds = 0;
 };
 
 // A fitted model: features of a program -> log relative time on every platform it was fitted for.

@@ -190,16 +190,19 @@ Result<OutOfFamily> predict_out_of_family(const MakePredictor& make, const Train
   OutOfFamily result;
   result.log_rpv = Eigen::MatrixXd::Zero(targets->log_rpv.rows(), targets->log_rpv.cols());
   result.disagreement = Eigen::VectorXd::Zero(targets->log_rpv.rows());
+  const int64_t folds = options.inner_folds > 0 ? std::min(std::max<int64_t>(options.inner_folds, 2), targets->families)
+                                                : targets->families;
   std::atomic<int64_t> next = 0;
   std::mutex lock;
   std::optional<Error> failure;
   FitOptions inner = options;
   inner.threads = 1;
   const auto work = [&] {
-    for (int64_t family = next++; family < targets->families; family = next++) {
+    for (int64_t fold = next++; fold < folds; fold = next++) {
       std::vector<size_t> train;
       std::vector<size_t> test;
-      for (size_t p = 0; p < table.programs.size(); ++p) (targets->family[p] == family ? test : train).push_back(p);
+      for (size_t p = 0; p < table.programs.size(); ++p)
+        (targets->family[p] % folds == fold ? test : train).push_back(p);
       auto predictor = make();
       Status status = predictor ? (*predictor)->fit(table.with_programs(train), inner) : Status(predictor.error());
       if (!status) {
