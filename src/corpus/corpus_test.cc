@@ -58,6 +58,7 @@ Corpus two_by_two() {
 
 std::vector<std::string> ids(const std::vector<Program>& programs) {
   std::vector<std::string> result;
+  result.reserve(programs.size());
   for (const Program& one : programs) result.push_back(one.id);
   return result;
 }
@@ -88,6 +89,7 @@ TEST(CorpusTest, TellsPlatformsOfOneNameApart) {
   platforms[2].stepping = 7;
   make_platform_names_unique(platforms);
   std::vector<std::string> names;
+  names.reserve(platforms.size());
   for (const Platform& one : platforms) names.push_back(one.name);
   EXPECT_THAT(names, ElementsAre("Xeon (family 6 model 79)", "Xeon (family 6 model 85 stepping 4)",
                                  "Xeon (family 6 model 85 stepping 7)", "Other", "Bare (5)", "Bare (6)"));

@@ -18,6 +18,7 @@ constexpr size_t kPrograms = 8;
 ScreenedServer server(const std::string& vendor, const std::string& name, size_t platform, double shift,
                       const std::string& generation = "g") {
   ScreenedServer result{vendor, name, platform, generation, {}};
+  result.log_rates.reserve(kPrograms);
   for (size_t i = 0; i < kPrograms; ++i) {
     result.log_rates.push_back(shift + (platform == 0 ? 1.0 : 0.4) * std::sin(static_cast<double>(i)));
   }

@@ -199,6 +199,7 @@ TEST(SparecoresImportTest, NamesThatDifferInCaseAloneGetIdsOfTheirOwn) {
                             "vendor,server,stressng.matrix.1\nv,a,1\nv,b,2\nv,c,3\n")
                             .corpus;
   std::vector<std::string> ids;
+  ids.reserve(corpus.platforms.size());
   for (const Platform& platform : corpus.platforms) ids.push_back(platform.id);
   EXPECT_THAT(ids, UnorderedElementsAre("intel-xeon-platinum-8559c", "intel-xeon-platinum-8559c-caps", "unnamed-cpu"));
 }

@@ -41,6 +41,7 @@ TrainingTable compressors() {
 
 std::vector<std::string> left_out(const std::vector<Fold>& folds) {
   std::vector<std::string> names;
+  names.reserve(folds.size());
   for (const Fold& fold : folds) names.push_back(fold.left_out);
   return names;
 }
