@@ -5,3 +5,5 @@ perfcast_library(suite
   PRIVATE_DEPENDS fmt::fmt)
 
 add_subdirectory(harness)
+
+perfcast_tests(suite SOURCES suite_test.cc suite_tools_test.cc suite_runner_test.cc)

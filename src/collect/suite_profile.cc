@@ -14,6 +14,9 @@
 namespace perfcast {
 namespace {
 
+// No core retires more than about 6 instructions at 5 GHz for long.
+constexpr double kMostInstructionsPerSecond = 30e9;
+
 double six_digits(double value) { return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr); }
 
 template <typename Field>
@@ -64,6 +67,16 @@ void settle_times(Profile& profile, const SuiteProgram& program, const WorkRepor
   }
   profile.work_units = units;
   metrics = Catalogue::built_in().derive(metrics);
+  const auto instructions = metrics.find("instructions_count");
+  const double rate = instructions == metrics.end() ? 0 : instructions->second / cpu_s;
+  if (rate > kMostInstructionsPerSecond) {
+    profile.warnings.push_back(
+        {"other-code-path",
+         fmt::format("{:.0f} G instructions per second can't be: the emulated processor lacks an extension that the "
+                     "program uses natively, so that other code was counted",
+                     rate * 1e-9),
+         "no conclusion from this profile about code that uses such an extension"});
+  }
   CollectorRecord record;
   record.name = "suite";
   record.status = "ok";
@@ -87,7 +100,7 @@ Status write_suite_profile(const Profile& profile, const std::string& path) {
     const Metric* metric = catalogue.find(name);
     if (metric == nullptr || (metric->kind == "counter" && !metric->gpu_only)) compact.missing[name] = why;
   }
-  return write_file_atomically(path, to_json(compact).dump(1) + "\n");
+  return write_file_atomically(path, to_json(compact).dump(0) + "\n");
 }
 
 Result<Profile> read_suite_profile(const std::string& path) {

@@ -146,7 +146,8 @@ Result<StressNg> find_stress_ng(const std::string& path) {
     return Error{"tool-missing", "stress-ng is not there", path.empty() ? "PATH" : path,
                  "--stress-ng PATH of a built stress-ng, or " + install_advice("stress-ng")};
   }
-  tool.version = parse_stress_ng_version(first_line_of({tool.path, "--version"}));
+  const auto version = output_of({tool.path, "--version"});
+  if (version) tool.version = parse_stress_ng_version(*version);
   if (tool.version.empty()) {
     return Error{"not-stress-ng", "it does not tell a version of stress-ng", tool.path, "the stress-ng program"};
   }
