@@ -68,6 +68,11 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   verb->add_flag("!--no-intervals", arguments->options.intervals, "Point scores only: many times faster, no coverage");
+  verb->add_option("--inner-folds", arguments->options.inner_folds,
+                   "Groups of training families left out in turn for intervals and for the choice of `auto`; 0: each "
+                   "family alone")
+      ->check(CLI::Range(0, 10000))
+      ->capture_default_str();
   verb->add_flag("--details", arguments->details, "List families and programs, worst first");
   add_table_options(*verb, arguments->table);
   add_common_options(*verb, context);

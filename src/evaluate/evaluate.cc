@@ -1,56 +1,20 @@
 #include "evaluate/evaluate.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <set>
-#include <thread>
 
 #include "base/text.h"
-#include "evaluate/fold_forecast.h"
-#include "evaluate/measured_choice.h"
 #include "evaluate/platform_name.h"
+#include "evaluate/split_forecasts.h"
 
 namespace perfcast {
 namespace {
 
 constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
-// Shrinkage of the training covariance that platforms to measure are chosen by.
-constexpr double kCovarianceShrinkage = 0.1;
-// A platform is worth measuring on only where most training programs were.
-constexpr double kMeasuredCoverage = 0.8;
-constexpr double kMeasuredNoiseLog = 0.03;
-
-Eigen::MatrixXd centered(Eigen::MatrixXd values) {
-  for (int64_t row = 0; row < values.rows(); ++row) {
-    double sum = 0;
-    int64_t present = 0;
-    for (int64_t column = 0; column < values.cols(); ++column) {
-      if (std::isnan(values(row, column))) continue;
-      sum += values(row, column);
-      ++present;
-    }
-    if (present > 0) values.row(row).array() -= sum / static_cast<double>(present);
-  }
-  return values;
-}
-
-// One repetition's split with what all models share.
-struct Repetition {
-  uint64_t seed = 0;
-  std::vector<Fold> folds;
-  std::vector<std::vector<int64_t>> measured;  // per fold: columns given
-};
-
-struct Task {
-  size_t model, repetition, fold;
-};
-
 class Evaluator {
  public:
   Evaluator(const TrainingTable& table, const EvaluationOptions& options)
@@ -60,7 +24,9 @@ class Evaluator {
 
   Result<Evaluation> run() {
     if (Status status = prepare(); !status) return status.error();
-    if (Status status = forecast_all(); !status) return status.error();
+    auto forecasts = forecast_splits(table_, options_, models_, repetitions_, reference_);
+    if (!forecasts) return forecasts.error();
+    forecasts_ = std::move(*forecasts);
     add_model(0);  // the mean RPV
     add_majority();
     if (options_.split == Split::kPlatform) add_nearest_platform();
@@ -92,17 +58,9 @@ class Evaluator {
     if (options_.measured > 0 && !options_.intervals) {
       return Error{"bad-usage", "measured platforms need intervals", "--measured", "intervals left on"};
     }
-    for (int64_t i = 0; i < evaluation_.seeds; ++i) {
-      Repetition repetition;
-      repetition.seed = options_.seed + static_cast<uint64_t>(i);
-      repetition.folds = make_folds(table_, options_.split, options_.folds, repetition.seed);
-      if (repetition.folds.size() < 2) {
-        return Error{"empty-corpus", "there is too little to leave out under the split " + to_string(options_.split),
-                     "--split", "at least two programs, families or platforms"};
-      }
-      for (const Fold& fold : repetition.folds) repetition.measured.push_back(choose_measured(fold));
-      repetitions_.push_back(std::move(repetition));
-    }
+    auto repetitions = make_repetitions(table_, options_);
+    if (!repetitions) return repetitions.error();
+    repetitions_ = std::move(*repetitions);
     evaluation_.folds = static_cast<int64_t>(repetitions_.front().folds.size());
     note_split();
     note_measured();
@@ -131,24 +89,6 @@ class Evaluator {
     }
   }
 
-  std::vector<int64_t> choose_measured(const Fold& fold) const {
-    if (options_.measured <= 0) return {};
-    const Eigen::MatrixXd rpv = centered(Eigen::MatrixXd(log_times_(fold.train_programs, Eigen::all)));
-    std::map<std::string, double> programs_of;
-    for (const size_t p : fold.train_programs) ++programs_of[families_[p]];
-    Eigen::VectorXd weights(rpv.rows());
-    for (size_t i = 0; i < fold.train_programs.size(); ++i) {
-      weights(static_cast<int64_t>(i)) = 1 / std::sqrt(programs_of[families_[fold.train_programs[i]]]);
-    }
-    std::vector<bool> allowed;
-    for (int64_t j = 0; j < rpv.cols(); ++j) {
-      const auto present = static_cast<double>(rpv.col(j).array().isFinite().count());
-      allowed.push_back(present >= kMeasuredCoverage * static_cast<double>(rpv.rows()));
-    }
-    const Eigen::MatrixXd covariance = weighted_covariance(rpv, weights, kCovarianceShrinkage);
-    return most_telling_platforms(covariance, options_.measured, allowed, kMeasuredNoiseLog);
-  }
-
   void note_measured() {
     std::map<int64_t, int64_t> times;
     int64_t folds = 0;
@@ -167,120 +107,15 @@ class Evaluator {
     }
   }
 
-  Status forecast_all() {
-    const auto rows = static_cast<int64_t>(table_.programs.size()),
-               columns = static_cast<int64_t>(table_.platforms.size());
-    const Eigen::MatrixXd nothing = Eigen::MatrixXd::Constant(rows, columns, kAbsent);
-    forecasts_.assign(models_.size(), std::vector<FoldForecast>(repetitions_.size(), {nothing, nothing, nothing}));
-    std::vector<Task> tasks;
-    for (size_t m = 0; m < models_.size(); ++m) {
-      for (size_t r = 0; r < repetitions_.size(); ++r) {
-        for (size_t f = 0; f < repetitions_[r].folds.size(); ++f) tasks.push_back({m, r, f});
-      }
-    }
-    std::vector<std::optional<Error>> errors(tasks.size());
-    std::atomic<size_t> next = 0, done = 0;
-    std::atomic<bool> failed = false;
-    std::mutex progress;
-    const auto work = [&] {
-      for (size_t i = next++; i < tasks.size() && !failed; i = next++) {
-        if (Status status = forecast_fold(tasks[i]); !status) {
-          errors[i] = status.error();
-          failed = true;
-        }
-        const size_t finished = ++done;
-        if (options_.progress) {
-          const std::lock_guard<std::mutex> lock(progress);
-          options_.progress("evaluating: " + std::to_string(finished) + " of " + std::to_string(tasks.size()) +
-                            " fits (" + models_[tasks[i].model] + ")");
-        }
-      }
-    };
-    std::vector<std::thread> threads;
-    for (int t = 1; t < options_.threads; ++t) threads.emplace_back(work);
-    work();
-    for (std::thread& thread : threads) thread.join();
-    for (size_t i = 0; i < tasks.size(); ++i) {
-      if (!errors[i]) continue;
-      Error error = *errors[i];
-      const Fold& fold = repetitions_[tasks[i].repetition].folds[tasks[i].fold];
-      error.where = "model " + models_[tasks[i].model] + ", fold without " + fold.left_out +
-                    (error.where.empty() ? "" : ": " + error.where);
-      return error;
-    }
-    return {};
-  }
-
-  // Each task writes entries that no other task writes.
-  Status forecast_fold(const Task& task) {
-    const Repetition& repetition = repetitions_[task.repetition];
-    const Fold& fold = repetition.folds[task.fold];
-    FoldForecast& into = forecasts_[task.model][task.repetition];
-    FoldOptions fold_options;
-    fold_options.fit.seed = repetition.seed;
-    fold_options.intervals = options_.intervals;
-    fold_options.reference = reference_;
-    if (options_.split == Split::kPlatform) {
-      auto forecast =
-          forecast_platforms(table_, fold.train_platforms, fold.test_platforms, models_[task.model], fold_options.fit);
-      if (!forecast) return forecast.error();
-      for (const size_t j : fold.test_platforms) {
-        const auto column = static_cast<int64_t>(j);
-        into.predicted.col(column) = forecast->predicted.col(column);
-        into.lower.col(column) = forecast->lower.col(column);
-        into.upper.col(column) = forecast->upper.col(column);
-      }
-      return {};
-    }
-    const bool single_entries = options_.split == Split::kRandom;
-    TrainingTable training = single_entries ? table_ : table_.with_programs(fold.train_programs);
-    if (single_entries) {
-      for (const size_t entry : fold.test_entries) training.times[entry] = std::nullopt;
-    }
-    std::vector<const Profile*> profiles;
-    std::vector<std::vector<Measurement>> measured;
-    for (const size_t p : fold.test_programs) {
-      profiles.push_back(&table_.profiles[p]);
-      if (options_.measured <= 0) continue;
-      measured.emplace_back();
-      for (const int64_t column : repetition.measured[task.fold]) {
-        const double log_seconds = log_times_(static_cast<int64_t>(p), column);
-        if (!std::isnan(log_seconds)) measured.back().push_back({column, log_seconds});
-      }
-    }
-    auto forecast = forecast_programs(training, models_[task.model], fold_options, profiles, measured);
-    if (!forecast) return forecast.error();
-    if (single_entries) {
-      std::vector<int64_t> row_of(table_.programs.size(), -1);
-      for (size_t i = 0; i < fold.test_programs.size(); ++i) row_of[fold.test_programs[i]] = static_cast<int64_t>(i);
-      const size_t columns = table_.platforms.size();
-      for (const size_t entry : fold.test_entries) {
-        const auto row = static_cast<int64_t>(entry / columns), column = static_cast<int64_t>(entry % columns);
-        const int64_t from = row_of[entry / columns];
-        into.predicted(row, column) = forecast->predicted(from, column);
-        into.lower(row, column) = forecast->lower(from, column);
-        into.upper(row, column) = forecast->upper(from, column);
-      }
-      return {};
-    }
-    for (size_t i = 0; i < fold.test_programs.size(); ++i) {
-      const auto row = static_cast<int64_t>(fold.test_programs[i]), from = static_cast<int64_t>(i);
-      into.predicted.row(row) = forecast->predicted.row(from);
-      into.lower.row(row) = forecast->lower.row(from);
-      into.upper.row(row) = forecast->upper.row(from);
-    }
-    return {};
-  }
-
   // Both sides relative to the same reference; what was given as measured is no sample.
   ScoreInput scored(const FoldForecast& forecast, const Repetition& repetition) const {
-    ScoreInput input{log_times_, forecast.predicted, forecast.lower, forecast.upper, families_};
+    ScoreInput input{log_times_, forecast.predicted, forecast.lower, forecast.upper, families_, {}};
     if (options_.split == Split::kPlatform) {
       relative_to_known_platforms(repetition, input);
     } else {
       relative_to(reference_, input);
     }
-    mask_measured(repetition, input.truth);
+    mask_measured(repetition, input);
     return input;
   }
 
@@ -304,11 +139,15 @@ class Evaluator {
     if (reference_ >= 0) relative_to(reference_, input);
   }
 
-  void mask_measured(const Repetition& repetition, Eigen::MatrixXd& truth) const {
+  void mask_measured(const Repetition& repetition, ScoreInput& input) const {
     if (options_.measured <= 0) return;
+    input.complete.assign(table_.programs.size(), columns_in_use(input.truth));
     for (size_t f = 0; f < repetition.folds.size(); ++f) {
       for (const size_t p : repetition.folds[f].test_programs) {
-        for (const int64_t column : repetition.measured[f]) truth(static_cast<int64_t>(p), column) = kAbsent;
+        for (const int64_t column : repetition.measured[f]) {
+          input.complete[p] -= column == reference_ ? 0 : 1;
+          input.truth(static_cast<int64_t>(p), column) = kAbsent;
+        }
       }
     }
   }
@@ -339,7 +178,10 @@ class Evaluator {
     part.predicted = input.predicted(rows, Eigen::all);
     if (input.lower.size() > 0) part.lower = input.lower(rows, Eigen::all);
     if (input.upper.size() > 0) part.upper = input.upper(rows, Eigen::all);
-    for (const int64_t row : rows) part.families.push_back(input.families[static_cast<size_t>(row)]);
+    for (const int64_t row : rows) {
+      part.families.push_back(input.families[static_cast<size_t>(row)]);
+      if (!input.complete.empty()) part.complete.push_back(input.complete[static_cast<size_t>(row)]);
+    }
     return part;
   }
 
@@ -392,15 +234,14 @@ class Evaluator {
           for (const size_t p : fold.test_programs) vote_of[p] = votes.back().get();
         }
       }
-      ScoreInput input{log_times_, log_times_, {}, {}, families_};
+      ScoreInput input{log_times_, log_times_, {}, {}, families_, {}};
       relative_to(reference_, input);
-      mask_measured(repetition, input.truth);
+      mask_measured(repetition, input);
       for (size_t g = 0; g < groups().size(); ++g) {
         const std::vector<int64_t> rows = rows_of_group(groups()[g]);
         std::vector<const MajorityVote*> votes_of_rows;
         for (const int64_t row : rows) votes_of_rows.push_back(vote_of[static_cast<size_t>(row)]);
-        const ScoreInput part = rows_of(input, rows);
-        by_group[g].push_back(score_majority(part.truth, votes_of_rows, part.families));
+        by_group[g].push_back(score_majority(rows_of(input, rows), votes_of_rows));
       }
     }
     for (size_t g = 0; g < groups().size(); ++g) {

@@ -27,6 +27,9 @@ struct EvaluationOptions {
   // conditioning, left out of the scores. Not under the splits random and platform.
   int64_t measured = 0;
   bool intervals = true;  // as FoldOptions; without, the scores come much sooner and say nothing about coverage
+  // Groups of training families left out in turn to calibrate intervals and to choose a model, as FitOptions; 0: each
+  // family alone, which costs families / inner_folds times as much.
+  int64_t inner_folds = 10;
   std::function<void(const std::string&)> progress;  // from any thread, one call at a time
 };
 

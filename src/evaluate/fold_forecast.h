@@ -19,8 +19,8 @@ struct FoldForecast {
 
 struct FoldOptions {
   FitOptions fit;
-  // Calibrate intervals on the training rows alone, by leaving out each of their families in turn: as many more fits as
-  // there are families. Without, there are no intervals.
+  // Calibrate intervals on the training rows alone, by leaving out their families in turn: as many more fits as
+  // fit.inner_folds says. Without, there are no intervals.
   bool intervals = true;
   int64_t reference = -1;  // platform; -1: the mean over the platforms
 };

@@ -124,10 +124,16 @@ struct OrderCounts {
   }
 };
 
+std::vector<int64_t> complete_sizes(const ScoreInput& input) {
+  if (!input.complete.empty()) return input.complete;
+  return std::vector<int64_t>(static_cast<size_t>(input.truth.rows()), columns_in_use(input.truth));
+}
+
 int sign(double value) { return (value > 0) - (value < 0); }
 
-void score_order(const std::vector<Entry>& entries, int64_t complete_size, Scores& scores) {
+void score_order(const ScoreInput& input, const std::vector<Entry>& entries, Scores& scores) {
   static const double kApart = std::log(kPairApartRatio);
+  const std::vector<int64_t> complete = complete_sizes(input);
   OrderCounts counts;
   for_each_row(entries, [&](const Entry* first, const Entry* end) {
     if (end - first < 2) return;
@@ -139,7 +145,7 @@ void score_order(const std::vector<Entry>& entries, int64_t complete_size, Score
         if (truth != 0 && predicted != truth) same_order = false;
       }
     }
-    if (end - first == complete_size) {
+    if (end - first == complete[first->row]) {
       ++counts.whole;
       if (same_order) ++counts.whole_right;
     }
@@ -189,7 +195,8 @@ void count(const std::vector<Entry>& entries, const std::vector<std::string>& fa
   scores.families = static_cast<int64_t>(names.size());
 }
 
-// Columns that hold any truth at all: "all platforms of the evaluation" after a reference column was taken out.
+}  // namespace
+
 int64_t columns_in_use(const Eigen::MatrixXd& truth) {
   int64_t used = 0;
   for (int64_t column = 0; column < truth.cols(); ++column) {
@@ -198,8 +205,6 @@ int64_t columns_in_use(const Eigen::MatrixXd& truth) {
   return used;
 }
 
-}  // namespace
-
 Scores score(const ScoreInput& input) {
   Scores scores;
   const std::vector<Entry> entries = entries_of(input);
@@ -207,7 +212,7 @@ Scores score(const ScoreInput& input) {
   count(entries, input.families, scores);
   score_values(entries, input.truth.cols(), scores);
   score_linear(entries, scores);
-  score_order(entries, columns_in_use(input.truth), scores);
+  score_order(input, entries, scores);
   score_coverage(input, entries, scores);
   return scores;
 }
@@ -312,16 +317,15 @@ MajorityVote::MajorityVote(const Eigen::MatrixXd& training) {
 
 int MajorityVote::pair(int64_t first, int64_t second) const { return sign(votes_(first, second)); }
 
-Scores score_majority(const Eigen::MatrixXd& truth, const std::vector<const MajorityVote*>& votes,
-                      const std::vector<std::string>& families) {
+Scores score_majority(const ScoreInput& input, const std::vector<const MajorityVote*>& votes) {
   static const double kApart = std::log(kPairApartRatio);
-  ScoreInput input;
-  input.truth = truth;
-  input.predicted = truth;  // only to list the entries
-  const std::vector<Entry> entries = entries_of(input);
-  const int64_t complete = columns_in_use(truth);
+  const Eigen::MatrixXd& truth = input.truth;
+  ScoreInput all = input;
+  all.predicted = truth;  // only to list the entries
+  const std::vector<Entry> entries = entries_of(all);
+  const std::vector<int64_t> complete = complete_sizes(input);
   Scores scores;
-  count(entries, families, scores);
+  count(entries, input.families, scores);
   OrderCounts counts;
   for_each_row(entries, [&](const Entry* first, const Entry* end) {
     const MajorityVote& vote = *votes[first->row];
@@ -336,7 +340,7 @@ Scores score_majority(const Eigen::MatrixXd& truth, const std::vector<const Majo
         }
       }
     }
-    if (end - first == complete) {
+    if (end - first == complete[first->row]) {
       ++counts.whole;
       double previous = -std::numeric_limits<double>::infinity();
       bool same = !vote.order().empty();

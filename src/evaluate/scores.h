@@ -17,7 +17,13 @@ struct ScoreInput {
   // 90% intervals; 0 x 0 where the model gives none.
   Eigen::MatrixXd lower, upper;
   std::vector<std::string> families;  // of the rows
+  // Per row: entries of a row that was measured on all platforms that are scored. Empty: as many as there are columns
+  // with any truth.
+  std::vector<int64_t> complete;
 };
+
+// Columns that hold any truth at all: all platforms of the evaluation, without a reference column that was taken out.
+int64_t columns_in_use(const Eigen::MatrixXd& truth);
 
 // Absent: the score has no sample (no complete row for `sos`, no pair over 5% apart, no spread to explain, ...).
 struct Scores {
@@ -66,8 +72,7 @@ class MajorityVote {
   int64_t fastest_ = -1;
 };
 
-// Scores of majority votes: one vote per row of `truth` (votes of rows in one fold are the same object).
-Scores score_majority(const Eigen::MatrixXd& truth, const std::vector<const MajorityVote*>& votes,
-                      const std::vector<std::string>& families);
+// Scores of majority votes on the truth of `input`: one vote per row (rows of one fold share theirs).
+Scores score_majority(const ScoreInput& input, const std::vector<const MajorityVote*>& votes);
 
 }  // namespace perfcast

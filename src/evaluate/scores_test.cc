@@ -30,7 +30,7 @@ Eigen::MatrixXd logs(std::initializer_list<std::initializer_list<double>> rows) 
 }
 
 ScoreInput input_of(const Eigen::MatrixXd& truth, const Eigen::MatrixXd& predicted) {
-  ScoreInput input{truth, predicted, {}, {}, {}};
+  ScoreInput input{truth, predicted, {}, {}, {}, {}};
   for (int64_t row = 0; row < truth.rows(); ++row) input.families.push_back("family" + std::to_string(row));
   return input;
 }
@@ -101,6 +101,13 @@ TEST(Scores, CoverageCountsEntriesAndItsIntervalFamilies) {
   EXPECT_THAT(scores.coverage_90_upper, Optional(Near(high)));
 }
 
+TEST(Scores, ARowIsCompleteWithoutWhatItWasGiven) {
+  ScoreInput input = input_of(logs({{1, 2, kAbsent}, {kAbsent, 2, 4}}), logs({{1, 2, 4}, {1, 4, 2}}));
+  EXPECT_EQ(score(input).sos, std::nullopt);  // no row has all three
+  input.complete = {2, 2};                    // each was given another platform
+  EXPECT_THAT(score(input).sos, Optional(0.5));
+}
+
 TEST(Scores, OfNothingAreAbsent) {
   const Scores scores = score(input_of(logs({{kAbsent, 2}}), logs({{1, kAbsent}})));
   EXPECT_EQ(scores.n, 0);
@@ -160,7 +167,7 @@ TEST(MajorityVote, WithoutACompleteRowHasNoOrder) {
 
 TEST(ScoreMajority, CountsVotesAgainstMeasuredRows) {
   const MajorityVote vote(logs({{1, 2, 4}, {1, 2, 4}}));
-  const Scores scores = score_majority(logs({{1, 2, 4}, {2, 1, 4}}), {&vote, &vote}, {"a", "b"});
+  const Scores scores = score_majority(input_of(logs({{1, 2, 4}, {2, 1, 4}}), {}), {&vote, &vote});
   EXPECT_EQ(scores.n, 6);
   EXPECT_THAT(scores.pair_order, Optional(Near(5.0 / 6)));
   EXPECT_THAT(scores.sos, Optional(0.5));
@@ -171,7 +178,7 @@ TEST(ScoreMajority, CountsVotesAgainstMeasuredRows) {
 
 TEST(ScoreMajority, LeavesOutTheReferenceColumn) {
   const MajorityVote vote(logs({{1, 2, 4}, {1, 2, 4}}));
-  const Scores scores = score_majority(logs({{kAbsent, 2, 4}}), {&vote}, {"a"});
+  const Scores scores = score_majority(input_of(logs({{kAbsent, 2, 4}}), {}), {&vote});
   EXPECT_THAT(scores.sos, Optional(1.0));
   EXPECT_EQ(scores.best_share, std::nullopt);
 }

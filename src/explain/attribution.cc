@@ -1,6 +1,7 @@
 #include "explain/attribution.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <set>
@@ -206,7 +207,12 @@ std::string describe_feature(const std::string& name) {
   }
   const Metric* metric = metric_of_feature(name);
   if (metric == nullptr) return name;
-  return metric->name + " per instruction";
+  std::string text = metric->description;
+  // "Direct calls" within a sentence; "TLB misses" stays.
+  if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0) {
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  }
+  return text + " per instruction";
 }
 
 std::string describe_group(const std::string& group) {

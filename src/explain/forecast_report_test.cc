@@ -1,0 +1,215 @@
+#include "explain/forecast_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+
+#include "evaluate/testing/synthetic_corpus.h"
+#include "model/train_bundle.h"
+
+namespace perfcast {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+const Forecaster& forecaster() {
+  static const Forecaster made = [] {
+    const Corpus corpus = synthetic_corpus({});
+    const auto table = make_training_table(corpus, {});
+    auto bundle = train_bundle(*table, {.model = "kernel", .coverage = 0.9, .fit = {}});
+    if (!bundle) throw std::runtime_error(to_text(bundle.error()));
+    bundle->servers = corpus.servers;
+    return Forecaster(std::make_shared<const Bundle>(std::move(*bundle)));
+  }();
+  return made;
+}
+
+Profile example() { return synthetic_profile({}, 11); }
+
+ForecastReport report_of(const ForecastRequest& request, const Profile& profile = example()) {
+  auto report = make_forecast_report(forecaster(), profile, request);
+  if (!report) throw std::runtime_error(to_text(report.error()));
+  return std::move(*report);
+}
+
+std::string error_of(const ForecastRequest& request, const Profile& profile = example()) {
+  const auto report = make_forecast_report(forecaster(), profile, request);
+  return report ? "" : report.error().code;
+}
+
+double geometric_mean_rpv(const ForecastReport& report) {
+  double sum = 0;
+  for (const PlatformRow& row : report.rows) sum += std::log(row.rpv);
+  return std::exp(sum / static_cast<double>(report.rows.size()));
+}
+
+TEST(ForecastReport, SortsPlatformsAgainstTheirMean) {
+  const ForecastReport report = report_of({});
+  ASSERT_THAT(report.rows, SizeIs(6));
+  for (size_t i = 1; i < report.rows.size(); ++i) EXPECT_LE(report.rows[i - 1].rpv, report.rows[i].rpv);
+  for (const PlatformRow& row : report.rows) {
+    EXPECT_LT(row.lower, row.rpv);
+    EXPECT_LT(row.rpv, row.upper);
+  }
+  EXPECT_NEAR(geometric_mean_rpv(report), 1, 1e-9);
+}
+
+TEST(ForecastReport, TellsSecondsFromTheRunOnTheHost) {
+  const ForecastReport report = report_of({});
+  ASSERT_TRUE(report.host_platform);
+  EXPECT_EQ(report.host_platform->id, "example-200");
+  EXPECT_EQ(report.time_basis, "cpu");
+  for (const PlatformRow& row : report.rows) {
+    ASSERT_TRUE(row.time_s);
+    if (!row.is_host) continue;
+    EXPECT_NEAR(*row.time_s, *report.host_time_s, 1e-9);
+    EXPECT_NEAR(*row.time_lower_s, *report.host_time_s, 1e-9);
+  }
+  EXPECT_NEAR(*report.rows[0].time_s / *report.rows[1].time_s, report.rows[0].rpv / report.rows[1].rpv, 1e-9);
+}
+
+TEST(ForecastReport, HasNoSecondsForAHostLikeNone) {
+  Profile profile = example();
+  profile.host.cpu_vendor = "CentaurHauls";
+  const ForecastReport report = report_of({}, profile);
+  EXPECT_FALSE(report.host_platform);
+  EXPECT_FALSE(report.rows[0].time_s);
+  EXPECT_TRUE(to_json(report)["host_platform"].is_null());
+  ForecastRequest request;
+  request.reference = "host";
+  EXPECT_EQ(error_of(request, profile), "unknown-host");
+}
+
+TEST(ForecastReport, AgainstANamedReference) {
+  ForecastRequest request;
+  request.reference = "300";
+  const ForecastReport report = report_of(request);
+  EXPECT_EQ(report.reference, "example-300");
+  for (const PlatformRow& row : report.rows) {
+    if (row.platform.id != "example-300") continue;
+    EXPECT_NEAR(row.rpv, 1, 1e-12);
+    EXPECT_NEAR(row.lower, 1, 1e-12);
+    EXPECT_NEAR(row.upper, 1, 1e-12);
+  }
+  request.reference = "host";
+  EXPECT_EQ(report_of(request).reference, "example-200");
+  request.reference = "Example 999";
+  EXPECT_EQ(error_of(request), "unknown-platform");
+}
+
+TEST(ForecastReport, MeasuredTimesMoveTheForecast) {
+  ForecastRequest request;
+  const ForecastReport before = report_of(request);
+  request.measured_s = {{"Example 600", 100}};
+  const ForecastReport after = report_of(request);
+  EXPECT_EQ(after.time_basis, "measured");
+  const auto ratio = [](const ForecastReport& report) {
+    double host = 0, other = 0;
+    for (const PlatformRow& row : report.rows) {
+      if (row.platform.id == "example-200") host = row.rpv;
+      if (row.platform.id == "example-600") other = row.rpv;
+    }
+    return other / host;
+  };
+  EXPECT_GT(ratio(after), 3 * ratio(before));  // the host's own run is the second measurement
+  EXPECT_THAT(after.notes, Contains(HasSubstr("counts as measured")));
+  request.measured_s = {{"Example 600", -1}};
+  EXPECT_EQ(error_of(request), "bad-usage");
+  request.measured_s = {{"Example 9", 1}};
+  EXPECT_EQ(error_of(request), "unknown-platform");
+}
+
+TEST(ForecastReport, FiltersByFactsAndNames) {
+  ForecastRequest request;
+  request.filters = {"vendor=amd"};
+  EXPECT_THAT(report_of(request).rows, SizeIs(2));
+  request.filters = {"arch=x86_64", "name=example"};
+  EXPECT_THAT(report_of(request).rows, SizeIs(4));
+  request.filters = {"500"};
+  EXPECT_THAT(report_of(request).rows, SizeIs(1));
+  request.filters = {"cloud=cloud-a"};
+  request.top = 2;
+  EXPECT_THAT(report_of(request).rows, SizeIs(2));
+  request.filters = {"vendor=via"};
+  EXPECT_EQ(error_of(request), "no-platform");
+  request.filters = {"colour=red"};
+  EXPECT_EQ(error_of(request), "bad-usage");
+}
+
+TEST(ForecastReport, CostsComeFromPricesAndSeconds) {
+  const auto prices = PriceList::parse("vendor,server,price_per_hour\ncloud-a,m2.x1,3.6\ncloud-b,m2.x2,7.2\n", "p.csv");
+  ForecastRequest request;
+  request.prices = &*prices;
+  const ForecastReport report = report_of(request);
+  for (const PlatformRow& row : report.rows) {
+    if (row.platform.id != "example-200") {
+      EXPECT_FALSE(row.cost);
+      continue;
+    }
+    ASSERT_THAT(row.instances, SizeIs(2));
+    EXPECT_EQ(row.instances[0].server.name, "m2.x1");
+    EXPECT_NEAR(*row.cost, *row.time_s / 1000, 1e-12);
+  }
+}
+
+TEST(ForecastReport, ListsInstancesOnDemand) {
+  EXPECT_THAT(report_of({}).rows[0].instances, SizeIs(0));
+  ForecastRequest request;
+  request.instances = true;
+  EXPECT_THAT(report_of(request).rows[0].instances, SizeIs(4));
+  EXPECT_THAT(to_text(report_of(request), false), HasSubstr("vCPUs"));
+}
+
+TEST(ForecastReport, SaysLoudlyWhatIsOutOfDistribution) {
+  Profile profile = example();
+  profile.instruction_set = "riscv64";
+  const ForecastReport report = report_of({}, profile);
+  EXPECT_FALSE(report.in_distribution);
+  const std::string text = to_text(report, false);
+  EXPECT_THAT(text, HasSubstr("OUT OF DISTRIBUTION"));
+  EXPECT_THAT(text, HasSubstr("riscv64"));
+  EXPECT_EQ(to_json(report)["in_distribution"], false);
+}
+
+TEST(ForecastReport, CarriesTheProfilesOwnWarnings) {
+  Profile profile = example();
+  profile.warnings.push_back({"clock-bound", "its run time does not grow under instrumentation", "fix the work"});
+  profile.warnings.push_back({"multiplexed", "counters were shared in time", ""});
+  const ForecastReport report = report_of({}, profile);
+  EXPECT_FALSE(report.in_distribution);
+  EXPECT_THAT(report.warnings, SizeIs(2));
+  EXPECT_THAT(to_text(report, false), HasSubstr("does not grow under instrumentation"));
+}
+
+TEST(ForecastReport, NotesProgramsThatWaitOrSpread) {
+  Profile profile = example();
+  profile.metrics["wall_s"] = 2 * profile.metrics["cpu_s"];
+  EXPECT_THAT(report_of({}, profile).notes, Contains(HasSubstr("50% of its time")));
+  profile.metrics["wall_s"] = profile.metrics["cpu_s"] / 4;
+  const ForecastReport spread = report_of({}, profile);
+  EXPECT_EQ(spread.time_basis, "wall");
+  EXPECT_THAT(spread.notes, Contains(HasSubstr("4.0 cores")));
+}
+
+TEST(ForecastReport, HasTheFixedNames) {
+  const Json json = to_json(report_of({}));
+  EXPECT_EQ(json.begin().key(), "schema");
+  EXPECT_EQ(json["schema"], "perfcast.forecast/1");
+  for (const char* name :
+       {"program", "reference", "in_distribution", "nearest", "host_platform", "platforms", "explanation"}) {
+    EXPECT_TRUE(json.contains(name)) << name;
+  }
+  for (const char* name : {"id", "name", "rpv", "lower", "upper", "time_s"}) {
+    EXPECT_TRUE(json["platforms"][0].contains(name)) << name;
+  }
+  double share = 0;
+  for (const Json& group : json["explanation"]["groups"]) share += group["share"].get<double>();
+  EXPECT_NEAR(share, 1, 1e-9);
+}
+
+}  // namespace
+}  // namespace perfcast
