@@ -208,16 +208,15 @@ Json to_json(const ForecastReport& report) {
   json["in_distribution"] = report.in_distribution;
   Json& nearest = json["nearest"] = Json::array();
   for (const Neighbour& neighbour : report.nearest) nearest.push_back(neighbour.program);
-  Json& host = json["host"] = Json::object();
+  json["host_platform"] = report.host_platform ? Json(report.host_platform->id) : Json();
+  Json host;
   host["cpu_model"] = report.host_cpu;
   if (report.host) {
-    json["host_platform"] = report.host_platform->id;
     host["match"] = to_string(report.host->certainty);
     host["how"] = report.host->how;
-  } else {
-    json["host_platform"] = nullptr;
   }
   if (report.host_time_s) host["time_s"] = *report.host_time_s;
+  json["host"] = std::move(host);
   if (!report.time_basis.empty()) json["time_basis"] = report.time_basis;
   Json& platforms = json["platforms"] = Json::array();
   for (const PlatformRow& row : report.rows) {
