@@ -115,7 +115,7 @@ class BundleCodec {
         tensors.bytes_[name].assign(start, static_cast<size_t>(rows * cols));
       }
     }
-    return {};
+    return check_model(tensors, path);
   }
 
   static Json json_values(const TensorMap& tensors) {
@@ -128,6 +128,20 @@ class BundleCodec {
   }
 
  private:
+  // Models compare and sort their numbers: none may be NaN or infinite.
+  static Status check_model(const TensorMap& tensors, const std::string& path) {
+    const auto check = [&path](const auto& values) -> Status {
+      for (const auto& [name, matrix] : values) {
+        if (name.starts_with("predictor/") && !matrix.allFinite()) {
+          return bad("tensor '" + name + "' holds a number that is not finite", path);
+        }
+      }
+      return {};
+    };
+    if (auto status = check(tensors.doubles_); !status) return status;
+    return check(tensors.floats_);
+  }
+
   template <typename Matrix>
   static void copy(const char* from, Matrix& to, int64_t rows, int64_t cols) {
     // A tensor without columns claims no bytes: its rows are not limited by the file's size.
@@ -145,6 +159,7 @@ std::string encode_bundle(const Bundle& bundle) {
   tensors.put("training_log_rpv", bundle.training_log_rpv);
   tensors.put("training_log_seconds_per_instruction_mean", bundle.training_log_seconds_per_instruction_mean);
   tensors.put("residual_covariance", bundle.calibration.residual_covariance);
+  tensors.put("residuals", bundle.calibration.residuals);
   tensors.put("platform_scale", bundle.calibration.platform_scale);
   TensorMap state;
   bundle.predictor->save(state);
@@ -220,12 +235,15 @@ Status read_numbers(const Json& header, const TensorMap& tensors, const std::str
   if (!seconds) return seconds.error();
   auto covariance = tensors.get("residual_covariance", platforms, platforms);
   if (!covariance) return covariance.error();
+  auto residuals = tensors.get("residuals", programs, platforms);
+  if (!residuals) return residuals.error();
   auto scale = tensors.get("platform_scale", platforms, 1);
   if (!scale) return scale.error();
   bundle.training_features = std::move(*training_features);
   bundle.training_log_rpv = std::move(*rpv);
   bundle.training_log_seconds_per_instruction_mean = seconds->col(0);
   bundle.calibration.residual_covariance = std::move(*covariance);
+  bundle.calibration.residuals = std::move(*residuals);
   bundle.calibration.platform_scale = scale->col(0);
   return {};
 }
@@ -253,6 +271,8 @@ Result<Bundle> decode_header(const Json& header, std::string_view data, const st
                                read_records(in, "programs", bundle.programs, program_from_header)}) {
     if (!status) return bad(status.error().message, status.error().where);
   }
+
+  if (bundle.platforms.empty() || bundle.programs.empty()) return bad("it names no platform or no program", source);
 
   TensorMap tensors;
   if (auto status = BundleCodec::decode(*index, data, source, tensors); !status) return status.error();

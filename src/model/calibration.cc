@@ -105,6 +105,7 @@ Calibration calibrate(const OutOfFamily& predictions, const Targets& targets, co
     if (targets.present(i) == 0) known(i) = std::numeric_limits<double>::quiet_NaN();
   }
   result.residual_covariance = residual_covariance(known, targets.weights, table.platforms);
+  result.residuals = std::move(known);
 
   const Eigen::VectorXd& usual = predictions.disagreement;
   result.disagreement_limit =

@@ -19,6 +19,7 @@ struct Calibration {
   std::map<std::string, double> multiple;
   Eigen::VectorXd platform_scale;       // J
   Eigen::MatrixXd residual_covariance;  // J x J of out-of-family residuals, shrunk towards kinship of platforms
+  Eigen::MatrixXd residuals;            // P x J out-of-family residuals, NaN: not measured
   double disagreement_limit = 0;        // disagreement above it: out of distribution
 };
 

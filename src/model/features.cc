@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <span>
 
 namespace perfcast {
@@ -39,7 +40,8 @@ const std::vector<WorkClass>& work_classes() {
       {"x87_divide", 18, {{"op_x87_div_count", 1}, {"op_x87_transcendental_count", 1}}},
       {"fp_convert", 1, {{"op_fp_cvt_count", 1}, {"op_fp_mov_scalar_count", 1}}},
       {"int_multiply", 1, {{"op_int_mul_count", 1}}},
-      {"int_divide", 20, {{"op_int_div_count", 1}}},
+      {"int_divide", 10, {{"op_int_div_count", 1}, {"int_div_64_count", -1}}},
+      {"int_divide_64", 18, {{"int_div_64_count", 1}}},
       {"shift", 0.3, {{"op_shift_count", 1}}},
       {"select", 0.3, {{"op_select_count", 1}}},
       {"call", 0.5, {{"op_call_count", 1}, {"op_ind_call_count", 1}, {"op_ret_count", 1}, {"op_push_pop_count", 0.5}}},
@@ -74,13 +76,14 @@ const std::vector<WorkClass>& work_classes() {
       {"store_far", 8, {{"miss_1m_store_sequential_count", 1}, {"miss_1m_store_random_count", 1}}},
       {"tlb_miss", 4, {{"tlb_miss_count", 1}}},
       {"page_walk", 25, {{"stlb_1536_miss_count", 1}}},
-      {"branch_miss", 16, {{"gshare_misses_count", 1}}},
+      {"branch_miss", 15, {{"tage_misses_count", 1}}},
       {"indirect_miss", 16, {{"indirect_misses_count", 1}}},
       {"branch_taken", 0.5, {{"branches_taken_count", 1}}},
       {"branch", 0.2, {{"branches_count", 1}}},
       {"indirect", 1, {{"indirect_branches_count", 1}}},
       {"icache_miss", 12, {{"icache_32k_miss_count", 1}}},
       {"system_call", 400, {{"syscalls_count", 1}}},
+      {"page_fault", 2500, {{"page_faults_minor_count", 1}}},
       {"base", 0.22, {{kInstructions, 1}}},
   };
   return classes;
@@ -89,13 +92,14 @@ const std::vector<WorkClass>& work_classes() {
 struct RateFeature {
   std::string name;
   std::vector<std::string> metrics;  // their sum
+  double floor = kRateFloor;
 };
 
 // Counters that become features of their own.
 const std::vector<RateFeature>& rate_features() {
   static const std::vector<RateFeature> features = [] {
     std::vector<RateFeature> made;
-    const auto single = [&made](const std::string& name) { made.push_back({name, {name + "_count"}}); };
+    const auto single = [&made](const std::string& name) { made.push_back({name, {name + "_count"}, kRateFloor}); };
     for (const char* op :
          {"int_alu",     "int_mul",       "int_div",       "logic",         "shift",          "mov",
           "lea",         "select",        "push_pop",      "cond_branch",   "jump",           "call",
@@ -114,12 +118,15 @@ const std::vector<RateFeature>& rate_features() {
       const std::string miss = std::string("miss_") + size;
       single(miss + "_sequential");
       single(miss + "_random");
-      made.push_back({miss + "_store", {miss + "_store_sequential_count", miss + "_store_random_count"}});
+      made.push_back({miss + "_store", {miss + "_store_sequential_count", miss + "_store_random_count"}, kRateFloor});
     }
-    for (const char* kind : {"icache_32k_miss", "tlb_miss", "stlb_1536_miss", "branches", "branches_taken",
-                             "gshare_misses", "bimodal_misses", "indirect_branches", "indirect_misses", "syscalls"}) {
+    for (const char* kind :
+         {"icache_32k_miss", "tlb_miss", "stlb_1536_miss", "branches", "branches_taken", "tage_misses", "gshare_misses",
+          "bimodal_misses", "int_div_64", "indirect_branches", "indirect_misses", "syscalls"}) {
       single(kind);
     }
+    // One costs thousands of cycles: it matters where it is a thousand times rarer than the others.
+    made.push_back({"page_faults_minor", {"page_faults_minor_count"}, 1e-7});
     return made;
   }();
   return features;
@@ -135,6 +142,7 @@ struct Plan {
   std::vector<std::vector<Operand>> classes;
   std::vector<double> cycles;
   std::vector<std::vector<size_t>> rates;
+  std::vector<double> floors;
   size_t instructions;
 };
 
@@ -163,6 +171,7 @@ const Plan& plan() {
       std::vector<size_t> places;
       for (const std::string& metric : feature.metrics) places.push_back(place(metric));
       result.rates.push_back(places);
+      result.floors.push_back(feature.floor);
     }
     result.instructions = place(kInstructions);
     return result;
@@ -209,6 +218,16 @@ Eigen::VectorXd textbook_costs() {
   return Eigen::Map<const Eigen::VectorXd>(cycles.data(), static_cast<Eigen::Index>(cycles.size()));
 }
 
+Eigen::VectorXd memory_classes() {
+  static const std::set<std::string> names = {"l2_hit",      "l3_hit",     "memory",      "stream_near",
+                                              "stream_far",  "store_far",  "tlb_miss",    "page_walk",
+                                              "system_call", "page_fault", "icache_miss", "string"};
+  const std::vector<std::string> classes = work_class_names();
+  Eigen::VectorXd result(static_cast<Eigen::Index>(classes.size()));
+  for (size_t k = 0; k < classes.size(); ++k) result(static_cast<Eigen::Index>(k)) = names.contains(classes[k]) ? 1 : 0;
+  return result;
+}
+
 Eigen::MatrixXd work_rates(const std::vector<const Profile*>& profiles) {
   Eigen::MatrixXd result(static_cast<Eigen::Index>(profiles.size()), textbook_costs().size());
   std::vector<double> rates;
@@ -251,7 +270,7 @@ Eigen::MatrixXd extract_features(const std::vector<const Profile*>& profiles) {
     for (size_t r = 0; r < wanted.rates.size(); ++r) {
       double rate = 0;
       for (const size_t metric : wanted.rates[r]) rate += rates[metric];
-      result(p, static_cast<Eigen::Index>(class_count + r)) = std::log(rate + kRateFloor);
+      result(p, static_cast<Eigen::Index>(class_count + r)) = std::log(rate + wanted.floors[r]);
     }
   }
   return result;

@@ -13,6 +13,8 @@ namespace perfcast {
 // Work classes: the causes of time, each a count per instruction and the cycles it costs on a textbook core.
 std::vector<std::string> work_class_names();  // K; the last is "base": what every instruction costs
 Eigen::VectorXd textbook_costs();             // K, cycles
+// K: 1 where a class is about memory or the system, which platforms of one core design do differently.
+Eigen::VectorXd memory_classes();
 // [profiles x K] events per instruction.
 Eigen::MatrixXd work_rates(const std::vector<const Profile*>& profiles);
 

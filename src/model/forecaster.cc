@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "base/text.h"
@@ -138,6 +139,26 @@ void Forecaster::judge(const Profile& profile, const Eigen::RowVectorXd& feature
   }
 }
 
+// Programs err alike on the same platforms when they are alike: residuals count by similarity, the fourth power of a
+// Gaussian kernel of the feature distance.
+Eigen::MatrixXd Forecaster::covariance_near(const Eigen::RowVectorXd& features) const {
+  const Calibration& calibration = bundle_->calibration;
+  const Eigen::RowVectorXd distances = feature_distances(standardised_with_gaps(standardiser_, features), rows_);
+  double nearest = std::numeric_limits<double>::infinity();
+  for (const double distance : distances) nearest = distance < nearest ? distance : nearest;
+  if (!std::isfinite(nearest)) return calibration.residual_covariance;
+  std::map<std::string, double> members;
+  for (const Program& program : bundle_->programs) ++members[program.family];
+  Eigen::VectorXd weights(distances.size());
+  for (Eigen::Index p = 0; p < weights.size(); ++p) {
+    const double excess = distances(p) * distances(p) - nearest * nearest;
+    weights(p) = std::isnan(excess)
+                     ? 0
+                     : std::exp(-2 * excess) / std::sqrt(members.at(bundle_->programs[static_cast<size_t>(p)].family));
+  }
+  return residual_covariance(calibration.residuals, weights, bundle_->platforms);
+}
+
 Result<Forecast> Forecaster::forecast(const Profile& profile, const std::vector<Measurement>& measured) const {
   const std::vector<const Profile*> one = {&profile};
   const Eigen::MatrixXd features = extract_features(one);
@@ -157,6 +178,7 @@ Result<Forecast> Forecaster::forecast(const Profile& profile, const std::vector<
     half *= std::isnan(excess) ? kWidestFactor : std::clamp(excess, kLeastFactor, kWidestFactor);
   }
   if (!measured.empty()) {
+    belief.covariance = covariance_near(features);
     const Eigen::VectorXd before = relative_deviations(belief.covariance);
     auto posterior = condition(belief, measured, kMeasurementNoiseLog);
     if (!posterior) return posterior.error();

@@ -49,6 +49,7 @@ class Forecaster {
 
  private:
   void judge(const Profile& profile, const Eigen::RowVectorXd& features, double disagreement, Forecast& result) const;
+  Eigen::MatrixXd covariance_near(const Eigen::RowVectorXd& features) const;
 
   std::shared_ptr<const Bundle> bundle_;
   Standardiser standardiser_;

@@ -9,6 +9,7 @@
 #include "model/linear/additive_cost.h"
 #include "model/mean_predictor.h"
 #include "model/neighbour/knn_predictor.h"
+#include "model/neural/dense_predictor.h"
 #include "model/physics/physics_predictor.h"
 #include "model/stack_predictor.h"
 #include "model/tree/boosted_predictor.h"
@@ -36,6 +37,7 @@ constexpr Entry kFamilies[] = {
     {"forest", make<ForestPredictor>},
     {"physics", make<PhysicsPredictor>},
     {"gbt", make<BoostedPredictor>},
+    {"dnn", make<DensePredictor>},
     {"stack", make<StackPredictor>},
     {"auto", make<AutoPredictor>},
 };

@@ -4,7 +4,7 @@
 
 namespace perfcast {
 
-StackPredictor::StackPredictor() : StackPredictor({"forest", "kernel", "physics"}) {}
+StackPredictor::StackPredictor() : StackPredictor({"forest", "physics"}) {}
 
 StackPredictor::StackPredictor(const std::vector<std::string>& families) {
   for (const std::string& name : families) {

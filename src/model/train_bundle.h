@@ -12,7 +12,7 @@ namespace perfcast {
 struct TrainOptions {
   std::string model = "stack";  // of predictor_families()
   double coverage = 0.9;
-  FitOptions fit;
+  FitOptions fit = {};
 };
 
 // Everything but card and servers is filled in. The same table and options give the same bundle. "unknown-model",

@@ -12,9 +12,10 @@
 namespace perfcast {
 namespace {
 
-constexpr int kRounds = 6;        // of program scale, costs, expected costs
-constexpr double kShrinkage = 1;  // weight of the expected cost against one program
-constexpr double kStrangers = 1;  // platforms of a kind that weigh as much as what stands behind the kind
+constexpr int kRounds = 10;                // of program scale, costs, expected costs
+constexpr double kShrinkage = 0.5;         // weight of the expected cost against one program
+constexpr double kMemoryShrinkage = 0.01;  // of what differs within a core design: memory and system
+constexpr double kStrangers = 1;           // platforms of a kind that weigh as much as what stands behind the kind
 constexpr double kLeastMultiple = 0.05;
 constexpr double kLargestMultiple = 20;
 
@@ -53,6 +54,7 @@ void AdditiveCostPredictor::fit_costs(const Eigen::MatrixXd& shares, const Targe
     lines.push_back(core_line(platform));
   }
   const Eigen::RowVectorXd speed = weighted_mean(targets.log_rpv, targets.weights).array().exp();
+  const Eigen::VectorXd shrinkage = kShrinkage + (kMemoryShrinkage - kShrinkage) * memory_classes().array();
   Eigen::MatrixXd expected = Eigen::VectorXd::Ones(classes) * speed;
   costs_ = expected;
   for (int round = 0; round < kRounds; ++round) {
@@ -63,8 +65,8 @@ void AdditiveCostPredictor::fit_costs(const Eigen::MatrixXd& shares, const Targe
       const Eigen::MatrixXd rows = cycles.col(j).cwiseInverse().asDiagonal() * shares * expected.col(j).asDiagonal();
       const Eigen::VectorXd weights = targets.weights.cwiseProduct(targets.present.col(j));
       Eigen::MatrixXd gram = rows.transpose() * weights.asDiagonal() * rows;
-      gram.diagonal().array() += kShrinkage;
-      const Eigen::VectorXd moment = (rows.transpose() * weights).array() + kShrinkage;
+      gram.diagonal() += shrinkage;
+      const Eigen::VectorXd moment = rows.transpose() * weights + shrinkage;
       costs_.col(j) = expected.col(j).cwiseProduct(nonnegative_least_squares(gram, moment));
     }
     const Eigen::MatrixXd multiples = costs_.array().rowwise() / speed.array();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "model/bundle.h"
 #include "model/features.h"
@@ -18,25 +17,18 @@ constexpr double kCommon = 1;
 constexpr double kLine = 0.5;
 constexpr double kDesign = 0.35;
 constexpr double kPlatform = 0.25;
-constexpr double kPlatformMemory = 1.25;
+constexpr double kPlatformMemory = 0.75;
 constexpr double kSpeed = 0.5;
 constexpr double kNoise = 0.2;
 // Platforms' residuals move together: all J count as about this many independent ones.
 constexpr double kIndependentPlatforms = 8;
 constexpr double kPlatformPull = 4;  // of the platform's own terms towards 0, beyond their prior
 
-const std::set<std::string>& memory_classes() {
-  static const std::set<std::string> names = {"l2_hit",      "l3_hit",      "memory",   "stream_near",
-                                              "stream_far",  "store_far",   "tlb_miss", "page_walk",
-                                              "system_call", "icache_miss", "string"};
-  return names;
-}
-
 // What is known of a line of designs before any measurement, as factors of textbook cost.
 double known_factor(const std::string& line, const std::string& work_class) {
   if (line == "arm" && work_class == "x87") return 30;  // long double is software there
   if (line == "arm" && work_class == "x87_divide") return 4;
-  if (line == "intel-core" && work_class.starts_with("int_divide")) return 2.5;
+  if (line == "intel-core" && work_class == "int_divide_64") return 3;  // 64-bit division became fast with Ice Lake
   return 1;
 }
 
@@ -67,11 +59,12 @@ class CostHierarchy {
     line_ = group_of(lines, lines_);
     const std::vector<std::string> names = work_class_names();
     const Eigen::VectorXd textbook = textbook_costs();
+    const Eigen::VectorXd memory = memory_classes();
     start_.resize(classes_, outputs_);
     deviation_.resize(classes_);
     for (Eigen::Index k = 0; k < classes_; ++k) {
       const std::string& name = names[static_cast<size_t>(k)];
-      deviation_(k) = memory_classes().contains(name) ? kPlatformMemory : kPlatform;
+      deviation_(k) = memory(k) == 1 ? kPlatformMemory : kPlatform;
       for (Eigen::Index j = 0; j < outputs_; ++j) {
         start_(k, j) = std::log(textbook(k) * known_factor(lines[static_cast<size_t>(j)], name));
       }

@@ -1,0 +1,201 @@
+#include "model/neural/dense_network.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/random.h"
+#include "model/neural/dense_kernels.h"
+#include "model/neural/dense_predictor.h"
+#include "model/test_world.h"
+
+namespace perfcast {
+namespace {
+
+RowMatrixF random_matrix(Random& random, Eigen::Index rows, Eigen::Index cols) {
+  return RowMatrixF::NullaryExpr(rows, cols, [&] { return static_cast<float>(random.normal()); });
+}
+
+TEST(Multiply, AllTranspositions) {
+  Random random(1);
+  const RowMatrixF a = random_matrix(random, 3, 4);
+  const RowMatrixF b = random_matrix(random, 4, 5);
+  const RowMatrixF a_transposed = a.transpose();
+  const RowMatrixF b_transposed = b.transpose();
+  const RowMatrixF expected = a * b;
+  for (const bool transpose_a : {false, true}) {
+    for (const bool transpose_b : {false, true}) {
+      RowMatrixF c(3, 5);
+      const Product product{.transpose_a = transpose_a, .transpose_b = transpose_b, .m = 3, .n = 5, .k = 4};
+      ASSERT_TRUE(
+          multiply(product, (transpose_a ? a_transposed : a).data(), (transpose_b ? b_transposed : b).data(), c.data())
+              .ok());
+      EXPECT_LT((c - expected).cwiseAbs().maxCoeff(), 1e-5f);
+    }
+  }
+  EXPECT_TRUE(multiply({.m = 0, .n = 5, .k = 4}, a.data(), b.data(), nullptr).ok());
+}
+
+TEST(Bfloat16, RoundsToNearestEven) {
+  EXPECT_EQ(from_bfloat16(to_bfloat16(1.0f)), 1.0f);
+  EXPECT_EQ(from_bfloat16(to_bfloat16(1.0f + 1.0f / 256)), 1.0f);               // a tie, to even
+  EXPECT_EQ(from_bfloat16(to_bfloat16(1.0f + 3.0f / 256)), 1.0f + 2.0f / 128);  // a tie, to even
+  EXPECT_NEAR(from_bfloat16(to_bfloat16(-3.14159f)), -3.14159f, 0.01);
+  EXPECT_TRUE(std::isnan(from_bfloat16(to_bfloat16(std::numeric_limits<float>::quiet_NaN()))));
+  EXPECT_TRUE(std::isinf(from_bfloat16(to_bfloat16(std::numeric_limits<float>::infinity()))));
+}
+
+TEST(AddRowProduct, SkipsZerosAndAddsTheRest) {
+  Random random(2);
+  for (const size_t inputs : {1u, 3u, 4u, 7u, 64u}) {
+    std::vector<float> input(inputs);
+    for (float& value : input) value = random.uniform() < 0.4 ? 0.0f : static_cast<float>(random.normal());
+    std::vector<uint16_t> weights(inputs * 37);
+    for (uint16_t& weight : weights) weight = to_bfloat16(static_cast<float>(random.normal()));
+    std::vector<float> output(37, 1.0f);
+    add_row_product(input, weights.data(), output);
+    for (size_t j = 0; j < 37; ++j) {
+      double expected = 1;
+      for (size_t i = 0; i < inputs; ++i) {
+        expected += static_cast<double>(input[i]) * static_cast<double>(from_bfloat16(weights[i * 37 + j]));
+      }
+      EXPECT_NEAR(output[j], expected, 1e-4);
+    }
+  }
+}
+
+TEST(DenseNetwork, GradientAgreesWithFiniteDifferences) {
+  Random random(3);
+  DenseNetwork network({4, 6, 5, 3}, 7);
+  for (DenseLayer& layer : network.layers()) layer.bias.setConstant(0.1f);
+  TrainingBatch batch{random_matrix(random, 8, 4), random_matrix(random, 8, 3), random_matrix(random, 8, 3).cwiseAbs()};
+  batch.weights(2, 1) = 0;
+  std::vector<DenseLayer> gradients;
+  std::vector<DenseLayer> ignored;
+  ASSERT_TRUE(network.gradient(batch, gradients));
+  const auto slope = [&](float& value, float step) {
+    const float before = value;
+    value = before + step;
+    const double above = *network.gradient(batch, ignored);
+    value = before - step;
+    const double below = *network.gradient(batch, ignored);
+    value = before;
+    return (above - below) / (2 * static_cast<double>(step));
+  };
+  int compared = 0;
+  int kinked = 0;
+  const auto compare = [&](float& value, float gradient) {
+    const double coarse = slope(value, 2e-2f);
+    const double fine = slope(value, 1e-2f);
+    // A unit that switches on or off within a step has no derivative there.
+    if (std::abs(coarse - fine) > 5e-4) {
+      ++kinked;
+      return;
+    }
+    ++compared;
+    EXPECT_NEAR(fine, static_cast<double>(gradient), 2e-3);
+  };
+  for (size_t i = 0; i < 3; ++i) {
+    DenseLayer& layer = network.layers()[i];
+    for (Eigen::Index w = 0; w < layer.weights.size(); ++w) {
+      compare(layer.weights.data()[w], gradients[i].weights.data()[w]);
+    }
+    for (Eigen::Index c = 0; c < layer.bias.size(); ++c) compare(layer.bias(c), gradients[i].bias(c));
+    EXPECT_GT(gradients[i].weights.cwiseAbs().maxCoeff(), 1e-3f) << "layer " << i;
+  }
+  EXPECT_GT(compared, 2 * kinked);
+}
+
+TEST(DenseNetwork, WhatWeighsNothingTeachesNothing) {
+  Random random(4);
+  DenseNetwork network({3, 4, 2}, 1);
+  TrainingBatch batch{random_matrix(random, 5, 3), random_matrix(random, 5, 2), RowMatrixF::Zero(5, 2)};
+  std::vector<DenseLayer> gradients;
+  EXPECT_EQ(*network.gradient(batch, gradients), 0);
+  EXPECT_EQ(gradients[0].weights.cwiseAbs().maxCoeff(), 0);
+}
+
+TEST(Adam, FirstStepMovesEveryWeightByTheLearningRate) {
+  DenseNetwork network({2, 2}, 1);
+  const RowMatrixF before = network.layers()[0].weights;
+  std::vector<DenseLayer> gradients(1);
+  gradients[0].weights = RowMatrixF::Constant(2, 2, -3.0f);
+  gradients[0].bias = Eigen::VectorXf::Constant(2, 0.5f);
+  Adam adam({.learning_rate = 0.01f});
+  adam.step(network, gradients);
+  EXPECT_LT((network.layers()[0].weights - before - RowMatrixF::Constant(2, 2, 0.01f)).cwiseAbs().maxCoeff(), 1e-6f);
+  EXPECT_NEAR(network.layers()[0].bias(0), -0.01f, 1e-6f);
+}
+
+TEST(Adam, LearnsALinearMap) {
+  use_threads(1);
+  Random random(5);
+  TrainingBatch batch;
+  batch.inputs = random_matrix(random, 64, 3);
+  RowMatrixF map(3, 2);
+  map << 1, -1, 0.5f, 2, 0, 1;
+  batch.targets = batch.inputs * map;
+  batch.weights = RowMatrixF::Ones(64, 2);
+  DenseNetwork network({3, 32, 2}, 1);
+  Adam adam({.learning_rate = 0.01f});
+  std::vector<DenseLayer> gradients;
+  const double before = *network.gradient(batch, gradients);
+  for (int i = 0; i < 400; ++i) {
+    ASSERT_TRUE(network.gradient(batch, gradients));
+    adam.step(network, gradients);
+  }
+  EXPECT_LT(*network.gradient(batch, gradients), before / 200);
+}
+
+TEST(PackedNetwork, FollowsTheNetworkToTheWeightsPrecision) {
+  Random random(6);
+  const DenseNetwork network({10, 48, 48, 5}, 2);
+  const RowMatrixF inputs = random_matrix(random, 4, 10);
+  const auto exact = network.forward(inputs);
+  ASSERT_TRUE(exact);
+  const PackedNetwork packed(network);
+  EXPECT_EQ(packed.inputs(), 10);
+  EXPECT_EQ(packed.outputs(), 5);
+  std::vector<float> output(5);
+  for (Eigen::Index r = 0; r < 4; ++r) {
+    packed.predict({inputs.data() + r * 10, 10}, output);
+    for (Eigen::Index j = 0; j < 5; ++j) EXPECT_NEAR(output[static_cast<size_t>(j)], (*exact)(r, j), 0.02);
+  }
+}
+
+TEST(PackedNetwork, RefusesLayersThatDoNotFit) {
+  PackedNetwork packed;
+  EXPECT_FALSE(packed.append(3, std::string(10, '\0'), Eigen::VectorXf::Zero(2)).ok());
+  EXPECT_FALSE(packed.append(0, "", Eigen::VectorXf::Zero(2)).ok());
+  EXPECT_TRUE(packed.append(3, std::string(12, '\0'), Eigen::VectorXf::Zero(2)).ok());
+  EXPECT_FALSE(packed.append(3, std::string(12, '\0'), Eigen::VectorXf::Zero(2)).ok());
+}
+
+TEST(DensePredictor, BeatsTheMeanInAnAdditiveWorld) {
+  const auto world = testing_world::additive_world({.programs = 160, .platforms = 4, .families = 40});
+  const auto [train, test] = testing_world::split_table(world.table, 30);
+  DensePredictor network({.hidden = {64, 64}, .most_epochs = 300, .learning_rate = 2e-3f});
+  ASSERT_TRUE(network.fit(train, {}).ok());
+  EXPECT_GT(network.epochs(), 0);
+  auto mean = make_predictor("mean");
+  ASSERT_TRUE((*mean)->fit(train, {}).ok());
+  const auto targets = make_targets(test);
+  ASSERT_TRUE(targets);
+  const auto error = [&](const Predictor& predictor) {
+    return (predictor.predict(profiles_of(test)) - targets->log_rpv).cwiseAbs().mean();
+  };
+  EXPECT_LT(error(network), 0.9 * error(**mean));
+}
+
+TEST(DensePredictor, AnotherSeedAnotherNetwork) {
+  const auto table = testing_world::additive_world({.programs = 20, .platforms = 3, .families = 10}).table;
+  DensePredictor a({.hidden = {16}, .most_epochs = 10});
+  DensePredictor b({.hidden = {16}, .most_epochs = 10});
+  ASSERT_TRUE(a.fit(table, {.seed = 1}).ok());
+  ASSERT_TRUE(b.fit(table, {.seed = 2}).ok());
+  EXPECT_NE(a.predict(profiles_of(table)), b.predict(profiles_of(table)));
+}
+
+}  // namespace
+}  // namespace perfcast

@@ -1,0 +1,225 @@
+// What every family must do, and what each alone can.
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "model/auto_predictor.h"
+#include "model/bundle.h"
+#include "model/linear/additive_cost.h"
+#include "model/neighbour/knn_predictor.h"
+#include "model/neural/dense_predictor.h"
+#include "model/physics/physics_predictor.h"
+#include "model/stack_predictor.h"
+#include "model/test_world.h"
+#include "model/training.h"
+#include "model/tree/forest_predictor.h"
+
+namespace perfcast {
+namespace {
+
+using testing_world::additive_world;
+using testing_world::split_table;
+using testing_world::World;
+
+class EveryFamily : public testing::TestWithParam<std::string> {
+ protected:
+  // The network at a size that tests can afford; every other family as it is.
+  static std::unique_ptr<Predictor> unfitted() {
+    if (GetParam() == "dnn") return std::make_unique<DensePredictor>(DenseOptions{.hidden = {32, 32}});
+    auto predictor = make_predictor(GetParam());
+    EXPECT_TRUE(predictor);
+    return std::move(*predictor);
+  }
+  static std::unique_ptr<Predictor> fitted(const TrainingTable& table) {
+    auto predictor = unfitted();
+    const Status status = predictor->fit(table, {.seed = 1, .threads = 1});
+    EXPECT_TRUE(status.ok()) << (status.ok() ? "" : to_text(status.error()));
+    return predictor;
+  }
+};
+
+TEST_P(EveryFamily, ForecastsAreCentredAndFinite) {
+  const World world = additive_world({.programs = 24, .platforms = 5, .families = 12});
+  const auto predictor = fitted(world.table);
+  EXPECT_EQ(predictor->family(), GetParam());
+  EXPECT_EQ(predictor->outputs(), 5);
+  const Eigen::MatrixXd predicted = predictor->predict(profiles_of(world.table));
+  ASSERT_EQ(predicted.rows(), 24);
+  ASSERT_EQ(predicted.cols(), 5);
+  EXPECT_TRUE(predicted.allFinite());
+  EXPECT_NEAR(predicted.rowwise().mean().cwiseAbs().maxCoeff(), 0, 1e-6);
+  EXPECT_EQ(predictor->disagreement(profiles_of(world.table)).size(), 24);
+  EXPECT_EQ(predictor->predict({}).rows(), 0);
+}
+
+TEST_P(EveryFamily, SameSeedSameForecast) {
+  const World world = additive_world({.programs = 16, .platforms = 3, .families = 8});
+  const auto profiles = profiles_of(world.table);
+  EXPECT_EQ(fitted(world.table)->predict(profiles), fitted(world.table)->predict(profiles));
+}
+
+TEST_P(EveryFamily, ForecastsTheSameAfterSaveAndLoad) {
+  const World world = additive_world({.programs = 16, .platforms = 3, .families = 8});
+  const auto predictor = fitted(world.table);
+  TensorMap tensors;
+  predictor->save(tensors);
+  auto loaded = make_predictor(GetParam());
+  ASSERT_TRUE(loaded);
+  const Status status = (*loaded)->load(tensors);
+  ASSERT_TRUE(status.ok()) << to_text(status.error());
+  const auto profiles = profiles_of(world.table);
+  EXPECT_EQ((*loaded)->predict(profiles), predictor->predict(profiles));
+  EXPECT_EQ((*loaded)->outputs(), 3);
+  EXPECT_EQ((*loaded)->family(), GetParam());
+}
+
+TEST_P(EveryFamily, RefusesABundleWithoutItsTensors) {
+  auto predictor = make_predictor(GetParam());
+  ASSERT_TRUE(predictor);
+  const Status status = (*predictor)->load(TensorMap{});
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, "bad-bundle");
+}
+
+TEST_P(EveryFamily, TakesMissingCountersAndMissingTimes) {
+  World world = additive_world({.programs = 24, .platforms = 4, .families = 12});
+  world.table.times[5].reset();
+  world.table.times[17].reset();
+  world.table.profiles[3].metrics.erase("tlb_miss_count");
+  const auto predictor = fitted(world.table);
+  Profile sparse;
+  sparse.metrics["instructions_count"] = 1e9;
+  sparse.metrics["loads_count"] = 3e8;
+  const Eigen::MatrixXd predicted = predictor->predict({&sparse, &world.table.profiles[3]});
+  EXPECT_TRUE(predicted.allFinite());
+}
+
+TEST_P(EveryFamily, RefusesAnEmptyTable) {
+  auto predictor = make_predictor(GetParam());
+  ASSERT_TRUE(predictor);
+  const Status status = (*predictor)->fit(TrainingTable{}, {});
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, "empty-table");
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, EveryFamily, testing::ValuesIn(predictor_families()),
+                         [](const auto& one) { return one.param; });
+
+double held_out_error(Predictor& predictor, const TrainingTable& train, const TrainingTable& test) {
+  EXPECT_TRUE(predictor.fit(train, {}).ok());
+  const auto targets = make_targets(test);
+  EXPECT_TRUE(targets);
+  return (predictor.predict(profiles_of(test)) - targets->log_rpv).cwiseAbs().mean();
+}
+
+double held_out_error(const std::string& family, const TrainingTable& train, const TrainingTable& test) {
+  auto predictor = make_predictor(family);
+  EXPECT_TRUE(predictor);
+  return held_out_error(**predictor, train, test);
+}
+
+TEST(AdditiveCost, FindsTheCostsOfAnAdditiveWorld) {
+  const World world = additive_world({.programs = 240, .platforms = 4, .families = 240});
+  const auto [train, test] = split_table(world.table, 40);
+  AdditiveCostPredictor predictor;
+  const double error = held_out_error(predictor, train, test);
+  EXPECT_LT(error, 0.02);
+  EXPECT_LT(error, held_out_error("mean", train, test) / 5);
+  EXPECT_GE(predictor.costs().minCoeff(), 0);
+  // The class that fills most of the time is known best: its cost on one platform over another.
+  const auto names = work_class_names();
+  const auto memory = std::find(names.begin(), names.end(), "memory") - names.begin();
+  const double found = predictor.costs()(memory, 0) / predictor.costs()(memory, 1);
+  EXPECT_NEAR(std::log(found / (world.cost_factor(memory, 0) / world.cost_factor(memory, 1))), 0, 0.05);
+}
+
+TEST(Physics, FollowsAnAdditiveWorldBetterThanTheMean) {
+  const World world = additive_world({.programs = 120, .platforms = 4, .families = 120});
+  const auto [train, test] = split_table(world.table, 40);
+  PhysicsPredictor predictor;
+  EXPECT_LT(held_out_error(predictor, train, test), held_out_error("mean", train, test) / 4);
+  EXPECT_GT(predictor.costs().minCoeff(), 0);
+}
+
+// Two kinds of program in two places of feature space, each with its own order of platforms.
+TrainingTable two_kinds() {
+  TrainingTable table = additive_world({.programs = 30, .platforms = 3, .families = 30}).table;
+  for (size_t p = 0; p < 30; ++p) {
+    const bool vector = p % 2 == 0;
+    for (auto& [name, value] : table.profiles[p].metrics) {
+      if (name.starts_with("op_fp_vec")) value = vector ? 2e8 : 1;
+    }
+    const double times[] = {vector ? -0.5 : 0.5, 0, vector ? 0.5 : -0.5};
+    for (size_t j = 0; j < 3; ++j) table.times[p * 3 + j]->log_time = times[j];
+  }
+  return table;
+}
+
+TEST(Knn, ForecastsWhatItsKindDoes) {
+  const auto [train, test] = split_table(two_kinds(), 4);
+  KnnPredictor predictor;
+  EXPECT_LT(held_out_error(predictor, train, test), 0.7 * held_out_error("mean", train, test));
+  EXPECT_GE(predictor.neighbours(), 1);
+}
+
+TEST(Kernel, NearlyInterpolatesItsTrainingPrograms) {
+  const auto [train, test] = split_table(two_kinds(), 4);
+  EXPECT_LT(held_out_error("kernel", train, train), 0.1);
+  EXPECT_LT(held_out_error("kernel", train, test), 0.25);
+}
+
+TEST(Forest, WeightsAreSharesOfTrainingPrograms) {
+  const auto [train, test] = split_table(two_kinds(), 4);
+  ForestPredictor predictor({.trees = 50, .feature_share = 0.33});
+  EXPECT_LT(held_out_error(predictor, train, test), 0.1);
+  const Eigen::MatrixXd weights = predictor.program_weights(profiles_of(test));
+  EXPECT_EQ(weights.cols(), static_cast<Eigen::Index>(train.programs.size()));
+  EXPECT_NEAR((weights.rowwise().sum().array() - 1).abs().maxCoeff(), 0, 1e-5);
+  EXPECT_GE(weights.minCoeff(), 0);
+  // On its training programs every tree ends in a leaf that holds them.
+  const Eigen::MatrixXd own = predictor.program_weights(profiles_of(train));
+  EXPECT_GT(own.diagonal().minCoeff(), 0.99);
+}
+
+TEST(Forest, AnotherSeedGrowsOtherTrees) {
+  const auto [train, test] = split_table(additive_world({}).table, 4);
+  ForestPredictor a({.trees = 10});
+  ForestPredictor b({.trees = 10});
+  ASSERT_TRUE(a.fit(train, {.seed = 1}).ok());
+  ASSERT_TRUE(b.fit(train, {.seed = 2}).ok());
+  EXPECT_NE(a.predict(profiles_of(test)), b.predict(profiles_of(test)));
+}
+
+TEST(Gbt, LearnsTheTwoKinds) {
+  const auto [train, test] = split_table(two_kinds(), 4);
+  EXPECT_LT(held_out_error("gbt", train, test), 0.15);
+}
+
+TEST(Stack, IsTheMeanOfItsPartsAndTellsHowFarTheyDisagree) {
+  const Eigen::MatrixXd a = Eigen::RowVector2d(1, -1);
+  const Eigen::MatrixXd b = Eigen::RowVector2d(0, 0);
+  const OutOfFamily both = stack_of({a, b});
+  EXPECT_DOUBLE_EQ(both.log_rpv(0, 0), 0.5);
+  EXPECT_DOUBLE_EQ(both.disagreement(0), 0.5);
+  EXPECT_DOUBLE_EQ(stack_of({a, a}).disagreement(0), 0);
+}
+
+TEST(Auto, ChoosesTheAdditiveModelInAnAdditiveWorld) {
+  AutoPredictor predictor;
+  ASSERT_TRUE(predictor.fit(additive_world({.programs = 80, .platforms = 4, .families = 10}).table, {}).ok());
+  EXPECT_TRUE(predictor.chosen() == "nncost" || predictor.chosen() == "physics") << predictor.chosen();
+  EXPECT_EQ(predictor.out_of_family().log_rpv.rows(), 80);
+}
+
+TEST(Auto, ChoosesTheMeanWhereNothingElseIsToBeHad) {
+  TrainingTable table = additive_world({.programs = 20, .platforms = 4, .families = 20}).table;
+  Random random(9);
+  for (auto& time : table.times) time->log_time = 0.3 * random.normal();
+  AutoPredictor predictor;
+  ASSERT_TRUE(predictor.fit(table, {}).ok());
+  EXPECT_EQ(predictor.chosen(), "mean");
+}
+
+}  // namespace
+}  // namespace perfcast
