@@ -161,6 +161,9 @@ std::string encode_bundle(const Bundle& bundle) {
   tensors.put("residual_covariance", bundle.calibration.residual_covariance);
   tensors.put("residuals", bundle.calibration.residuals);
   tensors.put("platform_scale", bundle.calibration.platform_scale);
+  const FactMatrix facts = facts_as_matrix(bundle.platforms);
+  tensors.put("platform_facts", facts.values);
+  tensors.put_bytes("servers", servers_as_text(bundle.servers));
   TensorMap state;
   bundle.predictor->save(state);
   tensors.put_within("predictor", state);
@@ -171,7 +174,7 @@ std::string encode_bundle(const Bundle& bundle) {
   const Json header = {{"schema", "perfcast.bundle/1"},
                        {"card", header_of(bundle.card)},
                        {"platforms", header_rows(bundle.platforms)},
-                       {"servers", header_rows(bundle.servers)},
+                       {"fact_names", facts.names},
                        {"programs", header_rows(bundle.programs)},
                        {"instruction_sets", bundle.instruction_sets},
                        {"training_host", header_of(bundle.training_host)},
@@ -267,7 +270,6 @@ Result<Bundle> decode_header(const Json& header, std::string_view data, const st
   if (!read_host) return bad(read_host.error().message, read_host.error().where);
   bundle.training_host = std::move(*read_host);
   for (const Status& status : {read_records(in, "platforms", bundle.platforms, platform_from_header),
-                               read_records(in, "servers", bundle.servers, server_from_header),
                                read_records(in, "programs", bundle.programs, program_from_header)}) {
     if (!status) return bad(status.error().message, status.error().where);
   }
@@ -278,6 +280,20 @@ Result<Bundle> decode_header(const Json& header, std::string_view data, const st
   if (auto status = BundleCodec::decode(*index, data, source, tensors); !status) return status.error();
   BundleCodec::set_json_values(*values, tensors);
   if (auto status = read_numbers(header, tensors, source, bundle); !status) return status.error();
+  const auto text = tensors.get_bytes("servers");
+  if (!text) return text.error();
+  auto servers = servers_from_text(*text, source);
+  if (!servers) return servers.error();
+  bundle.servers = std::move(*servers);
+  FactMatrix facts{in.strings("fact_names"), {}};
+  if (auto status = in.finish(); !status) return bad(status.error().message, source);
+  if (!facts.names.empty()) {
+    auto values = tensors.get("platform_facts", static_cast<int64_t>(bundle.platforms.size()),
+                              static_cast<int64_t>(facts.names.size()));
+    if (!values) return values.error();
+    facts.values = std::move(*values);
+    set_facts(facts, bundle.platforms);
+  }
 
   auto predictor = make_predictor(family);
   if (!predictor) return bad("its model '" + family + "' is unknown to this version", source + ".predictor");

@@ -1,7 +1,22 @@
 #include "model/bundle_records.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string_view>
+
+#include "base/csv.h"
+#include "base/text.h"
+
 namespace perfcast {
 namespace {
+
+constexpr char kFieldEnd = '\t';
+constexpr size_t kServerFields = 8;
 
 // Absent stays absent: no null, no zero.
 template <typename T>
@@ -26,7 +41,6 @@ Json header_of(const Platform& platform) {
   put_if(json, "cpu_family", platform.cpu_family);
   put_if(json, "model", platform.model);
   put_if(json, "stepping", platform.stepping);
-  json["facts"] = platform.facts;
   json["flags"] = platform.flags;
   json["source"] = platform.source;
   return json;
@@ -43,15 +57,6 @@ Result<Platform> platform_from_header(const Json& json, const std::string& path)
   platform.cpu_family = optional_integer(in, "cpu_family");
   platform.model = optional_integer(in, "model");
   platform.stepping = optional_integer(in, "stepping");
-  if (const Json* facts = in.object("facts")) {
-    for (const auto& [name, value] : facts->items()) {
-      if (value.is_number()) {
-        platform.facts[name] = value.get<double>();
-      } else {
-        in.complain("facts." + name, value.type_name(), "a number");
-      }
-    }
-  }
   platform.flags = in.strings("flags");
   platform.source = in.string("source");
   if (auto status = in.finish(); !status) return status.error();
@@ -59,32 +64,93 @@ Result<Platform> platform_from_header(const Json& json, const std::string& path)
 }
 
 // Servers are thousands: a row each, not an object, keeps reading a bundle fast.
-Json header_of(const Server& server) {
-  const auto value = [](const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); };
-  return Json::array({server.vendor, server.name, server.platform, value(server.vcpus), value(server.memory_gib),
-                      value(server.threads_per_core), value(server.cores), server.source});
+std::string servers_as_text(const std::vector<Server>& servers) {
+  std::string text;
+  const auto add = [&text](const std::string& field) { text += printable(field) + kFieldEnd; };
+  const auto add_number = [&text](const std::optional<double>& value) {
+    text += (value ? fmt::format("{}", *value) : std::string()) + kFieldEnd;
+  };
+  for (const Server& server : servers) {
+    add(server.vendor);
+    add(server.name);
+    add(server.platform);
+    add_number(server.vcpus);
+    add_number(server.memory_gib);
+    add_number(server.threads_per_core);
+    add_number(server.cores);
+    text += printable(server.source) + "\n";
+  }
+  return text;
 }
 
-Result<Server> server_from_header(const Json& json, const std::string& path) {
-  const Error bad{"bad-json-field", path + " is no server record", path,
-                  "[vendor, name, platform, vcpus, memory_gib, threads_per_core, cores, source]"};
-  if (!json.is_array() || json.size() != 8) return bad;
-  for (const size_t i : {0, 1, 2, 7}) {
-    if (!json[i].is_string()) return bad;
+Result<std::vector<Server>> servers_from_text(const std::string& text, const std::string& path) {
+  std::vector<Server> servers;
+  size_t line = 0;
+  for (std::string_view rest = text; !rest.empty(); ++line) {
+    const std::string_view row = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), row.size() + 1));
+    std::array<std::string_view, kServerFields> fields;
+    size_t count = 0;
+    for (size_t begin = 0; count < kServerFields; ++count) {
+      const size_t end = std::min(row.find(kFieldEnd, begin), row.size());
+      fields[count] = row.substr(begin, end - begin);
+      if (end == row.size()) {
+        ++count;
+        break;
+      }
+      begin = end + 1;
+    }
+    bool good = count == kServerFields && fields.back().find(kFieldEnd) == std::string_view::npos;
+    const auto number = [&good](std::string_view field) -> std::optional<double> {
+      if (field.empty()) return std::nullopt;
+      const std::optional<double> value = parse_number(field);
+      good = good && value.has_value();
+      return value;
+    };
+    Server server;
+    server.vendor = fields[0];
+    server.name = fields[1];
+    server.platform = fields[2];
+    server.vcpus = number(fields[3]);
+    server.memory_gib = number(fields[4]);
+    server.threads_per_core = number(fields[5]);
+    server.cores = number(fields[6]);
+    server.source = fields[7];
+    if (!good) {
+      const std::string where = path + ".servers:" + std::to_string(line + 1);
+      return Error{"bad-bundle", "a server's record is not understood", where, "a file written by perfcast train"};
+    }
+    servers.push_back(std::move(server));
   }
-  const auto number = [&json](size_t i) {
-    return json[i].is_number() ? std::optional<double>(json[i].get<double>()) : std::nullopt;
-  };
-  Server server;
-  server.vendor = json[0].get<std::string>();
-  server.name = json[1].get<std::string>();
-  server.platform = json[2].get<std::string>();
-  server.vcpus = number(3);
-  server.memory_gib = number(4);
-  server.threads_per_core = number(5);
-  server.cores = number(6);
-  server.source = json[7].get<std::string>();
-  return server;
+  return servers;
+}
+
+FactMatrix facts_as_matrix(const std::vector<Platform>& platforms) {
+  std::set<std::string> names;
+  for (const Platform& platform : platforms) {
+    for (const auto& [name, value] : platform.facts) names.insert(name);
+  }
+  FactMatrix facts;
+  facts.names.assign(names.begin(), names.end());
+  facts.values.resize(static_cast<Eigen::Index>(platforms.size()), static_cast<Eigen::Index>(names.size()));
+  for (Eigen::Index p = 0; p < facts.values.rows(); ++p) {
+    const auto& stated = platforms[static_cast<size_t>(p)].facts;
+    for (Eigen::Index f = 0; f < facts.values.cols(); ++f) {
+      const auto found = stated.find(facts.names[static_cast<size_t>(f)]);
+      facts.values(p, f) = found == stated.end() ? std::numeric_limits<double>::quiet_NaN() : found->second;
+    }
+  }
+  return facts;
+}
+
+void set_facts(const FactMatrix& facts, std::vector<Platform>& platforms) {
+  for (Eigen::Index p = 0; p < facts.values.rows(); ++p) {
+    auto& stated = platforms[static_cast<size_t>(p)].facts;
+    for (Eigen::Index f = 0; f < facts.values.cols(); ++f) {
+      if (!std::isfinite(facts.values(p, f))) continue;
+      stated.emplace_hint(stated.end(), facts.names[static_cast<size_t>(f)], facts.values(p, f));
+    }
+  }
 }
 
 Json header_of(const Program& program) {
