@@ -1,9 +1,7 @@
-// What outside tools write, read strictly.
+#include "collect/plugin_counts.h"
 
 #include <gmock/gmock.h>
 
-#include "collect/cachegrind_collector.h"
-#include "collect/plugin_counts.h"
 #include "collect/qemu_collector.h"
 
 namespace perfcast {
@@ -79,29 +77,6 @@ TEST(PluginCounts, OfSeveralProcessesAddUp) {
 TEST(PluginCounts, GetCatalogueNames) {
   const MetricValues metrics = metrics_of(part(1, {{"instructions", 10}, {"op_int_alu", 4}, {"unheard_of", 3}}));
   EXPECT_THAT(metrics, ElementsAre(Pair("instructions_count", 10), Pair("op_int_alu_count", 4)));
-}
-
-TEST(CachegrindTotals, AreRead) {
-  const auto totals = parse_cachegrind(
-      "desc: I1 cache: 32768 B\ncmd: ./a --summary:\nevents: Ir I1mr Bc\nfl=a.c\nfn=main\n3 10 2 1\nsummary: 10 2 1\n",
-      "out.5");
-  ASSERT_TRUE(totals) << totals.error().message;
-  EXPECT_THAT(*totals, ElementsAre(Pair("Bc", 1u), Pair("I1mr", 2u), Pair("Ir", 10u)));
-}
-
-TEST(CachegrindTotals, RefuseWhatIsWrong) {
-  const auto error = [](const std::string& text) {
-    const auto totals = parse_cachegrind(text, "out.5");
-    return totals ? "accepted" : totals.error().where + ": " + totals.error().message;
-  };
-  EXPECT_EQ(error(""), "out.5:1: no 'events:' line");
-  EXPECT_EQ(error("events: Ir\n3 10\n"), "out.5:2: no 'summary:' line: the file is cut off");
-  EXPECT_EQ(error("events: Ir\nsummary: 1"), "out.5:2: the file is cut off within its summary");
-  EXPECT_EQ(error("events: Ir\nsummary: 1 2\n"), "out.5:2: 1 events and 2 sums");
-  EXPECT_EQ(error("events: Ir\nsummary: 1,000\n"), "out.5:2: '1,000' is no count");
-  EXPECT_EQ(error("events: Ir Ir\nsummary: 1 2\n"), "out.5:2: the event 'Ir' stands twice");
-  EXPECT_EQ(error("events: Ir\nevents: Dr\nsummary: 1\n"), "out.5:2: a second 'events:' line");
-  EXPECT_EQ(error("events: Ir\nsummary: 1\nmore\n"), "out.5:3: text after the summary");
 }
 
 }  // namespace

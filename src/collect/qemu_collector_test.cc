@@ -1,14 +1,14 @@
-// The collectors against the tools themselves; skipped where a tool is not installed.
+// Against QEMU itself; skipped where it is not installed.
+
+#include "collect/qemu_collector.h"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 
 #include "base/file.h"
-#include "collect/cachegrind_collector.h"
 #include "collect/collector.h"
 #include "collect/program_inspector.h"
-#include "collect/qemu_collector.h"
 
 namespace perfcast {
 namespace {
@@ -144,34 +144,6 @@ TEST_F(Qemu, TellsClocksFromWork) {
   ASSERT_TRUE(work) << work.error().message;
   EXPECT_THAT(work->warnings, Not(Contains(Field(&ProfileWarning::code, "clock-bound"))));
   EXPECT_GT(work->metrics.at("instructions_per_s"), 1e7);
-}
-
-class Cachegrind : public testing::Test {
- protected:
-  void SetUp() override {
-    if (const Status status = collector_.available(); !status) GTEST_SKIP() << status.error().message;
-  }
-  CachegrindCollector collector_;
-};
-
-TEST_F(Cachegrind, CountsExecutedChildren) {
-  const auto none = collector_.collect(quiet({PERFCAST_GUINEA, "exec", "0"}));
-  const auto some = collector_.collect(quiet({PERFCAST_GUINEA, "exec", "100000"}));
-  ASSERT_TRUE(none) << none.error().message;
-  ASSERT_TRUE(some) << some.error().message;
-  EXPECT_GT(value(*some, "cachegrind_instructions_count") - value(*none, "cachegrind_instructions_count"), 600000);
-  EXPECT_EQ(some->exit_code, 0);
-  EXPECT_FALSE(some->record.version.empty());
-}
-
-TEST_F(Cachegrind, NamesWhatItCannotDo) {
-#ifdef PERFCAST_AVX512
-  const auto found = collector_.collect(quiet({PERFCAST_AVX512}));
-  ASSERT_FALSE(found);
-  EXPECT_EQ(found.error().code, "unsupported-instructions");
-#else
-  GTEST_SKIP() << "not an x86-64 compiler";
-#endif
 }
 
 }  // namespace
