@@ -8,6 +8,7 @@
 #include "cli/table_options.h"
 #include "evaluate/evaluate.h"
 #include "evaluate/evaluation_report.h"
+#include "model/predictor.h"
 
 namespace perfcast {
 namespace {
@@ -24,6 +25,10 @@ int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
   const CommonOptions& common = context.options;
   const auto split = parse_split(arguments.split);
   if (!split) return report_error(split.error(), common);
+  for (const std::string& model : list_of(arguments.models)) {
+    const auto known = make_predictor(model);
+    if (!known) return report_error({"bad-usage", known.error().message, "--models", known.error().expected}, common);
+  }
   EvaluationOptions& options = arguments.options;
   options.split = *split;
   options.models = list_of(arguments.models);

@@ -81,9 +81,7 @@ Result<Json> scores_for_card(const TrainArguments& arguments, const LoadedTable&
 
 Result<Bundle> train(const TrainArguments& arguments, const CommonOptions& common) {
   if (auto known = make_predictor(arguments.model); !known) {
-    Error error = known.error();
-    error.code = "bad-usage";
-    return error;
+    return Error{"bad-usage", known.error().message, "--model", known.error().expected};
   }
   const auto loaded = load_table(common, arguments.table);
   if (!loaded) return loaded.error();

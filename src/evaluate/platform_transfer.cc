@@ -4,14 +4,17 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <string>
 
 #include "base/statistics.h"
+#include "model/conformal.h"
 
 namespace perfcast {
 namespace {
 
+constexpr double kCoverage = 0.9;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 void add_indicator(std::vector<std::vector<double>>& columns, const std::vector<Platform>& platforms,
@@ -123,16 +126,21 @@ PlatformTransfer::PlatformTransfer(const Eigen::MatrixXd& features, const std::v
       // Kernel regression without platform j predicts column j off by (C K^-1)_j / (K^-1)_jj.
       const Eigen::MatrixXd off = (columns * inverse) * inverse.diagonal().cwiseMax(1e-12).cwiseInverse().asDiagonal();
       const Eigen::MatrixXd errors = measured - columns + off;
-      std::vector<double> absolute;
+      double sum = 0;
+      int64_t present = 0;
       for (int64_t i = 0; i < errors.size(); ++i) {
-        if (!std::isnan(errors.data()[i])) absolute.push_back(std::abs(errors.data()[i]));
+        if (std::isnan(errors.data()[i])) continue;
+        sum += std::abs(errors.data()[i]);
+        ++present;
       }
-      const double error = mean(absolute);
-      if (!(error < best_error)) continue;
-      best_error = error;
+      if (present == 0 || !(sum / static_cast<double>(present) < best_error)) continue;
+      best_error = sum / static_cast<double>(present);
       width_ = width * typical;
       noise_ = noise;
-      half_width_log_ = quantile(std::move(absolute), 0.9);
+      // Platforms, not entries, are the independent samples.
+      ConformalScores scores{errors.cwiseAbs().transpose(), std::vector<int64_t>(known.size())};
+      std::iota(scores.family.begin(), scores.family.end(), int64_t{0});
+      half_width_log_ = conformal_quantile(scores, kCoverage);
     }
   }
   Eigen::MatrixXd gram = (-distances / width_).array().exp().matrix();

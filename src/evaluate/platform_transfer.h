@@ -28,7 +28,7 @@ class PlatformTransfer {
   // Weights over the known platforms (sum free): a program's value on the new platform is the weighted sum of its
   // values on the known ones.
   Eigen::VectorXd weights(size_t platform) const;
-  // 90% quantile of |error| in log time when each known platform is left out in turn.
+  // Half width in log time that covers 90% of the entries of a platform like the known ones, each left out in turn.
   double half_width_log() const { return half_width_log_; }
 
  private:

@@ -38,6 +38,7 @@ const std::map<std::string, ClassMeaning>& class_meanings() {
       {"fp_convert", {"mix", "float conversions"}},
       {"int_multiply", {"mix", "integer multiplications"}},
       {"int_divide", {"mix", "integer divisions"}},
+      {"int_divide_64", {"mix", "64-bit integer divisions"}},
       {"shift", {"mix", "shifts"}},
       {"select", {"mix", "conditional moves"}},
       {"call", {"mix", "calls and returns"}},
@@ -63,6 +64,7 @@ const std::map<std::string, ClassMeaning>& class_meanings() {
       {"branch", {"branch", "branches"}},
       {"indirect", {"branch", "indirect branches"}},
       {"system_call", {"system", "system calls"}},
+      {"page_fault", {"system", "page faults"}},
       {"base", {"work", "plain instructions"}},
   };
   return meanings;
@@ -194,7 +196,7 @@ std::vector<FeatureStanding> standings(const Eigen::RowVectorXd& features, const
 std::string group_of_feature(const std::string& name) {
   if (starts_with(name, kShare)) {
     const auto found = class_meanings().find(without(name, kShare));
-    if (found != class_meanings().end()) return found->second.group;
+    return found == class_meanings().end() ? "mix" : found->second.group;
   }
   const Metric* metric = metric_of_feature(name);
   return metric == nullptr ? "other" : metric->group;
@@ -204,6 +206,9 @@ std::string describe_feature(const std::string& name) {
   if (starts_with(name, kShare)) {
     const auto found = class_meanings().find(without(name, kShare));
     if (found != class_meanings().end()) return std::string("time in ") + found->second.text;
+    std::string words = without(name, kShare);
+    std::replace(words.begin(), words.end(), '_', ' ');
+    return "time in " + words;
   }
   const Metric* metric = metric_of_feature(name);
   if (metric == nullptr) return name;

@@ -2,10 +2,11 @@
 
 #include <Eigen/Dense>
 #include <cmath>
+#include <set>
+#include <string_view>
 
 #include "base/random.h"
 #include "metrics/catalogue.h"
-#include "model/features.h"
 
 namespace perfcast {
 namespace {
@@ -14,16 +15,45 @@ constexpr double kInstructions = 2e9;
 constexpr int kTraits = 4;  // what programs differ in: arithmetic, memory, branches, calls
 constexpr double kHertz = 3e9;
 
-// The same loading for a metric in every program: how strongly each trait raises it.
-Eigen::MatrixXd loadings(Random& random) {
-  Eigen::MatrixXd result(static_cast<int64_t>(feature_metrics().size()), kTraits);
-  for (int64_t i = 0; i < result.rows(); ++i) {
-    for (int t = 0; t < kTraits; ++t) result(i, t) = random.normal();
-  }
-  return result;
+// What takes time here: cycles per event on the first platform. A list of its own, so that this world stays as it is
+// when models look at other counters.
+struct Cost {
+  const char* metric;
+  double cycles;
+};
+constexpr Cost kCosts[] = {{"op_int_alu_count", 1},       {"op_int_mul_count", 3},        {"op_fp_scalar_add_count", 2},
+                           {"op_fp_scalar_div_count", 9}, {"op_call_count", 4},           {"loads_count", 3},
+                           {"stores_count", 2},           {"branches_count", 2},          {"miss_32k_random_count", 8},
+                           {"miss_1m_random_count", 30},  {"miss_1m_sequential_count", 6}};
+constexpr double kCyclesPerInstruction = 0.3;
+
+// FNV-1a: a number of its own for every name, the same everywhere.
+uint64_t hash_of(std::string_view name) {
+  uint64_t hash = 14695981039346656037u;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
 }
 
-Profile make_profile(const std::string& name, const Eigen::VectorXd& traits, Random& metrics, Random& own) {
+// Events per instruction of a program with these traits. How strongly a trait raises a metric depends on its name
+// alone.
+double rate_of(std::string_view metric, const Eigen::VectorXd& traits, uint64_t seed, Random& own) {
+  Random random(hash_of(metric) + seed);
+  double exponent = -4 + 0.1 * own.normal();
+  for (int t = 0; t < kTraits; ++t) exponent += 0.5 * random.normal() * traits(t);
+  return std::exp(exponent);
+}
+
+bool is_counted(const Metric& metric) {
+  static const std::set<std::string> groups = {"work", "mix", "memory", "latency", "branch"};
+  return metric.kind == "counter" && groups.count(metric.group) > 0;
+}
+
+double events(const Profile& profile, const char* metric) {
+  const auto found = profile.metrics.find(metric);
+  return found == profile.metrics.end() ? 0 : found->second;
+}
+
+Profile make_profile(const std::string& name, const Eigen::VectorXd& traits, uint64_t seed, Random& own) {
   Profile profile;
   profile.program = name;
   profile.command = {"./" + name};
@@ -37,21 +67,30 @@ Profile make_profile(const std::string& name, const Eigen::VectorXd& traits, Ran
   profile.host.arch = "x86_64";
   profile.host.cpu_family = 6;
   profile.host.model = 2;
-  const Eigen::MatrixXd load = loadings(metrics);
-  for (size_t i = 0; i < feature_metrics().size(); ++i) {
-    const double exponent = -4 + 0.5 * load.row(static_cast<int64_t>(i)).dot(traits) + 0.1 * own.normal();
-    profile.metrics[feature_metrics()[i]] = std::round(kInstructions * std::exp(exponent));
+  for (const Cost& cost : kCosts) {
+    profile.metrics[cost.metric] = std::round(kInstructions * rate_of(cost.metric, traits, seed, own));
+  }
+  for (const Metric& metric : Catalogue::built_in().metrics()) {
+    if (!is_counted(metric) || profile.metrics.find(metric.name) != profile.metrics.end()) continue;
+    profile.metrics[metric.name] = std::round(kInstructions * rate_of(metric.name, traits, seed, own));
   }
   profile.metrics["instructions_count"] = kInstructions;
   return profile;
 }
 
-// Seconds per event of each work class.
-Eigen::VectorXd costs_of_platform(int64_t platform, Random& random) {
-  Eigen::VectorXd costs = textbook_costs() / kHertz;
+// Seconds per event of kCosts, and per instruction at the end.
+std::vector<double> costs_of_platform(int64_t platform, Random& random) {
   const double speed = std::exp(0.15 * static_cast<double>(platform % 5) - 0.3);
-  for (int64_t k = 0; k < costs.size(); ++k) costs(k) *= speed * std::exp(0.4 * random.normal());
+  std::vector<double> costs;
+  for (const Cost& cost : kCosts) costs.push_back(cost.cycles / kHertz * speed * std::exp(0.8 * random.normal()));
+  costs.push_back(kCyclesPerInstruction / kHertz * speed);
   return costs;
+}
+
+double seconds_of(const Profile& profile, const std::vector<double>& costs) {
+  double seconds = costs.back() * kInstructions;
+  for (size_t k = 0; k + 1 < costs.size(); ++k) seconds += costs[k] * events(profile, kCosts[k].metric);
+  return seconds;
 }
 
 Eigen::VectorXd traits_of(Random& random) {
@@ -60,9 +99,8 @@ Eigen::VectorXd traits_of(Random& random) {
   return traits;
 }
 
-void set_time(Profile& profile, const Eigen::VectorXd& host_costs) {
-  const double seconds =
-      profile.metrics.at("instructions_count") * work_rates({&profile}).row(0).dot(host_costs.transpose());
+void set_time(Profile& profile, const std::vector<double>& host_costs) {
+  const double seconds = seconds_of(profile, host_costs);
   profile.metrics["cpu_s"] = seconds;
   profile.metrics["user_s"] = seconds;
   profile.metrics["wall_s"] = seconds;
@@ -70,9 +108,9 @@ void set_time(Profile& profile, const Eigen::VectorXd& host_costs) {
   profile.metrics = Catalogue::built_in().derive(profile.metrics);
 }
 
-std::vector<Eigen::VectorXd> all_costs(const SyntheticOptions& options) {
+std::vector<std::vector<double>> all_costs(const SyntheticOptions& options) {
   Random random(options.seed + 1000);
-  std::vector<Eigen::VectorXd> costs;
+  std::vector<std::vector<double>> costs;
   for (int64_t j = 0; j < options.platforms; ++j) costs.push_back(costs_of_platform(j, random));
   return costs;
 }
@@ -82,7 +120,7 @@ std::vector<Eigen::VectorXd> all_costs(const SyntheticOptions& options) {
 Corpus synthetic_corpus(const SyntheticOptions& options) {
   Corpus corpus;
   corpus.sources.push_back({"synthetic", "", "Apache-2.0", "2026-01-01T00:00:00Z", "made by a test"});
-  const std::vector<Eigen::VectorXd> costs = all_costs(options);
+  const std::vector<std::vector<double>> costs = all_costs(options);
   for (int64_t j = 0; j < options.platforms; ++j) {
     Platform platform;
     platform.name = "Example " + std::to_string(100 * (j + 1));
@@ -119,17 +157,16 @@ Corpus synthetic_corpus(const SyntheticOptions& options) {
       program.source = "synthetic";
       corpus.programs.push_back(program);
 
-      Random metrics(options.seed + 2), own(options.seed + 100 + static_cast<uint64_t>(f * 100 + p));
-      Profile profile = make_profile(program.id, family_traits + 0.2 * traits_of(own), metrics, own);
+      Random own(options.seed + 100 + static_cast<uint64_t>(f * 100 + p));
+      Profile profile = make_profile(program.id, family_traits + 0.2 * traits_of(own), options.seed, own);
       set_time(profile, costs[1 % costs.size()]);
-      const Eigen::VectorXd rates = work_rates({&profile}).row(0);
       for (const Server& server : corpus.servers) {
         const auto j = static_cast<size_t>(std::stoll(server.name.substr(1))) - 1;
         Run run;
         run.program = program.id;
         run.platform = server.platform;
         run.server = server.vendor + "/" + server.name;
-        run.time_s = kInstructions * rates.dot(costs[j]) * std::exp(options.server_noise_log * noise.normal());
+        run.time_s = seconds_of(profile, costs[j]) * std::exp(options.server_noise_log * noise.normal());
         run.source = "synthetic";
         corpus.runs.push_back(run);
       }
@@ -140,8 +177,8 @@ Corpus synthetic_corpus(const SyntheticOptions& options) {
 }
 
 Profile synthetic_profile(const SyntheticOptions& options, uint64_t seed) {
-  Random metrics(options.seed + 2), own(seed);
-  Profile profile = make_profile("example", traits_of(own), metrics, own);
+  Random own(seed);
+  Profile profile = make_profile("example", traits_of(own), options.seed, own);
   set_time(profile, all_costs(options)[1]);
   return profile;
 }

@@ -14,8 +14,8 @@ struct SyntheticOptions {
 };
 
 // Groups "compressor" and "user", in turns. Platforms "Example 100", "Example 200", ... of two vendors and two
-// architectures. Every program has a profile with all metrics that features are made of, and its time on a platform is
-// the sum of its events times that platform's costs.
+// architectures. Every program has a profile with all counters of the catalogue that a run under an instrumenter gives,
+// and its time on a platform is the sum of some of its events times that platform's costs.
 Corpus synthetic_corpus(const SyntheticOptions& options);
 
 // A program of no family above: the same world, other counters.
