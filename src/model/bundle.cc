@@ -288,10 +288,10 @@ Result<Bundle> decode_header(const Json& header, std::string_view data, const st
   FactMatrix facts{in.strings("fact_names"), {}};
   if (auto status = in.finish(); !status) return bad(status.error().message, source);
   if (!facts.names.empty()) {
-    auto values = tensors.get("platform_facts", static_cast<int64_t>(bundle.platforms.size()),
-                              static_cast<int64_t>(facts.names.size()));
-    if (!values) return values.error();
-    facts.values = std::move(*values);
+    auto numbers = tensors.get("platform_facts", static_cast<int64_t>(bundle.platforms.size()),
+                               static_cast<int64_t>(facts.names.size()));
+    if (!numbers) return numbers.error();
+    facts.values = std::move(*numbers);
     set_facts(facts, bundle.platforms);
   }
 

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "base/random.h"
-#include "model/neural/dense_kernels.h"
 
 namespace perfcast {
 
@@ -102,14 +100,9 @@ void Adam::step(DenseNetwork& network, const std::vector<DenseLayer>& gradients)
 
 PackedNetwork::PackedNetwork(const DenseNetwork& network) {
   for (const DenseLayer& layer : network.layers()) {
-    Layer packed;
-    packed.inputs = layer.weights.rows();
-    packed.outputs = layer.weights.cols();
-    packed.weights.reserve(static_cast<size_t>(layer.weights.size()));
-    for (Eigen::Index w = 0; w < layer.weights.size(); ++w)
-      packed.weights.push_back(to_bfloat16(layer.weights.data()[w]));
-    packed.bias.assign(layer.bias.data(), layer.bias.data() + layer.bias.size());
-    layers_.push_back(std::move(packed));
+    const std::span<const float> weights(layer.weights.data(), static_cast<size_t>(layer.weights.size()));
+    layers_.push_back({pack(weights, layer.weights.rows(), layer.weights.cols()),
+                       std::vector<float>(layer.bias.data(), layer.bias.data() + layer.bias.size())});
   }
 }
 
@@ -120,7 +113,9 @@ void PackedNetwork::predict(std::span<const float> row, std::span<float> output)
   for (size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
     to.assign(layer.bias.begin(), layer.bias.end());
-    add_row_product(from, layer.weights.data(), to);
+    to.resize(static_cast<size_t>(4 * layer.weights.quarter()), 0.0f);
+    add_row_product(from, layer.weights, to);
+    to.resize(layer.bias.size());
     if (i + 1 < layers_.size()) {
       for (float& value : to) value = std::max(value, 0.0f);
     }
@@ -129,27 +124,16 @@ void PackedNetwork::predict(std::span<const float> row, std::span<float> output)
   std::copy(from.begin(), from.end(), output.begin());
 }
 
-std::string PackedNetwork::weight_bytes(int64_t layer) const {
-  const std::vector<uint16_t>& weights = layers_[static_cast<size_t>(layer)].weights;
-  return std::string(reinterpret_cast<const char*>(weights.data()), weights.size() * sizeof(uint16_t));
-}
-
-Eigen::VectorXf PackedNetwork::bias(int64_t layer) const {
-  const std::vector<float>& bias = layers_[static_cast<size_t>(layer)].bias;
-  return Eigen::Map<const Eigen::VectorXf>(bias.data(), static_cast<Eigen::Index>(bias.size()));
-}
-
-Status PackedNetwork::append(int64_t inputs, const std::string& weight_bytes, const Eigen::VectorXf& bias) {
-  const auto weights = static_cast<size_t>(inputs) * static_cast<size_t>(bias.size());
-  if (weights == 0 || weight_bytes.size() != weights * sizeof(uint16_t) || (!layers_.empty() && outputs() != inputs)) {
+Status PackedNetwork::append(Layer layer) {
+  const PackedWeights& weights = layer.weights;
+  const bool fits = weights.inputs > 0 && weights.outputs > 0 &&
+                    weights.scales.size() == static_cast<size_t>(weights.inputs) &&
+                    layer.bias.size() == static_cast<size_t>(weights.outputs) &&
+                    weights.words.size() == weights.scales.size() * static_cast<size_t>(weights.quarter()) &&
+                    (layers_.empty() || outputs() == weights.inputs);
+  if (!fits) {
     return Error{"bad-bundle", "the sizes of the network's layers don't fit", "", "a bundle written by perfcast train"};
   }
-  Layer layer;
-  layer.inputs = inputs;
-  layer.outputs = bias.size();
-  layer.weights.resize(weights);
-  std::memcpy(layer.weights.data(), weight_bytes.data(), weight_bytes.size());
-  layer.bias.assign(bias.data(), bias.data() + bias.size());
   layers_.push_back(std::move(layer));
   return {};
 }

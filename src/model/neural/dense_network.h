@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/neural/dense_kernels.h"
 
 namespace perfcast {
 
@@ -60,30 +61,26 @@ class Adam {
   int64_t steps_ = 0;
 };
 
-// A trained network for single rows: weights in bfloat16, no allocation but the answer.
+// A trained network for single rows: weights in 8 bits, no allocation.
 class PackedNetwork {
  public:
+  struct Layer {
+    PackedWeights weights;
+    std::vector<float> bias;
+  };
+
   PackedNetwork() = default;
   explicit PackedNetwork(const DenseNetwork& network);
 
-  int64_t inputs() const { return layers_.empty() ? 0 : layers_.front().inputs; }
-  int64_t outputs() const { return layers_.empty() ? 0 : layers_.back().outputs; }
-  int64_t layer_count() const { return static_cast<int64_t>(layers_.size()); }
+  int64_t inputs() const { return layers_.empty() ? 0 : layers_.front().weights.inputs; }
+  int64_t outputs() const { return layers_.empty() ? 0 : layers_.back().weights.outputs; }
+  const std::vector<Layer>& layers() const { return layers_; }
   // output.size() == outputs(); `row` has inputs() values.
   void predict(std::span<const float> row, std::span<float> output) const;
-
-  // Of layer `layer`: weights row-major as 2-byte words, little-endian.
-  std::string weight_bytes(int64_t layer) const;
-  Eigen::VectorXf bias(int64_t layer) const;
   // "bad-bundle" where sizes don't fit.
-  Status append(int64_t inputs, const std::string& weight_bytes, const Eigen::VectorXf& bias);
+  Status append(Layer layer);
 
  private:
-  struct Layer {
-    int64_t inputs = 0, outputs = 0;
-    std::vector<uint16_t> weights;
-    std::vector<float> bias;
-  };
   std::vector<Layer> layers_;
 };
 

@@ -1,6 +1,7 @@
 #include "model/neural/dense_predictor.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "base/random.h"
@@ -122,10 +123,18 @@ Eigen::MatrixXd DensePredictor::predict(const std::vector<const Profile*>& profi
 void DensePredictor::save(TensorMap& tensors) const {
   standardiser_.save(tensors);
   tensors.put("mean", mean_);
-  tensors.put_json("layers", network_.layer_count());
-  for (int64_t i = 0; i < network_.layer_count(); ++i) {
-    tensors.put_bytes("weights" + std::to_string(i), network_.weight_bytes(i));
-    tensors.put_float("bias" + std::to_string(i), network_.bias(i));
+  const auto column = [](const std::vector<float>& values) -> Eigen::MatrixXf {
+    return Eigen::Map<const Eigen::VectorXf>(values.data(), static_cast<Eigen::Index>(values.size()));
+  };
+  tensors.put_json("layers", network_.layers().size());
+  for (size_t i = 0; i < network_.layers().size(); ++i) {
+    const PackedNetwork::Layer& layer = network_.layers()[i];
+    const std::string number = std::to_string(i);
+    const std::vector<int32_t>& words = layer.weights.words;
+    tensors.put_bytes("weights" + number,
+                      std::string(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(int32_t)));
+    tensors.put_float("scales" + number, column(layer.weights.scales));
+    tensors.put_float("bias" + number, column(layer.bias));
   }
 }
 
@@ -142,11 +151,21 @@ Status DensePredictor::load(const TensorMap& tensors) {
   PackedNetwork network;
   int64_t inputs = columns;
   for (int64_t i = 0; i < layers->get<int64_t>(); ++i) {
-    const auto weights = tensors.get_bytes("weights" + std::to_string(i));
+    const std::string number = std::to_string(i);
+    const auto weights = tensors.get_bytes("weights" + number);
     if (!weights) return weights.error();
-    const auto bias = tensors.get_float("bias" + std::to_string(i), -1, 1);
+    const auto scales = tensors.get_float("scales" + number, inputs, 1);
+    if (!scales) return scales.error();
+    const auto bias = tensors.get_float("bias" + number, -1, 1);
     if (!bias) return bias.error();
-    if (auto status = network.append(inputs, *weights, bias->col(0)); !status) return status;
+    PackedNetwork::Layer layer;
+    layer.weights.inputs = inputs;
+    layer.weights.outputs = bias->rows();
+    layer.weights.words.resize(weights->size() / sizeof(int32_t));
+    std::memcpy(layer.weights.words.data(), weights->data(), layer.weights.words.size() * sizeof(int32_t));
+    layer.weights.scales.assign(scales->data(), scales->data() + scales->size());
+    layer.bias.assign(bias->data(), bias->data() + bias->size());
+    if (auto status = network.append(std::move(layer)); !status) return status;
     inputs = bias->rows();
   }
   if (inputs != mean->rows()) {
