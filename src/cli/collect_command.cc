@@ -24,7 +24,7 @@ constexpr int kExitBySignal = 128;
 struct CollectArguments {
   std::string suite, profiles, stress_ng, harness, slurm;
   std::vector<std::string> only;
-  bool here = false, list = false, again = false, any_version = false, include_excluded = false;
+  bool here = false, list = false, again = false, retime = false, any_version = false, include_excluded = false;
   bool corpus_given = false;
   int repeats = 2;
   double limit_s = 900;
@@ -132,6 +132,7 @@ int run_collect(const CommandContext& context, const CollectArguments& arguments
   options.folder = arguments.profiles.empty() ? user_data_folder() + "/profiles/" + suite->name : arguments.profiles;
   options.only = arguments.only;
   options.again = arguments.again;
+  options.retime = arguments.retime;
   options.any_version = arguments.any_version;
   options.include_excluded = arguments.include_excluded;
   options.times_only = arguments.here;
@@ -206,6 +207,8 @@ void add_collect_command(CLI::App& app, CommandContext& context) {
                    "Folder of the profiles; default: profiles/SUITE in the user's data folder");
   verb->add_flag("--list", arguments->list, "Only say which programs would be run, and why others would not");
   verb->add_flag("--again", arguments->again, "Also programs that have a valid profile already");
+  verb->add_flag("--retime", arguments->retime,
+                 "Time programs that have a valid profile again; the faster time is kept");
   verb->add_flag("--any-version", arguments->any_version, "Take a stress-ng of another version; profiles say so");
   verb->add_flag("--include-excluded", arguments->include_excluded, "Also programs that are no comparison");
   verb->add_option("--repeats", arguments->repeats, "Timed native runs of each program")

@@ -6,23 +6,25 @@
 
 enum { BUCKETS = 1 << 16 };
 
-static struct pq_block *buckets[BUCKETS];
-static struct pq_block **directory[PQ_MAX_CHUNKS];
-static struct pq_count *counts0[PQ_MAX_CHUNKS];
+static struct pq_block* buckets[BUCKETS];
+static struct pq_block** directory[PQ_MAX_CHUNKS];
+static struct pq_count* counts0[PQ_MAX_CHUNKS];
 static _Atomic uint32_t total;
 
 uint32_t pq_block_total(void) { return atomic_load_explicit(&total, memory_order_acquire); }
-struct pq_block *pq_block_at(uint32_t id) {
+struct pq_block* pq_block_at(uint32_t id) {
   return directory[id >> PQ_CHUNK_BITS][id & (PQ_CHUNK - 1)];
 }
-struct pq_count *pq_count0_chunk(uint32_t chunk) { return counts0[chunk]; }
+struct pq_count* pq_count0_chunk(uint32_t chunk) {
+  return counts0[chunk];
+}
 
-static struct pq_block *block_new(void) {
+static struct pq_block* block_new(void) {
   uint32_t id = atomic_load_explicit(&total, memory_order_relaxed), chunk = id >> PQ_CHUNK_BITS;
   if (chunk >= PQ_MAX_CHUNKS) return NULL;
   if (!directory[chunk]) directory[chunk] = calloc(PQ_CHUNK, sizeof *directory[chunk]);
   if (!counts0[chunk]) counts0[chunk] = calloc(PQ_CHUNK, sizeof *counts0[chunk]);
-  struct pq_block *b = calloc(1, sizeof *b);
+  struct pq_block* b = calloc(1, sizeof *b);
   if (!directory[chunk] || !counts0[chunk] || !b) {
     free(b);
     return NULL;
@@ -33,12 +35,12 @@ static struct pq_block *block_new(void) {
   return b;
 }
 
-struct pq_block *pq_block_find(uint64_t pc, uint32_t n_bytes, uint64_t hash, bool *is_new) {
-  struct pq_block **bucket = &buckets[((pc >> 1) ^ (pc >> 17)) & (BUCKETS - 1)];
+struct pq_block* pq_block_find(uint64_t pc, uint32_t n_bytes, uint64_t hash, bool* is_new) {
+  struct pq_block** bucket = &buckets[((pc >> 1) ^ (pc >> 17)) & (BUCKETS - 1)];
   *is_new = false;
-  for (struct pq_block *b = *bucket; b; b = b->next)
+  for (struct pq_block* b = *bucket; b; b = b->next)
     if (b->pc == pc && b->n_bytes == n_bytes && b->hash == hash) return b;
-  struct pq_block *b = block_new();
+  struct pq_block* b = block_new();
   if (!b) return NULL;
   b->pc = pc;
   b->n_bytes = n_bytes;
@@ -50,7 +52,7 @@ struct pq_block *pq_block_find(uint64_t pc, uint32_t n_bytes, uint64_t hash, boo
   return b;
 }
 
-static void add(uint16_t *stat, unsigned value) {
+static void add(uint16_t* stat, unsigned value) {
   unsigned sum = *stat + value;
   *stat = (uint16_t)(sum > UINT16_MAX ? UINT16_MAX : sum);
 }
@@ -62,8 +64,8 @@ static unsigned size_index(unsigned size) {
   return i;
 }
 
-static void add_memory(struct pq_block *b, const struct pq_insn *i) {
-  uint16_t *s = b->stat;
+static void add_memory(struct pq_block* b, const struct pq_insn* i) {
+  uint16_t* s = b->stat;
   add(&s[PQ_S_LOADS], i->n_load);
   add(&s[PQ_S_STORES], i->n_store);
   add(&s[PQ_S_LOADS_1 + size_index(i->load_size)], i->n_load);
@@ -74,14 +76,14 @@ static void add_memory(struct pq_block *b, const struct pq_insn *i) {
   add(&s[PQ_S_STORE_INSTRUCTIONS], i->n_store != 0);
 }
 
-static void add_vector(struct pq_block *b, const struct pq_insn *i) {
+static void add_vector(struct pq_block* b, const struct pq_insn* i) {
   unsigned first = i->vec_fp ? PQ_S_VEC_FP_64 : PQ_S_VEC_INT_64;
   unsigned width = i->vec_words >= 8 ? 3 : i->vec_words >= 4 ? 2 : i->vec_words >= 2 ? 1 : 0;
   add(&b->stat[first + width], 1);
 }
 
-static void add_insn(struct pq_block *b, const struct pq_insn *i) {
-  uint16_t *s = b->stat;
+static void add_insn(struct pq_block* b, const struct pq_insn* i) {
+  uint16_t* s = b->stat;
   add(&s[i->op], 1);
   if (i->vec_words) add_vector(b, i);
   add(&s[PQ_S_SVE], i->sve);
@@ -103,7 +105,7 @@ static void add_insn(struct pq_block *b, const struct pq_insn *i) {
   }
 }
 
-void pq_block_analyse(struct pq_block *b, const struct pq_insn *insns, size_t n, uint64_t last_pc) {
+void pq_block_analyse(struct pq_block* b, const struct pq_insn* insns, size_t n, uint64_t last_pc) {
   b->n_insns = (uint16_t)n;
   b->last_pc = last_pc;
   b->fall_through = b->pc + b->n_bytes;

@@ -16,7 +16,7 @@ struct pq_count {
 
 struct pq_block {
   /* hot: read at every execution */
-  struct pq_count *count0; /* of vCPU 0 */
+  struct pq_count* count0; /* of vCPU 0 */
   uint64_t pc, fall_through, last_pc;
   uint64_t first_line, last_line;
   uint32_t id;
@@ -27,25 +27,25 @@ struct pq_block {
   uint16_t n_insns;
   uint32_t n_bytes;
   uint64_t hash;
-  struct pq_block *next; /* same bucket */
+  struct pq_block* next; /* same bucket */
   uint16_t stat[PQ_N_STATS];
   uint16_t self[PQ_N_SELF];
 };
 
 /* The record for this code, new or the one that an earlier translation made.
  * NULL when memory or block numbers ran out. Call under the translation lock. */
-struct pq_block *pq_block_find(uint64_t pc, uint32_t n_bytes, uint64_t hash, bool *is_new);
+struct pq_block* pq_block_find(uint64_t pc, uint32_t n_bytes, uint64_t hash, bool* is_new);
 
 /* Fills a new record. */
-void pq_block_analyse(struct pq_block *b, const struct pq_insn *insns, size_t n, uint64_t last_pc);
+void pq_block_analyse(struct pq_block* b, const struct pq_insn* insns, size_t n, uint64_t last_pc);
 
 /* All records made so far; stable addresses, safe to read while others are added. */
 uint32_t pq_block_total(void);
-struct pq_block *pq_block_at(uint32_t id);
+struct pq_block* pq_block_at(uint32_t id);
 /* The counters of vCPU 0 (one array per chunk). */
-struct pq_count *pq_count0_chunk(uint32_t chunk);
+struct pq_count* pq_count0_chunk(uint32_t chunk);
 
 /* dependency.c */
-void pq_block_dependencies(struct pq_block *b, const struct pq_insn *insns, size_t n);
+void pq_block_dependencies(struct pq_block* b, const struct pq_insn* insns, size_t n);
 
 #endif

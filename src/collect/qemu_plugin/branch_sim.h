@@ -54,20 +54,20 @@ struct pq_predictors {
   struct pq_target by_history[PQ_HISTORY_TARGETS];
 };
 
-void pq_predictors_init(struct pq_predictors *p);
+void pq_predictors_init(struct pq_predictors* p);
 
-void pq_branch_simulate(struct pq_predictors *p, uint64_t pc, bool taken);
-void pq_branch_next_phase(struct pq_predictors *p);
-void pq_branch_indirect(struct pq_predictors *p, uint64_t pc, uint64_t target);
-void pq_branch_return(struct pq_predictors *p, uint64_t target);
+void pq_branch_simulate(struct pq_predictors* p, uint64_t pc, bool taken);
+void pq_branch_next_phase(struct pq_predictors* p);
+void pq_branch_indirect(struct pq_predictors* p, uint64_t pc, uint64_t target);
+void pq_branch_return(struct pq_predictors* p, uint64_t target);
 
-static inline void pq_branch_conditional(struct pq_predictors *p, uint64_t pc, bool taken) {
+static inline void pq_branch_conditional(struct pq_predictors* p, uint64_t pc, bool taken) {
   p->counts.taken += taken;
   if (__builtin_expect(p->left-- == 0, 0)) pq_branch_next_phase(p);
   if (p->simulating) pq_branch_simulate(p, pc, taken); /* a tail call */
 }
 
-static inline void pq_branch_call(struct pq_predictors *p, uint64_t return_address) {
+static inline void pq_branch_call(struct pq_predictors* p, uint64_t return_address) {
   p->ras[++p->ras_top % PQ_RAS] = return_address;
 }
 

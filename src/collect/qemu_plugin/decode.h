@@ -12,8 +12,7 @@
 enum pq_arch { PQ_X86_64, PQ_AARCH64 };
 
 /* How a block ends. */
-enum pq_branch { PQ_BR_NONE, PQ_BR_COND, PQ_BR_JUMP, PQ_BR_IND, PQ_BR_CALL, PQ_BR_IND_CALL,
-                 PQ_BR_RET };
+enum pq_branch { PQ_BR_NONE, PQ_BR_COND, PQ_BR_JUMP, PQ_BR_IND, PQ_BR_CALL, PQ_BR_IND_CALL, PQ_BR_RET };
 
 /* Who produced a piece of the critical path. */
 enum pq_kind { PQ_K_INT, PQ_K_MUL, PQ_K_DIV, PQ_K_FP, PQ_K_LOAD, PQ_K_OTHER, PQ_N_KINDS };
@@ -25,20 +24,20 @@ enum { PQ_REG_VEC = 32, PQ_REG_FLAGS = 64, PQ_REG_X87 = 65, PQ_REG_MASK = 66, PQ
 enum { PQ_MAX_SRC = 14, PQ_MAX_ADDR = 6, PQ_MAX_DST = 20, PQ_LOAD_LATENCY = 5 };
 
 struct pq_insn {
-  uint8_t op;       /* PQ_OP_*: the class */
-  uint8_t branch;   /* enum pq_branch */
-  uint8_t latency;  /* of the operation, without a load in front of it */
-  uint8_t kind;     /* enum pq_kind */
+  uint8_t op;        /* PQ_OP_*: the class */
+  uint8_t branch;    /* enum pq_branch */
+  uint8_t latency;   /* of the operation, without a load in front of it */
+  uint8_t kind;      /* enum pq_kind */
   uint8_t vec_words; /* width / 64 of a vector instruction, 0 for others */
   bool vec_fp;
   bool undecoded, zero_idiom, sve, mul_wide;
   bool is_string, is_rep;
-  uint8_t div_size;          /* bytes, integer division only */
-  uint8_t fp_size;           /* 4 or 8, floating-point arithmetic only */
-  uint8_t flops;             /* operations of all lanes */
-  uint8_t n_load, n_store;   /* memory accesses made ... */
+  uint8_t div_size;               /* bytes, integer division only */
+  uint8_t fp_size;                /* 4 or 8, floating-point arithmetic only */
+  uint8_t flops;                  /* operations of all lanes */
+  uint8_t n_load, n_store;        /* memory accesses made ... */
   uint16_t load_size, store_size; /* ... and the bytes of each */
-  bool mem_unknown;          /* memory may be touched in ways not decoded */
+  bool mem_unknown;               /* memory may be touched in ways not decoded */
   uint8_t n_src, n_addr, n_dst;
   uint8_t src[PQ_MAX_SRC];   /* data sources */
   uint8_t addr[PQ_MAX_ADDR]; /* address sources of memory operands */
@@ -46,19 +45,19 @@ struct pq_insn {
 };
 
 bool pq_x86_open(void);
-void pq_x86_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct pq_insn *out);
-void pq_a64_decode(uint32_t word, struct pq_insn *out);
+void pq_x86_decode(const uint8_t* bytes, size_t size, uint64_t pc, struct pq_insn* out);
+void pq_a64_decode(uint32_t word, struct pq_insn* out);
 
 /* Fills latency and kind from the class (and flags already set in insn). */
-void pq_set_latency(struct pq_insn *insn);
+void pq_set_latency(struct pq_insn* insn);
 
-static inline void pq_add_src(struct pq_insn *i, unsigned reg) {
+static inline void pq_add_src(struct pq_insn* i, unsigned reg) {
   if (i->n_src < PQ_MAX_SRC) i->src[i->n_src++] = (uint8_t)reg;
 }
-static inline void pq_add_addr(struct pq_insn *i, unsigned reg) {
+static inline void pq_add_addr(struct pq_insn* i, unsigned reg) {
   if (i->n_addr < PQ_MAX_ADDR) i->addr[i->n_addr++] = (uint8_t)reg;
 }
-static inline void pq_add_dst(struct pq_insn *i, unsigned reg) {
+static inline void pq_add_dst(struct pq_insn* i, unsigned reg) {
   if (i->n_dst < PQ_MAX_DST) i->dst[i->n_dst++] = (uint8_t)reg;
 }
 

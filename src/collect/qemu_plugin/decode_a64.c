@@ -3,20 +3,22 @@
  * and system instructions and dispatch. Loads and stores are in
  * decode_a64_memory.c, floating point and SIMD in decode_a64_simd.c. SVE is
  * only counted. */
-#include <string.h>
-
 #include "decode_a64.h"
 
-static void data_immediate(uint32_t w, struct pq_insn *o) {
+#include <string.h>
+
+static void data_immediate(uint32_t w, struct pq_insn* o) {
   unsigned group = pq_bits(w, 23, 3), opc = pq_bits(w, 29, 2);
   unsigned rd = pq_bits(w, 0, 5), rn = pq_bits(w, 5, 5);
   bool sets_flags = false;
   switch (group) {
-    case 0: case 1: /* adr, adrp */
+    case 0:
+    case 1: /* adr, adrp */
       o->op = PQ_OP_LEA;
       pq_dst_x(o, rd);
       return;
-    case 2: case 3: /* add, sub; tagged ones too */
+    case 2:
+    case 3: /* add, sub; tagged ones too */
       o->op = PQ_OP_INT_ALU;
       sets_flags = opc & 1;
       pq_add_src(o, rn); /* 31 is sp here */
@@ -47,12 +49,14 @@ static void data_immediate(uint32_t w, struct pq_insn *o) {
       break;
   }
   bool sp_destination = (group == 2 || group == 3 || group == 4) && !sets_flags;
-  if (sp_destination) pq_add_dst(o, rd);
-  else pq_dst_x(o, rd);
+  if (sp_destination)
+    pq_add_dst(o, rd);
+  else
+    pq_dst_x(o, rd);
   if (sets_flags) pq_add_dst(o, PQ_REG_FLAGS);
 }
 
-static void system_instruction(uint32_t w, struct pq_insn *o) {
+static void system_instruction(uint32_t w, struct pq_insn* o) {
   unsigned rt = pq_bits(w, 0, 5);
   if ((w & 0xfffff01f) == 0xd503201f) { /* hints */
     o->op = pq_bits(w, 5, 7) == 1 ? PQ_OP_PAUSE : PQ_OP_NOP;
@@ -60,12 +64,10 @@ static void system_instruction(uint32_t w, struct pq_insn *o) {
     o->op = PQ_OP_FENCE;
   } else if ((w & 0xfff00000) == 0xd5300000) { /* mrs */
     uint32_t reg = w & 0xffffffe0;
-    bool counter = reg == 0xd53be040 || reg == 0xd53be020 || reg == 0xd53be0c0 ||
-                   reg == 0xd53be0a0;
+    bool counter = reg == 0xd53be040 || reg == 0xd53be020 || reg == 0xd53be0c0 || reg == 0xd53be0a0;
     bool random = reg == 0xd53b2400 || reg == 0xd53b2420;
     bool thread_pointer = reg == 0xd53bd040;
-    o->op = counter ? PQ_OP_RDTSC_LIKE : random ? PQ_OP_RNG
-            : thread_pointer ? PQ_OP_MOV : PQ_OP_OTHER;
+    o->op = counter ? PQ_OP_RDTSC_LIKE : random ? PQ_OP_RNG : thread_pointer ? PQ_OP_MOV : PQ_OP_OTHER;
     pq_dst_x(o, rt);
   } else if ((w & 0xfff80000) == 0xd5080000) { /* sys: dc, ic */
     o->op = PQ_OP_CACHE_CONTROL;
@@ -76,7 +78,7 @@ static void system_instruction(uint32_t w, struct pq_insn *o) {
   }
 }
 
-static void branch_or_system(uint32_t w, struct pq_insn *o) {
+static void branch_or_system(uint32_t w, struct pq_insn* o) {
   enum { LR = 30 };
   unsigned rt = pq_bits(w, 0, 5);
   if ((w & 0x7c000000) == 0x14000000) { /* b, bl */
@@ -108,7 +110,7 @@ static void branch_or_system(uint32_t w, struct pq_insn *o) {
   }
 }
 
-static void two_sources(uint32_t w, struct pq_insn *o) {
+static void two_sources(uint32_t w, struct pq_insn* o) {
   unsigned opcode = pq_bits(w, 10, 6);
   if (opcode == 2 || opcode == 3) {
     o->op = PQ_OP_INT_DIV;
@@ -125,7 +127,7 @@ static void two_sources(uint32_t w, struct pq_insn *o) {
   pq_dst_x(o, pq_bits(w, 0, 5));
 }
 
-static void data_register(uint32_t w, struct pq_insn *o) {
+static void data_register(uint32_t w, struct pq_insn* o) {
   unsigned rd = pq_bits(w, 0, 5), rn = pq_bits(w, 5, 5), rm = pq_bits(w, 16, 5);
   unsigned opc = pq_bits(w, 29, 2);
   if (pq_bits(w, 24, 5) == 0x0a) { /* logical, shifted register */
@@ -139,11 +141,15 @@ static void data_register(uint32_t w, struct pq_insn *o) {
   } else if (pq_bits(w, 24, 5) == 0x0b) { /* add, sub: shifted or extended register */
     bool extended = pq_bit(w, 21);
     o->op = PQ_OP_INT_ALU;
-    if (extended) pq_add_src(o, rn);
-    else pq_src_x(o, rn);
+    if (extended)
+      pq_add_src(o, rn);
+    else
+      pq_src_x(o, rn);
     pq_src_x(o, rm);
-    if (extended && !(opc & 1)) pq_add_dst(o, rd);
-    else pq_dst_x(o, rd);
+    if (extended && !(opc & 1))
+      pq_add_dst(o, rd);
+    else
+      pq_dst_x(o, rd);
     if (opc & 1) pq_add_dst(o, PQ_REG_FLAGS);
   } else if (pq_bits(w, 24, 5) == 0x1b) { /* three sources */
     o->op = PQ_OP_INT_MUL;
@@ -186,7 +192,7 @@ static void data_register(uint32_t w, struct pq_insn *o) {
   }
 }
 
-void pq_a64_decode(uint32_t w, struct pq_insn *o) {
+void pq_a64_decode(uint32_t w, struct pq_insn* o) {
   memset(o, 0, sizeof *o);
   unsigned group = pq_bits(w, 25, 4);
   if ((group & 0xe) == 8) {
@@ -202,8 +208,10 @@ void pq_a64_decode(uint32_t w, struct pq_insn *o) {
   } else {
     o->op = PQ_OP_OTHER;
     o->mem_unknown = true;
-    if (group == 2) o->sve = true;
-    else o->undecoded = true;
+    if (group == 2)
+      o->sve = true;
+    else
+      o->undecoded = true;
   }
   pq_set_latency(o);
   if (o->zero_idiom) {

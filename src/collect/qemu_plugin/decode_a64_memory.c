@@ -2,12 +2,14 @@
 /* A64 loads and stores. A pair counts as one access of twice the size. */
 #include "decode_a64.h"
 
-static void transfer_reg(struct pq_insn *o, unsigned rt, bool vector, bool load) {
-  if (vector) load ? pq_dst_v(o, rt) : pq_src_v(o, rt);
-  else load ? pq_dst_x(o, rt) : pq_src_x(o, rt);
+static void transfer_reg(struct pq_insn* o, unsigned rt, bool vector, bool load) {
+  if (vector)
+    load ? pq_dst_v(o, rt) : pq_src_v(o, rt);
+  else
+    load ? pq_dst_x(o, rt) : pq_src_x(o, rt);
 }
 
-static void set_mov(struct pq_insn *o, bool vector, unsigned size) {
+static void set_mov(struct pq_insn* o, bool vector, unsigned size) {
   if (!vector) {
     o->op = PQ_OP_MOV;
   } else if (size >= 16) {
@@ -18,7 +20,7 @@ static void set_mov(struct pq_insn *o, bool vector, unsigned size) {
   }
 }
 
-static void exclusive(uint32_t w, struct pq_insn *o) {
+static void exclusive(uint32_t w, struct pq_insn* o) {
   unsigned size = 1u << pq_bits(w, 30, 2), rt = pq_bits(w, 0, 5), rn = pq_bits(w, 5, 5);
   unsigned rs = pq_bits(w, 16, 5), rt2 = pq_bits(w, 10, 5);
   bool o2 = pq_bit(w, 23), load = pq_bit(w, 22), o1 = pq_bit(w, 21);
@@ -44,7 +46,7 @@ static void exclusive(uint32_t w, struct pq_insn *o) {
   }
 }
 
-static void pair(uint32_t w, struct pq_insn *o) {
+static void pair(uint32_t w, struct pq_insn* o) {
   bool vector = pq_bit(w, 26), load = pq_bit(w, 22);
   unsigned opc = pq_bits(w, 30, 2), mode = pq_bits(w, 23, 2), rn = pq_bits(w, 5, 5);
   unsigned size = vector ? 4u << opc : opc == 2 ? 8 : 4;
@@ -56,7 +58,7 @@ static void pair(uint32_t w, struct pq_insn *o) {
   load ? pq_load(o, 2 * size, 1) : pq_store(o, 2 * size, 1);
 }
 
-static void lse_atomic(uint32_t w, struct pq_insn *o) {
+static void lse_atomic(uint32_t w, struct pq_insn* o) {
   unsigned size = 1u << pq_bits(w, 30, 2), rt = pq_bits(w, 0, 5);
   pq_add_addr(o, pq_bits(w, 5, 5));
   pq_load(o, size, 1);
@@ -70,7 +72,7 @@ static void lse_atomic(uint32_t w, struct pq_insn *o) {
   pq_dst_x(o, rt);
 }
 
-static void single(uint32_t w, struct pq_insn *o) {
+static void single(uint32_t w, struct pq_insn* o) {
   bool vector = pq_bit(w, 26), unsigned_offset = pq_bit(w, 24);
   unsigned scale = pq_bits(w, 30, 2), opc = pq_bits(w, 22, 2);
   unsigned rt = pq_bits(w, 0, 5), rn = pq_bits(w, 5, 5), mode = pq_bits(w, 10, 2);
@@ -101,7 +103,7 @@ static void single(uint32_t w, struct pq_insn *o) {
 }
 
 /* ld1..ld4, st1..st4 */
-static void structures(uint32_t w, struct pq_insn *o) {
+static void structures(uint32_t w, struct pq_insn* o) {
   bool one_lane = pq_bit(w, 24), load = pq_bit(w, 22), q = pq_bit(w, 30);
   unsigned rt = pq_bits(w, 0, 5), rn = pq_bits(w, 5, 5), n = 1, size;
   bool interleaved = false;
@@ -126,7 +128,7 @@ static void structures(uint32_t w, struct pq_insn *o) {
   load ? pq_load(o, size, 1) : pq_store(o, size, 1);
 }
 
-void pq_a64_load_store(uint32_t w, struct pq_insn *o) {
+void pq_a64_load_store(uint32_t w, struct pq_insn* o) {
   unsigned high = pq_bits(w, 24, 6);
   bool vector = pq_bit(w, 26);
   if (high == 0x08) {

@@ -6,7 +6,7 @@ static unsigned rd_of(uint32_t w) { return pq_bits(w, 0, 5); }
 static unsigned rn_of(uint32_t w) { return pq_bits(w, 5, 5); }
 static unsigned rm_of(uint32_t w) { return pq_bits(w, 16, 5); }
 
-static void fp_scalar(uint32_t w, struct pq_insn *o, unsigned op, bool two) {
+static void fp_scalar(uint32_t w, struct pq_insn* o, unsigned op, bool two) {
   unsigned type = pq_bits(w, 22, 2);
   o->op = (uint8_t)op;
   o->fp_size = type == 1 ? 8 : 4;
@@ -15,7 +15,7 @@ static void fp_scalar(uint32_t w, struct pq_insn *o, unsigned op, bool two) {
   if (two) pq_src_v(o, rm_of(w));
 }
 
-static void one_source(uint32_t w, struct pq_insn *o) {
+static void one_source(uint32_t w, struct pq_insn* o) {
   unsigned opcode = pq_bits(w, 15, 6);
   if (opcode == 0) {
     o->op = PQ_OP_FP_MOV_SCALAR;
@@ -32,7 +32,7 @@ static void one_source(uint32_t w, struct pq_insn *o) {
 }
 
 /* Conversion or move between a general and a vector register. */
-static void with_general(uint32_t w, struct pq_insn *o, bool fixed) {
+static void with_general(uint32_t w, struct pq_insn* o, bool fixed) {
   unsigned rmode = pq_bits(w, 19, 2), opcode = pq_bits(w, 16, 3);
   bool move = !fixed && opcode >= 6 && (rmode == 0 || rmode == 1);
   bool to_vector = (opcode == 2 || opcode == 3 || opcode == 7);
@@ -47,7 +47,7 @@ static void with_general(uint32_t w, struct pq_insn *o, bool fixed) {
   }
 }
 
-static void fp_instruction(uint32_t w, struct pq_insn *o) {
+static void fp_instruction(uint32_t w, struct pq_insn* o) {
   if (pq_bit(w, 24)) { /* fmadd, fmsub, fnmadd, fnmsub */
     fp_scalar(w, o, PQ_OP_FP_FMA_SCALAR, true);
     pq_src_v(o, pq_bits(w, 10, 5));
@@ -71,8 +71,11 @@ static void fp_instruction(uint32_t w, struct pq_insn *o) {
     pq_add_dst(o, PQ_REG_FLAGS);
   } else if (pq_bits(w, 10, 2) == 2) {
     unsigned opcode = pq_bits(w, 12, 4);
-    fp_scalar(w, o, opcode == 0 || opcode == 8 ? PQ_OP_FP_SCALAR_MUL
-                    : opcode == 1 ? PQ_OP_FP_SCALAR_DIV : PQ_OP_FP_SCALAR_ADD, true);
+    fp_scalar(w, o,
+              opcode == 0 || opcode == 8 ? PQ_OP_FP_SCALAR_MUL
+              : opcode == 1              ? PQ_OP_FP_SCALAR_DIV
+                                         : PQ_OP_FP_SCALAR_ADD,
+              true);
     pq_dst_v(o, rd_of(w));
   } else { /* fcsel */
     o->op = PQ_OP_SELECT;
@@ -83,7 +86,7 @@ static void fp_instruction(uint32_t w, struct pq_insn *o) {
   }
 }
 
-static void vector_fp(struct pq_insn *o, unsigned op, unsigned fp_size) {
+static void vector_fp(struct pq_insn* o, unsigned op, unsigned fp_size) {
   o->op = (uint8_t)op;
   o->vec_fp = true;
   o->fp_size = (uint8_t)fp_size;
@@ -92,7 +95,7 @@ static void vector_fp(struct pq_insn *o, unsigned op, unsigned fp_size) {
 }
 
 /* Integer or floating-point arithmetic on three registers of the same shape. */
-static void three_same(uint32_t w, struct pq_insn *o) {
+static void three_same(uint32_t w, struct pq_insn* o) {
   bool u = pq_bit(w, 29), high = pq_bit(w, 23);
   unsigned opcode = pq_bits(w, 11, 5), fp_size = pq_bit(w, 22) ? 8 : 4;
   bool accumulates = false;
@@ -102,11 +105,15 @@ static void three_same(uint32_t w, struct pq_insn *o) {
         vector_fp(o, PQ_OP_FP_FMA_VEC, fp_size);
         accumulates = true;
         break;
-      case 0x1b: vector_fp(o, PQ_OP_FP_VEC_MUL, fp_size); break; /* fmul, fmulx */
+      case 0x1b:
+        vector_fp(o, PQ_OP_FP_VEC_MUL, fp_size);
+        break;   /* fmul, fmulx */
       case 0x1f: /* frecps, frsqrts; fdiv */
         vector_fp(o, u && !high ? PQ_OP_FP_VEC_DIV : PQ_OP_FP_VEC_MUL, fp_size);
         break;
-      default: vector_fp(o, PQ_OP_FP_VEC_ADD, fp_size); break;
+      default:
+        vector_fp(o, PQ_OP_FP_VEC_ADD, fp_size);
+        break;
     }
   } else if (opcode == 3) {
     o->op = PQ_OP_VEC_LOGIC;
@@ -127,7 +134,7 @@ static void three_same(uint32_t w, struct pq_insn *o) {
   if (accumulates) pq_src_v(o, rd_of(w));
 }
 
-static void two_misc(uint32_t w, struct pq_insn *o) {
+static void two_misc(uint32_t w, struct pq_insn* o) {
   bool u = pq_bit(w, 29), high = pq_bit(w, 23);
   unsigned opcode = pq_bits(w, 12, 5), fp_size = pq_bit(w, 22) ? 8 : 4;
   pq_src_v(o, rn_of(w));
@@ -150,12 +157,11 @@ static void two_misc(uint32_t w, struct pq_insn *o) {
   }
 }
 
-static void three_different(uint32_t w, struct pq_insn *o) {
+static void three_different(uint32_t w, struct pq_insn* o) {
   unsigned opcode = pq_bits(w, 12, 4);
   bool multiply = opcode >= 8 && opcode != 0xe;
   o->op = multiply ? PQ_OP_VEC_INT_MUL : PQ_OP_VEC_INT_ALU;
-  if (opcode == 0xe) o->op = pq_bits(w, 22, 2) == 3 || pq_bits(w, 22, 2) == 0 ? PQ_OP_CRYPTO
-                                                                              : PQ_OP_VEC_INT_ALU;
+  if (opcode == 0xe) o->op = pq_bits(w, 22, 2) == 3 || pq_bits(w, 22, 2) == 0 ? PQ_OP_CRYPTO : PQ_OP_VEC_INT_ALU;
   o->vec_words = 2;
   pq_src_v(o, rn_of(w));
   pq_src_v(o, rm_of(w));
@@ -163,7 +169,7 @@ static void three_different(uint32_t w, struct pq_insn *o) {
     pq_src_v(o, rd_of(w));
 }
 
-static void by_element(uint32_t w, struct pq_insn *o) {
+static void by_element(uint32_t w, struct pq_insn* o) {
   unsigned opcode = pq_bits(w, 12, 4), fp_size = pq_bit(w, 22) ? 8 : 4;
   bool u = pq_bit(w, 29), high = pq_bit(w, 23);
   bool accumulates = false;
@@ -181,7 +187,7 @@ static void by_element(uint32_t w, struct pq_insn *o) {
   if (accumulates) pq_src_v(o, rd_of(w));
 }
 
-static void copy(uint32_t w, struct pq_insn *o) {
+static void copy(uint32_t w, struct pq_insn* o) {
   unsigned imm4 = pq_bits(w, 11, 4);
   o->op = PQ_OP_VEC_SHUFFLE;
   if (!pq_bit(w, 29) && (imm4 == 5 || imm4 == 7)) { /* smov, umov */
@@ -189,14 +195,16 @@ static void copy(uint32_t w, struct pq_insn *o) {
     pq_dst_x(o, rd_of(w));
     return;
   }
-  if (!pq_bit(w, 29) && (imm4 == 1 || imm4 == 3)) pq_src_x(o, rn_of(w)); /* from general */
-  else pq_src_v(o, rn_of(w));
+  if (!pq_bit(w, 29) && (imm4 == 1 || imm4 == 3))
+    pq_src_x(o, rn_of(w)); /* from general */
+  else
+    pq_src_v(o, rn_of(w));
   if (imm4 == 3 || pq_bit(w, 29)) pq_src_v(o, rd_of(w));
   pq_dst_v(o, rd_of(w));
 }
 
 /* Shift by immediate, or a constant where immh is zero. */
-static void immediate(uint32_t w, struct pq_insn *o) {
+static void immediate(uint32_t w, struct pq_insn* o) {
   if (pq_bits(w, 19, 4) == 0) {
     o->op = PQ_OP_VEC_MOV;
     if ((pq_bits(w, 12, 4) & 9) == 1 && pq_bits(w, 12, 4) < 12) { /* orr, bic */
@@ -214,25 +222,33 @@ static void immediate(uint32_t w, struct pq_insn *o) {
     o->op = PQ_OP_VEC_SHUFFLE; /* narrowing and lengthening shifts */
   }
   pq_src_v(o, rn_of(w));
-  if (opcode == 2 || opcode == 6 || opcode == 8 || (opcode == 10 && pq_bit(w, 29)))
-    pq_src_v(o, rd_of(w));
+  if (opcode == 2 || opcode == 6 || opcode == 8 || (opcode == 10 && pq_bit(w, 29))) pq_src_v(o, rd_of(w));
 }
 
 /* A scalar form keeps its class, as scalar where that is floating point. */
-static void make_scalar(struct pq_insn *o) {
+static void make_scalar(struct pq_insn* o) {
   switch (o->op) {
-    case PQ_OP_FP_VEC_ADD: o->op = PQ_OP_FP_SCALAR_ADD; break;
-    case PQ_OP_FP_VEC_MUL: o->op = PQ_OP_FP_SCALAR_MUL; break;
-    case PQ_OP_FP_VEC_DIV: o->op = PQ_OP_FP_SCALAR_DIV; break;
-    case PQ_OP_FP_FMA_VEC: o->op = PQ_OP_FP_FMA_SCALAR; break;
-    default: break;
+    case PQ_OP_FP_VEC_ADD:
+      o->op = PQ_OP_FP_SCALAR_ADD;
+      break;
+    case PQ_OP_FP_VEC_MUL:
+      o->op = PQ_OP_FP_SCALAR_MUL;
+      break;
+    case PQ_OP_FP_VEC_DIV:
+      o->op = PQ_OP_FP_SCALAR_DIV;
+      break;
+    case PQ_OP_FP_FMA_VEC:
+      o->op = PQ_OP_FP_FMA_SCALAR;
+      break;
+    default:
+      break;
   }
   if (o->flops) o->flops = o->op == PQ_OP_FP_FMA_SCALAR ? 2 : 1;
   if (o->vec_fp) o->vec_words = 0;
   o->vec_fp = false;
 }
 
-static void crypto(uint32_t w, struct pq_insn *o) {
+static void crypto(uint32_t w, struct pq_insn* o) {
   o->op = PQ_OP_CRYPTO;
   pq_src_v(o, rn_of(w));
   pq_src_v(o, rm_of(w));
@@ -240,7 +256,7 @@ static void crypto(uint32_t w, struct pq_insn *o) {
   pq_dst_v(o, rd_of(w));
 }
 
-static void vector(uint32_t w, struct pq_insn *o) {
+static void vector(uint32_t w, struct pq_insn* o) {
   bool scalar = pq_bit(w, 28), second = pq_bit(w, 24), b21 = pq_bit(w, 21), b10 = pq_bit(w, 10);
   o->vec_words = pq_bit(w, 30) && !scalar ? 2 : 1;
   if ((w & 0xff3e0c00) == 0x4e280800 || (w & 0xff200c00) == 0x5e000000 ||
@@ -250,22 +266,31 @@ static void vector(uint32_t w, struct pq_insn *o) {
     return;
   }
   if (second) {
-    if (b10) immediate(w, o);
-    else by_element(w, o);
+    if (b10)
+      immediate(w, o);
+    else
+      by_element(w, o);
   } else if (b21) {
-    if (b10) three_same(w, o);
-    else if (!pq_bit(w, 11)) three_different(w, o);
-    else if (pq_bits(w, 17, 4) == 0) two_misc(w, o);
+    if (b10)
+      three_same(w, o);
+    else if (!pq_bit(w, 11))
+      three_different(w, o);
+    else if (pq_bits(w, 17, 4) == 0)
+      two_misc(w, o);
     else { /* across lanes, pairwise scalar, half-precision two-register */
       unsigned opcode = pq_bits(w, 12, 5);
       pq_src_v(o, rn_of(w));
-      if (opcode == 0x0c || opcode == 0x0f || opcode == 0x0d) vector_fp(o, PQ_OP_FP_VEC_ADD, 4);
-      else o->op = PQ_OP_VEC_INT_ALU;
+      if (opcode == 0x0c || opcode == 0x0f || opcode == 0x0d)
+        vector_fp(o, PQ_OP_FP_VEC_ADD, 4);
+      else
+        o->op = PQ_OP_VEC_INT_ALU;
     }
   } else if (pq_bit(w, 15) && b10) { /* three-same extra: dot products, complex */
     bool complex = pq_bits(w, 11, 4) >= 8;
-    if (complex) vector_fp(o, PQ_OP_FP_VEC_OTHER, pq_bits(w, 22, 2) == 3 ? 8 : 4);
-    else o->op = PQ_OP_VEC_INT_MUL;
+    if (complex)
+      vector_fp(o, PQ_OP_FP_VEC_OTHER, pq_bits(w, 22, 2) == 3 ? 8 : 4);
+    else
+      o->op = PQ_OP_VEC_INT_MUL;
     pq_src_v(o, rn_of(w));
     pq_src_v(o, rm_of(w));
     pq_src_v(o, rd_of(w));
@@ -282,7 +307,7 @@ static void vector(uint32_t w, struct pq_insn *o) {
   if (scalar) make_scalar(o);
 }
 
-void pq_a64_simd(uint32_t w, struct pq_insn *o) {
+void pq_a64_simd(uint32_t w, struct pq_insn* o) {
   if ((w & 0x5e000000) == 0x1e000000) { /* bits 30 0, 28:25 1111 */
     fp_instruction(w, o);
   } else if (!pq_bit(w, 31)) {

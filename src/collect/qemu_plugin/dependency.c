@@ -21,16 +21,16 @@ struct state {
   unsigned dependent_loads;
 };
 
-static void latest(struct path *p, const struct path *q) {
+static void latest(struct path* p, const struct path* q) {
   if (q->time > p->time) *p = *q;
 }
 
-static void extend(struct path *p, unsigned latency, unsigned kind) {
+static void extend(struct path* p, unsigned latency, unsigned kind) {
   p->time += latency;
   p->by_kind[kind] = (uint16_t)(p->by_kind[kind] + latency);
 }
 
-static void step(struct state *s, const struct pq_insn *i) {
+static void step(struct state* s, const struct pq_insn* i) {
   struct path p = {0};
   bool tainted = false, address_tainted = false;
   for (unsigned k = 0; k < i->n_addr; k++) {
@@ -54,7 +54,7 @@ static void step(struct state *s, const struct pq_insn *i) {
   if (p.time > s->longest.time) s->longest = p;
 }
 
-static unsigned independent(const struct pq_insn *insns, size_t n) {
+static unsigned independent(const struct pq_insn* insns, size_t n) {
   size_t written[PQ_N_REGS] = {0}; /* index + 1 of the last writer */
   unsigned count = 0;
   for (size_t i = 0; i < n; i++) {
@@ -73,11 +73,9 @@ static unsigned independent(const struct pq_insn *insns, size_t n) {
   return count;
 }
 
-static uint16_t clamp(int64_t v) {
-  return (uint16_t)(v < 0 ? 0 : v > UINT16_MAX ? UINT16_MAX : v);
-}
+static uint16_t clamp(int64_t v) { return (uint16_t)(v < 0 ? 0 : v > UINT16_MAX ? UINT16_MAX : v); }
 
-void pq_block_dependencies(struct pq_block *b, const struct pq_insn *insns, size_t n) {
+void pq_block_dependencies(struct pq_block* b, const struct pq_insn* insns, size_t n) {
   static const uint8_t stat_of[PQ_N_KINDS] = {PQ_S_CRIT_INT, PQ_S_CRIT_MUL,  PQ_S_CRIT_DIV,
                                               PQ_S_CRIT_FP,  PQ_S_CRIT_LOAD, PQ_S_CRIT_OTHER};
   static const uint8_t self_of[PQ_N_KINDS] = {PQ_L_SELF_INT, PQ_L_SELF_MUL,  PQ_L_SELF_DIV,

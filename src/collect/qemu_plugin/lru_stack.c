@@ -9,9 +9,9 @@
 #include "memory_sim.h"
 
 enum {
-  SMALLEST_BITS = 12,        /* lines of 256 KiB */
+  SMALLEST_BITS = 12, /* lines of 256 KiB */
   SAMPLE_BITS = 3,
-  NODES = 1 << 17,           /* lines of 64 MiB in the sample */
+  NODES = 1 << 17, /* lines of 64 MiB in the sample */
   TABLE = NODES * 2,
   EXACT_ACCESSES = 1 << 19
 };
@@ -28,8 +28,8 @@ struct pq_stack {
   uint64_t accesses;
   uint32_t capacity[PQ_N_LARGE]; /* in nodes */
   uint32_t marker[PQ_N_LARGE];   /* the last node inside each cache, 0: not full */
-  struct node *nodes;
-  uint32_t *table;
+  struct node* nodes;
+  uint32_t* table;
 };
 
 static uint64_t hash_of(uint64_t line) {
@@ -38,13 +38,12 @@ static uint64_t hash_of(uint64_t line) {
 }
 static uint32_t home(uint64_t hash) { return (uint32_t)(hash >> 20) & (TABLE - 1); }
 
-static void set_capacities(struct pq_stack *s) {
-  for (unsigned i = 0; i < PQ_N_LARGE; i++)
-    s->capacity[i] = UINT32_C(1) << (SMALLEST_BITS + i - s->sample_bits);
+static void set_capacities(struct pq_stack* s) {
+  for (unsigned i = 0; i < PQ_N_LARGE; i++) s->capacity[i] = UINT32_C(1) << (SMALLEST_BITS + i - s->sample_bits);
 }
 
-struct pq_stack *pq_stack_new(void) {
-  struct pq_stack *s = calloc(1, sizeof *s);
+struct pq_stack* pq_stack_new(void) {
+  struct pq_stack* s = calloc(1, sizeof *s);
   if (!s) return NULL;
   s->nodes = calloc(NODES + 1, sizeof *s->nodes);
   s->table = calloc(TABLE, sizeof *s->table);
@@ -58,19 +57,19 @@ struct pq_stack *pq_stack_new(void) {
   return s;
 }
 
-static uint32_t find(const struct pq_stack *s, uint64_t line, uint64_t hash) {
+static uint32_t find(const struct pq_stack* s, uint64_t line, uint64_t hash) {
   uint32_t i = home(hash);
   while (s->table[i] && s->nodes[s->table[i]].line != line) i = (i + 1) & (TABLE - 1);
   return s->table[i];
 }
 
-static void insert(struct pq_stack *s, uint32_t n, uint64_t hash) {
+static void insert(struct pq_stack* s, uint32_t n, uint64_t hash) {
   uint32_t i = home(hash);
   while (s->table[i]) i = (i + 1) & (TABLE - 1);
   s->table[i] = n;
 }
 
-static void erase(struct pq_stack *s, uint32_t n) {
+static void erase(struct pq_stack* s, uint32_t n) {
   uint32_t i = home(hash_of(s->nodes[n].line));
   while (s->table[i] != n) i = (i + 1) & (TABLE - 1);
   for (uint32_t j = i;;) { /* close the gap */
@@ -85,34 +84,40 @@ static void erase(struct pq_stack *s, uint32_t n) {
   s->table[i] = 0;
 }
 
-static void unlink_node(struct pq_stack *s, uint32_t n) {
-  struct node *x = &s->nodes[n];
-  if (x->newer) s->nodes[x->newer].older = x->older;
-  else s->newest = x->older;
-  if (x->older) s->nodes[x->older].newer = x->newer;
-  else s->oldest = x->newer;
+static void unlink_node(struct pq_stack* s, uint32_t n) {
+  struct node* x = &s->nodes[n];
+  if (x->newer)
+    s->nodes[x->newer].older = x->older;
+  else
+    s->newest = x->older;
+  if (x->older)
+    s->nodes[x->older].newer = x->newer;
+  else
+    s->oldest = x->newer;
 }
 
-static void push_front(struct pq_stack *s, uint32_t n) {
+static void push_front(struct pq_stack* s, uint32_t n) {
   s->nodes[n].newer = 0;
   s->nodes[n].older = s->newest;
   s->nodes[n].level = 0;
-  if (s->newest) s->nodes[s->newest].newer = n;
-  else s->oldest = n;
+  if (s->newest)
+    s->nodes[s->newest].newer = n;
+  else
+    s->oldest = n;
   s->newest = n;
 }
 
 /* A node goes in front: the last one of each of the first n caches falls out of it. */
-static void shift_markers(struct pq_stack *s, unsigned n) {
+static void shift_markers(struct pq_stack* s, unsigned n) {
   for (unsigned i = 0; i < n && s->marker[i]; i++) {
-    struct node *last = &s->nodes[s->marker[i]];
+    struct node* last = &s->nodes[s->marker[i]];
     last->level = i + 1;
     s->marker[i] = last->newer;
   }
 }
 
 /* Keeps only the sampled lines and renumbers what they stand for. */
-static void start_sampling(struct pq_stack *s) {
+static void start_sampling(struct pq_stack* s) {
   s->sample_bits = SAMPLE_BITS;
   set_capacities(s);
   memset(s->table, 0, TABLE * sizeof *s->table);
@@ -135,7 +140,7 @@ static void start_sampling(struct pq_stack *s) {
   s->size = position;
 }
 
-static uint32_t new_node(struct pq_stack *s) {
+static uint32_t new_node(struct pq_stack* s) {
   if (s->size == s->capacity[PQ_N_LARGE - 1]) { /* the oldest leaves the largest cache */
     uint32_t n = s->oldest;
     s->marker[PQ_N_LARGE - 1] = 0;
@@ -152,7 +157,7 @@ static uint32_t new_node(struct pq_stack *s) {
   return s->size + 1; /* never freed so far: they are in use from 1 up */
 }
 
-unsigned pq_stack_access(struct pq_stack *s, uint64_t line, unsigned *sample_bits) {
+unsigned pq_stack_access(struct pq_stack* s, uint64_t line, unsigned* sample_bits) {
   uint64_t hash = hash_of(line);
   if (s->sample_bits == 0 && (++s->accesses == EXACT_ACCESSES || s->size == NODES)) {
     start_sampling(s);

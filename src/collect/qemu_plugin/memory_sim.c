@@ -7,7 +7,7 @@
 #include <emmintrin.h>
 #endif
 
-void pq_mem_init(struct pq_mem *m) {
+void pq_mem_init(struct pq_mem* m) {
   memset(m, 0xff, sizeof *m);
   memset(&m->counts, 0, sizeof m->counts);
   memset(&m->footprint, 0, sizeof m->footprint);
@@ -17,7 +17,7 @@ void pq_mem_init(struct pq_mem *m) {
   for (unsigned i = 0; i < PQ_L1_SETS; i++) m->l1[i].order = 0xfedcba9876543210u;
 }
 
-void pq_mem_reset_counts(struct pq_mem *m) {
+void pq_mem_reset_counts(struct pq_mem* m) {
   memset(&m->counts, 0, sizeof m->counts);
   free(m->footprint.pages);
   free(m->footprint.lines);
@@ -26,7 +26,7 @@ void pq_mem_reset_counts(struct pq_mem *m) {
 
 /* Puts tag in front of the n others of its set, oldest out. Returns its former
  * place, n when it was not there. */
-static inline unsigned to_front(uint64_t *first, uint64_t *rest, unsigned n, uint64_t tag) {
+static inline unsigned to_front(uint64_t* first, uint64_t* rest, unsigned n, uint64_t tag) {
   uint64_t moved = *first;
   *first = tag;
   for (unsigned i = 0; i < n; i++) {
@@ -38,13 +38,13 @@ static inline unsigned to_front(uint64_t *first, uint64_t *rest, unsigned n, uin
   return n;
 }
 
-static size_t footprint_slot(const struct pq_footprint *f, uint64_t page) {
+static size_t footprint_slot(const struct pq_footprint* f, uint64_t page) {
   size_t mask = f->capacity - 1, i = (page * 0x9e3779b97f4a7c15u >> 20) & mask;
   while (f->pages[i] && f->pages[i] != page + 1) i = (i + 1) & mask;
   return i;
 }
 
-static bool footprint_grow(struct pq_footprint *f) {
+static bool footprint_grow(struct pq_footprint* f) {
   struct pq_footprint bigger = {.capacity = f->capacity ? f->capacity * 2 : 256, .used = f->used};
   bigger.pages = calloc(bigger.capacity, sizeof *bigger.pages);
   bigger.lines = calloc(bigger.capacity, sizeof *bigger.lines);
@@ -65,7 +65,7 @@ static bool footprint_grow(struct pq_footprint *f) {
   return true;
 }
 
-void pq_footprint_add(struct pq_footprint *f, uint64_t page, uint64_t lines) {
+void pq_footprint_add(struct pq_footprint* f, uint64_t page, uint64_t lines) {
   if (f->capacity && f->pages[f->last] == page + 1) {
     f->lines[f->last] |= lines;
     return;
@@ -81,29 +81,29 @@ void pq_footprint_add(struct pq_footprint *f, uint64_t page, uint64_t lines) {
 }
 
 #ifdef __SSE2__
-static inline unsigned equal_mask(const uint32_t *at, uint32_t value) {
-  const __m128i *v = (const __m128i *)at, x = _mm_set1_epi32((int)value);
+static inline unsigned equal_mask(const uint32_t* at, uint32_t value) {
+  const __m128i *v = (const __m128i*)at, x = _mm_set1_epi32((int)value);
   __m128i a = _mm_packs_epi32(_mm_cmpeq_epi32(v[0], x), _mm_cmpeq_epi32(v[1], x));
   __m128i b = _mm_packs_epi32(_mm_cmpeq_epi32(v[2], x), _mm_cmpeq_epi32(v[3], x));
   return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(a, b));
 }
 /* Which of 16 numbers lie in value - 1 .. value + 1? */
-static inline unsigned near_mask(const uint32_t *at, uint32_t value) {
-  const __m128i *v = (const __m128i *)at, limit = _mm_set1_epi32((int)0x80000003u);
+static inline unsigned near_mask(const uint32_t* at, uint32_t value) {
+  const __m128i *v = (const __m128i*)at, limit = _mm_set1_epi32((int)0x80000003u);
   __m128i x = _mm_set1_epi32((int)(0x80000001u - value)); /* signed compare of x - low + 2^31 */
-  __m128i a = _mm_packs_epi32(_mm_cmpgt_epi32(limit, _mm_add_epi32(v[0], x)),
-                              _mm_cmpgt_epi32(limit, _mm_add_epi32(v[1], x)));
-  __m128i b = _mm_packs_epi32(_mm_cmpgt_epi32(limit, _mm_add_epi32(v[2], x)),
-                              _mm_cmpgt_epi32(limit, _mm_add_epi32(v[3], x)));
+  __m128i a =
+      _mm_packs_epi32(_mm_cmpgt_epi32(limit, _mm_add_epi32(v[0], x)), _mm_cmpgt_epi32(limit, _mm_add_epi32(v[1], x)));
+  __m128i b =
+      _mm_packs_epi32(_mm_cmpgt_epi32(limit, _mm_add_epi32(v[2], x)), _mm_cmpgt_epi32(limit, _mm_add_epi32(v[3], x)));
   return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(a, b));
 }
 #else
-static inline unsigned near_mask(const uint32_t *at, uint32_t value) {
+static inline unsigned near_mask(const uint32_t* at, uint32_t value) {
   unsigned mask = 0;
   for (unsigned i = 0; i < 16; i++) mask |= (unsigned)(at[i] - value + 1 <= 2) << i;
   return mask;
 }
-static inline unsigned equal_mask(const uint32_t *at, uint32_t value) {
+static inline unsigned equal_mask(const uint32_t* at, uint32_t value) {
   unsigned mask = 0;
   for (unsigned i = 0; i < 16; i++) mask |= (unsigned)(at[i] == value) << i;
   return mask;
@@ -112,7 +112,7 @@ static inline unsigned equal_mask(const uint32_t *at, uint32_t value) {
 
 /* Makes the tag the most recent of its set. Returns its former place, 16 when
  * it was not there. */
-static inline unsigned set_access(struct pq_set *s, uint32_t tag) {
+static inline unsigned set_access(struct pq_set* s, uint32_t tag) {
   const uint64_t ones = 0x1111111111111111u;
   unsigned mask = equal_mask(s->tag, tag);
   unsigned way = mask ? (unsigned)__builtin_ctz(mask) : (unsigned)(s->order >> 60);
@@ -125,7 +125,7 @@ static inline unsigned set_access(struct pq_set *s, uint32_t tag) {
 }
 
 /* Next to a line of one of the recent miss streams? */
-static inline bool sequential(struct pq_mem *m, uint64_t line) {
+static inline bool sequential(struct pq_mem* m, uint64_t line) {
   uint32_t l = (uint32_t)line;
   unsigned mask = near_mask(m->streams, l);
   unsigned at = mask ? (unsigned)__builtin_ctz(mask) : m->next_stream++ % PQ_STREAMS;
@@ -133,13 +133,12 @@ static inline bool sequential(struct pq_mem *m, uint64_t line) {
   return mask != 0;
 }
 
-static inline void missed(struct pq_mem *m, uint64_t line, unsigned place, bool store) {
+static inline void missed(struct pq_mem* m, uint64_t line, unsigned place, bool store) {
   bool seq = sequential(m, line);
   bool missed_all = place == PQ_L1_WAYS;
   m->counts.l1[(place >= 12) + missed_all][store][seq]++;
   if (missed_all) {
-    pq_footprint_add(&m->footprint, line >> (PQ_PAGE_BITS - PQ_LINE_BITS),
-                     UINT64_C(1) << (line & 63));
+    pq_footprint_add(&m->footprint, line >> (PQ_PAGE_BITS - PQ_LINE_BITS), UINT64_C(1) << (line & 63));
   }
   if (!pq_in_sample(line, m->sample_bits) || (!m->stack && !(m->stack = pq_stack_new()))) return;
   unsigned weight = 1u << m->sample_bits;
@@ -147,18 +146,18 @@ static inline void missed(struct pq_mem *m, uint64_t line, unsigned place, bool 
   if (missed_all) m->counts.large[held_by][store][seq] += weight;
 }
 
-static void touch_page(struct pq_mem *m, uint64_t page) {
+static void touch_page(struct pq_mem* m, uint64_t page) {
   unsigned set = page % PQ_TLB_SETS;
   if (to_front(&m->tlb_first[set], m->tlb[set], PQ_TLB_WAYS - 1, page) < PQ_TLB_WAYS - 1) return;
   m->counts.tlb_miss++;
-  uint64_t *second = m->stlb[page % PQ_STLB_SETS];
+  uint64_t* second = m->stlb[page % PQ_STLB_SETS];
   if (second[0] == page) return;
   unsigned place = 1 + to_front(&second[0], second + 1, PQ_STLB_WAYS - 1, page);
   m->counts.stlb_1536_miss += place >= 12;
   m->counts.stlb_2048_miss += place >= 16;
 }
 
-static inline void touch(struct pq_mem *m, uint64_t address, bool store) {
+static inline void touch(struct pq_mem* m, uint64_t address, bool store) {
   uint64_t page = address >> PQ_PAGE_BITS, line = address >> PQ_LINE_BITS;
   if (PQ_UNLIKELY(m->tlb_first[page % PQ_TLB_SETS] != page)) touch_page(m, page);
   unsigned set = line % PQ_L1_SETS;
@@ -169,20 +168,23 @@ static inline void touch(struct pq_mem *m, uint64_t address, bool store) {
   if (place >= 8) missed(m, line, place, store);
 }
 
-static __attribute__((noinline)) void crossing(struct pq_mem *m, uint64_t address,
-                                               uint64_t last_byte, bool store) {
-  if (store) m->counts.line_crossing_stores++;
-  else m->counts.line_crossing_loads++;
+static __attribute__((noinline)) void crossing(struct pq_mem* m, uint64_t address, uint64_t last_byte, bool store) {
+  if (store)
+    m->counts.line_crossing_stores++;
+  else
+    m->counts.line_crossing_loads++;
   touch(m, address, store);
   touch(m, address + last_byte, store);
 }
 
-void pq_mem_slow(struct pq_mem *m, uint64_t address, uint64_t last_byte, bool store) {
-  if (PQ_UNLIKELY((address & 63) + last_byte > 63)) crossing(m, address, last_byte, store);
-  else touch(m, address, store);
+void pq_mem_slow(struct pq_mem* m, uint64_t address, uint64_t last_byte, bool store) {
+  if (PQ_UNLIKELY((address & 63) + last_byte > 63))
+    crossing(m, address, last_byte, store);
+  else
+    touch(m, address, store);
 }
 
-void pq_mem_fetch_slow(struct pq_mem *m, uint64_t first_line, uint64_t last_line) {
+void pq_mem_fetch_slow(struct pq_mem* m, uint64_t first_line, uint64_t last_line) {
   for (uint64_t line = first_line; line <= last_line; line++) {
     unsigned set = line % PQ_L1_SETS;
     if (m->icache_first[set] == line) continue;

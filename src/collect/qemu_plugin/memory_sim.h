@@ -20,12 +20,12 @@ enum {
   PQ_STLB_WAYS = 16, /* 12 and 16 ways: 1536 and 2048 entries */
   PQ_STREAMS = 16,
   PQ_RECENT_STORES = 32,
-  PQ_N_L1 = 3,     /* 32, 48, 64 KiB */
-  PQ_N_LARGE = 9   /* 256 KiB << i */
+  PQ_N_L1 = 3,   /* 32, 48, 64 KiB */
+  PQ_N_LARGE = 9 /* 256 KiB << i */
 };
 
 struct pq_mem_counts {
-  uint64_t l1[PQ_N_L1][2][2];          /* [the largest size missed][store][sequential] */
+  uint64_t l1[PQ_N_L1][2][2];           /* [the largest size missed][store][sequential] */
   uint64_t large[PQ_N_LARGE + 1][2][2]; /* [the size that held it, or 9][store][sequential] */
   uint64_t tlb_miss, stlb_1536_miss, stlb_2048_miss;
   uint64_t line_crossing_loads, line_crossing_stores;
@@ -34,8 +34,8 @@ struct pq_mem_counts {
 };
 
 struct pq_footprint {
-  uint64_t *pages; /* page number + 1, 0: free; open addressing */
-  uint64_t *lines; /* bit per line of the page */
+  uint64_t* pages; /* page number + 1, 0: free; open addressing */
+  uint64_t* lines; /* bit per line of the page */
   size_t capacity, used, last;
 };
 
@@ -65,26 +65,26 @@ struct pq_mem {
   uint32_t streams[PQ_STREAMS] __attribute__((aligned(16))); /* low bits of lines */
   unsigned next_stream;
   unsigned sample_bits; /* the stack follows one line in 1 << sample_bits */
-  struct pq_stack *stack;
+  struct pq_stack* stack;
   struct pq_footprint footprint;
 };
 
-void pq_mem_init(struct pq_mem *m);
+void pq_mem_init(struct pq_mem* m);
 /* Zeroes the counts and forgets the footprint; caches stay warm. */
-void pq_mem_reset_counts(struct pq_mem *m);
+void pq_mem_reset_counts(struct pq_mem* m);
 
 /* An access that did not hit the most recent line and page of its sets, or
  * crosses a line. */
-void pq_mem_slow(struct pq_mem *m, uint64_t address, uint64_t last_byte, bool store);
-void pq_mem_fetch_slow(struct pq_mem *m, uint64_t first_line, uint64_t last_line);
+void pq_mem_slow(struct pq_mem* m, uint64_t address, uint64_t last_byte, bool store);
+void pq_mem_fetch_slow(struct pq_mem* m, uint64_t first_line, uint64_t last_line);
 
-void pq_footprint_add(struct pq_footprint *f, uint64_t page, uint64_t lines);
+void pq_footprint_add(struct pq_footprint* f, uint64_t page, uint64_t lines);
 
 /* lru_stack.c: recency order of lines behind the first-level cache. */
-struct pq_stack *pq_stack_new(void);
+struct pq_stack* pq_stack_new(void);
 /* The smallest large cache (0..8) that holds the line, 9 for none. Call only for
  * lines in the sample; *sample_bits can change. */
-unsigned pq_stack_access(struct pq_stack *s, uint64_t line, unsigned *sample_bits);
+unsigned pq_stack_access(struct pq_stack* s, uint64_t line, unsigned* sample_bits);
 
 static inline bool pq_in_sample(uint64_t line, unsigned bits) {
   return (line * 0x9e3779b97f4a7c15u) >> 32 >> (32 - bits) == 0;
@@ -95,21 +95,21 @@ static inline bool pq_in_sample(uint64_t line, unsigned bits) {
 
 /* One test for the common case: the line and the page are the most recent ones
  * of their sets and the access stays inside the line. The rest is a tail call. */
-static inline void pq_mem_access(struct pq_mem *m, uint64_t address, uint64_t last_byte,
-                                 bool store) {
+static inline void pq_mem_access(struct pq_mem* m, uint64_t address, uint64_t last_byte, bool store) {
   uint64_t word = address >> 3, line = address >> PQ_LINE_BITS, page = address >> PQ_PAGE_BITS;
-  uint64_t *recent = &m->recent_stores[word % PQ_RECENT_STORES];
-  if (store) *recent = word;
-  else m->counts.forwarded_loads += *recent == word;
-  uint64_t differs = (m->l1_first[line % PQ_L1_SETS] ^ line) |
-                     (m->tlb_first[page % PQ_TLB_SETS] ^ page) |
+  uint64_t* recent = &m->recent_stores[word % PQ_RECENT_STORES];
+  if (store)
+    *recent = word;
+  else
+    m->counts.forwarded_loads += *recent == word;
+  uint64_t differs = (m->l1_first[line % PQ_L1_SETS] ^ line) | (m->tlb_first[page % PQ_TLB_SETS] ^ page) |
                      (((address & 63) + last_byte) & ~UINT64_C(63));
   if (PQ_UNLIKELY(differs)) pq_mem_slow(m, address, last_byte, store);
 }
 
-static inline bool pq_mem_fetched(const struct pq_mem *m, uint64_t first, uint64_t last) {
-  return !((m->icache_first[first % PQ_L1_SETS] ^ first) |
-           (m->icache_first[last % PQ_L1_SETS] ^ last) | ((last - first) >> 1));
+static inline bool pq_mem_fetched(const struct pq_mem* m, uint64_t first, uint64_t last) {
+  return !((m->icache_first[first % PQ_L1_SETS] ^ first) | (m->icache_first[last % PQ_L1_SETS] ^ last) |
+           ((last - first) >> 1));
 }
 
 #endif

@@ -18,7 +18,7 @@ struct range {
   uint64_t from, to;
 };
 
-static void count_of(const struct pq_run *run, uint32_t id, struct pq_count *sum) {
+static void count_of(const struct pq_run* run, uint32_t id, struct pq_count* sum) {
   uint32_t chunk = id >> PQ_CHUNK_BITS, at = id & (PQ_CHUNK - 1);
   *sum = pq_count0_chunk(chunk)[at];
   for (unsigned v = 1; v < run->n_vcpus; v++) {
@@ -28,7 +28,7 @@ static void count_of(const struct pq_run *run, uint32_t id, struct pq_count *sum
   }
 }
 
-static void add_block(struct totals *t, const struct pq_block *b, struct pq_count c) {
+static void add_block(struct totals* t, const struct pq_block* b, struct pq_count c) {
   uint64_t execs = c.execs;
   if (b->is_rep) {
     /* further iterations are no new instructions, and the block runs once more
@@ -48,13 +48,13 @@ static void add_block(struct totals *t, const struct pq_block *b, struct pq_coun
   for (unsigned i = 0; i < PQ_N_STATS; i++) t->stat[i] += execs * b->stat[i];
 }
 
-static int by_start(const void *a, const void *b) {
+static int by_start(const void* a, const void* b) {
   const struct range *x = a, *y = b;
   return (x->from > y->from) - (x->from < y->from);
 }
 
 /* Blocks overlap where code is entered in the middle: each byte counts once. */
-static void measure_code(struct totals *t, struct range *ranges, size_t n) {
+static void measure_code(struct totals* t, struct range* ranges, size_t n) {
   qsort(ranges, n, sizeof *ranges, by_start);
   uint64_t end = 0, line_end = 0;
   for (size_t i = 0; i < n; i++) {
@@ -70,12 +70,12 @@ static void measure_code(struct totals *t, struct range *ranges, size_t n) {
   }
 }
 
-static void sum_blocks(const struct pq_run *run, struct totals *t) {
+static void sum_blocks(const struct pq_run* run, struct totals* t) {
   uint32_t n = pq_block_total();
-  struct range *ranges = malloc((n ? n : 1) * sizeof *ranges);
+  struct range* ranges = malloc((n ? n : 1) * sizeof *ranges);
   size_t n_ranges = 0;
   for (uint32_t id = 0; id < n; id++) {
-    const struct pq_block *b = pq_block_at(id);
+    const struct pq_block* b = pq_block_at(id);
     struct pq_count c;
     count_of(run, id, &c);
     if (!c.execs) continue;
@@ -86,22 +86,20 @@ static void sum_blocks(const struct pq_run *run, struct totals *t) {
   free(ranges);
 }
 
-static void put(FILE *f, const char *key, uint64_t value) {
-  fprintf(f, "%s %" PRIu64 "\n", key, value);
-}
+static void put(FILE* f, const char* key, uint64_t value) { fprintf(f, "%s %" PRIu64 "\n", key, value); }
 
-static void put_blocks(FILE *f, const struct totals *t) {
-  static const char *const classes[] = {
+static void put_blocks(FILE* f, const struct totals* t) {
+  static const char* const classes[] = {
 #define NAME(id, name) "op_" name,
       PQ_CLASSES(NAME)
 #undef NAME
   };
-  static const char *const sums[] = {
+  static const char* const sums[] = {
 #define NAME(id, name) name,
       PQ_SUMS(NAME)
 #undef NAME
   };
-  static const char *const selves[] = {
+  static const char* const selves[] = {
 #define NAME(id, name) name,
       PQ_SELF_SUMS(NAME)
 #undef NAME
@@ -119,8 +117,7 @@ static void put_blocks(FILE *f, const struct totals *t) {
     put(f, sums[i - PQ_SUMS_FIRST], value);
   }
   for (unsigned i = 0; i < PQ_N_SELF; i++) put(f, selves[i], t->self[i]);
-  put(f, "crit_chain_cycles",
-      t->stat[PQ_S_CRIT] - t->self[PQ_L_SELF_PATH] + t->self[PQ_L_SELF_INC]);
+  put(f, "crit_chain_cycles", t->stat[PQ_S_CRIT] - t->self[PQ_L_SELF_PATH] + t->self[PQ_L_SELF_INC]);
   put(f, "string_iterations", t->string_iterations);
   put(f, "string_loads", t->string_loads);
   put(f, "string_stores", t->string_stores);
@@ -128,8 +125,8 @@ static void put_blocks(FILE *f, const struct totals *t) {
   put(f, "string_bytes_stored", t->string_store_bytes);
 }
 
-static void put_syscalls(FILE *f, const struct pq_run *run) {
-  static const char *const kinds[] = {
+static void put_syscalls(FILE* f, const struct pq_run* run) {
+  static const char* const kinds[] = {
 #define NAME(id, name) name,
       PQ_SYSCALL_KINDS(NAME)
 #undef NAME
@@ -137,7 +134,7 @@ static void put_syscalls(FILE *f, const struct pq_run *run) {
   struct pq_syscall_counts t = {0};
   for (unsigned v = 0; v < run->n_vcpus; v++) {
     if (!pq_vcpus[v]) continue;
-    const struct pq_syscall_counts *c = &pq_vcpus[v]->syscalls;
+    const struct pq_syscall_counts* c = &pq_vcpus[v]->syscalls;
     t.total += c->total;
     t.failed += c->failed;
     for (unsigned i = 0; i < PQ_N_SYS; i++) t.kind[i] += c->kind[i];
@@ -165,9 +162,8 @@ static void put_syscalls(FILE *f, const struct pq_run *run) {
   put(f, "files_opened", t.files_opened);
 }
 
-static void put_cache(FILE *f, const char *size, uint64_t misses[2][2]) {
-  fprintf(f, "dcache_%s_miss %" PRIu64 "\n", size,
-          misses[0][0] + misses[0][1] + misses[1][0] + misses[1][1]);
+static void put_cache(FILE* f, const char* size, uint64_t misses[2][2]) {
+  fprintf(f, "dcache_%s_miss %" PRIu64 "\n", size, misses[0][0] + misses[0][1] + misses[1][0] + misses[1][1]);
   fprintf(f, "dcache_%s_miss_load_seq %" PRIu64 "\n", size, misses[0][1]);
   fprintf(f, "dcache_%s_miss_load_rand %" PRIu64 "\n", size, misses[0][0]);
   fprintf(f, "dcache_%s_miss_store_seq %" PRIu64 "\n", size, misses[1][1]);
@@ -178,22 +174,20 @@ static void add_misses(uint64_t to[2][2], uint64_t from[2][2]) {
   for (unsigned i = 0; i < 4; i++) to[i / 2][i % 2] += from[i / 2][i % 2];
 }
 
-static void put_memory(FILE *f, const struct pq_run *run) {
+static void put_memory(FILE* f, const struct pq_run* run) {
   struct pq_mem_counts t = {0};
   struct pq_footprint touched = {0};
   for (unsigned v = 0; v < run->n_vcpus; v++) {
     if (!pq_vcpus[v]) continue;
-    const struct pq_mem *m = &pq_vcpus[v]->mem;
-    const uint64_t *from = (const uint64_t *)&m->counts;
-    uint64_t *to = (uint64_t *)&t; /* counts are uint64_t throughout */
+    const struct pq_mem* m = &pq_vcpus[v]->mem;
+    const uint64_t* from = (const uint64_t*)&m->counts;
+    uint64_t* to = (uint64_t*)&t; /* counts are uint64_t throughout */
     for (size_t i = 0; i < sizeof t / sizeof *to; i++) to[i] += from[i];
     for (size_t i = 0; i < m->footprint.capacity; i++)
-      if (m->footprint.pages[i])
-        pq_footprint_add(&touched, m->footprint.pages[i] - 1, m->footprint.lines[i]);
+      if (m->footprint.pages[i]) pq_footprint_add(&touched, m->footprint.pages[i] - 1, m->footprint.lines[i]);
   }
-  static const char *const l1_sizes[PQ_N_L1] = {"32k", "48k", "64k"};
-  static const char *const sizes[PQ_N_LARGE] = {"256k", "512k", "1m",  "2m", "4m",
-                                                "8m",   "16m",  "32m", "64m"};
+  static const char* const l1_sizes[PQ_N_L1] = {"32k", "48k", "64k"};
+  static const char* const sizes[PQ_N_LARGE] = {"256k", "512k", "1m", "2m", "4m", "8m", "16m", "32m", "64m"};
   uint64_t l1[PQ_N_L1][2][2] = {0}, large[PQ_N_LARGE][2][2] = {0}, sum[2][2] = {{0}};
   for (int i = PQ_N_L1 - 1; i >= 0; i--) {
     add_misses(sum, t.l1[i]);
@@ -230,12 +224,12 @@ static uint64_t scaled(const uint64_t misses[2], const uint64_t simulated[2], ui
   return misses[0] + (uint64_t)((double)misses[1] * unseen + 0.5);
 }
 
-static void put_branches(FILE *f, const struct pq_run *run, uint64_t conditional) {
+static void put_branches(FILE* f, const struct pq_run* run, uint64_t conditional) {
   struct pq_branch_counts t = {0};
   for (unsigned v = 0; v < run->n_vcpus; v++) {
     if (!pq_vcpus[v] || !pq_vcpus[v]->predictors) continue;
-    const uint64_t *from = (const uint64_t *)&pq_vcpus[v]->predictors->counts;
-    uint64_t *to = (uint64_t *)&t; /* counts are uint64_t throughout */
+    const uint64_t* from = (const uint64_t*)&pq_vcpus[v]->predictors->counts;
+    uint64_t* to = (uint64_t*)&t; /* counts are uint64_t throughout */
     for (size_t i = 0; i < sizeof t / sizeof *to; i++) to[i] += from[i];
   }
   put(f, "branches_conditional", conditional);
@@ -251,7 +245,7 @@ static void put_branches(FILE *f, const struct pq_run *run, uint64_t conditional
   put(f, "return_miss_ras16", t.return_miss);
 }
 
-static bool write_file(FILE *f, const struct pq_run *run, const char *exec_path) {
+static bool write_file(FILE* f, const struct pq_run* run, const char* exec_path) {
   struct totals t;
   memset(&t, 0, sizeof t);
   sum_blocks(run, &t);
@@ -272,12 +266,12 @@ static bool write_file(FILE *f, const struct pq_run *run, const char *exec_path)
   return !ferror(f);
 }
 
-void pq_write(const struct pq_run *run, const char *exec_path) {
+void pq_write(const struct pq_run* run, const char* exec_path) {
   char name[4096], temporary[4096 + 8];
   int n = snprintf(name, sizeof name, "%s.%ld", run->prefix, (long)getpid());
   if (n < 0 || (size_t)n >= sizeof name) return;
   snprintf(temporary, sizeof temporary, "%s.tmp", name);
-  FILE *f = fopen(temporary, "we");
+  FILE* f = fopen(temporary, "we");
   if (!f) {
     fprintf(stderr, "perfcast plugin: cannot write %s\n", temporary);
     return;

@@ -7,10 +7,11 @@
 
 #include "decode.h"
 
-#define PQ_SYSCALL_KINDS(X)                                                                        \
-  X(FILE, "sys_file") X(MEMORY, "sys_memory") X(PROCESS, "sys_process") X(SIGNAL, "sys_signal")    \
-  X(TIME, "sys_time") X(SCHED, "sys_sched") X(FUTEX, "sys_futex") X(PIPE, "sys_pipe")              \
-  X(POLL, "sys_poll") X(NET, "sys_net") X(IPC, "sys_ipc") X(OTHER, "sys_other")
+#define PQ_SYSCALL_KINDS(X)                                                                                           \
+  X(FILE, "sys_file")                                                                                                 \
+  X(MEMORY, "sys_memory") X(PROCESS, "sys_process") X(SIGNAL, "sys_signal") X(TIME, "sys_time") X(SCHED, "sys_sched") \
+      X(FUTEX, "sys_futex") X(PIPE, "sys_pipe") X(POLL, "sys_poll") X(NET, "sys_net") X(IPC, "sys_ipc")               \
+          X(OTHER, "sys_other")
 
 #define PQ_ENUM_SYS(id, name) PQ_SYS_##id,
 enum { PQ_SYSCALL_KINDS(PQ_ENUM_SYS) PQ_N_SYS };
@@ -35,9 +36,9 @@ struct pq_syscall_counts {
 };
 
 void pq_syscalls_open(enum pq_arch arch);
-void pq_syscall_enter(struct pq_syscall_counts *c, int64_t number, const uint64_t args[6]);
-void pq_syscall_return(struct pq_syscall_counts *c, int64_t number, int64_t result);
+void pq_syscall_enter(struct pq_syscall_counts* c, int64_t number, const uint64_t args[6]);
+void pq_syscall_return(struct pq_syscall_counts* c, int64_t number, int64_t result);
 /* Is this call an exec? *path_address is where its path argument lies then. */
-bool pq_syscall_is_exec(int64_t number, const uint64_t args[6], uint64_t *path_address);
+bool pq_syscall_is_exec(int64_t number, const uint64_t args[6], uint64_t* path_address);
 
 #endif

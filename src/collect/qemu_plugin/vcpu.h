@@ -11,13 +11,13 @@
 enum { PQ_MAX_VCPUS = 16384 };
 
 struct pq_vcpu {
-  struct pq_block *previous;
-  struct pq_count *counts[PQ_MAX_CHUNKS]; /* vCPU 0 uses the blocks' own */
+  struct pq_block* previous;
+  struct pq_count* counts[PQ_MAX_CHUNKS]; /* vCPU 0 uses the blocks' own */
   struct pq_syscall_counts syscalls;
-  struct pq_predictors *predictors;     /* NULL in mode mix */
+  struct pq_predictors* predictors; /* NULL in mode mix */
   struct pq_mem mem;
 };
 
-extern struct pq_vcpu *pq_vcpus[PQ_MAX_VCPUS];
+extern struct pq_vcpu* pq_vcpus[PQ_MAX_VCPUS];
 
 #endif

@@ -15,6 +15,6 @@ struct pq_x86_class {
   uint8_t slow;    /* latency override, 0 for the class's own */
 };
 
-struct pq_x86_class pq_x86_classify(const char *mnemonic);
+struct pq_x86_class pq_x86_classify(const char* mnemonic);
 
 #endif

@@ -57,24 +57,23 @@ static void vectors(long n) {
 /* One cycle through all lines of the area in random order. */
 static void chase(long n, size_t bytes) {
   size_t lines = bytes / 64;
-  char *area = aligned_alloc(4096, bytes);
-  size_t *order = malloc(lines * sizeof *order);
+  char* area = aligned_alloc(4096, bytes);
+  size_t* order = malloc(lines * sizeof *order);
   for (size_t i = 0; i < lines; i++) order[i] = i;
   for (size_t i = lines - 1; i > 0; i--) {
     size_t j = next_random() % i, t = order[i];
     order[i] = order[j];
     order[j] = t;
   }
-  for (size_t i = 0; i < lines; i++)
-    *(void **)(area + 64 * order[i]) = area + 64 * order[(i + 1) % lines];
-  void **p = (void **)area;
+  for (size_t i = 0; i < lines; i++) *(void**)(area + 64 * order[i]) = area + 64 * order[(i + 1) % lines];
+  void** p = (void**)area;
   for (long i = 0; i < n; i++) p = *p;
   sink = (uintptr_t)p;
 }
 
 static void stream(long n, size_t bytes) {
-  volatile uint64_t *area = aligned_alloc(4096, bytes);
-  memset((void *)area, 1, bytes);
+  volatile uint64_t* area = aligned_alloc(4096, bytes);
+  memset((void*)area, 1, bytes);
   uint64_t sum = 0;
   for (long i = 0; i < n; i++)
     for (size_t k = 0; k < bytes / 8; k++) sum += area[k];
@@ -121,9 +120,9 @@ static void indirect(long n) {
 }
 
 static void unaligned(long n) {
-  char *area = aligned_alloc(64, 128);
+  char* area = aligned_alloc(64, 128);
   memset(area, 0, 128);
-  volatile uint64_t *p = (volatile uint64_t *)(area + 60);
+  volatile uint64_t* p = (volatile uint64_t*)(area + 60);
   uint64_t sum = 0;
   for (long i = 0; i < n; i++) sum += *p;
   sink = sum;
@@ -142,25 +141,40 @@ static void strings(long n) {
 #endif
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc < 3) return 2;
   long n = atol(argv[2]);
   size_t bytes = argc > 3 ? strtoul(argv[3], NULL, 10) : 4096;
-  const char *name = argv[1];
-  if (!strcmp(name, "loop")) loop(n);
-  else if (!strcmp(name, "ints")) ints(n);
-  else if (!strcmp(name, "doubles")) doubles(n);
-  else if (!strcmp(name, "vectors")) vectors(n);
-  else if (!strcmp(name, "chase")) chase(n, bytes);
-  else if (!strcmp(name, "stream")) stream(n, bytes);
-  else if (!strcmp(name, "always")) branches(n, 0);
-  else if (!strcmp(name, "alternate")) branches(n, 1);
-  else if (!strcmp(name, "random")) branches(n, 2);
-  else if (!strcmp(name, "atomics")) atomics(n);
-  else if (!strcmp(name, "calls")) calls(n);
-  else if (!strcmp(name, "indirect")) indirect(n);
-  else if (!strcmp(name, "unaligned")) unaligned(n);
-  else if (!strcmp(name, "strings")) strings(n);
-  else return 2;
+  const char* name = argv[1];
+  if (!strcmp(name, "loop"))
+    loop(n);
+  else if (!strcmp(name, "ints"))
+    ints(n);
+  else if (!strcmp(name, "doubles"))
+    doubles(n);
+  else if (!strcmp(name, "vectors"))
+    vectors(n);
+  else if (!strcmp(name, "chase"))
+    chase(n, bytes);
+  else if (!strcmp(name, "stream"))
+    stream(n, bytes);
+  else if (!strcmp(name, "always"))
+    branches(n, 0);
+  else if (!strcmp(name, "alternate"))
+    branches(n, 1);
+  else if (!strcmp(name, "random"))
+    branches(n, 2);
+  else if (!strcmp(name, "atomics"))
+    atomics(n);
+  else if (!strcmp(name, "calls"))
+    calls(n);
+  else if (!strcmp(name, "indirect"))
+    indirect(n);
+  else if (!strcmp(name, "unaligned"))
+    unaligned(n);
+  else if (!strcmp(name, "strings"))
+    strings(n);
+  else
+    return 2;
   return 0;
 }

@@ -11,20 +11,20 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
+extern char** environ;
 static long n;
 
 static void work(void) {
   for (long i = 0; i < n; i++) __asm__ volatile("" ::: "memory");
 }
 
-static void *thread(void *unused) {
+static void* thread(void* unused) {
   (void)unused;
   work();
   return NULL;
 }
 
-static void *ends_all(void *unused) {
+static void* ends_all(void* unused) {
   (void)unused;
   work();
   syscall(SYS_exit_group, 0);
@@ -49,14 +49,14 @@ static void forks(void) {
 }
 
 static void spawn(void) {
-  char *arguments[] = {"true", NULL};
+  char* arguments[] = {"true", NULL};
   pid_t child;
   if (posix_spawnp(&child, "true", NULL, NULL, arguments, environ) == 0) waitpid(child, NULL, 0);
 }
 
 static void calls(void) {
   char buffer[100];
-  FILE *f = fopen("/dev/zero", "r");
+  FILE* f = fopen("/dev/zero", "r");
   struct timespec t = {0, 1000};
   for (long i = 0; i < n; i++) {
     if (read(fileno(f), buffer, sizeof buffer) != sizeof buffer) abort();
@@ -65,10 +65,10 @@ static void calls(void) {
   fclose(f);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc < 3) return 2;
   n = atol(argv[2]);
-  const char *name = argv[1];
+  const char* name = argv[1];
   if (!strcmp(name, "threads")) {
     threads();
   } else if (!strcmp(name, "forks")) {
@@ -77,9 +77,9 @@ int main(int argc, char **argv) {
     spawn();
   } else if (!strcmp(name, "exec")) {
     work();
-    execl("/bin/true", "true", (char *)NULL);
+    execl("/bin/true", "true", (char*)NULL);
   } else if (!strcmp(name, "failed-exec")) {
-    execl("/nonexistent/program", "program", (char *)NULL);
+    execl("/nonexistent/program", "program", (char*)NULL);
     work();
   } else if (!strcmp(name, "exit-in-thread")) {
     pthread_t t;
