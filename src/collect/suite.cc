@@ -53,6 +53,10 @@ SuiteRun read_run(JsonReader& in) {
     run.stressor = in.string("stressor");
     run.operations = positive(in, "operations");
     run.native_operations = positive(in, "native_operations");
+    run.early_operations = in.integer_or("early_operations", 0);
+    if (run.early_operations < 0 || run.early_operations >= std::min(run.operations, run.native_operations)) {
+      in.complain("early_operations", std::to_string(run.early_operations), "at least 0, fewer than are run");
+    }
   } else if (run.tool == "harness") {
     run.mode = in.string("mode");
     require_known(in, "mode", run.mode, {"compress", "openssl"});

@@ -19,6 +19,7 @@ struct SuiteRun {
   std::string stressor;
   int64_t operations = 0;         // of the instrumented run
   int64_t native_operations = 0;  // of the run that is timed
+  int64_t early_operations = 0;   // counted by the stressor before it does them: so many fewer are done
   // harness
   std::string mode;  // "compress" or "openssl"
   std::string algorithm;

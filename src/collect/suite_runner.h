@@ -20,6 +20,7 @@ struct SuiteOptions {
   bool any_version = false;       // stress-ng of another version than the suite's
   bool include_excluded = false;  // also programs that are no comparison
   bool times_only = false;        // no profiles: native times of this host
+  bool retime = false;            // valid profiles are timed again and keep the faster time
   int64_t native_repeats = 2;     // timed runs
   double limit_s = 900;           // over one program's profile
 };
@@ -34,15 +35,16 @@ struct SuiteTools {
 
 struct SuiteOutcome {
   std::string program;  // id
-  // "profiled", "timed", "kept" (done before), "excluded", "skipped" (a tool or feature is missing), "failed"
+  // "profiled", "timed", "retimed" (again, and faster), "kept" (done before), "excluded", "skipped" (a tool or feature
+  // is missing), "failed"
   std::string status;
   std::string reason;                     // of the last three
-  std::optional<double> time_per_unit_s;  // native CPU time
+  std::optional<double> time_per_unit_s;  // native CPU time of the fastest run
   std::optional<double> spread_ratio;     // (slowest - fastest) / median over the timed runs
   double seconds_s = 0;                   // what it took
 };
 
-// Called with each profile as it is complete.
+// Called with each profile as it is complete, and with those that were complete before.
 using ProfileSink = std::function<Status(const SuiteProgram&, const Profile&)>;
 using Progress = std::function<void(const std::string&)>;
 
@@ -82,6 +84,8 @@ class SuiteRunner {
   Result<WorkReport> read_report(const SuiteProgram& program, const Invocation& invocation,
                                  const WorkReport& process_times) const;
   Result<std::vector<WorkReport>> time(const SuiteProgram& program, const Progress& progress) const;
+  Status retime(const SuiteProgram& program, Profile& profile, const std::vector<WorkReport>& timed,
+                SuiteOutcome& outcome) const;
   std::string profile_path(const SuiteProgram& program) const;
 
   const Suite& suite_;
@@ -90,8 +94,8 @@ class SuiteRunner {
   Actions actions_;
 };
 
-// Puts the times of the timed runs, scaled to the work of the instrumented run, in the place of the profile's own, sets
-// the work done, computes derived metrics anew and notes both in a collector record "suite".
+// Puts the times of the fastest timed run, scaled to the work of the instrumented run, in the place of the profile's
+// own, sets the work done, computes derived metrics anew and notes both in a collector record "suite".
 void settle_times(Profile& profile, const SuiteProgram& program, const WorkReport& instrumented,
                   const std::vector<WorkReport>& timed);
 

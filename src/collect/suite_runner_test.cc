@@ -68,13 +68,13 @@ class SuiteRun : public testing::Test {
     };
   }
 
-  static void write_report(const std::vector<std::string>& command) {
+  void write_report(const std::vector<std::string>& command) {
     const std::string stressor = command[7].substr(2);
     const double operations = std::stod(option(command, "--" + stressor + "-ops"));
     std::ofstream(option(command, "--yaml"))
         << "metrics:\n    - stressor: " << stressor << "\n      bogo-ops: " << operations
-        << "\n      wall-clock-time: " << operations * 0.002 << "\n      user-time: " << operations * 0.00075
-        << "\n      system-time: " << operations * 0.00025 << "\n";
+        << "\n      wall-clock-time: " << operations * 0.002 << "\n      user-time: " << operations * 0.00075 * factor_
+        << "\n      system-time: " << operations * 0.00025 * factor_ << "\n";
   }
 
   Result<std::vector<SuiteOutcome>> run() {
@@ -101,6 +101,7 @@ class SuiteRun : public testing::Test {
   SuiteTools tools_;
   SuiteRunner::Actions actions_;
   int exit_code_ = 0;
+  double factor_ = 1;  // slowness of the machine
   std::vector<std::vector<std::string>> ran_;
   std::vector<std::string> profiled_, stored_;
 };
@@ -126,6 +127,17 @@ TEST_F(SuiteRun, TimesAndProfilesEachProgram) {
   EXPECT_THAT(profile->missing, Not(Contains(testing::Key("cpu_spread_ratio"))));
 }
 
+// A stressor that counts an operation when it begins has not done the last one.
+TEST_F(SuiteRun, LeavesOutOperationsCountedEarly) {
+  suite_.programs[0].run.early_operations = 1;
+  options_.only = {"*.fork"};
+  ASSERT_THAT(statuses(), ElementsAre("profiled"));
+  const auto profile = read_suite_profile(options_.folder + "/stressng.fork.json");
+  ASSERT_TRUE(profile.ok());
+  EXPECT_EQ(profile->work_units, 9);
+  EXPECT_NEAR(profile->metrics.at("cpu_s"), 0.1 / 99 * 9, 1e-7);  // files keep six digits
+}
+
 TEST_F(SuiteRun, FilesHoldNoLocalPaths) {
   ASSERT_THAT(statuses(), ElementsAre("profiled", "profiled"));
   const auto text = read_file(options_.folder + "/stressng.fork.json");
@@ -147,10 +159,32 @@ TEST_F(SuiteRun, GoesOnWhereItWasStopped) {
 
   stored_.clear();
   EXPECT_THAT(statuses(), ElementsAre("kept", "profiled"));
-  EXPECT_THAT(stored_, ElementsAre("stressng.heapsort"));
+  EXPECT_THAT(profiled_, testing::SizeIs(2));
+  tools_.stress_ng.reset();  // what is there needs no tool, and reaches the corpus
+  stored_.clear();
   EXPECT_THAT(statuses(), ElementsAre("kept", "kept"));
+  EXPECT_THAT(stored_, ElementsAre("stressng.fork", "stressng.heapsort"));
+  tools_.stress_ng = StressNg{"/opt/stress-ng", "0.20.01", {"fork", "heapsort"}};
   options_.again = true;
   EXPECT_THAT(statuses(), ElementsAre("profiled", "profiled"));
+}
+
+// Neighbours slow runs down; the fastest time ever seen stands.
+TEST_F(SuiteRun, RetimesWithoutProfilingAgain) {
+  ASSERT_THAT(statuses(), ElementsAre("profiled", "profiled"));
+  options_.retime = true;
+  EXPECT_THAT(statuses(), ElementsAre("kept", "kept"));
+  factor_ = 0.5;
+  EXPECT_THAT(statuses(), ElementsAre("retimed", "retimed"));
+  factor_ = 2;
+  EXPECT_THAT(statuses(), ElementsAre("kept", "kept"));
+  const auto profile = read_suite_profile(options_.folder + "/stressng.fork.json");
+  ASSERT_TRUE(profile.ok());
+  EXPECT_DOUBLE_EQ(profile->metrics.at("cpu_s"), 0.005);
+  EXPECT_THAT(profiled_, testing::SizeIs(2));
+  EXPECT_EQ(std::count_if(profile->collectors.begin(), profile->collectors.end(),
+                          [](const CollectorRecord& record) { return record.name == "suite"; }),
+            1);
 }
 
 TEST_F(SuiteRun, DoesNotKeepABrokenFile) {

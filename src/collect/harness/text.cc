@@ -26,8 +26,16 @@ constexpr auto kFunctionWords = std::to_array<std::string_view>(
      "down",  "where", "came", "after", "great", "himself", "without", "being", "though", "through", "nothing"});
 
 constexpr size_t kVocabulary = 26000;
+// Where the next word comes from, tried in this order; the rest is drawn by Zipf's law.
+constexpr double kQuote = 0.05;   // a phrase from a little earlier begins here
+constexpr double kTopic = 0.10;   // a word that this chapter likes
+constexpr double kFollow = 0.40;  // one that the previous word suggests
 constexpr size_t kSuccessors = 40;
-constexpr double kFollow = 0.55;  // share of words that the previous word suggests
+constexpr size_t kTopicWords = 300;
+constexpr size_t kChapterWords = 8000;
+constexpr double kQuoteLonger = 0.8;  // another word of the phrase follows
+constexpr double kQuoteReach = 6000;  // words back at most, near ones more often
+constexpr size_t kQuoteNearest = 10;
 constexpr size_t kLineWidth = 72;
 
 // Letters with the frequencies of English, consonants and vowels in turn.
@@ -69,33 +77,62 @@ class Language {
     cumulative_.resize(words_.size());
     double sum = 0;
     for (size_t i = 0; i < words_.size(); ++i) {
-      // Zipf & Mandelbrot: (rank + 2)^-1.25, by square roots because they round alike everywhere.
+      // Zipf & Mandelbrot: (rank + 2) to the power of -1.1875, by square roots because they round alike everywhere.
       const double rank = static_cast<double>(i) + 3;
-      sum += 1 / (rank * std::sqrt(std::sqrt(rank)));
+      const double eighth = std::sqrt(std::sqrt(std::sqrt(rank)));
+      sum += 1 / (rank * eighth * std::sqrt(eighth));
       cumulative_[i] = sum;
     }
     successors_.resize(words_.size() * kSuccessors);
     for (uint32_t& successor : successors_) successor = any_word();
   }
 
-  uint32_t next_word(uint32_t previous) {
-    if (random_.uniform() >= kFollow) return any_word();
-    const double u = random_.uniform();
-    const auto rank = static_cast<size_t>(u * u * static_cast<double>(kSuccessors));
-    return successors_[previous * kSuccessors + rank];
+  const std::string& next_word() {
+    const uint32_t word = choose();
+    written_.push_back(word);
+    return words_[word];
   }
-
-  const std::string& word(uint32_t index) const { return words_[index]; }
   Random& random() { return random_; }
 
  private:
   void add(std::string word) {
     if (known_.insert(word).second) words_.push_back(std::move(word));
   }
+
   uint32_t any_word() {
     const double target = random_.uniform() * cumulative_.back();
     return static_cast<uint32_t>(std::lower_bound(cumulative_.begin(), cumulative_.end(), target) -
                                  cumulative_.begin());
+  }
+
+  // 0 .. count - 1, the front more often.
+  size_t near_front(size_t count) {
+    const double u = random_.uniform();
+    return static_cast<size_t>(u * u * static_cast<double>(count));
+  }
+
+  uint32_t choose() {
+    if (written_.size() % kChapterWords == 0) {
+      topic_.resize(kTopicWords);
+      const size_t common = kFunctionWords.size();
+      for (uint32_t& word : topic_) word = static_cast<uint32_t>(common + random_.below(words_.size() - common));
+    }
+    if (quoting_ && random_.uniform() < kQuoteLonger) return written_[quoted_++];
+    quoting_ = false;
+    if (random_.uniform() < kQuote) {
+      const double u = random_.uniform();
+      const size_t back = kQuoteNearest + static_cast<size_t>(u * u * kQuoteReach);
+      if (back < written_.size()) {
+        quoted_ = written_.size() - back;
+        quoting_ = true;
+        return written_[quoted_++];
+      }
+    }
+    if (random_.uniform() < kTopic) return topic_[near_front(kTopicWords)];
+    if (!written_.empty() && random_.uniform() < kFollow) {
+      return successors_[written_.back() * kSuccessors + near_front(kSuccessors)];
+    }
+    return any_word();
   }
 
   Random random_;
@@ -103,6 +140,10 @@ class Language {
   std::vector<std::string> words_;
   std::vector<double> cumulative_;
   std::vector<uint32_t> successors_;
+  std::vector<uint32_t> topic_;
+  std::vector<uint32_t> written_;  // all words so far
+  size_t quoted_ = 0;              // next word of the phrase being quoted
+  bool quoting_ = false;
 };
 
 }  // namespace
@@ -112,7 +153,6 @@ std::string generate_text(size_t bytes, uint64_t seed) {
   Random& random = language.random();
   std::string text;
   text.reserve(bytes + 256);
-  uint32_t previous = 0;
   size_t column = 0;
   while (text.size() < bytes) {
     const uint64_t sentences = 1 + random.below(7);
@@ -120,8 +160,7 @@ std::string generate_text(size_t bytes, uint64_t seed) {
       const uint64_t words = 4 + random.below(14) + random.below(14);
       const bool spoken = random.below(100) < 20;
       for (uint64_t w = 0; w < words; ++w) {
-        previous = language.next_word(previous);
-        std::string word = language.word(previous);
+        std::string word = language.next_word();
         if (w == 0 && word[0] >= 'a') word[0] = static_cast<char>(word[0] - 'a' + 'A');
         if (w == 0 && spoken) word.insert(0, 1, '"');
         if (w + 1 == words) {
