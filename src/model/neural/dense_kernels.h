@@ -23,20 +23,21 @@ void use_threads(int threads);
 
 // [inputs x outputs] weights in 8 bits with one scale per input. A quarter of a float's bytes, and laid out so that
 // unpacking is a shift: word j of an input carries the outputs j, j + Q, j + 2 Q and j + 3 Q, from its lowest byte up,
-// where Q = ceil(outputs / 4). A weight is scale x the word shifted until its byte is on top; the bytes below it are
-// reckoned with when packing, so that each weight is off by at most half a step (its input's largest weight / 127).
+// where Q is a quarter of the outputs, rounded up to 16. A weight is scale x the word shifted until its byte is on top;
+// the bytes below it are reckoned with when packing, so that each weight is off by at most half a step (its input's
+// largest weight / 127).
 struct PackedWeights {
   int64_t inputs = 0, outputs = 0;
   std::vector<int32_t> words;  // inputs x Q
   std::vector<float> scales;   // inputs; of shifted words
 
-  int64_t quarter() const { return (outputs + 3) / 4; }
+  int64_t quarter() const { return (outputs + 63) / 64 * 16; }
   float weight(int64_t input, int64_t output) const;
 };
 PackedWeights pack(std::span<const float> weights, int64_t inputs, int64_t outputs);
 
-// output += input x weights; output has 4 x quarter() values, of which the last up to three are padding. Inputs of 0,
-// which half of a rectified layer's are, cost nothing.
+// output += input x weights; output has 4 x quarter() values, of which those from `outputs` on are padding. Inputs of
+// 0, which half of a rectified layer's are, cost nothing.
 void add_row_product(std::span<const float> input, const PackedWeights& weights, std::span<float> output);
 
 }  // namespace perfcast

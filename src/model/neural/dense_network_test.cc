@@ -38,11 +38,11 @@ TEST(Multiply, AllTranspositions) {
 
 TEST(Pack, KeepsEachWeightToHalfAStepOfItsInput) {
   Random random(8);
-  for (const int64_t outputs : {1, 3, 4, 5, 37}) {
+  for (const int64_t outputs : {1, 3, 4, 37, 64, 65, 130}) {
     RowMatrixF weights = random_matrix(random, 6, outputs);
     weights.row(2).setZero();
     const PackedWeights packed = pack({weights.data(), static_cast<size_t>(weights.size())}, 6, outputs);
-    EXPECT_EQ(packed.words.size(), static_cast<size_t>(6 * ((outputs + 3) / 4)));
+    EXPECT_EQ(packed.words.size(), static_cast<size_t>(6 * packed.quarter()));
     for (Eigen::Index i = 0; i < 6; ++i) {
       const float step = weights.row(i).cwiseAbs().maxCoeff() / 127;
       for (Eigen::Index j = 0; j < outputs; ++j) {
@@ -63,7 +63,7 @@ TEST(AddRowProduct, SkipsZerosAndAddsTheRest) {
     for (float& value : input) value = random.uniform() < 0.4 ? 0.0f : static_cast<float>(random.normal());
     const RowMatrixF full = random_matrix(random, inputs, 37);
     const PackedWeights weights = pack({full.data(), static_cast<size_t>(full.size())}, inputs, 37);
-    std::vector<float> output(40, 1.0f);
+    std::vector<float> output(static_cast<size_t>(4 * weights.quarter()), 1.0f);
     add_row_product(input, weights, output);
     for (int64_t j = 0; j < 37; ++j) {
       double expected = 1;
