@@ -102,8 +102,8 @@ class Evaluator {
     for (const auto& [column, count] : times) sorted.emplace_back(-count, column);
     std::sort(sorted.begin(), sorted.end());
     for (const auto& [count, column] : sorted) {
-      evaluation_.measured.push_back(table_.platforms[static_cast<size_t>(column)].id + " (" +
-                                     std::to_string(-count * 100 / std::max<int64_t>(folds, 1)) + "% of folds)");
+      evaluation_.measured.push_back(
+          {table_.platforms[static_cast<size_t>(column)].id, static_cast<double>(-count) / static_cast<double>(folds)});
     }
   }
 

@@ -53,12 +53,17 @@ struct ProgramRow {
   double worst_measured_ratio = 0, worst_predicted_ratio = 0;
 };
 
+struct MeasuredPlatform {
+  std::string platform;    // id
+  double folds_share = 0;  // of the folds that chose it
+};
+
 struct Evaluation {
   Split split = Split::kProgramFamily;
   int64_t folds = 0, seeds = 1, programs = 0, families = 0;
-  std::vector<std::string> platforms;  // ids
-  std::string reference;               // id; empty: geometric mean
-  std::vector<std::string> measured;   // platforms given, with the share of the folds that chose them
+  std::vector<std::string> platforms;      // ids
+  std::string reference;                   // id; empty: geometric mean
+  std::vector<MeasuredPlatform> measured;  // most often chosen first
   std::vector<EvaluationRow> rows;     // mean, majority, models, noise-floor; groups in order of the table, then `all`
   std::vector<FamilyRow> by_family;    // worst first within a model
   std::vector<ProgramRow> by_program;  // worst first within a model

@@ -11,6 +11,7 @@ namespace perfcast {
 namespace {
 
 constexpr size_t kWorstShown = 10;
+constexpr double kRarelyChosen = 0.1;
 
 std::string digits(const std::optional<double>& value, int decimals) {
   return value ? fmt::format("{:.{}f}", *value, decimals) : "-";
@@ -106,7 +107,13 @@ Json to_json(const Evaluation& evaluation, const std::string& corpus, bool detai
   json["families"] = evaluation.families;
   json["platforms"] = evaluation.platforms;
   json["reference"] = evaluation.reference.empty() ? "mean" : evaluation.reference;
-  if (!evaluation.measured.empty()) json["measured"] = evaluation.measured;
+  if (!evaluation.measured.empty()) {
+    Json measured = Json::array();
+    for (const MeasuredPlatform& choice : evaluation.measured) {
+      measured.push_back({{"platform", choice.platform}, {"folds_share", choice.folds_share}});
+    }
+    json["measured"] = std::move(measured);
+  }
   Json& models = json["models"] = Json::array();
   for (const EvaluationRow& row : evaluation.rows) {
     Json item;
@@ -151,7 +158,12 @@ std::string to_text(const Evaluation& evaluation, const std::string& corpus, boo
   text += fmt::format("split {}: {} folds, {} {}; reference: {}\n", to_string(evaluation.split), evaluation.folds,
                       evaluation.seeds, evaluation.seeds == 1 ? "seed" : "seeds", reference_name(evaluation));
   if (!evaluation.measured.empty()) {
-    text += "measured on (left out of the scores): " + join(evaluation.measured, ", ") + "\n";
+    std::vector<std::string> choices;
+    for (const MeasuredPlatform& choice : evaluation.measured) {
+      if (choice.folds_share < kRarelyChosen) continue;
+      choices.push_back(fmt::format("{} ({:.0f}% of folds)", choice.platform, 100 * choice.folds_share));
+    }
+    text += "measured on, so left out of the scores: " + join(choices, ", ") + "\n";
   }
   text += "\n" + scores_as_table(evaluation);
   for (const EvaluationRow& row : evaluation.rows) {

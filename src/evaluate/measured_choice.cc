@@ -1,13 +1,47 @@
 #include "evaluate/measured_choice.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 namespace perfcast {
 namespace {
 
-// A spread of the common level so wide that the first measurement fixes it: e^10 either way.
-constexpr double kLevelVariance = 100;
+constexpr int kSwapRounds = 10;
+
+// Measurements share an unknown offset, so only differences between them inform. With the prior covariance S, the
+// centring H over all platforms and the precision P of the measured differences, they take
+//   trace(P (S H S)[measured, measured])
+// off the variance of the centred log relative times.
+class Informer {
+ public:
+  Informer(const Eigen::MatrixXd& covariance, double noise_log)
+      : covariance_(covariance),
+        through_all_(covariance * (covariance.rowwise() - covariance.colwise().mean())),
+        noise_variance_(noise_log * noise_log + 1e-12) {}
+
+  double gain(const std::vector<int64_t>& measured) const {
+    const auto count = static_cast<int64_t>(measured.size());
+    Eigen::MatrixXd seen = covariance_(measured, measured);
+    seen.diagonal().array() += noise_variance_;
+    const Eigen::MatrixXd inverse = seen.ldlt().solve(Eigen::MatrixXd::Identity(count, count));
+    const Eigen::VectorXd weight = inverse.rowwise().sum();
+    const Eigen::MatrixXd precision = inverse - weight * weight.transpose() / weight.sum();
+    return (precision * through_all_(measured, measured)).trace();
+  }
+
+  // What a single measurement fixes is the offset: the platform that others differ from the least.
+  double typicality(int64_t platform) const {
+    const Eigen::VectorXd differences =
+        covariance_.diagonal().array() + covariance_(platform, platform) - 2 * covariance_.col(platform).array();
+    return -differences.sum();
+  }
+
+ private:
+  const Eigen::MatrixXd& covariance_;
+  const Eigen::MatrixXd through_all_;
+  const double noise_variance_;
+};
 
 }  // namespace
 
@@ -28,25 +62,58 @@ Eigen::MatrixXd weighted_covariance(const Eigen::MatrixXd& values, const Eigen::
 
 std::vector<int64_t> most_telling_platforms(const Eigen::MatrixXd& covariance, int64_t count,
                                             const std::vector<bool>& allowed, double noise_log) {
-  Eigen::MatrixXd left = covariance.array() + kLevelVariance;
+  std::vector<int64_t> candidates;
+  for (int64_t j = 0; j < covariance.cols(); ++j) {
+    if (allowed[static_cast<size_t>(j)]) candidates.push_back(j);
+  }
+  if (static_cast<int64_t>(candidates.size()) <= count) return candidates;
+  const Informer informer(covariance, noise_log);
   std::vector<int64_t> chosen;
-  std::vector<bool> open = allowed;
-  while (static_cast<int64_t>(chosen.size()) < count) {
-    int64_t best = -1;
-    double best_gain = -std::numeric_limits<double>::infinity();
-    for (int64_t j = 0; j < left.cols(); ++j) {
-      if (!open[static_cast<size_t>(j)]) continue;
-      const double gain = left.col(j).squaredNorm() / (left(j, j) + noise_log * noise_log);
-      if (gain > best_gain) {
-        best_gain = gain;
-        best = j;
+  if (count == 1) {
+    chosen.push_back(*std::max_element(candidates.begin(), candidates.end(), [&](int64_t a, int64_t b) {
+      return informer.typicality(a) < informer.typicality(b);
+    }));
+  }
+  if (count < 2) return chosen;
+
+  double best = -std::numeric_limits<double>::infinity();
+  for (size_t a = 0; a < candidates.size(); ++a) {
+    for (size_t b = 0; b < a; ++b) {
+      const double gain = informer.gain({candidates[b], candidates[a]});
+      if (gain > best) {
+        best = gain;
+        chosen = {candidates[b], candidates[a]};
       }
     }
-    if (best < 0) break;
-    chosen.push_back(best);
-    open[static_cast<size_t>(best)] = false;
-    const Eigen::VectorXd column = left.col(best);
-    left -= column * column.transpose() / (column(best) + noise_log * noise_log);
+  }
+  // The candidate that serves best in the last place of `chosen`, or in the one given.
+  const auto improve = [&](size_t place) {
+    bool changed = false;
+    std::vector<int64_t> trial = chosen;
+    for (const int64_t candidate : candidates) {
+      if (std::find(chosen.begin(), chosen.end(), candidate) != chosen.end()) continue;
+      trial[place] = candidate;
+      const double gain = informer.gain(trial);
+      if (gain > best * (1 + 1e-9)) {
+        best = gain;
+        chosen = trial;
+        changed = true;
+      }
+    }
+    return changed;
+  };
+  while (static_cast<int64_t>(chosen.size()) < count) {
+    // Any platform that is not there yet holds the place for the best one.
+    chosen.push_back(*std::find_if(candidates.begin(), candidates.end(), [&](int64_t candidate) {
+      return std::find(chosen.begin(), chosen.end(), candidate) == chosen.end();
+    }));
+    best = informer.gain(chosen);
+    improve(chosen.size() - 1);
+  }
+  bool changed = true;
+  for (int round = 0; changed && round < kSwapRounds; ++round) {
+    changed = false;
+    for (size_t place = 0; place < chosen.size(); ++place) changed = improve(place) || changed;
   }
   return chosen;
 }

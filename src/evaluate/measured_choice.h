@@ -11,10 +11,10 @@ namespace perfcast {
 // off-diagonal entries made smaller by `shrinkage` in [0, 1].
 Eigen::MatrixXd weighted_covariance(const Eigen::MatrixXd& values, const Eigen::VectorXd& weights, double shrinkage);
 
-// covariance: J x J of what is unknown about log relative times. Takes one platform after the other, each the one that
-// leaves the least variance over all platforms; how long the program runs at all counts as unknown. `noise_log`:
-// standard deviation of one measured log time. Only platforms with allowed[j]; fewer than `count` where fewer are
-// allowed.
+// covariance: J x J of what is unknown about log relative times. The platforms that, measured together, leave the least
+// variance over all platforms; how long the program runs at all counts as unknown, so that one alone only fixes that.
+// Greedy from the best pair, then exchanged one by one. `noise_log`: standard deviation of one measured log time. Only
+// platforms with allowed[j]; all of them where there are no more than `count`.
 std::vector<int64_t> most_telling_platforms(const Eigen::MatrixXd& covariance, int64_t count,
                                             const std::vector<bool>& allowed, double noise_log);
 

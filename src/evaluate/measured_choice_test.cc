@@ -41,6 +41,21 @@ TEST(MostTellingPlatforms, TakesOneOfEachClusterFirst) {
   EXPECT_THAT(cluster, testing::UnorderedElementsAre(0, 1, 2));
 }
 
+TEST(MostTellingPlatforms, OneAloneIsTheMostTypical) {
+  // Platform 2 moves half with either of the others, which move apart.
+  Eigen::MatrixXd loadings(3, 2);
+  loadings << 1, 0, 0, 1, 0.5, 0.5;
+  const Eigen::MatrixXd covariance = loadings * loadings.transpose();
+  EXPECT_THAT(most_telling_platforms(covariance, 1, std::vector<bool>(3, true), 0.01), ElementsAre(2));
+}
+
+TEST(MostTellingPlatforms, TwoAreThoseThatDifferMost) {
+  Eigen::VectorXd along(5);
+  along << -2, -1, 0, 1, 2;
+  const Eigen::MatrixXd covariance = along * along.transpose();
+  EXPECT_THAT(most_telling_platforms(covariance, 2, std::vector<bool>(5, true), 0.01), ElementsAre(0, 4));
+}
+
 TEST(MostTellingPlatforms, OnlyAllowedOnes) {
   std::vector<bool> allowed(6, false);
   allowed[4] = true;

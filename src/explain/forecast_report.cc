@@ -73,7 +73,7 @@ void take_host_time(const Profile& profile, ForecastReport& report) {
     report.time_basis = "cpu";
     if (use < kWaits) {
       report.notes.push_back("the program was on a CPU for " + std::to_string(std::lround(100 * use)) +
-                             "% of its time; seconds are CPU seconds, without what it waits for");
+                             "% of its time: it waits, or other programs held the CPUs; seconds are CPU seconds");
     }
     return;
   }
