@@ -5,6 +5,7 @@
 #define PERFCAST_QEMU_KEYS_H
 
 /* Instruction classes: mutually exclusive, written as op_<name>. */
+// clang-format off
 #define PQ_CLASSES(X)                                                                                                \
   X(INT_ALU, "int_alu")                                                                                              \
   X(INT_MUL, "int_mul") X(INT_DIV, "int_div") X(LOGIC, "logic") X(SHIFT, "shift") X(MOV, "mov") X(LEA, "lea")        \
@@ -22,8 +23,10 @@
                                                   X(CACHE_CONTROL, "cache_control") X(RDTSC_LIKE, "rdtsc_like")      \
                                                       X(RNG, "rng") X(PAUSE, "pause") X(NOP, "nop")                  \
                                                           X(SYSCALL, "syscall") X(OTHER, "other")
+// clang-format on
 
 /* Other sums over executed instructions, written under their own name. */
+// clang-format off
 #define PQ_SUMS(X)                                                                                                    \
   X(VEC_FP_64, "vec_fp_64")                                                                                           \
   X(VEC_FP_128, "vec_fp_128") X(VEC_FP_256, "vec_fp_256") X(VEC_FP_512, "vec_fp_512") X(VEC_INT_64, "vec_int_64")     \
@@ -42,14 +45,17 @@
                                               X(CRIT_DIV, "crit_div") X(CRIT_FP, "crit_fp") X(CRIT_LOAD, "crit_load") \
                                                   X(CRIT_OTHER, "crit_other") X(CRIT_LOOP, "crit_loop_cycles")        \
                                                       X(DEP_LOADS, "dependent_loads") X(ILINES, "icache_line_fetches")
+// clang-format on
 
 /* Sums taken only when a block directly follows itself. */
+// clang-format off
 #define PQ_SELF_SUMS(X)                                                                                               \
   X(SELF_COUNT, "self_loop_execs")                                                                                    \
   X(SELF_INSNS, "self_loop_instructions") X(SELF_PATH, "crit_self_block_cycles") X(SELF_INC, "crit_self_loop_cycles") \
       X(SELF_INT, "crit_self_int") X(SELF_MUL, "crit_self_mul") X(SELF_DIV, "crit_self_div")                          \
           X(SELF_FP, "crit_self_fp") X(SELF_LOAD, "crit_self_load") X(SELF_OTHER, "crit_self_other")                  \
               X(SELF_DEP_LOADS, "dependent_loads_self_loop")
+// clang-format on
 
 #define PQ_ENUM_CLASS(id, name) PQ_OP_##id,
 enum { PQ_CLASSES(PQ_ENUM_CLASS) PQ_N_CLASSES };

@@ -7,11 +7,13 @@
 
 #include "decode.h"
 
+// clang-format off
 #define PQ_SYSCALL_KINDS(X)                                                                                           \
   X(FILE, "sys_file")                                                                                                 \
   X(MEMORY, "sys_memory") X(PROCESS, "sys_process") X(SIGNAL, "sys_signal") X(TIME, "sys_time") X(SCHED, "sys_sched") \
       X(FUTEX, "sys_futex") X(PIPE, "sys_pipe") X(POLL, "sys_poll") X(NET, "sys_net") X(IPC, "sys_ipc")               \
           X(OTHER, "sys_other")
+// clang-format on
 
 #define PQ_ENUM_SYS(id, name) PQ_SYS_##id,
 enum { PQ_SYSCALL_KINDS(PQ_ENUM_SYS) PQ_N_SYS };
