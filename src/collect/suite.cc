@@ -74,7 +74,6 @@ SuiteRun read_run(JsonReader& in) {
     run.input_bytes = positive(in, "input_bytes");
     run.command = in.strings("command");
     run.prepare = in.strings("prepare");
-    run.clean = in.strings("clean");
     if (run.command.empty()) in.complain("command", "nothing", "a program with its arguments");
   }
   return run;

@@ -29,9 +29,9 @@ struct SuiteRun {
   int64_t repeats = 0, native_repeats = 0;
   // harness in mode compress, and command
   int64_t input_bytes = 0;
-  // command: argument vectors with {input}, {archive} and {work}; `prepare` runs once and unmeasured; `clean` names
-  // files to remove before every run.
-  std::vector<std::string> command, prepare, clean;
+  // command: argument vectors with {input} and {archive}, that bear being run several times; `prepare` runs once and
+  // unmeasured.
+  std::vector<std::string> command, prepare;
 };
 
 struct SuiteProgram {

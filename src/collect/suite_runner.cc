@@ -155,9 +155,8 @@ SuiteRunner::Invocation SuiteRunner::invocation(const SuiteProgram& entry, bool 
   }
   if (run.tool == "command") {
     const auto fill = [&](std::string word) {
-      for (const auto& [name, value] : {std::pair<std::string, std::string>{"{input}", input},
-                                        {"{archive}", work + "/archive.out"},
-                                        {"{work}", work}}) {
+      for (const auto& [name, value] :
+           {std::pair<std::string, std::string>{"{input}", input}, {"{archive}", work + "/archive.zpaq"}}) {
         for (size_t at = word.find(name); at != std::string::npos; at = word.find(name, at + value.size())) {
           word.replace(at, name.size(), value);
         }
@@ -165,7 +164,6 @@ SuiteRunner::Invocation SuiteRunner::invocation(const SuiteProgram& entry, bool 
       return word;
     };
     for (const std::string& word : run.command) result.command.push_back(fill(word));
-    for (const std::string& word : run.clean) result.clean.push_back(fill(word));
     result.work_units = static_cast<double>(run.input_bytes);
     return result;
   }
@@ -210,7 +208,7 @@ Status SuiteRunner::prepare(const SuiteProgram& entry) {
   SuiteProgram as_program = entry;
   as_program.run.command = run.prepare;
   const Invocation preparation = invocation(as_program, false);
-  remove_file(tools_.work_folder + "/archive.out");
+  remove_file(tools_.work_folder + "/archive.zpaq");
   const auto made = actions_.run(preparation.command, options_.limit_s);
   return made ? Status() : made.error();
 }
@@ -240,7 +238,6 @@ Result<std::vector<WorkReport>> SuiteRunner::time(const SuiteProgram& entry, con
   for (int64_t i = 0; i < options_.native_repeats; ++i) {
     progress(fmt::format("timing, run {} of {}", i + 1, options_.native_repeats));
     if (!native.report.empty()) remove_file(native.report);
-    for (const std::string& path : native.clean) remove_file(path);
     const auto times = actions_.run(native.command, options_.limit_s);
     if (!times) return times.error();
     auto report = read_report(entry, native, *times);
@@ -322,7 +319,6 @@ Result<SuiteOutcome> SuiteRunner::run_one(const SuiteProgram& entry, const Profi
 
   const Invocation instrumented = invocation(entry, false);
   if (!instrumented.report.empty()) remove_file(instrumented.report);
-  for (const std::string& file : instrumented.clean) remove_file(file);
   CollectRequest request;
   request.command = instrumented.command;
   request.limit_s = options_.limit_s;

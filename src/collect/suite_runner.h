@@ -75,7 +75,6 @@ class SuiteRunner {
     std::vector<std::string> command;
     std::string report;     // file; empty: the process' own times count
     double work_units = 0;  // where there is no report
-    std::vector<std::string> clean;
   };
 
   Result<SuiteOutcome> run_one(const SuiteProgram& program, const ProfileSink& sink, const Progress& progress);
