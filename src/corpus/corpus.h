@@ -30,6 +30,10 @@ struct Platform {
   std::string source;
 };
 
+// Platform facts "provider_NAME_ratio": share of the platform's servers that this cloud provider runs. Whoever runs the
+// hypervisor and sets the clocks leaves a mark on the times.
+inline constexpr const char* kProviderFact = "provider_";
+
 struct Server {  // a cloud instance type that carries a platform
   std::string vendor, name;
   std::string platform;  // id

@@ -247,12 +247,17 @@ void gather_facts(const std::vector<SparecoresServer>& servers, const std::vecto
   for (size_t p = 0; p < platforms.size(); ++p) {
     const std::vector<size_t>& members = chosen[p].empty() ? all[p] : chosen[p];
     std::map<std::string, std::vector<double>> values;
-    std::map<std::string, size_t> flag_count;
+    std::map<std::string, size_t> flag_count, provider_count;
     for (const size_t member : members) {
+      ++provider_count[servers[member].server.vendor];
       for (const auto& [name, value] : servers[member].facts) values[name].push_back(value);
       for (const std::string& flag : servers[member].flags) ++flag_count[flag];
     }
     for (auto& [name, list] : values) platforms[p].facts[name] = median(std::move(list));
+    for (const auto& [provider, count] : provider_count) {
+      platforms[p].facts[kProviderFact + provider + "_ratio"] =
+          static_cast<double>(count) / static_cast<double>(members.size());
+    }
     for (const auto& [flag, count] : flag_count) {
       if (2 * count > members.size()) platforms[p].flags.push_back(flag);
     }

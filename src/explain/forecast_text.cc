@@ -195,7 +195,13 @@ std::string why_line(const ForecastReport& report) {
     }
     parts.push_back(std::move(part));
   }
-  return parts.empty() ? "" : "why: " + join(parts, ", ");
+  if (parts.empty()) return "";
+  // Shares add up to 100%; what the first groups have above that, the last takes away.
+  const GroupEffect& against = report.attribution.groups.back();
+  if (against.share < -kWorthSaying) {
+    parts.push_back(describe_group(against.group) + " counts against it (" + percent(against.share) + ")");
+  }
+  return "why: " + join(parts, ", ");
 }
 
 Json to_json(const ForecastReport& report) {

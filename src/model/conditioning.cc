@@ -3,17 +3,32 @@
 #include <cmath>
 #include <set>
 
+#include "base/text.h"
 #include "model/microarchitecture.h"
 
 namespace perfcast {
 namespace {
 
 // Shares of a residual's variance that platforms have in common, and the share of the covariance taken from that.
-constexpr double kSameLine = 0.25;
-constexpr double kSameDesign = 0.6;
+constexpr double kSameLine = 0.2;
+constexpr double kSameDesign = 0.4;
+constexpr double kSameProvider = 0.25;
 constexpr double kOwn = 0.15;
 constexpr double kBorrowed = 0.5;
 constexpr double kFloorLog = 0.02;
+
+// Share of the servers of two platforms that the same provider runs, drawing one of each; 1 where neither names any.
+double same_provider(const Platform& a, const Platform& b) {
+  double shared = 0;
+  bool stated = false;
+  for (const auto& [name, ratio] : a.facts) {
+    if (!starts_with(name, kProviderFact)) continue;
+    stated = true;
+    const auto other = b.facts.find(name);
+    if (other != b.facts.end()) shared += ratio * other->second;
+  }
+  return stated ? shared : 1;
+}
 
 }  // namespace
 
@@ -88,7 +103,8 @@ Eigen::MatrixXd residual_covariance(const Eigen::MatrixXd& residuals, const Eige
       const auto a = static_cast<size_t>(i);
       const auto b = static_cast<size_t>(j);
       kinship(i, j) =
-          (line[a] == line[b] ? kSameLine : 0) + (design[a] == design[b] ? kSameDesign : 0) + (i == j ? kOwn : 0);
+          (line[a] == line[b] ? kSameLine : 0) + (design[a] == design[b] ? kSameDesign : 0) + (i == j ? kOwn : 0) +
+          kSameProvider * (i == j ? 1 : same_provider(platforms[a], platforms[b]));
     }
   }
   Eigen::MatrixXd covariance =
