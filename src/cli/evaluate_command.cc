@@ -63,6 +63,8 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
   verb->add_option("--folds", arguments->options.folds, "Groups to leave out; 0: one at a time (random, workload: 5)")
       ->check(CLI::Range(0, 10000))
       ->capture_default_str();
+  verb->add_flag("--holdout", arguments->options.holdout,
+                 "Test the first fold only: one 80-20 split per seed with --folds 5");
   verb->add_option("--seeds", arguments->options.seeds, "Repetitions to average, with seeds --seed, --seed + 1, ...")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();

@@ -11,6 +11,9 @@ namespace perfcast {
 void add_table_options(CLI::App& verb, TableArguments& arguments) {
   verb.add_option("--groups", arguments.groups, "Only programs of these groups (compressor, user, os, ...)");
   verb.add_option("--platforms", arguments.platforms, "Only these platforms, by id or name");
+  verb.add_flag("--every-profile", arguments.every_profile,
+                "Each profile of a program is a sample of its own, as where counters were taken on every platform");
+  verb.add_flag("--complete", arguments.complete_rows, "Only programs measured on every one of the platforms");
   verb.add_option("--minimum-coverage", arguments.minimum_coverage,
                   "Leave out platforms measured on a smaller share of the programs")
       ->check(CLI::Range(0.0, 1.0))
@@ -53,6 +56,8 @@ Result<LoadedTable> load_table(const CommonOptions& options, const TableArgument
   for (const Platform& platform : corpus->platforms) platform_names.push_back(platform.name);
   wanted.groups = list_of(arguments.groups);
   wanted.platforms = list_of(arguments.platforms, platform_names);
+  wanted.every_profile = arguments.every_profile;
+  wanted.complete_rows = arguments.complete_rows;
   wanted.minimum_coverage = arguments.minimum_coverage;
   auto table = make_training_table(*corpus, wanted);
   if (!table) return table.error();

@@ -15,6 +15,7 @@ namespace perfcast {
 struct TableArguments {
   std::vector<std::string> groups, platforms;
   double minimum_coverage = 0.7;
+  bool every_profile = false, complete_rows = false;
   int64_t minimum_servers = 1;
 };
 

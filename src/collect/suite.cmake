@@ -7,3 +7,4 @@ perfcast_library(suite
 add_subdirectory(harness)
 
 perfcast_tests(suite SOURCES suite_test.cc suite_tools_test.cc suite_runner_test.cc)
+perfcast_fuzzer(work_report SOURCES fuzz/work_report_fuzz.cc DEPENDS perfcast_suite)

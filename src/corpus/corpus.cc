@@ -69,7 +69,7 @@ Result<std::vector<size_t>> chosen_platforms(const Corpus& corpus, const std::ve
   return chosen;
 }
 
-const Profile* first_good_profile(const StoredProfile& stored) {
+const Profile* good_profile(const StoredProfile& stored) {
   const Profile& profile = stored.profile;
   return profile.exit_code.value_or(0) != 0 || profile.signal ? nullptr : &profile;
 }
@@ -133,14 +133,17 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
   auto wanted = chosen_platforms(corpus, options.platforms);
   if (!wanted) return wanted.error();
 
-  std::unordered_map<std::string, const Profile*> profile_of;
+  std::unordered_map<std::string, std::vector<const Profile*>> profiles_of;
   for (const StoredProfile& stored : corpus.profiles) {
-    if (const Profile* profile = first_good_profile(stored)) profile_of.try_emplace(stored.program, profile);
+    const Profile* profile = good_profile(stored);
+    if (profile == nullptr) continue;
+    std::vector<const Profile*>& known = profiles_of[stored.program];
+    if (known.empty() || options.every_profile) known.push_back(profile);
   }
   std::vector<const Program*> programs;
   std::unordered_map<std::string, size_t> row_of;
   for (const Program& program : corpus.programs) {
-    if (!profile_of.contains(program.id) && !options.include_unprofiled) continue;
+    if (!profiles_of.contains(program.id) && !options.include_unprofiled) continue;
     if (!program.excluded.empty() && !options.include_excluded) continue;
     const auto& groups = options.groups;
     if (!groups.empty() && std::find(groups.begin(), groups.end(), program.group) == groups.end()) continue;
@@ -203,17 +206,20 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
   for (const size_t column : kept) table.platforms.push_back(corpus.platforms[column]);
   for (size_t row = 0; row < programs.size(); ++row) {
     std::vector<std::optional<PlatformTime>> times;
-    bool any = false;
+    size_t measured = 0;
     for (const size_t column : kept) {
       std::vector<Measurement>& cell = cells[row * columns + column];
       times.push_back(cell.empty() ? std::nullopt : std::optional(fold(std::move(cell))));
-      any = any || times.back().has_value();
+      measured += times.back().has_value() ? 1 : 0;
     }
-    if (!any) continue;
-    table.programs.push_back(*programs[row]);
-    const auto profile = profile_of.find(programs[row]->id);
-    table.profiles.push_back(profile == profile_of.end() ? Profile() : *profile->second);
-    table.times.insert(table.times.end(), times.begin(), times.end());
+    if (measured < (options.complete_rows ? kept.size() : 1)) continue;
+    const auto known = profiles_of.find(programs[row]->id);
+    const size_t samples = known == profiles_of.end() ? 1 : known->second.size();
+    for (size_t sample = 0; sample < samples; ++sample) {
+      table.programs.push_back(*programs[row]);
+      table.profiles.push_back(known == profiles_of.end() ? Profile() : *known->second[sample]);
+      table.times.insert(table.times.end(), times.begin(), times.end());
+    }
   }
   if (table.programs.empty() || table.platforms.empty()) {
     return Error{"empty-corpus",

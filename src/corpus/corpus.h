@@ -98,8 +98,8 @@ struct PlatformTime {
 
 // What models are fitted on: programs that have a profile and are valid, and platforms, as a dense table.
 struct TrainingTable {
-  std::vector<Program> programs;
-  std::vector<Profile> profiles;  // one per program (the first stored where there are several)
+  std::vector<Program> programs;  // the same program in several rows where it has several profiles
+  std::vector<Profile> profiles;  // one per row
   std::vector<Platform> platforms;
   // [program * platforms.size() + platform]; absent: not measured
   std::vector<std::optional<PlatformTime>> times;
@@ -117,6 +117,11 @@ struct TableOptions {
   std::vector<std::string> groups;     // empty: all
   std::vector<std::string> platforms;  // ids or verbatim names; empty: all with enough programs
   double minimum_coverage = 0.7;       // platforms measured on a smaller share of the programs are left out
+  // Each good profile of a program is a row of its own, with the program's times: what a forecast from any one of the
+  // platforms it was profiled on would see. Else one row per program, with its first good profile.
+  bool every_profile = false;
+  // Only programs that were measured on every one of the platforms.
+  bool complete_rows = false;
   // Programs without a profile too, theirs being empty: to judge the times, never to fit a model.
   bool include_unprofiled = false;
 };

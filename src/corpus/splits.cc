@@ -79,26 +79,6 @@ std::vector<size_t> complement(const std::vector<size_t>& sorted, size_t count) 
   return rest;
 }
 
-std::vector<Fold> random_folds(const TrainingTable& table, int64_t folds, uint64_t seed) {
-  std::vector<size_t> entries;
-  for (size_t i = 0; i < table.times.size(); ++i) {
-    if (table.times[i]) entries.push_back(i);
-  }
-  Random random(seed);
-  random.shuffle(entries);
-  const size_t count = std::min(static_cast<size_t>(folds), entries.size());
-  std::vector<Fold> result(count < 2 ? 0 : count);
-  for (size_t i = 0; i < result.size(); ++i) {
-    Fold& fold = result[i];
-    fold.train_programs = fold.test_programs = all_below(table.programs.size());
-    fold.train_platforms = fold.test_platforms = all_below(table.platforms.size());
-    for (size_t entry = i; entry < entries.size(); entry += count) fold.test_entries.push_back(entries[entry]);
-    std::sort(fold.test_entries.begin(), fold.test_entries.end());
-    fold.left_out = "fold " + std::to_string(i + 1);
-  }
-  return result;
-}
-
 // Levels, block sizes and other numeric inputs are segments of the id: "compress.lz4.6.b65536.d" -> "compress.lz4.d".
 bool is_input_segment(const std::string& segment) {
   const size_t start = segment.size() > 1 && segment[0] == 'b' ? 1 : 0;
@@ -133,8 +113,7 @@ std::string program_key(const std::string& program_id) {
 
 std::vector<Fold> make_folds(const TrainingTable& table, Split split, int64_t folds, uint64_t seed) {
   folds = std::max<int64_t>(folds, 0);
-  if (split == Split::kRandom) return random_folds(table, folds == 0 ? kDefaultFolds : folds, seed);
-  if (split == Split::kWorkload && folds == 0) folds = kDefaultFolds;
+  if ((split == Split::kRandom || split == Split::kWorkload) && folds == 0) folds = kDefaultFolds;
 
   const bool by_platform = split == Split::kPlatform;
   Groups groups;
@@ -143,9 +122,10 @@ std::vector<Fold> make_folds(const TrainingTable& table, Split split, int64_t fo
   } else {
     for (size_t i = 0; i < table.programs.size(); ++i) {
       const Program& program = table.programs[i];
-      const std::string key = split == Split::kWorkload  ? program.id
-                              : split == Split::kProgram ? program_key(program.id)
-                                                         : program.family;
+      const std::string key = split == Split::kRandom     ? std::to_string(i)
+                              : split == Split::kWorkload ? program.id
+                              : split == Split::kProgram  ? program_key(program.id)
+                                                          : program.family;
       groups[key].push_back(i);
     }
   }
@@ -160,7 +140,7 @@ std::vector<Fold> make_folds(const TrainingTable& table, Split split, int64_t fo
     (by_platform ? fold.test_platforms : fold.test_programs) = bin.items;
     (by_platform ? fold.train_platforms : fold.train_programs) =
         complement(bin.items, by_platform ? table.platforms.size() : table.programs.size());
-    fold.left_out = join(bin.keys, ", ");
+    fold.left_out = split == Split::kRandom ? "fold " + std::to_string(result.size() + 1) : join(bin.keys, ", ");
     result.push_back(std::move(fold));
   }
   return result;

@@ -22,13 +22,12 @@ struct Fold {
   // Rows (programs) trained on and tested; for kPlatform the rows are the same and the columns differ.
   std::vector<size_t> train_programs, test_programs;
   std::vector<size_t> train_platforms, test_platforms;
-  // kRandom leaves out single entries (program, platform): test entries as row * platforms + column.
-  std::vector<size_t> test_entries;
   std::string left_out;  // name for people: the family, program or platform
 };
 
 // kProgram, kProgramFamily, kPlatform: leave one out, `folds` = 0; or `folds` groups of them, shuffled by `seed`.
-// kRandom and kWorkload: `folds` (0: 5) random folds; under kRandom all programs and platforms stand on both sides.
+// kRandom and kWorkload: `folds` (0: 5) random folds. kRandom deals rows, so that a program with several profiles
+// stands on both sides; with one profile each it equals kWorkload.
 // Never more folds than there are things to leave out; none at all where fewer than two exist.
 std::vector<Fold> make_folds(const TrainingTable& table, Split split, int64_t folds, uint64_t seed);
 

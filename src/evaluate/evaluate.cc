@@ -50,7 +50,7 @@ class Evaluator {
       if (auto known = make_predictor(model); !known) return known.error();
       if (std::find(models_.begin(), models_.end(), model) == models_.end()) models_.push_back(model);
     }
-    const bool leaks = options_.split == Split::kRandom || options_.split == Split::kPlatform;
+    const bool leaks = options_.split == Split::kPlatform;
     if (options_.measured > 0 && leaks) {
       return Error{"bad-usage", "measured platforms make no sense under the split " + to_string(options_.split),
                    "--measured", "the split workload, program or program-family"};
@@ -79,8 +79,7 @@ class Evaluator {
   void note_split() {
     if (options_.split == Split::kRandom) {
       evaluation_.notes.push_back(
-          "split random: single entries are left out, so the same program stands on both sides with its times on other "
-          "platforms; this flatters every model");
+          "split random: a program with several profiles or inputs stands on both sides; this flatters every model");
     }
     if (options_.split == Split::kPlatform) {
       evaluation_.notes.push_back(
@@ -221,22 +220,16 @@ class Evaluator {
     for (const Repetition& repetition : repetitions_) {
       std::vector<std::unique_ptr<MajorityVote>> votes;
       std::vector<const MajorityVote*> vote_of(table_.programs.size(), nullptr);
-      if (options_.split == Split::kRandom) {  // every program stands in every fold: vote without the program itself
-        for (size_t p = 0; p < table_.programs.size(); ++p) {
-          Eigen::MatrixXd others = log_times_;
-          others.row(static_cast<int64_t>(p)).setConstant(kAbsent);
-          votes.push_back(std::make_unique<MajorityVote>(others));
-          vote_of[p] = votes.back().get();
-        }
-      } else {
-        for (const Fold& fold : repetition.folds) {
-          votes.push_back(std::make_unique<MajorityVote>(log_times_(fold.train_programs, Eigen::all)));
-          for (const size_t p : fold.test_programs) vote_of[p] = votes.back().get();
-        }
+      for (const Fold& fold : repetition.folds) {
+        votes.push_back(std::make_unique<MajorityVote>(log_times_(fold.train_programs, Eigen::all)));
+        for (const size_t p : fold.test_programs) vote_of[p] = votes.back().get();
       }
       ScoreInput input{log_times_, log_times_, {}, {}, families_, {}};
       relative_to(reference_, input);
       mask_measured(repetition, input);
+      for (size_t p = 0; p < vote_of.size(); ++p) {
+        if (vote_of[p] == nullptr) input.truth.row(static_cast<int64_t>(p)).setConstant(kAbsent);
+      }
       for (size_t g = 0; g < groups().size(); ++g) {
         const std::vector<int64_t> rows = rows_of_group(groups()[g]);
         std::vector<const MajorityVote*> votes_of_rows;

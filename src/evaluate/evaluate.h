@@ -18,8 +18,9 @@ namespace perfcast {
 struct EvaluationOptions {
   std::vector<std::string> models;
   Split split = Split::kProgramFamily;
-  int64_t folds = 0;  // as make_folds()
-  int64_t seeds = 1;  // repetitions; folds and fits of repetition i use seed + i
+  int64_t folds = 0;     // as make_folds()
+  bool holdout = false;  // only the first fold is tested: with 5 folds, one 80-20 split
+  int64_t seeds = 1;     // repetitions; folds and fits of repetition i use seed + i
   uint64_t seed = 1;
   int threads = 1;
   std::string reference;  // as find_platform(); empty or "mean": the geometric mean over the platforms

@@ -119,8 +119,11 @@ TEST(Evaluate, SaysThatARandomSplitFlatters) {
   EXPECT_THAT(evaluation->notes, Contains(HasSubstr("flatters")));
   EXPECT_EQ(row(*evaluation, "knn").scores.n, 24 * 6);
   EvaluationOptions options = options_for({"knn"}, Split::kRandom);
-  options.measured = 2;
-  EXPECT_EQ(evaluate(table(), options).error().code, "bad-usage");
+  options.holdout = true;
+  options.folds = 4;
+  const auto holdout = evaluate(table(), options);
+  ASSERT_TRUE(holdout) << to_text(holdout.error());
+  for (const std::string model : {"knn", "mean", "majority"}) EXPECT_EQ(row(*holdout, model).scores.n, 6 * 6) << model;
 }
 
 TEST(Evaluate, ForecastsUnknownPlatformsByTheirFacts) {

@@ -135,11 +135,7 @@ class SplitForecaster {
       }
       return {};
     }
-    const bool single_entries = options_.split == Split::kRandom;
-    TrainingTable training = single_entries ? table_ : table_.with_programs(fold.train_programs);
-    if (single_entries) {
-      for (const size_t entry : fold.test_entries) training.times[entry] = std::nullopt;
-    }
+    const TrainingTable training = table_.with_programs(fold.train_programs);
     std::vector<const Profile*> profiles;
     std::vector<std::vector<Measurement>> measured;
     for (const size_t p : fold.test_programs) {
@@ -153,19 +149,6 @@ class SplitForecaster {
     }
     auto forecast = forecast_programs(training, models_[task.model], fold_options, profiles, measured);
     if (!forecast) return forecast.error();
-    if (single_entries) {
-      std::vector<int64_t> row_of(table_.programs.size(), -1);
-      for (size_t i = 0; i < fold.test_programs.size(); ++i) row_of[fold.test_programs[i]] = static_cast<int64_t>(i);
-      const size_t columns = table_.platforms.size();
-      for (const size_t entry : fold.test_entries) {
-        const auto row = static_cast<int64_t>(entry / columns), column = static_cast<int64_t>(entry % columns);
-        const int64_t from = row_of[entry / columns];
-        into.predicted(row, column) = forecast->predicted(from, column);
-        into.lower(row, column) = forecast->lower(from, column);
-        into.upper(row, column) = forecast->upper(from, column);
-      }
-      return {};
-    }
     for (size_t i = 0; i < fold.test_programs.size(); ++i) {
       const auto row = static_cast<int64_t>(fold.test_programs[i]), from = static_cast<int64_t>(i);
       into.predicted.row(row) = forecast->predicted.row(from);
@@ -196,6 +179,7 @@ Result<std::vector<Repetition>> make_repetitions(const TrainingTable& table, con
       return Error{"empty-corpus", "there is too little to leave out under the split " + to_string(options.split),
                    "--split", "at least two programs, families or platforms"};
     }
+    if (options.holdout) repetition.folds.resize(1);
     for (const Fold& fold : repetition.folds) repetition.measured.push_back(choose_measured(table, options, fold));
     repetitions.push_back(std::move(repetition));
   }

@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "evaluate/platform_name.h"
-#include "model/features.h"
 
 namespace perfcast {
 namespace {
@@ -162,7 +161,8 @@ void add_instances(const std::vector<Server>& servers, const ForecastRequest& re
 
 void explain(const Bundle& bundle, const Profile& profile, ForecastReport& report) {
   report.attribution = attribute(*bundle.predictor, profile, bundle.typical_rates);
-  report.features = standings(extract_features({&profile}).row(0), bundle.training_features, bundle.feature_names);
+  report.features =
+      standings(bundle.feature_space.extract({&profile}).row(0), bundle.training_features, bundle.feature_names);
   if (report.features.size() > kFeaturesKept) report.features.resize(kFeaturesKept);
 }
 

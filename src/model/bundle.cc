@@ -155,6 +155,7 @@ namespace {
 
 std::string encode_bundle(const Bundle& bundle) {
   TensorMap tensors;
+  bundle.feature_space.save(tensors);
   tensors.put("training_features", bundle.training_features);
   tensors.put("training_log_rpv", bundle.training_log_rpv);
   tensors.put("training_log_seconds_per_instruction_mean", bundle.training_log_seconds_per_instruction_mean);
@@ -230,6 +231,11 @@ Status read_numbers(const Json& header, const TensorMap& tensors, const std::str
   const auto programs = static_cast<int64_t>(bundle.programs.size());
   const auto platforms = static_cast<int64_t>(bundle.platforms.size());
   const auto features = static_cast<int64_t>(bundle.feature_names.size());
+  if (Status status = bundle.feature_space.load(tensors); !status) return status;
+  if (bundle.feature_space.names().size() != bundle.feature_names.size()) {
+    return Error{"bad-bundle", "the features and their names differ in number", "feature_names",
+                 "a bundle written by perfcast train"};
+  }
   auto training_features = tensors.get("training_features", programs, features);
   if (!training_features) return training_features.error();
   auto rpv = tensors.get("training_log_rpv", programs, platforms);

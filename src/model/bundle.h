@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "corpus/corpus.h"
 #include "model/calibration.h"
+#include "model/feature_space.h"
 #include "model/predictor.h"
 
 namespace perfcast {
@@ -56,6 +57,7 @@ struct Bundle {
   std::vector<Program> programs;              // trained on
   std::vector<std::string> instruction_sets;  // of the training profiles
   HostFacts training_host;
+  FeatureSpace feature_space;  // that distances and explanations use
   std::vector<std::string> feature_names;
   Eigen::MatrixXd training_features;                          // P x F, as model/features.h makes them
   Eigen::MatrixXd training_log_rpv;                           // P x J, NaN where absent

@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "base/text.h"
-#include "model/features.h"
 
 namespace perfcast {
 namespace {
@@ -161,7 +160,7 @@ Eigen::MatrixXd Forecaster::covariance_near(const Eigen::RowVectorXd& features) 
 
 Result<Forecast> Forecaster::forecast(const Profile& profile, const std::vector<Measurement>& measured) const {
   const std::vector<const Profile*> one = {&profile};
-  const Eigen::MatrixXd features = extract_features(one);
+  const Eigen::MatrixXd features = bundle_->feature_space.extract(one);
   if (missing_share(features.row(0)) == 1) {
     return Error{"bad-profile", "the profile has none of the counters that forecasts are made of", profile.program,
                  "a profile with an instruction count and mix, as perfcast profile takes"};

@@ -95,8 +95,9 @@ Result<Bundle> train_bundle(const TrainingTable& table, const TrainOptions& opti
   }
   std::sort(bundle.instruction_sets.begin(), bundle.instruction_sets.end());
   bundle.training_host = table.profiles.front().host;
-  bundle.feature_names = feature_names();
-  bundle.training_features = extract_features(profiles_of(table));
+  bundle.feature_space = FeatureSpace::choose(profiles_of(table));
+  bundle.feature_names = bundle.feature_space.names();
+  bundle.training_features = bundle.feature_space.extract(profiles_of(table));
   bundle.training_log_rpv = log_rpv(table);
   bundle.training_log_seconds_per_instruction_mean = log_seconds_per_instruction(table, *targets);
   bundle.typical_rates = typical_rates(table);

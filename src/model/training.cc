@@ -179,6 +179,28 @@ std::vector<const Profile*> profiles_of(const TrainingTable& table) {
   return profiles;
 }
 
+ProgramFeatures ProgramFeatures::fit(const TrainingTable& table, const Eigen::VectorXd& weights) {
+  ProgramFeatures result;
+  const auto profiles = profiles_of(table);
+  result.space_ = FeatureSpace::choose(profiles);
+  result.standardiser_ = Standardiser::fit(result.space_.extract(profiles), weights);
+  return result;
+}
+
+Eigen::MatrixXd ProgramFeatures::rows(const std::vector<const Profile*>& profiles) const {
+  return standardiser_.apply(space_.extract(profiles));
+}
+
+void ProgramFeatures::save(TensorMap& tensors) const {
+  space_.save(tensors);
+  standardiser_.save(tensors);
+}
+
+Status ProgramFeatures::load(const TensorMap& tensors) {
+  if (Status status = space_.load(tensors); !status) return status;
+  return standardiser_.load(tensors, columns());
+}
+
 Result<OutOfFamily> predict_out_of_family(const MakePredictor& make, const TrainingTable& table,
                                           const FitOptions& options) {
   const auto targets = make_targets(table);

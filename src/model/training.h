@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "corpus/corpus.h"
+#include "model/feature_space.h"
 #include "model/predictor.h"
 
 namespace perfcast {
@@ -45,6 +46,21 @@ struct Standardiser {
 };
 
 std::vector<const Profile*> profiles_of(const TrainingTable& table);
+
+// What a fitted model sees of a program: a feature space, standardised.
+class ProgramFeatures {
+ public:
+  static ProgramFeatures fit(const TrainingTable& table, const Eigen::VectorXd& weights);
+  const FeatureSpace& space() const { return space_; }
+  int64_t columns() const { return static_cast<int64_t>(space_.names().size()); }
+  Eigen::MatrixXd rows(const std::vector<const Profile*>& profiles) const;  // [profiles x columns]; absent is 0
+  void save(TensorMap& tensors) const;
+  Status load(const TensorMap& tensors);
+
+ private:
+  FeatureSpace space_;
+  Standardiser standardiser_;
+};
 
 // [P x J] log RPV of each program by a model fitted without its family.
 using MakePredictor = std::function<Result<std::unique_ptr<Predictor>>()>;

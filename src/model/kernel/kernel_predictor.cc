@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "model/bundle.h"
-#include "model/features.h"
 
 namespace perfcast {
 
@@ -18,9 +17,8 @@ Eigen::MatrixXd KernelPredictor::kernel_to(const Eigen::MatrixXd& queries) const
 Status KernelPredictor::fit(const TrainingTable& table, const FitOptions&) {
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
-  const Eigen::MatrixXd features = extract_features(profiles_of(table));
-  standardiser_ = Standardiser::fit(features, targets->weights);
-  rows_ = standardiser_.apply(features);
+  features_ = ProgramFeatures::fit(table, targets->weights);
+  rows_ = features_.rows(profiles_of(table));
   mean_ = weighted_mean(targets->log_rpv, targets->weights);
   Eigen::MatrixXd kernel = kernel_to(rows_);
   kernel.diagonal() += options_.noise * targets->weights.cwiseInverse();
@@ -30,14 +28,14 @@ Status KernelPredictor::fit(const TrainingTable& table, const FitOptions&) {
 }
 
 Eigen::MatrixXd KernelPredictor::predict(const std::vector<const Profile*>& profiles) const {
-  Eigen::MatrixXd result = kernel_to(standardiser_.apply(extract_features(profiles))) * dual_;
+  Eigen::MatrixXd result = kernel_to(features_.rows(profiles)) * dual_;
   result.rowwise() += mean_.transpose();
   result.colwise() -= result.rowwise().mean().eval();
   return result;
 }
 
 void KernelPredictor::save(TensorMap& tensors) const {
-  standardiser_.save(tensors);
+  features_.save(tensors);
   tensors.put("rows", rows_);
   tensors.put("dual", dual_);
   tensors.put("mean", mean_);
@@ -45,8 +43,8 @@ void KernelPredictor::save(TensorMap& tensors) const {
 }
 
 Status KernelPredictor::load(const TensorMap& tensors) {
-  const auto columns = static_cast<int64_t>(feature_names().size());
-  if (auto status = standardiser_.load(tensors, columns); !status) return status;
+  if (auto status = features_.load(tensors); !status) return status;
+  const int64_t columns = features_.columns();
   auto rows = tensors.get("rows", -1, columns);
   if (!rows) return rows.error();
   auto dual = tensors.get("dual", rows->rows());

@@ -27,7 +27,7 @@ class KernelPredictor : public Predictor {
   Eigen::MatrixXd kernel_to(const Eigen::MatrixXd& queries) const;
 
   KernelOptions options_;
-  Standardiser standardiser_;
+  ProgramFeatures features_;
   Eigen::MatrixXd rows_;  // P x F, standardised
   Eigen::MatrixXd dual_;  // P x J: regularised kernel's inverse x centred targets
   Eigen::VectorXd mean_;  // J

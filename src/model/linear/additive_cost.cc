@@ -98,7 +98,11 @@ Status AdditiveCostPredictor::fit(const TrainingTable& table, const FitOptions&)
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
   const auto profiles = profiles_of(table);
-  typical_rates_ = Standardiser::fit(work_rates(profiles), targets->weights).centre;
+  const Eigen::MatrixXd rates = work_rates(profiles);
+  if (rates.array().isNaN().rowwise().all().any()) {
+    return Error{"bad-profile", "a training profile has no instruction count", "", "profiles with instructions_count"};
+  }
+  typical_rates_ = Standardiser::fit(rates, targets->weights).centre;
   const Eigen::MatrixXd shares = textbook_cycles(profiles, typical_rates_);
   fit_costs(shares, *targets, table.platforms);
   costs_ = textbook_costs().asDiagonal() * costs_;

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "model/bundle.h"
-#include "model/features.h"
 
 namespace perfcast {
 namespace {
@@ -42,20 +41,23 @@ int64_t KnnPredictor::choose_neighbours(const Targets& targets) const {
   int64_t best = std::min<int64_t>(5, programs);
   if (targets.families < 3) return best;
   double least = kInfinite;
+  std::vector<int64_t> candidates;
   for (const int64_t candidate : kCandidates) {
-    if (candidate >= programs) break;
-    Eigen::MatrixXd predicted(programs, log_rpv_.cols());
-    for (Eigen::Index p = 0; p < programs; ++p) {
-      Eigen::VectorXd distances = (rows_.rowwise() - rows_.row(p)).rowwise().squaredNorm();
-      for (Eigen::Index q = 0; q < programs; ++q) {
-        if (targets.family[static_cast<size_t>(q)] == targets.family[static_cast<size_t>(p)]) distances(q) = kInfinite;
-      }
-      predicted.row(p) = blend(distances, candidate);
+    if (candidate < programs) candidates.push_back(candidate);
+  }
+  std::vector<Eigen::MatrixXd> predicted(candidates.size(), Eigen::MatrixXd(programs, log_rpv_.cols()));
+  for (Eigen::Index p = 0; p < programs; ++p) {
+    Eigen::VectorXd distances = (rows_.rowwise() - rows_.row(p)).rowwise().squaredNorm();
+    for (Eigen::Index q = 0; q < programs; ++q) {
+      if (targets.family[static_cast<size_t>(q)] == targets.family[static_cast<size_t>(p)]) distances(q) = kInfinite;
     }
-    const double error = family_mean_error(predicted, targets);
+    for (size_t c = 0; c < candidates.size(); ++c) predicted[c].row(p) = blend(distances, candidates[c]);
+  }
+  for (size_t c = 0; c < candidates.size(); ++c) {
+    const double error = family_mean_error(predicted[c], targets);
     if (error < least) {
       least = error;
-      best = candidate;
+      best = candidates[c];
     }
   }
   return best;
@@ -64,9 +66,8 @@ int64_t KnnPredictor::choose_neighbours(const Targets& targets) const {
 Status KnnPredictor::fit(const TrainingTable& table, const FitOptions&) {
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
-  const Eigen::MatrixXd features = extract_features(profiles_of(table));
-  standardiser_ = Standardiser::fit(features, targets->weights);
-  rows_ = standardiser_.apply(features);
+  features_ = ProgramFeatures::fit(table, targets->weights);
+  rows_ = features_.rows(profiles_of(table));
   log_rpv_ = targets->log_rpv;
   weights_ = targets->weights;
   neighbours_ = choose_neighbours(*targets);
@@ -74,7 +75,7 @@ Status KnnPredictor::fit(const TrainingTable& table, const FitOptions&) {
 }
 
 Eigen::MatrixXd KnnPredictor::predict(const std::vector<const Profile*>& profiles) const {
-  const Eigen::MatrixXd queries = standardiser_.apply(extract_features(profiles));
+  const Eigen::MatrixXd queries = features_.rows(profiles);
   Eigen::MatrixXd result(queries.rows(), log_rpv_.cols());
   for (Eigen::Index q = 0; q < queries.rows(); ++q) {
     result.row(q) = blend((rows_.rowwise() - queries.row(q)).rowwise().squaredNorm(), neighbours_);
@@ -83,7 +84,7 @@ Eigen::MatrixXd KnnPredictor::predict(const std::vector<const Profile*>& profile
 }
 
 void KnnPredictor::save(TensorMap& tensors) const {
-  standardiser_.save(tensors);
+  features_.save(tensors);
   tensors.put("rows", rows_);
   tensors.put("log_rpv", log_rpv_);
   tensors.put("weights", weights_);
@@ -91,8 +92,8 @@ void KnnPredictor::save(TensorMap& tensors) const {
 }
 
 Status KnnPredictor::load(const TensorMap& tensors) {
-  const auto columns = static_cast<int64_t>(feature_names().size());
-  if (auto status = standardiser_.load(tensors, columns); !status) return status;
+  if (auto status = features_.load(tensors); !status) return status;
+  const int64_t columns = features_.columns();
   auto rows = tensors.get("rows", -1, columns);
   if (!rows) return rows.error();
   auto log_rpv = tensors.get("log_rpv", rows->rows());

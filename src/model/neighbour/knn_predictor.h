@@ -21,7 +21,7 @@ class KnnPredictor : public Predictor {
   Eigen::RowVectorXd blend(const Eigen::VectorXd& squared_distances, int64_t neighbours) const;
   int64_t choose_neighbours(const Targets& targets) const;
 
-  Standardiser standardiser_;
+  ProgramFeatures features_;
   Eigen::MatrixXd rows_;     // P x F, standardised
   Eigen::MatrixXd log_rpv_;  // P x J
   Eigen::VectorXd weights_;  // P

@@ -6,7 +6,6 @@
 
 #include "base/random.h"
 #include "model/bundle.h"
-#include "model/features.h"
 #include "model/neural/dense_kernels.h"
 
 namespace perfcast {
@@ -88,9 +87,8 @@ Result<int64_t> DensePredictor::choose_epochs(const RowMatrixF& rows, const Targ
 Status DensePredictor::fit(const TrainingTable& table, const FitOptions& options) {
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
-  const Eigen::MatrixXd features = extract_features(profiles_of(table));
-  standardiser_ = Standardiser::fit(features, targets->weights);
-  const RowMatrixF rows = standardiser_.apply(features).cast<float>();
+  features_ = ProgramFeatures::fit(table, targets->weights);
+  const RowMatrixF rows = features_.rows(profiles_of(table)).cast<float>();
   mean_ = weighted_mean(targets->log_rpv, targets->weights);
   const Eigen::MatrixXd centred = targets->log_rpv.rowwise() - mean_.transpose();
 
@@ -107,7 +105,7 @@ Status DensePredictor::fit(const TrainingTable& table, const FitOptions& options
 }
 
 Eigen::MatrixXd DensePredictor::predict(const std::vector<const Profile*>& profiles) const {
-  const RowMatrixF rows = standardiser_.apply(extract_features(profiles)).cast<float>();
+  const RowMatrixF rows = features_.rows(profiles).cast<float>();
   Eigen::MatrixXd result(rows.rows(), outputs());
   std::vector<float> output(static_cast<size_t>(outputs()));
   for (Eigen::Index r = 0; r < rows.rows(); ++r) {
@@ -121,7 +119,7 @@ Eigen::MatrixXd DensePredictor::predict(const std::vector<const Profile*>& profi
 }
 
 void DensePredictor::save(TensorMap& tensors) const {
-  standardiser_.save(tensors);
+  features_.save(tensors);
   tensors.put("mean", mean_);
   const auto column = [](const std::vector<float>& values) -> Eigen::MatrixXf {
     return Eigen::Map<const Eigen::VectorXf>(values.data(), static_cast<Eigen::Index>(values.size()));
@@ -139,8 +137,8 @@ void DensePredictor::save(TensorMap& tensors) const {
 }
 
 Status DensePredictor::load(const TensorMap& tensors) {
-  const auto columns = static_cast<int64_t>(feature_names().size());
-  if (auto status = standardiser_.load(tensors, columns); !status) return status;
+  if (auto status = features_.load(tensors); !status) return status;
+  const int64_t columns = features_.columns();
   const auto mean = tensors.get("mean", -1, 1);
   if (!mean) return mean.error();
   const auto layers = tensors.get_json("layers");

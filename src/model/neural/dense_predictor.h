@@ -35,7 +35,7 @@ class DensePredictor : public Predictor {
   Result<DenseNetwork> train(const TrainingBatch& batch, int64_t epochs, uint64_t seed) const;
 
   DenseOptions options_;
-  Standardiser standardiser_;
+  ProgramFeatures features_;
   Eigen::VectorXd mean_;  // J
   PackedNetwork network_;
   int64_t epochs_ = 0;

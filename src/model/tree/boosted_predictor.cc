@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "model/bundle.h"
-#include "model/features.h"
 
 namespace perfcast {
 namespace {
@@ -15,9 +14,8 @@ constexpr Eigen::Index kComponents = 6;
 Status BoostedPredictor::fit(const TrainingTable& table, const FitOptions& options) {
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
-  const Eigen::MatrixXd features = extract_features(profiles_of(table));
-  standardiser_ = Standardiser::fit(features, targets->weights);
-  const Eigen::MatrixXd rows = standardiser_.apply(features);
+  features_ = ProgramFeatures::fit(table, targets->weights);
+  const Eigen::MatrixXd rows = features_.rows(profiles_of(table));
   mean_ = weighted_mean(targets->log_rpv, targets->weights);
   const Eigen::MatrixXd centred = targets->log_rpv.rowwise() - mean_.transpose();
   const Eigen::JacobiSVD<Eigen::MatrixXd> svd(targets->weights.cwiseSqrt().asDiagonal() * centred,
@@ -37,7 +35,7 @@ Status BoostedPredictor::fit(const TrainingTable& table, const FitOptions& optio
 }
 
 Eigen::MatrixXd BoostedPredictor::predict(const std::vector<const Profile*>& profiles) const {
-  const Eigen::MatrixXd rows = standardiser_.apply(extract_features(profiles));
+  const Eigen::MatrixXd rows = features_.rows(profiles);
   Eigen::MatrixXd components(rows.rows(), static_cast<Eigen::Index>(trees_.size()));
   std::vector<float> row(static_cast<size_t>(rows.cols()));
   for (Eigen::Index r = 0; r < rows.rows(); ++r) {
@@ -51,15 +49,15 @@ Eigen::MatrixXd BoostedPredictor::predict(const std::vector<const Profile*>& pro
 }
 
 void BoostedPredictor::save(TensorMap& tensors) const {
-  standardiser_.save(tensors);
+  features_.save(tensors);
   tensors.put("mean", mean_);
   tensors.put("directions", directions_);
   for (size_t t = 0; t < trees_.size(); ++t) tensors.put_float("trees" + std::to_string(t), trees_[t].to_tensor());
 }
 
 Status BoostedPredictor::load(const TensorMap& tensors) {
-  const auto columns = static_cast<int64_t>(feature_names().size());
-  if (auto status = standardiser_.load(tensors, columns); !status) return status;
+  if (auto status = features_.load(tensors); !status) return status;
+  const int64_t columns = features_.columns();
   const auto mean = tensors.get("mean", -1, 1);
   if (!mean) return mean.error();
   auto directions = tensors.get("directions", -1, mean->rows());

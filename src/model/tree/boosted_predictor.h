@@ -18,7 +18,7 @@ class BoostedPredictor : public Predictor {
   Status load(const TensorMap& tensors) override;
 
  private:
-  Standardiser standardiser_;
+  ProgramFeatures features_;
   Eigen::VectorXd mean_;        // J
   Eigen::MatrixXd directions_;  // C x J: what one unit of a component adds to each platform
   std::vector<BoostedTrees> trees_;

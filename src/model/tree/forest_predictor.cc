@@ -6,7 +6,6 @@
 
 #include "base/random.h"
 #include "model/bundle.h"
-#include "model/features.h"
 
 namespace perfcast {
 
@@ -130,10 +129,13 @@ class TreeGrower {
 
 namespace {
 
+constexpr Eigen::Index kFewOutputs = 16;  // nothing to save
+
 // Variance over all outputs is the same in any rotation of them: the leading components carry all but `lost` of it at a
 // fraction of the cost.
 Eigen::MatrixXd leading_components(const Eigen::MatrixXd& log_rpv, const Eigen::VectorXd& weights, double lost) {
   const Eigen::MatrixXd centred = log_rpv.rowwise() - weighted_mean(log_rpv, weights).transpose();
+  if (centred.cols() <= kFewOutputs) return centred.transpose();
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(centred * centred.transpose());
   const Eigen::VectorXd& values = solver.eigenvalues();  // ascending
   const double total = std::max(values.sum(), 1e-300);
@@ -151,9 +153,8 @@ Eigen::MatrixXd leading_components(const Eigen::MatrixXd& log_rpv, const Eigen::
 Status ForestPredictor::fit(const TrainingTable& table, const FitOptions& options) {
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
-  const Eigen::MatrixXd features = extract_features(profiles_of(table));
-  standardiser_ = Standardiser::fit(features, targets->weights);
-  const Eigen::MatrixXd rows = standardiser_.apply(features);
+  features_ = ProgramFeatures::fit(table, targets->weights);
+  const Eigen::MatrixXd rows = features_.rows(profiles_of(table));
   log_rpv_ = targets->log_rpv;
   const Eigen::MatrixXd components = leading_components(log_rpv_, targets->weights, 0.005);
   nodes_.clear();
@@ -166,7 +167,7 @@ Status ForestPredictor::fit(const TrainingTable& table, const FitOptions& option
 }
 
 Eigen::MatrixXd ForestPredictor::program_weights(const std::vector<const Profile*>& profiles) const {
-  const Eigen::MatrixXd queries = standardiser_.apply(extract_features(profiles));
+  const Eigen::MatrixXd queries = features_.rows(profiles);
   Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(queries.rows(), log_rpv_.rows());
   const double share = 1 / static_cast<double>(roots_.size());
   std::vector<float> query(static_cast<size_t>(queries.cols()));
@@ -195,7 +196,7 @@ Eigen::MatrixXd ForestPredictor::predict(const std::vector<const Profile*>& prof
 }
 
 void ForestPredictor::save(TensorMap& tensors) const {
-  standardiser_.save(tensors);
+  features_.save(tensors);
   tensors.put("log_rpv", log_rpv_);
   // Indices stay below 2^24, so floats hold them exactly.
   Eigen::MatrixXf nodes(static_cast<Eigen::Index>(nodes_.size()), 4);
@@ -232,7 +233,7 @@ Error bad_forest(const std::string& what) {
 
 // Children lie behind their parent, so that every walk ends.
 Status ForestPredictor::load_nodes(const Eigen::MatrixXf& nodes, const Eigen::MatrixXf& roots, int64_t entries) {
-  const int64_t columns = standardiser_.centre.size();
+  const int64_t columns = features_.columns();
   nodes_.clear();
   roots_.clear();
   for (Eigen::Index i = 0; i < nodes.rows(); ++i) {
@@ -261,7 +262,7 @@ Status ForestPredictor::load_nodes(const Eigen::MatrixXf& nodes, const Eigen::Ma
 }
 
 Status ForestPredictor::load(const TensorMap& tensors) {
-  if (auto status = standardiser_.load(tensors, static_cast<int64_t>(feature_names().size())); !status) return status;
+  if (auto status = features_.load(tensors); !status) return status;
   auto log_rpv = tensors.get("log_rpv");
   if (!log_rpv) return log_rpv.error();
   const auto nodes = tensors.get_float("nodes", -1, 4);

@@ -41,7 +41,7 @@ class ForestPredictor : public Predictor {
   Status load_nodes(const Eigen::MatrixXf& nodes, const Eigen::MatrixXf& roots, int64_t entries);
 
   ForestOptions options_;
-  Standardiser standardiser_;
+  ProgramFeatures features_;
   std::vector<Node> nodes_;
   std::vector<int32_t> roots_;
   std::vector<int32_t> leaf_programs_;
