@@ -9,10 +9,10 @@
 // 4 large, so that the split by program keeps the sizes of one kernel together; the family is the application. One
 // profile per program, without a host: the features hold for every device. Runs are median times, s per launch.
 //
-// Known faults, counted in the exclusions: kernels of one application and size that have the same times on every device
-// were timed together (both fft kernels): the first by name stays and the others are marked as excluded programs, so
-// that they do not count twice. Workloads with the same features as another are kept and counted (split by
-// application, not by row); so are times whose 90th percentile is more than twice the 10th.
+// Known faults, counted in the exclusions: kernels of one application and size whose times agree within 5% on every
+// device, three or more, were timed together (both fft kernels): the first by name stays and the others are marked as
+// excluded programs, so that they do not count twice. Workloads with the same features as another are kept and counted
+// (split by application, not by row); so are times whose 90th percentile is more than twice the 10th.
 
 #include <string>
 
