@@ -24,6 +24,7 @@ Json to_json(const Metric& metric) {
   if (!metric.formula.empty()) json["formula"] = metric.formula;
   if (!metric.table1.empty()) json["table1"] = metric.table1;
   json["gpu_only"] = metric.gpu_only;
+  json["imported"] = metric.imported;
   json["sources"] = Json::object();
   for (const auto& [collector, event] : metric.sources) json["sources"][collector] = event;
   return json;

@@ -232,7 +232,7 @@ void Session::judge() {
 void Session::explain_missing() {
   std::map<std::string, std::string> missing;
   for (const Metric& metric : Catalogue::built_in().metrics()) {
-    if (profile_.metrics.contains(metric.name)) continue;
+    if (profile_.metrics.contains(metric.name) || metric.imported) continue;
     std::string why;
     if (metric.gpu_only) {
       why = "no GPU collector";

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "corpus/importers/aiwc_importer.h"
+#include "corpus/importers/gpuperfpredict_importer.h"
 #include "corpus/profile_importer.h"
 #include "corpus/sparecores_importer.h"
 
@@ -22,6 +24,10 @@ const std::vector<ImportFormat>& import_formats() {
        import_sparecores_folder},
       {"profiles", "Profiles of perfcast: a folder of *.json, or the profiles.jsonl of a corpus export",
        import_profiles},
+      {"gpuperfpredict", "Rodinia kernels on NVIDIA GPUs: a folder with rodinia_nvprof.csv(.gz), or that file",
+       import_gpuperfpredict_path},
+      {"aiwc", "OpenCL kernels with AIWC features: a folder with features.csv, runtimes.csv, devices.csv",
+       import_aiwc_folder},
   };
   return formats;
 }

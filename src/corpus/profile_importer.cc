@@ -6,27 +6,13 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "corpus/source_note.h"
 
 namespace perfcast {
 namespace {
 
 constexpr size_t kMaximumLinesBytes = size_t{512} << 20;
-constexpr size_t kMaximumNoteBytes = size_t{1} << 20;
 constexpr const char* kSourceId = "perfcast-profiles";
-
-// "license: ..." or "licence: ..." of the note beside the profiles.
-std::string licence_in_note(const std::string& folder) {
-  const auto note = read_file(folder + "/SOURCE.md", kMaximumNoteBytes);
-  if (!note) return "not stated";
-  for (const std::string& line : split(*note, '\n')) {
-    const std::string lower = lower_case(line);
-    for (const std::string_view mark : {"license:", "licence:"}) {
-      const size_t at = lower.find(mark);
-      if (at != std::string::npos) return std::string(trim(std::string_view(line).substr(at + mark.size())));
-    }
-  }
-  return "not stated";
-}
 
 Result<std::vector<StoredProfile>> read_folder(const std::string& folder) {
   std::vector<std::string> files;
@@ -86,7 +72,8 @@ Result<Import> import_profiles(const std::string& path, const ProgramCatalogue& 
   result.report.format = "profiles";
   Corpus& corpus = result.corpus;
   const std::string folder = is_folder ? path : std::filesystem::path(path).parent_path().string();
-  corpus.sources = {{kSourceId, "", licence_in_note(folder), "", "profiles taken by perfcast"}};
+  const std::string licence = read_source_note(folder).licence;
+  corpus.sources = {{kSourceId, "", licence.empty() ? "not stated" : licence, "", "profiles taken by perfcast"}};
   int64_t failed = 0;
   std::set<std::string> programs;
   for (StoredProfile& stored : *profiles) {

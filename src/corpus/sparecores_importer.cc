@@ -9,7 +9,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "corpus/exclusion_counter.h"
 #include "corpus/server_screening.h"
+#include "corpus/source_note.h"
 #include "corpus/sparecores_columns.h"
 #include "corpus/sparecores_platforms.h"
 
@@ -18,32 +20,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr size_t kMaximumTableBytes = size_t{512} << 20;
-constexpr size_t kMaximumNoteBytes = size_t{1} << 20;
-constexpr size_t kCommitDigits = 40, kShortCommitDigits = 7;
-
-// Counts what is left out, in the order in which the reasons first occur.
-class ExclusionCounter {
- public:
-  void add(const std::string& subject, const std::string& reason, int64_t count = 1) {
-    for (Exclusion& exclusion : exclusions_) {
-      if (exclusion.subject == subject && exclusion.reason == reason) {
-        exclusion.count += count;
-        return;
-      }
-    }
-    exclusions_.push_back({"", subject, reason, count});
-  }
-  std::vector<Exclusion> take(const std::string& source) {
-    for (Exclusion& exclusion : exclusions_) exclusion.source = source;
-    std::sort(exclusions_.begin(), exclusions_.end(), [](const Exclusion& a, const Exclusion& b) {
-      return std::tie(a.subject, b.count, a.reason) < std::tie(b.subject, a.count, b.reason);
-    });
-    return std::move(exclusions_);
-  }
-
- private:
-  std::vector<Exclusion> exclusions_;
-};
+constexpr size_t kShortCommitDigits = 7;
 
 struct UsedColumn {
   size_t index;
@@ -264,24 +241,6 @@ void SparecoresImport::add_runs() {
   }
 }
 
-// "commit 804d3c7..." and "read: 2026-11-20" of the note that comes with the data, where there is one.
-void read_note(const std::string& folder, SparecoresText& text) {
-  const auto note = read_file(folder + "/SOURCE.md", kMaximumNoteBytes);
-  if (!note) return;
-  const auto token_after = [&](std::string_view mark) {
-    const size_t at = note->find(mark);
-    if (at == std::string::npos) return std::string();
-    const size_t first = at + mark.size();
-    return note->substr(first, note->find_first_of(" \n\r", first) - first);
-  };
-  const std::string commit = token_after("commit ");
-  if (commit.size() == kCommitDigits && commit.find_first_not_of("0123456789abcdef") == std::string::npos) {
-    text.commit = commit;
-  }
-  const std::string date = token_after("read: ");
-  if (date.size() == 10 && date.find_first_not_of("0123456789-") == std::string::npos) text.retrieved_utc = date;
-}
-
 }  // namespace
 
 Result<Import> import_sparecores(const SparecoresText& text, const ProgramCatalogue& catalogue) {
@@ -309,7 +268,9 @@ Result<Import> import_sparecores_folder(const std::string& path, const ProgramCa
   if (!rates) return rates.error();
   text.servers_csv = std::move(*servers);
   text.benchmarks_csv = std::move(*rates);
-  read_note(path, text);
+  const SourceNote note = read_source_note(path);
+  text.commit = note.commit;
+  text.retrieved_utc = note.retrieved_utc;
   return import_sparecores(text, catalogue);
 }
 

@@ -55,6 +55,7 @@ Metric read_metric(const Json& json, const std::string& path, std::vector<std::s
   metric.formula = in.string_or("formula", "");
   metric.table1 = in.string_or("table1", "");
   metric.gpu_only = in.boolean_or("gpu_only", false);
+  metric.imported = in.boolean_or("imported", false);
   if (const Json* sources = in.object("sources")) {
     for (const auto& [collector, event] : sources->items()) {
       if (event.is_string()) {

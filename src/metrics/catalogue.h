@@ -27,6 +27,7 @@ struct Metric {
   std::string formula;      // derived only; metrics/formula.h has the language
   std::string table1;       // its name in Table I of Nichols, Yeom, Bhatele; empty for others
   bool gpu_only = false;    // absent on CPU profiles
+  bool imported = false;    // only importers of other tools' output give it, none of our collectors
   std::map<std::string, std::string> sources;  // collector -> event it is read from
 };
 

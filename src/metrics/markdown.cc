@@ -27,6 +27,7 @@ std::string origin(const Metric& metric) {
 std::string remarks(const Metric& metric) {
   std::string text = cell(metric.description);
   if (metric.gpu_only) text += "; GPU profiles only";
+  if (metric.imported) text += "; imported";
   if (!metric.table1.empty()) text += " (Table I: " + cell(metric.table1) + ")";
   return text;
 }
@@ -48,7 +49,8 @@ std::string catalogue_as_markdown(const Catalogue& catalogue) {
       "from a profile, never 0: an absent operand or a zero divisor gives no value. `sum(...)` adds those operands "
       "that are present, `first(...)` takes the first that is present.\n\n"
       "Names end in their unit: `_count` and `_ratio` (1), `_bytes` (byte), `_s` (second), `_per_s` (1/s), "
-      "`_bytes_per_s` (byte/s). *Table I* is the table of counters in Nichols, Yeom, Bhatele: Predicting "
+      "`_bytes_per_s` (byte/s). *Imported* metrics come from the output of other tools alone. "
+      "*Table I* is the table of counters in Nichols, Yeom, Bhatele: Predicting "
       "Cross-Platform Relative Performance with Deep Generative Models.\n";
   for (const std::string& group : groups) {
     text += "\n## " + group + "\n\n| metric | unit | meaning | source or formula |\n|---|---|---|---|\n";

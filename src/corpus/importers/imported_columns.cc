@@ -1,0 +1,69 @@
+#include "corpus/importers/imported_columns.h"
+
+#include <cmath>
+
+#include "base/text.h"
+#include "corpus/splits.h"
+
+namespace perfcast {
+
+bool is_amount(std::string_view metric) {
+  return metric.ends_with("_count") || metric.ends_with("_bytes") || metric.ends_with("_s");
+}
+
+void read_imported_columns(const CsvTable& table, size_t row, const std::vector<ImportedColumn>& columns,
+                           ExclusionCounter& exclusions, MetricValues& metrics,
+                           std::map<std::string, std::string>& missing) {
+  for (const ImportedColumn& column : columns) {
+    const std::string_view cell = trim(table.cell(row, column.index));
+    const auto value = parse_number(cell);
+    std::string problem;
+    if (cell.empty()) {
+      problem = "blank: not measured";
+    } else if (!value) {
+      problem = "no finite number";
+    } else if (*value < 0 && is_amount(column.metric)) {
+      problem = "negative";
+    } else if (!std::isfinite(*value * column.factor)) {
+      problem = "no finite number in its unit";
+    }
+    if (problem.empty()) {
+      metrics[column.metric] = *value * column.factor;
+    } else {
+      exclusions.add("counter", problem);
+      missing[column.metric] = problem;
+    }
+  }
+}
+
+std::optional<double> positive_number(std::string_view cell, const std::string& subject, ExclusionCounter& exclusions) {
+  cell = trim(cell);
+  const auto value = parse_number(cell);
+  if (cell.empty()) {
+    exclusions.add(subject, "blank: not measured");
+  } else if (!value) {
+    exclusions.add(subject, "no finite number");
+  } else if (*value == 0) {
+    exclusions.add(subject, "zero");
+  } else if (*value < 0) {
+    exclusions.add(subject, "negative");
+  }
+  return value && *value > 0 ? value : std::nullopt;
+}
+
+std::string id_segment(std::string_view text) {
+  std::string segment;
+  for (const char c : lower_case(trim(text))) {
+    const bool kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    if (kept) {
+      segment += c;
+    } else if (!segment.empty() && segment.back() != '_') {
+      segment += '_';
+    }
+  }
+  while (!segment.empty() && segment.back() == '_') segment.pop_back();
+  if (segment.empty()) return "unnamed";
+  return program_key("x." + segment) == "x" ? "n" + segment : segment;
+}
+
+}  // namespace perfcast
