@@ -1,6 +1,8 @@
 #include "model/conditioning.h"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "base/text.h"
@@ -17,17 +19,19 @@ constexpr double kOwn = 0.15;
 constexpr double kBorrowed = 0.5;
 constexpr double kFloorLog = 0.02;
 
-// Share of the servers of two platforms that the same provider runs, drawing one of each; 1 where neither names any.
-double same_provider(const Platform& a, const Platform& b) {
+// The chance that a server of each is run by the same provider; absent where one of them names none.
+std::optional<double> same_provider(const Platform& a, const Platform& b) {
+  const auto names_any = [](const Platform& platform) {
+    return std::any_of(platform.facts.begin(), platform.facts.end(),
+                       [](const auto& fact) { return starts_with(fact.first, kProviderFact); });
+  };
+  if (!names_any(a) || !names_any(b)) return std::nullopt;
   double shared = 0;
-  bool stated = false;
   for (const auto& [name, ratio] : a.facts) {
-    if (!starts_with(name, kProviderFact)) continue;
-    stated = true;
     const auto other = b.facts.find(name);
-    if (other != b.facts.end()) shared += ratio * other->second;
+    if (starts_with(name, kProviderFact) && other != b.facts.end()) shared += ratio * other->second;
   }
-  return stated ? shared : 1;
+  return shared;
 }
 
 }  // namespace
@@ -102,9 +106,9 @@ Eigen::MatrixXd residual_covariance(const Eigen::MatrixXd& residuals, const Eige
     for (Eigen::Index j = 0; j < count; ++j) {
       const auto a = static_cast<size_t>(i);
       const auto b = static_cast<size_t>(j);
-      kinship(i, j) =
-          (line[a] == line[b] ? kSameLine : 0) + (design[a] == design[b] ? kSameDesign : 0) + (i == j ? kOwn : 0) +
-          kSameProvider * (i == j ? 1 : same_provider(platforms[a], platforms[b]));
+      const double related = design[a] == design[b] ? 1 : 0;
+      kinship(i, j) = (line[a] == line[b] ? kSameLine : 0) + kSameDesign * related + (i == j ? kOwn : 0) +
+                      kSameProvider * (i == j ? 1 : same_provider(platforms[a], platforms[b]).value_or(related));
     }
   }
   Eigen::MatrixXd covariance =

@@ -29,7 +29,8 @@ Result<Gaussian> condition(const Gaussian& prior, const std::vector<Measurement>
 double implied_log_seconds(const Gaussian& posterior, const std::vector<Measurement>& measured);
 
 // Residuals [P x J] (NaN: absent) with row weights -> covariance about 0. Few programs say little about so many pairs
-// of platforms: half of it is borrowed from kinship (same core design, same line of designs, itself).
+// of platforms: half of it is borrowed from kinship (same core design, same line of designs, same cloud provider,
+// itself).
 Eigen::MatrixXd residual_covariance(const Eigen::MatrixXd& residuals, const Eigen::VectorXd& weights,
                                     const std::vector<Platform>& platforms);
 

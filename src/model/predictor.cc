@@ -7,7 +7,9 @@
 #include "model/auto_predictor.h"
 #include "model/kernel/kernel_predictor.h"
 #include "model/linear/additive_cost.h"
+#include "model/linear/lasso_predictor.h"
 #include "model/mean_predictor.h"
+#include "model/neighbour/cluster_predictor.h"
 #include "model/neighbour/knn_predictor.h"
 #include "model/neural/dense_predictor.h"
 #include "model/physics/physics_predictor.h"
@@ -32,6 +34,9 @@ std::unique_ptr<Predictor> make() {
 constexpr Entry kFamilies[] = {
     {"mean", make<MeanPredictor>},
     {"knn", make<KnnPredictor>},
+    {"cluster", make<ClusterPredictor>},
+    {"lasso", make<LassoPredictor>},
+    {"nnlasso", []() -> std::unique_ptr<Predictor> { return std::make_unique<LassoPredictor>(true); }},
     {"nncost", make<AdditiveCostPredictor>},
     {"kernel", make<KernelPredictor>},
     {"forest", make<ForestPredictor>},

@@ -14,12 +14,11 @@ class TreeGrower {
  public:
   // targets: D x P (a program's outputs are contiguous).
   TreeGrower(ForestPredictor& forest, const Eigen::MatrixXd& rows, const Eigen::MatrixXd& targets,
-             const Eigen::VectorXd& weights, uint64_t seed)
+             const Eigen::VectorXd& weights, double feature_share, uint64_t seed)
       : forest_(forest), rows_(rows), targets_(targets), weights_(weights), random_(seed) {
     columns_.resize(static_cast<size_t>(rows.cols()));
     std::iota(columns_.begin(), columns_.end(), 0);
-    tried_ =
-        std::max<int64_t>(1, static_cast<int64_t>(forest.options_.feature_share * static_cast<double>(rows.cols())));
+    tried_ = std::max<int64_t>(1, static_cast<int64_t>(feature_share * static_cast<double>(rows.cols())));
     left_sum_.resize(targets.rows());
   }
 
@@ -161,8 +160,11 @@ Status ForestPredictor::fit(const TrainingTable& table, const FitOptions& option
   roots_.clear();
   leaf_programs_.clear();
   leaf_weights_.clear();
-  TreeGrower grower(*this, rows, components, targets->weights, options.seed);
-  for (int64_t tree = 0; tree < options_.trees; ++tree) grower.grow();
+  const bool counters = features_.space().kind() == FeatureSpace::Kind::kCounters;
+  TreeGrower grower(*this, rows, components, targets->weights,
+                    counters ? options_.counter_share : options_.feature_share, options.seed);
+  const int64_t trees = rows.rows() < options_.many_rows ? options_.trees : options_.trees_of_many;
+  for (int64_t tree = 0; tree < trees; ++tree) grower.grow();
   return {};
 }
 

@@ -12,7 +12,10 @@ namespace perfcast {
 
 struct ForestOptions {
   int64_t trees = 400;
-  double feature_share = 1.0 / 3;  // tried at every split
+  double feature_share = 1.0 / 3;  // tried at every split of the features of work, many of which say the same
+  double counter_share = 1;        // of plain counters, a few of which identify a program
+  int64_t many_rows = 1000;        // from which `trees_of_many` are enough
+  int64_t trees_of_many = 100;
 };
 
 class ForestPredictor : public Predictor {

@@ -1,0 +1,162 @@
+#include "model/neighbour/cluster_predictor.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/random.h"
+#include "model/bundle.h"
+
+namespace perfcast {
+namespace {
+
+constexpr int64_t kCandidates[] = {1, 2, 3, 4, 6, 8, 12};
+constexpr int64_t kInnerFolds = 5;
+constexpr int kMostRounds = 100;
+constexpr double kRidge = 3;  // per feature: clusters are small, features many
+
+Eigen::Index nearest(const Eigen::MatrixXd& centres, const Eigen::RowVectorXd& row) {
+  Eigen::Index best = 0;
+  (centres.rowwise() - row).rowwise().squaredNorm().minCoeff(&best);
+  return best;
+}
+
+// k-means++: the first centre at random, each further one with a chance that grows with its squared distance.
+Eigen::MatrixXd first_centres(const Eigen::MatrixXd& rows, int64_t clusters, Random& random) {
+  Eigen::MatrixXd centres(clusters, rows.cols());
+  centres.row(0) = rows.row(static_cast<Eigen::Index>(random.below(static_cast<uint64_t>(rows.rows()))));
+  Eigen::VectorXd distances = (rows.rowwise() - centres.row(0)).rowwise().squaredNorm();
+  for (int64_t c = 1; c < clusters; ++c) {
+    double left = random.uniform() * distances.sum();
+    Eigen::Index chosen = 0;
+    while (chosen + 1 < rows.rows() && left >= distances(chosen)) left -= distances(chosen++);
+    centres.row(c) = rows.row(chosen);
+    distances = distances.cwiseMin((rows.rowwise() - centres.row(c)).rowwise().squaredNorm());
+  }
+  return centres;
+}
+
+}  // namespace
+
+ClusterPredictor::Model ClusterPredictor::fit_clusters(const Eigen::MatrixXd& rows, const Eigen::MatrixXd& log_rpv,
+                                                       const Eigen::VectorXd& weights, int64_t clusters,
+                                                       uint64_t seed) {
+  Random random(seed);
+  Model model;
+  model.centres = first_centres(rows, clusters, random);
+  std::vector<Eigen::Index> cluster_of(static_cast<size_t>(rows.rows()), -1);
+  for (int round = 0; round < kMostRounds; ++round) {
+    bool moved = false;
+    for (Eigen::Index p = 0; p < rows.rows(); ++p) {
+      const Eigen::Index cluster = nearest(model.centres, rows.row(p));
+      moved = moved || cluster != cluster_of[static_cast<size_t>(p)];
+      cluster_of[static_cast<size_t>(p)] = cluster;
+    }
+    if (!moved) break;
+    Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(clusters, rows.cols());
+    Eigen::VectorXd totals = Eigen::VectorXd::Zero(clusters);
+    for (Eigen::Index p = 0; p < rows.rows(); ++p) {
+      const Eigen::Index cluster = cluster_of[static_cast<size_t>(p)];
+      sums.row(cluster) += weights(p) * rows.row(p);
+      totals(cluster) += weights(p);
+    }
+    for (int64_t c = 0; c < clusters; ++c) {
+      if (totals(c) > 0) model.centres.row(c) = sums.row(c) / totals(c);  // an empty cluster stays where it is
+    }
+  }
+
+  const Eigen::Index features = rows.cols(), outputs = log_rpv.cols();
+  model.means = weighted_mean(log_rpv, weights).transpose().replicate(clusters, 1);
+  model.coefficients = Eigen::MatrixXd::Zero(clusters * features, outputs);
+  for (int64_t c = 0; c < clusters; ++c) {
+    std::vector<Eigen::Index> members;
+    for (Eigen::Index p = 0; p < rows.rows(); ++p) {
+      if (cluster_of[static_cast<size_t>(p)] == c) members.push_back(p);
+    }
+    if (members.empty()) continue;
+    const Eigen::VectorXd own = weights(members);
+    const Eigen::MatrixXd inside = rows(members, Eigen::all).rowwise() - model.centres.row(c);
+    model.means.row(c) = weighted_mean(log_rpv(members, Eigen::all), own).transpose();
+    const Eigen::MatrixXd rest = log_rpv(members, Eigen::all).rowwise() - model.means.row(c);
+    Eigen::MatrixXd gram = inside.transpose() * own.asDiagonal() * inside;
+    gram.diagonal().array() += kRidge;
+    model.coefficients.middleRows(c * features, features) =
+        gram.llt().solve(inside.transpose() * own.asDiagonal() * rest);
+  }
+  return model;
+}
+
+Eigen::MatrixXd ClusterPredictor::forecast(const Model& model, const Eigen::MatrixXd& rows) {
+  const Eigen::Index features = rows.cols();
+  Eigen::MatrixXd result(rows.rows(), model.means.cols());
+  for (Eigen::Index r = 0; r < rows.rows(); ++r) {
+    const Eigen::Index cluster = nearest(model.centres, rows.row(r));
+    result.row(r) = model.means.row(cluster) + (rows.row(r) - model.centres.row(cluster)) *
+                                                   model.coefficients.middleRows(cluster * features, features);
+  }
+  result.colwise() -= result.rowwise().mean().eval();
+  return result;
+}
+
+Status ClusterPredictor::fit(const TrainingTable& table, const FitOptions& options) {
+  const auto targets = make_targets(table);
+  if (!targets) return targets.error();
+  features_ = ProgramFeatures::fit(table, targets->weights);
+  const Eigen::MatrixXd rows = features_.rows(profiles_of(table));
+
+  int64_t chosen = 1;
+  const int64_t folds = std::min(kInnerFolds, targets->families);
+  double least = std::numeric_limits<double>::infinity();
+  for (const int64_t candidate : kCandidates) {
+    if (folds < 2 || candidate * 2 > rows.rows()) break;
+    Eigen::MatrixXd predicted = targets->log_rpv;
+    bool enough = true;
+    for (int64_t fold = 0; fold < folds && enough; ++fold) {
+      std::vector<Eigen::Index> train, test;
+      for (size_t p = 0; p < targets->family.size(); ++p) {
+        (targets->family[p] % folds == fold ? test : train).push_back(static_cast<Eigen::Index>(p));
+      }
+      enough = static_cast<int64_t>(train.size()) >= candidate;
+      if (!enough) break;
+      const Model model = fit_clusters(rows(train, Eigen::all), targets->log_rpv(train, Eigen::all),
+                                       targets->weights(train), candidate, options.seed);
+      predicted(test, Eigen::all) = forecast(model, rows(test, Eigen::all));
+    }
+    const double error = enough ? family_mean_error(predicted, *targets) : least;
+    if (error >= least) continue;
+    least = error;
+    chosen = candidate;
+  }
+  Model model = fit_clusters(rows, targets->log_rpv, targets->weights, chosen, options.seed);
+  centres_ = std::move(model.centres);
+  means_ = std::move(model.means);
+  coefficients_ = std::move(model.coefficients);
+  return {};
+}
+
+Eigen::MatrixXd ClusterPredictor::predict(const std::vector<const Profile*>& profiles) const {
+  return forecast({centres_, means_, coefficients_}, features_.rows(profiles));
+}
+
+void ClusterPredictor::save(TensorMap& tensors) const {
+  features_.save(tensors);
+  tensors.put("centres", centres_);
+  tensors.put("means", means_);
+  tensors.put("coefficients", coefficients_);
+}
+
+Status ClusterPredictor::load(const TensorMap& tensors) {
+  if (Status status = features_.load(tensors); !status) return status;
+  auto centres = tensors.get("centres", -1, features_.columns());
+  if (!centres) return centres.error();
+  auto means = tensors.get("means", centres->rows());
+  if (!means) return means.error();
+  auto coefficients = tensors.get("coefficients", centres->size(), means->cols());
+  if (!coefficients) return coefficients.error();
+  if (centres->rows() == 0) return Error{"bad-bundle", "there is no cluster", "centres", "at least one"};
+  centres_ = std::move(*centres);
+  means_ = std::move(*means);
+  coefficients_ = std::move(*coefficients);
+  return {};
+}
+
+}  // namespace perfcast

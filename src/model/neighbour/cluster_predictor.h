@@ -1,0 +1,35 @@
+#pragma once
+// Clustering, then a model per cluster: k-means (Lloyd, seeded as k-means++) on standardised features, and in each
+// cluster a ridge regression towards the cluster's mean. How many clusters, families left out decide.
+
+#include "model/predictor.h"
+#include "model/training.h"
+
+namespace perfcast {
+
+class ClusterPredictor : public Predictor {
+ public:
+  std::string family() const override { return "cluster"; }
+  Status fit(const TrainingTable& table, const FitOptions& options) override;
+  Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
+  int64_t outputs() const override { return means_.cols(); }
+  void save(TensorMap& tensors) const override;
+  Status load(const TensorMap& tensors) override;
+
+  int64_t clusters() const { return centres_.rows(); }
+
+ private:
+  struct Model {
+    Eigen::MatrixXd centres;       // C x K
+    Eigen::MatrixXd means;         // C x J
+    Eigen::MatrixXd coefficients;  // C*K x J, cluster after cluster
+  };
+  static Model fit_clusters(const Eigen::MatrixXd& rows, const Eigen::MatrixXd& log_rpv, const Eigen::VectorXd& weights,
+                            int64_t clusters, uint64_t seed);
+  static Eigen::MatrixXd forecast(const Model& model, const Eigen::MatrixXd& rows);
+
+  ProgramFeatures features_;
+  Eigen::MatrixXd centres_, means_, coefficients_;
+};
+
+}  // namespace perfcast
