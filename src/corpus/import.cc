@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "corpus/importers/aiwc_importer.h"
 #include "corpus/importers/gpuperfpredict_importer.h"
+#include "corpus/importers/table_importer.h"
 #include "corpus/profile_importer.h"
 #include "corpus/sparecores_importer.h"
 
@@ -28,6 +29,8 @@ const std::vector<ImportFormat>& import_formats() {
        import_gpuperfpredict_path},
       {"aiwc", "OpenCL kernels with AIWC features: a folder with features.csv, runtimes.csv, devices.csv",
        import_aiwc_folder},
+      {"table", "Your own CSV, wide or long: the JSON file that says what its columns mean; see docs/IMPORT.md",
+       import_table_path},
   };
   return formats;
 }
