@@ -78,16 +78,17 @@ std::string ToolProfile::name_of(const std::string& event, std::string_view suff
   if (const std::string* metric = Catalogue::built_in().metric_of(catalogue_name_, event)) {
     if (event_of_.emplace(*metric, identity).first->second == identity) return *metric;
   }
-  std::string stem = prefix_;
-  for (const char c : lower_case(event + (variant.empty() ? "" : "_" + variant))) {
+  const std::string text = lower_case(event + (variant.empty() ? "" : "_" + variant));
+  std::string stem = starts_with(text, prefix_) ? "" : prefix_;  // "PAPI_FP_OPS" says it already
+  for (const char c : text) {
     const bool kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
     if (kept) {
       stem += c;
-    } else if (stem.back() != '_') {
+    } else if (!stem.empty() && stem.back() != '_') {
       stem += '_';
     }
   }
-  while (stem.back() == '_') stem.pop_back();
+  while (!stem.empty() && stem.back() == '_') stem.pop_back();
   return stem.substr(0, kMaximumStem) + std::string(suffix);
 }
 
