@@ -113,5 +113,30 @@ TEST_F(CorpusCommandTest, SaysWhatIsWrong) {
   EXPECT_EQ(refused["code"], "not-a-corpus");
 }
 
+TEST_F(CorpusCommandTest, ImportsATableOfOnesOwnAndProfilesOfAnotherTool) {
+  write("lab/map.json",
+        R"({"schema": "perfcast.table/1", "name": "lab", "csv": "runs.csv", "program": "app", "platform": "machine",
+            "time": {"column": "ms", "unit": "ms"}})");
+  write("lab/runs.csv", "app,machine,ms\nheap,Box A,12.5\nheap,Box B,0\nquick,Box B,7\n");
+  const Outcome outcome = perfcast("import table lab/map.json --corpus t.db");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
+  EXPECT_THAT(outcome.text, HasSubstr("platforms  2\nprograms   2\nruns       2\n"));
+  EXPECT_THAT(outcome.text, HasSubstr("1  time  zero"));
+  write("stat/lab.heap.csv", "4000,,instructions:u,5,100.00,,\n<not supported>,,cycles:u,0,0.00,,\n");
+  const Json profiles = json("import perf-stat stat --corpus t.db");
+  EXPECT_EQ(profiles["profiles_count"], 1);
+  EXPECT_EQ(profiles["excluded"][0]["reason"], "not supported");
+  const Json info = json("corpus info --corpus t.db");
+  EXPECT_EQ(info["programs_count"], 2);
+  EXPECT_EQ(info["runs_count"], 2);
+  write("lab/map.json",
+        R"({"schema": "perfcast.table/1", "name": "lab", "csv": "runs.csv", "program": "app", "platform": "machine",
+            "time": {"column": "msec", "unit": "ms"}})");
+  const Outcome missing = perfcast("import table lab/map.json --corpus t.db");
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_THAT(missing.text, HasSubstr("there is no column 'msec', which the mapping's time names"));
+  EXPECT_THAT(missing.text, HasSubstr("one of: app, machine, ms"));
+}
+
 }  // namespace
 }  // namespace perfcast

@@ -6,6 +6,11 @@
 #include "base/text.h"
 #include "corpus/importers/aiwc_importer.h"
 #include "corpus/importers/gpuperfpredict_importer.h"
+#include "corpus/importers/likwid_importer.h"
+#include "corpus/importers/nvidia_profiler_importers.h"
+#include "corpus/importers/papi_importer.h"
+#include "corpus/importers/perf_stat_importer.h"
+#include "corpus/importers/table_importer.h"
 #include "corpus/profile_importer.h"
 #include "corpus/sparecores_importer.h"
 
@@ -28,6 +33,13 @@ const std::vector<ImportFormat>& import_formats() {
        import_gpuperfpredict_path},
       {"aiwc", "OpenCL kernels with AIWC features: a folder with features.csv, runtimes.csv, devices.csv",
        import_aiwc_folder},
+      {"table", "Your own CSV, wide or long: the JSON file that says what its columns mean; see docs/IMPORT.md",
+       import_table_path},
+      {"perf-stat", "perf stat -j or -x, : a file, or a folder of files, each one profile", import_perf_stat},
+      {"likwid", "likwid-perfctr -O: likewise", import_likwid},
+      {"papi", "The JSON of PAPI's high-level interface: likewise", import_papi},
+      {"ncu", "ncu --csv (Nsight Compute): likewise, a profile for each kernel", import_ncu},
+      {"nvprof", "nvprof --csv: likewise, a profile for each kernel", import_nvprof},
   };
   return formats;
 }

@@ -80,7 +80,9 @@ std::vector<size_t> complement(const std::vector<size_t>& sorted, size_t count) 
 }
 
 // Levels, block sizes and other numeric inputs are segments of the id: "compress.lz4.6.b65536.d" -> "compress.lz4.d".
+// Inputs that are words begin with '=': "aiwc.lud.lud_diagonal.=large".
 bool is_input_segment(const std::string& segment) {
+  if (segment.starts_with('=')) return true;
   const size_t start = segment.size() > 1 && segment[0] == 'b' ? 1 : 0;
   return !segment.empty() && segment.find_first_not_of("0123456789", start) == std::string::npos;
 }

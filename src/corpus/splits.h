@@ -15,7 +15,7 @@ Result<Split> parse_split(const std::string& name);  // random|workload|program|
 std::string to_string(Split split);
 
 // What the split "program" keeps together: the id without its levels, block sizes and other numeric inputs.
-// "compress.lz4.6.b65536.d" -> "compress.lz4.d"
+// "compress.lz4.6.b65536.d" -> "compress.lz4.d", "aiwc.lud.lud_diagonal.=large" -> "aiwc.lud.lud_diagonal"
 std::string program_key(const std::string& program_id);
 
 struct Fold {

@@ -60,6 +60,7 @@ TEST(SplitsTest, NamesReadBack) {
 
 TEST(SplitsTest, AProgramIsItsIdWithoutNumericInputs) {
   EXPECT_EQ(program_key("compress.lz4.6.b65536.d"), "compress.lz4.d");
+  EXPECT_EQ(program_key("aiwc.lud.lud_diagonal.=large"), "aiwc.lud.lud_diagonal");
   EXPECT_EQ(program_key("openssl.sha256.16384"), "openssl.sha256");
   EXPECT_EQ(program_key("stressng.bsearch"), "stressng.bsearch");
   EXPECT_EQ(program_key("b.b1"), "b");

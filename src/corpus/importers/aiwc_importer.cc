@@ -15,7 +15,6 @@ namespace {
 
 constexpr size_t kMaximumTableBytes = size_t{256} << 20;
 constexpr const char* kSet = "aiwc";
-constexpr const char* kSizes[] = {"tiny", "small", "medium", "large"};
 constexpr double kSecondsPerUs = 1e-6;
 constexpr double kUnsteadyRatio = 2;
 // In the published set the kernels of one fft differ by up to 2.7% (medians of different runs), any others by 22%.
@@ -30,13 +29,6 @@ constexpr FactColumn kFacts[] = {{"core_count", "core_count", 1},  {"clock_min_m
                                  {"clock_max_mhz", "max_hz", 1e6}, {"clock_turbo_mhz", "turbo_hz", 1e6},
                                  {"l1_kib", "l1d_bytes", 1024},    {"l2_kib", "l2_bytes", 1024},
                                  {"l3_kib", "l3_bytes", 1024},     {"tdp_w", "thermal_design_watts", 1}};
-
-std::string size_number(const std::string& size) {
-  for (size_t i = 0; i < std::size(kSizes); ++i) {
-    if (size == kSizes[i]) return std::to_string(i + 1);
-  }
-  return id_segment(size);
-}
 
 using Times = std::map<std::string, double>;  // platform -> s
 
@@ -87,7 +79,7 @@ std::string AiwcImport::program_of(const CsvTable& table, size_t row, const std:
   std::vector<std::string> cells;
   for (const size_t column : keys) cells.emplace_back(trim(table.cell(row, column)));
   if (cells[0].empty() || cells[1].empty() || cells[2].empty()) return {};
-  return std::string(kSet) + "." + id_segment(cells[0]) + "." + id_segment(cells[1]) + "." + size_number(cells[2]);
+  return std::string(kSet) + "." + id_segment(cells[0]) + "." + id_segment(cells[1]) + "." + input_segment(cells[2]);
 }
 
 Status AiwcImport::read_devices() {

@@ -5,9 +5,9 @@
 // A folder with features.csv (application, size, kernel, features), runtimes.csv (the same keys, device,
 // kernel_time_us_median, ...) and devices.csv (device, name, type, cores, clocks, caches, power).
 //
-// Platforms are the devices. Programs are "aiwc.APPLICATION.KERNEL.SIZE", where SIZE is 1 for tiny, 2 small, 3 medium,
-// 4 large, so that the split by program keeps the sizes of one kernel together; the family is the application. One
-// profile per program, without a host: the features hold for every device. Runs are median times, s per launch.
+// Platforms are the devices. Programs are "aiwc.APPLICATION.KERNEL.=SIZE", so that the split by program keeps the sizes
+// of one kernel together; the family is the application. One profile per program, without a host: the features hold for
+// every device. Runs are median times, s per launch.
 //
 // Known faults, counted in the exclusions: kernels of one application and size whose times agree within 5% on every
 // device, three or more, were timed together (both fft kernels): the first by name stays and the others are marked as

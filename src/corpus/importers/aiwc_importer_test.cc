@@ -64,7 +64,7 @@ TEST(AiwcImportTest, OneProfileForEachKernelAndSize) {
   ASSERT_TRUE(result.ok()) << to_text(result.error());
   const Corpus& corpus = result->corpus;
   ASSERT_EQ(corpus.programs.size(), 3u);
-  EXPECT_EQ(corpus.programs[2].id, "aiwc.lud.lud_diagonal.4");
+  EXPECT_EQ(corpus.programs[2].id, "aiwc.lud.lud_diagonal.=large");
   EXPECT_EQ(program_key(corpus.programs[2].id), "aiwc.lud.lud_diagonal");
   EXPECT_EQ(corpus.programs[2].family, "lud");
   EXPECT_EQ(corpus.programs[2].group, "opencl-kernel");
@@ -88,7 +88,7 @@ TEST(AiwcImportTest, KernelsTimedTogetherCountOnce) {
   const auto result = import_aiwc(small());
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->corpus.programs[0].excluded, "");
-  EXPECT_THAT(result->corpus.programs[1].excluded, HasSubstr("are those of aiwc.fft.fftkernel1.1"));
+  EXPECT_THAT(result->corpus.programs[1].excluded, HasSubstr("are those of aiwc.fft.fftkernel1.=tiny"));
   EXPECT_EQ(result->corpus.programs[2].excluded, "");  // one equal time of another application means nothing
   EXPECT_EQ(excluded(*result, "program", "timed together"), 1);
   // One device on which they differ by more is enough.

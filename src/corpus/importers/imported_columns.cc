@@ -1,5 +1,6 @@
 #include "corpus/importers/imported_columns.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
@@ -64,6 +65,17 @@ std::string id_segment(std::string_view text) {
   while (!segment.empty() && segment.back() == '_') segment.pop_back();
   if (segment.empty()) return "unnamed";
   return program_key("x." + segment) == "x" ? "n" + segment : segment;
+}
+
+std::string input_segment(std::string_view text) {
+  text = trim(text);
+  if (!text.empty() && text.size() < 20 && text.find_first_not_of("0123456789") == std::string_view::npos) {
+    return std::string(text);
+  }
+  // A fraction must not fall apart into two segments, nor meet another text: 0.5 is "0p5", -1 is "-1".
+  std::string readable(text);
+  if (parse_number(text)) std::replace(readable.begin(), readable.end(), '.', 'p');
+  return "=" + id_segment(readable);
 }
 
 }  // namespace perfcast

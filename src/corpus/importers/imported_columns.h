@@ -32,5 +32,7 @@ std::optional<double> positive_number(std::string_view cell, const std::string& 
 // One segment of a program id: lower case letters, digits, '_' and '-'; whatever else becomes '_'. A text that the
 // split by program would take for a numeric input ("12", "b4") keeps its meaning by a leading 'n'.
 std::string id_segment(std::string_view text);
+// An input as a segment of a program id: a whole number as it is, "large" as "=large".
+std::string input_segment(std::string_view text);
 
 }  // namespace perfcast
