@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -202,6 +203,9 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
     }
   }
 
+  std::set<std::string> elsewhere;  // platforms of the corpus that are not the table's
+  for (const Platform& platform : corpus.platforms) elsewhere.insert(platform.name);
+  for (const size_t column : kept) elsewhere.erase(corpus.platforms[column].name);
   TrainingTable table;
   for (const size_t column : kept) table.platforms.push_back(corpus.platforms[column]);
   for (size_t row = 0; row < programs.size(); ++row) {
@@ -213,7 +217,10 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
       measured += times.back().has_value() ? 1 : 0;
     }
     if (measured < (options.complete_rows ? kept.size() : 1)) continue;
-    const auto known = profiles_of.find(programs[row]->id);
+    auto known = profiles_of.find(programs[row]->id);
+    if (options.every_profile && known != profiles_of.end()) {
+      std::erase_if(known->second, [&](const Profile* profile) { return elsewhere.contains(profile->host.cpu_model); });
+    }
     const size_t samples = known == profiles_of.end() ? 1 : known->second.size();
     for (size_t sample = 0; sample < samples; ++sample) {
       table.programs.push_back(*programs[row]);

@@ -12,6 +12,7 @@
 #include "model/neighbour/cluster_predictor.h"
 #include "model/neighbour/knn_predictor.h"
 #include "model/neural/dense_predictor.h"
+#include "model/neural/vae_predictor.h"
 #include "model/physics/physics_predictor.h"
 #include "model/stack_predictor.h"
 #include "model/tree/boosted_predictor.h"
@@ -22,13 +23,15 @@ namespace {
 
 struct Entry {
   const char* name;
-  std::unique_ptr<Predictor> (*make)();
+  std::unique_ptr<Predictor> (*make)(const char* name);
 };
 
 template <typename T>
-std::unique_ptr<Predictor> make() {
+std::unique_ptr<Predictor> make(const char*) {
   return std::make_unique<T>();
 }
+
+std::unique_ptr<Predictor> make_vae(const char* name) { return std::make_unique<VaePredictor>(name); }
 
 // clang-format off
 constexpr Entry kFamilies[] = {
@@ -36,13 +39,18 @@ constexpr Entry kFamilies[] = {
     {"knn", make<KnnPredictor>},
     {"cluster", make<ClusterPredictor>},
     {"lasso", make<LassoPredictor>},
-    {"nnlasso", []() -> std::unique_ptr<Predictor> { return std::make_unique<LassoPredictor>(true); }},
+    {"nnlasso", [](const char*) -> std::unique_ptr<Predictor> { return std::make_unique<LassoPredictor>(true); }},
     {"nncost", make<AdditiveCostPredictor>},
     {"kernel", make<KernelPredictor>},
     {"forest", make<ForestPredictor>},
     {"physics", make<PhysicsPredictor>},
     {"gbt", make<BoostedPredictor>},
     {"dnn", make<DensePredictor>},
+    {"vae-dnn", make_vae},
+    {"vae-dnn-no-feedback", make_vae},
+    {"vae-dnn-fixed-sigma", make_vae},
+    {"vae-dnn-no-schedule", make_vae},
+    {"vae-dnn-no-pretraining", make_vae},
     {"stack", make<StackPredictor>},
     {"auto", make<AutoPredictor>},
 };
@@ -52,7 +60,7 @@ constexpr Entry kFamilies[] = {
 
 Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family) {
   for (const Entry& entry : kFamilies) {
-    if (family == entry.name) return entry.make();
+    if (family == entry.name) return entry.make(entry.name);
   }
   const std::vector<std::string> names = predictor_families();
   return Error{"unknown-model", "there is no model '" + family + "'", family, "one of " + join(names, ", ")};

@@ -191,6 +191,10 @@ Eigen::MatrixXd ProgramFeatures::rows(const std::vector<const Profile*>& profile
   return standardiser_.apply(space_.extract(profiles));
 }
 
+Eigen::MatrixXd ProgramFeatures::present(const std::vector<const Profile*>& profiles) const {
+  return space_.extract(profiles).unaryExpr([](double value) { return std::isnan(value) ? 0.0 : 1.0; });
+}
+
 void ProgramFeatures::save(TensorMap& tensors) const {
   space_.save(tensors);
   standardiser_.save(tensors);

@@ -54,6 +54,8 @@ class ProgramFeatures {
   const FeatureSpace& space() const { return space_; }
   int64_t columns() const { return static_cast<int64_t>(space_.names().size()); }
   Eigen::MatrixXd rows(const std::vector<const Profile*>& profiles) const;  // [profiles x columns]; absent is 0
+  // 1 where a feature is there, 0 where it is absent: for models that tell the two apart.
+  Eigen::MatrixXd present(const std::vector<const Profile*>& profiles) const;
   void save(TensorMap& tensors) const;
   Status load(const TensorMap& tensors);
 

@@ -21,6 +21,24 @@ Status multiply(const Product& product, const float* a, const float* b, float* c
 // For products that this thread asks for from now on.
 void use_threads(int threads);
 
+// rows[r][c] += bias[c], and what is then below 0 becomes 0 where `rectify`.
+void add_bias(std::span<float> rows, std::span<const float> bias, bool rectify);
+
+// Back through a rectifier: gradient[i] = 0 where output[i], which it let through, is 0.
+void close_rectified(std::span<float> gradient, std::span<const float> output);
+
+// sums[c] = sum over r of rows[r][c].
+void sum_rows(std::span<const float> rows, std::span<float> sums);
+
+// One step of AdamW (Loshchilov & Hutter 2019) in one pass over memory, which is what bounds it:
+//   first = first_decay first + (1 - first_decay) gradient;  second likewise of the gradient's square
+//   value -= rate (first_scale first / (sqrt(second_scale second) + epsilon) + weight_decay value)
+struct AdamStep {
+  float rate = 0, first_decay = 0, second_decay = 0, first_scale = 1, second_scale = 1, epsilon = 0, weight_decay = 0;
+};
+void adam_step(const AdamStep& step, std::span<const float> gradient, std::span<float> first, std::span<float> second,
+               std::span<float> values);
+
 // [inputs x outputs] weights in 8 bits with one scale per input. A quarter of a float's bytes, and laid out so that
 // unpacking is a shift: word j of an input carries the outputs j, j + Q, j + 2 Q and j + 3 Q, from its lowest byte up,
 // where Q is a quarter of the outputs, rounded up to 16. A weight is scale x the word shifted until its byte is on top;

@@ -23,78 +23,108 @@ DenseNetwork::DenseNetwork(const std::vector<int64_t>& sizes, uint64_t seed) {
   }
 }
 
-// activations[i]: what layer i reads; the last: the network's output.
-Status DenseNetwork::run(const RowMatrixF& inputs, std::vector<RowMatrixF>& activations) const {
-  activations.assign(1, inputs);
+namespace {
+
+template <typename Matrix>
+std::span<float> all_of(Matrix& values) {
+  return {values.data(), static_cast<size_t>(values.size())};
+}
+
+template <typename Matrix>
+std::span<const float> all_of(const Matrix& values) {
+  return {values.data(), static_cast<size_t>(values.size())};
+}
+
+}  // namespace
+
+Status DenseNetwork::forward(DenseTrace& trace) const {
+  trace.activations.resize(layers_.size() + 1);
   for (size_t i = 0; i < layers_.size(); ++i) {
     const DenseLayer& layer = layers_[i];
-    const RowMatrixF& in = activations.back();
-    RowMatrixF out(in.rows(), layer.weights.cols());
+    const RowMatrixF& in = trace.activations[i];
+    RowMatrixF& out = trace.activations[i + 1];
+    out.resize(in.rows(), layer.weights.cols());
     const Product product{.m = in.rows(), .n = out.cols(), .k = in.cols()};
     if (auto status = multiply(product, in.data(), layer.weights.data(), out.data()); !status) return status;
-    out.rowwise() += layer.bias.transpose();
-    if (i + 1 < layers_.size()) out = out.cwiseMax(0.0f);
-    activations.push_back(std::move(out));
+    add_bias(all_of(out), all_of(layer.bias), i + 1 < layers_.size());
   }
   return {};
 }
 
 Result<RowMatrixF> DenseNetwork::forward(const RowMatrixF& inputs) const {
-  std::vector<RowMatrixF> activations;
-  if (auto status = run(inputs, activations); !status) return status.error();
-  return std::move(activations.back());
+  DenseTrace trace;
+  trace.inputs() = inputs;
+  if (auto status = forward(trace); !status) return status.error();
+  return std::move(trace.activations.back());
+}
+
+Status DenseNetwork::backward(DenseTrace& trace, std::vector<DenseLayer>& gradients, bool to_inputs) const {
+  gradients.resize(layers_.size());
+  trace.hidden_gradient.resize(layers_.size());
+  const RowMatrixF* backward = &trace.output_gradient;
+  for (size_t i = layers_.size(); i-- > 0;) {
+    const RowMatrixF& in = trace.activations[i];
+    DenseLayer& out = gradients[i];
+    out.weights.resize(in.cols(), backward->cols());
+    out.bias.resize(backward->cols());
+    const Product by_weight{.transpose_a = true, .m = in.cols(), .n = backward->cols(), .k = in.rows()};
+    if (auto status = multiply(by_weight, in.data(), backward->data(), out.weights.data()); !status) return status;
+    sum_rows(all_of(*backward), all_of(out.bias));
+    if (i == 0 && !to_inputs) break;
+    RowMatrixF& before = i == 0 ? trace.input_gradient : trace.hidden_gradient[i];
+    before.resize(in.rows(), in.cols());
+    const Product by_input{.transpose_b = true, .m = in.rows(), .n = in.cols(), .k = backward->cols()};
+    if (auto status = multiply(by_input, backward->data(), layers_[i].weights.data(), before.data()); !status) {
+      return status;
+    }
+    if (i > 0) close_rectified(all_of(before), all_of(in));
+    backward = &before;
+  }
+  return {};
+}
+
+double weighted_squared_error(const RowMatrixF& prediction, const RowMatrixF& targets, const RowMatrixF& weights,
+                              double total, RowMatrixF& gradient) {
+  const auto scale = static_cast<float>(1 / std::max(total, 1e-12));
+  gradient = scale * weights.cwiseProduct(prediction - targets);
+  return 0.5 * gradient.cast<double>().cwiseProduct((prediction - targets).cast<double>()).sum();
 }
 
 Result<double> DenseNetwork::gradient(const TrainingBatch& batch, std::vector<DenseLayer>& gradients) const {
-  std::vector<RowMatrixF> activations;
-  if (auto status = run(batch.inputs, activations); !status) return status.error();
-  const float total = std::max(batch.weights.sum(), 1e-12f);
-  const RowMatrixF error = activations.back() - batch.targets;
-  RowMatrixF backward = error.cwiseProduct(batch.weights) / total;
-  const double loss = 0.5 * static_cast<double>(error.cwiseProduct(backward).sum());
-  gradients.resize(layers_.size());
-  for (size_t i = layers_.size(); i-- > 0;) {
-    const RowMatrixF& in = activations[i];
-    DenseLayer& out = gradients[i];
-    out.weights.resize(in.cols(), backward.cols());
-    const Product by_weight{.transpose_a = true, .m = in.cols(), .n = backward.cols(), .k = in.rows()};
-    if (auto status = multiply(by_weight, in.data(), backward.data(), out.weights.data()); !status) {
-      return status.error();
-    }
-    out.bias = backward.colwise().sum();
-    if (i == 0) break;
-    RowMatrixF before(in.rows(), in.cols());
-    const Product by_input{.transpose_b = true, .m = in.rows(), .n = in.cols(), .k = backward.cols()};
-    if (auto status = multiply(by_input, backward.data(), layers_[i].weights.data(), before.data()); !status) {
-      return status.error();
-    }
-    backward = (in.array() > 0).select(before, 0.0f);
-  }
+  DenseTrace trace;
+  trace.inputs() = batch.inputs;
+  if (auto status = forward(trace); !status) return status.error();
+  const double loss = weighted_squared_error(trace.output(), batch.targets, batch.weights,
+                                             static_cast<double>(batch.weights.sum()), trace.output_gradient);
+  if (auto status = backward(trace, gradients, false); !status) return status.error();
   return loss;
 }
 
 void Adam::step(DenseNetwork& network, const std::vector<DenseLayer>& gradients) {
   std::vector<DenseLayer>& layers = network.layers();
-  if (first_.empty()) {
+  if (state_.first.empty()) {
     for (const DenseLayer& layer : layers) {
-      first_.push_back(
+      state_.first.push_back(
           {RowMatrixF::Zero(layer.weights.rows(), layer.weights.cols()), Eigen::VectorXf::Zero(layer.bias.size())});
     }
-    second_ = first_;
+    state_.second = state_.first;
   }
-  ++steps_;
-  const float first_scale = 1 / (1 - std::pow(options_.first_decay, static_cast<float>(steps_)));
-  const float second_scale = 1 / (1 - std::pow(options_.second_decay, static_cast<float>(steps_)));
-  const auto update = [&](auto& values, const auto& gradient, auto& first, auto& second, float decay) {
-    first = options_.first_decay * first + (1 - options_.first_decay) * gradient;
-    second = options_.second_decay * second + (1 - options_.second_decay) * gradient.cwiseAbs2();
-    values.array() -= options_.learning_rate *
-                      (first_scale * first.array() / ((second_scale * second.array()).sqrt() + options_.epsilon) +
-                       decay * values.array());
-  };
+  ++state_.steps;
+  const auto steps = static_cast<double>(state_.steps);
+  AdamStep step{
+      .rate = options_.learning_rate,
+      .first_decay = options_.first_decay,
+      .second_decay = options_.second_decay,
+      .first_scale = static_cast<float>(1 / (1 - std::pow(static_cast<double>(options_.first_decay), steps))),
+      .second_scale = static_cast<float>(1 / (1 - std::pow(static_cast<double>(options_.second_decay), steps))),
+      .epsilon = options_.epsilon};
   for (size_t i = 0; i < layers.size(); ++i) {
-    update(layers[i].weights, gradients[i].weights, first_[i].weights, second_[i].weights, options_.weight_decay);
-    update(layers[i].bias, gradients[i].bias, first_[i].bias, second_[i].bias, 0.0f);
+    step.weight_decay = options_.weight_decay;
+    adam_step(step, all_of(gradients[i].weights), all_of(state_.first[i].weights), all_of(state_.second[i].weights),
+              all_of(layers[i].weights));
+    step.weight_decay = 0;
+    adam_step(step, all_of(gradients[i].bias), all_of(state_.first[i].bias), all_of(state_.second[i].bias),
+              all_of(layers[i].bias));
   }
 }
 

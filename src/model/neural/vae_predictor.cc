@@ -1,0 +1,140 @@
+#include "model/neural/vae_predictor.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/random.h"
+#include "model/bundle.h"
+#include "model/neural/vae_regressor.h"
+
+namespace perfcast {
+namespace {
+
+constexpr double kHeldOutFamilies = 0.15;  // to stop the head by
+constexpr int64_t kFewestFamilies = 8;     // with fewer, rows are held out instead: a family would be too much of all
+constexpr int64_t kFewRows = 512;          // then an epoch is a handful of steps
+constexpr double kStepsPerEpoch = 4;
+
+struct Ablation {
+  const char* family;
+  void (*leave_out)(VaeRegressorConfig& config);
+};
+constexpr Ablation kAblations[] = {
+    {"vae-dnn", [](VaeRegressorConfig&) {}},
+    {"vae-dnn-no-feedback", [](VaeRegressorConfig& config) { config.use_feedback = false; }},
+    {"vae-dnn-fixed-sigma", [](VaeRegressorConfig& config) { config.fixed_sigma = 1; }},
+    {"vae-dnn-no-schedule", [](VaeRegressorConfig& config) { config.kl_schedule = KlSchedule::kNone; }},
+    {"vae-dnn-no-pretraining", [](VaeRegressorConfig& config) { config.pretrain = false; }},
+};
+
+// Rows of whole families for early stopping, so that the head stops where unseen programs are forecast best.
+std::vector<int64_t> held_out_rows(const Targets& targets, uint64_t seed) {
+  if (targets.families < kFewestFamilies) return {};
+  std::vector<int64_t> families(static_cast<size_t>(targets.families));
+  for (size_t f = 0; f < families.size(); ++f) families[f] = static_cast<int64_t>(f);
+  Random random(seed ^ 0x5EED);
+  random.shuffle(families);
+  families.resize(static_cast<size_t>(std::ceil(kHeldOutFamilies * static_cast<double>(targets.families))));
+  std::vector<int64_t> rows;
+  for (size_t p = 0; p < targets.family.size(); ++p) {
+    if (std::find(families.begin(), families.end(), targets.family[p]) != families.end()) {
+      rows.push_back(static_cast<int64_t>(p));
+    }
+  }
+  return rows;
+}
+
+// The first stage of the paper trains on the CPU platforms' profiles alone. Elsewhere the first vendor's take their
+// place: those of the kind, or else the vendor, that the first platform of the table has.
+std::vector<bool> first_stage(const TrainingTable& table) {
+  std::vector<std::string> first;
+  const bool any_cpu = std::any_of(table.platforms.begin(), table.platforms.end(),
+                                   [](const Platform& platform) { return platform.kind == "cpu"; });
+  const Platform& lead = table.platforms.front();
+  for (const Platform& platform : table.platforms) {
+    const bool same_line = platform.arch == lead.arch && platform.vendor == lead.vendor;
+    if (any_cpu ? platform.kind == "cpu" : same_line) first.push_back(platform.name);
+  }
+  std::vector<bool> chosen;
+  for (const Profile& profile : table.profiles) {
+    chosen.push_back(std::find(first.begin(), first.end(), profile.host.cpu_model) != first.end());
+  }
+  return chosen;
+}
+
+}  // namespace
+
+std::vector<std::string> vae_families() {
+  std::vector<std::string> names;
+  for (const Ablation& ablation : kAblations) names.emplace_back(ablation.family);
+  return names;
+}
+
+VaePredictor::VaePredictor(std::string family) : family_(std::move(family)) {
+  config_.head_reads_inputs = false;
+  for (const Ablation& ablation : kAblations) {
+    if (family_ == ablation.family) ablation.leave_out(config_);
+  }
+}
+
+Status VaePredictor::fit(const TrainingTable& table, const FitOptions& options) {
+  const auto targets = make_targets(table);
+  if (!targets) return targets.error();
+  features_ = ProgramFeatures::fit(table, targets->weights);
+  const auto profiles = profiles_of(table);
+  VaeTrainingData data;
+  data.x = features_.rows(profiles).cast<float>();
+  data.mask = features_.present(profiles).cast<float>();
+  data.y = targets->log_rpv.cast<float>();
+  data.weights = (targets->weights.asDiagonal() * targets->present).cast<float>();
+  data.first_stage = first_stage(table);
+  data.validation_rows = held_out_rows(*targets, options.seed);
+
+  VaeRegressorConfig config = config_;
+  config.seed = options.seed;
+  const bool any_first = std::find(data.first_stage.begin(), data.first_stage.end(), true) != data.first_stage.end();
+  config.pretrain = config.pretrain && any_first;
+  // A few programs make a batch of their own: then smaller batches, so that an epoch is some steps long.
+  if (data.x.rows() < kFewRows) {
+    config.batch = std::max<int64_t>(8, static_cast<int64_t>(static_cast<double>(data.x.rows()) / kStepsPerEpoch));
+  }
+  VaeTrainingHooks hooks;
+  hooks.threads = options.threads;
+  const auto regressor = VaeRegressor::train(data, config, hooks);
+  if (!regressor) return regressor.error();
+  network_ = PackedVaeRegressor(*regressor);
+  return {};
+}
+
+Eigen::MatrixXd VaePredictor::predict(const std::vector<const Profile*>& profiles) const {
+  const RowMatrixF rows = features_.rows(profiles).cast<float>();
+  const RowMatrixF mask = features_.present(profiles).cast<float>();
+  Eigen::MatrixXd result(rows.rows(), outputs());
+  std::vector<float> output(static_cast<size_t>(outputs()));
+  const auto columns = static_cast<size_t>(rows.cols());
+  for (Eigen::Index r = 0; r < rows.rows(); ++r) {
+    network_.predict({rows.data() + r * rows.cols(), columns}, {mask.data() + r * rows.cols(), columns}, output);
+    for (Eigen::Index j = 0; j < result.cols(); ++j) result(r, j) = static_cast<double>(output[static_cast<size_t>(j)]);
+  }
+  result.colwise() -= result.rowwise().mean().eval();
+  return result;
+}
+
+void VaePredictor::save(TensorMap& tensors) const {
+  features_.save(tensors);
+  TensorMap network;
+  network_.save(network);
+  tensors.put_within("network", network);
+}
+
+Status VaePredictor::load(const TensorMap& tensors) {
+  if (Status status = features_.load(tensors); !status) return status;
+  if (Status status = network_.load(tensors.within("network")); !status) return status;
+  if (network_.columns() != features_.columns()) {
+    return Error{"bad-bundle", "the network reads another number of features than there are", "network",
+                 "a bundle written by perfcast train"};
+  }
+  return {};
+}
+
+}  // namespace perfcast

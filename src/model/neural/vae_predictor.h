@@ -1,0 +1,36 @@
+#pragma once
+// The paper's model (Nichols, Yeom & Bhatele): a sigma-VAE over a program's counters, and a dense network of three
+// layers of 1024 from its latent to the relative performance vector.
+
+#include "model/neural/packed_vae_regressor.h"
+#include "model/neural/vae_regressor_config.h"
+#include "model/predictor.h"
+#include "model/training.h"
+
+namespace perfcast {
+
+class VaePredictor : public Predictor {
+ public:
+  // `family` names one of vae_families(): the paper's model, or one with an ingredient left out.
+  explicit VaePredictor(std::string family = "vae-dnn");
+  VaePredictor(std::string family, const VaeRegressorConfig& config) : family_(std::move(family)), config_(config) {}
+
+  std::string family() const override { return family_; }
+  Status fit(const TrainingTable& table, const FitOptions& options) override;
+  Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
+  int64_t outputs() const override { return network_.outputs(); }
+  void save(TensorMap& tensors) const override;
+  Status load(const TensorMap& tensors) override;
+
+ private:
+  std::string family_;
+  VaeRegressorConfig config_;
+  ProgramFeatures features_;
+  PackedVaeRegressor network_;
+};
+
+// "vae-dnn" and its ablations: "vae-dnn-no-feedback", "vae-dnn-fixed-sigma", "vae-dnn-no-schedule",
+// "vae-dnn-no-pretraining".
+std::vector<std::string> vae_families();
+
+}  // namespace perfcast
