@@ -223,7 +223,8 @@ Status AiwcImport::read_times() {
 // Kernels of one application and size whose times are the same everywhere were timed as one.
 void AiwcImport::mark_duplicates() {
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> kept;  // family and size -> programs
-  for (const auto& [id, times] : times_) {
+  for (const auto& [id, own] : times_) {
+    const Times& times = own;  // clang 14 captures no structured binding
     Program& program = result_.corpus.programs[program_at_.at(id)];
     std::vector<std::string>& others = kept[{program.family, id.substr(id.rfind('.'))}];
     const auto twin = std::find_if(others.begin(), others.end(),
