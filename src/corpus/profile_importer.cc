@@ -14,9 +14,10 @@ constexpr size_t kMaximumLinesBytes = size_t{512} << 20;
 constexpr size_t kMaximumNoteBytes = size_t{1} << 20;
 constexpr const char* kSourceId = "perfcast-profiles";
 
-// "license: ..." or "licence: ..." of the note beside the profiles.
-std::string licence_in_note(const std::string& folder) {
-  const auto note = read_file(folder + "/SOURCE.md", kMaximumNoteBytes);
+// "license: ..." or "licence: ..." of the note beside the profiles, or of the one beside their folder.
+std::string licence_near(const std::filesystem::path& folder) {
+  auto note = read_file((folder / "SOURCE.md").string(), kMaximumNoteBytes);
+  if (!note) note = read_file((folder.parent_path() / "SOURCE.md").string(), kMaximumNoteBytes);
   if (!note) return "not stated";
   for (const std::string& line : split(*note, '\n')) {
     const std::string lower = lower_case(line);
@@ -85,8 +86,9 @@ Result<Import> import_profiles(const std::string& path, const ProgramCatalogue& 
   Import result;
   result.report.format = "profiles";
   Corpus& corpus = result.corpus;
-  const std::string folder = is_folder ? path : std::filesystem::path(path).parent_path().string();
-  corpus.sources = {{kSourceId, "", licence_in_note(folder), "", "profiles taken by perfcast"}};
+  const std::filesystem::path whole = std::filesystem::weakly_canonical(path, ignored);
+  const std::filesystem::path folder = is_folder ? whole : whole.parent_path();
+  corpus.sources = {{kSourceId, "", licence_near(folder), "", "profiles taken by perfcast"}};
   int64_t failed = 0;
   std::set<std::string> programs;
   for (StoredProfile& stored : *profiles) {

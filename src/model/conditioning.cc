@@ -43,7 +43,8 @@ Result<Gaussian> condition(const Gaussian& prior, const std::vector<Measurement>
       return Error{"bad-measurement", "a measured time is not a finite positive number", "", "seconds above 0"};
     }
     if (!seen.insert(measurement.platform).second) {
-      return Error{"bad-measurement", "a platform is measured twice", "", "one time per platform"};
+      return Error{"bad-measurement", "platform " + std::to_string(measurement.platform) + " is measured twice", "",
+                   "one time per platform"};
     }
   }
   if (measured.size() < 2) return prior;
@@ -102,9 +103,8 @@ Eigen::MatrixXd residual_covariance(const Eigen::MatrixXd& residuals, const Eige
     for (Eigen::Index j = 0; j < count; ++j) {
       const auto a = static_cast<size_t>(i);
       const auto b = static_cast<size_t>(j);
-      kinship(i, j) =
-          (line[a] == line[b] ? kSameLine : 0) + (design[a] == design[b] ? kSameDesign : 0) + (i == j ? kOwn : 0) +
-          kSameProvider * (i == j ? 1 : same_provider(platforms[a], platforms[b]));
+      kinship(i, j) = (line[a] == line[b] ? kSameLine : 0) + (design[a] == design[b] ? kSameDesign : 0) +
+                      (i == j ? kOwn : 0) + kSameProvider * (i == j ? 1 : same_provider(platforms[a], platforms[b]));
     }
   }
   Eigen::MatrixXd covariance =

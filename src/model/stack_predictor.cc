@@ -31,18 +31,18 @@ OutOfFamily stack_of(const std::vector<Eigen::MatrixXd>& parts) {
   return result;
 }
 
-OutOfFamily StackPredictor::both(const std::vector<const Profile*>& profiles) const {
+OutOfFamily StackPredictor::forecast_parts(const std::vector<const Profile*>& profiles) const {
   std::vector<Eigen::MatrixXd> predictions;
   for (const auto& part : parts_) predictions.push_back(part->predict(profiles));
   return stack_of(predictions);
 }
 
 Eigen::MatrixXd StackPredictor::predict(const std::vector<const Profile*>& profiles) const {
-  return both(profiles).log_rpv;
+  return forecast_parts(profiles).log_rpv;
 }
 
 Eigen::VectorXd StackPredictor::disagreement(const std::vector<const Profile*>& profiles) const {
-  return both(profiles).disagreement;
+  return forecast_parts(profiles).disagreement;
 }
 
 std::vector<std::string> StackPredictor::parts() const {

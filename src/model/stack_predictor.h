@@ -8,7 +8,7 @@ namespace perfcast {
 
 class StackPredictor : public Predictor {
  public:
-  // Forest, kernel and physics with equal weights.
+  // Forest and physics with equal weights.
   StackPredictor();
   explicit StackPredictor(const std::vector<std::string>& families);
 
@@ -22,7 +22,7 @@ class StackPredictor : public Predictor {
   Status load(const TensorMap& tensors) override;
 
  private:
-  OutOfFamily both(const std::vector<const Profile*>& profiles) const;
+  OutOfFamily forecast_parts(const std::vector<const Profile*>& profiles) const;
 
   std::vector<std::unique_ptr<Predictor>> parts_;
 };
