@@ -49,13 +49,19 @@ function(perfcast_benchmark name)
                                                             PERFCAST_SHARED_DATA="${PERFCAST_SHARED_DATA}")
 endfunction()
 
-# perfcast_fuzzer(NAME SOURCES x_fuzz.cc DEPENDS perfcast_x CORPUS dir): built by PERFCAST_FUZZERS only; tools/fuzz
-# runs it on the seed corpus in the folder src/<component>/fuzz/<NAME>.
+# perfcast_fuzzer(NAME SOURCES x_fuzz.cc DEPENDS perfcast_x): the fuzzer is built by PERFCAST_FUZZERS only; tools/fuzz runs
+# it on the seed corpus in the folder src/<component>/fuzz/<NAME>. Under a sanitizer the test fuzz.NAME replays the seeds,
+# with any compiler.
 function(perfcast_fuzzer name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  if(PERFCAST_TESTS AND PERFCAST_SANITIZE)
+    add_executable(${name}_seeds ${ARG_SOURCES} ${CMAKE_SOURCE_DIR}/src/base/fuzz/replay_seeds.cc)
+    target_link_libraries(${name}_seeds PRIVATE ${ARG_DEPENDS} perfcast_base perfcast_options)
+    add_test(NAME fuzz.${name} COMMAND ${name}_seeds ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/${name})
+  endif()
   if(NOT PERFCAST_FUZZERS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name}_fuzz ${ARG_SOURCES})
   target_link_libraries(${name}_fuzz PRIVATE ${ARG_DEPENDS} perfcast_options)
   target_compile_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)

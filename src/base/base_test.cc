@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <cmath>
 
@@ -107,6 +108,37 @@ TEST(File, RoundTripAndErrors) {
   unlink(path.c_str());
 }
 
+std::string gzipped(const std::string& text) {
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string result(text.size() + 100, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(result.data());
+  stream.avail_out = static_cast<uInt>(result.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  result.resize(stream.total_out);
+  deflateEnd(&stream);
+  return result;
+}
+
+TEST(File, ReadsAllMembersOfAGzipFile) {
+  const std::string path = testing::TempDir() + "/perfcast_gzip_test" + std::to_string(getpid());
+  const auto read = [&](const std::string& bytes, size_t limit = 1000) {
+    EXPECT_TRUE(write_file_atomically(path, bytes));
+    const auto text = read_file(path, limit);
+    return text ? *text : text.error().code;
+  };
+  const std::string two = gzipped("hello ") + gzipped("world");
+  EXPECT_EQ(read(two), "hello world");
+  EXPECT_EQ(read(two + std::string(512, '\0')), "hello world");
+  EXPECT_EQ(read(gzipped("") + gzipped("x")), "x");
+  EXPECT_EQ(read(two.substr(0, two.size() - 1)), "bad-gzip");
+  EXPECT_EQ(read(two + "text"), "bad-gzip");
+  EXPECT_EQ(read(gzipped(std::string(60, 'a')) + gzipped(std::string(60, 'b')), 100), "file-too-large");
+  unlink(path.c_str());
+}
+
 TEST(Text, TablesLineUp) {
   TextTable table;
   table.add_column("name", TextTable::Align::kLeft);
@@ -124,6 +156,7 @@ TEST(Text, HumanNumbers) {
   EXPECT_EQ(human_bytes(1536), "1.5 KiB");
   EXPECT_EQ(printable("a\x1b[31m"), "a?[31m");
   EXPECT_THAT(split("a,,b", ','), ElementsAre("a", "", "b"));
+  EXPECT_EQ(nearest_names("impor", {"train", "import", "export"}, 2), "import, export, ...");
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ Error system_error(const std::string& path, const std::string& doing) {
   Error error{number == ENOENT ? "file-not-found" : "file-error", "cannot " + doing + ": " + std::strerror(number),
               path, ""};
   if (number == ENOENT) error.expected = "the path of an existing file";
+  if (number == ENOENT && doing == "create the file") error.expected = "a path in an existing folder";
   if (number == EACCES) error.expected = "a file that you may read and a folder that you may write";
   return error;
 }
@@ -35,20 +36,25 @@ Result<std::string> gunzip(const std::string& compressed, const std::string& pat
   stream.avail_in = static_cast<uInt>(compressed.size());
   std::string text;
   std::string chunk(size_t{1} << 18, '\0');
-  int state = Z_OK;
-  while (state != Z_STREAM_END) {
+  const auto bad_gzip = [&](const char* message) {
+    inflateEnd(&stream);
+    return Error{"bad-gzip", message, path, "a complete .gz file"};
+  };
+  while (true) {
     stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
     stream.avail_out = static_cast<uInt>(chunk.size());
-    state = inflate(&stream, Z_NO_FLUSH);
-    if (state != Z_OK && state != Z_STREAM_END) {
-      inflateEnd(&stream);
-      return Error{"bad-gzip", "the gzip stream is truncated or corrupt", path, "a complete .gz file"};
-    }
+    const int state = inflate(&stream, Z_NO_FLUSH);
+    if (state != Z_OK && state != Z_STREAM_END) return bad_gzip("the gzip stream is truncated or corrupt");
     text.append(chunk.data(), chunk.size() - stream.avail_out);
     if (text.size() > limit_bytes) {
       inflateEnd(&stream);
       return too_large(path, limit_bytes);
     }
+    if (state != Z_STREAM_END) continue;
+    const std::string_view rest(reinterpret_cast<const char*>(stream.next_in), stream.avail_in);
+    if (rest.find_first_not_of('\0') == std::string_view::npos) break;
+    if (!rest.starts_with("\x1f\x8b")) return bad_gzip("something else follows the gzip stream");
+    inflateReset(&stream);
   }
   inflateEnd(&stream);
   return text;

@@ -10,8 +10,9 @@
 namespace perfcast {
 
 // Reads at most `limit_bytes`; a larger file is an error ("file-too-large"), never a truncated read. Files that begin
-// with the gzip magic are decompressed (the limit holds for the decompressed text; a truncated or corrupt stream is
-// "bad-gzip").
+// with the gzip magic are decompressed, all members of them (the limit holds for the decompressed text). Zero bytes
+// behind the last member are padding, as gzip has it; anything else there, and a truncated or corrupt stream, is
+// "bad-gzip".
 Result<std::string> read_file(const std::string& path, size_t limit_bytes = size_t{1} << 30);
 
 // Writes beside the target and renames: the file is as before or complete, also when killed. "-" writes to stdout.

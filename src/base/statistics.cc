@@ -70,13 +70,6 @@ double robust_deviation(std::vector<double> values) {
   return 1.4826 * median(std::move(values));
 }
 
-double geometric_mean(std::span<const double> values) {
-  if (values.empty()) return kNaN;
-  double sum = 0;
-  for (const double value : values) sum += std::log(value);
-  return std::exp(sum / static_cast<double>(values.size()));
-}
-
 std::pair<double, double> binomial_interval(int64_t successes, int64_t trials, double confidence) {
   if (trials <= 0) return {0, 1};
   const double tail = (1 - confidence) / 2;

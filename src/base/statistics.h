@@ -14,7 +14,6 @@ double quantile(std::vector<double> values, double probability);  // linear inte
 double standard_deviation(std::span<const double> values);        // n - 1; NaN below two values
 // 1.4826 x median absolute deviation about the median: a robust standard deviation.
 double robust_deviation(std::vector<double> values);
-double geometric_mean(std::span<const double> values);  // of positive values; NaN when empty
 
 // Exact (Clopper-Pearson) two-sided interval of a binomial proportion; confidence in (0, 1).
 std::pair<double, double> binomial_interval(int64_t successes, int64_t trials, double confidence);

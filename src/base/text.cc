@@ -99,7 +99,7 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 
 bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
-std::string nearest_names(std::string_view name, const std::vector<std::string>& names) {
+std::string nearest_names(std::string_view name, const std::vector<std::string>& names, size_t at_most) {
   std::vector<std::pair<size_t, std::string>> ranked;
   const std::string wanted = lower_case(name);
   for (const std::string& candidate : names) {
@@ -109,8 +109,8 @@ std::string nearest_names(std::string_view name, const std::vector<std::string>&
   }
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> best;
-  for (size_t i = 0; i < ranked.size() && i < 5; ++i) best.push_back(ranked[i].second);
-  return join(best, ", ") + (ranked.size() > 5 ? ", ..." : "");
+  for (size_t i = 0; i < ranked.size() && i < at_most; ++i) best.push_back(ranked[i].second);
+  return join(best, ", ") + (ranked.size() > at_most ? ", ..." : "");
 }
 
 std::string human_number(double value) {

@@ -29,8 +29,8 @@ std::string lower_case(std::string_view text);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 bool starts_with(std::string_view text, std::string_view prefix);
 
-// Up to five of `names` nearest to `name` by edit distance, joined by ", ".
-std::string nearest_names(std::string_view name, const std::vector<std::string>& names);
+// Up to `at_most` of `names` nearest to `name` by edit distance, joined by ", ".
+std::string nearest_names(std::string_view name, const std::vector<std::string>& names, size_t at_most = 5);
 
 // 1234567 -> "1.23 M"; for counts and rates in tables.
 std::string human_number(double value);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -58,14 +59,15 @@ int report_error(const Error& error, const CommonOptions& options) {
     const std::string text = "perfcast: " + to_text(error) + "\n";
     std::fputs(text.c_str(), stderr);
   }
-  return error.code == "bad-usage" ? kExitUsage : kExitFailure;
+  constexpr std::string_view kUsage[] = {"bad-usage", "unknown-platform", "ambiguous-platform", "unknown-group"};
+  return std::find(std::begin(kUsage), std::end(kUsage), error.code) != std::end(kUsage) ? kExitUsage : kExitFailure;
 }
 
 int write_result(const std::string& text, const CommonOptions& options) {
   if (const Status status = write_file_atomically(options.output, text); !status) {
-    CommonOptions plain = options;
-    plain.json = false;
-    return report_error(status.error(), plain);
+    CommonOptions how = options;
+    how.json = options.json && options.output != "-";  // where stdout itself failed, only stderr is left
+    return report_error(status.error(), how);
   }
   return kExitDone;
 }

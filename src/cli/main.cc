@@ -1,14 +1,43 @@
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
+#include <cstring>
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "cli/command.h"
 
 namespace perfcast {
 namespace {
+
+// A word in the place of a verb, or of what `corpus` can do, that is none.
+std::optional<Error> unknown_verb(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* level = &app;
+  for (const std::string& word : words) {
+    const auto known = level->get_subcommands([](const CLI::App*) { return true; });
+    if (known.empty()) return std::nullopt;
+    if (word.starts_with("-")) continue;
+    std::vector<std::string> names;
+    for (const CLI::App* verb : known) names.push_back(verb->get_name());
+    const auto found = std::find(names.begin(), names.end(), word);
+    if (found == names.end()) {
+      const std::string whole = level == &app ? "perfcast" : "perfcast " + level->get_name();
+      return Error{"bad-usage", "there is no verb '" + printable(word) + "'", whole,
+                   "one of: " + nearest_names(word, names, names.size())};
+    }
+    level = known[static_cast<size_t>(found - names.begin())];
+  }
+  return std::nullopt;
+}
+
+bool wants_json(int argc, char** argv) {
+  for (int i = 1; i < argc && std::strcmp(argv[i], "--") != 0; ++i) {
+    if (std::strcmp(argv[i], "--json") == 0) return true;
+  }
+  return false;
+}
 
 int run(int argc, char** argv) {
   CommandContext context;
@@ -39,14 +68,15 @@ int run(int argc, char** argv) {
   add_evaluate_command(app, context);
   add_metrics_command(app, context);
 
-  const bool wants_json = std::find(own.begin(), own.end(), "--json") != own.end();
+  const std::vector<std::string> words = own;
   std::reverse(own.begin(), own.end());  // CLI11 takes its vector from the back
   try {
     app.parse(own);
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& problem) {
-    context.options.json = wants_json;
+    context.options.json = wants_json(argc, argv);
+    if (const auto unknown = unknown_verb(app, words)) return report_error(*unknown, context.options);
     const auto chosen = app.get_subcommands();
     const std::string verb = chosen.empty() ? "" : " " + chosen.front()->get_name();
     return report_error({"bad-usage", problem.what(), "", "see: perfcast" + verb + " --help"}, context.options);
@@ -62,7 +92,10 @@ int main(int argc, char** argv) {
   try {
     return perfcast::run(argc, argv);
   } catch (const std::exception& problem) {
-    std::fprintf(stderr, "perfcast: internal error: %s\n", problem.what());
-    return perfcast::kExitFailure;
+    perfcast::CommonOptions options;
+    options.json = perfcast::wants_json(argc, argv);
+    return perfcast::report_error({"internal-error", std::string("internal error: ") + problem.what(), "",
+                                   "a report of this, with the command line: it is a mistake of perfcast"},
+                                  options);
   }
 }

@@ -57,6 +57,10 @@ Status check_usage(const PredictArguments& arguments, const CommandContext& cont
   if (!arguments.profile.empty() && !context.command.empty()) {
     return Error{"bad-usage", "both a stored profile and a command", "--profile", usage};
   }
+  if (!arguments.profile.empty() && !arguments.limit.empty()) {
+    return Error{"bad-usage", "a time limit for a stored profile, which is not measured again", "--limit",
+                 "--limit with a command, or --profile without it"};
+  }
   return {};
 }
 
@@ -77,9 +81,12 @@ Result<Profile> measure(const PredictArguments& arguments, const CommandContext&
 
 Status check_success(const Profile& profile, bool accept_failure) {
   if (profile.ok() || accept_failure) return {};
-  const std::string how = profile.signal      ? "was killed by signal " + std::to_string(*profile.signal)
-                          : profile.exit_code ? "exited with status " + std::to_string(*profile.exit_code)
-                                              : "did not end by itself";
+  if (!profile.signal && !profile.exit_code) {
+    return Error{"program-failed", "the profile does not say how the program ended: the field exit_code is missing",
+                 profile.program, "exit_code 0 in the profile, or --accept-failure to forecast it all the same"};
+  }
+  const std::string how = profile.signal ? "was killed by signal " + std::to_string(*profile.signal)
+                                         : "exited with status " + std::to_string(*profile.exit_code);
   return Error{"program-failed", "the program " + how + ": its counters may be those of an error path", profile.program,
                "a run that succeeds, or --accept-failure to forecast it all the same"};
 }
@@ -125,7 +132,7 @@ Result<ForecastReport> forecast(const PredictArguments& arguments, const Command
 
 int run(const PredictArguments& arguments, const CommandContext& context) {
   const CommonOptions& options = context.options;
-  const auto report = forecast(arguments, context);
+  auto report = forecast(arguments, context);
   if (!report) {
     const int code = report_error(report.error(), options);
     return report.error().code == "interrupted" ? kExitBySignal + interrupting_signal() : code;
@@ -133,6 +140,7 @@ int run(const PredictArguments& arguments, const CommandContext& context) {
   if (!report->in_distribution && !options.quiet && options.output != "-") {
     std::fputs("perfcast: warning: out of distribution: see the forecast\n", stderr);
   }
+  if (options.quiet && !options.json) report->notes.clear();
   return write_result(options.json ? to_text(to_json(*report)) : to_text(*report, arguments.explain), options);
 }
 

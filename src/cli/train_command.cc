@@ -54,18 +54,32 @@ std::string licence_of(const std::vector<Source>& sources) {
   return join(licences, " and ");
 }
 
-Result<Json> scores_for_card(const TrainArguments& arguments, const LoadedTable& loaded, const CommonOptions& common) {
-  if (!arguments.evaluation.empty()) {
-    const auto text = read_file(arguments.evaluation, size_t{64} << 20);
-    if (!text) return text.error();
-    auto json = parse_json(*text, arguments.evaluation);
-    if (!json) return json.error();
-    if (!json->is_object() || json->value("schema", "") != kEvaluationSchema) {
-      return Error{"bad-json-field", "the file is no evaluation", arguments.evaluation,
-                   "what perfcast evaluate --json writes"};
-    }
-    return std::move(*json);
+// An evaluation that says something about `model`: of which split, and with its scores.
+Result<Json> read_evaluation(const std::string& path, const std::string& model) {
+  const auto text = read_file(path, size_t{64} << 20);
+  if (!text) return text.error();
+  auto json = parse_json(*text, path);
+  if (!json) return json.error();
+  JsonReader in(*json, path);
+  if (in.string("schema") != kEvaluationSchema) {
+    return Error{"bad-json-field", "the file is no evaluation", path, "what perfcast evaluate --json writes"};
   }
+  const auto split = parse_split(in.string("split"));
+  const Json* rows = in.require_array("rows");
+  if (const Status status = in.finish(); !status) return status.error();
+  if (!split) return Error{"bad-json-field", split.error().message, path + ".split", split.error().expected};
+  const bool scored = std::any_of(rows->begin(), rows->end(), [&](const Json& row) {
+    return row.is_object() && row.contains("model") && row["model"] == model;
+  });
+  if (!scored) {
+    return Error{"bad-usage", "the evaluation has no scores of the model '" + model + "'", path,
+                 "what perfcast evaluate --models " + model + " --json writes"};
+  }
+  return std::move(*json);
+}
+
+Result<Json> scores_for_card(const TrainArguments& arguments, const LoadedTable& loaded, const CommonOptions& common) {
+  if (!arguments.evaluation.empty()) return read_evaluation(arguments.evaluation, arguments.model);
   if (!arguments.score) return Json::object();
   ProgressLine progress(common);
   EvaluationOptions options;

@@ -205,6 +205,8 @@ void Run::become_program(int input) {
     static_cast<void>(ignored);
     _exit(127);
   };
+  // Holding the end that we are to write, it would wait for us for ever should we die before we do.
+  close(go_.write_end.get());
   if (own_group_) setpgid(0, 0);
   const int null_device = open("/dev/null", O_RDWR | O_CLOEXEC);
   const int output = output_descriptor(request_.output, STDOUT_FILENO, null_device);

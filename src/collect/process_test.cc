@@ -245,6 +245,27 @@ TEST(Process, OurDeathLeavesNothingBehind) {
   unlink(path.c_str());
 }
 
+TEST(Process, OurDeathBeforeTheProgramStartsLeavesNothingBehind) {
+  std::string path = testing::TempDir() + "perfcast-early-death-XXXXXX";
+  close(mkstemp(path.data()));
+  const pid_t measurer = fork();
+  if (measurer == 0) {
+    ProcessRequest request = shell("true");
+    request.before_exec = [&](pid_t child) {
+      if (write_file_atomically(path, std::to_string(child))) kill(getpid(), SIGKILL);
+    };
+    const auto ignored = run_process(request);
+    _exit(ignored.ok() ? 0 : 1);
+  }
+  int state = 0;
+  waitpid(measurer, &state, 0);
+  ASSERT_TRUE(WIFSIGNALED(state));
+  const pid_t child = std::atoi(read_file(path)->c_str());
+  ASSERT_GT(child, 0);
+  EXPECT_TRUE(gone_soon(child));
+  unlink(path.c_str());
+}
+
 // --- input ---
 
 std::string hash_line(const std::string& text) {

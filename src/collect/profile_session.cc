@@ -99,7 +99,7 @@ void Session::take(const Collection& collection) {
 
 void Session::skip(const std::string& collector, const std::string& status, const std::string& why) {
   skipped_[collector] = why;
-  profile_.collectors.push_back({collector, "", 0, status, why});
+  profile_.collectors.push_back({collector, "", std::nullopt, status, why});
 }
 
 Status Session::run_native() {

@@ -16,7 +16,7 @@ Result<Collection> ReplayCollector::collect(const CollectRequest&) {
   result.exit_code = profile_.exit_code;
   result.signal = profile_.signal;
   result.instruction_set = profile_.instruction_set;
-  result.record = {name(), "", 0, "ok", "stored profile of " + profile_.started_utc};
+  result.record = {name(), "", std::nullopt, "ok", "stored profile of " + profile_.started_utc};
   return result;
 }
 

@@ -1,14 +1,13 @@
 #include "collect/suite_corpus.h"
 
 #include <algorithm>
+#include <set>
 
 namespace perfcast {
 namespace {
 
-// Own measurements; the licence of this project.
-Source suite_source() {
-  return {"perfcast-collect", "", "Apache-2.0", "", "measured by perfcast collect on the user's machines"};
-}
+// Whoever measures decides on the licence; the file can't know.
+Source suite_source() { return {"perfcast-collect", "", "not stated", "", "own measurements by perfcast collect"}; }
 
 Program described(const SuiteProgram& entry, const std::string& source) {
   Program program = entry.program;
@@ -39,7 +38,10 @@ Platform platform_of(const HostFacts& host, const std::string& source) {
   put("l1i_bytes", host.l1i_bytes);
   put("l2_bytes", host.l2_bytes);
   put("l3_bytes", host.l3_bytes);
-  platform.flags = host.cpu_flags;
+  std::set<std::string> flags;
+  for (const std::string& raw : host.cpu_flags) flags.insert(platform_flag(raw));
+  flags.erase("");
+  platform.flags.assign(flags.begin(), flags.end());
   platform.source = source;
   return platform;
 }
@@ -62,7 +64,14 @@ Corpus host_rows(const Suite& suite, const std::vector<SuiteOutcome>& outcomes, 
   Platform platform = platform_of(host, source);
   const auto same = std::find_if(known.platforms.begin(), known.platforms.end(),
                                  [&](const Platform& other) { return other.name == platform.name; });
-  if (same != known.platforms.end()) platform = *same;
+  if (same != known.platforms.end()) {
+    platform = *same;
+  } else {
+    const std::string id = platform.id + "-here";
+    for (int i = 1; known.find_platform(platform.id) != nullptr; ++i) {
+      platform.id = i == 1 ? id : id + "-" + std::to_string(i);
+    }
+  }
   for (const SuiteOutcome& outcome : outcomes) {
     const SuiteProgram* entry = suite.find(outcome.program);
     if (outcome.status != "timed" || entry == nullptr || !outcome.time_per_unit_s) continue;

@@ -12,7 +12,8 @@ namespace perfcast {
 Corpus profile_rows(const SuiteProgram& entry, const Profile& profile);
 
 // This machine as a platform, with the time per unit of work of each program that was timed. A platform of `known` with
-// the host's CPU model is used as it is; else one is added.
+// the host's CPU model is used as it is; else one is added, with "-here" behind its id where `known` has another of
+// that id. Its flags are those that published platforms list.
 Corpus host_rows(const Suite& suite, const std::vector<SuiteOutcome>& outcomes, const HostFacts& host,
                  const Corpus& known);
 

@@ -272,10 +272,13 @@ TEST_F(SuiteRun, TimesBecomeRunsOfThisHost) {
   host.cpu_model = "Test CPU 9000";
   host.cpu_vendor = "AuthenticAMD";
   host.arch = "x86_64";
+  host.cpu_flags = {"fpu", "sha_ni", "avx2", "amx_tile", "amx_bf16", "sse2"};
   const Corpus rows = host_rows(suite_, *outcomes, host, Corpus());
   ASSERT_EQ(rows.platforms.size(), 1u);
   EXPECT_EQ(rows.platforms[0].id, "test-cpu-9000");
   EXPECT_EQ(rows.platforms[0].vendor, "AMD");
+  EXPECT_THAT(rows.platforms[0].flags, ElementsAre("amx", "avx2", "sha"));
+  EXPECT_EQ(rows.sources[0].licence, "not stated");
   ASSERT_EQ(rows.runs.size(), 2u);
   EXPECT_EQ(rows.runs[0].program, "stressng.fork");
   EXPECT_DOUBLE_EQ(rows.runs[0].time_s, 0.001);
@@ -288,6 +291,14 @@ TEST_F(SuiteRun, TimesBecomeRunsOfThisHost) {
   const Corpus again = host_rows(suite_, *outcomes, host, known);
   EXPECT_THAT(again.platforms, IsEmpty());
   EXPECT_EQ(again.runs[0].platform, "elsewhere");
+
+  // Another name that gives the same id is another platform: it must not be overwritten.
+  known.platforms[0].id = "test-cpu-9000";
+  known.platforms[0].name = "Test CPU 9000 (family 6 model 1)";
+  const Corpus beside = host_rows(suite_, *outcomes, host, known);
+  ASSERT_EQ(beside.platforms.size(), 1u);
+  EXPECT_EQ(beside.platforms[0].id, "test-cpu-9000-here");
+  EXPECT_EQ(beside.runs[0].platform, "test-cpu-9000-here");
 }
 
 TEST(SuiteProfile, DoubtsAnImpossibleRate) {

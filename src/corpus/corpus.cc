@@ -70,9 +70,16 @@ Result<std::vector<size_t>> chosen_platforms(const Corpus& corpus, const std::ve
   return chosen;
 }
 
-const Profile* good_profile(const StoredProfile& stored) {
+// Counts and times of such a profile are not those of the same work.
+bool is_doubtful(const ProfileWarning& warning) {
+  return warning.code == "clock-bound" || warning.code == "runs-differ" || warning.code == "other-code-path";
+}
+
+const Profile* good_profile(const StoredProfile& stored, bool include_doubtful) {
   const Profile& profile = stored.profile;
-  return profile.exit_code.value_or(0) != 0 || profile.signal ? nullptr : &profile;
+  if (profile.exit_code.value_or(0) != 0 || profile.signal) return nullptr;
+  const bool doubtful = std::any_of(profile.warnings.begin(), profile.warnings.end(), is_doubtful);
+  return doubtful && !include_doubtful ? nullptr : &profile;
 }
 
 Status check_groups(const Corpus& corpus, const std::vector<std::string>& wanted) {
@@ -136,7 +143,7 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
 
   std::unordered_map<std::string, std::vector<const Profile*>> profiles_of;
   for (const StoredProfile& stored : corpus.profiles) {
-    const Profile* profile = good_profile(stored);
+    const Profile* profile = good_profile(stored, options.include_excluded);
     if (profile == nullptr) continue;
     std::vector<const Profile*>& known = profiles_of[stored.program];
     if (known.empty() || options.every_profile) known.push_back(profile);
@@ -236,6 +243,14 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
                  "", "runs from `perfcast import` and profiles from `perfcast collect` of the same programs"};
   }
   return table;
+}
+
+std::string platform_flag(const std::string& cpu_flag) {
+  constexpr std::string_view kListed[] = {"aes", "asimd", "avx2", "avx512f", "sve"};
+  if (std::find(std::begin(kListed), std::end(kListed), cpu_flag) != std::end(kListed)) return cpu_flag;
+  if (starts_with(cpu_flag, "amx_")) return "amx";
+  if (cpu_flag == "sha_ni" || cpu_flag == "sha1" || cpu_flag == "sha2") return "sha";
+  return "";
 }
 
 std::string slug(const std::string& name) {

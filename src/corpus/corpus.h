@@ -113,7 +113,7 @@ struct TrainingTable {
 
 struct TableOptions {
   int64_t threads = 1;
-  bool include_excluded = false;
+  bool include_excluded = false;       // programs that are no comparison, and profiles whose counts and times don't fit
   std::vector<std::string> groups;     // empty: all
   std::vector<std::string> platforms;  // ids or verbatim names; empty: all with enough programs
   double minimum_coverage = 0.7;       // platforms measured on a smaller share of the programs are left out
@@ -127,8 +127,13 @@ struct TableOptions {
 };
 
 // Programs: those that have a profile of a run that succeeded, are not excluded and were measured on one of the
-// platforms at least. Fails with "unknown-platform" or "unknown-group" (near names listed) or "empty-corpus".
+// platforms at least. Profiles that warn of clock-bound, runs-differ or other-code-path don't count. Fails with
+// "unknown-platform" or "unknown-group" (near names listed) or "empty-corpus".
 Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptions& options);
+
+// The flag of Platform::flags that a flag of /proc/cpuinfo amounts to: "amx_tile" -> "amx", "sha_ni" -> "sha"; empty
+// where platforms don't list it.
+std::string platform_flag(const std::string& cpu_flag);
 
 // "AMD EPYC 7763 64-Core Processor" -> "amd-epyc-7763-64-core-processor"; "(R)" and "(TM)" are left out.
 std::string slug(const std::string& name);

@@ -79,6 +79,14 @@ TEST(CorpusTest, SlugsNames) {
   EXPECT_EQ(slug("  "), "");
 }
 
+TEST(CorpusTest, ListsFeatureFlagsAsPlatformsDo) {
+  EXPECT_EQ(platform_flag("avx512f"), "avx512f");
+  EXPECT_EQ(platform_flag("amx_bf16"), "amx");
+  EXPECT_EQ(platform_flag("sha_ni"), "sha");
+  EXPECT_EQ(platform_flag("sha2"), "sha");
+  EXPECT_EQ(platform_flag("fpu"), "");
+}
+
 TEST(CorpusTest, TellsPlatformsOfOneNameApart) {
   std::vector<Platform> platforms = {platform("1", "Xeon"),  platform("2", "Xeon"), platform("3", "Xeon"),
                                      platform("4", "Other"), platform("5", "Bare"), platform("6", "Bare")};
@@ -189,6 +197,21 @@ TEST(TrainingTableTest, LeavesOutFailedProfiles) {
   ASSERT_TRUE(table.ok());
   EXPECT_THAT(ids(table->programs), ElementsAre("a"));
   EXPECT_EQ(table->profiles[0].metrics.at("instructions_count"), 11);
+}
+
+TEST(TrainingTableTest, LeavesOutProfilesWhoseCountsAndTimesDoNotFit) {
+  for (const char* code : {"clock-bound", "runs-differ", "other-code-path"}) {
+    Corpus corpus = two_by_two();
+    corpus.profiles[0].profile.warnings = {{"noisy-host", "", ""}};
+    corpus.profiles[2].profile.warnings = {{"noisy-host", "", ""}, {code, "", ""}};
+    const auto table = make_training_table(corpus, {});
+    ASSERT_TRUE(table.ok());
+    EXPECT_THAT(ids(table->programs), ElementsAre("a")) << code;
+    EXPECT_EQ(table->profiles[0].metrics.at("instructions_count"), 10);
+    TableOptions include;
+    include.include_excluded = true;
+    EXPECT_THAT(ids(make_training_table(corpus, include)->programs), ElementsAre("a", "b")) << code;
+  }
 }
 
 TEST(TrainingTableTest, SaysWhatAnEmptyCorpusLacks) {

@@ -213,7 +213,7 @@ CollectorRecord read_collector(const Json& json, const std::string& path, Mistak
   CollectorRecord record;
   record.name = in.text("name");
   record.version = in.text_or_empty("version");
-  record.seconds_s = in.amount("seconds_s").value_or(0);
+  record.seconds_s = in.amount("seconds_s");
   record.status = in.text_or_empty("status");
   record.note = in.text_or_empty("note");
   return record;
@@ -328,7 +328,7 @@ Json to_json(const Profile& profile) {
   for (const CollectorRecord& record : profile.collectors) {
     Json entry = {{"name", record.name}};
     put(entry, "version", record.version);
-    put(entry, "seconds_s", std::optional<double>(record.seconds_s));
+    put(entry, "seconds_s", record.seconds_s);
     put(entry, "status", record.status);
     put(entry, "note", record.note);
     json["collectors"].push_back(std::move(entry));

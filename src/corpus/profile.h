@@ -29,11 +29,11 @@ struct HostFacts {
 
 // One collector's part in a profile.
 struct CollectorRecord {
-  std::string name;      // "native", "qemu", "cachegrind", "perf_event"
-  std::string version;   // of the tool
-  double seconds_s = 0;  // what it took
-  std::string status;    // "ok", "failed", "skipped"
-  std::string note;      // why not, or what to know about its values
+  std::string name;                 // "native", "qemu", "cachegrind", "perf_event"
+  std::string version;              // of the tool
+  std::optional<double> seconds_s;  // what it took; absent where it did not run or nobody timed it
+  std::string status;               // "ok", "failed", "skipped"
+  std::string note;                 // why not, or what to know about its values
   bool operator==(const CollectorRecord&) const = default;
 };
 

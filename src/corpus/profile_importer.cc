@@ -71,8 +71,11 @@ Result<Import> import_profiles(const std::string& path, const ProgramCatalogue& 
   Import result;
   result.report.format = "profiles";
   Corpus& corpus = result.corpus;
-  const std::string folder = is_folder ? path : std::filesystem::path(path).parent_path().string();
-  const std::string licence = read_source_note(folder).licence;
+  const std::filesystem::path whole = std::filesystem::weakly_canonical(path, ignored);
+  const std::filesystem::path folder = is_folder ? whole : whole.parent_path();
+  // The note of several folders of profiles may lie above them.
+  std::string licence = read_source_note(folder.string()).licence;
+  if (licence.empty()) licence = read_source_note(folder.parent_path().string()).licence;
   corpus.sources = {{kSourceId, "", licence.empty() ? "not stated" : licence, "", "profiles taken by perfcast"}};
   int64_t failed = 0;
   std::set<std::string> programs;

@@ -9,7 +9,8 @@
 
 namespace perfcast {
 
-// The program is the profile's own name. Profiles of runs that failed are left out and counted. A file that can't be
+// The licence is what SOURCE.md in the folder, or else in its parent, states. The program is the profile's own name.
+// Profiles of runs that failed are left out and counted. A file that can't be
 // read as a profile is an error.
 Result<Import> import_profiles(const std::string& path, const ProgramCatalogue& catalogue);
 

@@ -51,6 +51,21 @@ TEST_F(ProfileImportTest, ReadsAFolder) {
   EXPECT_EQ(corpus.exclusions[0].count, 1);
 }
 
+TEST_F(ProfileImportTest, FindsTheLicenceBesideTheFolderToo) {
+  const auto licence = [&](const std::string& path) {
+    const auto result = import_profiles(path, ProgramCatalogue());
+    return result ? result->corpus.sources[0].licence : to_text(result.error());
+  };
+  std::filesystem::create_directories(folder_ + "/of/suite");
+  write("of/suite/a.json", to_text(to_json(profile("stressng.cpu", 0))));
+  EXPECT_EQ(licence(folder_ + "/of/suite"), "not stated");
+  write("of/SOURCE.md", "- Origin: our own. Licence: CC0-1.0\n");
+  EXPECT_EQ(licence(folder_ + "/of/suite"), "CC0-1.0");
+  EXPECT_EQ(licence(folder_ + "/of/suite/"), "CC0-1.0");
+  write("of/suite/SOURCE.md", "Licence: CC BY 4.0\n");
+  EXPECT_EQ(licence(folder_ + "/of/suite"), "CC BY 4.0");
+}
+
 TEST_F(ProfileImportTest, ReadsWhatExportWrites) {
   Corpus corpus;
   StoredProfile stored;

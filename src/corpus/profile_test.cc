@@ -42,7 +42,7 @@ Profile example() {
   profile.metrics = {
       {"instructions_count", 123456789012.0}, {"kernel_cpu_ratio", 0.1}, {"wall_s", 0.30000000000000004}};
   profile.missing = {{"hw_cycles_count", "the kernel offers no hardware events"}};
-  profile.collectors = {{"native", "1", 0.5, "ok", ""}, {"perf_event", "", 0, "skipped", "not supported"}};
+  profile.collectors = {{"native", "1", 0.5, "ok", ""}, {"perf_event", "", std::nullopt, "skipped", "not supported"}};
   profile.warnings = {{"non-zero-exit", "it ended with 3", "check its arguments"}};
   profile.phases = {{0, 1000, {{"loads_count", 10}}}, {1000, 500, {}}};
   profile.exit_code = 3;

@@ -24,7 +24,8 @@ class CorpusStore {
   // that name a source, platform or program in neither the file nor `additions` are refused ("bad-corpus").
   virtual Status merge(const Corpus& additions) = 0;
   // As merge, after removing what the sources named in `additions`, in any version ("name@version"), gave before: runs,
-  // servers and exclusions, and platforms and programs that nothing refers to any more. In the same transaction.
+  // servers, profiles and exclusions, and platforms and programs that nothing refers to any more. In the same
+  // transaction.
   virtual Status replace_sources(const Corpus& additions) = 0;
   // One profile, written as it arrives. A program that the corpus lacks is added with what its id tells; likewise a
   // source.

@@ -151,6 +151,8 @@ TEST_F(StoreTest, ReplacingASourceRemovesWhatItNoLongerGives) {
   corpus.profiles[0].source = corpus.exclusions[0].source = "s@1";
   corpus.sources.push_back({"mine", "", "", "", ""});
   corpus.runs.push_back({"a.1", "p", "my/own", 1, 3, std::nullopt, "mine"});
+  corpus.profiles.push_back(corpus.profiles[0]);
+  corpus.profiles[1].source = "mine";
   ASSERT_TRUE(open(path())->merge(corpus).ok());
 
   Corpus next;  // a later state of the same data: another platform and program
@@ -167,7 +169,8 @@ TEST_F(StoreTest, ReplacingASourceRemovesWhatItNoLongerGives) {
   EXPECT_EQ(after.runs.size(), 2u);       // "mine" and the new one
   EXPECT_EQ(after.platforms.size(), 2u);  // "mine" still needs p
   EXPECT_EQ(after.programs.size(), 2u);
-  EXPECT_EQ(after.profiles.size(), 1u);
+  ASSERT_EQ(after.profiles.size(), 1u);
+  EXPECT_EQ(after.profiles[0].source, "mine");
   EXPECT_TRUE(after.servers.empty());
   EXPECT_TRUE(after.exclusions.empty());
 }

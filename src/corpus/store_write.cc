@@ -87,10 +87,11 @@ Status SqliteStore::write(const Corpus& additions, bool replace) {
 Status SqliteStore::remove_sources(const Corpus& additions) {
   constexpr const char* kVersions =
       "(SELECT id FROM source WHERE name = ?1 OR substr(name, 1, length(?1) + 1) = ?1 || '@')";
-  // Whatever still refers to a row keeps it: profiles, and runs and servers of other sources.
+  // Whatever still refers to a row keeps it: profiles, runs and servers of other sources.
   const std::pair<const char*, const char*> removals[] = {
       {"run WHERE source_id IN ", ""},
       {"server WHERE source_id IN ", ""},
+      {"profile WHERE source_id IN ", ""},
       {"exclusion WHERE source_id IN ", ""},
       {"platform WHERE source_id IN ",
        " AND id NOT IN (SELECT platform_id FROM run UNION SELECT platform_id FROM server)"},

@@ -43,6 +43,11 @@ class Evaluator {
     evaluation_.programs = static_cast<int64_t>(table_.programs.size());
     evaluation_.families = static_cast<int64_t>(std::set<std::string>(families_.begin(), families_.end()).size());
     for (const Platform& platform : table_.platforms) evaluation_.platforms.push_back(platform.id);
+    if (table_.platforms.size() < 2) {
+      return Error{"empty-corpus",
+                   "relative times take two platforms, there is " + std::to_string(table_.platforms.size()), "",
+                   "two platforms or more: more of them in the corpus, or in --platforms"};
+    }
     if (Status status = find_reference(); !status) return status;
     // The mean RPV is a model like any other, so that its intervals and conditioning are scored alike.
     models_ = {"mean"};

@@ -166,6 +166,9 @@ TEST(Evaluate, RefusesWhatCannotBeSplit) {
   world.families = 1;
   EXPECT_EQ(evaluate(table(world), options_for({"knn"})).error().code, "empty-corpus");
   EXPECT_EQ(evaluate(table(), options_for({"oracle"})).error().code, "unknown-model");
+  const auto alone = evaluate(table().with_platforms({2}), options_for({"knn"}));
+  ASSERT_FALSE(alone);
+  EXPECT_EQ(alone.error().message, "relative times take two platforms, there is 1");
 }
 
 TEST(EvaluationReport, HasTheFixedNames) {

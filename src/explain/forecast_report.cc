@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <numeric>
 
 #include "base/text.h"
 #include "evaluate/platform_name.h"
+#include "model/microarchitecture.h"
 
 namespace perfcast {
 namespace {
@@ -91,6 +94,12 @@ Result<std::vector<Measurement>> measurements_of(const std::vector<Platform>& pl
   for (const auto& [name, seconds] : request.measured_s) {
     const auto index = find_platform(platforms, name, "--measured");
     if (!index) return index.error();
+    const bool again = std::any_of(measured.begin(), measured.end(), [&](const Measurement& measurement) {
+      return measurement.platform == static_cast<int64_t>(*index);
+    });
+    if (again) {
+      return Error{"bad-usage", platforms[*index].name + " is measured twice", "--measured", "one time per platform"};
+    }
     if (!(seconds > 0) || !std::isfinite(seconds)) {
       return Error{"bad-usage", "the measured time of " + printable(name) + " is not above 0", "--measured",
                    "PLATFORM=SECONDS"};
@@ -118,28 +127,64 @@ Result<int64_t> reference_of(const std::vector<Platform>& platforms, const Forec
   return static_cast<int64_t>(*index);
 }
 
-// How far each platform's time may be off when one platform's time is known exactly.
+// |log ratio| of the times of two platforms of a kind that the training programs stay below with the calibration's
+// coverage: how far a host's time may be off its namesake's. NaN where no two platforms are of a kind.
+double spread_among(const Bundle& bundle, const std::function<bool(const Platform&, const Platform&)>& of_a_kind) {
+  std::vector<double> ratios;
+  for (size_t a = 0; a < bundle.platforms.size(); ++a) {
+    for (size_t b = 0; b < a; ++b) {
+      if (!of_a_kind(bundle.platforms[a], bundle.platforms[b])) continue;
+      const Eigen::VectorXd ratio =
+          bundle.training_log_rpv.col(static_cast<int64_t>(a)) - bundle.training_log_rpv.col(static_cast<int64_t>(b));
+      for (const double value : ratio) {
+        if (!std::isnan(value)) ratios.push_back(std::abs(value));
+      }
+    }
+  }
+  return weighted_quantile(ratios, std::vector<double>(ratios.size(), 1), bundle.calibration.coverage);
+}
+
+// Half width, in log seconds, of what is not known about a host that was matched without its name. 0 with it.
+double match_half_width(const Bundle& bundle, const HostMatch& match) {
+  if (match.certainty == HostMatch::Certainty::kName) return 0;
+  const auto same_design = [](const Platform& a, const Platform& b) {
+    return microarchitecture(a) == microarchitecture(b);
+  };
+  const auto same_line = [](const Platform& a, const Platform& b) { return core_line(a) == core_line(b); };
+  const auto any = [](const Platform&, const Platform&) { return true; };
+  double half = std::numeric_limits<double>::quiet_NaN();
+  if (match.certainty == HostMatch::Certainty::kModel) half = spread_among(bundle, same_design);
+  if (std::isnan(half)) half = spread_among(bundle, same_line);
+  if (std::isnan(half)) half = spread_among(bundle, any);
+  return std::isnan(half) ? 0 : half;
+}
+
+// How far each platform's time may be off when one platform's time is known.
 struct Seconds {
   double log_of_one = 0;         // log seconds of relative time 1 against the mean
   Eigen::VectorXd lower, upper;  // log factors on the forecast seconds
 };
 
-std::optional<Seconds> seconds_of(const Forecast& against_mean, const std::vector<Measurement>& measured,
-                                  const ForecastReport& report) {
+std::optional<Seconds> seconds_of(const Bundle& bundle, const Forecast& against_mean,
+                                  const std::vector<Measurement>& measured, const ForecastReport& report) {
   Seconds seconds;
   int64_t anchor = -1;
+  double match_half = 0;
   if (against_mean.log_seconds) {
     seconds.log_of_one = *against_mean.log_seconds;
     anchor = measured.front().platform;
   } else if (report.host && report.host_time_s) {
     anchor = static_cast<int64_t>(report.host->platform);
     seconds.log_of_one = std::log(*report.host_time_s) - against_mean.log_rpv(anchor);
+    match_half = match_half_width(bundle, *report.host);
   } else {
     return std::nullopt;
   }
   const Forecast anchored = Forecaster::relative_to(against_mean, anchor);
-  seconds.lower = anchored.lower - anchored.log_rpv;
-  seconds.upper = anchored.upper - anchored.log_rpv;
+  // What sets the host off the platform it was taken for shifts all times alike, whatever the forecast's own errors.
+  const auto with_match = [match_half](double half) { return std::hypot(half, match_half); };
+  seconds.lower = -(anchored.log_rpv - anchored.lower).unaryExpr(with_match);
+  seconds.upper = (anchored.upper - anchored.log_rpv).unaryExpr(with_match);
   return seconds;
 }
 
@@ -221,7 +266,7 @@ Result<ForecastReport> make_forecast_report(const Forecaster& forecaster, const 
     if (!known) report.warnings.push_back(warning);
   }
   report.nearest = forecast.nearest;
-  const auto seconds = seconds_of(*against_mean, *measured, report);
+  const auto seconds = seconds_of(bundle, *against_mean, *measured, report);
   if (!measured->empty()) report.time_basis = "measured";
   if (!seconds) report.time_basis.clear();
   if (request.prices != nullptr && !seconds) {

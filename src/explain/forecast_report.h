@@ -36,6 +36,10 @@ struct InstanceRow {
 struct PlatformRow {
   Platform platform;
   double rpv = 1, lower = 1, upper = 1;  // relative to the reference; 90% interval
+  // The interval of the seconds: of this platform's time against the one that was timed, whose own is 0. A host that is
+  // not known by its name may be any CPU of the core design (matched by CPU family and model) or line of designs
+  // (nearest only) that it was taken for: then the spread of training times between such platforms is added, for the
+  // matched platform too.
   std::optional<double> time_s, time_lower_s, time_upper_s;
   bool is_host = false, is_measured = false;
   std::vector<InstanceRow> instances;  // where asked for, or where prices are known: cheapest first

@@ -72,6 +72,34 @@ TEST(ForecastReport, TellsSecondsFromTheRunOnTheHost) {
   EXPECT_NEAR(*report.rows[0].time_s / *report.rows[1].time_s, report.rows[0].rpv / report.rows[1].rpv, 1e-9);
 }
 
+const PlatformRow& host_row(const ForecastReport& report) {
+  for (const PlatformRow& row : report.rows) {
+    if (row.is_host) return row;
+  }
+  throw std::runtime_error("no row is the host's");
+}
+
+// A host that was only taken for a platform may be another CPU of its kind: even that platform's seconds are uncertain,
+// and the more so the less the match is worth.
+TEST(ForecastReport, SecondsKnowThatTheHostMayBeAnother) {
+  Profile by_model = example(), nearest = example();
+  by_model.host.cpu_model = nearest.host.cpu_model = "Intel(R) Xeon(R) Processor";
+  nearest.host.model = 99;
+  const ForecastReport named = report_of({}), modelled = report_of({}, by_model), near = report_of({}, nearest);
+  ASSERT_EQ(modelled.host->certainty, HostMatch::Certainty::kModel);
+  ASSERT_EQ(near.host->certainty, HostMatch::Certainty::kNearest);
+  for (const ForecastReport* report : {&modelled, &near}) {
+    const PlatformRow& host = host_row(*report);
+    EXPECT_LT(*host.time_lower_s, 0.99 * *host.time_s);
+    EXPECT_GT(*host.time_upper_s, 1.01 * *host.time_s);
+  }
+  for (size_t i = 0; i < named.rows.size(); ++i) {
+    EXPECT_GT(*modelled.rows[i].time_upper_s, *named.rows[i].time_upper_s);
+    EXPECT_LT(*modelled.rows[i].time_lower_s, *named.rows[i].time_lower_s);
+    EXPECT_NEAR(modelled.rows[i].upper, named.rows[i].upper, 1e-12);  // relative times don't depend on the match
+  }
+}
+
 TEST(ForecastReport, HasNoSecondsForAHostLikeNone) {
   Profile profile = example();
   profile.host.cpu_vendor = "CentaurHauls";
@@ -119,6 +147,11 @@ TEST(ForecastReport, MeasuredTimesMoveTheForecast) {
   EXPECT_THAT(after.notes, Contains(HasSubstr("counts as measured")));
   request.measured_s = {{"Example 600", -1}};
   EXPECT_EQ(error_of(request), "bad-usage");
+  request.measured_s = {{"Example 600", 1}, {"600", 2}};
+  const auto twice = make_forecast_report(forecaster(), example(), request);
+  ASSERT_FALSE(twice);
+  EXPECT_EQ(twice.error().code, "bad-usage");
+  EXPECT_EQ(twice.error().message, "Example 600 is measured twice");
   request.measured_s = {{"Example 9", 1}};
   EXPECT_EQ(error_of(request), "unknown-platform");
 }

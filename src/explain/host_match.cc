@@ -32,9 +32,7 @@ std::string arch_key(const std::string& arch) {
 
 bool has_flag(const HostFacts& host, const std::string& flag) {
   for (const std::string& found : host.cpu_flags) {
-    if (found == flag) return true;
-    if (flag == "amx" && starts_with(found, "amx_")) return true;
-    if (flag == "sha" && (found == "sha_ni" || found == "sha1" || found == "sha2")) return true;
+    if (found == flag || platform_flag(found) == flag) return true;
   }
   return false;
 }

@@ -115,7 +115,7 @@ class BundleCodec {
         tensors.bytes_[name].assign(start, static_cast<size_t>(rows * cols));
       }
     }
-    return check_model(tensors, path);
+    return check_numbers(tensors, path);
   }
 
   static Json json_values(const TensorMap& tensors) {
@@ -128,11 +128,15 @@ class BundleCodec {
   }
 
  private:
-  // Models compare and sort their numbers: none may be NaN or infinite.
-  static Status check_model(const TensorMap& tensors, const std::string& path) {
-    const auto check = [&path](const auto& values) -> Status {
+  // Models and intervals compare and sort their numbers: none may be NaN or infinite. Only what was not measured may be
+  // NaN.
+  static Status check_numbers(const TensorMap& tensors, const std::string& path) {
+    const auto may_have_gaps = [](const std::string& name) {
+      return name.starts_with("training_") || name == "residuals" || name == "platform_facts";
+    };
+    const auto check = [&](const auto& values) -> Status {
       for (const auto& [name, matrix] : values) {
-        if (name.starts_with("predictor/") && !matrix.allFinite()) {
+        if (may_have_gaps(name) ? matrix.array().isInf().any() : !matrix.allFinite()) {
           return bad("tensor '" + name + "' holds a number that is not finite", path);
         }
       }
@@ -182,7 +186,7 @@ std::string encode_bundle(const Bundle& bundle) {
                        {"feature_names", bundle.feature_names},
                        {"typical_rates", Json(bundle.typical_rates)},
                        {"coverage", bundle.calibration.coverage},
-                       {"multiple", bundle.calibration.multiple},
+                       {"multiple", {{"all", bundle.calibration.multiple}}},
                        {"disagreement_limit", bundle.calibration.disagreement_limit},
                        {"distance_limit", bundle.distance_limit},
                        {"kernel_share_limit", bundle.kernel_share_limit},
@@ -204,14 +208,13 @@ std::string encode_bundle(const Bundle& bundle) {
 Status read_numbers(const Json& header, const TensorMap& tensors, const std::string& source, Bundle& bundle) {
   JsonReader in(header, source);
   if (const Json* multiples = in.require_object("multiple")) {
-    for (const auto& [group, multiple] : multiples->items()) {
-      if (!multiple.is_number() || !(multiple.get<double>() >= 0)) {
-        in.complain("multiple." + group, multiple.type_name(), "a number of at least 0");
-        continue;
-      }
-      bundle.calibration.multiple[group] = multiple.get<double>();
+    // The first bundles name quantiles of program groups besides; nothing ever read them.
+    const auto all = multiples->find("all");
+    if (all == multiples->end() || !all->is_number() || !(all->get<double>() >= 0)) {
+      in.complain("multiple.all", all == multiples->end() ? "nothing" : all->dump(), "a number of at least 0");
+    } else {
+      bundle.calibration.multiple = all->get<double>();
     }
-    if (!bundle.calibration.multiple.contains("all")) in.complain("multiple.all", "nothing", "a number");
   }
   if (const Json* rates = in.require_object("typical_rates")) {
     for (const auto& [metric, rate] : rates->items()) {
@@ -232,9 +235,8 @@ Status read_numbers(const Json& header, const TensorMap& tensors, const std::str
   const auto platforms = static_cast<int64_t>(bundle.platforms.size());
   const auto features = static_cast<int64_t>(bundle.feature_names.size());
   if (Status status = bundle.feature_space.load(tensors); !status) return status;
-  if (bundle.feature_space.names().size() != bundle.feature_names.size()) {
-    return Error{"bad-bundle", "the features and their names differ in number", "feature_names",
-                 "a bundle written by perfcast train"};
+  if (bundle.feature_space.names() != bundle.feature_names) {
+    return bad("its features are not those that its names say", source + ".feature_names");
   }
   auto training_features = tensors.get("training_features", programs, features);
   if (!training_features) return training_features.error();
@@ -254,6 +256,12 @@ Status read_numbers(const Json& header, const TensorMap& tensors, const std::str
   bundle.calibration.residual_covariance = std::move(*covariance);
   bundle.calibration.residuals = std::move(*residuals);
   bundle.calibration.platform_scale = scale->col(0);
+  if (!(bundle.calibration.platform_scale.array() > 0).all()) {
+    return bad("tensor 'platform_scale' holds a number that is not above 0", source);
+  }
+  if (!(bundle.calibration.residual_covariance.diagonal().array() > 0).all()) {
+    return bad("tensor 'residual_covariance' holds a variance that is not above 0", source);
+  }
   return {};
 }
 

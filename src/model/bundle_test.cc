@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <functional>
+#include <limits>
 
 #include "base/file.h"
 #include "model/forecaster.h"
@@ -114,6 +116,27 @@ TEST(Bundle, AnyTruncationIsAnError) {
     EXPECT_EQ(read.error().code, "bad-bundle");
   }
   EXPECT_FALSE(parse_bundle(bytes + "x", "b"));
+}
+
+// Damage that a checksum made anew would hide.
+TEST(Bundle, NumbersAndNamesMustMakeSense) {
+  const auto error_after = [](const std::function<void(Bundle&)>& damage) {
+    Bundle bundle = small_bundle();
+    damage(bundle);
+    const auto read = parse_bundle(*bundle_bytes(bundle), "b");
+    EXPECT_EQ(read ? "" : read.error().code, "bad-bundle");
+    return read ? "" : read.error().message;
+  };
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN(), kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(error_after([](Bundle& b) { std::swap(b.feature_names[0], b.feature_names[1]); }), HasSubstr("names"));
+  EXPECT_THAT(error_after([](Bundle& b) { b.calibration.residual_covariance(0, 1) = kNaN; }),
+              HasSubstr("'residual_covariance'"));
+  EXPECT_THAT(error_after([](Bundle& b) { b.calibration.residual_covariance(1, 1) = 0; }), HasSubstr("above 0"));
+  EXPECT_THAT(error_after([](Bundle& b) { b.calibration.platform_scale(2) = 0; }), HasSubstr("above 0"));
+  EXPECT_THAT(error_after([](Bundle& b) { b.calibration.platform_scale(2) = kInfinity; }), HasSubstr("not finite"));
+  EXPECT_THAT(error_after([](Bundle& b) { b.calibration.residuals(0, 0) = kInfinity; }), HasSubstr("'residuals'"));
+  EXPECT_THAT(error_after([](Bundle& b) { b.training_features(0, 0) = -kInfinity; }), HasSubstr("not finite"));
+  EXPECT_THAT(error_after([](Bundle& b) { b.calibration.multiple = -1; }), HasSubstr("multiple.all"));
 }
 
 TEST(Bundle, FutureVersionSaysSo) {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <set>
 
 #include "model/conditioning.h"
 #include "model/conformal.h"
@@ -71,39 +70,14 @@ Calibration calibrate(const OutOfFamily& predictions, const Targets& targets, co
   result.platform_scale = scale_per_platform(residuals, targets, weights);
 
   const Eigen::MatrixXd expected = expected_residuals(result, predictions.disagreement);
-  const auto scores_of = [&](const std::string* group) {
-    ConformalScores scores;
-    std::vector<Eigen::Index> rows;
-    for (size_t p = 0; p < table.programs.size(); ++p) {
-      if (group != nullptr && table.programs[p].group != *group) continue;
-      rows.push_back(static_cast<Eigen::Index>(p));
-      scores.family.push_back(targets.family[p]);
-    }
-    scores.scores = residuals(rows, Eigen::all).cwiseAbs().cwiseQuotient(expected(rows, Eigen::all));
-    for (size_t i = 0; i < rows.size(); ++i) {
-      for (Eigen::Index j = 0; j < residuals.cols(); ++j) {
-        if (targets.present(rows[i], j) == 0) {
-          scores.scores(static_cast<Eigen::Index>(i), j) = std::numeric_limits<double>::quiet_NaN();
-        }
-      }
-    }
-    return scores;
-  };
-  result.multiple["all"] = conformal_quantile(scores_of(nullptr), coverage);
-  std::set<std::string> groups;
-  for (const Program& program : table.programs) groups.insert(program.group);
-  for (const std::string& group : groups) {
-    const ConformalScores scores = scores_of(&group);
-    const std::set<int64_t> families(scores.family.begin(), scores.family.end());
-    // With fewer families than this the group's own quantile is its worst entry.
-    if (static_cast<double>(families.size()) * (1 - coverage) < coverage) continue;
-    result.multiple[group] = conformal_quantile(scores, coverage);
-  }
-
   Eigen::MatrixXd known = residuals;
   for (Eigen::Index i = 0; i < known.size(); ++i) {
     if (targets.present(i) == 0) known(i) = std::numeric_limits<double>::quiet_NaN();
   }
+  ConformalScores scores;
+  scores.family = targets.family;
+  scores.scores = known.cwiseAbs().cwiseQuotient(expected);
+  result.multiple = conformal_quantile(scores, coverage);
   result.residual_covariance = residual_covariance(known, targets.weights, table.platforms);
   result.residuals = std::move(known);
 

@@ -2,8 +2,6 @@
 // From out-of-family predictions to intervals and verdicts on new programs.
 
 #include <Eigen/Dense>
-#include <map>
-#include <string>
 #include <vector>
 
 #include "corpus/corpus.h"
@@ -15,8 +13,7 @@ namespace perfcast {
 // of the model's parts on this program, counts as at least 0.04. Intervals are a multiple of that.
 struct Calibration {
   double coverage = 0.9;
-  // Conformal quantile of |residual| / expected size over families: overall (key "all") and per program group.
-  std::map<std::string, double> multiple;
+  double multiple = 0;                  // conformal quantile of |residual| / expected size over families
   Eigen::VectorXd platform_scale;       // J
   Eigen::MatrixXd residual_covariance;  // J x J of out-of-family residuals, shrunk towards kinship of platforms
   Eigen::MatrixXd residuals;            // P x J out-of-family residuals, NaN: not measured

@@ -47,7 +47,8 @@ Result<Gaussian> condition(const Gaussian& prior, const std::vector<Measurement>
       return Error{"bad-measurement", "a measured time is not a finite positive number", "", "seconds above 0"};
     }
     if (!seen.insert(measurement.platform).second) {
-      return Error{"bad-measurement", "a platform is measured twice", "", "one time per platform"};
+      return Error{"bad-measurement", "platform " + std::to_string(measurement.platform) + " is measured twice", "",
+                   "one time per platform"};
     }
   }
   if (measured.size() < 2) return prior;

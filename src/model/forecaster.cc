@@ -38,15 +38,6 @@ std::optional<double> kernel_share(const Profile& profile) {
   return system->second / cpu->second;
 }
 
-// Standardised, but absent stays NaN.
-Eigen::MatrixXd standardised_with_gaps(const Standardiser& standardiser, const Eigen::MatrixXd& features) {
-  Eigen::MatrixXd result = standardiser.apply(features);
-  for (Eigen::Index i = 0; i < result.size(); ++i) {
-    if (std::isnan(features(i))) result(i) = std::numeric_limits<double>::quiet_NaN();
-  }
-  return result;
-}
-
 Eigen::VectorXd family_weights(const std::vector<Program>& programs) {
   Eigen::VectorXd weights(static_cast<Eigen::Index>(programs.size()));
   for (Eigen::Index p = 0; p < weights.size(); ++p) {
@@ -80,7 +71,7 @@ Eigen::MatrixXd feature_distances(const Eigen::MatrixXd& queries, const Eigen::M
 
 Forecaster::Forecaster(std::shared_ptr<const Bundle> bundle) : bundle_(std::move(bundle)) {
   standardiser_ = Standardiser::fit(bundle_->training_features, family_weights(bundle_->programs));
-  rows_ = standardised_with_gaps(standardiser_, bundle_->training_features);
+  rows_ = standardiser_.apply_with_gaps(bundle_->training_features);
 }
 
 void Forecaster::judge(const Profile& profile, const Eigen::RowVectorXd& features, double disagreement,
@@ -89,7 +80,7 @@ void Forecaster::judge(const Profile& profile, const Eigen::RowVectorXd& feature
     result.in_distribution = false;
     result.warnings.push_back({code, message, advice});
   };
-  const Eigen::RowVectorXd distances = feature_distances(standardised_with_gaps(standardiser_, features), rows_);
+  const Eigen::RowVectorXd distances = feature_distances(standardiser_.apply_with_gaps(features), rows_);
   std::vector<Eigen::Index> order(static_cast<size_t>(distances.size()));
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](Eigen::Index a, Eigen::Index b) {
@@ -142,7 +133,7 @@ void Forecaster::judge(const Profile& profile, const Eigen::RowVectorXd& feature
 // Gaussian kernel of the feature distance.
 Eigen::MatrixXd Forecaster::covariance_near(const Eigen::RowVectorXd& features) const {
   const Calibration& calibration = bundle_->calibration;
-  const Eigen::RowVectorXd distances = feature_distances(standardised_with_gaps(standardiser_, features), rows_);
+  const Eigen::RowVectorXd distances = feature_distances(standardiser_.apply_with_gaps(features), rows_);
   double nearest = std::numeric_limits<double>::infinity();
   for (const double distance : distances) nearest = distance < nearest ? distance : nearest;
   if (!std::isfinite(nearest)) return calibration.residual_covariance;
@@ -171,7 +162,7 @@ Result<Forecast> Forecaster::forecast(const Profile& profile, const std::vector<
   judge(profile, features.row(0), disagreement(0), result);
 
   Gaussian belief{bundle_->predictor->predict(one).row(0), calibration.residual_covariance};
-  Eigen::VectorXd half = calibration.multiple.at("all") * expected_residuals(calibration, disagreement).row(0);
+  Eigen::VectorXd half = calibration.multiple * expected_residuals(calibration, disagreement).row(0);
   if (!result.in_distribution) {
     const double excess = bundle_->distance_limit > 0 ? result.distance / bundle_->distance_limit : kLeastFactor;
     half *= std::isnan(excess) ? kWidestFactor : std::clamp(excess, kLeastFactor, kWidestFactor);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <limits>
 
 #include "model/test_world.h"
 #include "model/train_bundle.h"
@@ -127,6 +128,30 @@ TEST(TrainBundle, SaysWhatItCannotTrain) {
   EXPECT_EQ(train_bundle(TrainingTable{}, {.model = "mean"}).error().code, "empty-table");
   EXPECT_EQ(train_bundle(additive_world({.programs = 4, .families = 1}).table, {.model = "mean"}).error().code,
             "too-few-families");
+}
+
+// With gaps the limit must be one that forecasts are judged by: of distances over what both programs have.
+TEST(TrainBundle, MeasuresUsualDistancesAsForecastsDo) {
+  TrainingTable table = additive_world({.programs = 12, .platforms = 3, .families = 6}).table;
+  for (size_t p = 0; p < 3; ++p) {
+    std::erase_if(table.profiles[p].metrics, [](const auto& item) { return item.first.starts_with("miss_"); });
+  }
+  const auto bundle = train_bundle(table, {.model = "mean"});
+  ASSERT_TRUE(bundle);
+  const Eigen::MatrixXd& features = bundle->training_features;
+  ASSERT_TRUE(features.array().isNaN().any());
+  const auto targets = make_targets(table);
+  const Eigen::MatrixXd rows = Standardiser::fit(features, targets->weights).apply_with_gaps(features);
+  const Eigen::MatrixXd distances = feature_distances(rows, rows);
+  double largest = 0;  // with this few programs the 95% quantile is the largest
+  for (Eigen::Index p = 0; p < rows.rows(); ++p) {
+    double least = std::numeric_limits<double>::infinity();
+    for (Eigen::Index q = 0; q < rows.rows(); ++q) {
+      if (p % 6 != q % 6) least = std::min(least, distances(p, q));
+    }
+    largest = std::max(largest, least);
+  }
+  EXPECT_NEAR(bundle->distance_limit, largest, 1e-12);
 }
 
 TEST(TrainBundle, KnowsAbsoluteTimesWhereTheWorkIsKnown) {

@@ -4,9 +4,17 @@
 
 namespace perfcast {
 
-StackPredictor::StackPredictor() : StackPredictor({"forest", "physics"}) {}
+std::vector<std::string> stack_parts(FeatureSpace::Kind kind) {
+  if (kind == FeatureSpace::Kind::kWork) return {"forest", "physics"};
+  return {"forest", "lasso", "cluster"};
+}
 
-StackPredictor::StackPredictor(const std::vector<std::string>& families) {
+StackPredictor::StackPredictor() : StackPredictor(stack_parts(FeatureSpace::Kind::kWork)) { by_profiles_ = true; }
+
+StackPredictor::StackPredictor(const std::vector<std::string>& families) { set_parts(families); }
+
+void StackPredictor::set_parts(const std::vector<std::string>& families) {
+  parts_.clear();
   for (const std::string& name : families) {
     auto part = make_predictor(name);
     if (part) parts_.push_back(std::move(*part));
@@ -14,6 +22,7 @@ StackPredictor::StackPredictor(const std::vector<std::string>& families) {
 }
 
 Status StackPredictor::fit(const TrainingTable& table, const FitOptions& options) {
+  if (by_profiles_) set_parts(stack_parts(FeatureSpace::choose(profiles_of(table)).kind()));
   for (const auto& part : parts_) {
     if (auto status = part->fit(table, options); !status) return status;
   }
@@ -31,18 +40,18 @@ OutOfFamily stack_of(const std::vector<Eigen::MatrixXd>& parts) {
   return result;
 }
 
-OutOfFamily StackPredictor::both(const std::vector<const Profile*>& profiles) const {
+OutOfFamily StackPredictor::forecast_parts(const std::vector<const Profile*>& profiles) const {
   std::vector<Eigen::MatrixXd> predictions;
   for (const auto& part : parts_) predictions.push_back(part->predict(profiles));
   return stack_of(predictions);
 }
 
 Eigen::MatrixXd StackPredictor::predict(const std::vector<const Profile*>& profiles) const {
-  return both(profiles).log_rpv;
+  return forecast_parts(profiles).log_rpv;
 }
 
 Eigen::VectorXd StackPredictor::disagreement(const std::vector<const Profile*>& profiles) const {
-  return both(profiles).disagreement;
+  return forecast_parts(profiles).disagreement;
 }
 
 std::vector<std::string> StackPredictor::parts() const {
@@ -54,6 +63,7 @@ std::vector<std::string> StackPredictor::parts() const {
 int64_t StackPredictor::outputs() const { return parts_.empty() ? 0 : parts_.front()->outputs(); }
 
 void StackPredictor::save(TensorMap& tensors) const {
+  tensors.put_json("parts", parts());
   for (const auto& part : parts_) {
     TensorMap state;
     part->save(state);
@@ -62,6 +72,15 @@ void StackPredictor::save(TensorMap& tensors) const {
 }
 
 Status StackPredictor::load(const TensorMap& tensors) {
+  // Earlier bundles don't name their parts: forest and physics.
+  if (const auto named = tensors.get_json("parts")) {
+    const auto is_one_of = [&named](FeatureSpace::Kind kind) { return *named == Json(stack_parts(kind)); };
+    if (is_one_of(FeatureSpace::Kind::kCounters)) {
+      set_parts(stack_parts(FeatureSpace::Kind::kCounters));
+    } else if (*named != Json(parts())) {
+      return Error{"bad-bundle", "the parts of the stack are unknown", "parts", "a bundle written by perfcast train"};
+    }
+  }
   for (const auto& part : parts_) {
     if (auto status = part->load(tensors.within(part->family())); !status) return status;
     if (part->outputs() != outputs()) {

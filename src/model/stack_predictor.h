@@ -8,7 +8,7 @@ namespace perfcast {
 
 class StackPredictor : public Predictor {
  public:
-  // Forest, kernel and physics with equal weights.
+  // Parts with equal weights; which, fit() decides by what the profiles tell: see stack_parts().
   StackPredictor();
   explicit StackPredictor(const std::vector<std::string>& families);
 
@@ -22,10 +22,16 @@ class StackPredictor : public Predictor {
   Status load(const TensorMap& tensors) override;
 
  private:
-  OutOfFamily both(const std::vector<const Profile*>& profiles) const;
+  void set_parts(const std::vector<std::string>& families);
+  OutOfFamily forecast_parts(const std::vector<const Profile*>& profiles) const;
 
   std::vector<std::unique_ptr<Predictor>> parts_;
+  bool by_profiles_ = false;
 };
+
+// Where profiles have an instruction mix, forest and physics; where they are plain counters, of which physics can make
+// nothing, forest, lasso and clusters.
+std::vector<std::string> stack_parts(FeatureSpace::Kind kind);
 
 // Mean and disagreement of the parts' forecasts, each [N x J]; at least one.
 OutOfFamily stack_of(const std::vector<Eigen::MatrixXd>& parts);

@@ -17,10 +17,10 @@ namespace {
 constexpr double kUsualShare = 0.95;
 constexpr double kLeastKernelShare = 0.2;
 
-// Distance of each training program to the nearest of another family.
+// Distance of each training program to the nearest of another family, as Forecaster measures it.
 double usual_distance(const Eigen::MatrixXd& features, const Targets& targets) {
   const Standardiser standardiser = Standardiser::fit(features, targets.weights);
-  const Eigen::MatrixXd rows = standardiser.apply(features);
+  const Eigen::MatrixXd rows = standardiser.apply_with_gaps(features);
   const Eigen::MatrixXd distances = feature_distances(rows, rows);
   std::vector<double> nearest;
   std::vector<double> weights;
@@ -31,10 +31,11 @@ double usual_distance(const Eigen::MatrixXd& features, const Targets& targets) {
         least = std::min(least, distances(p, q));
       }
     }
+    if (!std::isfinite(least)) continue;  // shares no feature with any other family
     nearest.push_back(least);
     weights.push_back(targets.weights(p) * targets.weights(p));
   }
-  return weighted_quantile(nearest, weights, kUsualShare);
+  return nearest.empty() ? 0 : weighted_quantile(nearest, weights, kUsualShare);
 }
 
 // The median over the programs that state a metric.

@@ -149,6 +149,10 @@ Eigen::MatrixXd Standardiser::apply(const Eigen::MatrixXd& rows) const {
   return result;
 }
 
+Eigen::MatrixXd Standardiser::apply_with_gaps(const Eigen::MatrixXd& rows) const {
+  return rows.array().isNaN().select(rows, apply(rows));
+}
+
 void Standardiser::save(TensorMap& tensors) const {
   tensors.put("feature_centre", centre);
   tensors.put("feature_scale", scale);

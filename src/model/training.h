@@ -41,6 +41,8 @@ struct Standardiser {
   double limit = 4;
   static Standardiser fit(const Eigen::MatrixXd& rows, const Eigen::VectorXd& weights);
   Eigen::MatrixXd apply(const Eigen::MatrixXd& rows) const;
+  // As apply(), but absent stays NaN: what distances between programs are made of.
+  Eigen::MatrixXd apply_with_gaps(const Eigen::MatrixXd& rows) const;
   void save(TensorMap& tensors) const;
   Status load(const TensorMap& tensors, int64_t columns);
 };

@@ -74,6 +74,12 @@ TEST(Standardiser, LeavesGapsOutAndClips) {
   const Eigen::MatrixXd applied = standardiser.apply(rows);
   EXPECT_EQ(applied(1, 1), 0);
   EXPECT_EQ(standardiser.apply(Eigen::MatrixXd::Constant(1, 2, 1e9))(0, 0), 4);
+  const Eigen::MatrixXd gaps = standardiser.apply_with_gaps(rows);
+  for (Eigen::Index i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(std::isnan(gaps(i)), std::isnan(rows(i)));
+    if (std::isnan(rows(i))) continue;
+    EXPECT_EQ(gaps(i), applied(i));
+  }
 }
 
 TEST(OutOfFamily, NeverSeesTheFamilyItForecasts) {
