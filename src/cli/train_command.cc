@@ -65,7 +65,7 @@ Result<Json> read_evaluation(const std::string& path, const std::string& model) 
     return Error{"bad-json-field", "the file is no evaluation", path, "what perfcast evaluate --json writes"};
   }
   const auto split = parse_split(in.string("split"));
-  const Json* rows = in.require_array("rows");
+  const Json* rows = in.require_array("models");
   if (const Status status = in.finish(); !status) return status.error();
   if (!split) return Error{"bad-json-field", split.error().message, path + ".split", split.error().expected};
   const bool scored = std::any_of(rows->begin(), rows->end(), [&](const Json& row) {

@@ -78,7 +78,7 @@ Eigen::MatrixXd FeatureSpace::extract(const std::vector<const Profile*>& profile
     for (const Counter& counter : counters_) {
       while (have != profile.metrics.end() && have->first < counter.metric) ++have;
       double value = have != profile.metrics.end() && have->first == counter.metric ? have->second : kNaN;
-      if (counter.logarithm) value = value + counter.floor > 0 ? std::log(value + counter.floor) : kNaN;
+      if (counter.logarithm) value = value >= 0 && value + counter.floor > 0 ? std::log(value + counter.floor) : kNaN;
       result(p, column++) = std::isfinite(value) ? value : kNaN;
     }
     const bool known = std::binary_search(hosts_.begin(), hosts_.end(), profile.host.cpu_model);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/auto_predictor.h"
@@ -9,6 +10,7 @@
 #include "model/linear/additive_cost.h"
 #include "model/neighbour/knn_predictor.h"
 #include "model/neural/dense_predictor.h"
+#include "model/neural/vae_predictor.h"
 #include "model/physics/physics_predictor.h"
 #include "model/stack_predictor.h"
 #include "model/test_world.h"
@@ -27,6 +29,14 @@ class EveryFamily : public testing::TestWithParam<std::string> {
   // The network at a size that tests can afford; every other family as it is.
   static std::unique_ptr<Predictor> unfitted() {
     if (GetParam() == "dnn") return std::make_unique<DensePredictor>(DenseOptions{.hidden = {32, 32}});
+    if (GetParam().starts_with("vae-dnn")) {
+      VaeRegressorConfig config;
+      config.latent = 4;
+      config.hidden = {16};
+      config.head_hidden = {32, 32};
+      config.pretrain_epochs = config.vae_epochs = config.head_epochs = 5;
+      return std::make_unique<VaePredictor>(GetParam(), config);
+    }
     auto predictor = make_predictor(GetParam());
     EXPECT_TRUE(predictor);
     return std::move(*predictor);
@@ -103,8 +113,50 @@ TEST_P(EveryFamily, RefusesAnEmptyTable) {
   EXPECT_EQ(status.error().code, "empty-table");
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, EveryFamily, testing::ValuesIn(predictor_families()),
-                         [](const auto& one) { return one.param; });
+INSTANTIATE_TEST_SUITE_P(Families, EveryFamily, testing::ValuesIn(predictor_families()), [](const auto& one) {
+  std::string name = one.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+// Each program profiled on each of two GPUs by a tool of which no instruction mix is known.
+TrainingTable counters_world() {
+  const World world = additive_world({.programs = 20, .platforms = 3, .families = 10});
+  TrainingTable table;
+  table.platforms = world.table.platforms;
+  for (size_t p = 0; p < world.table.programs.size(); ++p) {
+    for (const char* gpu : {"GPU A", "GPU B"}) {
+      Profile profile;
+      profile.host.cpu_model = gpu;
+      const auto value = static_cast<double>(p);
+      profile.metrics = {{"nvprof_warps_count", 1 + value * value}, {"nvprof_occupancy_ratio", value / 20}};
+      table.programs.push_back(world.table.programs[p]);
+      table.profiles.push_back(profile);
+      for (size_t j = 0; j < 3; ++j) table.times.push_back(world.table.at(p, j));
+    }
+  }
+  return table;
+}
+
+TEST_P(EveryFamily, TakesPlainCountersOrSaysThatItCannot) {
+  const TrainingTable table = counters_world();
+  auto predictor = unfitted();
+  const Status status = predictor->fit(table, {.seed = 1, .threads = 1});
+  if (GetParam() == "physics" || GetParam() == "nncost") {
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().code, "bad-profile");
+    return;
+  }
+  ASSERT_TRUE(status.ok()) << to_text(status.error());
+  TensorMap tensors;
+  predictor->save(tensors);
+  auto loaded = make_predictor(GetParam());
+  const Status read = (*loaded)->load(tensors);
+  ASSERT_TRUE(read.ok()) << to_text(read.error());
+  const Eigen::MatrixXd predicted = predictor->predict(profiles_of(table));
+  EXPECT_TRUE(predicted.allFinite());
+  EXPECT_EQ((*loaded)->predict(profiles_of(table)), predicted);
+}
 
 double held_out_error(Predictor& predictor, const TrainingTable& train, const TrainingTable& test) {
   EXPECT_TRUE(predictor.fit(train, {}).ok());
