@@ -118,7 +118,8 @@ struct TableOptions {
   std::vector<std::string> platforms;  // ids or verbatim names; empty: all with enough programs
   double minimum_coverage = 0.7;       // platforms measured on a smaller share of the programs are left out
   // Each good profile of a program is a row of its own, with the program's times: what a forecast from any one of the
-  // platforms it was profiled on would see. Profiles of platforms that are not the table's are left out. Else one row per program, with its first good profile.
+  // platforms it was profiled on would see. Profiles of platforms that are not the table's are left out. Else one row
+  // per program, with its first good profile.
   bool every_profile = false;
   // Only programs that were measured on every one of the platforms.
   bool complete_rows = false;

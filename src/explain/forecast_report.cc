@@ -19,6 +19,7 @@ constexpr double kSecondsPerHour = 3600;
 constexpr size_t kFeaturesKept = 12;
 // CPU time over wall time: below, the program waits; above, it runs on several cores.
 constexpr double kWaits = 0.9, kParallel = 1.1;
+constexpr double kContradicts = 1.5;  // seconds of this host, implied and measured
 
 struct Filter {
   std::string key, value;
@@ -73,7 +74,13 @@ void take_host_time(const Profile& profile, ForecastReport& report) {
   if (cpu && use <= kParallel) {
     report.host_time_s = cpu;
     report.time_basis = "cpu";
-    if (use < kWaits) {
+    const auto threads = positive(profile.metrics, "threads_peak_count");
+    if (threads && *threads > 1) {
+      report.notes.push_back(
+          fmt::format("{:.0f} threads at a time: seconds are CPU seconds, summed over them; forecasts "
+                      "are of one core",
+                      *threads));
+    } else if (use < kWaits) {
       report.notes.push_back("the program was on a CPU for " + std::to_string(std::lround(100 * use)) +
                              "% of its time: it waits, or other programs held the CPUs; seconds are CPU seconds");
     }
@@ -188,9 +195,32 @@ std::optional<Seconds> seconds_of(const Bundle& bundle, const Forecast& against_
   return seconds;
 }
 
-void add_instances(const std::vector<Server>& servers, const ForecastRequest& request, PlatformRow& row) {
+// Times measured elsewhere replace the run here as what seconds hang on. Where both speak of this host and disagree by
+// more than platforms of a line differ, one of them is of another input, in another unit, or of a busy machine.
+void note_contradiction(const Seconds& seconds, const Forecast& against_mean, const std::vector<Measurement>& measured,
+                        ForecastReport& report) {
+  if (!report.host || !report.host_time_s) return;
+  const auto host = static_cast<int64_t>(report.host->platform);
+  const bool stated = std::any_of(measured.begin(), measured.end(),
+                                  [&](const Measurement& measurement) { return measurement.platform == host; });
+  if (stated) return;
+  report.notes.push_back("seconds come from the measured times, not from the run here");
+  const double ratio = std::exp(seconds.log_of_one + against_mean.log_rpv(host)) / *report.host_time_s;
+  if (ratio < kContradicts && ratio > 1 / kContradicts) return;
+  report.notes.push_back(
+      fmt::format("the measured times put this host at {:.1f}x of what the run here took: were they "
+                  "of the same input, in seconds of CPU time?",
+                  ratio));
+}
+
+void add_instances(const std::vector<Server>& servers, const std::vector<Filter>& filters,
+                   const ForecastRequest& request, PlatformRow& row) {
   for (const Server& server : servers) {
     if (server.platform != row.platform.id) continue;
+    const bool wanted = std::all_of(filters.begin(), filters.end(), [&](const Filter& filter) {
+      return filter.key != "cloud" || lower_case(server.vendor) == filter.value;
+    });
+    if (!wanted) continue;
     InstanceRow instance{server, std::nullopt, std::nullopt};
     if (request.prices != nullptr) instance.price_per_hour = request.prices->per_hour(server.vendor, server.name);
     if (instance.price_per_hour && row.time_s) instance.cost = *instance.price_per_hour * *row.time_s / kSecondsPerHour;
@@ -267,7 +297,10 @@ Result<ForecastReport> make_forecast_report(const Forecaster& forecaster, const 
   }
   report.nearest = forecast.nearest;
   const auto seconds = seconds_of(bundle, *against_mean, *measured, report);
-  if (!measured->empty()) report.time_basis = "measured";
+  if (!measured->empty()) {
+    report.time_basis = "measured";
+    if (seconds) note_contradiction(*seconds, *against_mean, *measured, report);
+  }
   if (!seconds) report.time_basis.clear();
   if (request.prices != nullptr && !seconds) {
     report.notes.push_back(
@@ -299,13 +332,20 @@ Result<ForecastReport> make_forecast_report(const Forecaster& forecaster, const 
       row.time_lower_s = std::exp(log_time + seconds->lower(j));
       row.time_upper_s = std::exp(log_time + seconds->upper(j));
     }
-    if (request.instances || request.prices != nullptr) add_instances(bundle.servers, request, row);
+    if (request.instances || request.prices != nullptr) add_instances(bundle.servers, *filters, request, row);
     report.rows.push_back(std::move(row));
   }
   if (report.rows.empty()) {
     return Error{"no-platform", "the filters leave no platform", "--filter",
                  "vendor one of " + distinct(bundle.platforms, &Platform::vendor) + "; arch one of " +
                      distinct(bundle.platforms, &Platform::arch) + "; or a part of a platform's name"};
+  }
+  if (request.prices != nullptr && seconds &&
+      std::none_of(report.rows.begin(), report.rows.end(),
+                   [](const PlatformRow& row) { return row.cost.has_value(); })) {
+    report.notes.push_back(
+        "no platform shown has an instance type with a price: vendor and server must be written as "
+        "--instances shows them");
   }
   for (const Platform& platform : bundle.platforms) report.forecast_ids.push_back(platform.id);
   explain(bundle, profile, report);

@@ -14,6 +14,7 @@ namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 using testing::SizeIs;
 
 const Forecaster& forecaster() {
@@ -98,6 +99,28 @@ TEST(ForecastReport, SecondsKnowThatTheHostMayBeAnother) {
     EXPECT_LT(*modelled.rows[i].time_lower_s, *named.rows[i].time_lower_s);
     EXPECT_NEAR(modelled.rows[i].upper, named.rows[i].upper, 1e-12);  // relative times don't depend on the match
   }
+}
+
+TEST(ForecastReport, SaysWhereMeasuredTimesContradictTheRunHere) {
+  Profile nearest = example();
+  nearest.host.cpu_model = "Intel(R) Xeon(R) Processor";
+  nearest.host.model = 99;
+  const ForecastReport plain = report_of({}, nearest);
+  const PlatformRow& first = plain.rows.front();
+  ForecastRequest request;
+  request.measured_s = {{first.platform.name, *first.time_s}};
+  const auto agreeing = report_of(request, nearest).notes;
+  EXPECT_THAT(agreeing, Contains(HasSubstr("not from the run here")));
+  EXPECT_THAT(agreeing, Not(Contains(HasSubstr("of what the run here took"))));
+  request.measured_s = {{first.platform.name, 10 * *first.time_s}};
+  EXPECT_THAT(report_of(request, nearest).notes, Contains(HasSubstr("10.0x of what the run here took")));
+}
+
+TEST(ForecastReport, SaysThatSecondsAreSummedOverThreads) {
+  Profile profile = example();
+  EXPECT_THAT(report_of({}, profile).notes, Not(Contains(HasSubstr("threads at a time"))));
+  profile.metrics["threads_peak_count"] = 3;
+  EXPECT_THAT(report_of({}, profile).notes, Contains(HasSubstr("3 threads at a time")));
 }
 
 TEST(ForecastReport, HasNoSecondsForAHostLikeNone) {
@@ -187,6 +210,9 @@ TEST(ForecastReport, CostsComeFromPricesAndSeconds) {
     EXPECT_EQ(row.instances[0].server.name, "m2.x1");
     EXPECT_NEAR(*row.cost, *row.time_s / 1000, 1e-12);
   }
+  const auto elsewhere = PriceList::parse("vendor,server,price_per_hour\ncloud-z,m2.x1,3.6\n", "p.csv");
+  request.prices = &*elsewhere;
+  EXPECT_THAT(report_of(request).notes, Contains(HasSubstr("no platform shown has an instance type with a price")));
 }
 
 TEST(ForecastReport, ListsInstancesOnDemand) {
@@ -195,6 +221,10 @@ TEST(ForecastReport, ListsInstancesOnDemand) {
   request.instances = true;
   EXPECT_THAT(report_of(request).rows[0].instances, SizeIs(4));
   EXPECT_THAT(to_text(report_of(request), false), HasSubstr("vCPUs"));
+  request.filters = {"cloud=cloud-a"};
+  for (const PlatformRow& row : report_of(request).rows) {
+    for (const InstanceRow& instance : row.instances) EXPECT_EQ(instance.server.vendor, "cloud-a");
+  }
 }
 
 TEST(ForecastReport, SaysLoudlyWhatIsOutOfDistribution) {
