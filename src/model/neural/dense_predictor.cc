@@ -1,12 +1,12 @@
 #include "model/neural/dense_predictor.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 #include "base/random.h"
 #include "model/bundle.h"
 #include "model/neural/dense_kernels.h"
+#include "model/neural/packed_vae_regressor.h"
 
 namespace perfcast {
 namespace {
@@ -121,19 +121,7 @@ Eigen::MatrixXd DensePredictor::predict(const std::vector<const Profile*>& profi
 void DensePredictor::save(TensorMap& tensors) const {
   features_.save(tensors);
   tensors.put("mean", mean_);
-  const auto column = [](const std::vector<float>& values) -> Eigen::MatrixXf {
-    return Eigen::Map<const Eigen::VectorXf>(values.data(), static_cast<Eigen::Index>(values.size()));
-  };
-  tensors.put_json("layers", network_.layers().size());
-  for (size_t i = 0; i < network_.layers().size(); ++i) {
-    const PackedNetwork::Layer& layer = network_.layers()[i];
-    const std::string number = std::to_string(i);
-    const std::vector<int32_t>& words = layer.weights.words;
-    tensors.put_bytes("weights" + number,
-                      std::string(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(int32_t)));
-    tensors.put_float("scales" + number, column(layer.weights.scales));
-    tensors.put_float("bias" + number, column(layer.bias));
-  }
+  save_network(network_, tensors);
 }
 
 Status DensePredictor::load(const TensorMap& tensors) {
@@ -141,37 +129,14 @@ Status DensePredictor::load(const TensorMap& tensors) {
   const int64_t columns = features_.columns();
   const auto mean = tensors.get("mean", -1, 1);
   if (!mean) return mean.error();
-  const auto layers = tensors.get_json("layers");
-  if (!layers) return layers.error();
-  if (!layers->is_number_integer() || layers->get<int64_t>() < 1 || layers->get<int64_t>() > 64) {
-    return Error{"bad-bundle", "the number of layers is impossible", "layers", "1 to 64"};
-  }
-  PackedNetwork network;
-  int64_t inputs = columns;
-  for (int64_t i = 0; i < layers->get<int64_t>(); ++i) {
-    const std::string number = std::to_string(i);
-    const auto weights = tensors.get_bytes("weights" + number);
-    if (!weights) return weights.error();
-    const auto scales = tensors.get_float("scales" + number, inputs, 1);
-    if (!scales) return scales.error();
-    const auto bias = tensors.get_float("bias" + number, -1, 1);
-    if (!bias) return bias.error();
-    PackedNetwork::Layer layer;
-    layer.weights.inputs = inputs;
-    layer.weights.outputs = bias->rows();
-    layer.weights.words.resize(weights->size() / sizeof(int32_t));
-    std::memcpy(layer.weights.words.data(), weights->data(), layer.weights.words.size() * sizeof(int32_t));
-    layer.weights.scales.assign(scales->data(), scales->data() + scales->size());
-    layer.bias.assign(bias->data(), bias->data() + bias->size());
-    if (auto status = network.append(std::move(layer)); !status) return status;
-    inputs = bias->rows();
-  }
-  if (inputs != mean->rows()) {
-    return Error{"bad-bundle", "the network forecasts another number of platforms than its mean", "mean",
+  auto network = load_network(tensors);
+  if (!network) return network.error();
+  if (network->inputs() != columns || network->outputs() != mean->rows()) {
+    return Error{"bad-bundle", "the network reads or forecasts another number of columns than the model", "layers",
                  "a bundle written by perfcast train"};
   }
   mean_ = mean->col(0);
-  network_ = std::move(network);
+  network_ = std::move(*network);
   return {};
 }
 
