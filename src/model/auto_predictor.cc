@@ -12,7 +12,7 @@ namespace {
 // Networks and boosted trees are left out for their time: a fit per family left out, and again per fold of an
 // evaluation.
 std::vector<std::string> candidates(FeatureSpace::Kind kind) {
-  if (kind == FeatureSpace::Kind::kWork) return {"mean", "knn", "nncost", "kernel", "physics", "forest"};
+  if (kind == FeatureSpace::Kind::kWork) return {"mean", "knn", "cluster", "nncost", "kernel", "physics", "forest"};
   return {"mean", "knn", "cluster", "lasso", "kernel", "forest"};
 }
 

@@ -257,6 +257,24 @@ TEST(Stack, IsTheMeanOfItsPartsAndTellsHowFarTheyDisagree) {
   EXPECT_DOUBLE_EQ(stack_of({a, a}).disagreement(0), 0);
 }
 
+TEST(Stack, LoadsThePartsThatItsBundleNamesAndNoOthers) {
+  const TrainingTable table = two_kinds();
+  StackPredictor two({"knn", "forest"});
+  ASSERT_TRUE(two.fit(table, {}).ok());
+  TensorMap tensors;
+  two.save(tensors);
+  StackPredictor loaded;
+  ASSERT_TRUE(loaded.load(tensors).ok());
+  EXPECT_EQ(loaded.parts(), (std::vector<std::string>{"knn", "forest"}));
+  EXPECT_EQ(loaded.predict(profiles_of(table)), two.predict(profiles_of(table)));
+  for (const Json& wrong : {Json::array(), Json({"stack"}), Json({"knn", "knn"}), Json("knn"), Json({"knn", 1})}) {
+    tensors.put_json("parts", wrong);
+    const Status status = StackPredictor().load(tensors);
+    ASSERT_FALSE(status.ok()) << wrong;
+    EXPECT_EQ(status.error().code, "bad-bundle");
+  }
+}
+
 TEST(Auto, ChoosesTheAdditiveModelInAnAdditiveWorld) {
   AutoPredictor predictor;
   ASSERT_TRUE(predictor.fit(additive_world({.programs = 80, .platforms = 4, .families = 10}).table, {}).ok());

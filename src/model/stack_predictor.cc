@@ -1,11 +1,14 @@
 #include "model/stack_predictor.h"
 
+#include <set>
+
+#include "base/text.h"
 #include "model/bundle.h"
 
 namespace perfcast {
 
 std::vector<std::string> stack_parts(FeatureSpace::Kind kind) {
-  if (kind == FeatureSpace::Kind::kWork) return {"forest", "physics"};
+  if (kind == FeatureSpace::Kind::kWork) return {"forest", "physics", "knn", "cluster"};
   return {"forest", "lasso", "cluster"};
 }
 
@@ -72,15 +75,20 @@ void StackPredictor::save(TensorMap& tensors) const {
 }
 
 Status StackPredictor::load(const TensorMap& tensors) {
-  // Earlier bundles don't name their parts: forest and physics.
-  if (const auto named = tensors.get_json("parts")) {
-    const auto is_one_of = [&named](FeatureSpace::Kind kind) { return *named == Json(stack_parts(kind)); };
-    if (is_one_of(FeatureSpace::Kind::kCounters)) {
-      set_parts(stack_parts(FeatureSpace::Kind::kCounters));
-    } else if (*named != Json(parts())) {
-      return Error{"bad-bundle", "the parts of the stack are unknown", "parts", "a bundle written by perfcast train"};
-    }
+  const auto named = tensors.get_json("parts");
+  if (!named) return named.error();
+  // Parts may be others than this version would choose, but no stack of stacks.
+  static const std::set<std::string> known = {"forest", "physics", "knn", "cluster", "lasso", "kernel"};
+  std::vector<std::string> families;
+  for (const Json& name : named->is_array() ? *named : Json::array()) {
+    if (name.is_string() && known.contains(name.get<std::string>())) families.push_back(name.get<std::string>());
   }
+  const std::set<std::string> distinct(families.begin(), families.end());
+  if (families.empty() || families.size() != named->size() || distinct.size() != families.size()) {
+    return Error{"bad-bundle", "the parts of the stack are unknown", "parts",
+                 "some of " + join({known.begin(), known.end()}, ", ") + ", each once"};
+  }
+  set_parts(families);
   for (const auto& part : parts_) {
     if (auto status = part->load(tensors.within(part->family())); !status) return status;
     if (part->outputs() != outputs()) {

@@ -29,8 +29,9 @@ class StackPredictor : public Predictor {
   bool by_profiles_ = false;
 };
 
-// Where profiles have an instruction mix, forest and physics; where they are plain counters, of which physics can make
-// nothing, forest, lasso and clusters.
+// One of each kind, since what unlike models get wrong cancels out. Where profiles have an instruction mix: trees,
+// additive costs, neighbours, a linear model per cluster. Where they are plain counters, of which physics can make
+// nothing: forest, lasso, clusters.
 std::vector<std::string> stack_parts(FeatureSpace::Kind kind);
 
 // Mean and disagreement of the parts' forecasts, each [N x J]; at least one.
