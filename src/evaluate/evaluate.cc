@@ -105,6 +105,7 @@ class Evaluator {
       }
     }
     std::vector<std::pair<int64_t, int64_t>> sorted;
+    sorted.reserve(times.size());
     for (const auto& [column, count] : times) sorted.emplace_back(-count, column);
     std::sort(sorted.begin(), sorted.end());
     for (const auto& [count, column] : sorted) {
@@ -195,6 +196,7 @@ class Evaluator {
     for (const std::string& group : groups()) {
       const std::vector<int64_t> rows = rows_of_group(group);
       std::vector<Scores> scores;
+      scores.reserve(inputs.size());
       for (const ScoreInput& input : inputs) scores.push_back(score(rows_of(input, rows)));
       evaluation_.rows.push_back({model, group, average(scores), note, spread(scores)});
     }
@@ -248,6 +250,7 @@ class Evaluator {
       for (size_t g = 0; g < groups().size(); ++g) {
         const std::vector<int64_t> rows = rows_of_group(groups()[g]);
         std::vector<const MajorityVote*> votes_of_rows;
+        votes_of_rows.reserve(rows.size());
         for (const int64_t row : rows) votes_of_rows.push_back(vote_of[static_cast<size_t>(row)]);
         by_group[g].push_back(score_majority(rows_of(input, rows), votes_of_rows));
       }
