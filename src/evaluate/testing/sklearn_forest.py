@@ -1,4 +1,4 @@
-"""Forecasts of scikit-learn's forests for the matrices that forest_differential_test.cc writes.
+"""Forecasts of scikit-learn's forests for the matrices that sklearn_forest.cc writes.
 
     sklearn_forest.py FOLDER FOLDS TREES SHARE
 
