@@ -113,6 +113,22 @@ std::string program_key(const std::string& program_id) {
   return kept.empty() ? program_id : join(kept, ".");
 }
 
+std::string kept_together(Split split, const Program& program, size_t row) {
+  switch (split) {
+    case Split::kRandom:
+      return std::to_string(row);
+    case Split::kWorkload:
+      return program.id;
+    case Split::kProgram:
+      return program_key(program.id);
+    case Split::kProgramFamily:
+      return program.family;
+    case Split::kPlatform:
+      break;
+  }
+  return "";
+}
+
 std::vector<Fold> make_folds(const TrainingTable& table, Split split, int64_t folds, uint64_t seed) {
   folds = std::max<int64_t>(folds, 0);
   if ((split == Split::kRandom || split == Split::kWorkload) && folds == 0) folds = kDefaultFolds;
@@ -123,12 +139,7 @@ std::vector<Fold> make_folds(const TrainingTable& table, Split split, int64_t fo
     for (size_t i = 0; i < table.platforms.size(); ++i) groups[table.platforms[i].name].push_back(i);
   } else {
     for (size_t i = 0; i < table.programs.size(); ++i) {
-      const Program& program = table.programs[i];
-      const std::string key = split == Split::kRandom     ? std::to_string(i)
-                              : split == Split::kWorkload ? program.id
-                              : split == Split::kProgram  ? program_key(program.id)
-                                                          : program.family;
-      groups[key].push_back(i);
+      groups[kept_together(split, table.programs[i], i)].push_back(i);
     }
   }
   std::vector<Bin> bins = deal(groups, folds, seed);

@@ -18,6 +18,9 @@ std::string to_string(Split split);
 // "compress.lz4.6.b65536.d" -> "compress.lz4.d", "aiwc.lud.lud_diagonal.=large" -> "aiwc.lud.lud_diagonal"
 std::string program_key(const std::string& program_id);
 
+// Rows of a table with the same key stand on the same side of the split; kPlatform parts no rows and has none.
+std::string kept_together(Split split, const Program& program, size_t row);
+
 struct Fold {
   // Rows (programs) trained on and tested; for kPlatform the rows are the same and the columns differ.
   std::vector<size_t> train_programs, test_programs;

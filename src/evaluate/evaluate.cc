@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "base/text.h"
@@ -33,6 +34,7 @@ class Evaluator {
     for (size_t m = 1; m < models_.size(); ++m) add_model(m);
     add_rows("noise-floor", {noise_floor(table_, reference_)},
              "half of each platform's servers against the other half; platforms with at least two servers");
+    evaluation_.comparisons = compare_models(table_, options_.split, std::move(compared_), options_.seed);
     return std::move(evaluation_);
   }
 
@@ -103,6 +105,7 @@ class Evaluator {
       }
     }
     std::vector<std::pair<int64_t, int64_t>> sorted;
+    sorted.reserve(times.size());
     for (const auto& [column, count] : times) sorted.emplace_back(-count, column);
     std::sort(sorted.begin(), sorted.end());
     for (const auto& [count, column] : sorted) {
@@ -193,9 +196,17 @@ class Evaluator {
     for (const std::string& group : groups()) {
       const std::vector<int64_t> rows = rows_of_group(group);
       std::vector<Scores> scores;
+      scores.reserve(inputs.size());
       for (const ScoreInput& input : inputs) scores.push_back(score(rows_of(input, rows)));
-      evaluation_.rows.push_back({model, group, average(scores), note});
+      evaluation_.rows.push_back({model, group, average(scores), note, spread(scores)});
     }
+  }
+
+  // A row that forecasts times: scored by itself and against the others.
+  void add_compared_rows(const std::string& model, std::vector<ScoreInput> inputs, const std::string& note) {
+    add_rows(model, inputs, note);
+    const std::optional<double> mae_log = evaluation_.rows.back().scores.mae_log;  // of the group "all"
+    if (mae_log) compared_.push_back({model, *mae_log, std::move(inputs)});
   }
 
   void add_nearest_platform() {
@@ -211,13 +222,14 @@ class Evaluator {
       }
       inputs.push_back(scored(forecast, repetition));
     }
-    add_rows("nearest-platform", inputs, "measured times of the known platform with the nearest facts");
+    add_compared_rows("nearest-platform", std::move(inputs),
+                      "measured times of the known platform with the nearest facts");
   }
 
   void add_majority() {
     if (options_.split == Split::kPlatform) {
       for (const std::string& group : groups()) {
-        evaluation_.rows.push_back({"majority", group, {}, "no program was seen on an unknown platform: no vote"});
+        evaluation_.rows.push_back({"majority", group, {}, "no program was seen on an unknown platform: no vote", {}});
       }
       return;
     }
@@ -238,13 +250,14 @@ class Evaluator {
       for (size_t g = 0; g < groups().size(); ++g) {
         const std::vector<int64_t> rows = rows_of_group(groups()[g]);
         std::vector<const MajorityVote*> votes_of_rows;
+        votes_of_rows.reserve(rows.size());
         for (const int64_t row : rows) votes_of_rows.push_back(vote_of[static_cast<size_t>(row)]);
         by_group[g].push_back(score_majority(rows_of(input, rows), votes_of_rows));
       }
     }
     for (size_t g = 0; g < groups().size(); ++g) {
-      evaluation_.rows.push_back(
-          {"majority", groups()[g], average(by_group[g]), "the order that most training programs show"});
+      evaluation_.rows.push_back({"majority", groups()[g], average(by_group[g]),
+                                  "the order that most training programs show", spread(by_group[g])});
     }
   }
 
@@ -259,8 +272,8 @@ class Evaluator {
     } else if (is_mean) {
       note = "mean RPV of the training programs";
     }
-    add_rows(models_[m], inputs, note);
     add_details(m, inputs.front());
+    add_compared_rows(models_[m], std::move(inputs), note);
   }
 
   // Of the first repetition: entries, not averages, are what a reader looks up.
@@ -312,6 +325,7 @@ class Evaluator {
   int64_t reference_ = -1;
   std::vector<Repetition> repetitions_;
   std::vector<std::vector<FoldForecast>> forecasts_;  // [model][repetition], rows and columns of the whole table
+  std::vector<ComparedModel> compared_;
   Evaluation evaluation_;
 };
 

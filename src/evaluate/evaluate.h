@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "corpus/corpus.h"
 #include "corpus/splits.h"
+#include "evaluate/paired_comparison.h"
 #include "evaluate/scores.h"
 
 namespace perfcast {
@@ -38,6 +39,7 @@ struct EvaluationRow {
   std::string model, group;  // group "all": every program
   Scores scores;
   std::string note;
+  Scores spread;  // standard deviations over the repetitions; none with one seed
 };
 
 struct FamilyRow {
@@ -68,6 +70,7 @@ struct Evaluation {
   std::vector<EvaluationRow> rows;     // mean, majority, models, noise-floor; groups in order of the table, then `all`
   std::vector<FamilyRow> by_family;    // worst first within a model
   std::vector<ProgramRow> by_program;  // worst first within a model
+  std::vector<PairedComparison> comparisons;  // of the rows that forecast times, but the noise floor
   std::vector<std::string> notes;
 };
 

@@ -13,6 +13,7 @@ namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 TrainingTable table(const SyntheticOptions& options = {}) {
   auto made = make_training_table(synthetic_corpus(options), TableOptions{});
@@ -139,6 +140,40 @@ TEST(Evaluate, ForecastsUnknownPlatformsByTheirFacts) {
   EXPECT_EQ(row(*evaluation, "majority").scores.n, 0);
 }
 
+TEST(Evaluate, SeveralSeedsHaveASpread) {
+  EvaluationOptions options = options_for({"knn"}, Split::kRandom);
+  options.intervals = false;
+  options.seeds = 3;
+  const auto evaluation = evaluate(table(), options);
+  ASSERT_TRUE(evaluation) << to_text(evaluation.error());
+  EXPECT_GT(*row(*evaluation, "knn").spread.mae_log, 0);
+  EXPECT_GE(*row(*evaluation, "majority").spread.kendall_tau, 0);
+  EXPECT_EQ(row(*evaluation, "noise-floor").spread.mae_log, std::nullopt);  // needs no split: measured once
+  const Json json = to_json(*evaluation, "tiny.db", false);
+  EXPECT_EQ(json["seeds"], 3);
+  for (const Json& item : json["models"]) EXPECT_EQ(item.contains("spread"), item["model"] != "noise-floor");
+  EXPECT_THAT(to_text(*evaluation, "tiny.db", false), HasSubstr("standard deviation over the 3 seeds"));
+  options.seeds = 1;
+  EXPECT_THAT(to_text(*evaluate(table(), options), "tiny.db", false), Not(HasSubstr("standard deviation over")));
+}
+
+TEST(Evaluate, ComparesModelsOnTheSamePrograms) {
+  const auto evaluation = evaluate(table(), options_for({"knn", "kernel"}));
+  ASSERT_TRUE(evaluation) << to_text(evaluation.error());
+  ASSERT_EQ(evaluation->comparisons.size(), 3u * 3 * 2);  // pairs, groups, scores
+  for (const PairedComparison& comparison : evaluation->comparisons) {
+    const Scores &a = row(*evaluation, comparison.a, comparison.group).scores,
+                 &b = row(*evaluation, comparison.b, comparison.group).scores;
+    const bool errors = comparison.metric == "mae_log";
+    const double expected = errors ? *a.mae_log - *b.mae_log : *a.pair_order - *b.pair_order;
+    EXPECT_NEAR(comparison.difference, expected, 1e-12) << comparison.a << comparison.b << comparison.group;
+    EXPECT_EQ(comparison.units, comparison.group == "all" ? 8 : 4);
+    if (comparison.group == "all" && errors) {
+      EXPECT_LE(comparison.difference, 0);
+    }
+  }
+}
+
 TEST(Evaluate, WithoutIntervalsHasTheSamePointScores) {
   EvaluationOptions options = options_for({"knn"});
   const auto with = evaluate(table(), options);
@@ -177,14 +212,19 @@ TEST(EvaluationReport, HasTheFixedNames) {
   const Json json = to_json(*evaluation, "tiny.db", false);
   EXPECT_EQ(json["schema"], "perfcast.evaluation/1");
   EXPECT_EQ(json.begin().key(), "schema");
-  for (const char* name : {"corpus", "split", "platforms", "seeds", "models"}) EXPECT_TRUE(json.contains(name)) << name;
+  for (const char* name : {"corpus", "split", "platforms", "seeds", "models", "comparisons"})
+    EXPECT_TRUE(json.contains(name)) << name;
   Json knn;
   for (const Json& item : json["models"]) {
     if (item["model"] == "knn" && item["group"] == "all") knn = item;
   }
-  for (const char* name : {"n", "r2_log", "r2_log_platform", "r2", "mape", "median_error", "pair_order", "sos",
-                           "best_share", "regret", "coverage_90"}) {
+  for (const char* name : {"n", "r2_log", "r2_log_platform", "r2", "mape", "median_error", "mse", "mae", "mse_log",
+                           "mae_log", "pair_order", "kendall_tau", "sos", "best_share", "regret", "coverage_90"}) {
     EXPECT_TRUE(knn.contains(name)) << name;
+  }
+  EXPECT_FALSE(knn.contains("spread"));  // one seed
+  for (const char* name : {"a", "b", "group", "metric", "difference", "lower", "upper", "significant", "units"}) {
+    EXPECT_TRUE(json["comparisons"].back().contains(name)) << name;
   }
   EXPECT_FALSE(json.contains("program_errors"));
   EXPECT_TRUE(to_json(*evaluation, "tiny.db", true).contains("program_errors"));

@@ -25,28 +25,119 @@ std::string reference_name(const Evaluation& evaluation) {
   return evaluation.reference.empty() ? "geometric mean of the platforms" : evaluation.reference;
 }
 
-std::string scores_as_table(const Evaluation& evaluation) {
+std::vector<std::string> cells(const EvaluationRow& row, const Scores& s) {
+  return {row.group,
+          row.model,
+          std::to_string(row.scores.n),
+          digits(s.r2_log, 3),
+          digits(s.r2_log_platform, 3),
+          digits(s.r2, 3),
+          digits(s.mape, 3),
+          digits(s.median_error, 3),
+          digits(s.pair_order, 3),
+          digits(s.kendall_tau, 3),
+          digits(s.sos, 3),
+          digits(s.best_share, 3),
+          digits(s.regret, 3),
+          digits(s.coverage_90, 3)};
+}
+
+TextTable table_of_scores() {
   TextTable table;
   table.add_column("group", TextTable::Align::kLeft);
   table.add_column("model", TextTable::Align::kLeft);
   for (const char* title :
-       {"n", "R2 log", "by platf.", "R2", "MAPE", "median", "pairs", "SOS", "best", "regret", "cover 90%"}) {
+       {"n", "R2 log", "by platf.", "R2", "MAPE", "median", "pairs", "tau", "SOS", "best", "regret", "cover 90%"}) {
     table.add_column(title, TextTable::Align::kRight);
   }
+  return table;
+}
+
+std::string scores_as_table(const Evaluation& evaluation) {
+  TextTable table = table_of_scores();
   std::vector<std::string> groups;
   for (const EvaluationRow& row : evaluation.rows) {
     if (std::find(groups.begin(), groups.end(), row.group) == groups.end()) groups.push_back(row.group);
   }
   for (const std::string& group : groups) {
     for (const EvaluationRow& row : evaluation.rows) {
-      if (row.group != group) continue;
-      const Scores& s = row.scores;
-      table.add_row({row.group, row.model, std::to_string(s.n), digits(s.r2_log, 3), digits(s.r2_log_platform, 3),
-                     digits(s.r2, 3), digits(s.mape, 3), digits(s.median_error, 3), digits(s.pair_order, 3),
-                     digits(s.sos, 3), digits(s.best_share, 3), digits(s.regret, 3), digits(s.coverage_90, 3)});
+      if (row.group == group) table.add_row(cells(row, row.scores));
     }
   }
   return table.to_text();
+}
+
+bool has_any(const Scores& scores) {
+  return std::ranges::any_of(score_fields(),
+                             [&](const ScoreField& field) { return (scores.*field.value).has_value(); });
+}
+
+// Of all programs; empty with one seed.
+std::string spread_as_table(const Evaluation& evaluation) {
+  TextTable table = table_of_scores();
+  for (const EvaluationRow& row : evaluation.rows) {
+    if (row.group == "all" && has_any(row.spread)) table.add_row(cells(row, row.spread));
+  }
+  if (table.rows() == 0) return "";
+  return fmt::format("\nstandard deviation over the {} seeds\n{}", evaluation.seeds, table.to_text());
+}
+
+const char* units_of(Split split) {
+  switch (split) {
+    case Split::kRandom:
+      return "rows";
+    case Split::kWorkload:
+      return "workloads";
+    case Split::kProgram:
+      return "programs";
+    case Split::kProgramFamily:
+      return "families";
+    case Split::kPlatform:
+      return "platforms";
+  }
+  return "units";
+}
+
+std::string verdict(const PairedComparison& comparison) {
+  if (!comparison.lower) return "too few to tell";
+  if (!comparison.significant) return "no clear difference";
+  const bool a_is_better = (comparison.difference < 0) == (comparison.metric == "mae_log");
+  return (a_is_better ? comparison.a : comparison.b) + " is better";
+}
+
+// Of all programs; empty without comparisons.
+std::string comparisons_as_table(const Evaluation& evaluation) {
+  TextTable table;
+  table.add_column("a", TextTable::Align::kLeft);
+  table.add_column("b", TextTable::Align::kLeft);
+  table.add_column("score", TextTable::Align::kLeft);
+  table.add_column("a - b", TextTable::Align::kRight);
+  table.add_column("interval", TextTable::Align::kRight);
+  table.add_column(units_of(evaluation.split), TextTable::Align::kRight);
+  table.add_column("verdict", TextTable::Align::kLeft);
+  for (const PairedComparison& c : evaluation.comparisons) {
+    if (c.group != "all") continue;
+    table.add_row({c.a, c.b, c.metric == "mae_log" ? "log error" : "pairs", fmt::format("{:+.4f}", c.difference),
+                   c.lower ? fmt::format("{:+.4f} .. {:+.4f}", *c.lower, *c.upper) : "-", std::to_string(c.units),
+                   verdict(c)});
+  }
+  if (table.rows() == 0) return "";
+  return fmt::format("\npaired differences, a - b, over the same programs; 95% intervals by resampled {}\n{}",
+                     units_of(evaluation.split), table.to_text());
+}
+
+Json to_json(const PairedComparison& comparison) {
+  Json json;
+  json["a"] = comparison.a;
+  json["b"] = comparison.b;
+  json["group"] = comparison.group;
+  json["metric"] = comparison.metric;
+  json["difference"] = comparison.difference;
+  put(json, "lower", comparison.lower);
+  put(json, "upper", comparison.upper);
+  json["significant"] = comparison.significant;
+  json["units"] = comparison.units;
+  return json;
 }
 
 std::string worst_as_table(const Evaluation& evaluation) {
@@ -81,18 +172,7 @@ Json to_json(const Scores& scores) {
   json["n"] = scores.n;
   json["programs"] = scores.programs;
   json["families"] = scores.families;
-  put(json, "r2_log", scores.r2_log);
-  put(json, "r2_log_platform", scores.r2_log_platform);
-  put(json, "r2", scores.r2);
-  put(json, "mape", scores.mape);
-  put(json, "median_error", scores.median_error);
-  put(json, "pair_order", scores.pair_order);
-  put(json, "sos", scores.sos);
-  put(json, "best_share", scores.best_share);
-  put(json, "regret", scores.regret);
-  put(json, "coverage_90", scores.coverage_90);
-  put(json, "coverage_90_lower", scores.coverage_90_lower);
-  put(json, "coverage_90_upper", scores.coverage_90_upper);
+  for (const ScoreField& field : score_fields()) put(json, field.name, scores.*field.value);
   return json;
 }
 
@@ -120,9 +200,15 @@ Json to_json(const Evaluation& evaluation, const std::string& corpus, bool detai
     item["model"] = row.model;
     item["group"] = row.group;
     item.update(to_json(row.scores));
+    if (has_any(row.spread)) {
+      Json& spread = item["spread"];
+      for (const ScoreField& field : score_fields()) put(spread, field.name, row.spread.*field.value);
+    }
     if (!row.note.empty()) item["note"] = row.note;
     models.push_back(std::move(item));
   }
+  Json& comparisons = json["comparisons"] = Json::array();
+  for (const PairedComparison& comparison : evaluation.comparisons) comparisons.push_back(to_json(comparison));
   if (details) {
     Json& families = json["family_scores"] = Json::array();
     for (const FamilyRow& row : evaluation.by_family) {
@@ -165,7 +251,7 @@ std::string to_text(const Evaluation& evaluation, const std::string& corpus, boo
     }
     text += "measured on, so left out of the scores: " + join(choices, ", ") + "\n";
   }
-  text += "\n" + scores_as_table(evaluation);
+  text += "\n" + scores_as_table(evaluation) + spread_as_table(evaluation) + comparisons_as_table(evaluation);
   for (const EvaluationRow& row : evaluation.rows) {
     if (row.group != "all" || !row.scores.coverage_90 || row.model == "mean") continue;
     text +=

@@ -37,7 +37,7 @@ std::optional<double> determination(double squared_error, double squared_spread)
 }
 
 void score_values(const std::vector<Entry>& entries, int64_t columns, Scores& scores) {
-  double sum = 0, squared_error = 0;
+  double sum = 0, squared_error = 0, absolute_error = 0;
   std::vector<double> column_sum(columns, 0);
   std::vector<int64_t> column_count(columns, 0);
   std::vector<double> errors;
@@ -46,17 +46,21 @@ void score_values(const std::vector<Entry>& entries, int64_t columns, Scores& sc
     column_sum[entry.column] += entry.truth;
     ++column_count[entry.column];
     squared_error += (entry.predicted - entry.truth) * (entry.predicted - entry.truth);
+    absolute_error += std::abs(entry.predicted - entry.truth);
     errors.push_back(std::abs(std::expm1(entry.predicted - entry.truth)));
   }
-  const double center = sum / static_cast<double>(entries.size());
-  double spread = 0, platform_spread = 0;
+  const auto samples = static_cast<double>(entries.size());
+  const double center = sum / samples;
+  double squares = 0, platform_squares = 0;
   for (const Entry& entry : entries) {
     const double of_column = entry.truth - column_sum[entry.column] / static_cast<double>(column_count[entry.column]);
-    spread += (entry.truth - center) * (entry.truth - center);
-    platform_spread += of_column * of_column;
+    squares += (entry.truth - center) * (entry.truth - center);
+    platform_squares += of_column * of_column;
   }
-  scores.r2_log = determination(squared_error, spread);
-  scores.r2_log_platform = determination(squared_error, platform_spread);
+  scores.r2_log = determination(squared_error, squares);
+  scores.r2_log_platform = determination(squared_error, platform_squares);
+  scores.mse_log = squared_error / samples;
+  scores.mae_log = absolute_error / samples;
   scores.mape = mean(errors);
   scores.median_error = median(errors);
 }
@@ -72,10 +76,10 @@ void for_each_row(const std::vector<Entry>& entries, const Visit& visit) {
   }
 }
 
-// The paper's R2: linear times relative to the fastest platform, on either side.
+// The paper's R2, and the errors it is made of: linear times relative to the fastest platform, on either side.
 void score_linear(const std::vector<Entry>& entries, Scores& scores) {
   std::vector<double> truths;
-  double squared_error = 0;
+  double squared_error = 0, absolute_error = 0;
   for_each_row(entries, [&](const Entry* first, const Entry* end) {
     if (end - first < 2) return;
     double best = first->truth, best_predicted = first->predicted;
@@ -87,19 +91,24 @@ void score_linear(const std::vector<Entry>& entries, Scores& scores) {
       const double truth = std::exp(entry->truth - best), predicted = std::exp(entry->predicted - best_predicted);
       truths.push_back(truth);
       squared_error += (predicted - truth) * (predicted - truth);
+      absolute_error += std::abs(predicted - truth);
     }
   });
+  if (truths.empty()) return;
   const double center = mean(truths);
-  double spread = 0;
-  for (const double truth : truths) spread += (truth - center) * (truth - center);
-  scores.r2 = determination(squared_error, spread);
+  double squares = 0;
+  for (const double truth : truths) squares += (truth - center) * (truth - center);
+  scores.r2 = determination(squared_error, squares);
+  scores.mse = squared_error / static_cast<double>(truths.size());
+  scores.mae = absolute_error / static_cast<double>(truths.size());
 }
 
 // Shares that are counted row by row, shared by models and the majority vote.
 struct OrderCounts {
   double pairs_right = 0;
   int64_t pairs = 0, whole = 0, whole_right = 0, choices = 0, best_right = 0;
-  double regret_sum = 0;
+  double regret_sum = 0, tau_sum = 0;
+  int64_t orders = 0;
 
   void add_pair(int64_t predicted_sign, int64_t truth_sign) {
     ++pairs;
@@ -114,6 +123,10 @@ struct OrderCounts {
     if (chosen <= best) ++best_right;
     regret_sum += std::exp(chosen - best);
   }
+  void add_tau(double tau) {
+    ++orders;
+    tau_sum += tau;
+  }
   void write(Scores& scores) const {
     if (pairs > 0) scores.pair_order = pairs_right / static_cast<double>(pairs);
     if (whole > 0) scores.sos = static_cast<double>(whole_right) / static_cast<double>(whole);
@@ -121,6 +134,7 @@ struct OrderCounts {
       scores.best_share = static_cast<double>(best_right) / static_cast<double>(choices);
       scores.regret = regret_sum / static_cast<double>(choices);
     }
+    if (orders > 0) scores.kendall_tau = tau_sum / static_cast<double>(orders);
   }
 };
 
@@ -130,6 +144,19 @@ std::vector<int64_t> complete_sizes(const ScoreInput& input) {
 }
 
 int sign(double value) { return (value > 0) - (value < 0); }
+
+// Absent: the measured times all tie. 0: the forecasts do.
+std::optional<double> tau_of_row(const Entry* first, const Entry* end) {
+  std::vector<double> truth, predicted;
+  for (const Entry* entry = first; entry != end; ++entry) {
+    truth.push_back(entry->truth);
+    predicted.push_back(entry->predicted);
+  }
+  const auto [low, high] = std::minmax_element(truth.begin(), truth.end());
+  if (!(*low < *high)) return std::nullopt;
+  const double tau = kendall_tau(truth, predicted);
+  return std::isnan(tau) ? 0 : tau;
+}
 
 void score_order(const ScoreInput& input, const std::vector<Entry>& entries, Scores& scores) {
   static const double kApart = std::log(kPairApartRatio);
@@ -149,6 +176,7 @@ void score_order(const ScoreInput& input, const std::vector<Entry>& entries, Sco
       ++counts.whole;
       if (same_order) ++counts.whole_right;
     }
+    if (const auto tau = tau_of_row(first, end)) counts.add_tau(*tau);
     const auto by_prediction = [](const Entry& a, const Entry& b) { return a.predicted < b.predicted; };
     const auto by_truth = [](const Entry& a, const Entry& b) { return a.truth < b.truth; };
     counts.add_choice(std::min_element(first, end, by_prediction)->truth,
@@ -215,26 +243,6 @@ Scores score(const ScoreInput& input) {
   score_order(input, entries, scores);
   score_coverage(input, entries, scores);
   return scores;
-}
-
-Scores average(const std::vector<Scores>& repetitions) {
-  Scores result;
-  if (repetitions.empty()) return result;
-  result = repetitions.front();
-  for (const auto field : {&Scores::r2_log, &Scores::r2_log_platform, &Scores::r2, &Scores::mape, &Scores::median_error,
-                           &Scores::pair_order, &Scores::sos, &Scores::best_share, &Scores::regret,
-                           &Scores::coverage_90, &Scores::coverage_90_lower, &Scores::coverage_90_upper}) {
-    std::vector<double> values;
-    for (const Scores& scores : repetitions) {
-      if (scores.*field) values.push_back(*(scores.*field));
-    }
-    if (values.empty()) {
-      result.*field = std::nullopt;
-    } else {
-      result.*field = mean(values);
-    }
-  }
-  return result;
 }
 
 void relative_to(int64_t reference, ScoreInput& input) {
@@ -332,14 +340,18 @@ Scores score_majority(const ScoreInput& input, const std::vector<const MajorityV
     if (end - first < 2) return;
     const auto row = truth.row(first->row);
     double best = first->truth;
+    double concordance = 0, decided = 0, apart = 0;  // tau-b: pairs that tie on neither, on either side
     for (const Entry* a = first; a != end; ++a) {
       best = std::min(best, a->truth);
       for (const Entry* b = a + 1; b != end; ++b) {
-        if (std::abs(a->truth - b->truth) > kApart) {
-          counts.add_pair(vote.pair(a->column, b->column), sign(a->truth - b->truth));
-        }
+        const int voted = vote.pair(a->column, b->column), measured = sign(a->truth - b->truth);
+        if (std::abs(a->truth - b->truth) > kApart) counts.add_pair(voted, measured);
+        concordance += voted * measured;
+        decided += std::abs(voted);
+        apart += std::abs(measured);
       }
     }
+    if (apart > 0) counts.add_tau(decided > 0 ? concordance / std::sqrt(decided * apart) : 0);
     if (end - first == complete[first->row]) {
       ++counts.whole;
       double previous = -std::numeric_limits<double>::infinity();

@@ -4,6 +4,7 @@
 #include <Eigen/Dense>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,13 @@ struct Scores {
   int64_t families = 0;  // of those rows
   std::optional<double> r2_log, r2_log_platform, r2;
   std::optional<double> mape, median_error;
+  // Mean squared and mean absolute error of the linear times that `r2` is about (relative to the row's fastest
+  // platform, on either side), and of the logs of relative times.
+  std::optional<double> mse, mae, mse_log, mae_log;
   std::optional<double> pair_order, sos, best_share, regret;
+  // Mean over rows of Kendall's tau-b between predicted and measured times. A row whose measured times all tie is no
+  // sample; a forecast that puts all platforms level has found no order: 0.
+  std::optional<double> kendall_tau;
   std::optional<double> coverage_90;
   // 95% binomial interval of the coverage where families, not entries, are the independent samples.
   std::optional<double> coverage_90_lower, coverage_90_upper;
@@ -43,8 +50,17 @@ inline constexpr double kPairApartRatio = 1.05;
 
 Scores score(const ScoreInput& input);
 
+// Every score by the name that it has in perfcast.evaluation/1, in the order of reports.
+struct ScoreField {
+  const char* name;
+  std::optional<double> Scores::*value;
+};
+std::span<const ScoreField> score_fields();
+
 // Mean of each score over repetitions (seeds) that have it; counts are those of the first.
 Scores average(const std::vector<Scores>& repetitions);
+// Standard deviation (n - 1) of each score over the repetitions that have it; absent below two of them. Counts are 0.
+Scores spread(const std::vector<Scores>& repetitions);
 
 // Each row minus its mean over the entries that are present in both (`reference` < 0), or minus its entry in column
 // `reference`, which then becomes absent: it is 0 by definition and no sample. Rows without the reference become
@@ -72,7 +88,8 @@ class MajorityVote {
   int64_t fastest_ = -1;
 };
 
-// Scores of majority votes on the truth of `input`: one vote per row (rows of one fold share theirs).
+// Scores of majority votes on the truth of `input`: one vote per row (rows of one fold share theirs). Kendall's tau is
+// that of the pair votes, which need no complete training row.
 Scores score_majority(const ScoreInput& input, const std::vector<const MajorityVote*>& votes);
 
 }  // namespace perfcast

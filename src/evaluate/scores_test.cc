@@ -46,11 +46,44 @@ TEST(Scores, OfOneRowWithTwoPlatformsSwapped) {
   EXPECT_THAT(scores.r2, Optional(Near(-5.0 / 7)));  // SSE 8, SST 14/3
   EXPECT_THAT(scores.mape, Optional(Near(0.5)));     // 0, 1, 0.5
   EXPECT_THAT(scores.median_error, Optional(Near(0.5)));
+  EXPECT_THAT(scores.mse, Optional(Near(8.0 / 3)));  // errors 0, 2, -2
+  EXPECT_THAT(scores.mae, Optional(Near(4.0 / 3)));
+  EXPECT_THAT(scores.mse_log, Optional(Near(2.0 / 3 * std::log(2) * std::log(2))));
+  EXPECT_THAT(scores.mae_log, Optional(Near(2.0 / 3 * std::log(2))));
   EXPECT_THAT(scores.pair_order, Optional(Near(2.0 / 3)));
+  EXPECT_THAT(scores.kendall_tau, Optional(Near(1.0 / 3)));  // two pairs right, one wrong
   EXPECT_THAT(scores.sos, Optional(0.0));
   EXPECT_THAT(scores.best_share, Optional(1.0));
   EXPECT_THAT(scores.regret, Optional(Near(1.0)));
   EXPECT_EQ(scores.coverage_90, std::nullopt);
+}
+
+TEST(Scores, LinearErrorsAreRelativeToTheFastestPlatformOnEitherSide) {
+  // Both rows say "twice as slow"; scaled as a whole they say the same.
+  const Scores scores = score(input_of(logs({{3, 6}, {1, 4}}), logs({{0.5, 1}, {7, 14}})));
+  EXPECT_THAT(scores.mse, Optional(Near(1.0)));  // 0, 0, 0, 2
+  EXPECT_THAT(scores.mae, Optional(Near(0.5)));
+}
+
+TEST(Scores, ALonePlatformHasLogErrorsAndNoLinearOnes) {
+  const Scores scores = score(input_of(logs({{2, kAbsent}}), logs({{1, 3}})));
+  EXPECT_THAT(scores.mae_log, Optional(Near(std::log(2))));
+  EXPECT_EQ(scores.mae, std::nullopt);
+  EXPECT_EQ(scores.mse, std::nullopt);
+  EXPECT_EQ(scores.kendall_tau, std::nullopt);
+}
+
+TEST(Scores, KendallTauIsTheMeanOverRows) {
+  const auto tau = [](const Eigen::MatrixXd& truth, const Eigen::MatrixXd& predicted) {
+    return score(input_of(truth, predicted)).kendall_tau;
+  };
+  EXPECT_THAT(tau(logs({{1, 2, 4}, {1, 2, 4}}), logs({{1, 2, 3}, {3, 2, 1}})), Optional(Near(0.0)));
+  // One pair tied in the forecast, the other two right: 2 / sqrt(3 * 2).
+  EXPECT_THAT(tau(logs({{1, 2, 4}}), logs({{1, 2, 2}})), Optional(Near(2 / std::sqrt(6))));
+  EXPECT_EQ(tau(logs({{2, 2, 2}}), logs({{1, 2, 3}})), std::nullopt);
+  // No order found is no order right: the mean of 1 and 0.
+  EXPECT_THAT(tau(logs({{1, 2, 4}, {1, 2, 4}}), logs({{1, 2, 3}, {5, 5, 5}})), Optional(Near(0.5)));
+  EXPECT_THAT(tau(logs({{1, kAbsent, 4}}), logs({{1, 9, 4}})), Optional(Near(1.0)));
 }
 
 TEST(Scores, CountRowsSeparatelyForOrderAndTogetherForValues) {
@@ -128,6 +161,33 @@ TEST(Scores, AverageOverTheSeedsThatHaveAScore) {
   EXPECT_EQ(both.regret, std::nullopt);
 }
 
+TEST(Scores, SpreadOverTheSeedsIsTheStandardDeviation) {
+  Scores a, b, c;
+  a.n = b.n = c.n = 7;
+  a.mae_log = 0.1;
+  b.mae_log = 0.3;
+  c.mae_log = 0.5;
+  a.sos = 0.5;
+  const Scores over = spread({a, b, c});
+  EXPECT_EQ(over.n, 0);
+  EXPECT_THAT(over.mae_log, Optional(Near(0.2)));
+  EXPECT_EQ(over.sos, std::nullopt);  // one repetition has no spread
+  EXPECT_EQ(spread({a}).mae_log, std::nullopt);
+  EXPECT_THAT(spread({a, a}).mae_log, Optional(0.0));
+}
+
+TEST(Scores, EveryScoreHasAName) {
+  // A score that is left out of the list would be neither averaged nor written. Counts aside, Scores is nothing but
+  // optional<double>.
+  constexpr size_t kCounts = 3 * sizeof(int64_t);
+  EXPECT_EQ(score_fields().size(), (sizeof(Scores) - kCounts) / sizeof(std::optional<double>));
+  Scores all;
+  for (const ScoreField& field : score_fields()) {
+    EXPECT_EQ(all.*field.value, std::nullopt) << field.name << " is there twice";
+    all.*field.value = 1;
+  }
+}
+
 TEST(RelativeTo, TheMeanCentersBothSidesOverTheSameEntries) {
   ScoreInput input = input_of(logs({{2, 8, kAbsent}}), logs({{1, 4, 1024}}));
   input.lower = input.predicted.array() - 1;
@@ -173,6 +233,7 @@ TEST(ScoreMajority, CountsVotesAgainstMeasuredRows) {
   EXPECT_THAT(scores.sos, Optional(0.5));
   EXPECT_THAT(scores.best_share, Optional(0.5));
   EXPECT_THAT(scores.regret, Optional(Near(1.5)));
+  EXPECT_THAT(scores.kendall_tau, Optional(Near(2.0 / 3)));  // 1 and 1/3
   EXPECT_EQ(scores.mape, std::nullopt);
 }
 
