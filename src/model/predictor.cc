@@ -62,8 +62,15 @@ Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family) {
   for (const Entry& entry : kFamilies) {
     if (family == entry.name) return entry.make(entry.name);
   }
+  if (family.find('+') != std::string::npos) {
+    const std::vector<std::string> parts = split(family, '+');
+    if (is_stack_of_parts(parts)) return std::unique_ptr<Predictor>(std::make_unique<StackPredictor>(parts));
+    return Error{"unknown-model", "'" + family + "' is no mean of several models", family,
+                 "two or more of " + join(stackable_families(), ", ") + ", each once, joined by '+'"};
+  }
   const std::vector<std::string> names = predictor_families();
-  return Error{"unknown-model", "there is no model '" + family + "'", family, "one of " + join(names, ", ")};
+  return Error{"unknown-model", "there is no model '" + family + "'", family,
+               "one of " + join(names, ", ") + ", or the mean of several: forest+physics"};
 }
 
 std::vector<std::string> predictor_families() {

@@ -51,7 +51,8 @@ class Predictor {
   virtual Status load(const TensorMap& tensors) = 0;
 };
 
-// An explicit list; an unknown name is "unknown-model" with the valid ones listed.
+// An explicit list, and means of several as "forest+physics"; an unknown name is "unknown-model" with the valid ones
+// listed.
 Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family);
 std::vector<std::string> predictor_families();
 

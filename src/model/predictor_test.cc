@@ -267,7 +267,15 @@ TEST(Stack, LoadsThePartsThatItsBundleNamesAndNoOthers) {
   ASSERT_TRUE(loaded.load(tensors).ok());
   EXPECT_EQ(loaded.parts(), (std::vector<std::string>{"knn", "forest"}));
   EXPECT_EQ(loaded.predict(profiles_of(table)), two.predict(profiles_of(table)));
-  for (const Json& wrong : {Json::array(), Json({"stack"}), Json({"knn", "knn"}), Json("knn"), Json({"knn", 1})}) {
+  const auto by_name = make_predictor("knn+forest");
+  ASSERT_TRUE(by_name.ok());
+  EXPECT_EQ((*by_name)->family(), "knn+forest");
+  for (const char* wrong : {"knn+", "knn+knn", "knn+stack", "+", "knn+unheard-of"}) {
+    ASSERT_FALSE(make_predictor(wrong).ok()) << wrong;
+    EXPECT_EQ(make_predictor(wrong).error().code, "unknown-model");
+  }
+  for (const Json& wrong : {Json::array(), Json::array({"stack", "knn"}), Json::array({"knn"}),
+                            Json::array({"knn", "knn"}), Json("knn"), Json::array({"knn", 1})}) {
     tensors.put_json("parts", wrong);
     const Status status = StackPredictor().load(tensors);
     ASSERT_FALSE(status.ok()) << wrong;

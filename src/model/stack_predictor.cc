@@ -1,5 +1,6 @@
 #include "model/stack_predictor.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/text.h"
@@ -10,6 +11,21 @@ namespace perfcast {
 std::vector<std::string> stack_parts(FeatureSpace::Kind kind) {
   if (kind == FeatureSpace::Kind::kWork) return {"forest", "physics", "knn", "cluster"};
   return {"forest", "lasso", "cluster"};
+}
+
+const std::vector<std::string>& stackable_families() {
+  static const std::vector<std::string> families = {"knn",    "cluster", "lasso",   "nnlasso", "nncost",
+                                                    "kernel", "forest",  "physics", "gbt",     "dnn"};
+  return families;
+}
+
+bool is_stack_of_parts(const std::vector<std::string>& families) {
+  const std::set<std::string> distinct(families.begin(), families.end());
+  const std::vector<std::string>& known = stackable_families();
+  return families.size() >= 2 && distinct.size() == families.size() &&
+         std::all_of(families.begin(), families.end(), [&known](const std::string& family) {
+           return std::find(known.begin(), known.end(), family) != known.end();
+         });
 }
 
 StackPredictor::StackPredictor() : StackPredictor(stack_parts(FeatureSpace::Kind::kWork)) { by_profiles_ = true; }
@@ -63,6 +79,8 @@ std::vector<std::string> StackPredictor::parts() const {
   return names;
 }
 
+std::string StackPredictor::family() const { return by_profiles_ ? "stack" : join(parts(), "+"); }
+
 int64_t StackPredictor::outputs() const { return parts_.empty() ? 0 : parts_.front()->outputs(); }
 
 void StackPredictor::save(TensorMap& tensors) const {
@@ -77,16 +95,13 @@ void StackPredictor::save(TensorMap& tensors) const {
 Status StackPredictor::load(const TensorMap& tensors) {
   const auto named = tensors.get_json("parts");
   if (!named) return named.error();
-  // Parts may be others than this version would choose, but no stack of stacks.
-  static const std::set<std::string> known = {"forest", "physics", "knn", "cluster", "lasso", "kernel"};
   std::vector<std::string> families;
   for (const Json& name : named->is_array() ? *named : Json::array()) {
-    if (name.is_string() && known.contains(name.get<std::string>())) families.push_back(name.get<std::string>());
+    if (name.is_string()) families.push_back(name.get<std::string>());
   }
-  const std::set<std::string> distinct(families.begin(), families.end());
-  if (families.empty() || families.size() != named->size() || distinct.size() != families.size()) {
+  if (families.size() != named->size() || !is_stack_of_parts(families)) {
     return Error{"bad-bundle", "the parts of the stack are unknown", "parts",
-                 "some of " + join({known.begin(), known.end()}, ", ") + ", each once"};
+                 "two or more of " + join(stackable_families(), ", ") + ", each once"};
   }
   set_parts(families);
   for (const auto& part : parts_) {

@@ -10,9 +10,10 @@ class StackPredictor : public Predictor {
  public:
   // Parts with equal weights; which, fit() decides by what the profiles tell: see stack_parts().
   StackPredictor();
+  // Parts as given: is_stack_of_parts().
   explicit StackPredictor(const std::vector<std::string>& families);
 
-  std::string family() const override { return "stack"; }
+  std::string family() const override;  // "stack", or the given parts joined by '+'
   Status fit(const TrainingTable& table, const FitOptions& options) override;
   Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
   Eigen::VectorXd disagreement(const std::vector<const Profile*>& profiles) const override;
@@ -33,6 +34,10 @@ class StackPredictor : public Predictor {
 // additive costs, neighbours, a linear model per cluster. Where they are plain counters, of which physics can make
 // nothing: forest, lasso, clusters.
 std::vector<std::string> stack_parts(FeatureSpace::Kind kind);
+
+// What a stack may be made of: no stack of stacks, and nothing whose fit takes minutes where it is repeated per family.
+const std::vector<std::string>& stackable_families();
+bool is_stack_of_parts(const std::vector<std::string>& families);  // at least two, each stackable, each once
 
 // Mean and disagreement of the parts' forecasts, each [N x J]; at least one.
 OutOfFamily stack_of(const std::vector<Eigen::MatrixXd>& parts);
