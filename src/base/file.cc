@@ -96,7 +96,10 @@ Result<std::string> read_file(const std::string& path, size_t limit_bytes) {
 Status write_file_atomically(const std::string& path, std::string_view content) {
   if (path == "-") {
     if (std::fwrite(content.data(), 1, content.size(), stdout) != content.size() || std::fflush(stdout) != 0) {
-      return system_error("standard output", "write");
+      const bool closed = errno == EPIPE;
+      Error error = system_error("standard output", "write");
+      if (closed) error.code = "closed-pipe";  // the reader has what it wanted: `perfcast metrics | head`
+      return error;
     }
     return {};
   }
