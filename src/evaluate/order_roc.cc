@@ -25,7 +25,18 @@ std::vector<int64_t> voted_order(const ScoreInput& input, const MajorityVote& vo
 
 OrderScores scores_of(std::vector<RocSample> orders, std::vector<RocSample> pairs) {
   const Roc order = roc_of(std::move(orders)), pair = roc_of(std::move(pairs));
-  return {order.auc, order.sensitivity, order.specificity, pair.auc, pair.sensitivity, pair.specificity};
+  OrderScores scores;
+  if (order.auc) {
+    scores.order_auc = order.auc;
+    scores.order_sensitivity = order.sensitivity;
+    scores.order_specificity = order.specificity;
+  }
+  if (pair.auc) {
+    scores.pair_auc = pair.auc;
+    scores.pair_sensitivity = pair.sensitivity;
+    scores.pair_specificity = pair.specificity;
+  }
+  return scores;
 }
 
 }  // namespace

@@ -52,7 +52,8 @@ std::vector<RocSample> order_samples(const ScoreInput& input, const MajorityVote
 // the voted faster one.
 std::vector<RocSample> pair_samples(const ScoreInput& input, const MajorityVotes& votes);
 
-// Both, without their curves. Absent where roc_of() has none.
+// Both, without their curves. Absent where one class is empty: where nobody runs in the majority order, never to say so
+// is no merit.
 struct OrderScores {
   std::optional<double> order_auc, order_sensitivity, order_specificity;
   std::optional<double> pair_auc, pair_sensitivity, pair_specificity;

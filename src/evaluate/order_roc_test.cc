@@ -165,8 +165,15 @@ TEST(OrderScores, WithoutAWholeMajorityOrderAreOfPairsAlone) {
   const auto vote = votes(logs({{1, 2, kAbsent}, {kAbsent, 2, 4}, {1, kAbsent, 4}}), 2);
   const OrderScores scores = order_scores(input_of(logs({{1, 2, 4}, {4, 2, 1}}), logs({{1, 2, 4}, {4, 2, 1}})), vote);
   EXPECT_EQ(scores.order_auc, std::nullopt);
-  EXPECT_EQ(scores.order_sensitivity, std::nullopt);
+  EXPECT_EQ(scores.order_specificity, std::nullopt);
   EXPECT_THAT(scores.pair_auc, Optional(1.0));
+}
+
+TEST(OrderScores, OfOneClassAreAbsent) {
+  const auto vote = votes(logs({{1, 2, 4}}), 1);
+  const OrderScores scores = order_scores(input_of(logs({{4, 2, 1}}), logs({{4, 2, 1}})), vote);
+  EXPECT_EQ(scores.order_specificity, std::nullopt);
+  EXPECT_EQ(scores.pair_specificity, std::nullopt);
 }
 
 TEST(OrderScores, AverageOverTheSeedsThatHaveThem) {
