@@ -109,6 +109,7 @@ class Evaluator {
       }
     }
     std::vector<std::pair<int64_t, int64_t>> sorted;
+    sorted.reserve(times.size());
     for (const auto& [column, count] : times) sorted.emplace_back(-count, column);
     std::sort(sorted.begin(), sorted.end());
     for (const auto& [count, column] : sorted) {

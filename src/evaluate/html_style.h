@@ -54,8 +54,9 @@ svg .d3.curve{stroke-dasharray:9 3 2 3}svg .d4.curve{stroke-dasharray:5 5}
 @page{size:A4;margin:14mm}
 body{max-width:none;padding:0;font-size:10.5pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}
 nav,.csv,section details:not([open]){display:none}
-.wide{overflow:visible}table{font-size:6.4pt}th,td{padding:2px 3px}
-section{margin-top:18px;break-inside:avoid}
+h1{font-size:17pt}h2{font-size:12.5pt}.lead{font-size:11pt}
+.wide{overflow:visible}table{font-size:7.5pt;break-inside:avoid}th,td{padding:2px 4px}
+section{margin-top:18px;break-inside:avoid}#scores{break-inside:auto}
 figure .wide svg{min-width:0;max-height:225mm;break-inside:avoid}
 figcaption{font-size:9pt}}
 )css";
