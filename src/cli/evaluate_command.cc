@@ -27,6 +27,7 @@ struct EvaluateArguments {
 
 Status check_report_program(const TrainingTable& table, const std::string& program) {
   std::vector<std::string> ids;
+  ids.reserve(table.programs.size());
   for (const Program& candidate : table.programs) ids.push_back(candidate.id);
   if (program.empty() || std::find(ids.begin(), ids.end(), program) != ids.end()) return {};
   return Error{"bad-usage", "no program is called '" + printable(program) + "'", "--report-program",

@@ -220,6 +220,7 @@ class Evaluator {
 
   MajorityVotes votes_of(size_t repetition, const std::vector<int64_t>& rows) const {
     MajorityVotes part;
+    part.reserve(rows.size());
     for (const int64_t row : rows) part.push_back(votes_[repetition][static_cast<size_t>(row)]);
     return part;
   }
@@ -279,6 +280,7 @@ class Evaluator {
         const ScoreInput part = rows_of(inputs[r], rows);
         const MajorityVotes votes = votes_of(r, rows);
         std::vector<const MajorityVote*> plain;
+        plain.reserve(votes.size());
         for (const auto& vote : votes) plain.push_back(vote.get());
         scores.push_back(score_majority(part, plain));
         orders.push_back(majority_order_scores(part, votes));

@@ -174,12 +174,14 @@ std::string header(const Evaluation& evaluation, const ReportOptions& options) {
   describe(html, "reference", reference_text(evaluation));
   if (!evaluation.measured.empty()) {
     std::vector<std::string> choices;
+    choices.reserve(evaluation.measured.size());
     for (const MeasuredPlatform& choice : evaluation.measured) {
       choices.push_back(fmt::format("{} ({:.0f}% of folds)", choice.platform, 100 * choice.folds_share));
     }
     describe(html, "measured on", join(choices, ", ") + "; left out of the scores");
   }
   std::vector<std::string> names;
+  names.reserve(evaluation.figures.platform_names.size());
   for (const std::string& name : evaluation.figures.platform_names) names.push_back(escape_html(name));
   constexpr size_t kFewPlatforms = 8;
   html += "<dt>platforms</dt><dd>";

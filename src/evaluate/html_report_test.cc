@@ -13,7 +13,6 @@
 namespace perfcast {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -21,7 +20,7 @@ using testing::SizeIs;
 
 constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 
-Evaluation evaluation_of(EvaluationOptions options, const SyntheticOptions& world = {}) {
+Evaluation evaluation_of(const EvaluationOptions& options, const SyntheticOptions& world = {}) {
   const auto table = make_training_table(synthetic_corpus(world), TableOptions{});
   if (!table) throw std::runtime_error(to_text(table.error()));
   auto evaluation = evaluate(*table, options);

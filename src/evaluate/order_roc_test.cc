@@ -78,6 +78,7 @@ TEST(Roc, OfAnyScoresRisesFromZeroToOneAndHasTheMannWhitneyArea) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     std::mt19937 random(seed);
     std::vector<RocSample> samples;
+    samples.reserve(60);
     for (int i = 0; i < 60; ++i) samples.push_back({static_cast<double>(random() % 12) - 6, random() % 3 == 0});
     double won = 0, pairs = 0;
     for (const RocSample& p : samples) {

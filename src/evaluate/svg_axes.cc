@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 
 namespace perfcast {
 namespace {
 
 constexpr double kFontPx = 11;
+constexpr double kLeastRatio = 1e-12, kMostRatio = 1e12;
 constexpr double kTickEveryPx = 150;  // at least
 
 std::vector<double> linear_ticks(double low, double high) {
@@ -21,7 +23,9 @@ std::vector<double> linear_ticks(double low, double high) {
   }
   std::vector<double> ticks;
   const double slack = 1e-9 * (high - low);
-  for (double k = std::ceil((low - slack) / step); k * step <= high + slack; ++k) ticks.push_back(k * step);
+  const auto first = static_cast<int64_t>(std::ceil((low - slack) / step));
+  const auto last = static_cast<int64_t>(std::floor((high + slack) / step));
+  for (int64_t k = first; k <= last; ++k) ticks.push_back(static_cast<double>(k) * step);
   return ticks;
 }
 
@@ -30,7 +34,8 @@ std::vector<double> log_ticks(double low, double high, size_t fewest) {
       {1}, {1, 3}, {1, 2, 5}, {1, 1.5, 2, 3, 5, 7}, {1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 7, 8, 9}};
   for (const auto& mantissas : kMantissas) {
     std::vector<double> ticks;
-    for (double power = std::floor(std::log10(low)); power <= std::log10(high); ++power) {
+    const auto first = static_cast<int>(std::floor(std::log10(low))), last = static_cast<int>(std::log10(high) + 1);
+    for (int power = first; power <= last; ++power) {
       for (const double mantissa : mantissas) {
         const double value = mantissa * std::pow(10, power);
         if (value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9)) ticks.push_back(value);
@@ -70,6 +75,9 @@ Scale Scale::linear(double low, double high, double from_px, double to_px) {
 }
 
 Scale Scale::logarithmic(double low, double high, double from_px, double to_px) {
+  // Ratios beyond these are faults of the data; they must not become faults of the drawing.
+  low = std::clamp(low, kLeastRatio, kMostRatio);
+  high = std::clamp(high, kLeastRatio, kMostRatio);
   if (!(high > low * 1.1)) {
     low /= 1.1;
     high *= 1.1;

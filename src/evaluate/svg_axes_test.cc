@@ -39,6 +39,12 @@ TEST(Scale, TicksAreRoundAndInside) {
   }
 }
 
+TEST(Scale, OfNonsenseStillDraws) {
+  const Scale scale = Scale::logarithmic(0, std::numeric_limits<double>::infinity(), 0, 100);
+  EXPECT_DOUBLE_EQ(scale.at(1), 50);
+  EXPECT_LE(scale.ticks().size(), 30u);
+}
+
 TEST(NumberText, HasTheDigitsAReaderTakesIn) {
   EXPECT_EQ(ratio_text(0.5), "0.5");
   EXPECT_EQ(ratio_text(1), "1");

@@ -92,6 +92,7 @@ struct Share {
 
 std::vector<Share> sorted_shares(const std::map<std::string, Share>& by_name) {
   std::vector<Share> shares;
+  shares.reserve(by_name.size());
   for (const auto& [key, share] : by_name) shares.push_back(share);
   std::stable_sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.value() < b.value(); });
   return shares;

@@ -40,8 +40,10 @@ struct Panel {
 std::vector<int64_t> columns_of(const std::vector<Panel>& panels) {
   std::vector<std::pair<double, int64_t>> sorted;
   std::vector<int64_t> columns;
+  sorted.reserve(panels.front().sample->by_column.size());
   for (const auto& [column, entry] : panels.front().sample->by_column) sorted.emplace_back(entry.measured, column);
   std::sort(sorted.begin(), sorted.end());
+  columns.reserve(sorted.size());
   for (const auto& [measured, column] : sorted) columns.push_back(column);
   for (const Panel& panel : panels) {
     for (const auto& [column, entry] : panel.sample->by_column) {

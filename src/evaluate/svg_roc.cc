@@ -46,8 +46,10 @@ void draw_panel(SvgCanvas& canvas, double left, const std::string& title, const 
   std::vector<LegendEntry> legend;
   for (const ModelRoc& item : rocs) {
     const std::string look = series_class(item.series);
+    const std::vector<RocPoint> curve = thinned(item.roc.curve, kStep);
     std::vector<std::pair<double, double>> points;
-    for (const RocPoint& point : thinned(item.roc.curve, kStep)) {
+    points.reserve(curve.size());
+    for (const RocPoint& point : curve) {
       points.emplace_back(x.at(point.false_positive_rate), y.at(point.true_positive_rate));
     }
     canvas.polyline(points, look + " stroke curve");
