@@ -1,13 +1,16 @@
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/table_options.h"
 #include "evaluate/evaluate.h"
 #include "evaluate/evaluation_report.h"
+#include "evaluate/html_report.h"
 #include "model/predictor.h"
 
 namespace perfcast {
@@ -19,7 +22,17 @@ struct EvaluateArguments {
   std::string split = "program-family";
   EvaluationOptions options;
   bool details = false;
+  std::string report, report_program;  // path, program id; empty: none, the one of median error
 };
+
+Status check_report_program(const TrainingTable& table, const std::string& program) {
+  std::vector<std::string> ids;
+  ids.reserve(table.programs.size());
+  for (const Program& candidate : table.programs) ids.push_back(candidate.id);
+  if (program.empty() || std::find(ids.begin(), ids.end(), program) != ids.end()) return {};
+  return Error{"bad-usage", "no program is called '" + printable(program) + "'", "--report-program",
+               "for example " + nearest_names(program, ids)};
+}
 
 int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
   const CommonOptions& common = context.options;
@@ -29,6 +42,11 @@ int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
     const auto known = make_predictor(model);
     if (!known) return report_error({"bad-usage", known.error().message, "--models", known.error().expected}, common);
   }
+  if (!arguments.report.empty() && arguments.report == common.output) {
+    return report_error({"bad-usage", "the scores and the report would go to the same place, " + arguments.report,
+                         "--report", "another file"},
+                        common);
+  }
   EvaluationOptions& options = arguments.options;
   options.split = *split;
   options.models = list_of(arguments.models);
@@ -37,6 +55,9 @@ int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
   const auto loaded = load_table(common, arguments.table);
   if (!loaded) return report_error(loaded.error(), common);
 
+  if (Status status = check_report_program(loaded->table, arguments.report_program); !status) {
+    return report_error(status.error(), common);
+  }
   const auto evaluation = [&] {
     ProgressLine progress(common);
     options.progress = [&progress](const std::string& text) { progress.show(text); };
@@ -46,7 +67,15 @@ int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
   const std::string corpus = std::filesystem::path(common.corpus).filename().string();
   const std::string text = common.json ? to_text(to_json(*evaluation, corpus, arguments.details))
                                        : to_text(*evaluation, corpus, arguments.details);
-  return write_result(text, common);
+  // The scores first: they may have taken hours, and are not lost where the report can't be written.
+  if (const int code = write_result(text, common); code != kExitDone || arguments.report.empty()) return code;
+  const std::string report = html_report(*evaluation, {corpus, arguments.report_program});
+  if (Status status = write_file_atomically(arguments.report, report); !status) {
+    CommonOptions how = common;
+    how.json = common.json && common.output != "-";  // stdout holds the scores already
+    return report_error(status.error(), how);
+  }
+  return kExitDone;
 }
 
 }  // namespace
@@ -81,6 +110,10 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
       ->check(CLI::Range(0, 10000))
       ->capture_default_str();
   verb->add_flag("--details", arguments->details, "List families and programs, worst first");
+  verb->add_option("--report", arguments->report,
+                   "HTML file with scores and figures, to write beside the usual output");
+  verb->add_option("--report-program", arguments->report_program,
+                   "Program whose forecast the report shows; without it, the one of median error");
   add_table_options(*verb, arguments->table);
   add_common_options(*verb, context);
   verb->callback(

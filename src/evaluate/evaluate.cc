@@ -35,6 +35,7 @@ class Evaluator {
     add_rows("noise-floor", {noise_floor(table_, reference_)},
              "half of each platform's servers against the other half; platforms with at least two servers");
     evaluation_.comparisons = compare_models(table_, options_.split, std::move(compared_), options_.seed);
+    note_order();
     return std::move(evaluation_);
   }
 
@@ -71,6 +72,11 @@ class Evaluator {
     evaluation_.folds = static_cast<int64_t>(repetitions_.front().folds.size());
     note_split();
     note_measured();
+    count_votes();
+    for (const Program& program : table_.programs) {
+      evaluation_.figures.rows.push_back({program.id, program.family, program.group});
+    }
+    for (const Platform& platform : table_.platforms) evaluation_.figures.platform_names.push_back(platform.name);
     return {};
   }
 
@@ -112,6 +118,28 @@ class Evaluator {
       evaluation_.measured.push_back(
           {table_.platforms[static_cast<size_t>(column)].id, static_cast<double>(-count) / static_cast<double>(folds)});
     }
+  }
+
+  // What each tested row's training rows show. Rows of an unknown platform have no vote.
+  void count_votes() {
+    for (const Repetition& repetition : repetitions_) {
+      MajorityVotes& votes = votes_.emplace_back(table_.programs.size());
+      if (options_.split == Split::kPlatform) continue;
+      for (const Fold& fold : repetition.folds) {
+        const auto vote = std::make_shared<const MajorityVote>(log_times_(fold.train_programs, Eigen::all));
+        for (const size_t p : fold.test_programs) votes[p] = vote;
+      }
+    }
+    evaluation_.figures.votes = votes_.front();
+  }
+
+  void note_order() {
+    const auto has_order = [](const EvaluationRow& row) { return row.order.order_auc.has_value(); };
+    if (options_.split == Split::kPlatform) return;
+    if (std::any_of(evaluation_.rows.begin(), evaluation_.rows.end(), has_order)) return;
+    evaluation_.notes.push_back(
+        "no ROC of whole orders: it takes programs measured on all platforms, some of them in the majority order and "
+        "some not; pairs of platforms have one where both kinds occur");
   }
 
   // Both sides relative to the same reference; what was given as measured is no sample.
@@ -192,13 +220,26 @@ class Evaluator {
     return part;
   }
 
+  MajorityVotes votes_of(size_t repetition, const std::vector<int64_t>& rows) const {
+    MajorityVotes part;
+    part.reserve(rows.size());
+    for (const int64_t row : rows) part.push_back(votes_[repetition][static_cast<size_t>(row)]);
+    return part;
+  }
+
   void add_rows(const std::string& model, const std::vector<ScoreInput>& inputs, const std::string& note) {
     for (const std::string& group : groups()) {
       const std::vector<int64_t> rows = rows_of_group(group);
       std::vector<Scores> scores;
+      std::vector<OrderScores> orders;
       scores.reserve(inputs.size());
-      for (const ScoreInput& input : inputs) scores.push_back(score(rows_of(input, rows)));
-      evaluation_.rows.push_back({model, group, average(scores), note, spread(scores)});
+      orders.reserve(inputs.size());
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        const ScoreInput part = rows_of(inputs[i], rows);
+        scores.push_back(score(part));
+        orders.push_back(order_scores(part, votes_of(i, rows)));
+      }
+      evaluation_.rows.push_back({model, group, average(scores), note, spread(scores), average(orders)});
     }
   }
 
@@ -233,37 +274,40 @@ class Evaluator {
       }
       return;
     }
-    std::vector<std::vector<Scores>> by_group(groups().size());
-    for (const Repetition& repetition : repetitions_) {
-      std::vector<std::unique_ptr<MajorityVote>> votes;
-      std::vector<const MajorityVote*> vote_of(table_.programs.size(), nullptr);
-      for (const Fold& fold : repetition.folds) {
-        votes.push_back(std::make_unique<MajorityVote>(log_times_(fold.train_programs, Eigen::all)));
-        for (const size_t p : fold.test_programs) vote_of[p] = votes.back().get();
-      }
+    std::vector<ScoreInput> inputs;
+    for (size_t r = 0; r < repetitions_.size(); ++r) {
       ScoreInput input{log_times_, log_times_, {}, {}, families_, {}};
       relative_to(reference_, input);
-      mask_measured(repetition, input);
-      for (size_t p = 0; p < vote_of.size(); ++p) {
-        if (vote_of[p] == nullptr) input.truth.row(static_cast<int64_t>(p)).setConstant(kAbsent);
+      mask_measured(repetitions_[r], input);
+      for (size_t p = 0; p < votes_[r].size(); ++p) {
+        if (votes_[r][p] == nullptr) input.truth.row(static_cast<int64_t>(p)).setConstant(kAbsent);
       }
-      for (size_t g = 0; g < groups().size(); ++g) {
-        const std::vector<int64_t> rows = rows_of_group(groups()[g]);
-        std::vector<const MajorityVote*> votes_of_rows;
-        votes_of_rows.reserve(rows.size());
-        for (const int64_t row : rows) votes_of_rows.push_back(vote_of[static_cast<size_t>(row)]);
-        by_group[g].push_back(score_majority(rows_of(input, rows), votes_of_rows));
-      }
+      inputs.push_back(std::move(input));
     }
-    for (size_t g = 0; g < groups().size(); ++g) {
-      evaluation_.rows.push_back({"majority", groups()[g], average(by_group[g]),
-                                  "the order that most training programs show", spread(by_group[g])});
+    for (const std::string& group : groups()) {
+      const std::vector<int64_t> rows = rows_of_group(group);
+      std::vector<Scores> scores;
+      std::vector<OrderScores> orders;
+      scores.reserve(inputs.size());
+      orders.reserve(inputs.size());
+      for (size_t r = 0; r < inputs.size(); ++r) {
+        const ScoreInput part = rows_of(inputs[r], rows);
+        const MajorityVotes votes = votes_of(r, rows);
+        std::vector<const MajorityVote*> plain;
+        plain.reserve(votes.size());
+        for (const auto& vote : votes) plain.push_back(vote.get());
+        scores.push_back(score_majority(part, plain));
+        orders.push_back(majority_order_scores(part, votes));
+      }
+      evaluation_.rows.push_back({"majority", group, average(scores), "the order that most training programs show",
+                                  spread(scores), average(orders)});
     }
   }
 
   void add_model(size_t m) {
     std::vector<ScoreInput> inputs;
     for (size_t r = 0; r < repetitions_.size(); ++r) inputs.push_back(scored(forecasts_[m][r], repetitions_[r]));
+    evaluation_.figures.models.push_back({models_[m], inputs.front()});
     const bool is_mean = models_[m] == "mean";
     std::string note;
     if (options_.split == Split::kPlatform) {
@@ -324,6 +368,7 @@ class Evaluator {
   std::vector<std::string> models_;
   int64_t reference_ = -1;
   std::vector<Repetition> repetitions_;
+  std::vector<MajorityVotes> votes_;                  // [repetition][row]
   std::vector<std::vector<FoldForecast>> forecasts_;  // [model][repetition], rows and columns of the whole table
   std::vector<ComparedModel> compared_;
   Evaluation evaluation_;

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "corpus/corpus.h"
 #include "corpus/splits.h"
+#include "evaluate/order_roc.h"
 #include "evaluate/paired_comparison.h"
 #include "evaluate/scores.h"
 
@@ -40,6 +41,7 @@ struct EvaluationRow {
   Scores scores;
   std::string note;
   Scores spread;  // standard deviations over the repetitions; none with one seed
+  OrderScores order = {};
 };
 
 struct FamilyRow {
@@ -61,6 +63,21 @@ struct MeasuredPlatform {
   double folds_share = 0;  // of the folds that chose it
 };
 
+// What figures are drawn from: the entries of the first repetition. Rows and columns are those of the table.
+struct FigureData {
+  struct Row {
+    std::string program, family, group;
+  };
+  struct Model {
+    std::string name;
+    ScoreInput entries;  // an entry that was not tested lacks truth or forecast
+  };
+  std::vector<Row> rows;
+  std::vector<std::string> platform_names;  // verbatim
+  std::vector<Model> models;                // the mean first
+  MajorityVotes votes;                      // by row
+};
+
 struct Evaluation {
   Split split = Split::kProgramFamily;
   int64_t folds = 0, seeds = 1, programs = 0, families = 0;
@@ -72,6 +89,7 @@ struct Evaluation {
   std::vector<ProgramRow> by_program;  // worst first within a model
   std::vector<PairedComparison> comparisons;  // of the rows that forecast times, but the noise floor
   std::vector<std::string> notes;
+  FigureData figures;
 };
 
 // Deterministic in the options whatever `threads` is. "unknown-model", "unknown-platform", "bad-usage", "empty-corpus"

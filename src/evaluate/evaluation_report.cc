@@ -176,6 +176,17 @@ Json to_json(const Scores& scores) {
   return json;
 }
 
+Json to_json(const OrderScores& order) {
+  Json json = Json::object();
+  put(json, "order_auc", order.order_auc);
+  put(json, "order_sensitivity", order.order_sensitivity);
+  put(json, "order_specificity", order.order_specificity);
+  put(json, "pair_auc", order.pair_auc);
+  put(json, "pair_sensitivity", order.pair_sensitivity);
+  put(json, "pair_specificity", order.pair_specificity);
+  return json;
+}
+
 Json to_json(const Evaluation& evaluation, const std::string& corpus, bool details) {
   Json json;
   json["schema"] = kEvaluationSchema;
@@ -204,6 +215,7 @@ Json to_json(const Evaluation& evaluation, const std::string& corpus, bool detai
       Json& spread = item["spread"];
       for (const ScoreField& field : score_fields()) put(spread, field.name, row.spread.*field.value);
     }
+    item.update(to_json(row.order));
     if (!row.note.empty()) item["note"] = row.note;
     models.push_back(std::move(item));
   }

@@ -17,7 +17,8 @@ inline constexpr const char* kEvaluationSchema = "perfcast.evaluation/1";
 Json to_json(const Evaluation& evaluation, const std::string& corpus, bool details);
 std::string to_text(const Evaluation& evaluation, const std::string& corpus, bool details);
 
-// One row's scores, as they stand in perfcast.evaluation/1.
+// A row's scores, as they stand in perfcast.evaluation/1.
 Json to_json(const Scores& scores);
+Json to_json(const OrderScores& scores);
 
 }  // namespace perfcast
