@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/model_settings.h"
 #include "cli/table_options.h"
 #include "evaluate/evaluate.h"
 #include "evaluate/evaluation_report.h"
@@ -16,13 +17,13 @@ namespace {
 struct EvaluateArguments {
   TableArguments table;
   std::vector<std::string> models = {"auto"};
-  std::string split = "program-family";
+  std::string split = "program-family", config;
   EvaluationOptions options;
   bool details = false;
 };
 
 int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
-  const CommonOptions& common = context.options;
+  CommonOptions common = context.options;
   const auto split = parse_split(arguments.split);
   if (!split) return report_error(split.error(), common);
   for (const std::string& model : list_of(arguments.models)) {
@@ -32,17 +33,21 @@ int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
   EvaluationOptions& options = arguments.options;
   options.split = *split;
   options.models = list_of(arguments.models);
+  auto settings = read_model_settings(arguments.config, options.models, common);
+  if (!settings) return report_error(settings.error(), common);
+  options.settings = std::move(*settings);
   options.seed = common.seed;
   options.threads = common.threads;
   const auto loaded = load_table(common, arguments.table);
   if (!loaded) return report_error(loaded.error(), common);
 
-  const auto evaluation = [&] {
+  auto evaluation = [&] {
     ProgressLine progress(common);
     options.progress = [&progress](const std::string& text) { progress.show(text); };
     return evaluate(loaded->table, options);
   }();
   if (!evaluation) return report_error(evaluation.error(), common);
+  evaluation->notes.insert(evaluation->notes.end(), loaded->notes.begin(), loaded->notes.end());
   const std::string corpus = std::filesystem::path(common.corpus).filename().string();
   const std::string text = common.json ? to_text(to_json(*evaluation, corpus, arguments.details))
                                        : to_text(*evaluation, corpus, arguments.details);
@@ -56,6 +61,8 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
   CLI::App* verb = app.add_subcommand("evaluate", "Score models on programs or platforms that they have not seen");
   verb->add_option("--models", arguments->models, "Model families, separated by commas; the mean RPV is always added")
       ->capture_default_str();
+  verb->add_option("--config", arguments->config,
+                   "Settings (JSON) of those models that take them; see perfcast train --print-config");
   verb->add_option("--split", arguments->split,
                    "What never stands on both sides: random (nothing), workload (program and input), program, "
                    "program-family, platform")

@@ -12,6 +12,7 @@
 #include "corpus/corpus.h"
 #include "corpus/splits.h"
 #include "evaluate/scores.h"
+#include "model/predictor.h"
 
 namespace perfcast {
 
@@ -31,6 +32,8 @@ struct EvaluationOptions {
   // Groups of training families left out in turn to calibrate intervals and to choose a model, as FitOptions; 0: each
   // family alone, which costs families / inner_folds times as much.
   int64_t inner_folds = 10;
+  Json settings;                                     // as FitOptions
+  FitCheckpoint* checkpoint = nullptr;               // likewise; fits without intervals alone
   std::function<void(const std::string&)> progress;  // from any thread, one call at a time
 };
 
