@@ -184,6 +184,12 @@ std::vector<const Profile*> profiles_of(const TrainingTable& table) {
   return profiles;
 }
 
+Status may_read_work(const TrainingTable& table) {
+  if (table.inputs.counters == InputChoice::Counters::kAll) return {};
+  return Error{"bad-inputs", "the model needs the whole instruction mix; the inputs are those of Table I alone", "",
+               "all features, or a model of plain counters: knn, forest, kernel, gbt, lasso, cluster, dnn, ..."};
+}
+
 ProgramFeatures ProgramFeatures::fit(const TrainingTable& table, const Eigen::VectorXd& weights) {
   ProgramFeatures result;
   const auto profiles = profiles_of(table);

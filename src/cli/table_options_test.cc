@@ -26,13 +26,13 @@ struct Outcome {
   std::string text;  // stdout and stderr
 };
 
-class BadInputTest : public testing::Test {
+class TableOptionsTest : public testing::Test {
  protected:
-  BadInputTest() {
+  TableOptionsTest() {
     std::string pattern = testing::TempDir() + "perfcast-bad-XXXXXX";
     folder_ = mkdtemp(pattern.data());
   }
-  ~BadInputTest() override { std::filesystem::remove_all(folder_); }
+  ~TableOptionsTest() override { std::filesystem::remove_all(folder_); }
 
   // Programs x inputs x platforms, spoilt row by row, as a corpus; gives what the import said.
   Outcome import(
@@ -97,7 +97,7 @@ class BadInputTest : public testing::Test {
   std::string folder_;
 };
 
-TEST_F(BadInputTest, ConstantAndMissingColumnsAreNamed) {
+TEST_F(TableOptionsTest, ConstantAndMissingColumnsAreNamed) {
   const Outcome imported = import(6, 2, 3);
   ASSERT_EQ(imported.exit_code, 0) << imported.text;
   EXPECT_THAT(imported.text, HasSubstr("36  counter  blank: not measured"));
@@ -110,7 +110,7 @@ TEST_F(BadInputTest, ConstantAndMissingColumnsAreNamed) {
   EXPECT_THAT(trained.text, HasSubstr("perfcast: note: inputs: left out as constant"));
 }
 
-TEST_F(BadInputTest, NothingThatVariesIsNothingToForecastFrom) {
+TEST_F(TableOptionsTest, NothingThatVariesIsNothingToForecastFrom) {
   ASSERT_EQ(import(6, 2, 3, [](Row& row) { row.instructions = "7", row.ratio = "0.5"; }).exit_code, 0);
   const Outcome constant = evaluate();
   EXPECT_EQ(constant.exit_code, 1);
@@ -119,7 +119,7 @@ TEST_F(BadInputTest, NothingThatVariesIsNothingToForecastFrom) {
   EXPECT_THAT(evaluate().text, HasSubstr("perfcast: no "));
 }
 
-TEST_F(BadInputTest, OneProgramOnly) {
+TEST_F(TableOptionsTest, OneProgramOnly) {
   ASSERT_EQ(import(1, 1, 3).exit_code, 0);
   const Outcome family = evaluate();
   EXPECT_EQ(family.exit_code, 1);
@@ -129,7 +129,7 @@ TEST_F(BadInputTest, OneProgramOnly) {
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/b.pcb"));
 }
 
-TEST_F(BadInputTest, OnePlatformOnly) {
+TEST_F(TableOptionsTest, OnePlatformOnly) {
   ASSERT_EQ(import(6, 2, 1).exit_code, 0);
   for (const char* split : {"random", "program", "platform"}) {
     const Outcome scored = evaluate(std::string("--split ") + split);
@@ -141,7 +141,7 @@ TEST_F(BadInputTest, OnePlatformOnly) {
   EXPECT_THAT(trained.text, HasSubstr("two platforms"));
 }
 
-TEST_F(BadInputTest, TimesAndCountersThatCannotBe) {
+TEST_F(TableOptionsTest, TimesAndCountersThatCannotBe) {
   const Outcome imported = import(6, 2, 3, [](Row& row) {
     if (row.platform != "Box B") return;
     if (row.program == "app1") row.time = "0";
@@ -163,7 +163,7 @@ TEST_F(BadInputTest, TimesAndCountersThatCannotBe) {
   EXPECT_THAT(scored.text, HasSubstr("3 platforms"));
 }
 
-TEST_F(BadInputTest, DuplicatedKeys) {
+TEST_F(TableOptionsTest, DuplicatedKeys) {
   const Outcome imported = import(
       2, 2, 2, [](Row&) {}, "app0,1,Box A,3,1000,0.5,5,\n");
   EXPECT_EQ(imported.exit_code, 1);
@@ -171,7 +171,7 @@ TEST_F(BadInputTest, DuplicatedKeys) {
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/c.db"));
 }
 
-TEST_F(BadInputTest, PlatformsThatAreNotThere) {
+TEST_F(TableOptionsTest, PlatformsThatAreNotThere) {
   ASSERT_EQ(import(6, 2, 3).exit_code, 0);
   const Outcome split = evaluate("--split platform --platforms 'Box A,Box Z'");
   EXPECT_EQ(split.exit_code, 2);
@@ -183,7 +183,7 @@ TEST_F(BadInputTest, PlatformsThatAreNotThere) {
 }
 
 // The platform that a profile was taken on, as an input: kept in the bundle, and an unknown one is said to be so.
-TEST_F(BadInputTest, SourceAsInput) {
+TEST_F(TableOptionsTest, SourceAsInput) {
   ASSERT_EQ(import(6, 4, 3).exit_code, 0);
   const std::string train = "train --corpus c.db --model knn --every-profile --no-scores --quiet ";
   for (const char* source : {"one-hot", "none"}) {
@@ -218,7 +218,7 @@ TEST_F(BadInputTest, SourceAsInput) {
   EXPECT_THAT(predict("none", "Box Z").text, Not(HasSubstr("unknown-source")));
 }
 
-TEST_F(BadInputTest, Table1AsInput) {
+TEST_F(TableOptionsTest, Table1AsInput) {
   ASSERT_EQ(import(6, 2, 3).exit_code, 0);
   const Outcome scored = evaluate("--features table1");
   EXPECT_EQ(scored.exit_code, 0) << scored.text;
