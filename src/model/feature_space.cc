@@ -107,6 +107,7 @@ FeatureSpace FeatureSpace::choose(const std::vector<const Profile*>& profiles, c
   if (space.table1_ || !has_work(profiles)) {
     space.kind_ = Kind::kCounters;
     std::vector<Facts> rows;
+    rows.reserve(profiles.size());
     for (const Profile* profile : profiles) rows.push_back(space.table1_ ? table1_of(*profile) : profile->metrics);
     space.counters_ = varying(rows, &space);
   }
@@ -168,7 +169,7 @@ Eigen::MatrixXd FeatureSpace::extract(const std::vector<const Profile*>& profile
   Eigen::MatrixXd result(static_cast<Eigen::Index>(profiles.size()), static_cast<Eigen::Index>(names().size()));
   Eigen::Index first = 0;
   if (kind_ == Kind::kWork) {
-    const Eigen::MatrixXd work = extract_features(profiles);
+    Eigen::MatrixXd work = extract_features(profiles);
     if (source_columns() == 0) return work;
     first = work.cols();
     result.leftCols(first) = work;
