@@ -26,6 +26,7 @@ void add_common_options(CLI::App& verb, CommandContext& context) {
       ->group("Common options");
   verb.add_flag("--quiet", options.quiet, "No progress, no notes")->group("Common options");
   verb.add_option("--seed", options.seed, "Seed of every random process")
+      ->each([&options](const std::string&) { options.seed_given = true; })
       ->capture_default_str()
       ->group("Common options");
   verb.add_option("--threads", options.threads, "Threads to compute with")
@@ -81,6 +82,7 @@ ProgressLine::~ProgressLine() {
 
 void ProgressLine::show(const std::string& text) {
   if (!enabled_) return;
+  const std::lock_guard guard(lock_);
   shown_ = true;
   std::fprintf(stderr, "\r\x1b[K%.160s", printable(text).c_str());
   std::fflush(stderr);

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct CommonOptions {
   bool show_output = false;
   bool quiet = false;
   uint64_t seed = 1;
+  bool seed_given = false;  // on the command line
   int threads = 1;
 };
 
@@ -55,9 +57,10 @@ class ProgressLine {
   ~ProgressLine();  // clears the line
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
-  void show(const std::string& text);
+  void show(const std::string& text);  // from any thread
 
  private:
+  std::mutex lock_;
   bool enabled_;
   bool shown_ = false;
 };

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/model_settings.h"
 #include "cli/table_options.h"
 #include "evaluate/evaluate.h"
 #include "evaluate/evaluation_report.h"
@@ -19,7 +20,7 @@ namespace {
 struct EvaluateArguments {
   TableArguments table;
   std::vector<std::string> models = {"auto"};
-  std::string split = "program-family";
+  std::string split = "program-family", config;
   EvaluationOptions options;
   bool details = false;
   std::string report, report_program;  // path, program id; empty: none, the one of median error
@@ -35,7 +36,7 @@ Status check_report_program(const TrainingTable& table, const std::string& progr
 }
 
 int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
-  const CommonOptions& common = context.options;
+  CommonOptions common = context.options;
   const auto split = parse_split(arguments.split);
   if (!split) return report_error(split.error(), common);
   for (const std::string& model : list_of(arguments.models)) {
@@ -50,6 +51,9 @@ int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
   EvaluationOptions& options = arguments.options;
   options.split = *split;
   options.models = list_of(arguments.models);
+  auto settings = read_model_settings(arguments.config, options.models, common);
+  if (!settings) return report_error(settings.error(), common);
+  options.settings = std::move(*settings);
   options.seed = common.seed;
   options.threads = common.threads;
   const auto loaded = load_table(common, arguments.table);
@@ -58,12 +62,13 @@ int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
   if (Status status = check_report_program(loaded->table, arguments.report_program); !status) {
     return report_error(status.error(), common);
   }
-  const auto evaluation = [&] {
+  auto evaluation = [&] {
     ProgressLine progress(common);
     options.progress = [&progress](const std::string& text) { progress.show(text); };
     return evaluate(loaded->table, options);
   }();
   if (!evaluation) return report_error(evaluation.error(), common);
+  evaluation->notes.insert(evaluation->notes.end(), loaded->notes.begin(), loaded->notes.end());
   const std::string corpus = std::filesystem::path(common.corpus).filename().string();
   const std::string text = common.json ? to_text(to_json(*evaluation, corpus, arguments.details))
                                        : to_text(*evaluation, corpus, arguments.details);
@@ -83,8 +88,12 @@ int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
 void add_evaluate_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<EvaluateArguments>();
   CLI::App* verb = app.add_subcommand("evaluate", "Score models on programs or platforms that they have not seen");
-  verb->add_option("--models", arguments->models, "Model families, separated by commas; the mean RPV is always added")
+  verb->add_option(
+          "--models", arguments->models,
+          "Model families, separated by commas, or means of several: forest+physics; the mean RPV is always added")
       ->capture_default_str();
+  verb->add_option("--config", arguments->config,
+                   "Settings (JSON) of those models that take them; see perfcast train --print-config");
   verb->add_option("--split", arguments->split,
                    "What never stands on both sides: random (nothing), workload (program and input), program, "
                    "program-family, platform")

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "corpus/store.h"
+#include "model/feature_space.h"
 
 namespace perfcast {
 
@@ -13,6 +14,16 @@ void add_table_options(CLI::App& verb, TableArguments& arguments) {
   verb.add_option("--platforms", arguments.platforms, "Only these platforms, by id or name");
   verb.add_flag("--every-profile", arguments.every_profile,
                 "Each profile of a program is a sample of its own, as where counters were taken on every platform");
+  verb.add_option("--source", arguments.source,
+                  "How the platform that a profile was taken on enters the inputs: one-hot (a column for each), facts "
+                  "(its clock, caches, bandwidth, ...), none; auto: one-hot where profiles have other counters than "
+                  "ours. nncost and physics see the instruction mix alone")
+      ->check(CLI::IsMember({"auto", "one-hot", "facts", "none"}))
+      ->capture_default_str();
+  verb.add_option("--features", arguments.features,
+                  "Counters that models see: all, or table1: those of Table I of Nichols, Yeom, Bhatele")
+      ->check(CLI::IsMember({"all", "table1"}))
+      ->capture_default_str();
   verb.add_flag("--complete", arguments.complete_rows, "Only programs measured on every one of the platforms");
   verb.add_option("--minimum-coverage", arguments.minimum_coverage,
                   "Leave out platforms measured on a smaller share of the programs")
@@ -37,6 +48,20 @@ std::vector<std::string> list_of(const std::vector<std::string>& given, const st
   return parts;
 }
 
+namespace {
+
+InputChoice inputs_of(const TableArguments& arguments) {
+  using Source = InputChoice::Source;
+  InputChoice inputs;
+  if (arguments.features == "table1") inputs.counters = InputChoice::Counters::kTable1;
+  if (arguments.source == "one-hot") inputs.source = Source::kOneHot;
+  if (arguments.source == "facts") inputs.source = Source::kFacts;
+  if (arguments.source == "none") inputs.source = Source::kNone;
+  return inputs;
+}
+
+}  // namespace
+
 Result<LoadedTable> load_table(const CommonOptions& options, const TableArguments& arguments) {
   auto store = CorpusStore::open_read_only(options.corpus);
   if (!store) {
@@ -59,6 +84,7 @@ Result<LoadedTable> load_table(const CommonOptions& options, const TableArgument
   wanted.every_profile = arguments.every_profile;
   wanted.complete_rows = arguments.complete_rows;
   wanted.minimum_coverage = arguments.minimum_coverage;
+  wanted.inputs = inputs_of(arguments);
   auto table = make_training_table(*corpus, wanted);
   if (!table) return table.error();
 
@@ -81,6 +107,9 @@ Result<LoadedTable> load_table(const CommonOptions& options, const TableArgument
   } else {
     loaded.table = std::move(*table);
   }
+  auto notes = describe_inputs(loaded.table);
+  if (!notes) return notes.error();
+  loaded.notes = std::move(*notes);
   std::set<std::string> platforms;
   for (const Platform& platform : loaded.table.platforms) platforms.insert(platform.id);
   for (Server& server : corpus->servers) {

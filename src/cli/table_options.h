@@ -17,6 +17,7 @@ struct TableArguments {
   double minimum_coverage = 0.7;
   bool every_profile = false, complete_rows = false;
   int64_t minimum_servers = 1;
+  std::string source = "auto", features = "all";
 };
 
 void add_table_options(CLI::App& verb, TableArguments& arguments);
@@ -24,7 +25,8 @@ void add_table_options(CLI::App& verb, TableArguments& arguments);
 struct LoadedTable {
   TrainingTable table;
   std::vector<Source> sources;
-  std::vector<Server> servers;  // of the table's platforms
+  std::vector<Server> servers;     // of the table's platforms
+  std::vector<std::string> notes;  // what models see of profiles, where that is not simply all
 };
 
 // Reads the corpus and folds it. Errors say how to make a corpus where there is none.

@@ -13,7 +13,9 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/checkpoint_file.h"
 #include "cli/command.h"
+#include "cli/model_settings.h"
 #include "cli/table_options.h"
 #include "evaluate/evaluate.h"
 #include "evaluate/evaluation_report.h"
@@ -26,8 +28,9 @@ namespace {
 struct TrainArguments {
   TableArguments table;
   std::string model = "auto";
-  std::string name, licence, notes, evaluation;
-  bool score = true;
+  std::string name, licence, notes, evaluation, config, checkpoint;
+  Json settings;  // what `config` says
+  bool score = true, print_config = false;
 };
 
 // Now, or what SOURCE_DATE_EPOCH says: so that a bundle can be built again byte by byte.
@@ -78,7 +81,8 @@ Result<Json> read_evaluation(const std::string& path, const std::string& model) 
   return std::move(*json);
 }
 
-Result<Json> scores_for_card(const TrainArguments& arguments, const LoadedTable& loaded, const CommonOptions& common) {
+Result<Json> scores_for_card(const TrainArguments& arguments, const LoadedTable& loaded, const CommonOptions& common,
+                             FitCheckpoint* checkpoint) {
   if (!arguments.evaluation.empty()) return read_evaluation(arguments.evaluation, arguments.model);
   if (!arguments.score) return Json::object();
   ProgressLine progress(common);
@@ -87,28 +91,45 @@ Result<Json> scores_for_card(const TrainArguments& arguments, const LoadedTable&
   options.seed = common.seed;
   options.threads = common.threads;
   options.intervals = false;
+  options.settings = arguments.settings;
+  options.checkpoint = checkpoint;
   options.progress = [&progress](const std::string& text) { progress.show(text); };
   const auto evaluation = evaluate(loaded.table, options);
   if (!evaluation) return evaluation.error();
   return to_json(*evaluation, std::filesystem::path(common.corpus).filename().string(), false);
 }
 
-Result<Bundle> train(const TrainArguments& arguments, const CommonOptions& common) {
-  if (auto known = make_predictor(arguments.model); !known) {
-    return Error{"bad-usage", known.error().message, "--model", known.error().expected};
-  }
+Result<Bundle> train(const TrainArguments& arguments, const CommonOptions& common, std::vector<std::string>& notes) {
   const auto loaded = load_table(common, arguments.table);
   if (!loaded) return loaded.error();
-  auto scores = scores_for_card(arguments, *loaded, common);
+  notes = loaded->notes;
+  if (loaded->table.platforms.size() < 2) {
+    return Error{"empty-corpus", "relative times take two platforms, there is 1", "",
+                 "two platforms or more: more of them in the corpus, or in --platforms"};
+  }
+  TrainOptions options;
+  options.model = arguments.model;
+  options.fit.seed = common.seed;
+  options.fit.threads = common.threads;
+  options.fit.settings = arguments.settings;
+  std::unique_ptr<CheckpointFile> checkpoint;
+  if (!arguments.checkpoint.empty()) {
+    auto file =
+        CheckpointFile::open(arguments.checkpoint, training_fingerprint(loaded->table, arguments.model, options.fit));
+    if (!file) return file.error();
+    checkpoint = std::move(*file);
+    options.fit.checkpoint = checkpoint.get();
+    if (checkpoint->resumed() && !common.quiet) {
+      std::fprintf(stderr, "perfcast: goes on from %s\n", printable(arguments.checkpoint).c_str());
+    }
+  }
+  auto scores = scores_for_card(arguments, *loaded, common, checkpoint.get());
   if (!scores) return scores.error();
 
   ProgressLine progress(common);
   progress.show("training " + arguments.model + " on " + std::to_string(loaded->table.programs.size()) +
                 " programs, calibrating without each of their families ...");
-  TrainOptions options;
-  options.model = arguments.model;
-  options.fit.seed = common.seed;
-  options.fit.threads = common.threads;
+  options.fit.progress = [&progress](const std::string& text) { progress.show(text); };
   auto bundle = train_bundle(loaded->table, options);
   if (!bundle) return bundle.error();
   bundle->servers = loaded->servers;
@@ -124,14 +145,26 @@ Result<Bundle> train(const TrainArguments& arguments, const CommonOptions& commo
   return bundle;
 }
 
-int run(const TrainArguments& arguments, const CommandContext& context) {
-  const CommonOptions& common = context.options;
+int run(TrainArguments& arguments, const CommandContext& context) {
+  CommonOptions common = context.options;
+  if (arguments.print_config) {
+    const auto defaults = default_model_settings(arguments.model);
+    return defaults ? write_result(to_text(*defaults), common) : report_error(defaults.error(), common);
+  }
   if (common.output == "-") {
     return report_error({"bad-usage", "a bundle is a file, not text", "-o", "-o FILE"}, common);
   }
-  const auto bundle = train(arguments, common);
+  if (auto known = make_predictor(arguments.model); !known) {
+    return report_error({"bad-usage", known.error().message, "--model", known.error().expected}, common);
+  }
+  auto settings = read_model_settings(arguments.config, {arguments.model}, common);
+  if (!settings) return report_error(settings.error(), common);
+  arguments.settings = std::move(*settings);
+  std::vector<std::string> notes;
+  const auto bundle = train(arguments, common, notes);
   if (!bundle) return report_error(bundle.error(), common);
   if (const Status status = write_bundle(*bundle, common.output); !status) return report_error(status.error(), common);
+  if (std::error_code ignored; !arguments.checkpoint.empty()) std::filesystem::remove(arguments.checkpoint, ignored);
   if (common.json) {
     Json json;
     json["schema"] = "perfcast.training/1";
@@ -142,10 +175,12 @@ int run(const TrainArguments& arguments, const CommandContext& context) {
     json["servers"] = bundle->servers.size();
     json["licence"] = bundle->card.licence;
     json["scores"] = bundle->card.scores;
+    if (!notes.empty()) json["notes"] = notes;
     std::fputs(to_text(json).c_str(), stdout);
   } else if (!common.quiet) {
     std::printf("%s: %s, %zu programs, %zu platforms, %zu instance types\n", printable(common.output).c_str(),
                 bundle->card.model.c_str(), bundle->programs.size(), bundle->platforms.size(), bundle->servers.size());
+    for (const std::string& note : notes) std::fprintf(stderr, "perfcast: note: %s\n", printable(note).c_str());
   }
   return kExitDone;
 }
@@ -155,8 +190,15 @@ int run(const TrainArguments& arguments, const CommandContext& context) {
 void add_train_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<TrainArguments>();
   CLI::App* verb = app.add_subcommand("train", "Train a bundle from a corpus: perfcast train --model NAME -o FILE");
-  verb->add_option("--model", arguments->model, "Model family: " + join(predictor_families(), ", "))
+  verb->add_option("--model", arguments->model,
+                   "Model family: " + join(predictor_families(), ", ") + ", or the mean of several: forest+physics")
       ->capture_default_str();
+  verb->add_option("--config", arguments->config, "Settings of the model's training (JSON); absent keys: its defaults");
+  verb->add_option(
+      "--checkpoint", arguments->checkpoint,
+      "File to keep the training in between epochs: the same command goes on from it after a crash; removed "
+      "when the bundle is written");
+  verb->add_flag("--print-config", arguments->print_config, "Print the model's settings as they are, and stop");
   verb->add_option("--name", arguments->name, "Name on the bundle's card; without it, the file's");
   verb->add_option("--licence", arguments->licence, "Licence of the bundle; without it, what its sources ask for");
   verb->add_option("--notes", arguments->notes, "Notes on the bundle's card");

@@ -114,6 +114,7 @@ const Program* Corpus::find_program(const std::string& id) const {
 
 TrainingTable TrainingTable::with_programs(const std::vector<size_t>& indices) const {
   TrainingTable table;
+  table.inputs = inputs;
   table.platforms = platforms;
   table.times.reserve(indices.size() * platforms.size());
   for (const size_t row : indices) {
@@ -126,6 +127,7 @@ TrainingTable TrainingTable::with_programs(const std::vector<size_t>& indices) c
 
 TrainingTable TrainingTable::with_platforms(const std::vector<size_t>& indices) const {
   TrainingTable table;
+  table.inputs = inputs;
   table.programs = programs;
   table.profiles = profiles;
   for (const size_t column : indices) table.platforms.push_back(platforms[column]);
@@ -241,6 +243,14 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
                      std::to_string(corpus.programs.size()) + " programs, " + std::to_string(corpus.profiles.size()) +
                      " profiles, " + std::to_string(corpus.runs.size()) + " runs)",
                  "", "runs from `perfcast import` and profiles from `perfcast collect` of the same programs"};
+  }
+  table.inputs = options.inputs;
+  if (options.inputs.source == InputChoice::Source::kFacts) {
+    std::set<std::string> hosts;
+    for (const Profile& profile : table.profiles) hosts.insert(profile.host.cpu_model);
+    for (const Platform& platform : corpus.platforms) {
+      if (hosts.contains(platform.name)) table.inputs.facts[platform.name] = platform.facts;
+    }
   }
   return table;
 }

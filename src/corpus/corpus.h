@@ -96,6 +96,18 @@ struct PlatformTime {
   double half_a = 0, half_b = 0;  // medians of two fixed halves of the servers (noise floor); NaN below two servers
 };
 
+// What models may see of a profile. model/feature_space.h makes numbers of it.
+struct InputChoice {
+  enum class Counters { kAll, kTable1 };  // kTable1: those of the paper's Table I alone (Metric::table1)
+  // How the platform that a profile was taken on enters: a column for each; its facts; not at all. kUsual: a column
+  // for each where the counters are not those that features of work need.
+  enum class Source { kUsual, kOneHot, kFacts, kNone };
+  Counters counters = Counters::kAll;
+  Source source = Source::kUsual;
+  // The facts of the corpus' platforms that profiles were taken on, by name; filled in under kFacts only.
+  std::map<std::string, std::map<std::string, double>> facts;
+};
+
 // What models are fitted on: programs that have a profile and are valid, and platforms, as a dense table.
 struct TrainingTable {
   std::vector<Program> programs;  // the same program in several rows where it has several profiles
@@ -103,6 +115,7 @@ struct TrainingTable {
   std::vector<Platform> platforms;
   // [program * platforms.size() + platform]; absent: not measured
   std::vector<std::optional<PlatformTime>> times;
+  InputChoice inputs;
   const std::optional<PlatformTime>& at(size_t program, size_t platform) const {
     return times[program * platforms.size() + platform];
   }
@@ -123,6 +136,7 @@ struct TableOptions {
   bool every_profile = false;
   // Only programs that were measured on every one of the platforms.
   bool complete_rows = false;
+  InputChoice inputs;  // its facts are filled in
   // Programs without a profile too, theirs being empty: to judge the times, never to fit a model.
   bool include_unprofiled = false;
 };

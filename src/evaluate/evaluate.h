@@ -14,6 +14,7 @@
 #include "evaluate/order_roc.h"
 #include "evaluate/paired_comparison.h"
 #include "evaluate/scores.h"
+#include "model/predictor.h"
 
 namespace perfcast {
 
@@ -33,6 +34,8 @@ struct EvaluationOptions {
   // Groups of training families left out in turn to calibrate intervals and to choose a model, as FitOptions; 0: each
   // family alone, which costs families / inner_folds times as much.
   int64_t inner_folds = 10;
+  Json settings;                                     // as FitOptions
+  FitCheckpoint* checkpoint = nullptr;               // likewise; fits without intervals alone
   std::function<void(const std::string&)> progress;  // from any thread, one call at a time
 };
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "evaluate/platform_transfer.h"
+#include "model/fit_checkpoint.h"
 #include "model/forecaster.h"
 #include "model/train_bundle.h"
 #include "model/training.h"
@@ -44,10 +45,13 @@ Result<FoldForecast> forecast_programs(const TrainingTable& training, const std:
   const auto rows = static_cast<int64_t>(profiles.size()), columns = static_cast<int64_t>(training.platforms.size());
   const Eigen::MatrixXd absent = Eigen::MatrixXd::Constant(rows, columns, kAbsent);
   if (!options.intervals) {
-    auto predictor = make_predictor(model);
+    if (const auto kept = kept_forecasts(options.fit, rows, columns)) return FoldForecast{*kept, absent, absent};
+    auto predictor = make_predictor(model, options.fit.settings);
     if (!predictor) return predictor.error();
     if (Status status = (*predictor)->fit(training, options.fit); !status) return status.error();
-    return FoldForecast{(*predictor)->predict(profiles), absent, absent};
+    FoldForecast forecast{(*predictor)->predict(profiles), absent, absent};
+    if (Status status = keep_forecasts(options.fit, forecast.predicted); !status) return status.error();
+    return forecast;
   }
   TrainOptions train;
   train.model = model;
@@ -77,7 +81,7 @@ Result<FoldForecast> forecast_platforms(const TrainingTable& table, const std::v
   for (int64_t i = 0; i < measured.rows(); ++i) {
     if (measured.row(i).array().isFinite().any()) rows.push_back(static_cast<size_t>(i));
   }
-  auto predictor = make_predictor(model);
+  auto predictor = make_predictor(model, options.settings);
   if (!predictor) return predictor.error();
   const TrainingTable training = table.with_platforms(known).with_programs(rows);
   if (Status status = (*predictor)->fit(training, options); !status) return status.error();

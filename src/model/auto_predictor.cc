@@ -40,9 +40,11 @@ Status AutoPredictor::fit(const TrainingTable& table, const FitOptions& options)
     out_of_family_ = predictions;
   };
   std::map<std::string, OutOfFamily> parts;
-  const FeatureSpace::Kind kind = FeatureSpace::choose(profiles_of(table)).kind();
+  const FeatureSpace::Kind kind = FeatureSpace::choose(table).kind();
   for (const std::string& family : candidates(kind)) {
-    auto predictions = predict_out_of_family([&family] { return make_predictor(family); }, table, options);
+    FitOptions own = options;
+    own.part += "/" + family;
+    auto predictions = predict_out_of_family([&family] { return make_predictor(family); }, table, own);
     if (!predictions) return predictions.error();
     consider(family, *predictions);
     parts[family] = std::move(*predictions);

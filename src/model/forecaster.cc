@@ -122,6 +122,14 @@ void Forecaster::judge(const Profile& profile, const Eigen::RowVectorXd& feature
     outside("counters-missing", percent(missing) + " of the features are absent from the profile",
             "perfcast doctor says which collectors can be had");
   }
+  if (!bundle_->feature_space.knows_source(profile)) {
+    const std::string& host = profile.host.cpu_model;
+    outside("unknown-source",
+            (host.empty() ? std::string("the profile doesn't say which platform it was taken on")
+                          : "the profile was taken on " + host) +
+                "; the model knows profiles of " + join(bundle_->feature_space.sources(), ", "),
+            "profile the program on one of them");
+  }
   for (const ProfileWarning& warning : profile.warnings) {
     if (warning.code == "clock-bound" || warning.code == "exec-not-followed") {
       outside(warning.code, warning.message, warning.advice);

@@ -58,6 +58,10 @@ constexpr Entry kFamilies[] = {
 
 }  // namespace
 
+Status Predictor::configure(const Json&, const std::string& source) {
+  return Error{"bad-config", "the model '" + family() + "' has no settings", source, "a model that has"};
+}
+
 Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family) {
   for (const Entry& entry : kFamilies) {
     if (family == entry.name) return entry.make(entry.name);
@@ -71,6 +75,15 @@ Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family) {
   const std::vector<std::string> names = predictor_families();
   return Error{"unknown-model", "there is no model '" + family + "'", family,
                "one of " + join(names, ", ") + ", or the mean of several: forest+physics"};
+}
+
+Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family, const Json& settings) {
+  auto predictor = make_predictor(family);
+  if (!predictor || !settings.is_object()) return predictor;
+  const Json own = (*predictor)->settings();
+  if (!own.is_object() || own["schema"] != settings.value("schema", Json())) return predictor;
+  if (auto status = (*predictor)->configure(settings, "settings"); !status) return status.error();
+  return predictor;
 }
 
 std::vector<std::string> predictor_families() {

@@ -3,10 +3,12 @@
 
 #include <Eigen/Dense>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "corpus/corpus.h"
 
@@ -14,12 +16,28 @@ namespace perfcast {
 
 class TensorMap;  // model/bundle.h: named tensors of a bundle
 
+// Where a training that takes long leaves what it has done, so that a killed one goes on. Models do no I/O: bytes go
+// out and come in here, and whoever trains decides where they lie. Safe to call from several threads.
+class FitCheckpoint {
+ public:
+  virtual ~FitCheckpoint() = default;
+  // What save() was given for the part by this training or a killed one before it; empty: nothing.
+  virtual std::string load(const std::string& part) = 0;
+  // Empty bytes: the part is over and needs no more.
+  virtual Status save(const std::string& part, std::string bytes) = 0;
+};
+
 struct FitOptions {
   uint64_t seed = 1;
   int threads = 1;
   // Where out-of-family predictions are needed (intervals, choice of a model): groups of families that are left out in
   // turn; 0: each family alone, as many fits as there are families.
   int64_t inner_folds = 0;
+  // What make_predictor() is to be given wherever the model of the fit is made anew: per fold, per family left out.
+  Json settings = nullptr;
+  std::function<void(const std::string&)> progress = nullptr;  // a line for people; from any thread
+  FitCheckpoint* checkpoint = nullptr;
+  std::string part = "model";  // names this fit's own in the checkpoint
 };
 
 // A fitted model: features of a program -> log relative time on every platform it was fitted for.
@@ -28,6 +46,12 @@ class Predictor {
   virtual ~Predictor() = default;
 
   virtual std::string family() const = 0;  // the name `train --model` takes
+
+  // How the family is fitted, as JSON with its "schema"; null: there is nothing to set.
+  virtual Json settings() const { return nullptr; }
+  // Settings of settings()' schema for later fits; absent keys stay as they are. "bad-config": an unknown key (the
+  // valid ones are listed), or a value that can't be. `source` names where the JSON came from.
+  virtual Status configure(const Json& settings, const std::string& source);
 
   // table: P programs with profiles x J platforms, entries may be absent (never filled in with a guess by callers).
   // Learns log RPV, natural log, centred per program over the platforms (reference: geometric mean).
@@ -54,6 +78,8 @@ class Predictor {
 // An explicit list, and means of several as "forest+physics"; an unknown name is "unknown-model" with the valid ones
 // listed.
 Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family);
+// Configured where `settings` are of the family's schema; settings of other families leave it as it is.
+Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family, const Json& settings);
 std::vector<std::string> predictor_families();
 
 // [P x J] log RPV of a table, centred per row over the platforms present; NaN where absent.

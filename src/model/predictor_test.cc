@@ -158,6 +158,45 @@ TEST_P(EveryFamily, TakesPlainCountersOrSaysThatItCannot) {
   EXPECT_EQ((*loaded)->predict(profiles_of(table)), predicted);
 }
 
+// Whatever the user lets models see: kept with the model, and a profile of a platform unknown to it is no trouble.
+TEST_P(EveryFamily, SeesWhatTheTableAllows) {
+  TrainingTable table = additive_world({.programs = 24, .platforms = 3, .families = 12}).table;
+  for (size_t p = 0; p < table.profiles.size(); ++p) {
+    table.profiles[p].host.cpu_model = p % 2 == 0 ? "Platform 0" : "Platform 1";
+  }
+  table.inputs.facts = {{"Platform 0", {{"l2_bytes", 1e6}}}, {"Platform 1", {{"l2_bytes", 2e6}}}};
+  for (const auto counters : {InputChoice::Counters::kAll, InputChoice::Counters::kTable1}) {
+    for (const auto source : {InputChoice::Source::kOneHot, InputChoice::Source::kFacts, InputChoice::Source::kNone}) {
+      table.inputs.counters = counters;
+      table.inputs.source = source;
+      auto predictor = unfitted();
+      const Status status = predictor->fit(table, {.seed = 1, .threads = 1});
+      if (!status && (GetParam() == "physics" || GetParam() == "nncost")) {
+        EXPECT_EQ(status.error().code, "bad-inputs");
+        EXPECT_EQ(counters, InputChoice::Counters::kTable1);
+        continue;
+      }
+      ASSERT_TRUE(status.ok()) << to_text(status.error());
+      TensorMap tensors;
+      predictor->save(tensors);
+      auto loaded = make_predictor(GetParam());
+      const Status read = (*loaded)->load(tensors);
+      ASSERT_TRUE(read.ok()) << to_text(read.error());
+      Profile elsewhere = table.profiles[0];
+      elsewhere.host.cpu_model = "Platform 9";
+      Profile nowhere = elsewhere;
+      nowhere.host.cpu_model = "";
+      const std::vector<const Profile*> profiles = {&table.profiles[0], &elsewhere, &nowhere};
+      const Eigen::MatrixXd predicted = predictor->predict(profiles);
+      EXPECT_TRUE(predicted.allFinite());
+      EXPECT_EQ((*loaded)->predict(profiles), predicted);
+      if (source == InputChoice::Source::kNone) {
+        EXPECT_EQ(predicted.row(0), predicted.row(1));
+      }
+    }
+  }
+}
+
 double held_out_error(Predictor& predictor, const TrainingTable& train, const TrainingTable& test) {
   EXPECT_TRUE(predictor.fit(train, {}).ok());
   const auto targets = make_targets(test);

@@ -41,7 +41,7 @@ void StackPredictor::set_parts(const std::vector<std::string>& families) {
 }
 
 Status StackPredictor::fit(const TrainingTable& table, const FitOptions& options) {
-  if (by_profiles_) set_parts(stack_parts(FeatureSpace::choose(profiles_of(table)).kind()));
+  if (by_profiles_) set_parts(stack_parts(FeatureSpace::choose(table).kind()));
   for (const auto& part : parts_) {
     if (auto status = part->fit(table, options); !status) return status;
   }

@@ -69,13 +69,14 @@ double usual_kernel_share(const TrainingTable& table) {
 Result<OutOfFamily> out_of_family(const Predictor& fitted, const TrainingTable& table, const TrainOptions& options) {
   // The automatic choice was made on just these predictions: made anew per family, it would cost its square.
   if (const auto* choice = dynamic_cast<const AutoPredictor*>(&fitted)) return choice->out_of_family();
-  return predict_out_of_family([&options] { return make_predictor(options.model); }, table, options.fit);
+  return predict_out_of_family([&options] { return make_predictor(options.model, options.fit.settings); }, table,
+                               options.fit);
 }
 
 }  // namespace
 
 Result<Bundle> train_bundle(const TrainingTable& table, const TrainOptions& options) {
-  auto predictor = make_predictor(options.model);
+  auto predictor = make_predictor(options.model, options.fit.settings);
   if (!predictor) return predictor.error();
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
@@ -96,7 +97,7 @@ Result<Bundle> train_bundle(const TrainingTable& table, const TrainOptions& opti
   }
   std::sort(bundle.instruction_sets.begin(), bundle.instruction_sets.end());
   bundle.training_host = table.profiles.front().host;
-  bundle.feature_space = FeatureSpace::choose(profiles_of(table));
+  bundle.feature_space = FeatureSpace::choose(table);
   bundle.feature_names = bundle.feature_space.names();
   bundle.training_features = bundle.feature_space.extract(profiles_of(table));
   bundle.training_log_rpv = log_rpv(table);

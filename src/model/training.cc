@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "model/bundle.h"
+#include "model/fit_checkpoint.h"
 
 namespace perfcast {
 
@@ -183,10 +184,16 @@ std::vector<const Profile*> profiles_of(const TrainingTable& table) {
   return profiles;
 }
 
+Status may_read_work(const TrainingTable& table) {
+  if (table.inputs.counters == InputChoice::Counters::kAll) return {};
+  return Error{"bad-inputs", "the model needs the whole instruction mix; the inputs are those of Table I alone", "",
+               "all features, or a model of plain counters: knn, forest, kernel, gbt, lasso, cluster, dnn, ..."};
+}
+
 ProgramFeatures ProgramFeatures::fit(const TrainingTable& table, const Eigen::VectorXd& weights) {
   ProgramFeatures result;
   const auto profiles = profiles_of(table);
-  result.space_ = FeatureSpace::choose(profiles);
+  result.space_ = FeatureSpace::choose(table);
   result.standardiser_ = Standardiser::fit(result.space_.extract(profiles), weights);
   return result;
 }
@@ -209,6 +216,39 @@ Status ProgramFeatures::load(const TensorMap& tensors) {
   return standardiser_.load(tensors, columns());
 }
 
+namespace {
+
+FitOptions inner_options(const FitOptions& options, int64_t fold, int64_t folds) {
+  FitOptions inner = options;
+  inner.threads = 1;
+  const std::string name = "fold " + std::to_string(fold + 1) + " of " + std::to_string(folds);
+  inner.part += "/" + name;
+  if (options.progress) {
+    inner.progress = [name, progress = options.progress](const std::string& text) { progress(name + ": " + text); };
+  }
+  return inner;
+}
+
+// [test.size() x (J + 1)]: log RPV of the rows left out, and how far the model's parts disagree on them.
+Result<Eigen::MatrixXd> forecast_left_out(const MakePredictor& make, const TrainingTable& table,
+                                          const std::vector<size_t>& train, const std::vector<size_t>& test,
+                                          const FitOptions& options) {
+  const auto rows = static_cast<Eigen::Index>(test.size());
+  const auto platforms = static_cast<Eigen::Index>(table.platforms.size());
+  if (auto kept = kept_forecasts(options, rows, platforms + 1)) return std::move(*kept);
+  auto predictor = make();
+  if (!predictor) return predictor.error();
+  if (auto status = (*predictor)->fit(table.with_programs(train), options); !status) return status.error();
+  std::vector<const Profile*> profiles;
+  for (const size_t p : test) profiles.push_back(&table.profiles[p]);
+  Eigen::MatrixXd forecasts(rows, platforms + 1);
+  forecasts << (*predictor)->predict(profiles), (*predictor)->disagreement(profiles);
+  if (auto status = keep_forecasts(options, forecasts); !status) return status.error();
+  return forecasts;
+}
+
+}  // namespace
+
 Result<OutOfFamily> predict_out_of_family(const MakePredictor& make, const TrainingTable& table,
                                           const FitOptions& options) {
   const auto targets = make_targets(table);
@@ -225,29 +265,23 @@ Result<OutOfFamily> predict_out_of_family(const MakePredictor& make, const Train
   std::atomic<int64_t> next = 0;
   std::mutex lock;
   std::optional<Error> failure;
-  FitOptions inner = options;
-  inner.threads = 1;
   const auto work = [&] {
     for (int64_t fold = next++; fold < folds; fold = next++) {
       std::vector<size_t> train;
       std::vector<size_t> test;
       for (size_t p = 0; p < table.programs.size(); ++p)
         (targets->family[p] % folds == fold ? test : train).push_back(p);
-      auto predictor = make();
-      Status status = predictor ? (*predictor)->fit(table.with_programs(train), inner) : Status(predictor.error());
-      if (!status) {
+      const auto forecasts = forecast_left_out(make, table, train, test, inner_options(options, fold, folds));
+      if (!forecasts) {
         const std::lock_guard guard(lock);
-        failure = status.error();
+        failure = forecasts.error();
         return;
       }
-      std::vector<const Profile*> profiles;
-      for (const size_t p : test) profiles.push_back(&table.profiles[p]);
-      const Eigen::MatrixXd predicted = (*predictor)->predict(profiles);
-      const Eigen::VectorXd disagreement = (*predictor)->disagreement(profiles);
       for (size_t i = 0; i < test.size(); ++i) {
         const auto row = static_cast<Eigen::Index>(test[i]);
-        result.log_rpv.row(row) = predicted.row(static_cast<Eigen::Index>(i));
-        result.disagreement(row) = disagreement(static_cast<Eigen::Index>(i));
+        const auto from = static_cast<Eigen::Index>(i);
+        result.log_rpv.row(row) = forecasts->row(from).head(result.log_rpv.cols());
+        result.disagreement(row) = (*forecasts)(from, result.log_rpv.cols());
       }
     }
   };

@@ -49,6 +49,10 @@ struct Standardiser {
 
 std::vector<const Profile*> profiles_of(const TrainingTable& table);
 
+// "bad-inputs" where the table's choice of inputs keeps part of the instruction mix from models: for those that need it
+// whole.
+Status may_read_work(const TrainingTable& table);
+
 // What a fitted model sees of a program: a feature space, standardised.
 class ProgramFeatures {
  public:

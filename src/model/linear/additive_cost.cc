@@ -97,6 +97,7 @@ Eigen::MatrixXd textbook_cycles(const std::vector<const Profile*>& profiles, con
 Status AdditiveCostPredictor::fit(const TrainingTable& table, const FitOptions&) {
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
+  if (auto status = may_read_work(table); !status) return status;
   const auto profiles = profiles_of(table);
   const Eigen::MatrixXd rates = work_rates(profiles);
   if (rates.array().isNaN().rowwise().all().any()) {

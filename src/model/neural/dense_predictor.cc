@@ -1,7 +1,9 @@
 #include "model/neural/dense_predictor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "base/random.h"
 #include "model/bundle.h"
@@ -42,6 +44,35 @@ Result<DenseNetwork> DensePredictor::train(const TrainingBatch& batch, int64_t e
   for (int64_t epoch = 0; epoch < epochs; ++epoch) {
     if (auto loss = network.gradient(batch, gradients); !loss) return loss.error();
     adam.step(network, gradients);
+  }
+  return network;
+}
+
+Result<DenseNetwork> DensePredictor::train_in_batches(const TrainingBatch& all, uint64_t seed) const {
+  DenseNetwork network(layer_sizes(all.inputs.cols(), options_.hidden, all.targets.cols()), seed);
+  Adam adam({.learning_rate = options_.learning_rate_of_many, .weight_decay = options_.weight_decay_of_many});
+  std::vector<Eigen::Index> order(static_cast<size_t>(all.inputs.rows()));
+  for (size_t r = 0; r < order.size(); ++r) order[r] = static_cast<Eigen::Index>(r);
+  const auto size = static_cast<size_t>(options_.batch);
+  const size_t batches = (order.size() + size - 1) / size;
+  Random random(seed);
+  TrainingBatch batch;
+  std::vector<DenseLayer> gradients;
+  for (int64_t epoch = 0; epoch < options_.epochs_of_many; ++epoch) {
+    const double done = static_cast<double>(epoch) / static_cast<double>(options_.epochs_of_many);
+    adam.set_learning_rate(options_.learning_rate_of_many *
+                           static_cast<float>(0.5 + 0.5 * std::cos(std::numbers::pi * done)));
+    random.shuffle(order);
+    for (size_t b = 0; b < batches; ++b) {
+      const auto from = static_cast<std::ptrdiff_t>(b * order.size() / batches);
+      const auto to = static_cast<std::ptrdiff_t>((b + 1) * order.size() / batches);
+      const std::vector<Eigen::Index> rows(order.begin() + from, order.begin() + to);
+      batch.inputs = all.inputs(rows, Eigen::all);
+      batch.targets = all.targets(rows, Eigen::all);
+      batch.weights = all.weights(rows, Eigen::all);
+      if (auto loss = network.gradient(batch, gradients); !loss) return loss.error();
+      adam.step(network, gradients);
+    }
   }
   return network;
 }
@@ -93,12 +124,15 @@ Status DensePredictor::fit(const TrainingTable& table, const FitOptions& options
   const Eigen::MatrixXd centred = targets->log_rpv.rowwise() - mean_.transpose();
 
   use_threads(options.threads);
-  const auto epochs = choose_epochs(rows, *targets, centred, options.seed);
+  std::vector<Eigen::Index> every;
+  for (Eigen::Index p = 0; p < rows.rows(); ++p) every.push_back(p);
+  const TrainingBatch all = batch_of(rows, *targets, centred, every);
+  const bool many = rows.rows() >= options_.many_rows;
+  const auto epochs =
+      many ? Result<int64_t>(options_.epochs_of_many) : choose_epochs(rows, *targets, centred, options.seed);
   if (!epochs) return epochs.error();
   epochs_ = *epochs;
-  std::vector<Eigen::Index> all;
-  for (Eigen::Index p = 0; p < rows.rows(); ++p) all.push_back(p);
-  const auto network = train(batch_of(rows, *targets, centred, all), epochs_, options.seed);
+  const auto network = many ? train_in_batches(all, options.seed) : train(all, epochs_, options.seed);
   if (!network) return network.error();
   network_ = PackedNetwork(*network);
   return {};

@@ -13,6 +13,14 @@ struct DenseOptions {
   int64_t patience = 20;      // epochs without a better inner validation
   float learning_rate = 3e-4f;
   float weight_decay = 1.0f;
+
+  // From `many_rows` on, where each platform profiled every program: batches, and so many more steps, with a rate that
+  // falls to 0 as half a cosine.
+  int64_t many_rows = 512;
+  int64_t batch = 64;
+  int64_t epochs_of_many = 200;
+  float learning_rate_of_many = 1e-3f;
+  float weight_decay_of_many = 1e-2f;
 };
 
 class DensePredictor : public Predictor {
@@ -33,6 +41,7 @@ class DensePredictor : public Predictor {
   Result<int64_t> choose_epochs(const RowMatrixF& rows, const Targets& targets, const Eigen::MatrixXd& centred,
                                 uint64_t seed) const;
   Result<DenseNetwork> train(const TrainingBatch& batch, int64_t epochs, uint64_t seed) const;
+  Result<DenseNetwork> train_in_batches(const TrainingBatch& all, uint64_t seed) const;
 
   DenseOptions options_;
   ProgramFeatures features_;

@@ -11,9 +11,7 @@ namespace perfcast {
 namespace {
 
 constexpr double kHeldOutFamilies = 0.15;  // to stop the head by
-constexpr int64_t kFewestFamilies = 8;     // with fewer, rows are held out instead: a family would be too much of all
-constexpr int64_t kFewRows = 512;          // then an epoch is a handful of steps
-constexpr double kStepsPerEpoch = 4;
+constexpr int64_t kFewestFamilies = 8;     // with fewer, a family would be too much of all
 
 struct Ablation {
   const char* family;
@@ -27,14 +25,31 @@ constexpr Ablation kAblations[] = {
     {"vae-dnn-no-pretraining", [](VaeRegressorConfig& config) { config.pretrain = false; }},
 };
 
+// For profiles as they are: a few dozen to some thousand rows.
+VaeRegressorConfig default_config() {
+  VaeRegressorConfig config;
+  config.batch = 0;
+  config.validation_share = -1;
+  config.fine_tune_encoder = true;
+  config.head_learning_rate = 1e-3;
+  return config;
+}
+
+void leave_out(const std::string& family, VaeRegressorConfig& config) {
+  for (const Ablation& ablation : kAblations) {
+    if (family == ablation.family) ablation.leave_out(config);
+  }
+}
+
 // Rows of whole families for early stopping, so that the head stops where unseen programs are forecast best.
-std::vector<int64_t> held_out_rows(const Targets& targets, uint64_t seed) {
-  if (targets.families < kFewestFamilies) return {};
+std::vector<int64_t> held_out_rows(const Targets& targets, double share, uint64_t seed) {
+  if (targets.families < kFewestFamilies || share == 0) return {};
+  if (share < 0) share = kHeldOutFamilies;
   std::vector<int64_t> families(static_cast<size_t>(targets.families));
   for (size_t f = 0; f < families.size(); ++f) families[f] = static_cast<int64_t>(f);
   Random random(seed ^ 0x5EED);
   random.shuffle(families);
-  families.resize(static_cast<size_t>(std::ceil(kHeldOutFamilies * static_cast<double>(targets.families))));
+  families.resize(static_cast<size_t>(std::ceil(share * static_cast<double>(targets.families))));
   std::vector<int64_t> rows;
   for (size_t p = 0; p < targets.family.size(); ++p) {
     if (std::find(families.begin(), families.end(), targets.family[p]) != families.end()) {
@@ -70,11 +85,34 @@ std::vector<std::string> vae_families() {
   return names;
 }
 
-VaePredictor::VaePredictor(std::string family) : family_(std::move(family)) {
-  config_.head_reads_inputs = false;
-  for (const Ablation& ablation : kAblations) {
-    if (family_ == ablation.family) ablation.leave_out(config_);
+VaePredictor::VaePredictor(std::string family) : VaePredictor(std::move(family), default_config()) {}
+
+VaePredictor::VaePredictor(std::string family, const VaeRegressorConfig& config)
+    : family_(std::move(family)), config_(config) {
+  leave_out(family_, config_);
+}
+
+Json VaePredictor::settings() const {
+  Json json = {{"schema", kVaeConfigSchema}};
+  json.update(to_json(config_));
+  return json;
+}
+
+Status VaePredictor::configure(const Json& settings, const std::string& source) {
+  Json merged = to_json(config_);
+  if (!settings.is_object()) {
+    return Error{"bad-config", "settings are no JSON object", source, "what perfcast train --print-config prints"};
   }
+  if (const Json schema = settings.value("schema", Json(kVaeConfigSchema)); schema != kVaeConfigSchema) {
+    return Error{"bad-config", "settings of another schema: " + schema.dump(), source, kVaeConfigSchema};
+  }
+  merged.update(settings);
+  merged.erase("schema");
+  auto config = vae_regressor_config_from_json(merged, source);
+  if (!config) return config.error();
+  config_ = *config;
+  leave_out(family_, config_);
+  return {};
 }
 
 Status VaePredictor::fit(const TrainingTable& table, const FitOptions& options) {
@@ -88,18 +126,21 @@ Status VaePredictor::fit(const TrainingTable& table, const FitOptions& options) 
   data.y = targets->log_rpv.cast<float>();
   data.weights = (targets->weights.asDiagonal() * targets->present).cast<float>();
   data.first_stage = first_stage(table);
-  data.validation_rows = held_out_rows(*targets, options.seed);
+  data.validation_rows = held_out_rows(*targets, config_.validation_share, options.seed);
 
   VaeRegressorConfig config = config_;
   config.seed = options.seed;
   const bool any_first = std::find(data.first_stage.begin(), data.first_stage.end(), true) != data.first_stage.end();
   config.pretrain = config.pretrain && any_first;
-  // A few programs make a batch of their own: then smaller batches, so that an epoch is some steps long.
-  if (data.x.rows() < kFewRows) {
-    config.batch = std::max<int64_t>(8, static_cast<int64_t>(static_cast<double>(data.x.rows()) / kStepsPerEpoch));
-  }
   VaeTrainingHooks hooks;
   hooks.threads = options.threads;
+  if (options.progress) {
+    hooks.progress = [&](const VaeProgress& progress) { options.progress(family_ + " " + to_text(progress)); };
+  }
+  if (options.checkpoint != nullptr) {
+    hooks.resume = options.checkpoint->load(options.part);
+    hooks.save = [&](const std::string& bytes) { return options.checkpoint->save(options.part, bytes); };
+  }
   const auto regressor = VaeRegressor::train(data, config, hooks);
   if (!regressor) return regressor.error();
   network_ = PackedVaeRegressor(*regressor);

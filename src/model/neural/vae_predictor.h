@@ -13,9 +13,14 @@ class VaePredictor : public Predictor {
  public:
   // `family` names one of vae_families(): the paper's model, or one with an ingredient left out.
   explicit VaePredictor(std::string family = "vae-dnn");
-  VaePredictor(std::string family, const VaeRegressorConfig& config) : family_(std::move(family)), config_(config) {}
+  VaePredictor(std::string family, const VaeRegressorConfig& config);
 
   std::string family() const override { return family_; }
+  // perfcast.vae-config/1: VaeRegressorConfig. "seed" is FitOptions' to decide; "validation_share" is of the families
+  // where there are at least 8, else of the rows, and by default 0.15 of the families and no rows. An ablation leaves
+  // its ingredient out whatever the settings say.
+  Json settings() const override;
+  Status configure(const Json& settings, const std::string& source) override;
   Status fit(const TrainingTable& table, const FitOptions& options) override;
   Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
   int64_t outputs() const override { return network_.outputs(); }
@@ -28,6 +33,8 @@ class VaePredictor : public Predictor {
   ProgramFeatures features_;
   PackedVaeRegressor network_;
 };
+
+inline constexpr const char* kVaeConfigSchema = "perfcast.vae-config/1";
 
 // "vae-dnn" and its ablations: "vae-dnn-no-feedback", "vae-dnn-fixed-sigma", "vae-dnn-no-schedule",
 // "vae-dnn-no-pretraining".

@@ -1,5 +1,8 @@
 #include "model/neural/vae_regressor.h"
 
+#include <cmath>
+#include <cstdio>
+
 #include "model/neural/vae_trainer.h"
 
 namespace perfcast {
@@ -16,6 +19,27 @@ std::string to_text(VaeStage stage) {
       return "done";
   }
   return "";
+}
+
+std::string to_text(const VaeProgress& progress) {
+  std::string text =
+      to_text(progress.stage) + " " + std::to_string(progress.epoch) + "/" + std::to_string(progress.epochs) + ":";
+  const struct {
+    const char* name;
+    double value;
+  } losses[] = {{"reconstruction", progress.reconstruction},
+                {"KL", progress.kl},
+                {"regression", progress.regression},
+                {"validation", progress.validation}};
+  const char* separator = " ";
+  for (const auto& loss : losses) {
+    if (std::isnan(loss.value)) continue;
+    char part[64];
+    std::snprintf(part, sizeof part, "%s%s %.4g", separator, loss.name, loss.value);
+    text += part;
+    separator = ", ";
+  }
+  return text;
 }
 
 Result<VaeRegressor> VaeRegressor::train(const VaeTrainingData& data, const VaeRegressorConfig& config,

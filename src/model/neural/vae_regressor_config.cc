@@ -6,6 +6,7 @@ namespace perfcast {
 namespace {
 
 constexpr int64_t kMostUnits = 65536, kMostLayers = 16, kMostEpochs = 1000000;
+constexpr int64_t kLargestBatch = 64, kSmallestBatch = 8, kStepsPerEpoch = 4;
 
 std::string to_text(RateSchedule schedule) { return schedule == RateSchedule::kConstant ? "constant" : "cosine"; }
 
@@ -107,6 +108,10 @@ Result<VaeRegressorConfig> vae_regressor_config_from_json(const Json& json, cons
   return c;
 }
 
+int64_t batch_rows(const VaeRegressorConfig& config, int64_t rows) {
+  return config.batch > 0 ? config.batch : std::clamp(rows / kStepsPerEpoch, kSmallestBatch, kLargestBatch);
+}
+
 Status check(const VaeRegressorConfig& c) {
   const auto layers = [](const std::vector<int64_t>& sizes) {
     return sizes.size() <= static_cast<size_t>(kMostLayers) &&
@@ -118,8 +123,9 @@ Status check(const VaeRegressorConfig& c) {
     bool fits;
     const char *setting, *expected;
   } rules[] = {
-      {c.batch >= 1 && c.batch <= kMostEpochs, "batch", "1 to 1000000 rows"},
-      {c.validation_share >= 0 && c.validation_share <= 0.9, "validation_share", "0 to 0.9"},
+      {c.batch >= 0 && c.batch <= kMostEpochs, "batch", "1 to 1000000 rows, or 0 (by the number of rows)"},
+      {c.validation_share == -1 || (c.validation_share >= 0 && c.validation_share <= 0.9), "validation_share",
+       "0 to 0.9, or -1 (by the families)"},
       {c.latent >= 1 && c.latent <= kMostUnits, "latent", "1 to 65536"},
       {layers(c.hidden), "hidden", "at most 16 layers of 1 to 65536 units"},
       {layers(c.head_hidden), "head_hidden", "at most 16 layers of 1 to 65536 units"},

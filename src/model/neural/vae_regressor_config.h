@@ -15,8 +15,9 @@ enum class RateSchedule { kConstant, kCosine };  // cosine: from the rate to 0 o
 
 struct VaeRegressorConfig {
   uint64_t seed = 1;
-  int64_t batch = 256;            // rows
-  double validation_share = 0.1;  // of the rows, held out to stop by; 0: train all epochs
+  int64_t batch = 256;  // rows; 0: as batch_rows() has it
+  // Of the rows, held out to stop by; 0: train all epochs. -1 leaves it to the family (vae_predictor.h).
+  double validation_share = 0.1;
   RateSchedule rate_schedule = RateSchedule::kCosine;
 
   // The VAE.
@@ -55,6 +56,9 @@ Json to_json(const VaeRegressorConfig& config);
 // Absent keys keep their defaults. "bad-config": an unknown key, or a value that can't be; "bad-json-field": another
 // kind of value. `source` names where the JSON came from.
 Result<VaeRegressorConfig> vae_regressor_config_from_json(const Json& json, const std::string& source);
+// The batch; where the configuration leaves it open, a quarter of the rows, but 8 to 64: many steps matter more than
+// their noise.
+int64_t batch_rows(const VaeRegressorConfig& config, int64_t rows);
 // "bad-config" naming the setting.
 Status check(const VaeRegressorConfig& config);
 

@@ -57,6 +57,7 @@ void VaeTrainer::begin_stage() {
 }
 
 Status VaeTrainer::run() {
+  if (stage() == VaeStage::kDone) return {};  // resumed behind the last epoch
   begin_stage();
   encoder_adam_.set_state(state_.encoder_adam);
   decoder_adam_.set_state(state_.decoder_adam);
@@ -74,7 +75,7 @@ Status VaeTrainer::run() {
     state_.head = state_.best_head;
     if (config_.use_vae) vae_.encoder() = state_.best_encoder;
   }
-  return {};
+  return save_result();
 }
 
 Status VaeTrainer::run_epoch() {
@@ -91,7 +92,7 @@ Status VaeTrainer::run_epoch() {
   VaeProgress progress{stage(), state_.epoch + 1, epochs_of(stage()), kNone, kNone, kNone, kNone, kNone, kNone};
   Random random(config_.seed * 0x9E3779B97F4A7C15u + static_cast<uint64_t>(state_.stage) * 0x100000001u +
                 static_cast<uint64_t>(state_.epoch));
-  const auto parts = batches(rows_of(stage()), config_.batch, random);
+  const auto parts = batches(rows_of(stage()), batch_rows(config_, inputs_.rows()), random);
   const int64_t from = config_.feedback_from < 0 ? config_.vae_epochs / 2 : config_.feedback_from;
   const int64_t to = config_.feedback_to < 0 ? config_.vae_epochs : config_.feedback_to;
   const bool feedback = config_.use_feedback && stage() == VaeStage::kVae && state_.epoch >= from && state_.epoch < to;
@@ -221,6 +222,20 @@ Status VaeTrainer::save(bool stage_over) {
   state_.decoder_adam = decoder_adam_.state();
   state_.head_adam = head_adam_.state();
   return hooks_.save(to_bytes(state_));
+}
+
+// Nothing but what result() needs: a third of a state between epochs.
+Status VaeTrainer::save_result() {
+  if (!hooks_.save) return {};
+  VaeTrainingState done;
+  done.run = state_.run;
+  done.stage = state_.stage;
+  done.encoder = vae_.encoder();
+  done.decoder = vae_.decoder();
+  done.head = state_.head;
+  done.best_epoch = state_.best_epoch;
+  done.best_validation = state_.best_validation;
+  return hooks_.save(to_bytes(done));
 }
 
 VaeRegressor VaeTrainer::result() const {

@@ -38,6 +38,7 @@ class VaeTrainer {
   Status train_head(const Rows& rows, Random& random, VaeProgress& progress);
   Status validate(VaeProgress& progress);
   Status save(bool stage_over);
+  Status save_result();
 
   // Head on the latent, or on the inputs without a VAE: fills head_trace_ to its output and output gradient.
   Result<double> head_loss(const Rows& rows);

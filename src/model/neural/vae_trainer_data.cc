@@ -73,7 +73,7 @@ Status VaeTrainer::choose_rows(const VaeTrainingData& data) {
     for (Eigen::Index r = 0; r < n; ++r) order[static_cast<size_t>(r)] = r;
     Random random(config_.seed ^ 0x5EED);
     random.shuffle(order);
-    const auto share = static_cast<size_t>(config_.validation_share * static_cast<double>(n));
+    const auto share = static_cast<size_t>(std::max(config_.validation_share, 0.0) * static_cast<double>(n));
     for (size_t i = 0; i < share; ++i) held_out[static_cast<size_t>(order[i])] = true;
   }
   for (Eigen::Index r = 0; r < n; ++r) {
@@ -144,9 +144,9 @@ uint32_t VaeTrainer::fingerprint(const VaeTrainingData& data) const {
 Status VaeTrainer::resume() {
   auto loaded = vae_training_state_from_bytes(hooks_.resume, "checkpoint");
   if (!loaded) return loaded.error();
-  const bool have_best = loaded->best_epoch >= 0;
+  const bool have_best = loaded->best_epoch >= 0 && loaded->stage != static_cast<int64_t>(VaeStage::kDone);
   const bool same =
-      loaded->run == state_.run && loaded->stage >= 0 && loaded->stage <= static_cast<int64_t>(VaeStage::kHead) &&
+      loaded->run == state_.run && loaded->stage >= 0 && loaded->stage <= static_cast<int64_t>(VaeStage::kDone) &&
       loaded->epoch >= 0 && loaded->epoch <= epochs_of(static_cast<VaeStage>(loaded->stage)) &&
       same_shape(loaded->encoder.layers(), vae_.encoder().layers()) &&
       same_shape(loaded->decoder.layers(), vae_.decoder().layers()) &&

@@ -165,6 +165,7 @@ void fill_absent(Eigen::MatrixXd& rates, const Eigen::VectorXd& typical) {
 Status PhysicsPredictor::fit(const TrainingTable& table, const FitOptions&) {
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
+  if (auto status = may_read_work(table); !status) return status;
   Eigen::MatrixXd rates = work_rates(profiles_of(table));
   typical_rates_ = Standardiser::fit(rates, targets->weights).centre;
   fill_absent(rates, typical_rates_);

@@ -1,0 +1,33 @@
+#pragma once
+// The file that `perfcast train --checkpoint` keeps a training in: rewritten as a whole, atomically, between epochs.
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/result.h"
+#include "model/fit_checkpoint.h"
+
+namespace perfcast {
+
+class CheckpointFile : public FitCheckpoint {
+ public:
+  // Takes up what the file holds; where there is none, the training starts anew. `run`: training_fingerprint().
+  // "bad-checkpoint", "checkpoint-mismatch" (of another training), or what reading it failed with.
+  static Result<std::unique_ptr<CheckpointFile>> open(const std::string& path, uint32_t run);
+
+  bool resumed() const { return resumed_; }
+  std::string load(const std::string& part) override;
+  Status save(const std::string& part, std::string bytes) override;
+
+ private:
+  explicit CheckpointFile(std::string path) : path_(std::move(path)) {}
+
+  std::string path_;
+  bool resumed_ = false;
+  std::mutex lock_;
+  TrainingCheckpoint state_;
+};
+
+}  // namespace perfcast

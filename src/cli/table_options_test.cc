@@ -1,0 +1,234 @@
+// Faulty data of a user's own, from the CSV to the score: a clear error, or what was done about it is said.
+#include <gmock/gmock.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "base/file.h"
+#include "base/json.h"
+
+namespace perfcast {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+struct Row {
+  std::string program, input, platform, time, instructions, ratio, constant = "5", blank;
+};
+
+struct Outcome {
+  int exit_code = -1;
+  std::string text;  // stdout and stderr
+};
+
+class TableOptionsTest : public testing::Test {
+ protected:
+  TableOptionsTest() {
+    std::string pattern = testing::TempDir() + "perfcast-bad-XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~TableOptionsTest() override { std::filesystem::remove_all(folder_); }
+
+  // Programs x inputs x platforms, spoilt row by row, as a corpus; gives what the import said.
+  Outcome import(
+      int programs, int inputs, int platforms, const std::function<void(Row&)>& spoil = [](Row&) {},
+      const std::string& more = "") const {
+    std::string csv = "app,size,machine,t,instructions,ratio,const,blank\n";
+    for (int p = 0; p < programs; ++p) {
+      for (int s = 0; s < inputs; ++s) {
+        for (int m = 0; m < platforms; ++m) {
+          const int work = 1000 * (p + 1) * (s + 1) + m;
+          Row row;
+          row.program = "app" + std::to_string(p);
+          row.input = std::to_string(s);
+          row.platform = std::string("Box ") + static_cast<char>('A' + m);
+          row.time = std::to_string(1e-3 * work * (1 + 0.3 * m * (p % 3)));
+          row.instructions = std::to_string(work);
+          row.ratio = std::to_string(0.1 * p + 0.01 * s);
+          spoil(row);
+          for (const std::string* field :
+               {&row.program, &row.input, &row.platform, &row.time, &row.instructions, &row.ratio, &row.constant}) {
+            csv += *field + ",";
+          }
+          csv += row.blank + "\n";
+        }
+      }
+    }
+    const Json mapping = {{"schema", "perfcast.table/1"},
+                          {"name", "lab"},
+                          {"csv", "runs.csv"},
+                          {"program", "app"},
+                          {"input", {"size"}},
+                          {"platform", "machine"},
+                          {"time", {{"column", "t"}, {"unit", "s"}}},
+                          {"counters",
+                           {{{"column", "instructions"}, {"unit", "count"}, {"metric", "instructions_count"}},
+                            {{"column", "ratio"}, {"unit", "ratio"}},
+                            {{"column", "const"}, {"unit", "count"}},
+                            {{"column", "blank"}, {"unit", "count"}}}}};
+    EXPECT_TRUE(write_file_atomically(folder_ + "/runs.csv", csv + more));
+    EXPECT_TRUE(write_file_atomically(folder_ + "/lab.json", to_text(mapping)));
+    std::filesystem::remove(folder_ + "/c.db");
+    return perfcast("import table lab.json --corpus c.db");
+  }
+  Outcome perfcast(const std::string& arguments) const {
+    const std::string command = "cd '" + folder_ + "' && '" PERFCAST_BINARY_DIR "/perfcast' " + arguments + " 2>&1";
+    Outcome outcome;
+    FILE* pipe = popen(command.c_str(), "r");
+    if (pipe == nullptr) return outcome;
+    char chunk[4096];
+    for (size_t count; (count = fread(chunk, 1, sizeof chunk, pipe)) > 0;) outcome.text.append(chunk, count);
+    const int state = pclose(pipe);
+    outcome.exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : -1;
+    return outcome;
+  }
+  Outcome evaluate(const std::string& more = "") const {
+    return perfcast(
+        "evaluate --corpus c.db --models knn,forest,lasso,cluster,kernel,gbt --every-profile "
+        "--no-intervals " +
+        more);
+  }
+
+  std::string folder_;
+};
+
+TEST_F(TableOptionsTest, ConstantAndMissingColumnsAreNamed) {
+  const Outcome imported = import(6, 2, 3);
+  ASSERT_EQ(imported.exit_code, 0) << imported.text;
+  EXPECT_THAT(imported.text, HasSubstr("36  counter  blank: not measured"));
+  const Outcome scored = evaluate();
+  EXPECT_EQ(scored.exit_code, 0) << scored.text;
+  EXPECT_THAT(scored.text, HasSubstr("note: inputs: left out as constant over all profiles: table_const_count"));
+  EXPECT_THAT(scored.text, Not(HasSubstr("nan")));
+  const Outcome trained = perfcast("train --corpus c.db --model knn --every-profile --no-scores -o b.pcb");
+  EXPECT_EQ(trained.exit_code, 0) << trained.text;
+  EXPECT_THAT(trained.text, HasSubstr("perfcast: note: inputs: left out as constant"));
+}
+
+TEST_F(TableOptionsTest, NothingThatVariesIsNothingToForecastFrom) {
+  ASSERT_EQ(import(6, 2, 3, [](Row& row) { row.instructions = "7", row.ratio = "0.5"; }).exit_code, 0);
+  const Outcome constant = evaluate();
+  EXPECT_EQ(constant.exit_code, 1);
+  EXPECT_THAT(constant.text, HasSubstr("no counter differs between the profiles"));
+  ASSERT_EQ(import(6, 2, 3, [](Row& row) { row.instructions = row.ratio = row.constant = ""; }).exit_code, 0);
+  EXPECT_THAT(evaluate().text, HasSubstr("perfcast: no "));
+}
+
+TEST_F(TableOptionsTest, OneProgramOnly) {
+  ASSERT_EQ(import(1, 1, 3).exit_code, 0);
+  const Outcome family = evaluate();
+  EXPECT_EQ(family.exit_code, 1);
+  EXPECT_THAT(family.text, HasSubstr("too little to leave out under the split program-family"));
+  EXPECT_THAT(perfcast("train --corpus c.db --model knn --every-profile --no-scores -o b.pcb").text,
+              HasSubstr("leaving one family out leaves nothing to train on"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/b.pcb"));
+}
+
+TEST_F(TableOptionsTest, OnePlatformOnly) {
+  ASSERT_EQ(import(6, 2, 1).exit_code, 0);
+  for (const char* split : {"random", "program", "platform"}) {
+    const Outcome scored = evaluate(std::string("--split ") + split);
+    EXPECT_NE(scored.exit_code, 0);
+    EXPECT_THAT(scored.text, HasSubstr("relative times take two platforms, there is 1"));
+  }
+  const Outcome trained = perfcast("train --corpus c.db --model knn --no-scores -o b.pcb");
+  EXPECT_NE(trained.exit_code, 0) << trained.text;
+  EXPECT_THAT(trained.text, HasSubstr("two platforms"));
+}
+
+TEST_F(TableOptionsTest, TimesAndCountersThatCannotBe) {
+  const Outcome imported = import(6, 2, 3, [](Row& row) {
+    if (row.platform != "Box B") return;
+    if (row.program == "app1") row.time = "0";
+    if (row.program == "app2") row.time = "-1";
+    if (row.program == "app3") row.time = "nan";
+    if (row.program == "app4") row.time = "inf";
+    if (row.program == "app5") row.instructions = "nan";
+    if (row.program == "app0") row.ratio = "inf";
+  });
+  ASSERT_EQ(imported.exit_code, 0) << imported.text;
+  EXPECT_THAT(imported.text, HasSubstr("2  time     zero"));
+  EXPECT_THAT(imported.text, HasSubstr("2  time     negative"));
+  EXPECT_THAT(imported.text, HasSubstr("4  time     not finite"));
+  EXPECT_THAT(imported.text, HasSubstr("4  counter  no finite number"));
+  // Box B was measured on a third of the programs only.
+  const Outcome scored = evaluate("--minimum-coverage 0");
+  EXPECT_EQ(scored.exit_code, 0) << scored.text;
+  EXPECT_THAT(scored.text, Not(HasSubstr("nan")));
+  EXPECT_THAT(scored.text, HasSubstr("3 platforms"));
+}
+
+TEST_F(TableOptionsTest, DuplicatedKeys) {
+  const Outcome imported = import(
+      2, 2, 2, [](Row&) {}, "app0,1,Box A,3,1000,0.5,5,\n");
+  EXPECT_EQ(imported.exit_code, 1);
+  EXPECT_THAT(imported.text, HasSubstr("a second row for lab.app0.1 on Box A"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/c.db"));
+}
+
+TEST_F(TableOptionsTest, PlatformsThatAreNotThere) {
+  ASSERT_EQ(import(6, 2, 3).exit_code, 0);
+  const Outcome split = evaluate("--split platform --platforms 'Box A,Box Z'");
+  EXPECT_EQ(split.exit_code, 2);
+  EXPECT_THAT(split.text, HasSubstr("Box Z"));
+  EXPECT_THAT(split.text, HasSubstr("Box A"));  // those that are there, nearest first
+  const Outcome reference = evaluate("--reference 'Box Q'");
+  EXPECT_EQ(reference.exit_code, 2);
+  EXPECT_THAT(reference.text, HasSubstr("Box Q"));
+}
+
+// The platform that a profile was taken on, as an input: kept in the bundle, and an unknown one is said to be so.
+TEST_F(TableOptionsTest, SourceAsInput) {
+  ASSERT_EQ(import(6, 4, 3).exit_code, 0);
+  const std::string train = "train --corpus c.db --model knn --every-profile --no-scores --quiet ";
+  for (const char* source : {"one-hot", "none"}) {
+    const Outcome trained = perfcast(train + "--source " + source + " -o " + source + ".pcb");
+    ASSERT_EQ(trained.exit_code, 0) << trained.text;
+  }
+  const Outcome facts = perfcast(train + "--source facts -o facts.pcb");
+  EXPECT_EQ(facts.exit_code, 1);
+  EXPECT_THAT(facts.text, HasSubstr("the corpus knows no fact"));
+  const Outcome single = perfcast("train --corpus c.db --model knn --no-scores -o one.pcb --source one-hot");
+  EXPECT_EQ(single.exit_code, 1);
+  EXPECT_THAT(single.text, HasSubstr("all profiles were taken on one platform"));
+  EXPECT_EQ(perfcast(train + "--source sideways -o x.pcb").exit_code, 2);
+
+  const auto predict = [this](const std::string& bundle, const std::string& host) {
+    const Json profile = {{"schema", "perfcast.profile/1"},
+                          {"program", "mine"},
+                          {"command", {"mine"}},
+                          {"host", {{"cpu_model", host}}},
+                          {"metrics", {{"instructions_count", 4000}, {"table_ratio_ratio", 0.2}}},
+                          {"exit_code", 0}};
+    EXPECT_TRUE(write_file_atomically(folder_ + "/p.json", to_text(profile)));
+    return perfcast("predict --profile p.json --bundle " + bundle + ".pcb --json");
+  };
+  const Outcome known = predict("one-hot", "Box B");
+  EXPECT_EQ(known.exit_code, 0) << known.text;
+  EXPECT_THAT(known.text, Not(HasSubstr("unknown-source")));
+  const Outcome unknown = predict("one-hot", "Box Z");
+  EXPECT_EQ(unknown.exit_code, 0) << unknown.text;
+  EXPECT_THAT(unknown.text, HasSubstr("unknown-source"));
+  EXPECT_THAT(unknown.text, HasSubstr("\"in_distribution\": false"));
+  EXPECT_THAT(predict("none", "Box Z").text, Not(HasSubstr("unknown-source")));
+}
+
+TEST_F(TableOptionsTest, Table1AsInput) {
+  ASSERT_EQ(import(6, 2, 3).exit_code, 0);
+  const Outcome scored = evaluate("--features table1");
+  EXPECT_EQ(scored.exit_code, 0) << scored.text;
+  EXPECT_THAT(scored.text, HasSubstr("note: inputs: 1 metrics of Table I; the profiles lack io_read_bytes, "));
+  ASSERT_EQ(import(6, 2, 3, [](Row& row) { row.instructions = ""; }).exit_code, 0);
+  const Outcome none = evaluate("--features table1");
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.text, HasSubstr("no profile has any of the counters of Table I"));
+  EXPECT_THAT(none.text, HasSubstr("instructions_count, "));
+}
+
+}  // namespace
+}  // namespace perfcast

@@ -1,0 +1,196 @@
+// `perfcast train` with settings and checkpoints as a user runs it, up to a kill in the middle.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "base/file.h"
+#include "base/json.h"
+
+namespace perfcast {
+namespace {
+
+using testing::HasSubstr;
+
+struct Outcome {
+  int exit_code = -1;
+  std::string text;  // stdout and stderr
+};
+
+class TrainCommandTest : public testing::Test {
+ protected:
+  TrainCommandTest() {
+    std::string pattern = testing::TempDir() + "perfcast-train-XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+    const std::string command = "'" PERFCAST_WRITE_SYNTHETIC "' '" + folder_ + "'";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    write("small.json", R"({"latent": 4, "hidden": [16], "head_hidden": [64, 64], "patience": 1000,
+                            "pretrain_epochs": 10, "vae_epochs": 40, "head_epochs": 200})");
+  }
+  ~TrainCommandTest() override { std::filesystem::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& text) const {
+    ASSERT_TRUE(write_file_atomically(path(name), text).ok());
+  }
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string content(const std::string& name) const {
+    const auto bytes = read_file(path(name));
+    return bytes ? *bytes : "";
+  }
+  std::string command(const std::string& arguments) const {
+    return "cd '" + folder_ + "' && SOURCE_DATE_EPOCH=1000000000 exec '" PERFCAST_BINARY_DIR "/perfcast' " + arguments;
+  }
+  Outcome perfcast(const std::string& arguments) const {
+    Outcome outcome;
+    FILE* pipe = popen((command(arguments) + " 2>&1").c_str(), "r");
+    if (pipe == nullptr) return outcome;
+    char chunk[4096];
+    for (size_t count; (count = fread(chunk, 1, sizeof chunk, pipe)) > 0;) outcome.text.append(chunk, count);
+    const int state = pclose(pipe);
+    outcome.exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : -1;
+    return outcome;
+  }
+  // Starts it and kills it once the checkpoint is `bytes` long; false where it was over before that.
+  bool kill_in_the_middle(const std::string& arguments, const std::string& checkpoint, size_t changes) const {
+    const pid_t child = fork();
+    if (child == 0) {
+      execl("/bin/sh", "sh", "-c", command(arguments + " --quiet").c_str(), nullptr);
+      _exit(127);
+    }
+    std::string seen;
+    for (size_t seen_changes = 0; seen_changes < changes;) {
+      int state = 0;
+      if (waitpid(child, &state, WNOHANG) == child) return false;
+      if (const std::string now = content(checkpoint); !now.empty() && now != seen) {
+        seen = now;
+        ++seen_changes;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    kill(child, SIGKILL);
+    int state = 0;
+    waitpid(child, &state, 0);
+    return WIFSIGNALED(state);
+  }
+
+  std::string folder_;
+};
+
+TEST_F(TrainCommandTest, PrintsTheSettings) {
+  const Outcome printed = perfcast("train --print-config --model vae-dnn");
+  EXPECT_EQ(printed.exit_code, 0);
+  const auto settings = parse_json(printed.text, "output");
+  ASSERT_TRUE(settings) << printed.text;
+  EXPECT_EQ((*settings)["schema"], "perfcast.vae-config/1");
+  EXPECT_EQ((*settings)["head_hidden"], Json({1024, 1024, 1024}));
+  EXPECT_EQ((*settings)["use_feedback"], true);
+  const auto ablation = parse_json(perfcast("train --print-config --model vae-dnn-no-feedback").text, "output");
+  ASSERT_TRUE(ablation);
+  EXPECT_EQ((*ablation)["use_feedback"], false);
+  const Outcome none = perfcast("train --print-config --model forest");
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.text, HasSubstr("the model 'forest' has no settings"));
+  EXPECT_THAT(none.text, HasSubstr("vae-dnn"));
+}
+
+// The printed defaults are what a training without a file goes by, and a part of them changes that part.
+TEST_F(TrainCommandTest, TakesSettingsFromAFile) {
+  const std::string train = "train --corpus tiny.db --model vae-dnn --no-scores --name n --quiet ";
+  const Outcome first = perfcast(train + "--config small.json -o a.pcb");
+  ASSERT_EQ(first.exit_code, 0) << first.text;
+  const Outcome second = perfcast(train + "--config small.json -o b.pcb");
+  EXPECT_EQ(content("a.pcb"), content("b.pcb"));
+  write("other.json", R"({"schema": "perfcast.vae-config/1", "seed": 5, "latent": 3, "hidden": [16],
+                          "head_hidden": [16], "pretrain_epochs": 2, "vae_epochs": 2, "head_epochs": 2})");
+  ASSERT_EQ(perfcast(train + "--config other.json -o c.pcb").exit_code, 0);
+  EXPECT_NE(content("a.pcb"), content("c.pcb"));
+  // The file's seed holds unless the command line says otherwise.
+  ASSERT_EQ(perfcast(train + "--config other.json --seed 5 -o d.pcb").exit_code, 0);
+  EXPECT_EQ(content("c.pcb"), content("d.pcb"));
+  ASSERT_EQ(perfcast(train + "--config other.json --seed 6 -o d.pcb").exit_code, 0);
+  EXPECT_NE(content("c.pcb"), content("d.pcb"));
+}
+
+TEST_F(TrainCommandTest, SaysWhatIsWrongWithSettings) {
+  const std::string train = "train --corpus tiny.db --no-scores -o x.pcb --config bad.json --model ";
+  write("bad.json", R"({"latents": 4})");
+  const Outcome unknown = perfcast(train + "vae-dnn");
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.text, HasSubstr("there is no setting 'latents'"));
+  EXPECT_THAT(unknown.text, HasSubstr("kl_schedule, "));
+  write("bad.json", R"({"kl_ramp": 7})");
+  EXPECT_THAT(perfcast(train + "vae-dnn").text, HasSubstr("'kl_ramp'"));
+  write("bad.json", R"({"kl_schedule": "sideways"})");
+  EXPECT_THAT(perfcast(train + "vae-dnn").text, HasSubstr("cyclical"));
+  write("bad.json", R"({"schema": "perfcast.other/1"})");
+  EXPECT_THAT(perfcast(train + "vae-dnn").text, HasSubstr("none of the models takes the settings"));
+  write("bad.json", "[1]");
+  EXPECT_THAT(perfcast(train + "vae-dnn").text, HasSubstr("no JSON object"));
+  write("bad.json", "{}");
+  EXPECT_EQ(perfcast(train + "knn").exit_code, 2);
+  EXPECT_EQ(perfcast(train + "vae-dnn --config absent.json").exit_code, 2);  // given twice
+  EXPECT_EQ(perfcast("evaluate --corpus tiny.db --models knn,mean --config bad.json").exit_code, 2);
+}
+
+TEST_F(TrainCommandTest, EvaluateTakesSettingsToo) {
+  const Outcome outcome = perfcast(
+      "evaluate --corpus tiny.db --models vae-dnn,knn --config small.json --no-intervals --folds 2 --json -o e.json");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.text;
+  write("less.json", R"({"latent": 1, "hidden": [], "head_hidden": [], "pretrain_epochs": 0, "vae_epochs": 0,
+                         "head_epochs": 0, "validation_share": 0})");
+  ASSERT_EQ(perfcast("evaluate --corpus tiny.db --models vae-dnn,knn --config less.json --no-intervals --folds 2 "
+                     "--json -o f.json")
+                .exit_code,
+            0);
+  const auto row_of = [this](const std::string& file, const std::string& model) {
+    const auto json = parse_json(content(file), file);
+    for (const Json& row : (*json)["models"]) {
+      if (row["model"] == model && row["group"] == "all") return row;
+    }
+    return Json();
+  };
+  EXPECT_EQ(row_of("e.json", "knn"), row_of("f.json", "knn"));
+  EXPECT_NE(row_of("e.json", "vae-dnn"), row_of("f.json", "vae-dnn"));
+}
+
+TEST_F(TrainCommandTest, AKilledTrainingGoesOnToTheSameBundle) {
+  const std::string train = "train --corpus tiny.db --model vae-dnn --config small.json --name n ";
+  const Outcome whole = perfcast(train + "-o whole.pcb");
+  ASSERT_EQ(whole.exit_code, 0) << whole.text;
+  ASSERT_FALSE(content("whole.pcb").empty());
+
+  // In a scoring fold, later, and once more: each goes on where the one before it was killed.
+  const std::string resumable = train + "-o resumed.pcb --checkpoint run.ckpt";
+  for (const size_t changes : {2, 30, 60}) {
+    ASSERT_TRUE(kill_in_the_middle(resumable, "run.ckpt", changes)) << changes;
+    EXPECT_TRUE(std::filesystem::exists(path("run.ckpt")));
+    EXPECT_FALSE(std::filesystem::exists(path("resumed.pcb")));
+  }
+  std::filesystem::copy_file(path("run.ckpt"), path("kept.ckpt"));
+  const Outcome resumed = perfcast(resumable);
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.text;
+  EXPECT_THAT(resumed.text, HasSubstr("goes on from run.ckpt"));
+  EXPECT_EQ(content("resumed.pcb"), content("whole.pcb"));
+  EXPECT_FALSE(std::filesystem::exists(path("run.ckpt")));
+
+  // Of another training it is no use.
+  for (const std::string other : {"--seed 2", "--groups user", "--no-scores --model vae-dnn-no-feedback"}) {
+    std::string arguments = "train --corpus tiny.db --config small.json --name n -o other.pcb --checkpoint kept.ckpt ";
+    if (other.find("--model") == std::string::npos) arguments += "--model vae-dnn ";
+    const Outcome refused = perfcast(arguments + other);
+    EXPECT_EQ(refused.exit_code, 1) << other;
+    EXPECT_THAT(refused.text, HasSubstr("the checkpoint is of another training")) << other;
+  }
+  write("kept.ckpt", content("kept.ckpt").substr(0, 100));
+  EXPECT_THAT(perfcast(train + "-o other.pcb --checkpoint kept.ckpt").text, HasSubstr("corrupt"));
+}
+
+}  // namespace
+}  // namespace perfcast
