@@ -71,9 +71,7 @@ void settle_times(Profile& profile, const SuiteProgram& program, const WorkRepor
          "no conclusion from this profile about code that uses such an extension"});
   }
   std::erase_if(profile.collectors, [](const CollectorRecord& record) { return record.name == kRecord; });
-  CollectorRecord record;
-  record.name = kRecord;
-  record.status = "ok";
+  CollectorRecord record{kRecord, "", std::nullopt, "ok", ""};
   record.note = fmt::format(
       "times are those of the fastest of {} native runs of {:.6g} {}s, start-up excluded, scaled to the {:.6g} of the "
       "counted run",
