@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "corpus/corpus.h"
 #include "corpus/splits.h"
+#include "evaluate/noise_floor.h"
 #include "evaluate/order_roc.h"
 #include "evaluate/paired_comparison.h"
 #include "evaluate/scores.h"
@@ -98,11 +99,5 @@ struct Evaluation {
 // Deterministic in the options whatever `threads` is. "unknown-model", "unknown-platform", "bad-usage", "empty-corpus"
 // (too little to split), or what a fit failed with, naming model and fold.
 Result<Evaluation> evaluate(const TrainingTable& table, const EvaluationOptions& options);
-
-// [P x J] log seconds per unit of work; NaN: not measured.
-Eigen::MatrixXd log_times(const TrainingTable& table);
-
-// Half of each platform's servers against the other half. `reference`: column or -1.
-ScoreInput noise_floor(const TrainingTable& table, int64_t reference);
 
 }  // namespace perfcast

@@ -1,0 +1,42 @@
+#include "evaluate/noise_floor.h"
+
+#include <cmath>
+#include <limits>
+
+namespace perfcast {
+namespace {
+
+constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+Eigen::MatrixXd log_times(const TrainingTable& table) {
+  Eigen::MatrixXd result(static_cast<int64_t>(table.programs.size()), static_cast<int64_t>(table.platforms.size()));
+  for (size_t i = 0; i < table.programs.size(); ++i) {
+    for (size_t j = 0; j < table.platforms.size(); ++j) {
+      const auto& time = table.at(i, j);
+      result(static_cast<int64_t>(i), static_cast<int64_t>(j)) = time ? time->log_time : kAbsent;
+    }
+  }
+  return result;
+}
+
+ScoreInput noise_floor(const TrainingTable& table, int64_t reference) {
+  ScoreInput input;
+  input.truth = log_times(table);
+  input.predicted = input.truth;
+  for (size_t i = 0; i < table.programs.size(); ++i) {
+    input.families.push_back(table.programs[i].family);
+    for (size_t j = 0; j < table.platforms.size(); ++j) {
+      const auto& time = table.at(i, j);
+      const auto row = static_cast<int64_t>(i), column = static_cast<int64_t>(j);
+      const bool halves = time && time->servers >= 2 && std::isfinite(time->half_a) && std::isfinite(time->half_b);
+      input.truth(row, column) = halves ? time->half_a : kAbsent;
+      input.predicted(row, column) = halves ? time->half_b : kAbsent;
+    }
+  }
+  relative_to(reference, input);
+  return input;
+}
+
+}  // namespace perfcast

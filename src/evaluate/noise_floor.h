@@ -1,0 +1,18 @@
+#pragma once
+// Measured times as scores take them, and how far measurements agree with themselves.
+
+#include <Eigen/Dense>
+#include <cstdint>
+
+#include "corpus/corpus.h"
+#include "evaluate/scores.h"
+
+namespace perfcast {
+
+// [P x J] log seconds per unit of work; NaN: not measured.
+Eigen::MatrixXd log_times(const TrainingTable& table);
+
+// Half of each platform's servers against the other half. `reference`: column or -1.
+ScoreInput noise_floor(const TrainingTable& table, int64_t reference);
+
+}  // namespace perfcast
