@@ -74,6 +74,16 @@ int write_result(const std::string& text, const CommonOptions& options) {
   return kExitDone;
 }
 
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code problem;
+  const auto canonical = [&problem](const std::string& path) {
+    const auto whole = std::filesystem::absolute(path, problem);
+    const auto result = problem ? whole : std::filesystem::weakly_canonical(whole, problem);
+    return problem ? whole.lexically_normal() : result;
+  };
+  return a == b || canonical(a) == canonical(b);
+}
+
 ProgressLine::ProgressLine(const CommonOptions& options) : enabled_(!options.quiet && isatty(STDERR_FILENO) == 1) {}
 
 ProgressLine::~ProgressLine() {

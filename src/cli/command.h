@@ -50,6 +50,9 @@ int report_error(const Error& error, const CommonOptions& options);
 // Writes a verb's result to --output.
 int write_result(const std::string& text, const CommonOptions& options);
 
+// Whether two paths, as given, name one file, which need not exist yet.
+bool same_file(const std::string& a, const std::string& b);
+
 // A progress line on stderr; silent unless stderr is a terminal and --quiet is absent.
 class ProgressLine {
  public:

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,13 @@ Status check_report_program(const TrainingTable& table, const std::string& progr
                "for example " + nearest_names(program, ids)};
 }
 
+// Profiles of one program taken on several platforms, or several times.
+bool has_repeated_programs(const TrainingTable& table) {
+  std::set<std::string> ids;
+  return std::any_of(table.programs.begin(), table.programs.end(),
+                     [&ids](const Program& program) { return !ids.insert(program.id).second; });
+}
+
 int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
   CommonOptions common = context.options;
   const auto split = parse_split(arguments.split);
@@ -43,7 +51,7 @@ int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
     const auto known = make_predictor(model);
     if (!known) return report_error({"bad-usage", known.error().message, "--models", known.error().expected}, common);
   }
-  if (!arguments.report.empty() && arguments.report == common.output) {
+  if (!arguments.report.empty() && same_file(arguments.report, common.output)) {
     return report_error({"bad-usage", "the scores and the report would go to the same place, " + arguments.report,
                          "--report", "another file"},
                         common);
@@ -62,16 +70,31 @@ int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
   if (Status status = check_report_program(loaded->table, arguments.report_program); !status) {
     return report_error(status.error(), common);
   }
-  auto evaluation = [&] {
+  const auto scored = [&](Split by) {
     ProgressLine progress(common);
+    options.split = by;
     options.progress = [&progress](const std::string& text) { progress.show(text); };
     return evaluate(loaded->table, options);
-  }();
+  };
+  auto evaluation = scored(*split);
   if (!evaluation) return report_error(evaluation.error(), common);
   evaluation->notes.insert(evaluation->notes.end(), loaded->notes.begin(), loaded->notes.end());
   const std::string corpus = std::filesystem::path(common.corpus).filename().string();
-  const std::string text = common.json ? to_text(to_json(*evaluation, corpus, arguments.details))
-                                       : to_text(*evaluation, corpus, arguments.details);
+  std::string text;
+  const bool leaks = *split == Split::kRandom && has_repeated_programs(loaded->table);
+  const auto by_workload = leaks ? scored(Split::kWorkload) : Result<Evaluation>(Evaluation());
+  if (!by_workload) return report_error(by_workload.error(), common);
+  if (common.json) {
+    Json json = to_json(*evaluation, corpus, arguments.details);
+    if (leaks) json["by_workload"] = to_json(*by_workload, corpus, arguments.details);
+    text = to_text(json);
+  } else {
+    text = to_text(*evaluation, corpus, arguments.details);
+    if (leaks) {
+      text += "\nThe same by workload, where no program and input stands on both sides:\n\n" +
+              to_text(*by_workload, corpus, arguments.details);
+    }
+  }
   // The scores first: they may have taken hours, and are not lost where the report can't be written.
   if (const int code = write_result(text, common); code != kExitDone || arguments.report.empty()) return code;
   const std::string report = html_report(*evaluation, {corpus, arguments.report_program});

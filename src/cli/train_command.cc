@@ -154,6 +154,12 @@ int run(TrainArguments& arguments, const CommandContext& context) {
   if (common.output == "-") {
     return report_error({"bad-usage", "a bundle is a file, not text", "-o", "-o FILE"}, common);
   }
+  // The checkpoint is removed in the end.
+  const bool kept = !arguments.checkpoint.empty();
+  if (kept && (arguments.checkpoint == "-" || same_file(arguments.checkpoint, common.output))) {
+    return report_error({"bad-usage", "the checkpoint takes a file of its own", "--checkpoint", "--checkpoint FILE"},
+                        common);
+  }
   if (auto known = make_predictor(arguments.model); !known) {
     return report_error({"bad-usage", known.error().message, "--model", known.error().expected}, common);
   }
@@ -198,7 +204,8 @@ void add_train_command(CLI::App& app, CommandContext& context) {
       "--checkpoint", arguments->checkpoint,
       "File to keep the training in between epochs: the same command goes on from it after a crash; removed "
       "when the bundle is written");
-  verb->add_flag("--print-config", arguments->print_config, "Print the model's settings as they are, and stop");
+  verb->add_flag("--print-config", arguments->print_config, "Print the default settings of the model, and stop")
+      ->excludes("--config");
   verb->add_option("--name", arguments->name, "Name on the bundle's card; without it, the file's");
   verb->add_option("--licence", arguments->licence, "Licence of the bundle; without it, what its sources ask for");
   verb->add_option("--notes", arguments->notes, "Notes on the bundle's card");

@@ -70,6 +70,7 @@ Scale::Scale(bool logarithmic, double low, double high, double from_px, double t
     : logarithmic_(logarithmic), low_(low), high_(high), from_(from_px), to_(to_px) {}
 
 Scale Scale::linear(double low, double high, double from_px, double to_px) {
+  high = std::min(high, kMostRatio);  // an error may overflow
   if (!(high > low)) high = low + 1;
   return {false, low, high, from_px, to_px};
 }

@@ -87,10 +87,12 @@ Figure program_figure(const Evaluation& evaluation, const std::string& program) 
     return figure;
   }
   std::vector<Panel> panels;
+  std::vector<const Sample*> of_program;  // several where each of its profiles is a sample; best first
   for (const Sample& sample : samples) {
-    if (!program.empty() && panels.empty() && data.rows[static_cast<size_t>(sample.row)].program == program) {
-      panels.push_back({&sample, "chosen"});
-    }
+    if (data.rows[static_cast<size_t>(sample.row)].program == program) of_program.push_back(&sample);
+  }
+  if (!program.empty() && !of_program.empty()) {
+    panels.push_back({of_program[(of_program.size() - 1) / 2], of_program.size() > 1 ? "chosen, median" : "chosen"});
   }
   std::string note;
   if (!program.empty() && panels.empty())

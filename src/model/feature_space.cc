@@ -13,6 +13,7 @@
 namespace perfcast {
 namespace {
 
+constexpr const char* kInstructions = "instructions_count";
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kMostFeatures = 0.5;  // share of kWork's numbers that a profile must have
 constexpr double kMostProfiles = 0.8;  // share of the profiles that must
@@ -57,7 +58,9 @@ std::map<std::string, double> stated_facts(const HostFacts& host) {
 
 std::set<std::string> hosts_of(const std::vector<const Profile*>& profiles) {
   std::set<std::string> hosts;
-  for (const Profile* profile : profiles) hosts.insert(profile->host.cpu_model);
+  for (const Profile* profile : profiles) {
+    if (!profile->host.cpu_model.empty()) hosts.insert(profile->host.cpu_model);
+  }
   return hosts;
 }
 
@@ -110,6 +113,9 @@ FeatureSpace FeatureSpace::choose(const std::vector<const Profile*>& profiles, c
     rows.reserve(profiles.size());
     for (const Profile* profile : profiles) rows.push_back(space.table1_ ? table1_of(*profile) : profile->metrics);
     space.counters_ = varying(rows, &space);
+    space.varies_ = !space.counters_.empty();
+    // So that a fold whose programs show no difference still has a column, of which a model can make nothing.
+    if (!space.varies_) space.counters_.push_back({kInstructions, false, 0});
   }
   space.choose_source(profiles, inputs);
   space.make_names();
@@ -131,7 +137,8 @@ void FeatureSpace::choose_source(const std::vector<const Profile*>& profiles, co
   if (inputs.source != InputChoice::Source::kFacts) return;
   std::vector<Facts> rows;
   for (const std::string& host : hosts) {
-    if (const auto known = inputs.facts.find(host); known != inputs.facts.end()) {
+    const auto known = inputs.facts.find(host);
+    if (known != inputs.facts.end() && !known->second.empty()) {
       rows.emplace_back(known->second.begin(), known->second.end());
       host_facts_[host] = rows.back();
     }
@@ -142,6 +149,7 @@ void FeatureSpace::choose_source(const std::vector<const Profile*>& profiles, co
       return std::none_of(facts_.begin(), facts_.end(), [&](const Counter& used) { return used.metric == fact.first; });
     });
   }
+  std::erase_if(host_facts_, [](const auto& host) { return host.second.empty(); });
 }
 
 void FeatureSpace::make_names() {
@@ -297,13 +305,10 @@ Result<std::vector<std::string>> describe_inputs(const TrainingTable& table) {
     notes.push_back("inputs: " + std::to_string(stated.size()) + " metrics of Table I" +
                     (lacking.empty() ? "" : "; the profiles lack " + join(lacking_metrics, ", ")));
   }
-  const std::set<std::string> hosts = [&table] {
-    std::set<std::string> names;
-    for (const Profile& profile : table.profiles) names.insert(profile.host.cpu_model);
-    return names;
-  }();
-  const bool counters = space.kind() == FeatureSpace::Kind::kCounters;
-  if (counters && static_cast<int64_t>(space.names().size()) == space.source_columns()) {
+  std::vector<const Profile*> profiles;
+  for (const Profile& profile : table.profiles) profiles.push_back(&profile);
+  const std::set<std::string> hosts = hosts_of(profiles);
+  if (space.kind() == FeatureSpace::Kind::kCounters && !space.counters_vary()) {
     return Error{"missing-counters", "no counter differs between the profiles: there is nothing to forecast from", "",
                  "profiles with counters that vary from program to program"};
   }
@@ -312,7 +317,8 @@ Result<std::vector<std::string>> describe_inputs(const TrainingTable& table) {
   if (wanted && space.source_columns() == 0) {
     if (hosts.size() < 2) {
       return Error{"unknown-source", "all profiles were taken on one platform: it says nothing as an input",
-                   *hosts.begin(), "profiles of several platforms (--every-profile takes all), or --source none"};
+                   hosts.empty() ? "" : *hosts.begin(),
+                   "profiles of several platforms (--every-profile takes all), or --source none"};
     }
     return Error{"unknown-source", "the corpus knows no fact in which the platforms of the profiles differ",
                  "--source facts",

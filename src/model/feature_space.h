@@ -43,7 +43,8 @@ class FeatureSpace {
   std::vector<std::string> sources() const;
 
   // Counters that choose() left out; only in what it gave, not after load().
-  const std::vector<std::string>& constant() const { return constant_; }     // the same in every profile
+  bool counters_vary() const { return varies_; }                          // between the profiles that it was chosen for
+  const std::vector<std::string>& constant() const { return constant_; }  // the same in every profile
   const std::vector<std::string>& in_one_only() const { return one_only_; }  // stated by one profile, or never finite
 
   void save(TensorMap& tensors) const;
@@ -74,6 +75,7 @@ class FeatureSpace {
   std::vector<Counter> facts_;               // of the source
   std::map<std::string, Facts> host_facts_;  // of training hosts, the facts above
   std::vector<std::string> names_;           // empty: feature_names()
+  bool varies_ = true;
   std::vector<std::string> constant_, one_only_;
 };
 

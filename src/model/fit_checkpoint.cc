@@ -64,6 +64,15 @@ std::string described(const TrainingTable& table) {
     append(text, time ? time->log_time : std::numeric_limits<double>::quiet_NaN());
     append(text, time ? time->servers : 0);
   }
+  append(text, static_cast<int64_t>(table.inputs.counters));
+  append(text, static_cast<int64_t>(table.inputs.source));
+  for (const auto& [platform, facts] : table.inputs.facts) {
+    append_text(text, platform);
+    for (const auto& [name, value] : facts) {
+      append_text(text, name);
+      append(text, value);
+    }
+  }
   return text;
 }
 

@@ -82,6 +82,9 @@ TEST(TrainingFingerprint, TellsAllThatMatters) {
   EXPECT_TRUE(differs([](auto& table, auto&, auto&) { table.profiles[5].host.cpu_model = "other"; }));
   EXPECT_TRUE(differs([](auto& table, auto&, auto&) { table.programs[0].family = "other"; }));
   EXPECT_TRUE(differs([](auto& table, auto&, auto&) { table.platforms[0].facts["l2_bytes"] = 1; }));
+  EXPECT_TRUE(differs([](auto& table, auto&, auto&) { table.inputs.counters = InputChoice::Counters::kTable1; }));
+  EXPECT_TRUE(differs([](auto& table, auto&, auto&) { table.inputs.source = InputChoice::Source::kNone; }));
+  EXPECT_TRUE(differs([](auto& table, auto&, auto&) { table.inputs.facts["a"]["l2_bytes"] = 1; }));
   EXPECT_TRUE(differs([](auto&, auto& other, auto&) { other.seed = 2; }));
   EXPECT_TRUE(differs([](auto&, auto& other, auto&) { other.settings["latent"] = 4; }));
   EXPECT_TRUE(differs([](auto&, auto& other, auto&) { other.inner_folds = 4; }));

@@ -106,7 +106,9 @@ Status VaePredictor::configure(const Json& settings, const std::string& source) 
   if (const Json schema = settings.value("schema", Json(kVaeConfigSchema)); schema != kVaeConfigSchema) {
     return Error{"bad-config", "settings of another schema: " + schema.dump(), source, kVaeConfigSchema};
   }
-  merged.update(settings);
+  for (const auto& item : settings.items()) {
+    if (!item.value().is_null()) merged[item.key()] = item.value();
+  }
   merged.erase("schema");
   auto config = vae_regressor_config_from_json(merged, source);
   if (!config) return config.error();

@@ -68,7 +68,9 @@ Result<VaeRegressorConfig> vae_regressor_config_from_json(const Json& json, cons
       return Error{"bad-config", "there is no setting '" + item.key() + "'", source + "." + item.key(), names};
     }
   }
-  c.seed = static_cast<uint64_t>(in.integer_or("seed", static_cast<int64_t>(c.seed)));
+  const int64_t seed = in.integer_or("seed", static_cast<int64_t>(c.seed));
+  if (seed < 0) in.complain("seed", std::to_string(seed), "0 or more");
+  c.seed = static_cast<uint64_t>(seed);
   c.batch = in.integer_or("batch", c.batch);
   c.validation_share = in.number_or("validation_share", c.validation_share);
   const std::string rate = in.string_or("rate_schedule", to_text(c.rate_schedule));
