@@ -79,7 +79,12 @@ int run(int argc, char** argv) {
     if (const auto unknown = unknown_verb(app, words)) return report_error(*unknown, context.options);
     const auto chosen = app.get_subcommands();
     const std::string verb = chosen.empty() ? "" : " " + chosen.front()->get_name();
-    return report_error({"bad-usage", problem.what(), "", "see: perfcast" + verb + " --help"}, context.options);
+    std::string expected = "see: perfcast" + verb + " --help";
+    const bool runs = verb == " predict" || verb == " profile";
+    if (runs && context.command.empty() && words.size() > 1 && !starts_with(words[1], "-")) {
+      expected = "the program to run after --: perfcast" + verb + " -- CMD ARGS";
+    }
+    return report_error({"bad-usage", problem.what(), "", expected}, context.options);
   }
   return context.run();
 }

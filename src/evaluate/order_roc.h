@@ -42,9 +42,9 @@ std::vector<RocPoint> thinned(const std::vector<RocPoint>& curve, double step);
 using MajorityVotes = std::vector<std::shared_ptr<const MajorityVote>>;  // one per row; null: the row has no vote
 
 // Whole orders. A sample is a row that was measured and forecast on all platforms that are scored, and whose vote has
-// an order. Positive: it runs in the order that the training rows of its fold show most often: along that order,
-// its measured times never decrease. Score: the smallest step of the forecast along that order, in log time; it is positive exactly where the
-// forecast has that order, and the further from 0, the more would have to change for another verdict.
+// an order. Positive: it runs in the order that the training rows of its fold show most often: along that order, its
+// measured times never decrease. Score: the smallest step of the forecast along that order, in log time; it is positive
+// exactly where the forecast has that order, and the further from 0, the more would have to change for another verdict.
 std::vector<RocSample> order_samples(const ScoreInput& input, const MajorityVotes& votes);
 
 // Pairs. A sample is a row and two platforms whose measured times are over 5% apart and on which the vote is decided.

@@ -56,11 +56,14 @@ struct Comparison {
   double distance = 0;
   std::vector<std::string> differs;  // facts both sides state and disagree on
   bool same_name = false, same_model = false;
+  bool any = false;  // fact that both sides state
 };
 
 void compare_number(const std::optional<int64_t>& host, const std::optional<int64_t>& known, double weight,
                     const std::string& what, Comparison& result) {
-  if (!host || !known || *host == *known) return;
+  if (!host || !known) return;
+  result.any = true;
+  if (*host == *known) return;
   result.distance += weight;
   if (!what.empty()) result.differs.push_back(what);
 }
@@ -69,6 +72,7 @@ void compare_cache(const std::optional<double>& host, const Platform& platform, 
                    const std::string& what, Comparison& result) {
   const auto known = platform.facts.find(fact);
   if (!host || known == platform.facts.end() || !(*host > 0) || !(known->second > 0)) return;
+  result.any = true;
   const double apart = std::abs(std::log2(*host / known->second));
   result.distance += weight * std::min(apart, 3.0);
   if (apart > kCacheAgrees && !what.empty()) result.differs.push_back(what);
@@ -80,6 +84,7 @@ Comparison compare(const HostFacts& host, const Platform& platform, const std::s
   compare_number(host.model, platform.model, kModelWeight, "model", result);
   compare_number(host.stepping, platform.stepping, kSteppingWeight, "", result);
   if (!host.cpu_flags.empty() && !platform.flags.empty()) {
+    result.any = true;
     for (const std::string& flag : known_flags) {
       if (has_flag(host, flag) == has_flag(platform, flag)) continue;
       result.distance += kFlagWeight;
@@ -92,7 +97,9 @@ Comparison compare(const HostFacts& host, const Platform& platform, const std::s
   compare_cache(host.l3_bytes, platform, "l3_bytes", kL3Weight, "", result);
 
   const std::string host_name = cpu_name_key(host.cpu_model), known_name = cpu_name_key(platform.name);
-  result.same_name = !host_name.empty() && host_name == known_name && names_a_model(host_name);
+  // A name without a number may hide what stands behind it ("Intel Xeon Processor") unless all facts agree.
+  const bool same = !host.cpu_model.empty() && host.cpu_model == platform.name && result.differs.empty();
+  result.same_name = same || (!host_name.empty() && host_name == known_name && names_a_model(host_name));
   if (host_name != known_name) {
     const std::set<std::string> a = words_of(host_name), b = words_of(known_name);
     std::vector<std::string> different;
@@ -135,6 +142,8 @@ std::optional<HostMatch> match_host(const HostFacts& host, const std::vector<Pla
       continue;
     }
     Comparison comparison = compare(host, platform, known_flags);
+    // Nothing is known that could make it near.
+    if (host.arch.empty() && host.cpu_vendor.empty() && !comparison.any && !comparison.same_name) continue;
     // A name that names a model decides; facts then only choose between platforms that share it.
     const double distance = comparison.distance - (comparison.same_name ? 1000 : 0);
     if (distance >= nearest) continue;

@@ -86,6 +86,22 @@ TEST(MatchHost, DistrustsAModelNumberThatFlagsContradict) {
   EXPECT_THAT(match->how, HasSubstr("differs in model"));
 }
 
+// A lab's own names carry no number, and its platforms no facts.
+TEST(MatchHost, ByTheVeryNameWhereNothingContradictsIt) {
+  std::vector<Platform> platforms(2);
+  platforms[0].name = "Box B";
+  platforms[1].name = "Box A";
+  HostFacts facts;
+  facts.cpu_model = "Box A";
+  for (Platform& platform : platforms) platform.kind = "cpu";
+  const auto match = match_host(facts, platforms);
+  ASSERT_TRUE(match);
+  EXPECT_EQ(match->platform, 1U);
+  EXPECT_EQ(match->certainty, HostMatch::Certainty::kName);
+  facts.cpu_model = "Box C";
+  EXPECT_FALSE(match_host(facts, platforms)) << "nothing is known that could make one of them near";
+}
+
 TEST(MatchHost, NeverAcrossArchitecturesOrVendors) {
   HostFacts arm = host("Neoverse-N1", "ARM", 8, 1);
   arm.arch = "aarch64";
