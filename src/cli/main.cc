@@ -20,6 +20,7 @@ std::optional<Error> unknown_verb(const CLI::App& app, const std::vector<std::st
     if (known.empty()) return std::nullopt;
     if (word.starts_with("-")) continue;
     std::vector<std::string> names;
+    names.reserve(known.size());
     for (const CLI::App* verb : known) names.push_back(verb->get_name());
     const auto found = std::find(names.begin(), names.end(), word);
     if (found == names.end()) {

@@ -18,7 +18,7 @@ constexpr double kL1Weight = 2, kL2Weight = 1.5, kL3Weight = 0.25;
 constexpr double kCacheAgrees = 0.25;  // |log2 ratio|
 
 std::string vendor_key(const std::string& vendor) {
-  const std::string text = lower_case(vendor);
+  std::string text = lower_case(vendor);
   if (text.find("intel") != std::string::npos) return "intel";
   if (text.find("amd") != std::string::npos) return "amd";
   return text;
