@@ -1,14 +1,13 @@
 // `perfcast import` and `perfcast corpus` as a user runs them: the built binary, its output and its exit code.
 #include <gmock/gmock.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <string>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "cli/cli_test.h"
 
 namespace perfcast {
 namespace {
@@ -16,16 +15,9 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-struct Outcome {
-  int exit_code = -1;
-  std::string text;  // stdout and stderr
-};
-
-class CorpusCommandTest : public testing::Test {
+class CorpusCommandTest : public CliTest {
  protected:
   CorpusCommandTest() {
-    std::string pattern = testing::TempDir() + "perfcast-cli-XXXXXX";
-    folder_ = mkdtemp(pattern.data());
     write("data/servers.csv",
           "vendor,server,arch,cpu_vendor,cpu_model,cpu_family,model,vcpus\n"
           "aws,m5.large,x86_64,AuthenticAMD,AMD EPYC 7763 64-Core Processor,25,1,2\n"
@@ -34,32 +26,12 @@ class CorpusCommandTest : public testing::Test {
           "vendor,server,stressng.matrix.1,stressng.matrix.N,redis.SET.t1.p1.rps\n"
           "aws,m5.large,100,200,5\naws,m6.large,150,0,0\n");
   }
-  ~CorpusCommandTest() override { std::filesystem::remove_all(folder_); }
-
-  void write(const std::string& name, const std::string& text) const {
-    const std::filesystem::path path = folder_ + "/" + name;
-    std::filesystem::create_directories(path.parent_path());
-    ASSERT_TRUE(write_file_atomically(path.string(), text).ok());
-  }
-  Outcome perfcast(const std::string& arguments) const {
-    const std::string command = "cd '" + folder_ + "' && '" PERFCAST_BINARY_DIR "/perfcast' " + arguments + " 2>&1";
-    Outcome outcome;
-    FILE* pipe = popen(command.c_str(), "r");
-    if (pipe == nullptr) return outcome;
-    char chunk[4096];
-    for (size_t count; (count = fread(chunk, 1, sizeof chunk, pipe)) > 0;) outcome.text.append(chunk, count);
-    const int state = pclose(pipe);
-    outcome.exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : -1;
-    return outcome;
-  }
   Json json(const std::string& arguments) const {
     const Outcome outcome = perfcast(arguments + " --json");
     const auto parsed = parse_json(outcome.text, "output");
     EXPECT_TRUE(parsed.ok()) << outcome.text;
     return parsed.ok() ? *parsed : Json();
   }
-
-  std::string folder_;
 };
 
 TEST_F(CorpusCommandTest, ImportsAndReports) {

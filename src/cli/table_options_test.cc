@@ -1,15 +1,14 @@
 // Faulty data of a user's own, from the CSV to the score: a clear error, or what was done about it is said.
 #include <gmock/gmock.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <string>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "cli/cli_test.h"
 
 namespace perfcast {
 namespace {
@@ -21,19 +20,8 @@ struct Row {
   std::string program, input, platform, time, instructions, ratio, constant = "5", blank;
 };
 
-struct Outcome {
-  int exit_code = -1;
-  std::string text;  // stdout and stderr
-};
-
-class TableOptionsTest : public testing::Test {
+class TableOptionsTest : public CliTest {
  protected:
-  TableOptionsTest() {
-    std::string pattern = testing::TempDir() + "perfcast-bad-XXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~TableOptionsTest() override { std::filesystem::remove_all(folder_); }
-
   // Programs x inputs x platforms, spoilt row by row, as a corpus; gives what the import said.
   Outcome import(
       int programs, int inputs, int platforms, const std::function<void(Row&)>& spoil = [](Row&) {},
@@ -76,26 +64,36 @@ class TableOptionsTest : public testing::Test {
     std::filesystem::remove(folder_ + "/c.db");
     return perfcast("import table lab.json --corpus c.db");
   }
-  Outcome perfcast(const std::string& arguments) const {
-    const std::string command = "cd '" + folder_ + "' && '" PERFCAST_BINARY_DIR "/perfcast' " + arguments + " 2>&1";
-    Outcome outcome;
-    FILE* pipe = popen(command.c_str(), "r");
-    if (pipe == nullptr) return outcome;
-    char chunk[4096];
-    for (size_t count; (count = fread(chunk, 1, sizeof chunk, pipe)) > 0;) outcome.text.append(chunk, count);
-    const int state = pclose(pipe);
-    outcome.exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : -1;
-    return outcome;
-  }
   Outcome evaluate(const std::string& more = "") const {
     return perfcast(
         "evaluate --corpus c.db --models knn,forest,lasso,cluster,kernel,gbt --every-profile "
         "--no-intervals " +
         more);
   }
-
-  std::string folder_;
 };
+
+// The fold without the one family in which a counter varies has nothing to learn from: it forecasts the mean.
+TEST_F(TableOptionsTest, AFoldWithoutAVaryingCounterIsForecastByTheMean) {
+  write("lone.csv",
+        "app,fam,machine,t,c\na1,A,X,1,5\na1,A,Y,2,5\na2,A,X,2,7\na2,A,Y,3,7\nb1,B,X,1,5\nb1,B,Y,3,5\n"
+        "b2,B,X,1,5\nb2,B,Y,2,5\nc1,C,X,1,5\nc1,C,Y,4,5\nc2,C,X,2,5\nc2,C,Y,5,5\n");
+  write("lone.json", R"({"schema": "perfcast.table/1", "name": "lone", "csv": "lone.csv", "program": "app",
+                         "family": "fam", "platform": "machine", "time": {"column": "t", "unit": "s"},
+                         "counters": [{"column": "c", "unit": "count"}], "counters_platform": "X"})");
+  ASSERT_EQ(perfcast("import table lone.json --corpus lone.db").exit_code, 0);
+  for (const char* model :
+       {"knn", "cluster", "lasso", "nnlasso", "kernel", "forest", "gbt", "dnn", "vae-dnn", "stack", "auto"}) {
+    const Outcome scored =
+        perfcast(std::string("evaluate --corpus lone.db --no-intervals --quiet --json --models ") + model);
+    ASSERT_EQ(scored.exit_code, 0) << model << ": " << scored.text;
+    const auto json = parse_json(scored.text, "output");
+    ASSERT_TRUE(json) << scored.text;
+    for (const Json& row : (*json)["models"]) {
+      if (row["model"] != model) continue;
+      EXPECT_EQ(row["n"], 12) << model << ": no row may vanish";
+    }
+  }
+}
 
 TEST_F(TableOptionsTest, ConstantAndMissingColumnsAreNamed) {
   const Outcome imported = import(6, 2, 3);

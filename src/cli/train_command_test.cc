@@ -1,61 +1,30 @@
 // `perfcast train` with settings and checkpoints as a user runs it, up to a kill in the middle.
 #include <gmock/gmock.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <thread>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "cli/cli_test.h"
 
 namespace perfcast {
 namespace {
 
 using testing::HasSubstr;
 
-struct Outcome {
-  int exit_code = -1;
-  std::string text;  // stdout and stderr
-};
-
-class TrainCommandTest : public testing::Test {
+class TrainCommandTest : public CliTest {
  protected:
   TrainCommandTest() {
-    std::string pattern = testing::TempDir() + "perfcast-train-XXXXXX";
-    folder_ = mkdtemp(pattern.data());
     const std::string command = "'" PERFCAST_WRITE_SYNTHETIC "' '" + folder_ + "'";
     EXPECT_EQ(std::system(command.c_str()), 0);
     write("small.json", R"({"latent": 4, "hidden": [16], "head_hidden": [64, 64], "patience": 1000,
                             "pretrain_epochs": 10, "vae_epochs": 40, "head_epochs": 200})");
-  }
-  ~TrainCommandTest() override { std::filesystem::remove_all(folder_); }
-
-  void write(const std::string& name, const std::string& text) const {
-    ASSERT_TRUE(write_file_atomically(path(name), text).ok());
-  }
-  std::string path(const std::string& name) const { return folder_ + "/" + name; }
-  std::string content(const std::string& name) const {
-    const auto bytes = read_file(path(name));
-    return bytes ? *bytes : "";
-  }
-  std::string command(const std::string& arguments) const {
-    return "cd '" + folder_ + "' && SOURCE_DATE_EPOCH=1000000000 exec '" PERFCAST_BINARY_DIR "/perfcast' " + arguments;
-  }
-  Outcome perfcast(const std::string& arguments) const {
-    Outcome outcome;
-    FILE* pipe = popen((command(arguments) + " 2>&1").c_str(), "r");
-    if (pipe == nullptr) return outcome;
-    char chunk[4096];
-    for (size_t count; (count = fread(chunk, 1, sizeof chunk, pipe)) > 0;) outcome.text.append(chunk, count);
-    const int state = pclose(pipe);
-    outcome.exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : -1;
-    return outcome;
   }
   // Starts it and kills it once the checkpoint is `bytes` long; false where it was over before that.
   bool kill_in_the_middle(const std::string& arguments, const std::string& checkpoint, size_t changes) const {
@@ -79,8 +48,6 @@ class TrainCommandTest : public testing::Test {
     waitpid(child, &state, 0);
     return WIFSIGNALED(state);
   }
-
-  std::string folder_;
 };
 
 TEST_F(TrainCommandTest, PrintsTheSettings) {
@@ -107,6 +74,11 @@ TEST_F(TrainCommandTest, TakesSettingsFromAFile) {
   ASSERT_EQ(first.exit_code, 0) << first.text;
   const Outcome second = perfcast(train + "--config small.json -o b.pcb");
   EXPECT_EQ(content("a.pcb"), content("b.pcb"));
+  // A null is a key left out.
+  write("null.json", R"({"batch": null, "fine_tune_encoder": null, "latent": 4, "hidden": [16], "head_hidden": [64, 64],
+                         "patience": 1000, "pretrain_epochs": 10, "vae_epochs": 40, "head_epochs": 200})");
+  ASSERT_EQ(perfcast(train + "--config null.json -o n.pcb").exit_code, 0);
+  EXPECT_EQ(content("a.pcb"), content("n.pcb"));
   write("other.json", R"({"schema": "perfcast.vae-config/1", "seed": 5, "latent": 3, "hidden": [16],
                           "head_hidden": [16], "pretrain_epochs": 2, "vae_epochs": 2, "head_epochs": 2})");
   ASSERT_EQ(perfcast(train + "--config other.json -o c.pcb").exit_code, 0);
@@ -131,12 +103,26 @@ TEST_F(TrainCommandTest, SaysWhatIsWrongWithSettings) {
   EXPECT_THAT(perfcast(train + "vae-dnn").text, HasSubstr("cyclical"));
   write("bad.json", R"({"schema": "perfcast.other/1"})");
   EXPECT_THAT(perfcast(train + "vae-dnn").text, HasSubstr("none of the models takes the settings"));
+  write("bad.json", R"({"seed": -5})");
+  EXPECT_THAT(perfcast(train + "vae-dnn").text, HasSubstr("0 or more"));
   write("bad.json", "[1]");
   EXPECT_THAT(perfcast(train + "vae-dnn").text, HasSubstr("no JSON object"));
   write("bad.json", "{}");
   EXPECT_EQ(perfcast(train + "knn").exit_code, 2);
   EXPECT_EQ(perfcast(train + "vae-dnn --config absent.json").exit_code, 2);  // given twice
   EXPECT_EQ(perfcast("evaluate --corpus tiny.db --models knn,mean --config bad.json").exit_code, 2);
+}
+
+TEST_F(TrainCommandTest, NeverWritesTwoResultsToOneFile) {
+  const Outcome trained =
+      perfcast("train --corpus tiny.db --model knn --no-scores --checkpoint one.pcb -o ./one.pcb --quiet");
+  EXPECT_EQ(trained.exit_code, 2);
+  EXPECT_THAT(trained.text, HasSubstr("the checkpoint takes a file of its own"));
+  EXPECT_EQ(perfcast("train --corpus tiny.db --model knn --no-scores --checkpoint - -o one.pcb --quiet").exit_code, 2);
+  EXPECT_EQ(content("one.pcb"), "");
+  const Outcome scored = perfcast("evaluate --corpus tiny.db --models knn --report ./one.html -o one.html --quiet");
+  EXPECT_EQ(scored.exit_code, 2);
+  EXPECT_THAT(scored.text, HasSubstr("the same place"));
 }
 
 TEST_F(TrainCommandTest, EvaluateTakesSettingsToo) {

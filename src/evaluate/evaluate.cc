@@ -7,9 +7,11 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "evaluate/platform_name.h"
+#include "evaluate/program_groups.h"
 #include "evaluate/split_forecasts.h"
 
 namespace perfcast {
@@ -19,7 +21,7 @@ constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 class Evaluator {
  public:
   Evaluator(const TrainingTable& table, const EvaluationOptions& options)
-      : table_(table), options_(options), log_times_(log_times(table)) {
+      : table_(table), options_(options), groups_(program_groups(table)), log_times_(log_times(table)) {
     for (const Program& program : table.programs) families_.push_back(program.family);
   }
 
@@ -187,24 +189,12 @@ class Evaluator {
     }
   }
 
-  std::vector<std::string> groups() const {
-    std::vector<std::string> names;
-    for (const Program& program : table_.programs) {
-      if (std::find(names.begin(), names.end(), program.group) == names.end()) names.push_back(program.group);
-    }
-    names.emplace_back("all");
-    return names;
-  }
-
   std::vector<int64_t> rows_where(const std::function<bool(const Program&)>& wanted) const {
     std::vector<int64_t> rows;
     for (size_t i = 0; i < table_.programs.size(); ++i) {
       if (wanted(table_.programs[i])) rows.push_back(static_cast<int64_t>(i));
     }
     return rows;
-  }
-  std::vector<int64_t> rows_of_group(const std::string& group) const {
-    return rows_where([&](const Program& program) { return group == "all" || program.group == group; });
   }
 
   static ScoreInput rows_of(const ScoreInput& input, const std::vector<int64_t>& rows) {
@@ -227,20 +217,27 @@ class Evaluator {
     return part;
   }
 
-  void add_rows(const std::string& model, const std::vector<ScoreInput>& inputs, const std::string& note) {
-    for (const std::string& group : groups()) {
-      const std::vector<int64_t> rows = rows_of_group(group);
+  // A row for each group; `score_part` scores one repetition's rows beside their votes.
+  void add_rows(
+      const std::string& model, const std::vector<ScoreInput>& inputs, const std::string& note,
+      const std::function<std::pair<Scores, OrderScores>(const ScoreInput&, const MajorityVotes&)>& score_part) {
+    for (const ProgramGroup& group : groups_) {
       std::vector<Scores> scores;
       std::vector<OrderScores> orders;
       scores.reserve(inputs.size());
       orders.reserve(inputs.size());
       for (size_t i = 0; i < inputs.size(); ++i) {
-        const ScoreInput part = rows_of(inputs[i], rows);
-        scores.push_back(score(part));
-        orders.push_back(order_scores(part, votes_of(i, rows)));
+        auto [plain, order] = score_part(rows_of(inputs[i], group.rows), votes_of(i, group.rows));
+        scores.push_back(std::move(plain));
+        orders.push_back(std::move(order));
       }
-      evaluation_.rows.push_back({model, group, average(scores), note, spread(scores), average(orders)});
+      evaluation_.rows.push_back({model, group.name, average(scores), note, spread(scores), average(orders)});
     }
+  }
+  void add_rows(const std::string& model, const std::vector<ScoreInput>& inputs, const std::string& note) {
+    add_rows(model, inputs, note, [](const ScoreInput& part, const MajorityVotes& votes) {
+      return std::pair(score(part), order_scores(part, votes));
+    });
   }
 
   // A row that forecasts times: scored by itself and against the others.
@@ -269,8 +266,9 @@ class Evaluator {
 
   void add_majority() {
     if (options_.split == Split::kPlatform) {
-      for (const std::string& group : groups()) {
-        evaluation_.rows.push_back({"majority", group, {}, "no program was seen on an unknown platform: no vote", {}});
+      for (const ProgramGroup& group : groups_) {
+        evaluation_.rows.push_back(
+            {"majority", group.name, {}, "no program was seen on an unknown platform: no vote", {}});
       }
       return;
     }
@@ -284,24 +282,13 @@ class Evaluator {
       }
       inputs.push_back(std::move(input));
     }
-    for (const std::string& group : groups()) {
-      const std::vector<int64_t> rows = rows_of_group(group);
-      std::vector<Scores> scores;
-      std::vector<OrderScores> orders;
-      scores.reserve(inputs.size());
-      orders.reserve(inputs.size());
-      for (size_t r = 0; r < inputs.size(); ++r) {
-        const ScoreInput part = rows_of(inputs[r], rows);
-        const MajorityVotes votes = votes_of(r, rows);
-        std::vector<const MajorityVote*> plain;
-        plain.reserve(votes.size());
-        for (const auto& vote : votes) plain.push_back(vote.get());
-        scores.push_back(score_majority(part, plain));
-        orders.push_back(majority_order_scores(part, votes));
-      }
-      evaluation_.rows.push_back({"majority", group, average(scores), "the order that most training programs show",
-                                  spread(scores), average(orders)});
-    }
+    add_rows("majority", inputs, "the order that most training programs show",
+             [](const ScoreInput& part, const MajorityVotes& votes) {
+               std::vector<const MajorityVote*> plain;
+               plain.reserve(votes.size());
+               for (const auto& vote : votes) plain.push_back(vote.get());
+               return std::pair(score_majority(part, plain), majority_order_scores(part, votes));
+             });
   }
 
   void add_model(size_t m) {
@@ -363,6 +350,7 @@ class Evaluator {
 
   const TrainingTable& table_;
   const EvaluationOptions& options_;
+  const std::vector<ProgramGroup> groups_;
   Eigen::MatrixXd log_times_;
   std::vector<std::string> families_;
   std::vector<std::string> models_;
@@ -375,6 +363,14 @@ class Evaluator {
 };
 
 }  // namespace
+
+std::vector<std::string> groups_of(const Evaluation& evaluation) {
+  std::vector<std::string> groups;
+  for (const EvaluationRow& row : evaluation.rows) {
+    if (std::find(groups.begin(), groups.end(), row.group) == groups.end()) groups.push_back(row.group);
+  }
+  return groups;
+}
 
 Result<Evaluation> evaluate(const TrainingTable& table, const EvaluationOptions& options) {
   return Evaluator(table, options).run();

@@ -96,6 +96,9 @@ struct Evaluation {
   FigureData figures;
 };
 
+// Of its rows, in order of first appearance: "all" is the last.
+std::vector<std::string> groups_of(const Evaluation& evaluation);
+
 // Deterministic in the options whatever `threads` is. "unknown-model", "unknown-platform", "bad-usage", "empty-corpus"
 // (too little to split), or what a fit failed with, naming model and fold.
 Result<Evaluation> evaluate(const TrainingTable& table, const EvaluationOptions& options);

@@ -55,11 +55,7 @@ TextTable table_of_scores() {
 
 std::string scores_as_table(const Evaluation& evaluation) {
   TextTable table = table_of_scores();
-  std::vector<std::string> groups;
-  for (const EvaluationRow& row : evaluation.rows) {
-    if (std::find(groups.begin(), groups.end(), row.group) == groups.end()) groups.push_back(row.group);
-  }
-  for (const std::string& group : groups) {
+  for (const std::string& group : groups_of(evaluation)) {
     for (const EvaluationRow& row : evaluation.rows) {
       if (row.group == group) table.add_row(cells(row, row.scores));
     }

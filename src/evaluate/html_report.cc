@@ -72,11 +72,8 @@ std::string cell(const Json& scores, const ScoreColumn& column) {
 }
 
 // Where all rows belong to one group, `all` says the same again.
-std::vector<std::string> groups_of(const Evaluation& evaluation) {
-  std::vector<std::string> groups;
-  for (const EvaluationRow& row : evaluation.rows) {
-    if (std::find(groups.begin(), groups.end(), row.group) == groups.end()) groups.push_back(row.group);
-  }
+std::vector<std::string> shown_groups(const Evaluation& evaluation) {
+  std::vector<std::string> groups = groups_of(evaluation);
   if (groups.size() == 2 && groups.back() == "all") groups.erase(groups.begin());
   return groups;
 }
@@ -102,7 +99,7 @@ std::string score_table(const Evaluation& evaluation, const std::vector<Json>& s
     html += fmt::format("<th scope=\"col\" title=\"{}\">{}</th>", escape_html(column.meaning), title);
   }
   html += "</tr></thead>\n<tbody>\n";
-  for (const std::string& group : groups_of(evaluation)) {
+  for (const std::string& group : shown_groups(evaluation)) {
     bool first = true;
     for (size_t i = 0; i < evaluation.rows.size(); ++i) {
       const EvaluationRow& row = evaluation.rows[i];

@@ -7,6 +7,8 @@
 #include <limits>
 #include <random>
 
+#include "evaluate/testing/score_inputs.h"
+
 namespace perfcast {
 namespace {
 
@@ -17,23 +19,6 @@ using testing::SizeIs;
 constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 
 MATCHER_P(Near, value, "") { return std::abs(arg - value) < 1e-12; }
-
-Eigen::MatrixXd logs(std::initializer_list<std::initializer_list<double>> rows) {
-  Eigen::MatrixXd result(static_cast<int64_t>(rows.size()), static_cast<int64_t>(rows.begin()->size()));
-  int64_t i = 0;
-  for (const auto& row : rows) {
-    int64_t j = 0;
-    for (const double value : row) result(i, j++) = std::log(value);
-    ++i;
-  }
-  return result;
-}
-
-ScoreInput input_of(const Eigen::MatrixXd& truth, const Eigen::MatrixXd& predicted) {
-  ScoreInput input{truth, predicted, {}, {}, {}, {}};
-  input.families.assign(static_cast<size_t>(truth.rows()), "f");
-  return input;
-}
 
 // The same vote for every row.
 MajorityVotes votes(const Eigen::MatrixXd& training, size_t rows) {

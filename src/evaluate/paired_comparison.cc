@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "base/statistics.h"
+#include "evaluate/program_groups.h"
 
 namespace perfcast {
 namespace {
@@ -109,25 +110,6 @@ class PairedSamples {
   const ScoreInput &a_, &b_;
 };
 
-struct Group {
-  std::string name;
-  std::vector<int64_t> rows;
-};
-
-std::vector<Group> groups_of(const TrainingTable& table) {
-  std::vector<Group> groups;
-  Group all{"all", {}};
-  for (size_t i = 0; i < table.programs.size(); ++i) {
-    const std::string& name = table.programs[i].group;
-    auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) { return group.name == name; });
-    if (found == groups.end()) found = groups.insert(groups.end(), {name, {}});
-    found->rows.push_back(static_cast<int64_t>(i));
-    all.rows.push_back(static_cast<int64_t>(i));
-  }
-  groups.push_back(std::move(all));
-  return groups;
-}
-
 }  // namespace
 
 std::vector<MeanDifference> bootstrap_mean_difference(const Eigen::MatrixXd& sums, const Eigen::MatrixXd& counts,
@@ -183,9 +165,9 @@ std::vector<PairedComparison> compare_models(const TrainingTable& table, Split s
 
   const Units units = units_of(table, split);
   const auto per_pair = static_cast<Eigen::Index>(metrics.size());
-  const std::vector<Group> groups = groups_of(table);
+  const std::vector<ProgramGroup> groups = program_groups(table);
   std::vector<std::vector<MeanDifference>> by_group;
-  for (const Group& group : groups) {
+  for (const ProgramGroup& group : groups) {
     Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(units.count, static_cast<Eigen::Index>(pairs.size()) * per_pair);
     Eigen::MatrixXd counts = sums;
     Eigen::Index column = 0;

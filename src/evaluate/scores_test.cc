@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/statistics.h"
+#include "evaluate/testing/score_inputs.h"
 
 namespace perfcast {
 namespace {
@@ -16,24 +17,6 @@ using testing::IsEmpty;
 using testing::Optional;
 
 constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
-
-// Rows of linear relative times -> logs.
-Eigen::MatrixXd logs(std::initializer_list<std::initializer_list<double>> rows) {
-  Eigen::MatrixXd result(static_cast<int64_t>(rows.size()), static_cast<int64_t>(rows.begin()->size()));
-  int64_t i = 0;
-  for (const auto& row : rows) {
-    int64_t j = 0;
-    for (const double value : row) result(i, j++) = std::log(value);
-    ++i;
-  }
-  return result;
-}
-
-ScoreInput input_of(const Eigen::MatrixXd& truth, const Eigen::MatrixXd& predicted) {
-  ScoreInput input{truth, predicted, {}, {}, {}, {}};
-  for (int64_t row = 0; row < truth.rows(); ++row) input.families.push_back("family" + std::to_string(row));
-  return input;
-}
 
 MATCHER_P(Near, value, "") { return std::abs(arg - value) < 1e-12; }
 

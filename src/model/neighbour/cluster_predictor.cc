@@ -1,6 +1,7 @@
 #include "model/neighbour/cluster_predictor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/random.h"
@@ -64,34 +65,53 @@ ClusterPredictor::Model ClusterPredictor::fit_clusters(const Eigen::MatrixXd& ro
     }
   }
 
-  const Eigen::Index features = rows.cols(), outputs = log_rpv.cols();
+  std::vector<std::vector<Eigen::Index>> members_of(static_cast<size_t>(clusters));
+  for (Eigen::Index p = 0; p < rows.rows(); ++p) {
+    members_of[static_cast<size_t>(cluster_of[static_cast<size_t>(p)])].push_back(p);
+  }
+  const Eigen::Index features = rows.cols();
   model.means = weighted_mean(log_rpv, weights).transpose().replicate(clusters, 1);
-  model.coefficients = Eigen::MatrixXd::Zero(clusters * features, outputs);
+  model.first = Eigen::VectorXd::Zero(clusters + 1);
   for (int64_t c = 0; c < clusters; ++c) {
-    std::vector<Eigen::Index> members;
-    for (Eigen::Index p = 0; p < rows.rows(); ++p) {
-      if (cluster_of[static_cast<size_t>(p)] == c) members.push_back(p);
-    }
+    const auto members = static_cast<Eigen::Index>(members_of[static_cast<size_t>(c)].size());
+    model.first(c + 1) = model.first(c) + static_cast<double>(std::min(members, features));
+  }
+  const auto directions = static_cast<Eigen::Index>(model.first(clusters));
+  model.directions.resize(directions, features);
+  model.loadings.resize(directions, log_rpv.cols());
+  for (int64_t c = 0; c < clusters; ++c) {
+    const std::vector<Eigen::Index>& members = members_of[static_cast<size_t>(c)];
     if (members.empty()) continue;
     const Eigen::VectorXd own = weights(members);
     const Eigen::MatrixXd inside = rows(members, Eigen::all).rowwise() - model.centres.row(c);
     model.means.row(c) = weighted_mean(log_rpv(members, Eigen::all), own).transpose();
     const Eigen::MatrixXd rest = log_rpv(members, Eigen::all).rowwise() - model.means.row(c);
-    Eigen::MatrixXd gram = inside.transpose() * own.asDiagonal() * inside;
-    gram.diagonal().array() += kRidge;
-    model.coefficients.middleRows(c * features, features) =
-        gram.llt().solve(inside.transpose() * own.asDiagonal() * rest);
+    const auto from = static_cast<Eigen::Index>(model.first(c));
+    const Eigen::Index count = std::min(inside.rows(), features);
+    if (inside.rows() <= features) {
+      Eigen::MatrixXd kernel = inside * inside.transpose();
+      kernel.diagonal() += kRidge * own.cwiseInverse();
+      model.directions.middleRows(from, count) = inside;
+      model.loadings.middleRows(from, count) = kernel.llt().solve(rest);
+    } else {
+      Eigen::MatrixXd gram = inside.transpose() * own.asDiagonal() * inside;
+      gram.diagonal().array() += kRidge;
+      model.directions.middleRows(from, count).setIdentity();
+      model.loadings.middleRows(from, count) = gram.llt().solve(inside.transpose() * own.asDiagonal() * rest);
+    }
   }
   return model;
 }
 
 Eigen::MatrixXd ClusterPredictor::forecast(const Model& model, const Eigen::MatrixXd& rows) {
-  const Eigen::Index features = rows.cols();
   Eigen::MatrixXd result(rows.rows(), model.means.cols());
   for (Eigen::Index r = 0; r < rows.rows(); ++r) {
     const Eigen::Index cluster = nearest(model.centres, rows.row(r));
-    result.row(r) = model.means.row(cluster) + (rows.row(r) - model.centres.row(cluster)) *
-                                                   model.coefficients.middleRows(cluster * features, features);
+    const auto from = static_cast<Eigen::Index>(model.first(cluster));
+    const Eigen::Index count = static_cast<Eigen::Index>(model.first(cluster + 1)) - from;
+    const Eigen::RowVectorXd along =
+        (rows.row(r) - model.centres.row(cluster)) * model.directions.middleRows(from, count).transpose();
+    result.row(r) = model.means.row(cluster) + along * model.loadings.middleRows(from, count);
   }
   result.colwise() -= result.rowwise().mean().eval();
   return result;
@@ -126,22 +146,21 @@ Status ClusterPredictor::fit(const TrainingTable& table, const FitOptions& optio
     least = error;
     chosen = candidate;
   }
-  Model model = fit_clusters(rows, targets->log_rpv, targets->weights, chosen, options.seed);
-  centres_ = std::move(model.centres);
-  means_ = std::move(model.means);
-  coefficients_ = std::move(model.coefficients);
+  model_ = fit_clusters(rows, targets->log_rpv, targets->weights, chosen, options.seed);
   return {};
 }
 
 Eigen::MatrixXd ClusterPredictor::predict(const std::vector<const Profile*>& profiles) const {
-  return forecast({centres_, means_, coefficients_}, features_.rows(profiles));
+  return forecast(model_, features_.rows(profiles));
 }
 
 void ClusterPredictor::save(TensorMap& tensors) const {
   features_.save(tensors);
-  tensors.put("centres", centres_);
-  tensors.put("means", means_);
-  tensors.put("coefficients", coefficients_);
+  tensors.put("centres", model_.centres);
+  tensors.put("means", model_.means);
+  tensors.put("directions", model_.directions);
+  tensors.put("loadings", model_.loadings);
+  tensors.put("first", model_.first);
 }
 
 Status ClusterPredictor::load(const TensorMap& tensors) {
@@ -150,12 +169,20 @@ Status ClusterPredictor::load(const TensorMap& tensors) {
   if (!centres) return centres.error();
   auto means = tensors.get("means", centres->rows());
   if (!means) return means.error();
-  auto coefficients = tensors.get("coefficients", centres->size(), means->cols());
-  if (!coefficients) return coefficients.error();
+  auto directions = tensors.get("directions", -1, features_.columns());
+  if (!directions) return directions.error();
+  auto loadings = tensors.get("loadings", directions->rows(), means->cols());
+  if (!loadings) return loadings.error();
+  const auto first = tensors.get("first", centres->rows() + 1, 1);
+  if (!first) return first.error();
   if (centres->rows() == 0) return Error{"bad-bundle", "there is no cluster", "centres", "at least one"};
-  centres_ = std::move(*centres);
-  means_ = std::move(*means);
-  coefficients_ = std::move(*coefficients);
+  const Eigen::VectorXd bounds = first->col(0);
+  bool fits = bounds(0) == 0 && bounds(bounds.size() - 1) == static_cast<double>(directions->rows());
+  for (Eigen::Index c = 1; c < bounds.size(); ++c) {
+    fits = fits && bounds(c) >= bounds(c - 1) && bounds(c) == std::floor(bounds(c));
+  }
+  if (!fits) return Error{"bad-bundle", "the clusters' rows don't fit", "first", "whole numbers that rise from 0"};
+  model_ = {std::move(*centres), std::move(*means), std::move(*directions), std::move(*loadings), bounds};
   return {};
 }
 

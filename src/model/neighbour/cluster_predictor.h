@@ -12,24 +12,28 @@ class ClusterPredictor : public Predictor {
   std::string family() const override { return "cluster"; }
   Status fit(const TrainingTable& table, const FitOptions& options) override;
   Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
-  int64_t outputs() const override { return means_.cols(); }
+  int64_t outputs() const override { return model_.means.cols(); }
   void save(TensorMap& tensors) const override;
   Status load(const TensorMap& tensors) override;
 
-  int64_t clusters() const { return centres_.rows(); }
+  int64_t clusters() const { return model_.centres.rows(); }
 
  private:
   struct Model {
-    Eigen::MatrixXd centres;       // C x K
-    Eigen::MatrixXd means;         // C x J
-    Eigen::MatrixXd coefficients;  // C*K x J, cluster after cluster
+    Eigen::MatrixXd centres;  // C x K
+    Eigen::MatrixXd means;    // C x J
+    // Coefficients of a cluster: directions^T * loadings, from its `first` row to the next one's. A ridge regression
+    // lies in the span of its rows: a cluster of few programs takes as many directions, one of many takes K.
+    Eigen::MatrixXd directions;  // D x K
+    Eigen::MatrixXd loadings;    // D x J
+    Eigen::VectorXd first;       // C + 1, from 0 to D
   };
   static Model fit_clusters(const Eigen::MatrixXd& rows, const Eigen::MatrixXd& log_rpv, const Eigen::VectorXd& weights,
                             int64_t clusters, uint64_t seed);
   static Eigen::MatrixXd forecast(const Model& model, const Eigen::MatrixXd& rows);
 
   ProgramFeatures features_;
-  Eigen::MatrixXd centres_, means_, coefficients_;
+  Model model_;
 };
 
 }  // namespace perfcast
