@@ -227,9 +227,9 @@ class Evaluator {
       scores.reserve(inputs.size());
       orders.reserve(inputs.size());
       for (size_t i = 0; i < inputs.size(); ++i) {
-        auto [plain, order] = score_part(rows_of(inputs[i], group.rows), votes_of(i, group.rows));
-        scores.push_back(std::move(plain));
-        orders.push_back(std::move(order));
+        const auto [plain, order] = score_part(rows_of(inputs[i], group.rows), votes_of(i, group.rows));
+        scores.push_back(plain);
+        orders.push_back(order);
       }
       evaluation_.rows.push_back({model, group.name, average(scores), note, spread(scores), average(orders)});
     }
