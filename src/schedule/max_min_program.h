@@ -1,0 +1,16 @@
+#pragma once
+// The linear program behind the max-min policies.
+
+#include <vector>
+
+#include "base/result.h"
+#include "schedule/share_policies.h"
+
+namespace perfcast {
+
+// Shares X [n x groups] that maximise the lowest rate_m = sum_g gain[m][g] X[m][g]; gain [n x groups] is 0 where a job
+// can't run. Jobs with the same gains, units and resource get the same shares.
+Result<std::vector<double>> max_min_shares(const ShareProblem& problem, const std::vector<double>& gain,
+                                           LeftOver left_over);
+
+}  // namespace perfcast
