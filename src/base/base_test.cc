@@ -62,6 +62,16 @@ TEST(Csv, QuotesNewlinesAndLines) {
   EXPECT_FALSE((*table->number(1, 1)).has_value());
 }
 
+TEST(Csv, WritesWhatItReads) {
+  EXPECT_EQ(csv_cell("plain text"), "plain text");
+  EXPECT_EQ(csv_cell("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_cell("say \"x\""), "\"say \"\"x\"\"\"");
+  EXPECT_EQ(csv_cell(""), "");
+  EXPECT_EQ(csv_line({"a", "b,c", ""}), "a,\"b,c\",\n");
+  EXPECT_EQ(csv_number(1.0 / 3), "0.333333");
+  EXPECT_EQ(csv_number(std::nan("")), "");
+}
+
 TEST(Csv, ErrorsNameFileAndLine) {
   EXPECT_EQ(CsvTable::parse("a,b\n1\n", "t.csv").error().where, "t.csv:2");
   EXPECT_EQ(CsvTable::parse("a,b\n1,\"2\n", "t.csv").error().code, "bad-csv");

@@ -38,4 +38,10 @@ class CsvTable {
 // The whole text must be a finite decimal number.
 std::optional<double> parse_number(std::string_view text);
 
+// Quoted where the text holds a separator, quote or line break.
+std::string csv_cell(const std::string& text);
+// One line, RFC 4180.
+std::string csv_line(const std::vector<std::string>& cells);
+std::string csv_number(double value);  // six significant digits; empty where not a number
+
 }  // namespace perfcast

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/csv.h"
 #include "base/file.h"
 #include "base/text.h"
 
@@ -109,16 +110,6 @@ std::string profiles_jsonl(const Corpus& corpus) {
 }
 
 }  // namespace
-
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + "\"";
-}
 
 Status write_tables(const Corpus& corpus, const std::string& folder) {
   std::error_code problem;

@@ -11,7 +11,4 @@ namespace perfcast {
 // Each file is written whole or not at all; the folder is created where absent.
 Status write_tables(const Corpus& corpus, const std::string& folder);
 
-// Quoted where the text holds a separator, quote or line break.
-std::string csv_cell(const std::string& text);
-
 }  // namespace perfcast

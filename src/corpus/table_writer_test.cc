@@ -11,13 +11,6 @@
 namespace perfcast {
 namespace {
 
-TEST(TableWriterTest, QuotesWhatNeedsIt) {
-  EXPECT_EQ(csv_cell("plain text"), "plain text");
-  EXPECT_EQ(csv_cell("a,b"), "\"a,b\"");
-  EXPECT_EQ(csv_cell("say \"x\""), "\"say \"\"x\"\"\"");
-  EXPECT_EQ(csv_cell(""), "");
-}
-
 TEST(TableWriterTest, WritesTablesThatReadBack) {
   Corpus corpus;
   corpus.sources = {{"s", "u", "CC0", "2026", "two\nlines"}};

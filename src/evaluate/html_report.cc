@@ -8,10 +8,10 @@
 
 #include "base/text.h"
 #include "evaluate/evaluation_report.h"
-#include "evaluate/html_style.h"
 #include "evaluate/report_figure.h"
-#include "evaluate/svg_axes.h"
-#include "evaluate/svg_canvas.h"
+#include "figure/page.h"
+#include "figure/svg_axes.h"
+#include "figure/svg_canvas.h"
 
 namespace perfcast {
 namespace {
@@ -246,52 +246,18 @@ std::string notes(const Evaluation& evaluation) {
   return items.empty() ? "" : "<ul class=\"notes soft\">\n" + items + "</ul>\n";
 }
 
-// A data URI works from a file, offline, and where scripts are forbidden.
-std::string data_uri(std::string_view csv) {
-  std::string uri = "data:text/csv;charset=utf-8,";
-  for (const char c : csv) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       std::string_view("-_.,~").find(c) != std::string_view::npos;
-    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
-  }
-  return uri;
-}
-
-std::string section(const Figure& figure, size_t number) {
-  std::string html = fmt::format("<section id=\"{}\">\n<h2>Figure {}. {}</h2>\n<figure>\n", figure.id, number,
-                                 escape_html(figure.title));
-  if (figure.images.empty()) {
-    return html + "<figcaption class=\"empty\">" + escape_html(figure.caption) +
-           "</figcaption>\n</figure>\n</section>\n";
-  }
-  html += "<figcaption>" + escape_html(figure.caption) + "</figcaption>\n<div class=\"wide\">\n" +
-          join(figure.images, "") + "</div>\n";
-  html += fmt::format("<a class=\"csv\" download=\"perfcast-{}.csv\" href=\"{}\">CSV</a>\n", figure.id,
-                      data_uri(figure.csv));
-  return html + "</figure>\n</section>\n";
-}
-
 }  // namespace
 
 std::string html_report(const Evaluation& evaluation, const ReportOptions& options) {
-  const std::vector<Figure> figures = {distribution_figure(evaluation), program_figure(evaluation, options.program),
-                                       order_share_figure(evaluation),  roc_figure(evaluation),
-                                       calibration_figure(evaluation),  family_error_figure(evaluation)};
-  const std::string title = "perfcast evaluation of " + escape_html(options.corpus);
-  std::string html =
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>" +
-      title + "</title>\n<style>" + kReportStyle + "</style>\n</head>\n<body>\n<header>\n<h1>" + title +
-      "</h1>\n<p class=\"lead\">" + escape_html(summary(evaluation)) + "</p>\n" + header(evaluation, options) + "<nav>";
-  html += "<a href=\"#scores\">Scores</a>";
-  for (size_t i = 0; i < figures.size(); ++i) {
-    html += fmt::format("<a href=\"#{}\">{}. {}</a>", figures[i].id, i + 1, escape_html(figures[i].title));
-  }
-  html += "</nav>\n</header>\n<main>\n<section id=\"scores\">\n<h2>Scores</h2>\n" + score_tables(evaluation) +
-          notes(evaluation) + "</section>\n";
-  for (size_t i = 0; i < figures.size(); ++i) html += section(figures[i], i + 1);
-  return html + "</main>\n</body>\n</html>\n";
+  Page page;
+  page.title = "perfcast evaluation of " + options.corpus;
+  page.lead = summary(evaluation);
+  page.facts_html = header(evaluation, options);
+  page.sections = {{"scores", "Scores", score_tables(evaluation) + notes(evaluation)}};
+  page.figures = {distribution_figure(evaluation), program_figure(evaluation, options.program),
+                  order_share_figure(evaluation),  roc_figure(evaluation),
+                  calibration_figure(evaluation),  family_error_figure(evaluation)};
+  return html_page(page);
 }
 
 }  // namespace perfcast

@@ -9,6 +9,7 @@
 #include "base/csv.h"
 #include "evaluate/report_figure.h"
 #include "evaluate/testing/synthetic_corpus.h"
+#include "figure/testing/markup.h"
 
 namespace perfcast {
 namespace {
@@ -65,37 +66,6 @@ CsvTable parsed(const Figure& figure) {
   auto table = CsvTable::parse(figure.csv, figure.id + ".csv");
   if (!table) throw std::runtime_error(to_text(table.error()));
   return std::move(*table);
-}
-
-// Every tag that is opened is closed, in order; attributes are quoted. What is wrong, or nothing.
-std::string unbalanced(const std::string& html) {
-  std::vector<std::string> open;
-  for (size_t at = html.find('<'); at != std::string::npos; at = html.find('<', at)) {
-    const size_t end = html.find('>', at);
-    if (end == std::string::npos) return "a tag without an end";
-    const std::string tag = html.substr(at + 1, end - at - 1);
-    at = end;
-    if (tag.starts_with("!")) continue;
-    if (std::count(tag.begin(), tag.end(), '"') % 2 != 0) return "a quote left open in <" + tag + ">";
-    if (tag.find('<') != std::string::npos) return "a tag inside a tag: <" + tag + ">";
-    if (tag.ends_with("/")) continue;
-    if (!tag.starts_with("/")) {
-      open.push_back(tag.substr(0, tag.find_first_of(" \n")));
-      continue;
-    }
-    if (open.empty() || open.back() != tag.substr(1)) {
-      return "</" + tag.substr(1) + "> closes " + (open.empty() ? "nothing" : "<" + open.back() + ">");
-    }
-    open.pop_back();
-  }
-  return open.empty() ? "" : "<" + open.back() + "> is never closed";
-}
-
-TEST(Unbalanced, CanFail) {
-  EXPECT_EQ(unbalanced("<!doctype html><p class=\"a\">x<br/></p>"), "");
-  EXPECT_NE(unbalanced("<p><b></p></b>"), "");
-  EXPECT_NE(unbalanced("<p>"), "");
-  EXPECT_NE(unbalanced("<p class=\"a></p>"), "");
 }
 
 TEST(HtmlReport, IsWellFormedSelfContainedAndTheSameEveryTime) {

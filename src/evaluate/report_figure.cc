@@ -1,11 +1,7 @@
 #include "evaluate/report_figure.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-
-#include "corpus/table_writer.h"
 
 namespace perfcast {
 
@@ -62,13 +58,5 @@ std::string label_of(std::string_view platform_name) {
   }
   return label;
 }
-
-std::string csv_line(const std::vector<std::string>& cells) {
-  std::string line;
-  for (size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + csv_cell(cells[i]);
-  return line + "\n";
-}
-
-std::string csv_number(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; }
 
 }  // namespace perfcast

@@ -1,5 +1,5 @@
 #pragma once
-// One figure of a report and what several of them read from an evaluation.
+// The figures of a report and what several of them read from an evaluation.
 
 #include <cstdint>
 #include <optional>
@@ -7,19 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/csv.h"
 #include "evaluate/evaluate.h"
+#include "figure/page.h"
 
 namespace perfcast {
-
-struct Figure {
-  std::string id;                   // "distribution": anchors, file names
-  std::string title, caption;       // plain text; the caption says how to read it
-  std::vector<std::string> images;  // SVG; empty: there is nothing to draw, and the caption says why
-  std::string csv;                  // what is drawn, with a header line
-};
-
-// Drawings are this wide; their height follows from what they hold.
-inline constexpr double kFigureWidth = 1000;
 
 // The model that single-model figures show: the first that was asked for, else the mean RPV. Null: no forecast at all.
 const FigureData::Model* shown_model(const Evaluation& evaluation);
@@ -38,10 +30,6 @@ bool covers(const Entry& entry);                // measured inside [lower, upper
 std::string reference_text(const Evaluation&);  // "the geometric mean of the platforms" or a platform's name
 // "Intel(R) Xeon(R) Gold" -> "Intel Xeon Gold": for labels; CSV files have ids.
 std::string label_of(std::string_view platform_name);
-
-// One line of CSV, RFC 4180.
-std::string csv_line(const std::vector<std::string>& cells);
-std::string csv_number(double value);  // six significant digits; empty where not a number
 
 // Figures, in the order of a report. Those of one model show shown_model().
 Figure distribution_figure(const Evaluation& evaluation);

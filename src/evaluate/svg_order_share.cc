@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "evaluate/report_figure.h"
-#include "evaluate/svg_axes.h"
+#include "figure/svg_axes.h"
 
 namespace perfcast {
 namespace {

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "evaluate/report_figure.h"
-#include "evaluate/svg_axes.h"
+#include "figure/svg_axes.h"
 
 namespace perfcast {
 namespace {

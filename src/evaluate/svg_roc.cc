@@ -6,7 +6,7 @@
 
 #include "evaluate/order_roc.h"
 #include "evaluate/report_figure.h"
-#include "evaluate/svg_axes.h"
+#include "figure/svg_axes.h"
 
 namespace perfcast {
 namespace {

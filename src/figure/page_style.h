@@ -1,10 +1,10 @@
 #pragma once
-// The look of a report: light, dark and print. Colours of series: Okabe and Ito's palette, told apart by colour-blind
-// readers too, lightened for dark paper; shapes and dashes say the same without colour.
+// The look of a page of figures: light, dark and print. Colours of series: Okabe and Ito's palette, told apart by
+// colour-blind readers too, lightened for dark paper; shapes and dashes say the same without colour.
 
 namespace perfcast {
 
-inline constexpr const char* kReportStyle = R"css(
+inline constexpr const char* kPageStyle = R"css(
 :root{color-scheme:light dark;--paper:#fff;--ink:#1b1f24;--soft:#57606a;--faint:#d0d7de;--band:#f6f8fa;--link:#0b5cad;
 --s0:#0072b2;--s1:#c44e00;--s2:#007a5a;--s3:#a8447f;--s4:#8a6d00;--s5:#2a8fc4;--s6:#555;--s7:#6a4fb3}
 @media (prefers-color-scheme:dark){:root{--paper:#14171b;--ink:#e6e9ec;--soft:#a3acb6;--faint:#3a424b;--band:#1c2126;

@@ -1,4 +1,4 @@
-#include "evaluate/svg_canvas.h"
+#include "figure/svg_canvas.h"
 
 #include <fmt/format.h>
 

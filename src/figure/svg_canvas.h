@@ -1,5 +1,5 @@
 #pragma once
-// SVG as text. Colours and fonts are CSS classes of the page that holds it (html_style.h), so that one drawing serves
+// SVG as text. Colours and fonts are CSS classes of the page that holds it (page_style.h), so that one drawing serves
 // light, dark and print. Coordinates are pixels of the view box, y downwards. Every text is escaped here.
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "evaluate/svg_canvas.h"
+#include "figure/svg_canvas.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

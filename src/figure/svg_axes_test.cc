@@ -1,4 +1,4 @@
-#include "evaluate/svg_axes.h"
+#include "figure/svg_axes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

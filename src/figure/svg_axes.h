@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "evaluate/svg_canvas.h"
+#include "figure/svg_canvas.h"
 
 namespace perfcast {
 

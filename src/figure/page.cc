@@ -1,0 +1,65 @@
+#include "figure/page.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "base/text.h"
+#include "figure/page_style.h"
+#include "figure/svg_canvas.h"
+
+namespace perfcast {
+namespace {
+
+// A data URI works from a file, offline, and where scripts are forbidden.
+std::string data_uri(std::string_view csv) {
+  std::string uri = "data:text/csv;charset=utf-8,";
+  for (const char c : csv) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                       std::string_view("-_.,~").find(c) != std::string_view::npos;
+    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  return uri;
+}
+
+std::string section(const Figure& figure, size_t number) {
+  std::string html = fmt::format("<section id=\"{}\">\n<h2>Figure {}. {}</h2>\n<figure>\n", figure.id, number,
+                                 escape_html(figure.title));
+  if (figure.images.empty()) {
+    return html + "<figcaption class=\"empty\">" + escape_html(figure.caption) +
+           "</figcaption>\n</figure>\n</section>\n";
+  }
+  html += "<figcaption>" + escape_html(figure.caption) + "</figcaption>\n<div class=\"wide\">\n" +
+          join(figure.images, "") + "</div>\n";
+  html += fmt::format("<a class=\"csv\" download=\"perfcast-{}.csv\" href=\"{}\">CSV</a>\n", figure.id,
+                      data_uri(figure.csv));
+  return html + "</figure>\n</section>\n";
+}
+
+}  // namespace
+
+std::string html_page(const Page& page) {
+  const std::string title = escape_html(page.title);
+  std::string html =
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>" +
+      title + "</title>\n<style>" + kPageStyle + page.style + "</style>\n</head>\n<body>\n" + page.hidden_svg +
+      "<header>\n<h1>" + title + "</h1>\n<p class=\"lead\">" + escape_html(page.lead) + "</p>\n" + page.facts_html +
+      "<nav>";
+  for (const PageSection& part : page.sections) {
+    html += fmt::format("<a href=\"#{}\">{}</a>", part.id, escape_html(part.title));
+  }
+  for (size_t i = 0; i < page.figures.size(); ++i) {
+    html += fmt::format("<a href=\"#{}\">{}. {}</a>", page.figures[i].id, i + 1, escape_html(page.figures[i].title));
+  }
+  html += "</nav>\n</header>\n<main>\n";
+  for (const PageSection& part : page.sections) {
+    html +=
+        fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", part.id, escape_html(part.title), part.html);
+  }
+  for (size_t i = 0; i < page.figures.size(); ++i) html += section(page.figures[i], i + 1);
+  return html + "</main>\n</body>\n</html>\n";
+}
+
+}  // namespace perfcast
