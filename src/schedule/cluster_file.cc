@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kSchema = "perfcast.cluster/1";
 
 const std::vector<std::string>& cluster_keys() {
-  static const std::vector<std::string> keys = {"schema", "currency", "groups"};
+  static const std::vector<std::string> keys = {"schema", "currency", "note", "groups"};
   return keys;
 }
 
@@ -66,6 +66,7 @@ Result<Cluster> parse_cluster(std::string_view text, const std::string& source) 
   const std::string schema = in.string("schema");
   if (!schema.empty() && schema != kSchema) in.complain("schema", "'" + printable(schema.substr(0, 60)) + "'", kSchema);
   cluster.currency = in.string_or("currency", "");
+  cluster.note = in.string_or("note", "");
   const Json* groups = in.require_array("groups");
   complain_of_unknown(in, *json, cluster_keys());
   if (Status finished = in.finish(); !finished) return finished.error();
@@ -107,6 +108,7 @@ Json to_json(const Cluster& cluster) {
   }
   Json json = {{"schema", kSchema}};
   if (!cluster.currency.empty()) json["currency"] = cluster.currency;
+  if (!cluster.note.empty()) json["note"] = cluster.note;
   json["groups"] = std::move(groups);
   return json;
 }

@@ -1,6 +1,6 @@
 #pragma once
 // Clusters as JSON, schema perfcast.cluster/1, and in the short form of the command line:
-//   {"schema": "perfcast.cluster/1", "currency": "USD",
+//   {"schema": "perfcast.cluster/1", "currency": "USD", "note": "list prices of May",
 //    "groups": [{"platform": "AMD EPYC 7R32", "nodes": 4, "cores_per_node": 48, "gpus_per_node": 0,
 //                "memory_bytes_per_node": 4e11, "idle_w_per_node": 120, "busy_w_per_node": 410,
 //                "price_per_node_hour": 1.9}]}

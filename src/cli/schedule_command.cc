@@ -1,0 +1,201 @@
+// perfcast schedule simulate: the same jobs under several policies, in virtual time.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/schedule_inputs.h"
+#include "schedule/chrome_trace.h"
+#include "schedule/job_table.h"
+#include "schedule/offered_load.h"
+#include "schedule/policy_comparison.h"
+#include "schedule/schedule_html.h"
+#include "schedule/schedule_report.h"
+
+namespace perfcast {
+namespace {
+
+struct SimulateArguments {
+  ScheduleArguments inputs;
+  std::vector<std::string> policies, errors;
+  ComparisonOptions comparison;
+  bool no_kill = false;
+  std::string report, trace, trace_policy, jobs_csv, segments_csv, save_jobs;
+};
+
+Result<std::vector<double>> error_ratios(const std::vector<std::string>& texts) {
+  std::vector<double> errors;
+  for (const std::string& text : list_of(texts)) {
+    const auto error = parse_number(text);
+    if (!error || *error < 0 || *error > 100) {
+      return Error{"bad-usage", "'" + printable(text) + "' is no error of a forecast", "--forecast-error",
+                   "ratios such as 0,0.1,0.2,0.5,1"};
+    }
+    errors.push_back(*error);
+  }
+  return errors;
+}
+
+Status check_outputs(const SimulateArguments& arguments, const CommonOptions& common) {
+  std::vector<std::pair<std::string, std::string>> files = {{"--output", common.output}};
+  for (const auto& [option, file] : {std::pair{"--report", arguments.report}, {"--trace", arguments.trace},
+                                     {"--jobs-csv", arguments.jobs_csv}, {"--segments-csv", arguments.segments_csv},
+                                     {"--save-jobs", arguments.save_jobs}}) {
+    if (file.empty()) continue;
+    for (const auto& [other, taken] : files) {
+      if (!same_file(taken, file)) continue;
+      return Error{"bad-usage", other + " and " + option + " would go to the same place, " + file, option, "another file"};
+    }
+    files.emplace_back(option, file);
+  }
+  return {};
+}
+
+Status write_side_files(const SimulateArguments& arguments, const ScheduleReport& report, const ErrorSweep* sweep) {
+  std::string text;
+  const TextSink append = [&text](std::string_view piece) { text += piece; };
+  const auto write = [&text](const std::string& file) {
+    const Status status = write_file_atomically(file, text);
+    text.clear();
+    return status;
+  };
+  if (!arguments.save_jobs.empty()) {
+    if (Status status = write_job_table(report.workload, arguments.save_jobs); !status) return status;
+  }
+  if (!arguments.jobs_csv.empty()) {
+    write_jobs_csv(report, append);
+    if (Status status = write(arguments.jobs_csv); !status) return status;
+  }
+  if (!arguments.segments_csv.empty()) {
+    write_segments_csv(report, append);
+    if (Status status = write(arguments.segments_csv); !status) return status;
+  }
+  if (!arguments.trace.empty()) {
+    const PolicyRun* shown = &report.runs.front();
+    for (const PolicyRun& run : report.runs) {
+      if (run.seed == report.runs.front().seed && run.summary.policy == arguments.trace_policy) shown = &run;
+    }
+    write_chrome_trace(report.cluster, report.workload, shown->outcome, append);
+    if (Status status = write(arguments.trace); !status) return status;
+  }
+  if (!arguments.report.empty()) {
+    if (Status status = write_file_atomically(arguments.report, schedule_html(report, sweep)); !status) return status;
+  }
+  return {};
+}
+
+int run_simulate(const CommandContext& context, SimulateArguments& arguments) {
+  const CommonOptions& common = context.options;
+  if (Status status = check_outputs(arguments, common); !status) return report_error(status.error(), common);
+  const auto errors = error_ratios(arguments.errors);
+  if (!errors) return report_error(errors.error(), common);
+  ComparisonOptions& options = arguments.comparison;
+  options.policies = list_of(arguments.policies);
+  if (options.policies.size() == 1 && options.policies.front() == "all") options.policies.clear();
+  if (Status known = check_policies(options.policies); !known) return report_error(known.error(), common);
+  options.seed = common.seed;
+  options.threads = common.threads;
+  options.simulation.kill_at_limit = !arguments.no_kill;
+  options.keep_segments = !arguments.report.empty() || !arguments.trace.empty() || !arguments.segments_csv.empty();
+  if (!arguments.trace.empty() && arguments.trace_policy.empty()) {
+    arguments.trace_policy = options.policies.empty() ? "mct" : options.policies.front();
+  }
+  auto inputs = read_schedule_inputs(common, arguments.inputs);
+  if (!inputs) return report_error(inputs.error(), common);
+
+  ProgressLine progress(common);
+  options.progress = [&progress](const std::string& text) { progress.show(text); };
+  auto report = compare_policies(inputs->cluster, inputs->jobs, options);
+  if (!report) return report_error(report.error(), common);
+  if (report->runs.empty()) {
+    return report_error({"no-forecast", "no policy can be used: " + join(report->notes, "; "), "", "see --policies"}, common);
+  }
+  const double load = offered_load(report->workload, report->cluster);
+  report->notes.insert(report->notes.begin(), "jobs: " + inputs->source);
+  report->notes.insert(report->notes.end(), report->workload.notes.begin(), report->workload.notes.end());
+  if (!std::isnan(load)) {
+    report->notes.push_back(fmt::format("offered load {:.2f} of the most that any policy could carry{}", load,
+                                        load >= 1 ? ": over 1, so that the queue grows for as long as jobs come" : ""));
+  }
+  if (!inputs->generated && options.seeds > 1) {
+    report->notes.push_back("a trace is the same for every seed; they differ in what policies draw");
+  }
+  std::optional<ErrorSweep> sweep;
+  if (!errors->empty()) {
+    auto swept = sweep_errors(inputs->cluster, inputs->jobs, options, *errors);
+    if (!swept) return report_error(swept.error(), common);
+    sweep = std::move(*swept);
+  }
+  std::string text;
+  if (common.json) {
+    Json json = to_json(*report);
+    if (sweep) json["error_sweep"] = to_json(*sweep);
+    text = to_text(json);
+  } else {
+    text = to_text(*report);
+    if (sweep) text += "\n" + to_text(*sweep);
+  }
+  // The result first: a figure that can't be written must not cost it.
+  if (const int code = write_result(text, common); code != kExitDone) return code;
+  if (Status status = write_side_files(arguments, *report, sweep ? &*sweep : nullptr); !status) {
+    CommonOptions how = common;
+    how.json = common.json && common.output != "-";  // stdout holds the result already
+    return report_error(status.error(), how);
+  }
+  return kExitDone;
+}
+
+std::string policy_list() {
+  std::string text = "Policies (* goes by forecasts, ~ preempts):\n";
+  for (const AnyPolicy& policy : all_policies()) {
+    text += fmt::format("  {:<16} {}{} {}\n", policy.name, policy.uses_forecasts ? "*" : " ", policy.preempts ? "~" : " ",
+                        policy.text);
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_schedule_command(CLI::App& app, CommandContext& context) {
+  CLI::App* group = app.add_subcommand("schedule", "Place jobs by their forecasts");
+  group->require_subcommand(1);
+  auto arguments = std::make_shared<SimulateArguments>();
+  CLI::App* verb = group->add_subcommand("simulate", "The same jobs under several policies, in virtual time");
+  verb->footer(policy_list());
+  add_schedule_options(*verb, arguments->inputs);
+  verb->add_option("--policies", arguments->policies, "Names, separated by commas; without it, all that can be used");
+  verb->add_option("--seeds", arguments->comparison.seeds, "Repetitions, with seeds --seed, --seed + 1, ...")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--forecast-error", arguments->errors,
+                   "Simulate again with forecasts wrong by these ratios on average, such as 0,0.1,0.2,0.5,1");
+  verb->add_flag("--backfill", arguments->comparison.simulation.backfill, "EASY backfilling under every policy that doesn't preempt");
+  verb->add_flag("--no-kill", arguments->no_kill, "Let jobs run past their limits");
+  verb->add_option("--tie", arguments->comparison.simulation.tie_ratio, "Forecasts this close tie, and go to all best platforms")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  verb->add_option("--weight", arguments->comparison.simulation.weight, "Of energy or cost in mct-energy, mct-cost: 0 to 1")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  verb->add_option("--round", arguments->comparison.rounds.round_s, "Seconds of a round of the policies that preempt")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb->add_option("--report", arguments->report, "HTML file with tables and figures, to write beside the usual output");
+  verb->add_option("--trace", arguments->trace, "Chrome trace (JSON) of one policy, for ui.perfetto.dev");
+  verb->add_option("--trace-policy", arguments->trace_policy, "Which; without it, the first named, or mct");
+  verb->add_option("--jobs-csv", arguments->jobs_csv, "What became of each job under each policy, first seed");
+  verb->add_option("--segments-csv", arguments->segments_csv, "Which nodes each job held when, first seed");
+  verb->add_option("--save-jobs", arguments->save_jobs, "The jobs of the first seed as CSV, to read with --table");
+  add_common_options(*verb, context);
+  verb->callback(
+      [arguments, &context] { context.run = [arguments, &context] { return run_simulate(context, *arguments); }; });
+}
+
+}  // namespace perfcast
