@@ -14,6 +14,7 @@ namespace {
 
 // A gap this small, relative to random, is no gap.
 constexpr double kNoGap = 1e-9;
+constexpr size_t kMostPlatformColumns = 8;
 
 void put(Json& json, const char* name, double value) {
   if (std::isfinite(value)) json[name] = value;
@@ -52,13 +53,6 @@ std::string digits(double value, int decimals) {
 }
 
 std::string percent(double share) { return std::isfinite(share) ? fmt::format("{:.1f}%", 100 * share) : "-"; }
-
-TextTable table_with(std::initializer_list<const char*> titles) {
-  TextTable table;
-  table.add_column("policy", TextTable::Align::kLeft);
-  for (const char* title : titles) table.add_column(title, TextTable::Align::kRight);
-  return table;
-}
 
 std::string span_text(const PolicyRow& row, double ScheduleSummary::*value) {
   return fmt::format("{} .. {}", duration_text(row.lowest.*value), duration_text(row.highest.*value));
@@ -218,6 +212,81 @@ Json to_json(const ScheduleReport& report) {
   return json;
 }
 
+std::vector<ReportTable> report_tables(const ScheduleReport& report, const std::vector<PolicyRow>& rows) {
+  const char* to_oracle = "over that of the oracle, which knows the true times";
+  const char* gap = "share of the way from random to the oracle";
+  ReportTable times{"How soon the work is done",
+                    {"makespan", "/ oracle", "gap closed", "mean completion", "/ oracle", "gap closed"},
+                    {"first arrival to last end", to_oracle, gap, "end - arrival", to_oracle, gap},
+                    {}};
+  ReportTable waits{"How long jobs wait, and how evenly",
+                    {"mean wait", "median", "p95", "p99", "slowdown", "p99", "in deadline", "fair owners", "fair jobs"},
+                    {"start - ready", "wait that half of the jobs stay under", "95% of them", "99%, from 100 jobs on",
+                     "mean bounded slowdown: time in the system over time run, of 10 s at least", "of the slowdown",
+                     "done in time, of the jobs with a deadline", "Jain's index of the owners' mean slowdowns",
+                     "Jain's index of the jobs' time in the system over their fastest time"},
+                    {}};
+  ReportTable use{"What is used",
+                  {"utilisation", "energy", "wasted", cost_title(report.cluster), "used part"},
+                  {"cores held (GPUs where jobs ask for them) of those there, over the makespan",
+                   "idle power of all nodes and what jobs draw above it", "of killed jobs",
+                   "all nodes over the makespan", "the nodes' shares that jobs held"},
+                  {}};
+  // Names of platforms are long, and a table of their own keeps the others narrow.
+  ReportTable groups{"Use by platform, first seed", {}, {}, {}};
+  for (const NodeGroup& group : report.cluster.groups) {
+    groups.titles.push_back(printable(group.platform));
+    groups.meanings.emplace_back("cores held, of those there; where it has GPUs, those as well");
+  }
+  ReportTable spread{"Lowest .. highest over the seeds",
+                     {"makespan", "mean completion", "mean wait"},
+                     {"first arrival to last end", "end - arrival", "start - ready"},
+                     {}};
+  bool spreads = false;
+  for (const PolicyRow& row : rows) {
+    const ScheduleSummary& s = row.middle;
+    spreads = spreads || row.runs.size() > 1;
+    times.rows.push_back({row.policy, duration_text(s.makespan_s), digits(row.makespan_to_oracle, 3),
+                          percent(row.makespan_gap_closed), duration_text(s.mean_completion_s),
+                          digits(row.completion_to_oracle, 3), percent(row.completion_gap_closed)});
+    waits.rows.push_back({row.policy, duration_text(s.mean_wait_s), duration_text(s.median_wait_s),
+                          duration_text(s.p95_wait_s), duration_text(s.p99_wait_s), digits(s.mean_bounded_slowdown, 2),
+                          digits(s.p99_bounded_slowdown, 2), percent(s.deadline_share), digits(s.owner_fairness, 3),
+                          digits(s.job_fairness, 3)});
+    use.rows.push_back({row.policy, percent(s.utilisation), energy_text(s.energy_joules),
+                        energy_text(s.wasted_energy_joules), digits(s.cost, 2), digits(s.used_cost, 2)});
+    std::vector<std::string>& cells = groups.rows.emplace_back();
+    cells.push_back(row.policy);
+    for (const GroupSummary& group : row.runs.front()->summary.groups) {
+      cells.push_back(percent(group.core_utilisation));
+      if (std::isfinite(group.gpu_utilisation))
+        cells.back() += fmt::format(" (GPUs {})", percent(group.gpu_utilisation));
+    }
+    spread.rows.push_back({row.policy, span_text(row, &ScheduleSummary::makespan_s),
+                           span_text(row, &ScheduleSummary::mean_completion_s),
+                           span_text(row, &ScheduleSummary::mean_wait_s)});
+  }
+  std::vector<ReportTable> tables = {std::move(times), std::move(waits), std::move(use)};
+  if (!groups.titles.empty() && groups.titles.size() <= kMostPlatformColumns) tables.push_back(std::move(groups));
+  if (spreads) tables.push_back(std::move(spread));
+  return tables;
+}
+
+std::vector<std::string> report_notes(const ScheduleReport& report, const std::vector<PolicyRow>& rows) {
+  std::vector<std::string> notes;
+  for (const PolicyRow& row : rows) {
+    if (const std::string counts = counts_text(row.middle); !counts.empty())
+      notes.push_back(row.policy + ": " + counts);
+    if (!row.middle.exact) {
+      notes.push_back(row.policy + ": preempted jobs count where they ran last, as no segments were kept");
+    }
+    for (const std::string& note : row.runs.front()->outcome.notes) notes.push_back(row.policy + ": " + note);
+  }
+  notes.insert(notes.end(), report.workload.notes.begin(), report.workload.notes.end());
+  notes.insert(notes.end(), report.notes.begin(), report.notes.end());
+  return notes;
+}
+
 std::string to_text(const ScheduleReport& report) {
   const std::vector<PolicyRow> rows = policy_rows(report);
   const size_t seeds = seeds_of(report).size();
@@ -225,47 +294,17 @@ std::string to_text(const ScheduleReport& report) {
                                  report.workload.source.empty() ? "the workload" : printable(report.workload.source),
                                  report.cluster.nodes(), report.cluster.cores());
   if (report.cluster.gpus() > 0) text += fmt::format(" and {} GPUs", report.cluster.gpus());
-  text += seeds > 1 ? fmt::format("; medians over {} seeds\n\n", seeds) : "\n\n";
-
-  TextTable times = table_with({"makespan", "/ oracle", "gap closed", "mean completion", "/ oracle", "gap closed"});
-  TextTable waits =
-      table_with({"mean wait", "median", "p95", "p99", "slowdown", "p99", "in deadline", "fair owners", "fair jobs"});
-  TextTable use = table_with({"utilisation", "energy", "wasted"});
-  use.add_column(cost_title(report.cluster), TextTable::Align::kRight);
-  use.add_column("used part", TextTable::Align::kRight);
-  for (const NodeGroup& group : report.cluster.groups) {
-    use.add_column("cores of " + printable(group.platform), TextTable::Align::kRight);
+  text += seeds > 1 ? fmt::format("; medians over {} seeds\n", seeds) : "\n";
+  for (const ReportTable& table : report_tables(report, rows)) {
+    TextTable lines;
+    lines.add_column("policy", TextTable::Align::kLeft);
+    for (const std::string& title : table.titles) lines.add_column(title, TextTable::Align::kRight);
+    for (const auto& row : table.rows) lines.add_row(row);
+    text += "\n" + lower_case(table.caption.substr(0, 1)) + table.caption.substr(1) + "\n" + lines.to_text();
   }
-  TextTable spread = table_with({"makespan", "mean completion", "mean wait"});
-  for (const PolicyRow& row : rows) {
-    const ScheduleSummary& s = row.middle;
-    times.add_row({row.policy, duration_text(s.makespan_s), digits(row.makespan_to_oracle, 3),
-                   percent(row.makespan_gap_closed), duration_text(s.mean_completion_s),
-                   digits(row.completion_to_oracle, 3), percent(row.completion_gap_closed)});
-    waits.add_row({row.policy, duration_text(s.mean_wait_s), duration_text(s.median_wait_s),
-                   duration_text(s.p95_wait_s), duration_text(s.p99_wait_s), digits(s.mean_bounded_slowdown, 2),
-                   digits(s.p99_bounded_slowdown, 2), percent(s.deadline_share), digits(s.owner_fairness, 3),
-                   digits(s.job_fairness, 3)});
-    std::vector<std::string> cells = {
-        row.policy,        percent(s.utilisation), energy_text(s.energy_joules), energy_text(s.wasted_energy_joules),
-        digits(s.cost, 2), digits(s.used_cost, 2)};
-    for (const GroupSummary& group : row.runs.front()->summary.groups) cells.push_back(percent(group.core_utilisation));
-    use.add_row(std::move(cells));
-    spread.add_row({row.policy, span_text(row, &ScheduleSummary::makespan_s),
-                    span_text(row, &ScheduleSummary::mean_completion_s),
-                    span_text(row, &ScheduleSummary::mean_wait_s)});
-  }
-  text += times.to_text() + "\n" + waits.to_text() + "\n" + use.to_text();
-  if (seeds > 1) text += "\nlowest .. highest over the seeds\n" + spread.to_text();
-  text += "\n";
-  for (const PolicyRow& row : rows) {
-    if (const std::string counts = counts_text(row.middle); !counts.empty()) text += row.policy + ": " + counts + "\n";
-    if (!row.middle.exact) text += row.policy + ": preempted jobs count where they ran last, no segments were kept\n";
-    for (const std::string& note : row.runs.front()->outcome.notes) text += row.policy + ": " + printable(note) + "\n";
-  }
-  for (const auto* notes : {&report.workload.notes, &report.notes}) {
-    for (const std::string& note : *notes) text += "note: " + printable(note) + "\n";
-  }
+  const std::vector<std::string> notes = report_notes(report, rows);
+  if (!notes.empty()) text += "\n";
+  for (const std::string& note : notes) text += "note: " + printable(note) + "\n";
   return text;
 }
 
