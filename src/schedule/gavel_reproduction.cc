@@ -9,7 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <map>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -162,7 +162,7 @@ Status reproduce(const Options& options) {
         return fmt::format("{:.1f} ({:.0f}-{:.0f})", mean(h), *low, *high);
       };
       const auto hours = [](double h) { return std::isnan(h) ? std::string("-") : fmt::format("{:.1f}", h); };
-      const auto known = [&](std::string text) { return std::isnan(theirs) ? std::string("-") : text; };
+      const auto known = [&](const std::string& text) { return std::isnan(theirs) ? std::string("-") : text; };
       fmt::print("{:8.1f}  {:5.2f}  {:11}  {:>14}  {:>14}  {:>15}  {:6.3f}  {:>8}  {:>9}  {:7.1f}\n", rate,
                  rate / *most, pair.name, spread(agnostic), spread(aware),
                  hours(recorded.agnostic_h) + " / " + hours(recorded.aware_h), ours,
@@ -177,7 +177,7 @@ Status reproduce(const Options& options) {
 }  // namespace
 }  // namespace perfcast
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   perfcast::Options options;
   CLI::App app("Simulates Gavel's continuous trace and sets it beside Gavel's recorded completion times");
   app.add_option("folder", options.folder, "holds simulation_throughputs_isolated.csv")->required();
@@ -192,4 +192,7 @@ int main(int argc, char** argv) {
   const perfcast::Status done = perfcast::reproduce(options);
   if (!done) fmt::print(stderr, "{}\n", perfcast::to_text(done.error()));
   return done ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fputs(error.what(), stderr);
+  return 1;
 }

@@ -220,7 +220,7 @@ TEST(Rounds, Conservation) {
         const JobRequest& job = workload.jobs[i];
         for (const auto& [at, sign] : {std::pair(segment.start_s, 1), std::pair(segment.end_s, -1)}) {
           auto& change = changes.try_emplace(at, std::vector<int64_t>(4, 0)).first->second;
-          change[2 * g + (job.gpus > 0 ? 1 : 0)] += sign * (job.gpus > 0 ? job.gpus : job.cores);
+          change[2 * g + (job.gpus > 0 ? 1 : 0)] += sign * int64_t{job.gpus > 0 ? job.gpus : job.cores};
         }
       }
       std::vector<int64_t> used(4, 0);
