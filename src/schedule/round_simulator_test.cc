@@ -144,12 +144,13 @@ TEST(Rounds, LimitsCancellationsDependenciesAndJobsThatFitNowhere) {
   EXPECT_EQ(outcome.jobs[0].end_s, 250);
   EXPECT_EQ(outcome.jobs[0].run_s, 250);
   EXPECT_EQ(outcome.jobs[1].state, JobState::kCancelled);
-  EXPECT_EQ(outcome.jobs[1].end_s, 120);
+  EXPECT_TRUE(std::isnan(outcome.jobs[1].end_s));
   EXPECT_TRUE(std::isnan(outcome.jobs[1].start_s));
   EXPECT_EQ(outcome.jobs[2].ready_s, 1250);
   EXPECT_EQ(outcome.jobs[2].start_s, 1250) << "an idle cluster skips to the next arrival";
   EXPECT_EQ(outcome.jobs[3].state, JobState::kImpossible);
   EXPECT_EQ(outcome.jobs[4].state, JobState::kImpossible);
+  EXPECT_THAT(outcome.notes, testing::ElementsAre(testing::HasSubstr("2 jobs fit no node")));
   EXPECT_EQ(outcome.jobs[5].state, JobState::kDone) << "its predecessor's end counts, however it ended";
   EXPECT_EQ(outcome.jobs[5].start_s, 5000);
 }
