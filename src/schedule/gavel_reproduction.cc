@@ -1,19 +1,22 @@
 // Gavel's continuous trace on 36 each of K80, P100 and V100, simulated, beside the completion times that Gavel's own
-// simulation recorded: `perfcast_gavel_reproduction FOLDER [--rates 4,4.8] [--seeds N] [--policies fifo,las]
+// simulation recorded: `perfcast_gavel_reproduction FOLDER [--rates 4,4.8] [--seeds N] [--policies
+// fifo,fifo-greedy,las]
 // [--left-over none|sum|fill]`. FOLDER holds simulation_throughputs_isolated.csv.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <map>
+#include <exception>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
 #include "base/statistics.h"
 #include "base/text.h"
+#include "schedule/fluid_capacity.h"
 #include "schedule/gavel_trace.h"
 #include "schedule/round_simulator.h"
 
@@ -35,6 +38,10 @@ const std::vector<Pair>& pairs() {
       {"fifo",
        SharePolicy::kFifo,
        SharePolicy::kFifoAware,
+       {{2.0, 18.3, 15.5}, {4.0, 25.4, 17.1}, {4.8, 99.2, 22.2}, {5.2, 151.7, 56.7}, {5.6, kUnknown, 104.1}}},
+      {"fifo-greedy",
+       SharePolicy::kFifo,
+       SharePolicy::kFifoFastest,
        {{2.0, 18.3, 15.5}, {4.0, 25.4, 17.1}, {4.8, 99.2, 22.2}, {5.2, 151.7, 56.7}, {5.6, kUnknown, 104.1}}},
       {"las",
        SharePolicy::kMaxMin,
@@ -95,13 +102,45 @@ Result<Run> run(const Options& options, const GavelThroughputs& table, double ra
   return Run{mean(hours), took.count()};
 }
 
+// The highest rate that any policy could sustain, jobs per hour.
+Result<double> most_jobs_per_hour(const GavelThroughputs& table, const std::vector<std::string>& order) {
+  // Mean of 10^u minutes: u uniform in [1.5, 3] with probability 0.8, else in [3, 4].
+  const double log10 = std::log(10.0);
+  const double mean_s = 60 * (0.8 * (1e3 - std::pow(10, 1.5)) / (1.5 * log10) + 0.2 * (1e4 - 1e3) / log10);
+  const auto column = [&](const std::string& platform) {
+    return static_cast<size_t>(std::find(table.platforms.begin(), table.platforms.end(), platform) -
+                               table.platforms.begin());
+  };
+  std::vector<FluidKind> kinds;
+  for (size_t t = 0; t < table.types.size(); ++t) {
+    if (table.types[t].gpus != 1) continue;
+    const double* rates = table.steps_per_s.data() + t * table.platforms.size();
+    kinds.emplace_back();
+    for (const std::string& platform : order) {
+      kinds.back().unit_seconds.push_back(mean_s * rates[column("v100")] / rates[column(platform)]);
+    }
+  }
+  const auto capacity = fluid_capacity(kinds, std::vector<double>(order.size(), 36));
+  if (!capacity) return capacity.error();
+  return capacity->jobs_per_s * 3600;
+}
+
 Status reproduce(const Options& options) {
   const auto csv = read_file(options.folder + "/simulation_throughputs_isolated.csv");
   if (!csv) return csv.error();
   const auto table = parse_gavel_throughputs(*csv, "simulation_throughputs_isolated.csv");
   if (!table) return table.error();
-  fmt::print("{:>8}  {:6}  {:>14}  {:>14}  {:>15}  {:>6}  {:>8}  {:>9}  {:>7}\n", "jobs/h", "policy", "agnostic h",
-             "aware h", "recorded h", "ratio", "recorded", "deviation", "seconds");
+  for (const std::string& platform : options.order) {
+    if (std::find(table->platforms.begin(), table->platforms.end(), platform) == table->platforms.end()) {
+      return Error{"missing-platform", "no throughputs on " + printable(platform), "--order",
+                   join(table->platforms, ", ")};
+    }
+  }
+  const auto most = most_jobs_per_hour(*table, options.order);
+  if (!most) return most.error();
+  fmt::print("36 each of {}; no policy sustains more than {:.2f} jobs per hour\n", join(options.order, ", "), *most);
+  fmt::print("{:>8}  {:>5}  {:11}  {:>14}  {:>14}  {:>15}  {:>6}  {:>8}  {:>9}  {:>7}\n", "jobs/h", "load", "policy",
+             "agnostic h", "aware h", "recorded h", "ratio", "recorded", "deviation", "seconds");
   for (const double rate : options.rates) {
     for (const Pair& pair : pairs()) {
       if (std::find(options.policies.begin(), options.policies.end(), pair.name) == options.policies.end()) continue;
@@ -122,9 +161,13 @@ Status reproduce(const Options& options) {
         const auto [low, high] = std::minmax_element(h.begin(), h.end());
         return fmt::format("{:.1f} ({:.0f}-{:.0f})", mean(h), *low, *high);
       };
-      fmt::print("{:8.1f}  {:6}  {:>14}  {:>14}  {:>15}  {:6.3f}  {:8.3f}  {:+8.1f}%  {:7.1f}\n", rate, pair.name,
-                 spread(agnostic), spread(aware), fmt::format("{:.1f} / {:.1f}", recorded.agnostic_h, recorded.aware_h),
-                 ours, theirs, (ours / theirs - 1) * 100, seconds);
+      const auto hours = [](double h) { return std::isnan(h) ? std::string("-") : fmt::format("{:.1f}", h); };
+      const auto known = [&](const std::string& text) { return std::isnan(theirs) ? std::string("-") : text; };
+      fmt::print("{:8.1f}  {:5.2f}  {:11}  {:>14}  {:>14}  {:>15}  {:6.3f}  {:>8}  {:>9}  {:7.1f}\n", rate,
+                 rate / *most, pair.name, spread(agnostic), spread(aware),
+                 hours(recorded.agnostic_h) + " / " + hours(recorded.aware_h), ours,
+                 known(fmt::format("{:.3f}", theirs)), known(fmt::format("{:+.1f}%", (ours / theirs - 1) * 100)),
+                 seconds);
       std::fflush(stdout);
     }
   }
@@ -134,12 +177,12 @@ Status reproduce(const Options& options) {
 }  // namespace
 }  // namespace perfcast
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   perfcast::Options options;
   CLI::App app("Simulates Gavel's continuous trace and sets it beside Gavel's recorded completion times");
   app.add_option("folder", options.folder, "holds simulation_throughputs_isolated.csv")->required();
   app.add_option("--rates", options.rates, "jobs per hour")->delimiter(',')->capture_default_str();
-  app.add_option("--policies", options.policies, "fifo, las")->delimiter(',')->capture_default_str();
+  app.add_option("--policies", options.policies, "fifo, fifo-greedy, las")->delimiter(',')->capture_default_str();
   app.add_option("--order", options.order, "of the groups, as fifo takes them")->delimiter(',')->capture_default_str();
   app.add_option("--seeds", options.seeds, "how many, from 0")->capture_default_str();
   app.add_option("--first", options.first, "first measured job")->capture_default_str();
@@ -149,4 +192,7 @@ int main(int argc, char** argv) {
   const perfcast::Status done = perfcast::reproduce(options);
   if (!done) fmt::print(stderr, "{}\n", perfcast::to_text(done.error()));
   return done ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fputs(error.what(), stderr);
+  return 1;
 }

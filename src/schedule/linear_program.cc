@@ -150,6 +150,13 @@ Result<LinearSolution> LinearProgram::solve_continuous(double limit_s) {
   Clp_Simplex* clp = model_->clp;
   Clp_setMaximumSeconds(clp, limit_s);
   Clp_primal(clp, 0);
+  if (Clp_status(clp) == 0 && Clp_secondaryStatus(clp) >= 2 && Clp_secondaryStatus(clp) <= 4) {
+    // Optimal as Clp scaled it, but bounds are missed in the program's own units: once more in these.
+    const int scaling = Clp_scalingFlag(clp);
+    Clp_scaling(clp, 0);
+    Clp_primal(clp, 0);
+    Clp_scaling(clp, scaling);
+  }
   const int status = Clp_status(clp);
   if (status != 0) {
     model_.reset();  // its basis is no place to start from

@@ -95,6 +95,7 @@ TEST(LinearProgram, WholeNumbers) {
   LinearProgram program(LinearProgram::Sense::kMaximise);
   const double value[] = {10, 13, 7, 8}, size[] = {4, 5, 3, 3};
   std::vector<Entry> room;
+  room.reserve(4);
   for (int i = 0; i < 4; ++i) room.push_back({program.add_column(value[i], 0, 2, true), size[i]});
   program.add_row(-kNoBound, 10, room);
   testing::internal::CaptureStdout();

@@ -8,12 +8,14 @@
 namespace perfcast {
 namespace {
 
+constexpr int kMostFillings =
+    40;  // water-filling is exact up to so many levels; the sum spends what is left above them
+
 // Jobs that the program can't tell apart.
 struct Kind {
   size_t first = 0;  // one of its jobs
   double count = 0;
-  double best = 0;   // its largest gain
-  double floor = 0;  // rate that it keeps
+  double best = 0;  // its largest gain
   bool settled = false;
   int spare = -1;  // column that frees its rate from the common level, once settled
   int floor_row = -1;
@@ -24,39 +26,53 @@ class MaxMinProgram {
  public:
   MaxMinProgram(const ShareProblem& problem, const std::vector<double>& gain)
       : problem_(problem), gain_(gain), program_(LinearProgram::Sense::kMaximise) {
-    for (const double value : gain) scale_ = std::max(scale_, value);
     find_kinds();
+    least_best_ = kinds_.front().best;
+    for (const Kind& kind : kinds_) least_best_ = std::min(least_best_, kind.best);
     build();
   }
 
   Result<std::vector<double>> solve(LeftOver left_over) {
     auto solved = program_.solve();
     if (!solved) return solved.error();
-    if (left_over == LeftOver::kSum) {
-      for (Kind& kind : kinds_) settle(kind, solved->values[level_]);
-      program_.set_cost(static_cast<int>(level_), 0);
-      for (const Kind& kind : kinds_) {
-        for (size_t g = 0; g < problem_.groups; ++g) {
-          if (kind.columns[g] >= 0)
-            program_.set_cost(kind.columns[g], kind.count * gain_of(kind, g) * scale_ / kind.best);
-        }
-      }
-      solved = program_.solve();
-    } else if (left_over == LeftOver::kWaterFill) {
-      // Each program settles at least one more kind, so this ends.
-      while (settle_bottlenecks(*solved)) {
-        solved = program_.solve();
-        if (!solved) break;
-      }
+    int programs = 0;
+    // Each program settles at least one more kind, so this ends.
+    while (left_over == LeftOver::kWaterFill && programs < kMostFillings && settle_bottlenecks(*solved)) {
+      if (!improve(*solved)) break;
+      ++programs;
     }
-    if (!solved) return solved.error();
+    if (left_over == LeftOver::kSum || programs == kMostFillings) improve_sum(*solved);
     return shares(*solved);
   }
 
  private:
   using Entries = std::vector<LinearProgram::Entry>;
 
-  double gain_of(const Kind& kind, size_t group) const { return gain_[kind.first * problem_.groups + group] / scale_; }
+  void improve_sum(LinearSolution& solution) {
+    for (Kind& kind : kinds_) {
+      if (!kind.settled) settle(kind, solution.values[level_]);
+      for (size_t g = 0; g < problem_.groups; ++g) {
+        if (kind.columns[g] >= 0) program_.set_cost(kind.columns[g], kind.count * gain_of(kind, g));
+      }
+    }
+    program_.set_cost(static_cast<int>(level_), 0);
+    improve(solution);
+  }
+
+  // The floors are of a solution that there is; should rounding have shut it out all the same, it stands.
+  bool improve(LinearSolution& solution) {
+    auto next = program_.solve();
+    if (!next) return false;
+    solution = std::move(*next);
+    return true;
+  }
+
+  // Each kind's rate counts in its own largest gain and the common level in the least of these: all of the program's
+  // numbers lie in [0, 1], however far the jobs' times lie apart.
+  double gain_of(const Kind& kind, size_t group) const {
+    return gain_[kind.first * problem_.groups + group] / kind.best;
+  }
+  double level_weight(const Kind& kind) const { return least_best_ / kind.best; }
 
   void find_kinds() {
     std::map<std::vector<double>, size_t> known;
@@ -99,7 +115,7 @@ class MaxMinProgram {
       program_.add_row(-kNoBound, 1, share);
       kind.floor_row = program_.add_row(-kNoBound, kNoBound, rate);
       kind.spare = program_.add_column(0, 0, 0);
-      rate.push_back({static_cast<int>(level_), -1});
+      rate.push_back({static_cast<int>(level_), -level_weight(kind)});
       rate.push_back({kind.spare, 1});
       level_rows_.push_back(static_cast<size_t>(program_.add_row(0, kNoBound, rate)));
     }
@@ -113,25 +129,20 @@ class MaxMinProgram {
   void settle(Kind& kind, double level) {
     kind.settled = true;
     program_.set_column_bounds(kind.spare, 0, kNoBound);
-    program_.set_row_bounds(kind.floor_row, level * (1 - 1e-9), kNoBound);
+    program_.set_row_bounds(kind.floor_row, level * level_weight(kind) * (1 - 1e-9), kNoBound);
   }
 
-  // Kinds whose level row has a price can't gain without another's loss. False: all were settled before.
+  // Kinds whose level row has a price can't gain without another's loss; prices times weights add up to 1. False: none
+  // is left that could gain.
   bool settle_bottlenecks(const LinearSolution& solved) {
     const double level = solved.values[level_];
-    double dearest = 0;
-    for (size_t k = 0; k < kinds_.size(); ++k) {
-      if (!kinds_[k].settled) dearest = std::max(dearest, std::abs(solved.duals[level_rows_[k]]));
-    }
     bool open = false, moved = false;
     for (size_t k = 0; k < kinds_.size(); ++k) {
       if (kinds_[k].settled) continue;
-      if (std::abs(solved.duals[level_rows_[k]]) >= std::max(1e-9, dearest * 1e-6)) {
-        settle(kinds_[k], level);
-        moved = true;
-      } else {
-        open = true;
-      }
+      const bool bottleneck = std::abs(solved.duals[level_rows_[k]]) * level_weight(kinds_[k]) > 1e-6;
+      if (bottleneck) settle(kinds_[k], level);
+      open = open || !bottleneck;
+      moved = moved || bottleneck;
     }
     return open && moved;
   }
@@ -139,12 +150,18 @@ class MaxMinProgram {
   std::vector<double> shares(const LinearSolution& solved) const {
     std::vector<double> result(problem_.jobs.size() * problem_.groups, 0.0);
     for (size_t m = 0; m < problem_.jobs.size(); ++m) {
+      const Kind& kind = kinds_[kind_of_[m]];
+      const size_t row = m * problem_.groups;
+      size_t best = 0;
+      bool any = false;
       for (size_t g = 0; g < problem_.groups; ++g) {
-        const int x = kinds_[kind_of_[m]].columns[g];
-        if (x < 0) continue;
-        const double value = solved.values[static_cast<size_t>(x)];
-        result[m * problem_.groups + g] = value < 1e-9 ? 0 : std::min(value, 1.0);
+        if (kind.columns[g] < 0) continue;
+        result[row + g] = clean_share(solved.values[static_cast<size_t>(kind.columns[g])]);
+        any = any || result[row + g] > 0;
+        if (gain_[row + g] > gain_[row + best]) best = g;
       }
+      // Jobs a billion times shorter than others need next to nothing to keep the level, but not nothing.
+      if (!any) result[row + best] = kLeastShare;
     }
     return result;
   }
@@ -152,7 +169,7 @@ class MaxMinProgram {
   const ShareProblem& problem_;
   const std::vector<double>& gain_;
   LinearProgram program_;
-  double scale_ = 0;  // the largest gain: the program's numbers stay near 1
+  double least_best_ = 0;
   size_t level_ = 0;
   std::vector<size_t> level_rows_;
   std::vector<Kind> kinds_;
@@ -160,6 +177,11 @@ class MaxMinProgram {
 };
 
 }  // namespace
+
+double clean_share(double value) {
+  if (value < kLeastShare) return 0;
+  return value > 1 - kLeastShare ? 1 : value;
+}
 
 Result<std::vector<double>> max_min_shares(const ShareProblem& problem, const std::vector<double>& gain,
                                            LeftOver left_over) {

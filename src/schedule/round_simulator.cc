@@ -52,6 +52,10 @@ class RoundSimulator {
       run_round();
       now_ += options_.round_s;
     }
+    if (impossible_ > 0) {
+      outcome_.notes.push_back(fmt::format("{} job{} fit no node, or can run on no platform of the cluster",
+                                           impossible_, impossible_ == 1 ? "" : "s"));
+    }
     if (rescued_ > 0) {
       outcome_.notes.push_back(fmt::format("{} rounds went to jobs that the policy had left out", rescued_));
     }
@@ -122,7 +126,10 @@ class RoundSimulator {
         }
         seen = seen || !std::isnan(seen_s_[i * groups_ + g]);
       }
-      if (!runs) outcome_.jobs[i].state = JobState::kImpossible;
+      if (!runs) {
+        outcome_.jobs[i].state = JobState::kImpossible;
+        ++impossible_;
+      }
       if (!runs || seen) continue;
       if (!(job.limit_s > 0)) {
         return Error{"no-forecast", fmt::format("{} needs a forecast", outcome_.policy), fmt::format("job {}", job.id),
@@ -170,8 +177,7 @@ class RoundSimulator {
 
   void cancel(size_t i) {
     outcome_.jobs[i].state = JobState::kCancelled;
-    outcome_.jobs[i].end_s = std::max(workload_.jobs[i].cancelled_s, outcome_.jobs[i].ready_s);
-    end(i, outcome_.jobs[i].end_s);
+    end(i, std::max(workload_.jobs[i].cancelled_s, outcome_.jobs[i].ready_s));
   }
 
   // Nothing more comes of job i; those that waited for it may come.
@@ -311,7 +317,7 @@ class RoundSimulator {
   double now_ = 0;
   size_t open_ = 0, measured_ = 0;  // of the first `measured_` jobs those that haven't ended
   bool changed_ = true;             // the set of jobs, since the last allocation
-  int64_t rescued_ = 0;
+  int64_t rescued_ = 0, impossible_ = 0;
   std::vector<double> true_s_, seen_s_;  // [n x groups]
   std::vector<std::vector<size_t>> successors_;
   using Arrival = std::pair<double, size_t>;

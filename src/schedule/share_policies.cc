@@ -15,8 +15,10 @@
 namespace perfcast {
 namespace {
 
-constexpr std::array<SharePolicyInfo, 5> kPolicies = {{
+constexpr std::array<SharePolicyInfo, 6> kPolicies = {{
     {SharePolicy::kFifo, "fifo", "in order of arrival, each job on the first group with room, to its end"},
+    {SharePolicy::kFifoFastest, "fifo-fastest",
+     "in order of arrival, each job on the group with room that suits it best"},
     {SharePolicy::kFifoAware, "fifo-aware", "in order of arrival, earlier jobs on the groups that suit them best"},
     {SharePolicy::kMaxMin, "max-min", "equal shares of time, split over the groups by their size (LAS)"},
     {SharePolicy::kMaxMinAware, "max-min-aware", "the lowest normalised speed as high as can be (LAS)"},
@@ -28,7 +30,7 @@ bool can_run(const ShareProblem& problem, size_t job, size_t group) {
          problem.capacity(problem.jobs[job].resource, group) >= problem.jobs[job].units;
 }
 
-std::vector<double> fifo(const ShareProblem& problem) {
+std::vector<double> fifo(const ShareProblem& problem, bool fastest) {
   const size_t groups = problem.groups;
   std::vector<double> shares(problem.jobs.size() * groups, 0.0), cores = problem.cores, gpus = problem.gpus;
   const auto room = [&](const ShareJob& job, size_t g) -> double& {
@@ -44,10 +46,14 @@ std::vector<double> fifo(const ShareProblem& problem) {
   for (size_t m = 0; m < problem.jobs.size(); ++m) {
     const ShareJob& job = problem.jobs[m];
     if (job.running != kNone) continue;
-    size_t g = 0;
-    while (g < groups && !(can_run(problem, m, g) && room(job, g) >= job.units)) ++g;
-    if (g == groups) break;
-    give(m, g);
+    size_t chosen = groups;
+    for (size_t g = 0; g < groups && (fastest || chosen == groups); ++g) {
+      if (!can_run(problem, m, g) || room(job, g) < job.units) continue;
+      const bool better = chosen == groups || problem.seconds[m * groups + g] < problem.seconds[m * groups + chosen];
+      if (better) chosen = g;
+    }
+    if (chosen == groups) break;
+    give(m, chosen);
   }
   return shares;
 }
@@ -116,8 +122,7 @@ Result<std::vector<double>> fifo_aware(const ShareProblem& problem) {
   if (!solved) return solved.error();
   std::vector<double> shares(n * groups, 0.0);
   for (const auto& [at, x] : columns) {
-    const double value = solved->values[static_cast<size_t>(x)];
-    shares[at] = value < 1e-9 ? 0 : std::min(value, 1.0);
+    shares[at] = clean_share(solved->values[static_cast<size_t>(x)]);
   }
   return shares;
 }
@@ -184,7 +189,8 @@ Result<std::vector<double>> makespan_aware(const ShareProblem& problem, LeftOver
     const size_t m = i / problem.groups;
     if (can_run(problem, m, i % problem.groups)) gain[i] = 1 / (problem.seconds[i] * problem.jobs[m].remaining);
   }
-  return max_min_shares(problem, gain, left_over);
+  // Who ends before the last one doesn't matter to the objective: no levels to fill.
+  return max_min_shares(problem, gain, left_over == LeftOver::kVertex ? left_over : LeftOver::kSum);
 }
 
 }  // namespace
@@ -202,15 +208,17 @@ Result<SharePolicy> find_share_policy(std::string_view name) {
 }
 
 bool uses_forecasts(SharePolicy policy) {
-  return policy == SharePolicy::kFifoAware || policy == SharePolicy::kMaxMinAware ||
-         policy == SharePolicy::kMakespanAware;
+  return policy == SharePolicy::kFifoFastest || policy == SharePolicy::kFifoAware ||
+         policy == SharePolicy::kMaxMinAware || policy == SharePolicy::kMakespanAware;
 }
 
 Result<std::vector<double>> allocate_shares(SharePolicy policy, LeftOver left_over, const ShareProblem& problem) {
   if (problem.jobs.empty()) return std::vector<double>();
   switch (policy) {
     case SharePolicy::kFifo:
-      return fifo(problem);
+      return fifo(problem, false);
+    case SharePolicy::kFifoFastest:
+      return fifo(problem, true);
     case SharePolicy::kFifoAware:
       return fifo_aware(problem);
     case SharePolicy::kMaxMin:

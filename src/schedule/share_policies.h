@@ -15,6 +15,7 @@ namespace perfcast {
 
 enum class SharePolicy : uint8_t {
   kFifo,
+  kFifoFastest,
   kFifoAware,
   kMaxMin,
   kMaxMinAware,
@@ -35,7 +36,8 @@ bool uses_forecasts(SharePolicy policy);
 enum class LeftOver : uint8_t {
   kVertex,     // a vertex of the first program, as the solver finds it
   kSum,        // a second program: the largest sum of normalised speeds that keeps the optimum
-  kWaterFill,  // max-min again and again among the jobs that can still gain (the paper's section 4.3)
+  kWaterFill,  // max-min again and again among the jobs that can still gain (the paper's section 4.3), up to 40 times;
+               // makespan-aware, which has no levels, takes kSum instead
 };
 
 enum class Resource : uint8_t { kCores, kGpus };
@@ -62,6 +64,7 @@ struct ShareProblem {
 // X, [n x groups]. With T = 1 / seconds:
 // - fifo: in order of arrival each job takes the first group, as the cluster lists them, that has room, and stays there
 //   until it ends; who finds no room blocks those behind.
+// - fifo-fastest: the same with the fastest group for the job among those that have room.
 // - fifo-aware: maximise sum_m (n - m) T(m, X) / max_g T[m][g], m counting from 0 in order of arrival.
 // - max-min: the same for every group's speed; each job's time is split over the groups in proportion to their
 // capacity.
