@@ -45,13 +45,16 @@ Result<std::vector<double>> error_ratios(const std::vector<std::string>& texts) 
 
 Status check_outputs(const SimulateArguments& arguments, const CommonOptions& common) {
   std::vector<std::pair<std::string, std::string>> files = {{"--output", common.output}};
-  for (const auto& [option, file] : {std::pair{"--report", arguments.report}, {"--trace", arguments.trace},
-                                     {"--jobs-csv", arguments.jobs_csv}, {"--segments-csv", arguments.segments_csv},
+  for (const auto& [option, file] : {std::pair{"--report", arguments.report},
+                                     {"--trace", arguments.trace},
+                                     {"--jobs-csv", arguments.jobs_csv},
+                                     {"--segments-csv", arguments.segments_csv},
                                      {"--save-jobs", arguments.save_jobs}}) {
     if (file.empty()) continue;
     for (const auto& [other, taken] : files) {
       if (!same_file(taken, file)) continue;
-      return Error{"bad-usage", other + " and " + option + " would go to the same place, " + file, option, "another file"};
+      return Error{"bad-usage", other + " and " + option + " would go to the same place, " + file, option,
+                   "another file"};
     }
     files.emplace_back(option, file);
   }
@@ -86,7 +89,10 @@ Status write_side_files(const SimulateArguments& arguments, const ScheduleReport
     if (Status status = write(arguments.trace); !status) return status;
   }
   if (!arguments.report.empty()) {
-    if (Status status = write_file_atomically(arguments.report, schedule_html(report, sweep)); !status) return status;
+    if (Status status =
+            write_file_atomically(arguments.report, schedule_html(report, sweep != nullptr ? *sweep : ErrorSweep()));
+        !status)
+      return status;
   }
   return {};
 }
@@ -115,7 +121,8 @@ int run_simulate(const CommandContext& context, SimulateArguments& arguments) {
   auto report = compare_policies(inputs->cluster, inputs->jobs, options);
   if (!report) return report_error(report.error(), common);
   if (report->runs.empty()) {
-    return report_error({"no-forecast", "no policy can be used: " + join(report->notes, "; "), "", "see --policies"}, common);
+    return report_error({"no-forecast", "no policy can be used: " + join(report->notes, "; "), "", "see --policies"},
+                        common);
   }
   const double load = offered_load(report->workload, report->cluster);
   report->notes.insert(report->notes.begin(), "jobs: " + inputs->source);
@@ -155,8 +162,8 @@ int run_simulate(const CommandContext& context, SimulateArguments& arguments) {
 std::string policy_list() {
   std::string text = "Policies (* goes by forecasts, ~ preempts):\n";
   for (const AnyPolicy& policy : all_policies()) {
-    text += fmt::format("  {:<16} {}{} {}\n", policy.name, policy.uses_forecasts ? "*" : " ", policy.preempts ? "~" : " ",
-                        policy.text);
+    text += fmt::format("  {:<16} {}{} {}\n", policy.name, policy.uses_forecasts ? "*" : " ",
+                        policy.preempts ? "~" : " ", policy.text);
   }
   return text;
 }
@@ -176,18 +183,22 @@ void add_schedule_command(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   verb->add_option("--forecast-error", arguments->errors,
                    "Simulate again with forecasts wrong by these ratios on average, such as 0,0.1,0.2,0.5,1");
-  verb->add_flag("--backfill", arguments->comparison.simulation.backfill, "EASY backfilling under every policy that doesn't preempt");
+  verb->add_flag("--backfill", arguments->comparison.simulation.backfill,
+                 "EASY backfilling under every policy that doesn't preempt");
   verb->add_flag("--no-kill", arguments->no_kill, "Let jobs run past their limits");
-  verb->add_option("--tie", arguments->comparison.simulation.tie_ratio, "Forecasts this close tie, and go to all best platforms")
+  verb->add_option("--tie", arguments->comparison.simulation.tie_ratio,
+                   "Forecasts this close tie, and go to all best platforms")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  verb->add_option("--weight", arguments->comparison.simulation.weight, "Of energy or cost in mct-energy, mct-cost: 0 to 1")
+  verb->add_option("--weight", arguments->comparison.simulation.weight,
+                   "Of energy or cost in mct-energy, mct-cost: 0 to 1")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   verb->add_option("--round", arguments->comparison.rounds.round_s, "Seconds of a round of the policies that preempt")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  verb->add_option("--report", arguments->report, "HTML file with tables and figures, to write beside the usual output");
+  verb->add_option("--report", arguments->report,
+                   "HTML file with tables and figures, to write beside the usual output");
   verb->add_option("--trace", arguments->trace, "Chrome trace (JSON) of one policy, for ui.perfetto.dev");
   verb->add_option("--trace-policy", arguments->trace_policy, "Which; without it, the first named, or mct");
   verb->add_option("--jobs-csv", arguments->jobs_csv, "What became of each job under each policy, first seed");

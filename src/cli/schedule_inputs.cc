@@ -20,11 +20,12 @@ namespace perfcast {
 namespace {
 
 constexpr int64_t kMixJobs = 10000;
-constexpr int64_t kGavelJobs = 600;
+constexpr int64_t kGavelJobs = 3000;
 
 Result<std::optional<Cluster>> read_cluster_option(const ScheduleArguments& arguments) {
   if (!arguments.cluster_file.empty() && !arguments.nodes.empty()) {
-    return Error{"bad-usage", "the cluster is given twice", "--cluster", "--cluster FILE or --nodes PLATFORM=NODESxCORES"};
+    return Error{"bad-usage", "the cluster is given twice", "--cluster",
+                 "--cluster FILE or --nodes PLATFORM=NODESxCORES"};
   }
   if (!arguments.cluster_file.empty()) {
     auto cluster = read_cluster(arguments.cluster_file);
@@ -42,6 +43,12 @@ Error needs_cluster(const std::string& source) {
           "--cluster FILE (perfcast.cluster/1), or --nodes \"PLATFORM=NODESxCORES\" for each platform"};
 }
 
+// What is known of Gavel's job types before they run is the table that their times are made of.
+Result<Workload> with_forecasts(Result<Workload> workload) {
+  if (workload) workload->forecast_s = workload->time_s;
+  return workload;
+}
+
 // A cluster of one group stands for the trace's own machine, whatever it is called.
 std::string only_platform(const std::optional<Cluster>& cluster) {
   return cluster && cluster->groups.size() == 1 ? cluster->groups.front().platform : "any";
@@ -51,8 +58,8 @@ void keep_first(Workload& workload, int64_t jobs) {
   if (jobs <= 0 || static_cast<size_t>(jobs) >= workload.size()) return;
   const auto kept = static_cast<size_t>(jobs);
   workload.jobs.resize(kept);
-  for (auto* matrix : {&workload.time_s, &workload.forecast_s, &workload.lower_s, &workload.upper_s,
-                       &workload.energy_joules}) {
+  for (auto* matrix :
+       {&workload.time_s, &workload.forecast_s, &workload.lower_s, &workload.upper_s, &workload.energy_joules}) {
     if (!matrix->empty()) matrix->resize(kept * workload.platforms.size());
   }
   for (JobRequest& job : workload.jobs) {
@@ -62,10 +69,14 @@ void keep_first(Workload& workload, int64_t jobs) {
 
 Result<Arrivals> arrivals_of(const std::string& name) {
   Arrivals arrivals;
-  if (name == "poisson") arrivals.kind = Arrivals::Kind::kPoisson;
-  else if (name == "batch") arrivals.kind = Arrivals::Kind::kBatch;
-  else if (name == "interval") arrivals.kind = Arrivals::Kind::kInterval;
-  else if (name == "bursty") arrivals.kind = Arrivals::Kind::kBursty;
+  if (name == "poisson")
+    arrivals.kind = Arrivals::Kind::kPoisson;
+  else if (name == "batch")
+    arrivals.kind = Arrivals::Kind::kBatch;
+  else if (name == "interval")
+    arrivals.kind = Arrivals::Kind::kInterval;
+  else if (name == "bursty")
+    arrivals.kind = Arrivals::Kind::kBursty;
   else {
     return Error{"bad-usage", "no arrivals are called '" + printable(name) + "'", "--arrivals",
                  "poisson, batch, interval or bursty"};
@@ -105,10 +116,10 @@ Result<ScheduleInputs> from_gavel(const ScheduleArguments& arguments, std::optio
   ScheduleInputs inputs;
   if (cluster) {
     inputs.cluster = std::move(*cluster);
-  } else {  // that of the paper
-    for (const std::string& platform : throughputs->platforms) {
+  } else {  // that of the paper, the newest generation in front
+    for (auto platform = throughputs->platforms.rbegin(); platform != throughputs->platforms.rend(); ++platform) {
       NodeGroup group;
-      group.platform = platform;
+      group.platform = *platform;
       group.nodes = 36;
       group.cores_per_node = 0;
       group.gpus_per_node = 1;
@@ -121,10 +132,12 @@ Result<ScheduleInputs> from_gavel(const ScheduleArguments& arguments, std::optio
     if (!text) return text.error();
     const auto jobs = parse_gavel_traces(*text, traces);
     if (!jobs) return jobs.error();
-    auto workload = gavel_workload(*throughputs, *jobs, arguments.gavel_trace);
+    auto workload = with_forecasts(gavel_workload(*throughputs, *jobs, arguments.gavel_trace));
     if (!workload) return workload.error();
     inputs.source = workload->source;
-    inputs.jobs = [workload = std::make_shared<const Workload>(std::move(*workload))](uint64_t) { return Result<Workload>(*workload); };
+    inputs.jobs = [workload = std::make_shared<const Workload>(std::move(*workload))](uint64_t) {
+      return Result<Workload>(*workload);
+    };
     return inputs;
   }
   GavelTraceOptions options;
@@ -132,9 +145,10 @@ Result<ScheduleInputs> from_gavel(const ScheduleArguments& arguments, std::optio
   options.jobs_per_hour = arguments.jobs_per_hour;
   inputs.generated = true;
   inputs.source = fmt::format("Gavel's continuous trace, {} jobs per hour", arguments.jobs_per_hour);
-  inputs.jobs = [throughputs = std::make_shared<const GavelThroughputs>(std::move(*throughputs)), options](uint64_t seed) mutable {
+  inputs.jobs = [throughputs = std::make_shared<const GavelThroughputs>(std::move(*throughputs)),
+                 options](uint64_t seed) mutable {
     options.seed = seed;
-    return generate_gavel_trace(*throughputs, options);
+    return with_forecasts(generate_gavel_trace(*throughputs, options));
   };
   return inputs;
 }
@@ -186,7 +200,9 @@ Result<ScheduleInputs> from_trace(const ScheduleArguments& arguments, std::optio
   keep_first(*workload, arguments.jobs);
   inputs.cluster = std::move(*cluster);
   inputs.source = workload->source;
-  inputs.jobs = [kept = std::make_shared<const Workload>(std::move(*workload))](uint64_t) { return Result<Workload>(*kept); };
+  inputs.jobs = [kept = std::make_shared<const Workload>(std::move(*workload))](uint64_t) {
+    return Result<Workload>(*kept);
+  };
   return inputs;
 }
 
@@ -236,13 +252,13 @@ Result<ScheduleInputs> read_schedule_inputs(const CommonOptions& common, Schedul
 
 void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
   const char* const jobs = "Where jobs come from (one of these)";
-  verb.add_flag("--mix", arguments.mix,
-                "Programs of the corpus, with forecasts by a model that never saw their family")
+  verb.add_flag("--mix", arguments.mix, "Programs of the corpus, with forecasts by a model that never saw their family")
       ->group(jobs);
   verb.add_option("--swf", arguments.swf, "A trace in the Standard Workload Format, plain or .gz")->group(jobs);
   verb.add_option("--table", arguments.table, "Jobs as CSV; see docs/SCHEDULE.md")->group(jobs);
   verb.add_option("--gavel", arguments.gavel, "Folder of Gavel's throughput tables: its continuous trace")->group(jobs);
-  verb.add_option("--gavel-trace", arguments.gavel_trace, "One of the recorded traces in that folder instead")->group(jobs);
+  verb.add_option("--gavel-trace", arguments.gavel_trace, "One of the recorded traces in that folder instead")
+      ->group(jobs);
   verb.add_option("--philly", arguments.philly, "Microsoft's Philly trace as CSV, plain or .gz")->group(jobs);
   verb.add_flag("--synthetic", arguments.synthetic, "A made trace like that of the KTH SP2")->group(jobs);
 
@@ -254,7 +270,8 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
       ->group(machines);
 
   const char* const stream = "The stream of jobs";
-  verb.add_option("--jobs", arguments.jobs, "How many; of a trace the first so many (default: all; mix 10000; Gavel 600)")
+  verb.add_option("--jobs", arguments.jobs,
+                  "How many; of a trace the first so many (default: all; mix 10000; Gavel 3000)")
       ->check(CLI::Range(int64_t{1}, int64_t{100000000}))
       ->group(stream);
   verb.add_option("--load", arguments.load,
@@ -267,8 +284,11 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
   verb.add_option("--rate-factor", arguments.rate_factor, "Arrivals come so many times as fast")
       ->capture_default_str()
       ->group(stream);
-  verb.add_option("--jobs-per-hour", arguments.jobs_per_hour, "Arrivals of --gavel")->capture_default_str()->group(stream);
-  verb.add_option("--mean-job", arguments.corpus_mix.mean_job_s, "Seconds of a job of --mix, averaged over the platforms")
+  verb.add_option("--jobs-per-hour", arguments.jobs_per_hour, "Arrivals of --gavel")
+      ->capture_default_str()
+      ->group(stream);
+  verb.add_option("--mean-job", arguments.corpus_mix.mean_job_s,
+                  "Seconds of a job of --mix, averaged over the platforms")
       ->check(CLI::PositiveNumber)
       ->capture_default_str()
       ->group(stream);

@@ -37,7 +37,8 @@ struct ScheduleInputs {
   std::string source;  // for people
 };
 
-// "bad-usage" where not exactly one source is named, or a source needs a cluster and none is given; the readers' errors.
+// "bad-usage" where not exactly one source is named, or a source needs a cluster and none is given; the readers'
+// errors.
 Result<ScheduleInputs> read_schedule_inputs(const CommonOptions& common, ScheduleArguments& arguments);
 
 }  // namespace perfcast

@@ -47,7 +47,8 @@ std::optional<std::vector<double>> relative(const std::vector<size_t>& columns, 
 
 }  // namespace
 
-Result<ProgramMix> mix_from_corpus(const CommonOptions& common, const CorpusMixOptions& options, const Cluster& cluster) {
+Result<ProgramMix> mix_from_corpus(const CommonOptions& common, const CorpusMixOptions& options,
+                                   const Cluster& cluster) {
   const auto loaded = load_table(common, options.table);
   if (!loaded) return loaded.error();
   const TrainingTable& table = loaded->table;
@@ -65,7 +66,8 @@ Result<ProgramMix> mix_from_corpus(const CommonOptions& common, const CorpusMixO
   const auto& models = evaluated->figures.models;
   const auto model = std::find_if(models.begin(), models.end(), [&](const auto& m) { return m.name == options.model; });
   if (model == models.end()) {
-    return Error{"unknown-model", "no forecasts by '" + printable(options.model) + "'", "--model", "see evaluate --help"};
+    return Error{"unknown-model", "no forecasts by '" + printable(options.model) + "'", "--model",
+                 "see evaluate --help"};
   }
 
   ProgramMix mix;
@@ -89,8 +91,10 @@ Result<ProgramMix> mix_from_corpus(const CommonOptions& common, const CorpusMixO
       program.time_s.push_back((*times)[i] * options.mean_job_s);
       program.forecast_s.push_back((*forecasts)[i] * options.mean_job_s);
       const double predicted = *entry(model->entries.predicted)((*columns)[i]);
-      program.lower_s.push_back(program.forecast_s[i] * std::exp(*entry(model->entries.lower)((*columns)[i]) - predicted));
-      program.upper_s.push_back(program.forecast_s[i] * std::exp(*entry(model->entries.upper)((*columns)[i]) - predicted));
+      program.lower_s.push_back(program.forecast_s[i] *
+                                std::exp(*entry(model->entries.lower)((*columns)[i]) - predicted));
+      program.upper_s.push_back(program.forecast_s[i] *
+                                std::exp(*entry(model->entries.upper)((*columns)[i]) - predicted));
     }
     mix.programs.push_back(std::move(program));
   }

@@ -25,6 +25,7 @@ struct CorpusMixOptions {
 // program's geometric mean over the cluster is `mean_job_s`; forecasts and 90% intervals: of the model, fitted without
 // the program's family on all platforms of the corpus, at the same level (a forecast is of relative time: the level is
 // what the user has measured once). "missing-platform", "empty-corpus", and what `evaluate` fails with.
-Result<ProgramMix> mix_from_corpus(const CommonOptions& common, const CorpusMixOptions& options, const Cluster& cluster);
+Result<ProgramMix> mix_from_corpus(const CommonOptions& common, const CorpusMixOptions& options,
+                                   const Cluster& cluster);
 
 }  // namespace perfcast

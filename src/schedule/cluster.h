@@ -29,7 +29,7 @@ struct NodeGroup {
 
 struct Cluster {
   std::vector<NodeGroup> groups;
-  std::string currency;  // of the prices; empty: not said
+  std::string currency;   // of the prices; empty: not said
   std::string note = {};  // for people: where its figures come from
 
   int64_t nodes() const;

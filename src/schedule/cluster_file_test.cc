@@ -11,11 +11,12 @@ namespace {
 using testing::HasSubstr;
 
 TEST(ClusterFile, ReadsEveryFieldAndDefaults) {
-  const auto cluster = parse_cluster(R"({"schema": "perfcast.cluster/1", "currency": "EUR", "note": "invented", "groups": [
+  const auto cluster =
+      parse_cluster(R"({"schema": "perfcast.cluster/1", "currency": "EUR", "note": "invented", "groups": [
       {"platform": "a", "nodes": 4, "cores_per_node": 48, "gpus_per_node": 2, "memory_bytes_per_node": 1e9,
        "idle_w_per_node": 100, "busy_w_per_node": 300.5, "price_per_node_hour": 1.25},
       {"platform": "b", "nodes": 1}]})",
-                                     "c.json");
+                    "c.json");
   ASSERT_TRUE(cluster) << to_text(cluster.error());
   EXPECT_EQ(cluster->currency, "EUR");
   EXPECT_EQ(cluster->note, "invented");

@@ -8,8 +8,8 @@
 
 namespace perfcast {
 
-// Jobs per second that the cluster can carry of the mix at most, whatever the policy (fluid_capacity.h). "bad-mix" where
-// some programs ask for GPUs and others don't, "missing-platform", "infeasible".
+// Jobs per second that the cluster can carry of the mix at most, whatever the policy (fluid_capacity.h). "bad-mix"
+// where some programs ask for GPUs and others don't, "missing-platform", "infeasible".
 Result<double> highest_rate_per_s(const ProgramMix& mix, const Cluster& cluster);
 
 // Arrivals per second, first to last, over the highest rate of the same jobs; programs count as kinds, as do jobs that

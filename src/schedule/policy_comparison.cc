@@ -183,7 +183,8 @@ Result<ErrorSweep> sweep_errors(const Cluster& cluster, const WorkloadSource& so
       wrong.error_ratio = error;
       wrong.seed = seed;
       if (Status perturbed = perturb_forecasts(*workload, wrong); !perturbed) return perturbed.error();
-      if (Status added = add(informed, {error}, fmt::format("sweep, seed {}, error {:.0f}%", seed, 100 * error)); !added) {
+      if (Status added = add(informed, {error}, fmt::format("sweep, seed {}, error {:.0f}%", seed, 100 * error));
+          !added) {
         return added.error();
       }
     }

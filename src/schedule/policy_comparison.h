@@ -27,10 +27,10 @@ Status check_policies(const std::vector<std::string>& names);
 struct ComparisonOptions {
   std::vector<std::string> policies;  // names; empty: all that the workload and the cluster have the figures for
   uint64_t seed = 1;
-  int64_t seeds = 1;              // repetitions with seed, seed + 1, ...
-  SimulationOptions simulation;   // its seed is set for each repetition
+  int64_t seeds = 1;             // repetitions with seed, seed + 1, ...
+  SimulationOptions simulation;  // its seed is set for each repetition
   RoundOptions rounds;
-  bool keep_segments = false;     // of the first seed
+  bool keep_segments = false;  // of the first seed
   int threads = 1;
   std::function<void(const std::string&)> progress = nullptr;  // from any thread
 };

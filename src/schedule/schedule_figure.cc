@@ -29,7 +29,9 @@ Horizon horizon_of(const ScheduleReport& report) {
   if (report.workload.jobs.empty()) return horizon;
   horizon.from_s = horizon.to_s = report.workload.jobs.front().arrival_s;
   for (const PolicyRow& row : policy_rows(report)) {
-    for (const JobResult& job : row.runs.front()->outcome.jobs) horizon.to_s = std::fmax(horizon.to_s, job.end_s);
+    for (const JobResult& job : row.runs.front()->outcome.jobs) {
+      if (!std::isnan(job.start_s)) horizon.to_s = std::fmax(horizon.to_s, job.end_s);
+    }
   }
   return horizon;
 }

@@ -184,10 +184,23 @@ Result<std::vector<double>> max_min_aware(const ShareProblem& problem, LeftOver 
 }
 
 Result<std::vector<double>> makespan_aware(const ShareProblem& problem, LeftOver left_over) {
-  std::vector<double> gain(problem.seconds.size(), 0.0);
-  for (size_t i = 0; i < gain.size(); ++i) {
-    const size_t m = i / problem.groups;
-    if (can_run(problem, m, i % problem.groups)) gain[i] = 1 / (problem.seconds[i] * problem.jobs[m].remaining);
+  // A job that is all but done needs next to no share: beyond this many times the speed, measured in work left, of the
+  // job that needs longest, the difference is lost in a solver's tolerance, which it would upset.
+  constexpr double kMostGain = 1e5;
+  const size_t groups = problem.groups, n = problem.jobs.size();
+  std::vector<double> gain(n * groups, 0.0);
+  std::vector<double> best(n, 0.0);
+  for (size_t m = 0; m < n; ++m) {
+    for (size_t g = 0; g < groups; ++g) {
+      if (!can_run(problem, m, g)) continue;
+      gain[m * groups + g] = 1 / (problem.seconds[m * groups + g] * problem.jobs[m].remaining);
+      best[m] = std::max(best[m], gain[m * groups + g]);
+    }
+  }
+  const double slowest = *std::min_element(best.begin(), best.end());
+  for (size_t m = 0; m < n; ++m) {
+    const double scale = std::min(1 / slowest, kMostGain / best[m]);
+    for (size_t g = 0; g < groups; ++g) gain[m * groups + g] *= scale;
   }
   // Who ends before the last one doesn't matter to the objective: no levels to fill.
   return max_min_shares(problem, gain, left_over == LeftOver::kVertex ? left_over : LeftOver::kSum);

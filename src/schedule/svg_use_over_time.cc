@@ -47,12 +47,14 @@ Figure use_over_time_figure(const ScheduleReport& report) {
   }
   SvgCanvas measure("fig-use-measure", kFigureWidth, 30, "", "");
   const double top = draw_legend(measure, 60, kFigureWidth - 16, 14, legend) + 24;
-  const double height = top + kLine * static_cast<double>((rows.size() + 1) / 2) - 14;
+  const size_t lines_of_panels = (rows.size() + 1) / 2;
+  const double height = top + kLine * static_cast<double>(lines_of_panels) - 14;
   SvgCanvas canvas("fig-" + figure.id, kFigureWidth, height, figure.title, "Share in use by platform and policy");
   draw_legend(canvas, 60, kFigureWidth - 16, 14, legend);
   for (size_t i = 0; i < rows.size(); ++i) {
     const double left = 60 + kColumn * static_cast<double>(i % 2), right = left + kPanelWidth;
-    const double panel_top = top + kLine * static_cast<double>(i / 2), bottom = panel_top + kPanelHeight;
+    const size_t line = i / 2;
+    const double panel_top = top + kLine * static_cast<double>(line), bottom = panel_top + kPanelHeight;
     const Scale x = Scale::linear(0, (horizon.to_s - horizon.from_s) / unit.seconds, left, right);
     const Scale y = Scale::linear(0, 1, bottom, panel_top);
     canvas.text(left, panel_top - 8, rows[i].policy, "panel");
