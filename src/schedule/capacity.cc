@@ -44,6 +44,7 @@ class Planner {
   void tell(const char* stage) const {
     if (request_.progress) request_.progress({stage, count_.simulations, answer_.plan.value});
   }
+  int64_t fewer_plans() const { return (request_.most_plans + 3) / 4; }
   CapacitySizing limited() const {
     SizingInput input = input_;
     input.budget_per_hour = request_.budget_per_hour;
@@ -68,7 +69,7 @@ class Planner {
 
   Status plan(PlanEvaluator& evaluator) {
     tell("search");
-    auto found = search_plans(evaluator, limited());
+    auto found = search_plans(evaluator, limited(), request_.most_plans);
     if (!found) return found.error();
     auto whole = evaluator.result(found->best ? *found->best : found->nearest);
     if (!whole) return whole.error();
@@ -97,7 +98,7 @@ class Planner {
       input.budget_per_hour = request_.budget_per_hour;
       input.candidates[g].nodes = 0;
       if (composition(available(input)).empty()) continue;
-      auto found = search_plans(evaluator, CapacitySizing(std::move(input)));
+      auto found = search_plans(evaluator, CapacitySizing(std::move(input)), fewer_plans());
       if (!found) {
         if (found.error().code == "unreachable-objective" || found.error().code == "budget-too-small") continue;
         return found.error();
@@ -196,7 +197,7 @@ class Planner {
         auto samples = draw_samples(request_, factor);
         if (!samples) return samples.error();
         PlanEvaluator evaluator(request_, *samples, unlimited_, factor, count_);
-        auto found = search_plans(evaluator, unlimited_);
+        auto found = search_plans(evaluator, unlimited_, fewer_plans());
         const bool none =
             !found && (found.error().code == "unreachable-objective" || found.error().code == "budget-too-small");
         if (!found && !none) return found.error();

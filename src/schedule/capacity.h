@@ -64,8 +64,9 @@ struct CapacityRequest {
   std::function<Status(Workload&, double error_ratio, uint64_t seed)> perturb;
   std::vector<double> errors = {0, 0.1, 0.2, 0.5, 1};
   bool second_best = true, slack = true;
-  int64_t most_plans = 200;  // simulated in one search: there is one for the plan, for each growth factor and for each
-                             // platform of the plan
+  // Simulated in the search for the plan; a quarter of them in that for each growth factor, and in that for a second
+  // best without one of the plan's platforms.
+  int64_t most_plans = 200;
   std::function<void(const CapacityProgress&)> progress;
 };
 

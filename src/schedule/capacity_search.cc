@@ -18,13 +18,14 @@ constexpr int kMostSwap = 4;               // nodes given up for others at once
 
 class PlanSearch {
  public:
-  PlanSearch(PlanEvaluator& evaluator, const CapacitySizing& sizing)
+  PlanSearch(PlanEvaluator& evaluator, const CapacitySizing& sizing, int64_t most_plans)
       : evaluator_(evaluator),
         sizing_(sizing),
         input_(sizing.input()),
         request_(evaluator.request()),
         factor_(evaluator.rate_factor()),
-        plans_before_(evaluator.count().plans) {
+        plans_before_(evaluator.count().plans),
+        most_plans_(most_plans) {
     for (const NodeGroup& candidate : input_.candidates) most_.push_back(candidate.nodes);
   }
 
@@ -51,7 +52,7 @@ class PlanSearch {
   }
 
  private:
-  bool spent() const { return evaluator_.count().plans - plans_before_ >= request_.most_plans; }
+  bool spent() const { return evaluator_.count().plans - plans_before_ >= most_plans_; }
   bool limited() const {
     return !std::isnan(input_.budget_per_hour) ||
            std::none_of(most_.begin(), most_.end(), [](int64_t nodes) { return nodes == kAnyNumber; });
@@ -278,7 +279,7 @@ class PlanSearch {
   const SizingInput& input_;
   const CapacityRequest& request_;
   double factor_;
-  int64_t plans_before_;
+  int64_t plans_before_, most_plans_;
   std::vector<int64_t> most_;
   std::vector<NodePlan> failed_;  // none contains another
   std::optional<NodePlan> best_;
@@ -327,8 +328,8 @@ double queueing_load(const CapacityRequest& request, const Workload& sample, con
   return 0.1;
 }
 
-Result<SearchResult> search_plans(PlanEvaluator& evaluator, const CapacitySizing& sizing) {
-  return PlanSearch(evaluator, sizing).run();
+Result<SearchResult> search_plans(PlanEvaluator& evaluator, const CapacitySizing& sizing, int64_t most_plans) {
+  return PlanSearch(evaluator, sizing, most_plans).run();
 }
 
 }  // namespace perfcast

@@ -17,8 +17,8 @@ struct SearchResult {
 
 // `sizing` has the candidates' numbers and the budget that hold for this search; it may allow less than the evaluator
 // knows. "unreachable-objective": no limit is in the way, and yet no plan meets; "budget-too-small": no plan within the
-// limits holds every job. At most request.most_plans plans are simulated.
-Result<SearchResult> search_plans(PlanEvaluator& evaluator, const CapacitySizing& sizing);
+// limits holds every job. At most `most_plans` plans are simulated.
+Result<SearchResult> search_plans(PlanEvaluator& evaluator, const CapacitySizing& sizing, int64_t most_plans);
 
 // Fluid load at which Allen and Cunneen's formula for one pool of servers would just meet the objectives on waits: a
 // place to start from.

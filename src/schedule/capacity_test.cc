@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "schedule/capacity_maximal.h"
 #include "schedule/queueing.h"
@@ -277,32 +278,68 @@ TEST(Capacity, HoldsUnderFreshSeeds) {
   }
 }
 
-// Against every plan there is.
-TEST(Capacity, FindsTheCheapestOfAllPlans) {
-  auto request = request_of({candidate("A", 2, 2.3), candidate("B", 1, 1)}, {{1, {10, 12}}, {1, {6, 24}, 1}}, 2000, 0.5,
-                            {{ServiceMetric::kMeanWait, 3}});
-  request.seeds = {7};
-  const CapacityAnswer answer = answer_of(request);
-  EXPECT_TRUE(answer.complete);
-  const Workload workload = *request.demand(1, 7);
-  double least = 1e9;
-  for (int64_t a = 0; a <= 6; ++a) {
-    for (int64_t b = 0; b <= 14; ++b) {
-      const double cost = 2.3 * static_cast<double>(a) + static_cast<double>(b);
-      if (cost >= least || a + b == 0) continue;
-      Cluster cluster;
-      for (size_t g = 0; g < 2; ++g) {
-        cluster.groups.push_back(request.candidates[g]);
-        cluster.groups.back().nodes = g == 0 ? a : b;
-      }
-      std::erase_if(cluster.groups, [](const NodeGroup& group) { return group.nodes == 0; });
-      const auto outcome = simulate(cluster, workload, request.policy, request.simulation);
-      ASSERT_TRUE(outcome);
-      if (measure_plan(cluster, workload, *outcome, 0.1).mean_wait_s <= 3) least = cost;
+// Against every plan there is, in small worlds of two and three platforms.
+class CapacityOfAllPlans : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(CapacityOfAllPlans, FindsTheCheapest) {
+  Random random(GetParam());
+  const size_t platforms = 2 + random.below(2);
+  std::vector<NodeGroup> candidates;
+  std::vector<DemandKind> kinds(3);
+  for (size_t g = 0; g < platforms; ++g) {
+    const auto cores = 1 + static_cast<int64_t>(random.below(4));
+    candidates.push_back(candidate("P" + std::to_string(g), cores,
+                                   std::round(100 * static_cast<double>(cores) * random.uniform(0.6, 1.5)) / 100));
+  }
+  candidates[0].cores_per_node = 4;
+  candidates[0].price_per_node_hour += 2;
+  for (DemandKind& kind : kinds) {
+    kind.cores = 1 + static_cast<int32_t>(random.below(3));
+    const double base_s = random.uniform(2, 12);
+    for (const NodeGroup& group : candidates) {
+      kind.mean_s.push_back(group.cores_per_node < kind.cores ? kUnknown : base_s * std::exp(0.4 * random.normal()));
     }
   }
-  EXPECT_DOUBLE_EQ(answer.plan.value, least);
+  auto request = request_of(candidates, kinds, 1500, 0.4, {{ServiceMetric::kMeanWait, random.uniform(0.5, 5)}});
+  request.seeds = {GetParam()};
+  request.most_plans = 2000;
+  const CapacityAnswer answer = answer_of(request);
+  EXPECT_TRUE(answer.meets);
+  EXPECT_TRUE(answer.complete);
+
+  const Workload workload = *request.demand(1, GetParam());
+  double least = answer.plan.value + 1e-6;
+  NodePlan best = answer.plan.nodes, plan(platforms, 0);
+  const std::function<void(size_t, double)> go = [&](size_t at, double cost) {
+    if (at == platforms) {
+      Cluster cluster;
+      for (size_t g = 0; g < platforms; ++g) {
+        if (plan[g] == 0) continue;
+        cluster.groups.push_back(candidates[g]);
+        cluster.groups.back().nodes = plan[g];
+      }
+      if (cluster.groups.empty() || cost < answer.lower_bound - 1e-6) return;
+      const auto outcome = simulate(cluster, workload, request.policy, request.simulation);
+      ASSERT_TRUE(outcome);
+      const PlanMeasure measure = measure_plan(cluster, workload, *outcome, 0.1);
+      if (measure.impossible > 0 || !(measure.mean_wait_s <= request.objectives[0].target)) return;
+      least = cost;
+      best = plan;
+      return;
+    }
+    for (plan[at] = 0;; ++plan[at]) {
+      const double sum = cost + static_cast<double>(plan[at]) * candidates[at].price_per_node_hour;
+      if (sum > least - 1e-6) break;
+      go(at + 1, sum);
+    }
+    plan[at] = 0;
+  };
+  go(0, 0);
+  EXPECT_NEAR(answer.plan.value, least, 1e-5)
+      << testing::PrintToString(answer.plan.nodes) << " " << testing::PrintToString(best);
 }
+
+INSTANTIATE_TEST_SUITE_P(Worlds, CapacityOfAllPlans, testing::Range<uint64_t>(1, 31));
 
 TEST(Capacity, TheCapHolds) {
   auto request = request_of({candidate("A", 4, 4), candidate("B", 2, 1.7), candidate("C", 1, 0.8)},
