@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMostMaximal = 20000;
 constexpr double kLowestLoad = 1.0 / 256;  // nobody runs a cluster emptier than that
-constexpr int kMostSwap = 4;               // nodes given up for others at once
+constexpr int64_t kMostSwap = 4;           // nodes given up for others at once
 
 class PlanSearch {
  public:
@@ -38,7 +38,7 @@ class PlanSearch {
       bool better = true;
       while (better && !spent()) {
         better = false;
-        for (const auto step : {&PlanSearch::remove, &PlanSearch::swap, &PlanSearch::sweep}) {
+        for (const auto step : {&PlanSearch::remove, &PlanSearch::exchange, &PlanSearch::sweep}) {
           const double before = best_value_;
           if (Status done = (this->*step)(); !done) return done.error();
           better = best_value_ < before;
@@ -218,15 +218,15 @@ class PlanSearch {
   }
 
   // A few nodes of one platform for as many of another as still are lighter.
-  Status swap() {
+  Status exchange() {
     for (const size_t g : heaviest_first()) {
       for (const size_t h : heaviest_first()) {
-        for (int given = 1; given <= kMostSwap && g != h && (*best_)[g] >= given; ++given) {
+        for (int64_t given = 1; given <= kMostSwap && g != h && (*best_)[g] >= given; ++given) {
           NodePlan plan = *best_;
           plan[g] -= given;
           int64_t got = most_[h] == kAnyNumber ? kMostSwap * 4 : most_[h] - plan[h];
           if (input_.weight[h] > 0) {
-            const double room = given * input_.weight[g] / input_.weight[h];
+            const double room = static_cast<double>(given) * input_.weight[g] / input_.weight[h];
             got = std::min(got, static_cast<int64_t>(std::ceil(room * (1 - 1e-9))) - 1);
           }
           if (got < 1) continue;
@@ -269,6 +269,7 @@ class PlanSearch {
   }
   void sort_by_load(std::vector<NodePlan>& plans) {
     std::vector<std::pair<double, NodePlan>> keyed;
+    keyed.reserve(plans.size());
     for (NodePlan& plan : plans) keyed.emplace_back(evaluator_.load(plan), std::move(plan));
     std::stable_sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (size_t i = 0; i < plans.size(); ++i) plans[i] = std::move(keyed[i].second);
@@ -309,7 +310,8 @@ double queueing_load(const CapacityRequest& request, const Workload& sample, con
   }
   const double rate = sizing.input().arrivals_per_s * rate_factor, service_s = mean(services);
   const double variation = (squared_variation(gaps) + squared_variation(services)) / 2;
-  for (double rho = 0.98; rho > 0.1; rho -= 0.02) {
+  for (int step = 1; step <= 44; ++step) {
+    const double rho = 1 - 0.02 * step;
     const auto servers = static_cast<int64_t>(std::ceil(rate * service_s / rho));
     if (servers > 100000) return 0.9;
     const double wait_s = mean_wait_mmc_s(servers, rate, service_s) * variation;

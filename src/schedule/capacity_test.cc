@@ -26,13 +26,14 @@ NodeGroup candidate(const std::string& platform, int64_t cores, double price, in
   return group;
 }
 
-CapacityRequest request_of(std::vector<NodeGroup> candidates, std::vector<DemandKind> kinds, int jobs,
+CapacityRequest request_of(std::vector<NodeGroup> candidates, const std::vector<DemandKind>& kinds, int jobs,
                            double rate_per_s, std::vector<ServiceObjective> objectives) {
   CapacityRequest request;
   std::vector<std::string> platforms;
+  platforms.reserve(candidates.size());
   for (const NodeGroup& group : candidates) platforms.push_back(group.platform);
   request.candidates = std::move(candidates);
-  request.demand = poisson_demand(platforms, std::move(kinds), jobs, rate_per_s);
+  request.demand = poisson_demand(platforms, kinds, jobs, rate_per_s);
   request.arrivals_per_s = rate_per_s;
   request.objectives = std::move(objectives);
   request.growth.clear();

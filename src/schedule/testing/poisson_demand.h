@@ -23,8 +23,8 @@ struct DemandKind {
   bool fixed_length = false;
 };
 
-inline std::function<Result<Workload>(double, uint64_t)> poisson_demand(std::vector<std::string> platforms,
-                                                                        std::vector<DemandKind> kinds, int jobs,
+inline std::function<Result<Workload>(double, uint64_t)> poisson_demand(const std::vector<std::string>& platforms,
+                                                                        const std::vector<DemandKind>& kinds, int jobs,
                                                                         double rate_per_s) {
   return [=](double rate_factor, uint64_t seed) -> Result<Workload> {
     Random random(seed);
