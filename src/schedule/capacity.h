@@ -92,7 +92,7 @@ struct PlanResult {
   int64_t node_count = 0;
   double average_power_w = kUnknown;
   double fluid_load = kUnknown;     // of what the plan can carry at most
-  std::vector<double> utilisation;  // [platforms] of cores (of GPUs on nodes without cores), mean over the seeds
+  std::vector<double> utilisation;  // [platforms] of cores, or GPUs (PlanMeasure), mean over the seeds
   std::vector<ServiceResult> service;
 };
 

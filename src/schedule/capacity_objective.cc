@@ -54,6 +54,11 @@ void measure_nodes(const Cluster& cluster, const Workload& workload, const Outco
   const double span_s = to_s - from_s;
   measure.utilisation.assign(cluster.groups.size(), kUnknown);
   if (!(span_s > 0)) return;
+  const bool any_gpus =
+      std::any_of(workload.jobs.begin(), workload.jobs.end(), [](const JobRequest& job) { return job.gpus > 0; });
+  const auto counts_gpus = [&](const NodeGroup& group) {
+    return group.cores_per_node == 0 || (any_gpus && group.gpus_per_node > 0);
+  };
   std::vector<size_t> columns;
   std::vector<double> held(cluster.groups.size(), 0.0);
   double power_w = 0;
@@ -72,12 +77,12 @@ void measure_nodes(const Cluster& cluster, const Workload& workload, const Outco
                               ? kUnknown
                               : workload.row(workload.energy_joules, i)[columns[g]] / (time_s > 0 ? time_s : 1);
     power_w += own_power_w(group, workload, i, joules) * part_s / span_s;
-    held[g] += part_s * (group.cores_per_node > 0 ? workload.jobs[i].cores : workload.jobs[i].gpus);
+    held[g] += part_s * (counts_gpus(group) ? workload.jobs[i].gpus : workload.jobs[i].cores);
   }
   measure.average_power_w = power_w;
   for (size_t g = 0; g < held.size(); ++g) {
     const NodeGroup& group = cluster.groups[g];
-    const auto units = static_cast<double>(group.cores_per_node > 0 ? group.cores() : group.gpus());
+    const auto units = static_cast<double>(counts_gpus(group) ? group.gpus() : group.cores());
     measure.utilisation[g] = held[g] / (units * span_s);
   }
 }

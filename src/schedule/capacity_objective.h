@@ -43,7 +43,7 @@ struct PlanMeasure {
   double deadline_share = kUnknown;         // done in time, of the jobs that have a deadline
   int64_t impossible = 0;                   // jobs that fit no node: with one, every objective is missed
   double average_power_w = kUnknown;        // idle power of all nodes, and of jobs what they draw above it
-  std::vector<double> utilisation;          // [groups] of cores held; of GPUs on nodes without cores
+  std::vector<double> utilisation;          // [groups] of cores held; of GPUs where nodes have and jobs want them
 
   double value(ServiceMetric metric) const;
 };

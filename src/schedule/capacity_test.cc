@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <functional>
+#include <ostream>
 
 #include "schedule/capacity_maximal.h"
 #include "schedule/queueing.h"
@@ -60,6 +61,9 @@ struct MmcCase {
   double target;
   double erlangs;
 };
+void PrintTo(const MmcCase& mmc, std::ostream* out) {
+  *out << info(mmc.metric).name << " <= " << mmc.target << " at " << mmc.erlangs << " Erlangs";
+}
 class CapacityOfMmc : public testing::TestWithParam<MmcCase> {};
 
 // Jobs of 10 s on the average on nodes of one core: the answer is the smallest c of M/M/c, within one node.
@@ -129,6 +133,19 @@ TEST(Capacity, MemoryKeepsAPlatformOut) {
   EXPECT_EQ(answer.plan.nodes.at(0), 0);
   EXPECT_GE(answer.plan.nodes.at(1), 3);
   EXPECT_LE(answer.plan.nodes.at(1), 4);
+}
+
+TEST(Capacity, GpuJobsGoWhereThereAreGpus) {
+  std::vector<NodeGroup> candidates = {candidate("cpu", 16, 0.1), candidate("gpu", 16, 2)};
+  candidates[1].gpus_per_node = 4;
+  std::vector<DemandKind> kinds = {{1, {20, 20}}, {1, {kUnknown, 20}}};
+  kinds[1].gpus = 1;
+  const CapacityAnswer answer =
+      answer_of(request_of(candidates, kinds, 5000, 1, {{ServiceMetric::kMeanWait, 5}}));  // 10 GPUs, 10 cores
+  EXPECT_TRUE(answer.meets);
+  EXPECT_GE(answer.plan.nodes.at(1), 3);
+  EXPECT_LE(answer.plan.nodes.at(1), 4);
+  EXPECT_NEAR(answer.plan.utilisation.at(1), 10 / (4.0 * static_cast<double>(answer.plan.nodes.at(1))), 0.05);
 }
 
 TEST(Capacity, DeadlinesAskForTheFastPlatform) {

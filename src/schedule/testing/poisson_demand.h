@@ -21,6 +21,7 @@ struct DemandKind {
   double memory_bytes = kUnknown;
   double deadline_s = kUnknown;  // after its arrival
   bool fixed_length = false;
+  int32_t gpus = 0;
 };
 
 inline std::function<Result<Workload>(double, uint64_t)> poisson_demand(const std::vector<std::string>& platforms,
@@ -43,6 +44,7 @@ inline std::function<Result<Workload>(double, uint64_t)> poisson_demand(const st
       job.id = i + 1;
       job.arrival_s = now_s;
       job.cores = kinds[k].cores;
+      job.gpus = kinds[k].gpus;
       job.memory_bytes = kinds[k].memory_bytes;
       job.deadline_s = now_s + kinds[k].deadline_s;
       workload.jobs.push_back(job);
