@@ -66,7 +66,8 @@ Result<SlurmAdvice> advise(const JobScript& job, const std::string& program, std
     advice.rows.push_back(std::move(row));
   }
   std::stable_sort(advice.rows.begin(), advice.rows.end(), [&](const AdviceRow& a, const AdviceRow& b) {
-    if (!can_be_chosen(a) || !can_be_chosen(b)) return can_be_chosen(a) && !can_be_chosen(b);
+    const auto standing = [&](const AdviceRow& row) { return can_be_chosen(row) ? 0 : row.of.forecast ? 1 : 2; };
+    if (standing(a) != standing(b) || standing(a) > 0) return standing(a) < standing(b);
     return score(a, settings.goal) < score(b, settings.goal);
   });
   if (advice.rows.empty() || !can_be_chosen(advice.rows.front())) {

@@ -46,8 +46,8 @@ TEST(AdviceTest, LeavesOutWhatCantBeChosenAndSaysWhy) {
   ASSERT_TRUE(advice.ok());
   EXPECT_THAT(advice->chosen, ElementsAre("big"));
   EXPECT_EQ(advice->rows[0].of.partition.name, "big");
-  EXPECT_EQ(advice->rows[1].note, "no forecast: no such platform");
-  EXPECT_EQ(advice->rows[2].note, "too small: 8 cores a node, a task asks for 16");
+  EXPECT_EQ(advice->rows[1].note, "too small: 8 cores a node, a task asks for 16");
+  EXPECT_EQ(advice->rows[2].note, "no forecast: no such platform");
   const CacheEntry entry = to_cache_entry(*advice, 7);
   ASSERT_EQ(entry.ranking.size(), 1U);
   EXPECT_EQ(entry.ranking[0].partition, "big");
@@ -55,7 +55,8 @@ TEST(AdviceTest, LeavesOutWhatCantBeChosenAndSaysWhy) {
   const auto none = advise(job, "p", {unknown, partition("small", 0.5, {}, 8)}, {});
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().code, "no-partition");
-  EXPECT_THAT(none.error().message, HasSubstr("u: no forecast: no such platform; small: too small"));
+  EXPECT_THAT(none.error().message,
+              HasSubstr("small: too small: 8 cores a node, a task asks for 16; u: no forecast: no such"));
 }
 
 TEST(AdviceTest, TextAndJsonSayTheSame) {
