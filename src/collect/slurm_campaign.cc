@@ -130,7 +130,7 @@ SlurmCampaign::SlurmCampaign(const Suite& suite, CampaignOptions options, SlurmC
     : suite_(suite), options_(std::move(options)), client_(std::move(client)), sleep_(std::move(sleep)) {}
 
 std::string SlurmCampaign::path_of(const std::string& partition, const std::string& name) const {
-  return options_.folder + "/" + partition + "/" + name;
+  return options_.folder + (options_.profile ? "/profiles/" : "/times/") + partition + "/" + name;
 }
 
 std::string SlurmCampaign::result_path(size_t row, const char* ending) const {

@@ -2,11 +2,12 @@
 // A suite on the partitions of a cluster: one job array per partition, one task per program. Everything about it lies
 // in one folder that the nodes share, so that a second call goes on where the first one was:
 //
-//   FOLDER/PARTITION/list-N.txt, job-N.sh   programs of an array, its script
-//   FOLDER/PARTITION/arrays.tsv             job id, list: what was submitted
-//   FOLDER/PARTITION/results/PROGRAM.json   what became of it (perfcast.collection/1), written last
-//   FOLDER/PARTITION/results/PROGRAM.db     its rows, a corpus
-//   FOLDER/PARTITION/logs, profiles
+//   FOLDER/times/PARTITION/        and FOLDER/profiles/PARTITION/, for either kind of campaign:
+//     list-N.txt, job-N.sh         programs of an array, its script
+//     arrays.tsv                   job id, list: what was submitted
+//     results/PROGRAM.json         what became of it (perfcast.collection/1), written last
+//     results/PROGRAM.db           its rows, a corpus
+//     logs/, profiles/
 
 #include <functional>
 #include <map>

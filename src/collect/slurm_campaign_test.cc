@@ -55,7 +55,7 @@ class Campaign : public testing::Test {
     if (queue_.empty()) return;
     const auto [job, partition] = queue_.front();
     queue_.erase(queue_.begin());
-    const std::string folder = options_.folder + "/" + partition;
+    const std::string folder = options_.folder + (options_.profile ? "/profiles/" : "/times/") + partition;
     const size_t index = std::stoul(job.substr(job.find('_') + 1));
     const std::string id = job.substr(0, job.find('_'));
     std::string list;
@@ -120,7 +120,7 @@ TEST_F(Campaign, OneArrayForEachPartitionAndAllResultsArrive) {
   EXPECT_EQ(requests_[0].tasks, 2U);
   const std::string script = *read_file(requests_[1].script);
   EXPECT_THAT(script, HasSubstr("exec '/opt/perf cast' 'collect' '--here' --only \"$program\""));
-  EXPECT_THAT(script, HasSubstr("/campaign/q/results'/\"$program\".json"));
+  EXPECT_THAT(script, HasSubstr("/campaign/times/q/results'/\"$program\".json"));
 }
 
 TEST_F(Campaign, ASecondCallSubmitsOnlyWhatIsMissing) {
@@ -175,6 +175,14 @@ TEST_F(Campaign, AgainTimesEverythingAnew) {
   options_.again = true;
   EXPECT_EQ(statuses(run())[0], "p a timed");
   EXPECT_EQ(requests_.size(), 2U);
+}
+
+TEST_F(Campaign, TimesAreNoProfiles) {
+  (void)run();
+  options_.profile = true;
+  EXPECT_EQ(statuses(run())[0], "p a timed");
+  ASSERT_EQ(requests_.size(), 2U);
+  EXPECT_THAT(*read_file(requests_[0].script), HasSubstr(" --profiles '" + options_.folder + "/profiles/p/profiles'"));
 }
 
 TEST_F(Campaign, OnlyAndExcluded) {
