@@ -77,20 +77,27 @@ local function without_feature(features, feature)
   return table.concat(tokens), true
 end
 
--- The file name of what a batch script runs: the last line that is a command, behind srun and its options.
+-- The file name of what a batch script runs: on the last line that launches something, else on the last line that is a
+-- command, behind the launcher and its options.
+local LAUNCHERS = {srun = true, mpirun = true, mpiexec = true}
+local NOT_THE_PROGRAM = {echo = true, exit = true, wait = true, date = true, cd = true, cp = true, mv = true, rm = true,
+                         module = true, export = true, set = true, source = true, mkdir = true, done = true, fi = true}
 local function program_of_script(script)
-  local last
+  local last, launched
   for line in script:sub(-LONGEST_SCRIPT):gmatch("[^\n]+") do
-    if line:find("^%s*[^#%s]") then last = line end
+    local first = line:match("^%s*([^#%s]%S*)")
+    if first and LAUNCHERS[first] then launched = line end
+    if first and not NOT_THE_PROGRAM[first] then last = line end
   end
-  if not last then return nil end
+  local line = launched or last
+  if not line then return nil end
   local skip_value = false
-  for word in last:gmatch("%S+") do
+  for word in line:gmatch("%S+") do
     if skip_value then
       skip_value = false
-    elseif word:find("^%-%a$") then
+    elseif word:find("^%-%a$") or word == "-np" then
       skip_value = true
-    elseif word ~= "srun" and word ~= "exec" and word ~= "time" and not word:find("^%-") and not word:find("^[%w_]+=") then
+    elseif not (LAUNCHERS[word] or word == "exec" or word == "time" or word:find("^%-") or word:find("^[%w_]+=")) then
       return word:match("([^/]+)$")
     end
   end

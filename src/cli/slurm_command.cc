@@ -65,7 +65,14 @@ Result<std::vector<PartitionForecast>> forecasts_of(const std::vector<SlurmParti
 Result<SlurmAdvice> make_advice(const AdviseArguments& arguments, const CommonOptions& options) {
   auto job = read_job_script(arguments.script);
   if (!job) return job.error();
-  if (!arguments.command.empty()) job->command = {arguments.command};
+  if (!arguments.command.empty()) {
+    auto words = shell_words(arguments.command, LineKind::kCommand);
+    if (!words || words->empty()) {
+      return Error{"bad-usage", "'" + printable(arguments.command) + "' is no command line", "--command",
+                   "--command './solver input'"};
+    }
+    job->command = std::move(*words);
+  }
   const auto program = arguments.program.empty() ? program_key(*job) : Result<std::string>(arguments.program);
   if (!program) return program.error();
   if (!is_plain_name(*program)) {

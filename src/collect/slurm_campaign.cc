@@ -75,8 +75,10 @@ std::map<std::string, std::string> submitted_tasks(const std::string& folder) {
 std::string log_tail(const std::string& path) {
   const auto text = read_file(path, kLargestResultBytes);
   if (!text) return "";
-  const std::string_view end = trim(*text);
-  return printable(end.size() > kLogTailBytes ? end.substr(end.size() - kLogTailBytes) : end);
+  std::string end(trim(*text));
+  if (end.size() > kLogTailBytes) end.erase(0, end.size() - kLogTailBytes);
+  std::replace(end.begin(), end.end(), '\n', ' ');
+  return printable(end);
 }
 
 }  // namespace

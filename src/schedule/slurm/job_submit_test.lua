@@ -75,7 +75,8 @@ plugin.without_feature(string.rep("a|", 200) .. "perfcast" .. string.rep("&", 60
 expect("odd features take no time", os.clock() - begin < 0.02, true)
 
 for _, case in ipairs({{"#!/bin/sh\nmodule load x\nsrun -n 4 --mpi=pmix /opt/bin/solver in\n# end\n\n", "solver"},
-                       {"#!/bin/sh\nA=1 ./a.out x", "a.out"}, {"#!/bin/sh\n", nil}, {"", nil}}) do
+                       {"#!/bin/sh\nA=1 ./a.out x", "a.out"},
+                       {"#!/bin/sh\nmpirun -np 8 ./solver in\n./post\n", "solver"}, {"./a.out x\necho done\nexit 0\n", "a.out"}, {"#!/bin/sh\n", nil}, {"", nil}}) do
   expect("program", plugin.program_of_script(case[1]), case[2])
 end
 
