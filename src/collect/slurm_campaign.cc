@@ -190,7 +190,7 @@ Status SlurmCampaign::submit(const std::string& partition, const std::vector<siz
       programs += rows_[rows[i]].outcome.program + "\n";
     }
     if (Status status = write_file_atomically(path_of(partition, list), programs); !status) return status;
-    const Status written = write_file_atomically(path_of(partition, script), task_script(partition, list));
+    Status written = write_file_atomically(path_of(partition, script), task_script(partition, list));
     if (!written) return written;
     const auto job =
         client_.submit({path_of(partition, script), partition, "perfcast-" + suite_.name,
@@ -256,7 +256,7 @@ Status SlurmCampaign::collect(const Sink& sink, const std::set<std::string>& que
   for (Task& task : tasks_) {
     if (take_result(task.row)) {
       if (!is_done(rows_[task.row].outcome.status)) continue;
-      const Status status = sink(rows_[task.row].partition, result_path(task.row, ".db"));
+      Status status = sink(rows_[task.row].partition, result_path(task.row, ".db"));
       if (!status) return status;
     } else if (queued.contains(task.job) || ++task.times_missed < kMisses) {
       left.push_back(std::move(task));

@@ -174,7 +174,7 @@ Status update_forecast_cache(const std::string& path, int64_t now_unix_ns,
     auto cache = read_forecast_cache(path);
     if (!cache && cache.error().code != "file-not-found") return cache.error();
     ForecastCache changed = cache ? std::move(*cache) : ForecastCache();
-    if (const Status status = change(changed); !status) return status;
+    if (Status status = change(changed); !status) return status;
     changed.written_unix_ns = std::max(now_unix_ns, changed.written_unix_ns + 1);
     const std::string text = to_text(changed);
     // Whatever was put together here must be readable there.

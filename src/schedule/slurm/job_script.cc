@@ -114,7 +114,7 @@ Status take_directives(const std::vector<std::string>& words, const std::string&
     if (!value) {
       return Error{"bad-directive", "--" + name + " has no value", where, "--" + name + "=VALUE"};
     }
-    if (const Status status = take(name, *value, where, job); !status) return status;
+    if (Status status = take(name, *value, where, job); !status) return status;
   }
   return {};
 }
@@ -279,9 +279,9 @@ void find_command(const std::vector<std::string_view>& lines, JobScript& job) {
 Result<std::optional<int64_t>> parse_slurm_time_s(std::string_view text, const std::string& where) {
   const std::string lower = lower_case(text);
   if (lower == "unlimited" || lower == "infinite" || lower == "-1") return std::optional<int64_t>();
-  const Error error = bad_directive("time", text, where,
-                                    "minutes, minutes:seconds, hours:minutes:seconds, or "
-                                    "days-hours[:minutes[:seconds]]");
+  Error error = bad_directive("time", text, where,
+                              "minutes, minutes:seconds, hours:minutes:seconds, or "
+                              "days-hours[:minutes[:seconds]]");
   const size_t dash = text.find('-');
   int64_t days = 0;
   if (dash != std::string_view::npos) {
