@@ -22,7 +22,7 @@ CacheEntry entry(const std::string& program, int64_t made_unix_s) {
   return {program, made_unix_s, {"epyc"}, {{"epyc", 0.5, 0.4, 0.6}}};
 }
 
-std::string error_at(std::string text) {
+std::string error_at(const std::string& text) {
   const auto cache = parse_forecast_cache(text, "c");
   return cache ? "" : cache.error().code + " " + cache.error().where;
 }
@@ -89,7 +89,13 @@ TEST(ForecastCacheTest, PutsInOrderReplacesAndForgetsTheOldest) {
   ASSERT_EQ(cache.entries.size(), 3U);
   EXPECT_EQ(cache.entries[0].program + cache.entries[1].program + cache.entries[2].program, "amz");
   EXPECT_EQ(cache.find("m")->made_unix_s, 6);
-  for (size_t i = cache.entries.size(); i <= kMostCacheEntries; ++i) cache.put(entry("n" + std::to_string(i), 10));
+  CacheEntry last = cache.entries.back();
+  cache.entries.pop_back();
+  for (size_t i = cache.entries.size(); i + 1 < kMostCacheEntries; ++i) {
+    cache.entries.push_back(entry("n" + std::to_string(10'000'000 + i), 10));
+  }
+  cache.entries.push_back(std::move(last));
+  cache.put(entry("zz", 10));
   EXPECT_EQ(cache.entries.size(), kMostCacheEntries);
   EXPECT_EQ(cache.find("a"), nullptr);
   EXPECT_NE(cache.find("z"), nullptr);
