@@ -1,6 +1,7 @@
 // perfcast collect: the programs of a suite, timed and profiled on this machine.
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -8,9 +9,11 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/collect_table.h"
 #include "cli/command.h"
 #include "collect/host_facts.h"
 #include "collect/interrupt.h"
+#include "collect/slurm_campaign.h"
 #include "collect/suite_corpus.h"
 #include "collect/suite_runner.h"
 #include "collect/temp_folder.h"
@@ -22,19 +25,24 @@ namespace {
 constexpr int kExitBySignal = 128;
 
 struct CollectArguments {
-  std::string suite, profiles, stress_ng, harness, slurm;
-  std::vector<std::string> only;
+  std::string suite, profiles, stress_ng, harness, slurm, campaign;
+  std::vector<std::string> only, sbatch;
   bool here = false, list = false, again = false, retime = false, any_version = false, include_excluded = false;
+  bool no_wait = false, shared = false;
   bool corpus_given = false;
   int repeats = 2;
   double limit_s = 900;
 };
 
 // "cloud" is the shipped suite of that name; anything with a slash or a dot is a file.
-std::string suite_path(const std::string& name) {
+std::string suite_path(const std::string& given) {
+  const std::string name = given.empty() ? "cloud" : given;
   const bool is_file = name.find_first_of("/.") != std::string::npos;
   return is_file ? name : shipped_file("suites/" + name + ".json");
 }
+
+// A suite without --here is profiled; on Slurm, too.
+bool profiles_wanted(const CollectArguments& arguments) { return !arguments.suite.empty() && !arguments.here; }
 
 SuiteTools find_tools(const CollectArguments& arguments, const std::string& work_folder) {
   SuiteTools tools;
@@ -53,47 +61,6 @@ SuiteTools find_tools(const CollectArguments& arguments, const std::string& work
   return tools;
 }
 
-std::string rate_of(const Suite& suite, const SuiteOutcome& outcome) {
-  const SuiteProgram* entry = suite.find(outcome.program);
-  if (!outcome.time_per_unit_s || entry == nullptr) return "";
-  return human_number(1 / *outcome.time_per_unit_s) + " " + entry->program.work_unit + "s/s";
-}
-
-std::string as_text(const Suite& suite, const std::vector<SuiteOutcome>& outcomes) {
-  TextTable table;
-  table.add_column("program", TextTable::Align::kLeft);
-  table.add_column("status", TextTable::Align::kLeft);
-  table.add_column("rate by CPU time", TextTable::Align::kRight);
-  table.add_column("spread", TextTable::Align::kRight);
-  table.add_column("note", TextTable::Align::kLeft);
-  std::map<std::string, int> counts;
-  for (const SuiteOutcome& outcome : outcomes) {
-    ++counts[outcome.status];
-    table.add_row({outcome.program, outcome.status, rate_of(suite, outcome),
-                   outcome.spread_ratio ? fmt::format("{:.1f}%", 100 * *outcome.spread_ratio) : "",
-                   printable(outcome.reason)});
-  }
-  std::string text = table.to_text() + "\n";
-  for (const auto& [status, count] : counts) text += fmt::format("{} {}  ", count, status);
-  return std::string(trim(text)) + "\n";
-}
-
-Json as_json(const Suite& suite, const std::vector<SuiteOutcome>& outcomes) {
-  Json json;
-  json["schema"] = "perfcast.collection/1";
-  json["suite"] = suite.name;
-  json["programs"] = Json::array();
-  for (const SuiteOutcome& outcome : outcomes) {
-    Json row{{"id", outcome.program}, {"status", outcome.status}};
-    if (!outcome.reason.empty()) row["reason"] = outcome.reason;
-    if (outcome.time_per_unit_s) row["time_per_unit_s"] = *outcome.time_per_unit_s;
-    if (outcome.spread_ratio) row["spread_ratio"] = *outcome.spread_ratio;
-    row["took_s"] = outcome.seconds_s;
-    json["programs"].push_back(std::move(row));
-  }
-  return json;
-}
-
 // --list: what would be run, and what would not and why.
 std::vector<SuiteOutcome> plan(const Suite& suite, const SuiteRunner& runner) {
   std::vector<SuiteOutcome> rows;
@@ -109,23 +76,109 @@ std::vector<SuiteOutcome> plan(const Suite& suite, const SuiteRunner& runner) {
   return rows;
 }
 
+int write_collected(const Suite& suite, const std::vector<CollectedProgram>& programs, const CommonOptions& common) {
+  return write_result(common.json ? to_text(collected_as_json(suite, programs)) : collected_as_text(suite, programs),
+                      common);
+}
+
 int refuse(const std::string& message, const std::string& expected, const CommonOptions& common) {
   return report_error({"bad-usage", message, "", expected}, common);
 }
 
-int run_collect(const CommandContext& context, const CollectArguments& arguments) {
-  const CommonOptions& common = context.options;
-  if (!arguments.slurm.empty()) {
-    return refuse("collecting through Slurm is not available yet", "perfcast collect --here, run on each machine",
+// What each task of a campaign runs, without what belongs to the task alone.
+std::vector<std::string> task_command(const CollectArguments& arguments) {
+  std::error_code problem;
+  const auto absolute = [&](const std::string& path) { return std::filesystem::absolute(path, problem).string(); };
+  std::vector<std::string> command = {std::filesystem::read_symlink("/proc/self/exe", problem).string(), "collect",
+                                      "--suite", absolute(suite_path(arguments.suite)), "--quiet"};
+  if (!profiles_wanted(arguments)) command.emplace_back("--here");
+  if (!arguments.stress_ng.empty()) command.insert(command.end(), {"--stress-ng", absolute(arguments.stress_ng)});
+  if (!arguments.harness.empty()) command.insert(command.end(), {"--harness", absolute(arguments.harness)});
+  if (arguments.again) command.emplace_back("--again");
+  if (arguments.any_version) command.emplace_back("--any-version");
+  if (arguments.include_excluded) command.emplace_back("--include-excluded");
+  command.insert(command.end(),
+                 {"--repeats", std::to_string(arguments.repeats), "--limit", fmt::format("{}", arguments.limit_s)});
+  return command;
+}
+
+// Sleeps, unless a signal comes.
+Status wait_or_interrupt(double seconds) {
+  pollfd descriptor{InterruptGuard::descriptor(), POLLIN, 0};
+  poll(&descriptor, 1, static_cast<int>(1000 * seconds));
+  if (interrupting_signal() == 0) return {};
+  return Error{"interrupted", "interrupted; the tasks go on in Slurm", "", "the same command again: it goes on, too"};
+}
+
+int run_campaign(const Suite& suite, const CollectArguments& arguments, const CommonOptions& common) {
+  if (arguments.retime || arguments.list || !arguments.profiles.empty()) {
+    return refuse("--retime, --list and --profiles are not for a campaign through Slurm",
+                  "--campaign FOLDER has the profiles of each partition", common);
+  }
+  auto store = CorpusStore::open(common.corpus);
+  if (!store) return report_error(store.error(), common);
+  auto known = (*store)->load();
+  if (!known) return report_error(known.error(), common);
+
+  CampaignOptions options;
+  std::error_code problem;
+  const std::string folder =
+      arguments.campaign.empty() ? user_data_folder() + "/campaigns/" + suite.name : arguments.campaign;
+  options.folder = std::filesystem::absolute(folder, problem).string();
+  for (const std::string& name : split(arguments.slurm, ',')) options.partitions.emplace_back(trim(name));
+  options.only = arguments.only;
+  options.include_excluded = arguments.include_excluded;
+  options.profile = profiles_wanted(arguments);
+  options.again = arguments.again;
+  options.wait = !arguments.no_wait;
+  options.exclusive = !arguments.shared;
+  options.task_command = task_command(arguments);
+  options.sbatch_options = arguments.sbatch;
+  const auto merge = [&](const std::string& partition, const std::string& path) -> Status {
+    auto task = CorpusStore::open_read_only(path);
+    if (!task) return task.error();
+    auto rows = (*task)->load();
+    if (!rows) return rows.error();
+    const Corpus settled = partition_rows(std::move(*rows), partition, *known);
+    if (Status status = (*store)->merge(settled); !status) return status;
+    known->platforms.insert(known->platforms.end(), settled.platforms.begin(), settled.platforms.end());
+    return {};
+  };
+  SlurmCampaign campaign(suite, options, real_slurm_client(), wait_or_interrupt);
+  const auto rows = [&] {
+    ProgressLine line(common);
+    return campaign.run(merge, [&](const std::string& text) { line.show(text); });
+  }();
+  if (!rows) {
+    const int code = report_error(rows.error(), common);
+    return rows.error().code == "interrupted" ? kExitBySignal + interrupting_signal() : code;
+  }
+  if (rows->empty()) {
+    return refuse("no program of the suite matches --only " + join(arguments.only, " "), "perfcast collect --list",
                   common);
   }
-  if (arguments.suite.empty() && !arguments.here) {
+  std::vector<CollectedProgram> programs;
+  programs.reserve(rows->size());
+  for (const CampaignRow& row : *rows) programs.push_back({row.outcome, row.partition});
+  return write_collected(suite, programs, common);
+}
+
+int run_collect(const CommandContext& context, const CollectArguments& arguments) {
+  const CommonOptions& common = context.options;
+  const bool on_slurm = !arguments.slurm.empty();
+  if (arguments.suite.empty() && !arguments.here && !on_slurm) {
     return refuse("nothing to collect", "--suite cloud (profiles), or --here (times of this machine)", common);
   }
-  const auto suite = read_suite(suite_path(arguments.suite.empty() ? "cloud" : arguments.suite));
+  if (!on_slurm &&
+      (arguments.no_wait || arguments.shared || !arguments.campaign.empty() || !arguments.sbatch.empty())) {
+    return refuse("--no-wait, --shared-nodes, --campaign and --sbatch-option are of a campaign through Slurm",
+                  "--slurm PARTITION,... with them", common);
+  }
+  const auto suite = read_suite(suite_path(arguments.suite));
   if (!suite) return report_error(suite.error(), common);
 
   const InterruptGuard guard;
+  if (on_slurm) return run_campaign(*suite, arguments, common);
   const auto work = TempFolder::create();
   if (!work) return report_error(work.error(), common);
   SuiteOptions options;
@@ -142,7 +195,7 @@ int run_collect(const CommandContext& context, const CollectArguments& arguments
   SuiteRunner runner(*suite, options, tools, SuiteRunner::real_actions());
   if (arguments.list) {
     const auto rows = plan(*suite, runner);
-    return write_result(common.json ? to_text(as_json(*suite, rows)) : as_text(*suite, rows), common);
+    return write_collected(*suite, of_this_machine(rows), common);
   }
   const bool any_chosen = std::any_of(suite->programs.begin(), suite->programs.end(),
                                       [&](const SuiteProgram& entry) { return runner.chosen(entry); });
@@ -184,7 +237,7 @@ int run_collect(const CommandContext& context, const CollectArguments& arguments
     const Corpus rows = host_rows(*suite, *outcomes, read_host_facts(), *known);
     if (const Status status = store->merge(rows); !status) return report_error(status.error(), common);
   }
-  return write_result(common.json ? to_text(as_json(*suite, *outcomes)) : as_text(*suite, *outcomes), common);
+  return write_collected(*suite, of_this_machine(*outcomes), common);
 }
 
 }  // namespace
@@ -196,10 +249,19 @@ void add_collect_command(CLI::App& app, CommandContext& context) {
       "Each profile is written as it is complete; a run that was stopped goes on where it was. Programs whose tool is\n"
       "missing, or whose stress-ng is of another version than the labels', are skipped and listed with the reason;\n"
       "programs that are no comparison between machines are excluded by the rules that the suite file states.\n"
-      "With --here the corpus learns this machine as a platform with the times of the suite's programs.");
+      "With --here the corpus learns this machine as a platform with the times of the suite's programs; with --slurm\n"
+      "the nodes of each partition. Results are merged as they arrive; the same command again goes on where it was.");
   verb->add_option("--suite", arguments->suite, "Suite: cloud, or a suite file");
   verb->add_flag("--here", arguments->here, "Time the suite natively and add this machine to the corpus");
-  verb->add_option("--slurm", arguments->slurm, "Partitions to collect on (not available yet)");
+  verb->add_option("--slurm", arguments->slurm,
+                   "PARTITION,...: a job array on each, one task per program; times, or profiles with --suite alone");
+  verb->add_option("--campaign", arguments->campaign,
+                   "Folder of a campaign through Slurm, shared with the nodes; default: campaigns/SUITE in the user's "
+                   "data folder");
+  verb->add_flag("--no-wait", arguments->no_wait, "Submit, merge what is done, and leave; the same command goes on");
+  verb->add_flag("--shared-nodes", arguments->shared, "Tasks may share a node with other jobs: times suffer");
+  verb->add_option("--sbatch-option", arguments->sbatch, "Further option for sbatch, such as --qos=low; repeatable")
+      ->allow_extra_args(false);
   verb->add_option("--stress-ng", arguments->stress_ng, "The stress-ng program; by PATH where absent");
   verb->add_option("--harness", arguments->harness, "perfcast-harness; beside perfcast or by PATH where absent");
   verb->add_option("--only", arguments->only, "Programs by pattern, such as 'compress.*'; may be repeated");

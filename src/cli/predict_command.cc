@@ -9,11 +9,11 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/forecast_input.h"
 #include "collect/collector.h"
 #include "collect/duration.h"
 #include "collect/interrupt.h"
 #include "explain/forecast_report.h"
-#include "model/bundle.h"
 
 namespace perfcast {
 namespace {
@@ -79,18 +79,6 @@ Result<Profile> measure(const PredictArguments& arguments, const CommandContext&
   return profile_command(request, [&line](const std::string& text) { line.show(text); });
 }
 
-Status check_success(const Profile& profile, bool accept_failure) {
-  if (profile.ok() || accept_failure) return {};
-  if (!profile.signal && !profile.exit_code) {
-    return Error{"program-failed", "the profile does not say how the program ended: the field exit_code is missing",
-                 profile.program, "exit_code 0 in the profile, or --accept-failure to forecast it all the same"};
-  }
-  const std::string how = profile.signal ? "was killed by signal " + std::to_string(*profile.signal)
-                                         : "exited with status " + std::to_string(*profile.exit_code);
-  return Error{"program-failed", "the program " + how + ": its counters may be those of an error path", profile.program,
-               "a run that succeeds, or --accept-failure to forecast it all the same"};
-}
-
 Result<ForecastReport> forecast(const PredictArguments& arguments, const CommandContext& context) {
   if (Status status = check_usage(arguments, context); !status) return status.error();
   ForecastRequest request;
@@ -109,16 +97,8 @@ Result<ForecastReport> forecast(const PredictArguments& arguments, const Command
     request.prices = &prices;
   }
   // The bundle first: nobody should wait for a profile and then learn that there is no model.
-  auto bundle = read_bundle(context.options.bundle);
-  if (!bundle) {
-    Error error = bundle.error();
-    if (error.code == "file-not-found") {
-      error.message = "there is no bundle of trained models: " + error.message;
-      error.expected = "--bundle FILE, or a new one: perfcast train --model auto -o FILE";
-    }
-    return error;
-  }
-  const Forecaster forecaster(std::make_shared<const Bundle>(std::move(*bundle)));
+  const auto forecaster = open_forecaster(context.options.bundle);
+  if (!forecaster) return forecaster.error();
   const Result<Profile> profile =
       arguments.profile.empty() ? measure(arguments, context) : read_profile(arguments.profile);
   if (!profile) return profile.error();
@@ -127,7 +107,7 @@ Result<ForecastReport> forecast(const PredictArguments& arguments, const Command
     if (!status) return status.error();
   }
   if (Status status = check_success(*profile, arguments.accept_failure); !status) return status.error();
-  return make_forecast_report(forecaster, *profile, request);
+  return make_forecast_report(*forecaster, *profile, request);
 }
 
 int run(const PredictArguments& arguments, const CommandContext& context) {

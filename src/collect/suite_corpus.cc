@@ -56,22 +56,27 @@ Corpus profile_rows(const SuiteProgram& entry, const Profile& profile) {
   return rows;
 }
 
+bool settle_platform(Platform& platform, const Corpus& known) {
+  const auto same = std::find_if(known.platforms.begin(), known.platforms.end(),
+                                 [&](const Platform& other) { return other.name == platform.name; });
+  if (same != known.platforms.end()) {
+    platform = *same;
+    return false;
+  }
+  const std::string id = platform.id + "-here";
+  for (int i = 1; known.find_platform(platform.id) != nullptr; ++i) {
+    platform.id = i == 1 ? id : id + "-" + std::to_string(i);
+  }
+  return true;
+}
+
 Corpus host_rows(const Suite& suite, const std::vector<SuiteOutcome>& outcomes, const HostFacts& host,
                  const Corpus& known) {
   Corpus rows;
   rows.sources.push_back(suite_source());
   const std::string& source = rows.sources[0].id;
   Platform platform = platform_of(host, source);
-  const auto same = std::find_if(known.platforms.begin(), known.platforms.end(),
-                                 [&](const Platform& other) { return other.name == platform.name; });
-  if (same != known.platforms.end()) {
-    platform = *same;
-  } else {
-    const std::string id = platform.id + "-here";
-    for (int i = 1; known.find_platform(platform.id) != nullptr; ++i) {
-      platform.id = i == 1 ? id : id + "-" + std::to_string(i);
-    }
-  }
+  const bool is_new = settle_platform(platform, known);
   for (const SuiteOutcome& outcome : outcomes) {
     const SuiteProgram* entry = suite.find(outcome.program);
     if (outcome.status != "timed" || entry == nullptr || !outcome.time_per_unit_s) continue;
@@ -83,7 +88,7 @@ Corpus host_rows(const Suite& suite, const std::vector<SuiteOutcome>& outcomes, 
     run.source = source;
     rows.runs.push_back(std::move(run));
   }
-  if (same == known.platforms.end()) rows.platforms.push_back(std::move(platform));
+  if (is_new) rows.platforms.push_back(std::move(platform));
   return rows;
 }
 

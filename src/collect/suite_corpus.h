@@ -17,4 +17,7 @@ Corpus profile_rows(const SuiteProgram& entry, const Profile& profile);
 Corpus host_rows(const Suite& suite, const std::vector<SuiteOutcome>& outcomes, const HostFacts& host,
                  const Corpus& known);
 
+// Makes `platform` the one that `known` has by its name; false. Else gives it an id that is free in `known`; true.
+bool settle_platform(Platform& platform, const Corpus& known);
+
 }  // namespace perfcast

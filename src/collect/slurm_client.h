@@ -1,0 +1,36 @@
+#pragma once
+// What a campaign asks of Slurm, through its own commands: sbatch and squeue.
+
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace perfcast {
+
+struct ArrayRequest {
+  std::string script, partition, name;
+  std::string output;  // of the tasks: a path in which sbatch replaces %A and %a
+  size_t tasks = 0;    // numbered from 1
+  bool exclusive = true;
+  std::vector<std::string> options;  // further ones for sbatch
+};
+
+struct SlurmClient {
+  // The new array's job id. Errors: "slurm-missing", "slurm-failed" with what sbatch said.
+  std::function<Result<std::string>(const ArrayRequest&)> submit;
+  // "123_4" for each of the user's tasks that waits or runs. Errors as submit().
+  std::function<Result<std::set<std::string>>()> queued;
+};
+
+SlurmClient real_slurm_client();
+
+// What sbatch --parsable prints: "123" or "123;cluster". Error "slurm-failed" for anything else.
+Result<std::string> parse_job_id(std::string_view text);
+// What squeue prints for the format %i, one per line; lines that are no job id are passed over.
+std::set<std::string> parse_queue(std::string_view text);
+
+}  // namespace perfcast
