@@ -187,6 +187,8 @@ Result<std::vector<double>> makespan_aware(const ShareProblem& problem, LeftOver
   // A job that is all but done needs next to no share: beyond this many times the speed, measured in work left, of the
   // job that needs longest, the difference is lost in a solver's tolerance, which it would upset.
   constexpr double kMostGain = 1e5;
+  constexpr size_t kCrowd = 200;
+  constexpr double kStep = 1.25;
   const size_t groups = problem.groups, n = problem.jobs.size();
   std::vector<double> gain(n * groups, 0.0);
   std::vector<double> best(n, 0.0);
@@ -199,8 +201,14 @@ Result<std::vector<double>> makespan_aware(const ShareProblem& problem, LeftOver
   }
   const double slowest = *std::min_element(best.begin(), best.end());
   for (size_t m = 0; m < n; ++m) {
-    const double scale = std::min(1 / slowest, kMostGain / best[m]);
-    for (size_t g = 0; g < groups; ++g) gain[m * groups + g] *= scale;
+    double speed = std::min(best[m] / slowest, kMostGain);
+    // Of a crowd, work left is told apart in steps of 25% only: jobs of a kind then share columns, and a program for
+    // each round can be afforded. What is rounded away evens out, as the steps are taken anew while work is done.
+    if (n > kCrowd) speed = std::pow(kStep, std::round(std::log(speed) / std::log(kStep)));
+    for (size_t g = 0; g < groups; ++g) {
+      const double relative = std::round(gain[m * groups + g] / best[m] * 1e9) / 1e9;
+      gain[m * groups + g] = relative * speed;
+    }
   }
   // Who ends before the last one doesn't matter to the objective: no levels to fill.
   return max_min_shares(problem, gain, left_over == LeftOver::kVertex ? left_over : LeftOver::kSum);
