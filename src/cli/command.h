@@ -78,6 +78,7 @@ void add_evaluate_command(CLI::App& app, CommandContext& context);
 void add_predict_command(CLI::App& app, CommandContext& context);
 void add_schedule_command(CLI::App& app, CommandContext& context);
 void add_metrics_command(CLI::App& app, CommandContext& context);
+void add_capacity_command(CLI::App& app, CommandContext& context);
 void add_slurm_command(CLI::App& app, CommandContext& context);
 
 }  // namespace perfcast
