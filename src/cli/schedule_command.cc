@@ -111,7 +111,7 @@ int run_simulate(const CommandContext& context, SimulateArguments& arguments) {
                         common);
   }
   const double load = offered_load(report->workload, report->cluster);
-  if (report->workload.source.empty()) report->workload.source = inputs->source;
+  if (inputs->generated) report->workload.source = inputs->source;
   if (!std::isnan(load)) {
     report->notes.push_back(fmt::format("offered load {:.2f} of the most that any policy could carry{}", load,
                                         load >= 1 ? ": over 1, so that the queue grows for as long as jobs come" : ""));

@@ -64,12 +64,13 @@ std::string cost_title(const Cluster& cluster) {
   return cluster.currency.empty() ? "cost" : "cost, " + printable(cluster.currency);
 }
 
+// Of jobs that fit nowhere the simulator's own note tells.
 std::string counts_text(const ScheduleSummary& s) {
   std::string text;
   for (const auto& [n, what] :
        {std::pair{s.killed, "killed at their limit"}, std::pair{s.cancelled, "gave up before they started"},
-        std::pair{s.impossible, "fit nowhere"}, std::pair{s.never_started, "never started"},
-        std::pair{s.unfinished, "started and never ended"}, std::pair{s.preemptions, "preemptions"}}) {
+        std::pair{s.never_started, "never started"}, std::pair{s.unfinished, "started and never ended"},
+        std::pair{s.preemptions, "preemptions"}}) {
     if (n > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", n, what);
   }
   return text;

@@ -89,7 +89,7 @@ TEST(ScheduleText, SaysWhatBecameOfTheJobs) {
   const std::string text = to_text(small_report());
   EXPECT_THAT(text, HasSubstr("5 jobs of by hand, 3 nodes with 16 cores\n"));
   EXPECT_THAT(text, HasSubstr("cost, EUR"));
-  EXPECT_THAT(text, HasSubstr("note: fcfs: 1 killed at their limit, 1 gave up before they started, 1 fit nowhere\n"));
+  EXPECT_THAT(text, HasSubstr("note: fcfs: 1 killed at their limit, 1 gave up before they started\n"));
   EXPECT_THAT(text, HasSubstr("50.0%"));
   EXPECT_THAT(text, HasSubstr("note: a note\n"));
   EXPECT_THAT(to_text(ScheduleReport{}), HasSubstr("0 jobs"));
