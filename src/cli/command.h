@@ -44,7 +44,7 @@ void add_common_options(CLI::App& verb, CommandContext& context);
 std::string shipped_file(const std::string& name);
 
 // Prints the error for a person on stderr, or as perfcast.error/1 on stdout under --json, and gives the exit code:
-// 2 for "bad-usage" and for platforms or groups that were named and aren't there, 1 for all others.
+// 2 for "bad-usage" and for platforms, groups or policies that were named and aren't there, 1 for all others.
 int report_error(const Error& error, const CommonOptions& options);
 
 // Writes a verb's result to --output.
@@ -78,6 +78,7 @@ void add_evaluate_command(CLI::App& app, CommandContext& context);
 void add_predict_command(CLI::App& app, CommandContext& context);
 void add_schedule_command(CLI::App& app, CommandContext& context);
 void add_metrics_command(CLI::App& app, CommandContext& context);
+void add_capacity_command(CLI::App& app, CommandContext& context);
 void add_slurm_command(CLI::App& app, CommandContext& context);
 
 }  // namespace perfcast

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/csv.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -29,19 +28,6 @@ struct SimulateArguments {
   bool no_kill = false;
   std::string report, trace, trace_policy, jobs_csv, segments_csv, save_jobs;
 };
-
-Result<std::vector<double>> error_ratios(const std::vector<std::string>& texts) {
-  std::vector<double> errors;
-  for (const std::string& text : list_of(texts)) {
-    const auto error = parse_number(text);
-    if (!error || *error < 0 || *error > 100) {
-      return Error{"bad-usage", "'" + printable(text) + "' is no error of a forecast", "--forecast-error",
-                   "ratios such as 0,0.1,0.2,0.5,1"};
-    }
-    errors.push_back(*error);
-  }
-  return errors;
-}
 
 Status check_outputs(const SimulateArguments& arguments, const CommonOptions& common) {
   std::vector<std::pair<std::string, std::string>> files = {{"--output", common.output}};
@@ -100,7 +86,7 @@ Status write_side_files(const SimulateArguments& arguments, const ScheduleReport
 int run_simulate(const CommandContext& context, SimulateArguments& arguments) {
   const CommonOptions& common = context.options;
   if (Status status = check_outputs(arguments, common); !status) return report_error(status.error(), common);
-  const auto errors = error_ratios(arguments.errors);
+  const auto errors = parse_ratios(arguments.errors, "--forecast-error", "0,0.1,0.2,0.5,1");
   if (!errors) return report_error(errors.error(), common);
   ComparisonOptions& options = arguments.comparison;
   options.policies = list_of(arguments.policies);
@@ -125,8 +111,7 @@ int run_simulate(const CommandContext& context, SimulateArguments& arguments) {
                         common);
   }
   const double load = offered_load(report->workload, report->cluster);
-  report->notes.insert(report->notes.begin(), "jobs: " + inputs->source);
-  report->notes.insert(report->notes.end(), report->workload.notes.begin(), report->workload.notes.end());
+  if (inputs->generated) report->workload.source = inputs->source;
   if (!std::isnan(load)) {
     report->notes.push_back(fmt::format("offered load {:.2f} of the most that any policy could carry{}", load,
                                         load >= 1 ? ": over 1, so that the queue grows for as long as jobs come" : ""));
@@ -143,6 +128,7 @@ int run_simulate(const CommandContext& context, SimulateArguments& arguments) {
   std::string text;
   if (common.json) {
     Json json = to_json(*report);
+    if (std::isfinite(load)) json["offered_load"] = load;
     if (sweep) json["error_sweep"] = to_json(*sweep);
     text = to_text(json);
   } else {

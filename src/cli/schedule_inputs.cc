@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
+#include "base/csv.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "schedule/cluster_file.h"
+#include "schedule/demand.h"
 #include "schedule/gavel_trace.h"
 #include "schedule/job_table.h"
 #include "schedule/offered_load.h"
@@ -21,6 +24,8 @@ namespace {
 
 constexpr int64_t kMixJobs = 10000;
 constexpr int64_t kGavelJobs = 3000;
+constexpr double kUsualLoad = 0.9;
+constexpr double kGavelJobsPerHour = 4;
 
 Result<std::optional<Cluster>> read_cluster_option(const ScheduleArguments& arguments) {
   if (!arguments.cluster_file.empty() && !arguments.nodes.empty()) {
@@ -89,14 +94,19 @@ Result<ScheduleInputs> from_mix(const CommonOptions& common, const ScheduleArgum
   if (!arrivals) return arrivals.error();
   auto mix = mix_from_corpus(common, arguments.corpus_mix, cluster);
   if (!mix) return mix.error();
-  const auto most = highest_rate_per_s(*mix, cluster);
-  if (!most) return most.error();
   MixOptions draw;
   draw.jobs = arguments.jobs > 0 ? arguments.jobs : kMixJobs;
   draw.arrivals = *arrivals;
-  draw.arrivals.rate_per_s = arguments.load * *most;
+  if (arguments.jobs_per_hour) {
+    draw.arrivals.rate_per_s = *arguments.jobs_per_hour / 3600;
+  } else {
+    const auto most = highest_rate_per_s(*mix, cluster);
+    if (!most) return most.error();
+    draw.arrivals.rate_per_s = arguments.load.value_or(kUsualLoad) * *most;
+  }
   draw.length_sigma = arguments.length_sigma;
   ScheduleInputs inputs;
+  if (draw.arrivals.kind != Arrivals::Kind::kBatch) inputs.arrivals_per_s = draw.arrivals.rate_per_s;
   inputs.cluster = std::move(cluster);
   inputs.generated = true;
   inputs.source = mix->source;
@@ -142,9 +152,10 @@ Result<ScheduleInputs> from_gavel(const ScheduleArguments& arguments, std::optio
   }
   GavelTraceOptions options;
   options.jobs = arguments.jobs > 0 ? arguments.jobs : kGavelJobs;
-  options.jobs_per_hour = arguments.jobs_per_hour;
+  options.jobs_per_hour = arguments.jobs_per_hour.value_or(kGavelJobsPerHour);
   inputs.generated = true;
-  inputs.source = fmt::format("Gavel's continuous trace, {} jobs per hour", arguments.jobs_per_hour);
+  inputs.arrivals_per_s = options.jobs_per_hour / 3600;
+  inputs.source = fmt::format("Gavel's continuous trace, {} jobs per hour", options.jobs_per_hour);
   inputs.jobs = [throughputs = std::make_shared<const GavelThroughputs>(std::move(*throughputs)),
                  options](uint64_t seed) mutable {
     options.seed = seed;
@@ -157,7 +168,7 @@ Result<ScheduleInputs> from_synthetic(const ScheduleArguments& arguments, std::o
   SwfSyntheticOptions options;
   options.platform = only_platform(cluster);
   if (arguments.jobs > 0) options.jobs = arguments.jobs;
-  options.load = arguments.load;
+  if (arguments.load) options.load = *arguments.load;
   ScheduleInputs inputs;
   if (cluster) {
     inputs.cluster = std::move(*cluster);
@@ -206,18 +217,57 @@ Result<ScheduleInputs> from_trace(const ScheduleArguments& arguments, std::optio
   return inputs;
 }
 
+Status check_rates(const ScheduleArguments& arguments) {
+  const auto wrong = [](const char* option, std::string message, std::string expected) {
+    return Error{"bad-usage", std::move(message), option, std::move(expected)};
+  };
+  const auto above_0 = [](double value) { return value > 0 && std::isfinite(value); };
+  if (!above_0(arguments.rate_factor)) return wrong("--rate-factor", "it isn't above 0", "such as 1.5");
+  if (arguments.load) {
+    if (!above_0(*arguments.load)) return wrong("--load", "a load that isn't above 0", "such as 0.9");
+    if (arguments.jobs_per_hour) {
+      return wrong("--load", "arrivals have a load and a rate", "either --load or --jobs-per-hour");
+    }
+    if (!arguments.mix && !arguments.synthetic) {
+      return wrong("--load", "the source has arrivals of its own", "--rate-factor, to make them come faster");
+    }
+  }
+  if (arguments.jobs_per_hour) {
+    if (!above_0(*arguments.jobs_per_hour)) return wrong("--jobs-per-hour", "it isn't above 0", "such as 4");
+    if (!arguments.mix && (arguments.gavel.empty() || !arguments.gavel_trace.empty())) {
+      return wrong("--jobs-per-hour", "the source has arrivals of its own", "--rate-factor, to make them come faster");
+    }
+  }
+  if (arguments.deadline_factor && !above_0(*arguments.deadline_factor)) {
+    return wrong("--deadline-factor", "it isn't above 0", "such as 3");
+  }
+  return {};
+}
+
 }  // namespace
 
-Result<ScheduleInputs> read_schedule_inputs(const CommonOptions& common, ScheduleArguments& arguments) {
+Result<std::vector<double>> parse_ratios(const std::vector<std::string>& texts, const std::string& option,
+                                         const std::string& example) {
+  std::vector<double> ratios;
+  for (const std::string& text : list_of(texts)) {
+    const auto ratio = parse_number(text);
+    if (!ratio || !(*ratio >= 0) || std::isinf(*ratio)) {
+      return Error{"bad-usage", "'" + printable(text) + "' is no number from 0 on", option,
+                   "ratios such as " + example};
+    }
+    ratios.push_back(*ratio);
+  }
+  return ratios;
+}
+
+Result<ScheduleInputs> read_schedule_inputs(const CommonOptions& common, const ScheduleArguments& arguments) {
   const int sources = int{arguments.mix} + int{arguments.synthetic} + int{!arguments.swf.empty()} +
                       int{!arguments.table.empty()} + int{!arguments.gavel.empty()} + int{!arguments.philly.empty()};
   if (sources != 1) {
     return Error{"bad-usage", sources == 0 ? "nothing says where the jobs come from" : "jobs come from one source", "",
                  "one of --mix, --swf FILE, --table FILE, --gavel FOLDER, --philly FILE, --synthetic"};
   }
-  if (!(arguments.rate_factor > 0) || !(arguments.load > 0) || !(arguments.jobs_per_hour > 0)) {
-    return Error{"bad-usage", "a load or rate that isn't above 0", "--load", "such as 0.9"};
-  }
+  if (Status rates = check_rates(arguments); !rates) return rates.error();
   auto cluster = read_cluster_option(arguments);
   if (!cluster) return cluster.error();
   if (*cluster) {
@@ -234,19 +284,18 @@ Result<ScheduleInputs> read_schedule_inputs(const CommonOptions& common, Schedul
   } else {
     inputs = from_trace(arguments, std::move(*cluster));
   }
-  if (inputs && arguments.rate_factor != 1) {
-    inputs->jobs = [jobs = std::move(inputs->jobs), factor = arguments.rate_factor](uint64_t seed) {
-      auto workload = jobs(seed);
-      if (!workload) return workload;
-      for (JobRequest& job : workload->jobs) {
-        const double earlier_s = job.arrival_s - job.arrival_s / factor;
-        job.arrival_s -= earlier_s;
-        job.cancelled_s -= earlier_s;  // as patient as before, and as pressed for time
-        job.deadline_s -= earlier_s;
-      }
-      return workload;
-    };
-  }
+  if (!inputs) return inputs;
+  inputs->arrivals_per_s *= arguments.rate_factor;
+  inputs->jobs = [jobs = std::move(inputs->jobs), cluster = inputs->cluster, factor = arguments.rate_factor,
+                  deadlines = arguments.deadline_factor](uint64_t seed) -> Result<Workload> {
+    auto workload = jobs(seed);
+    if (!workload) return workload;
+    scale_arrivals(*workload, factor);
+    if (deadlines) {
+      if (Status set = set_deadlines(*workload, cluster, *deadlines); !set) return set.error();
+    }
+    return workload;
+  };
   return inputs;
 }
 
@@ -274,9 +323,10 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
                   "How many; of a trace the first so many (default: all; mix 10000; Gavel 3000)")
       ->check(CLI::Range(int64_t{1}, int64_t{100000000}))
       ->group(stream);
-  verb.add_option("--load", arguments.load,
-                  "Arrivals of --mix and --synthetic, as a share of the most that the cluster can carry")
-      ->capture_default_str()
+  verb.add_option(
+          "--load", arguments.load,
+          "Arrivals of --mix, as a share of the most that the cluster can carry (default: 0.9); of --synthetic, "
+          "of its own 100 processors (default: 0.7)")
       ->group(stream);
   verb.add_option("--arrivals", arguments.arrivals, "Of --mix: poisson, batch, interval, bursty")
       ->capture_default_str()
@@ -284,8 +334,12 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
   verb.add_option("--rate-factor", arguments.rate_factor, "Arrivals come so many times as fast")
       ->capture_default_str()
       ->group(stream);
-  verb.add_option("--jobs-per-hour", arguments.jobs_per_hour, "Arrivals of --gavel")
-      ->capture_default_str()
+  verb.add_option("--jobs-per-hour", arguments.jobs_per_hour,
+                  "Arrivals of --gavel (default: 4), and of --mix in the place of a load")
+      ->group(stream);
+  verb.add_option("--deadline-factor", arguments.deadline_factor,
+                  "Each job's deadline: so many times as long after its arrival as it runs on its fastest platform of "
+                  "the cluster, in the place of the source's own")
       ->group(stream);
   verb.add_option("--mean-job", arguments.corpus_mix.mean_job_s,
                   "Seconds of a job of --mix, averaged over the platforms")

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,10 @@ struct ScheduleArguments {
   std::vector<std::string> nodes;
 
   CorpusMixOptions corpus_mix;
-  int64_t jobs = 0;  // 0: the source's own number
-  double load = 0.9, length_sigma = 0.5, jobs_per_hour = 4, rate_factor = 1;
+  int64_t jobs = 0;                           // 0: the source's own number
+  std::optional<double> load, jobs_per_hour;  // absent: the source's own
+  std::optional<double> deadline_factor;
+  double length_sigma = 0.5, rate_factor = 1;
   std::string arrivals = "poisson", gavel_trace;
 };
 
@@ -34,11 +37,17 @@ struct ScheduleInputs {
   Cluster cluster;
   std::function<Result<Workload>(uint64_t seed)> jobs;  // generated ones differ by seed, traces don't
   bool generated = false;
-  std::string source;  // for people
+  double arrivals_per_s = kUnknown;  // the mean of generated ones, where it was set
+  std::string source;                // for people
 };
 
-// "bad-usage" where not exactly one source is named, or a source needs a cluster and none is given; the readers'
-// errors.
-Result<ScheduleInputs> read_schedule_inputs(const CommonOptions& common, ScheduleArguments& arguments);
+// "0,0.1,0.5": finite numbers from 0 on; "bad-usage" names the option.
+Result<std::vector<double>> parse_ratios(const std::vector<std::string>& texts, const std::string& option,
+                                         const std::string& example);
+
+// Arrivals at the rate factor, then deadlines where a factor for them is given. "bad-usage" where not exactly one
+// source is named, a source needs a cluster and none is given, or arrivals are given where they are the source's own;
+// the readers' errors.
+Result<ScheduleInputs> read_schedule_inputs(const CommonOptions& common, const ScheduleArguments& arguments);
 
 }  // namespace perfcast

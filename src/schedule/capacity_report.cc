@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
@@ -157,14 +158,16 @@ std::string growth_table(const CapacityAnswer& answer) {
 std::string summary_text(const CapacityAnswer& answer) {
   std::string text = fmt::format("{}: {}\n", answer.meets ? "plan" : "no plan meets; the nearest",
                                  plan_text(answer, answer.plan.nodes));
-  text += fmt::format("cost: {}; power: {} W on the average; fluid load: {}\n",
-                      cost_text(answer, answer.plan.cost_per_hour), number(answer.plan.average_power_w, 0),
+  const double power_w = answer.plan.average_power_w;
+  text += fmt::format("cost: {}; power: {}; fluid load: {}\n", cost_text(answer, answer.plan.cost_per_hour),
+                      std::isnan(power_w) ? "not known" : fmt::format("{:.0f} W on the average", power_w),
                       number(answer.plan.fluid_load, 3));
   if (!std::isnan(answer.budget_per_hour))
     text += fmt::format("budget: {}\n", cost_text(answer, answer.budget_per_hour));
   text += fmt::format("lower bound without queues: {} ({})", value_text(answer, answer.lower_bound),
                       plan_text(answer, answer.lower_bound_nodes));
-  if (!std::isnan(answer.gap_ratio)) text += fmt::format("; the plan is {:.1f}% above it", 100 * answer.gap_ratio);
+  if (!std::isnan(answer.gap_ratio))
+    text += fmt::format("; the plan is {:.1f}% above it", std::max(0.0, 100 * answer.gap_ratio));
   text += fmt::format("\n{} jobs/s, policy {}, {} plans in {} simulations", human_number(answer.arrivals_per_s),
                       info(answer.policy).name, answer.plans, answer.simulations);
   if (answer.complete) text += "; nothing cheaper is left to try";

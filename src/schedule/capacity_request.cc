@@ -112,8 +112,8 @@ Result<SizingInput> sizing_input(const CapacityRequest& request, const std::vect
       if (std::any_of(row.begin(), row.end(), [](double time_s) { return !std::isnan(time_s); })) continue;
       const JobRequest& job = sample.jobs[i];
       return Error{"no-candidate-fits",
-                   fmt::format("it asks for {} cores, {} GPUs and {} of memory, and no candidate holds it", job.cores,
-                               job.gpus, std::isnan(job.memory_bytes) ? "?" : human_bytes(job.memory_bytes)),
+                   fmt::format("it asks for {} cores and {} GPUs{}, and no candidate holds it", job.cores, job.gpus,
+                               std::isnan(job.memory_bytes) ? "" : " with " + human_bytes(job.memory_bytes)),
                    fmt::format("job {} (seed {})", job.id, request.seeds[all.size() - 1]),
                    "a candidate with nodes large enough and a run time there"};
     }

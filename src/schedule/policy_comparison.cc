@@ -124,6 +124,7 @@ Result<ScheduleReport> compare_policies(const Cluster& cluster, const WorkloadSo
     const uint64_t seed = options.seed + static_cast<uint64_t>(repetition);
     auto workload = source(seed);
     if (!workload) return workload.error();
+    if (const auto columns = match_platforms(cluster, *workload); !columns) return columns.error();
     const bool first = repetition == 0;
     auto outcomes = run_all(cluster, *workload, *policies, options, seed, first && options.keep_segments,
                             fmt::format("seed {}", seed));

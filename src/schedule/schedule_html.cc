@@ -108,10 +108,12 @@ std::string lead(const std::vector<PolicyRow>& rows) {
 
 std::string html_table(const ReportTable& table) {
   std::string html = "<div class=\"wide\"><table>\n<caption>" + escape_html(table.caption) +
-                     "</caption>\n<thead><tr><th class=\"name\" scope=\"col\">policy</th>";
+                     "</caption>\n<thead><tr><th class=\"name\" scope=\"col\">" + escape_html(table.row_title) +
+                     "</th>";
   for (size_t i = 0; i < table.titles.size(); ++i) {
-    html += fmt::format("<th scope=\"col\" title=\"{}\">{}</th>", escape_html(table.meanings[i]),
-                        escape_html(table.titles[i]));
+    html += table.meanings[i].empty() ? "<th scope=\"col\">"
+                                      : fmt::format("<th scope=\"col\" title=\"{}\">", escape_html(table.meanings[i]));
+    html += escape_html(table.titles[i]) + "</th>";
   }
   html += "</tr></thead>\n<tbody>\n";
   for (const std::vector<std::string>& row : table.rows) {
@@ -130,6 +132,7 @@ std::string policy_section(const ScheduleReport& report, const std::vector<Polic
   for (const ReportTable& table : report_tables(report, rows)) {
     html += html_table(table);
     for (size_t i = 0; i < table.titles.size(); ++i) {
+      if (table.meanings[i].empty()) continue;
       meanings += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape_html(table.titles[i]), escape_html(table.meanings[i]));
     }
   }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <tuple>
 
 #include "base/csv.h"
 #include "base/statistics.h"
@@ -14,7 +16,7 @@ namespace {
 
 // A gap this small, relative to random, is no gap.
 constexpr double kNoGap = 1e-9;
-constexpr size_t kMostPlatformColumns = 8;
+constexpr size_t kMostPolicyColumns = 9;
 
 void put(Json& json, const char* name, double value) {
   if (std::isfinite(value)) json[name] = value;
@@ -62,15 +64,49 @@ std::string cost_title(const Cluster& cluster) {
   return cluster.currency.empty() ? "cost" : "cost, " + printable(cluster.currency);
 }
 
+// Of jobs that fit nowhere the simulator's own note tells.
 std::string counts_text(const ScheduleSummary& s) {
   std::string text;
   for (const auto& [n, what] :
        {std::pair{s.killed, "killed at their limit"}, std::pair{s.cancelled, "gave up before they started"},
-        std::pair{s.impossible, "fit nowhere"}, std::pair{s.never_started, "never started"},
-        std::pair{s.unfinished, "started and never ended"}, std::pair{s.preemptions, "preemptions"}}) {
+        std::pair{s.never_started, "never started"}, std::pair{s.unfinished, "started and never ended"},
+        std::pair{s.preemptions, "preemptions"}}) {
     if (n > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", n, what);
   }
   return text;
+}
+
+// Names of platforms are long and policies are many: platforms as rows, and tables of a few policies each.
+std::vector<ReportTable> use_by_platform(const ScheduleReport& report, const std::vector<PolicyRow>& rows) {
+  std::vector<ReportTable> tables;
+  for (size_t first = 0; first < rows.size(); first += kMostPolicyColumns) {
+    const auto shown = std::span(rows).subspan(first, std::min(kMostPolicyColumns, rows.size() - first));
+    ReportTable table{"Use by platform, first seed: cores or GPUs held, of those there", {}, {}, {}, "platform"};
+    if (first > 0) table.caption += ", continued";
+    for (const PolicyRow& row : shown) table.titles.push_back(row.policy);
+    table.meanings.resize(shown.size());
+    for (size_t g = 0; g < report.cluster.groups.size(); ++g) {
+      const NodeGroup& group = report.cluster.groups[g];
+      for (const auto& [there, name, use] :
+           {std::tuple{group.cores(), group.gpus() > 0 ? ", cores" : "", &GroupSummary::core_utilisation},
+            std::tuple{group.gpus(), ", GPUs", &GroupSummary::gpu_utilisation}}) {
+        if (there == 0) continue;
+        std::vector<std::string>& cells = table.rows.emplace_back();
+        cells.push_back(printable(group.platform) + name);
+        for (const PolicyRow& row : shown) cells.push_back(percent(row.runs.front()->summary.groups[g].*use));
+      }
+    }
+    if (!table.rows.empty()) tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+std::vector<std::string> given_notes(const ScheduleReport& report) {
+  std::vector<std::string> notes;
+  if (!report.cluster.note.empty()) notes.push_back("cluster: " + report.cluster.note);
+  notes.insert(notes.end(), report.workload.notes.begin(), report.workload.notes.end());
+  notes.insert(notes.end(), report.notes.begin(), report.notes.end());
+  return notes;
 }
 
 // Shortest text that reads back to the same value; nothing where not known.
@@ -206,9 +242,7 @@ Json to_json(const ScheduleReport& report) {
     item["notes"] = row.runs.front()->outcome.notes;
     policies.push_back(std::move(item));
   }
-  std::vector<std::string> notes = report.workload.notes;
-  notes.insert(notes.end(), report.notes.begin(), report.notes.end());
-  json["notes"] = notes;
+  json["notes"] = given_notes(report);
   return json;
 }
 
@@ -232,12 +266,6 @@ std::vector<ReportTable> report_tables(const ScheduleReport& report, const std::
                    "idle power of all nodes and what jobs draw above it", "of killed jobs",
                    "all nodes over the makespan", "the nodes' shares that jobs held"},
                   {}};
-  // Names of platforms are long, and a table of their own keeps the others narrow.
-  ReportTable groups{"Use by platform, first seed", {}, {}, {}};
-  for (const NodeGroup& group : report.cluster.groups) {
-    groups.titles.push_back(printable(group.platform));
-    groups.meanings.emplace_back("cores held, of those there; where it has GPUs, those as well");
-  }
   ReportTable spread{"Lowest .. highest over the seeds",
                      {"makespan", "mean completion", "mean wait"},
                      {"first arrival to last end", "end - arrival", "start - ready"},
@@ -255,19 +283,12 @@ std::vector<ReportTable> report_tables(const ScheduleReport& report, const std::
                           digits(s.job_fairness, 3)});
     use.rows.push_back({row.policy, percent(s.utilisation), energy_text(s.energy_joules),
                         energy_text(s.wasted_energy_joules), digits(s.cost, 2), digits(s.used_cost, 2)});
-    std::vector<std::string>& cells = groups.rows.emplace_back();
-    cells.push_back(row.policy);
-    for (const GroupSummary& group : row.runs.front()->summary.groups) {
-      cells.push_back(percent(group.core_utilisation));
-      if (std::isfinite(group.gpu_utilisation))
-        cells.back() += fmt::format(" (GPUs {})", percent(group.gpu_utilisation));
-    }
     spread.rows.push_back({row.policy, span_text(row, &ScheduleSummary::makespan_s),
                            span_text(row, &ScheduleSummary::mean_completion_s),
                            span_text(row, &ScheduleSummary::mean_wait_s)});
   }
   std::vector<ReportTable> tables = {std::move(times), std::move(waits), std::move(use)};
-  if (!groups.titles.empty() && groups.titles.size() <= kMostPlatformColumns) tables.push_back(std::move(groups));
+  for (ReportTable& table : use_by_platform(report, rows)) tables.push_back(std::move(table));
   if (spreads) tables.push_back(std::move(spread));
   return tables;
 }
@@ -282,8 +303,8 @@ std::vector<std::string> report_notes(const ScheduleReport& report, const std::v
     }
     for (const std::string& note : row.runs.front()->outcome.notes) notes.push_back(row.policy + ": " + note);
   }
-  notes.insert(notes.end(), report.workload.notes.begin(), report.workload.notes.end());
-  notes.insert(notes.end(), report.notes.begin(), report.notes.end());
+  const std::vector<std::string> given = given_notes(report);
+  notes.insert(notes.end(), given.begin(), given.end());
   return notes;
 }
 
@@ -297,7 +318,7 @@ std::string to_text(const ScheduleReport& report) {
   text += seeds > 1 ? fmt::format("; medians over {} seeds\n", seeds) : "\n";
   for (const ReportTable& table : report_tables(report, rows)) {
     TextTable lines;
-    lines.add_column("policy", TextTable::Align::kLeft);
+    lines.add_column(table.row_title, TextTable::Align::kLeft);
     for (const std::string& title : table.titles) lines.add_column(title, TextTable::Align::kRight);
     for (const auto& row : table.rows) lines.add_row(row);
     text += "\n" + lower_case(table.caption.substr(0, 1)) + table.caption.substr(1) + "\n" + lines.to_text();

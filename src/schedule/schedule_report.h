@@ -47,14 +47,15 @@ struct PolicyRow {
 std::vector<PolicyRow> policy_rows(const ScheduleReport& report);
 std::vector<uint64_t> seeds_of(const ScheduleReport& report);  // in order of appearance
 
-// What a table for people holds: the policy's name first, then numbers as text.
+// What a table for people holds: the policy's name first (or another, as its title says), then numbers as text.
 struct ReportTable {
   std::string caption;
-  std::vector<std::string> titles, meanings;  // of the columns after the policy's name
+  std::vector<std::string> titles, meanings;  // of the columns after the name; a meaning may be blank
   std::vector<std::vector<std::string>> rows;
+  std::string row_title = "policy";
 };
 std::vector<ReportTable> report_tables(const ScheduleReport& report, const std::vector<PolicyRow>& rows);
-// What became of jobs that did not just run, and what policies and readers had to say.
+// What became of jobs that did not just run, and what policies, the cluster's file and readers had to say.
 std::vector<std::string> report_notes(const ScheduleReport& report, const std::vector<PolicyRow>& rows);
 
 Json to_json(const ScheduleReport& report);

@@ -89,10 +89,48 @@ TEST(ScheduleText, SaysWhatBecameOfTheJobs) {
   const std::string text = to_text(small_report());
   EXPECT_THAT(text, HasSubstr("5 jobs of by hand, 3 nodes with 16 cores\n"));
   EXPECT_THAT(text, HasSubstr("cost, EUR"));
-  EXPECT_THAT(text, HasSubstr("note: fcfs: 1 killed at their limit, 1 gave up before they started, 1 fit nowhere\n"));
+  EXPECT_THAT(text, HasSubstr("note: fcfs: 1 killed at their limit, 1 gave up before they started\n"));
   EXPECT_THAT(text, HasSubstr("50.0%"));
   EXPECT_THAT(text, HasSubstr("note: a note\n"));
   EXPECT_THAT(to_text(ScheduleReport{}), HasSubstr("0 jobs"));
+}
+
+TEST(ScheduleText, HasPlatformsAsRowsAndResourcesApart) {
+  ScheduleReport report = small_report();
+  report.cluster.note = "prices of May";
+  report.cluster.groups[1].cores_per_node = 0;
+  report.cluster.groups[1].gpus_per_node = 4;
+  for (PolicyRun& item : report.runs) {
+    item.summary.groups[1].core_utilisation = kUnknown;
+    item.summary.groups[1].gpu_utilisation = 0.09;
+  }
+  const std::vector<PolicyRow> rows = policy_rows(report);
+  const ReportTable table = report_tables(report, rows)[3];
+  EXPECT_EQ(table.row_title, "platform");
+  EXPECT_THAT(table.titles, ElementsAre("random", "fcfs", "oracle"));
+  ASSERT_THAT(table.rows, SizeIs(2));
+  EXPECT_EQ(table.rows[0][0], "slow");
+  EXPECT_THAT(table.rows[1], ElementsAre("fast, GPUs", "9.0%", "9.0%", "9.0%"));
+  EXPECT_THAT(report_notes(report, rows), testing::Contains("cluster: prices of May"));
+  EXPECT_EQ(to_json(report)["notes"][0], "cluster: prices of May");
+
+  report.cluster.groups[1].cores_per_node = 8;
+  EXPECT_EQ(report_tables(report, rows)[3].rows[1][0], "fast, cores");
+  EXPECT_EQ(report_tables(report, rows)[3].rows[2][0], "fast, GPUs");
+}
+
+TEST(ScheduleText, PutsManyPoliciesIntoSeveralTables) {
+  ScheduleReport report = small_report();
+  report.runs.clear();
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}) {
+    report.runs.push_back(run(name, 1, 100, 100));
+  }
+  const std::vector<PolicyRow> rows = policy_rows(report);
+  const auto tables = report_tables(report, rows);
+  ASSERT_THAT(tables, SizeIs(5));
+  EXPECT_THAT(tables[3].titles, SizeIs(9));
+  EXPECT_THAT(tables[4].titles, ElementsAre("j"));
+  EXPECT_THAT(tables[4].rows[0], SizeIs(2));
 }
 
 TEST(ScheduleCsv, HasALineForEachJobAndPolicy) {

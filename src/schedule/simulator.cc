@@ -65,8 +65,8 @@ class Simulation {
       dispatch();
     }
     if (impossible_ > 0) {
-      outcome_.notes.push_back(fmt::format("{} job{} fit no node or can run on no platform of the cluster", impossible_,
-                                           impossible_ == 1 ? "" : "s"));
+      outcome_.notes.push_back(fmt::format("{} job{} fit no node, or can run on no platform of the cluster",
+                                           impossible_, impossible_ == 1 ? "" : "s"));
     }
     return std::move(outcome_);
   }

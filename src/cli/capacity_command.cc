@@ -1,0 +1,252 @@
+// perfcast capacity: how many nodes of each platform a stream of jobs needs.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/csv.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/schedule_inputs.h"
+#include "cli/table_options.h"
+#include "collect/duration.h"
+#include "schedule/capacity.h"
+#include "schedule/capacity_report.h"
+#include "schedule/demand.h"
+#include "schedule/job_mix.h"
+#include "schedule/policy_comparison.h"
+
+namespace perfcast {
+namespace {
+
+constexpr int64_t kSeeds = 3;
+
+struct CapacityArguments {
+  ScheduleArguments inputs;
+  std::vector<std::string> objectives, growth = {"1,1.25,1.5,2"}, errors = {"0,0.1,0.2,0.5,1"};
+  std::optional<double> budget;
+  CapacityGoal goal = CapacityGoal::kCost;
+  std::string policy = info(Policy::kMinimumCompletion).name;
+  std::optional<int64_t> seeds, at_most;
+  bool unbounded = false, strict = false, no_kill = false;
+  CapacityRequest request;  // of what is passed on as it is
+};
+
+// As people write them, and as in JSON.
+constexpr std::pair<const char*, ServiceMetric> kObjectives[] = {
+    {"p99-wait", ServiceMetric::kP99Wait},
+    {"mean-wait", ServiceMetric::kMeanWait},
+    {"mean-slowdown", ServiceMetric::kMeanBoundedSlowdown},
+    {"deadline-share", ServiceMetric::kDeadlineShare},
+};
+
+Result<ServiceObjective> parse_objective(const std::string& text) {
+  const size_t sign = text.find('=');
+  const std::string name = text.substr(0, sign);
+  std::vector<std::string> names;
+  for (const auto& [known, metric] : kObjectives) {
+    names.emplace_back(known);
+    if (name != known) continue;
+    const std::string target = sign == std::string::npos ? "" : text.substr(sign + 1);
+    std::optional<double> value = parse_number(target);
+    if (!value && info(metric).is_time) {
+      const auto duration_s = parse_duration_s(target, "--objective");
+      if (duration_s) value = *duration_s;
+    }
+    if (!value) {
+      return Error{"bad-usage", "'" + printable(target) + "' is no target of " + name, "--objective",
+                   name + (info(metric).is_time    ? "=60s, 2m, 500ms, 1h, or seconds"
+                           : info(metric).at_least ? "=0.99"
+                                                   : "=5")};
+    }
+    return service_objective(info(metric).name, *value);
+  }
+  return Error{"bad-usage", "'" + printable(name) + "' is no objective", "--objective",
+               "NAME=TARGET, of " + nearest_names(name, names, names.size())};
+}
+
+Result<Policy> parse_policy(const std::string& name) {
+  if (Status known = check_policies({name}); !known) return known.error();
+  const auto policy = policy_named(name);
+  if (policy) return *policy;
+  std::vector<std::string> names;
+  for (const PolicyInfo& each : policies()) names.emplace_back(each.name);
+  return Error{"bad-usage", "policy " + name + " preempts jobs, and plans are made for those that don't", "--policy",
+               "one of: " + join(names, ", ")};
+}
+
+// "none" turns a list off.
+Result<std::vector<double>> ratios_or_none(const std::vector<std::string>& texts, const char* option,
+                                           const char* example) {
+  if (list_of(texts) == std::vector<std::string>{"none"}) return std::vector<double>();
+  return parse_ratios(texts, option, std::string(example) + ", or none");
+}
+
+bool goes_by_forecasts(Policy policy) {
+  for (const AnyPolicy& each : all_policies()) {
+    if (each.name == info(policy).name) return each.uses_forecasts;
+  }
+  return false;
+}
+
+// What of the request is said on the command line alone.
+Result<CapacityRequest> request_of(const CapacityArguments& arguments) {
+  CapacityRequest request = arguments.request;
+  for (const std::string& text : arguments.objectives) {
+    const auto objective = parse_objective(text);
+    if (!objective) return objective.error();
+    request.objectives.push_back(*objective);
+  }
+  const auto policy = parse_policy(arguments.policy);
+  if (!policy) return policy.error();
+  request.policy = *policy;
+  auto growth = ratios_or_none(arguments.growth, "--growth", "1,1.25,1.5,2");
+  if (!growth) return growth.error();
+  request.growth = std::move(*growth);
+  auto errors = ratios_or_none(arguments.errors, "--forecast-error", "0,0.1,0.2,0.5,1");
+  if (!errors) return errors.error();
+  request.errors = std::move(*errors);
+  request.goal = arguments.goal;
+  request.rule = arguments.strict ? SeedRule::kAll : SeedRule::kMedian;
+  request.simulation.kill_at_limit = !arguments.no_kill;
+  if (arguments.budget) request.budget_per_hour = *arguments.budget;
+  if (arguments.inputs.mix && !arguments.inputs.load && !arguments.inputs.jobs_per_hour) {
+    return Error{"bad-usage", "nothing says how fast the jobs come", "--jobs-per-hour",
+                 "--jobs-per-hour R, or --load L: so much of what the cluster as given could carry at most"};
+  }
+  return request;
+}
+
+void take_inputs(CapacityRequest& request, const CapacityArguments& arguments, const CommonOptions& common,
+                 const ScheduleInputs& inputs) {
+  request.candidates = inputs.cluster.groups;
+  for (NodeGroup& candidate : request.candidates) {
+    if (arguments.unbounded) candidate.nodes = kAnyNumber;
+    if (arguments.at_most) candidate.nodes = *arguments.at_most;
+  }
+  request.currency = inputs.cluster.currency;
+  request.arrivals_per_s = inputs.arrivals_per_s;
+  request.demand = [jobs = inputs.jobs](double rate_factor, uint64_t seed) {
+    auto workload = jobs(seed);
+    if (workload) scale_arrivals(*workload, rate_factor);
+    return workload;
+  };
+  // A trace is the same for every seed.
+  const int64_t seeds = arguments.seeds.value_or(inputs.generated ? kSeeds : 1);
+  request.seeds.clear();
+  for (int64_t i = 0; i < seeds; ++i) request.seeds.push_back(common.seed + static_cast<uint64_t>(i));
+  if (!request.errors.empty() && goes_by_forecasts(request.policy)) {
+    request.perturb = [](Workload& workload, double error_ratio, uint64_t seed) {
+      PerturbOptions wrong;
+      wrong.error_ratio = error_ratio;
+      wrong.seed = seed;
+      return perturb_forecasts(workload, wrong);
+    };
+  }
+}
+
+std::vector<std::string> notes_on(const CapacityArguments& arguments, const CapacityRequest& request,
+                                  const ScheduleInputs& inputs) {
+  std::vector<std::string> notes = {"jobs: " + printable(inputs.source)};
+  if (!inputs.cluster.note.empty()) notes.push_back("cluster: " + printable(inputs.cluster.note));
+  if (arguments.inputs.mix && !arguments.inputs.jobs_per_hour) {
+    notes.push_back(fmt::format("the load of {} is of what the cluster as given ({} nodes) could carry at most",
+                                *arguments.inputs.load, inputs.cluster.nodes()));
+  }
+  if (!inputs.generated && request.seeds.size() > 1) {
+    notes.emplace_back("a trace is the same for every seed; they differ in what policies draw");
+  }
+  if (!request.errors.empty() && !request.perturb) {
+    notes.push_back(fmt::format("policy {} knows no forecast: their error changes nothing", info(request.policy).name));
+  }
+  return notes;
+}
+
+int run_capacity(const CommandContext& context, const CapacityArguments& arguments) {
+  const CommonOptions& common = context.options;
+  auto request = request_of(arguments);
+  if (!request) return report_error(request.error(), common);
+  const auto inputs = read_schedule_inputs(common, arguments.inputs);
+  if (!inputs) return report_error(inputs.error(), common);
+  take_inputs(*request, arguments, common, *inputs);
+
+  ProgressLine progress(common);
+  request->progress = [&progress, goal = request->goal](const CapacityProgress& now) {
+    progress.show(fmt::format(
+        "{}: {} simulations{}", now.stage, now.simulations,
+        std::isnan(now.best_value) ? "" : fmt::format(", best so far {:.4g} ({})", now.best_value, name_of(goal))));
+  };
+  auto answer = plan_capacity(*request);
+  if (!answer) {
+    Error error = answer.error();
+    if (error.code == "no-deadline") error.expected += ": a column deadline_s, or --deadline-factor F";
+    return report_error(error, common);
+  }
+  const std::vector<std::string> notes = notes_on(arguments, *request, *inputs);
+  answer->notes.insert(answer->notes.begin(), notes.begin(), notes.end());
+  return write_result(common.json ? to_text(capacity_json(*answer)) : capacity_text(*answer), common);
+}
+
+void add_objective_options(CLI::App& verb, CapacityArguments& arguments) {
+  const char* const aim = "What is asked of the plan";
+  verb.add_option("--objective", arguments.objectives,
+                  "p99-wait=60s, mean-wait=10s, mean-slowdown=5 at most, or deadline-share=0.99 at least (repeatable)")
+      ->required()
+      ->group(aim);
+  verb.add_option("--minimise", arguments.goal, "cost, nodes or power (default: cost)")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, CapacityGoal>{
+          {"cost", CapacityGoal::kCost}, {"nodes", CapacityGoal::kNodes}, {"power", CapacityGoal::kPower}}))
+      ->group(aim);
+  verb.add_option("--budget", arguments.budget, "Most that all nodes may cost, an hour")
+      ->check(CLI::NonNegativeNumber)
+      ->group(aim);
+  CLI::Option* at_most = verb.add_option("--at-most", arguments.at_most,
+                                         "Nodes of each platform that can be had, instead of the cluster's numbers")
+                             ->check(CLI::Range(int64_t{1}, int64_t{1000000}))
+                             ->group(aim);
+  verb.add_flag("--unbounded", arguments.unbounded, "Any number of nodes of each platform can be had")
+      ->excludes(at_most)
+      ->group(aim);
+  verb.add_flag("--strict", arguments.strict, "Every seed meets the objectives, not only the median")->group(aim);
+}
+
+}  // namespace
+
+void add_capacity_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<CapacityArguments>();
+  CLI::App* verb = app.add_subcommand("capacity", "How many nodes of each platform a load needs");
+  verb->footer(
+      "The cluster's groups are the candidates, their nodes the most that can be had. A trace comes at its own rate,\n"
+      "times --rate-factor. See docs/SCHEDULE.md.");
+  add_objective_options(*verb, *arguments);
+  add_schedule_options(*verb, arguments->inputs);
+  verb->add_option("--policy", arguments->policy, "How jobs are placed; see schedule simulate --help")
+      ->capture_default_str();
+  verb->add_option("--seeds", arguments->seeds,
+                   "Samples of the jobs, with seeds --seed, --seed + 1, ... (default: 3; "
+                   "of a trace 1)")
+      ->check(CLI::Range(1, 1000));
+  verb->add_option("--growth", arguments->growth, "What if the load grows: factors, each planned anew; or none")
+      ->capture_default_str();
+  verb->add_option("--forecast-error", arguments->errors,
+                   "The plan again with forecasts wrong by these ratios on average; or none")
+      ->capture_default_str();
+  verb->add_option("--warmup", arguments->request.warmup_share, "Share of the jobs, the first, that don't count")
+      ->check(CLI::Range(0.0, 0.99))
+      ->capture_default_str();
+  verb->add_option("--most-plans", arguments->request.most_plans, "Plans simulated in one search")
+      ->check(CLI::Range(int64_t{1}, int64_t{1000000}))
+      ->capture_default_str();
+  verb->add_flag("--backfill", arguments->request.simulation.backfill, "EASY backfilling under every policy");
+  verb->add_flag("--no-kill", arguments->no_kill, "Let jobs run past their limits");
+  add_common_options(*verb, context);
+  verb->callback(
+      [arguments, &context] { context.run = [arguments, &context] { return run_capacity(context, *arguments); }; });
+}
+
+}  // namespace perfcast
