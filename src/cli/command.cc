@@ -46,7 +46,7 @@ std::string shipped_file(const std::string& name) {
   std::error_code problem;
   const auto binary = std::filesystem::read_symlink("/proc/self/exe", problem);
   if (!problem) {
-    const std::string installed = (binary.parent_path().parent_path() / "share" / "perfcast" / name).string();
+    std::string installed = (binary.parent_path().parent_path() / "share" / "perfcast" / name).string();
     if (is_there(installed)) return installed;
   }
   return std::string(PERFCAST_SOURCE_SHARE) + "/" + name;

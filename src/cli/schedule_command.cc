@@ -39,7 +39,7 @@ Status check_outputs(const SimulateArguments& arguments, const CommonOptions& co
     if (file.empty()) continue;
     for (const auto& [other, taken] : files) {
       if (!same_file(taken, file)) continue;
-      return Error{"bad-usage", other + " and " + option + " would go to the same place, " + file, option,
+      return Error{"bad-usage", fmt::format("{} and {} would go to the same place, {}", other, option, file), option,
                    "another file"};
     }
     files.emplace_back(option, file);
@@ -51,7 +51,7 @@ Status write_side_files(const SimulateArguments& arguments, const ScheduleReport
   std::string text;
   const TextSink append = [&text](std::string_view piece) { text += piece; };
   const auto write = [&text](const std::string& file) {
-    const Status status = write_file_atomically(file, text);
+    Status status = write_file_atomically(file, text);
     text.clear();
     return status;
   };

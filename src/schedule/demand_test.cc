@@ -35,8 +35,8 @@ TEST(ScaleArrivals, SpreadsThemOutBelowOne) {
 
 TEST(SetDeadlines, AllowsAMultipleOfTheFastestTime) {
   Workload workload = small_workload();
-  workload.jobs[3].cores = 5;   // slow has nodes of 4
-  workload.time_s[3 * 2] = 15;  // on fast; on slow 20
+  workload.jobs[3].cores = 5;  // slow has nodes of 4
+  workload.time_s[6] = 15;     // on fast; on slow 20
   ASSERT_TRUE(set_deadlines(workload, small_cluster(), 3).ok());
   EXPECT_DOUBLE_EQ(workload.jobs[0].deadline_s, 150);
   EXPECT_DOUBLE_EQ(workload.jobs[1].deadline_s, 10 + 3 * 40);  // killed at 40 s on either
