@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -99,6 +100,15 @@ int run_simulate(const CommandContext& context, SimulateArguments& arguments) {
   if (!arguments.trace.empty() && arguments.trace_policy.empty()) {
     arguments.trace_policy = options.policies.empty() ? "mct" : options.policies.front();
   }
+  if (!arguments.trace_policy.empty()) {
+    const auto& named = options.policies;
+    Status known = check_policies({arguments.trace_policy});
+    if (known && !named.empty() && std::find(named.begin(), named.end(), arguments.trace_policy) == named.end()) {
+      known = Error{"bad-usage", "'" + arguments.trace_policy + "' is not simulated", "--trace-policy",
+                    "one of those in --policies"};
+    }
+    if (!known) return report_error(known.error(), common);
+  }
   auto inputs = read_schedule_inputs(common, arguments.inputs);
   if (!inputs) return report_error(inputs.error(), common);
 
@@ -110,7 +120,7 @@ int run_simulate(const CommandContext& context, SimulateArguments& arguments) {
     return report_error({"no-forecast", "no policy can be used: " + join(report->notes, "; "), "", "see --policies"},
                         common);
   }
-  const double load = offered_load(report->workload, report->cluster);
+  const double load = offered_load(report->workload, report->cluster, options.simulation.kill_at_limit);
   if (inputs->generated) report->workload.source = inputs->source;
   if (!std::isnan(load)) {
     report->notes.push_back(fmt::format("offered load {:.2f} of the most that any policy could carry{}", load,

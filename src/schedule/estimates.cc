@@ -27,25 +27,36 @@ double Estimates::estimate_s(size_t job, size_t group) const {
   const auto column = static_cast<size_t>(columns_[group]);
   if (std::isnan(workload_->time_s[job * workload_->platforms.size() + column])) return kUnknown;
   const double first = read(first_, job, column);
-  return std::isnan(first) ? read(second_, job, column) : first;
+  return capped(std::isnan(first) ? read(second_, job, column) : first, job);
+}
+
+double Estimates::capped(double seconds, size_t job) const {
+  const double limit_s = workload_->jobs[job].limit_s;
+  return capped_ && limit_s < seconds ? limit_s : seconds;
 }
 
 double Estimates::cautious_s(size_t job, size_t group) const {
   if (policy_ != Policy::kMinimumCompletionSafe) return estimate_s(job, group);
-  const double upper = workload_->upper_s[job * workload_->platforms.size() + static_cast<size_t>(columns_[group])];
-  return std::isnan(upper) ? estimate_s(job, group) : upper;
+  const double upper = workload_->row(workload_->upper_s, job)[static_cast<size_t>(columns_[group])];
+  return std::isnan(upper) ? estimate_s(job, group) : capped(upper, job);
 }
 
 double Estimates::expense(size_t job, size_t group) const {
   if (weight_ == 0) return 1;
   const NodeGroup& nodes = cluster_->groups[group];
   const JobRequest& request = workload_->jobs[job];
+  const double estimate = estimate_s(job, group);
   const double share = request.gpus > 0
                            ? static_cast<double>(request.gpus) / static_cast<double>(nodes.gpus_per_node)
                            : static_cast<double>(request.cores) / static_cast<double>(nodes.cores_per_node);
-  const double rate =
-      policy_ == Policy::kMinimumCompletionCost ? nodes.price_per_node_hour / 3600 : nodes.busy_w_per_node;
-  return share * rate * estimate_s(job, group);
+  if (policy_ == Policy::kMinimumCompletionCost) return share * nodes.price_per_node_hour / 3600 * estimate;
+  if (!workload_->energy_joules.empty()) {
+    const auto column = static_cast<size_t>(columns_[group]);
+    const double joules = workload_->row(workload_->energy_joules, job)[column];
+    const double time_s = workload_->times(job)[column];
+    if (!std::isnan(joules)) return time_s > 0 ? joules / time_s * estimate : joules;
+  }
+  return share * (nodes.busy_w_per_node - nodes.idle_w_per_node) * estimate;
 }
 
 std::vector<int32_t> Estimates::platform_ranks(double tie_ratio) const {
@@ -55,7 +66,7 @@ std::vector<int32_t> Estimates::platform_ranks(double tie_ratio) const {
   for (size_t job = 0; job < workload_->size(); ++job) {
     std::vector<double> logs;
     for (size_t group = 0; group < groups; ++group) {
-      const double seconds = estimate_s(job, group);
+      const double seconds = workload_->times(job)[static_cast<size_t>(columns_[group])];
       if (seconds > 0) logs.push_back(std::log(seconds));
     }
     if (logs.size() != groups) continue;  // means over other jobs would not compare
@@ -78,22 +89,24 @@ std::vector<int32_t> Estimates::platform_ranks(double tie_ratio) const {
 }
 
 Result<Estimates> Estimates::make(const Cluster& cluster, const Workload& workload, Policy policy,
-                                  const std::vector<int32_t>& columns, double weight) {
+                                  const std::vector<int32_t>& columns, const SimulationOptions& options,
+                                  bool backfills) {
   Estimates estimates;
   estimates.cluster_ = &cluster;
   estimates.workload_ = &workload;
   estimates.columns_ = columns;
   estimates.policy_ = policy;
+  estimates.capped_ = options.kill_at_limit;
   const std::string name = info(policy).name;
   switch (policy) {
+    case Policy::kOracle:
+      return estimates;  // true times
     case Policy::kFcfs:
     case Policy::kRoundRobin:
     case Policy::kRandom:
-    case Policy::kOracle:
-      return estimates;  // true times: the first three use them for nothing but where a job can run
     case Policy::kFastestFirst:
-      estimates.first_ = workload.forecast_s.empty() ? Source::kTime : Source::kForecast;
-      return estimates;
+      if (!backfills) return estimates;  // they use times for nothing but where a job can run
+      [[fallthrough]];
     case Policy::kEasy:
       estimates.first_ = Source::kLimit;
       estimates.second_ = Source::kForecast;
@@ -106,17 +119,19 @@ Result<Estimates> Estimates::make(const Cluster& cluster, const Workload& worklo
     return Error{"no-interval", "the jobs have no intervals, which " + name + " goes by", workload.source,
                  "upper_s of each job and platform, or another policy"};
   }
-  if (policy == Policy::kMinimumCompletionEnergy || policy == Policy::kMinimumCompletionCost) {
-    const bool cost = policy == Policy::kMinimumCompletionCost;
-    estimates.weight_ = weight;
+  const bool by_cost = policy == Policy::kMinimumCompletionCost;
+  if (by_cost || (policy == Policy::kMinimumCompletionEnergy && workload.energy_joules.empty())) {
     for (const NodeGroup& group : cluster.groups) {
-      if (!std::isnan(cost ? group.price_per_node_hour : group.busy_w_per_node)) continue;
-      return Error{cost ? "no-price" : "no-power",
+      if (!std::isnan(by_cost ? group.price_per_node_hour : group.busy_w_per_node - group.idle_w_per_node)) continue;
+      return Error{by_cost ? "no-price" : "no-power",
                    fmt::format("'{}' has no {}, which {} goes by", printable(group.platform),
-                               cost ? "price" : "busy power", name),
-                   "the cluster", fmt::format("{} of every group", cost ? "price_per_node_hour" : "busy_w_per_node")};
+                               by_cost ? "price" : "idle and busy power", name),
+                   "the cluster",
+                   by_cost ? "price_per_node_hour of every group"
+                           : "idle_w_per_node and busy_w_per_node of every group, or energy_joules of the jobs"};
     }
   }
+  if (by_cost || policy == Policy::kMinimumCompletionEnergy) estimates.weight_ = options.weight;
   for (size_t job = 0; job < workload.size(); ++job) {
     bool runs = false;
     bool known = false;
@@ -127,8 +142,8 @@ Result<Estimates> Estimates::make(const Cluster& cluster, const Workload& worklo
     if (runs && !known) {
       return Error{"no-forecast", fmt::format("job {} has neither a forecast nor a limit", workload.jobs[job].id),
                    workload.source,
-                   "forecast_s on a platform, or limit_s, of every job; without them: fcfs, " +
-                       std::string("round-robin, random, fastest-first, oracle")};
+                   "forecast_s on a platform, or limit_s, of every job; without them: fcfs, round-robin, random, "
+                   "fastest-first without backfilling, oracle"};
     }
   }
   return estimates;

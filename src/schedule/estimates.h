@@ -7,28 +7,31 @@
 #include "base/result.h"
 #include "schedule/cluster.h"
 #include "schedule/policy.h"
+#include "schedule/simulator.h"
 #include "schedule/workload.h"
 
 namespace perfcast {
 
 class Estimates {
  public:
-  // `columns`: match_platforms(). "no-forecast", "no-interval", "no-power", "no-price": the policy needs what is
-  // absent.
+  // `columns`: match_platforms(). `backfills`: the queue is backfilled, which takes an estimate under every policy.
+  // "no-forecast", "no-interval", "no-power", "no-price": the policy needs what is absent.
   static Result<Estimates> make(const Cluster& cluster, const Workload& workload, Policy policy,
-                                const std::vector<int32_t>& columns, double weight);
+                                const std::vector<int32_t>& columns, const SimulationOptions& options, bool backfills);
 
   // Whether the job can run on the group at all, and the policy knows something of it there.
   bool known(size_t job, size_t group) const { return estimate_s(job, group) >= 0; }
-  // Seconds; NaN where the job can't run or nothing is known.
+  // Seconds, never more than the limit where jobs are killed there; NaN where the job can't run or nothing is known.
   double estimate_s(size_t job, size_t group) const;
   // What the job's own run counts for where completion times are compared: the upper end under mct-safe.
   double cautious_s(size_t job, size_t group) const;
-  // Joules or price of the job there: a core's share of a busy node; 1 where the policy weighs nothing.
+  // What the job adds there: joules above idle (its own where the workload has them, else its share of busy - idle
+  // power), or its share of the node's price; 1 where the policy weighs nothing.
   double expense(size_t job, size_t group) const;
   // Exponent of expense in a score of completion^(1 - weight) x expense^weight; 0: completion alone.
   double weight() const { return weight_; }
-  // Groups from the fastest platform on average to the slowest, as ranks: equal within 1% share one.
+  // Groups from the platform that is truly the fastest on average to the slowest, as any benchmark tells, as ranks:
+  // equal within the ratio share one.
   std::vector<int32_t> platform_ranks(double tie_ratio) const;
 
  private:
@@ -40,6 +43,8 @@ class Estimates {
   Source first_ = Source::kTime;
   Source second_ = Source::kTime;
   double weight_ = 0;
+  bool capped_ = true;  // at the limit
+  double capped(double seconds, size_t job) const;
   double read(Source source, size_t job, size_t column) const;
 };
 

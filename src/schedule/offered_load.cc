@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "schedule/fluid_capacity.h"
+#include "schedule/node_pool.h"
 
 namespace perfcast {
 namespace {
@@ -16,6 +19,42 @@ std::vector<double> capacity_of(const Cluster& cluster, bool gpus) {
     capacity.push_back(static_cast<double>(gpus ? group.gpus() : group.cores()));
   }
   return capacity;
+}
+
+using UnitSeconds = std::vector<double>;  // [groups] core-seconds (GPU-seconds) of a job there; NaN: can't run
+
+// Jobs by the proportions of their times, told apart as finely as a linear program of moderate size can.
+std::vector<FluidKind> kinds_of(const std::vector<UnitSeconds>& jobs) {
+  constexpr size_t kMostKinds = 300;
+  struct Sum {
+    double jobs = 0;
+    UnitSeconds seconds;
+  };
+  std::map<std::vector<int64_t>, Sum> sums;
+  for (double width = 1e-3; sums.empty() || sums.size() > kMostKinds; width *= 4) {
+    sums.clear();
+    for (const UnitSeconds& job : jobs) {
+      const auto known = [](double seconds) { return seconds > 0; };  // false for NaN
+      const auto first = std::find_if(job.begin(), job.end(), known);
+      std::vector<int64_t> key;
+      for (const double seconds : job) {
+        key.push_back(std::isnan(seconds) ? INT64_MIN
+                      : seconds == 0      ? INT64_MAX
+                                          : std::llround(std::log(seconds / *first) / width));
+      }
+      Sum& sum = sums[std::move(key)];
+      sum.jobs += 1;
+      sum.seconds.resize(job.size(), 0);
+      for (size_t g = 0; g < job.size(); ++g) sum.seconds[g] += job[g];
+    }
+    if (width > 1e3) break;
+  }
+  std::vector<FluidKind> kinds;
+  for (auto& [key, sum] : sums) {
+    for (double& seconds : sum.seconds) seconds /= sum.jobs;
+    kinds.push_back({sum.jobs, std::move(sum.seconds)});
+  }
+  return kinds;
 }
 
 }  // namespace
@@ -46,41 +85,32 @@ Result<double> highest_rate_per_s(const ProgramMix& mix, const Cluster& cluster)
   return most->jobs_per_s;
 }
 
-double offered_load(const Workload& workload, const Cluster& cluster) {
+double offered_load(const Workload& workload, const Cluster& cluster, bool kill_at_limit) {
   const auto columns = match_platforms(cluster, workload);
-  if (!columns || workload.jobs.size() < 2 || cluster.groups.size() > 64) return kUnknown;
+  if (!columns || workload.jobs.size() < 2) return kUnknown;
   const bool gpus = workload.jobs.front().gpus > 0;
-  struct Sum {
-    double jobs = 0;
-    std::vector<double> unit_seconds;
-  };
-  std::map<std::pair<int32_t, uint64_t>, Sum> sums;
-  double counted = 0;
+  std::vector<NodePool> pools;
+  for (const NodeGroup& group : cluster.groups) pools.emplace_back(group);
+  std::vector<UnitSeconds> jobs;
   for (size_t i = 0; i < workload.size(); ++i) {
     const JobRequest& job = workload.jobs[i];
     if ((job.gpus > 0) != gpus) return kUnknown;
-    uint64_t runs_on = 0;
+    const TaskShape shape(job);
+    UnitSeconds seconds;
+    bool runs = false;
     for (size_t g = 0; g < columns->size(); ++g) {
-      if (!std::isnan(workload.times(i)[static_cast<size_t>((*columns)[g])])) runs_on |= uint64_t{1} << g;
+      double time_s = workload.times(i)[static_cast<size_t>((*columns)[g])];
+      if (kill_at_limit && job.limit_s < time_s) time_s = job.limit_s;
+      seconds.push_back(pools[g].fits_when_empty(shape) ? time_s * (gpus ? job.gpus : job.cores) : kUnknown);
+      runs = runs || !std::isnan(seconds.back());
     }
-    if (runs_on == 0) continue;
-    Sum& sum = sums[{job.program, runs_on}];
-    sum.unit_seconds.resize(columns->size(), 0);
-    sum.jobs += 1;
-    counted += 1;
-    for (size_t g = 0; g < columns->size(); ++g) {
-      sum.unit_seconds[g] += workload.times(i)[static_cast<size_t>((*columns)[g])] * (gpus ? job.gpus : job.cores);
-    }
-  }
-  std::vector<FluidKind> kinds;
-  for (auto& [key, sum] : sums) {
-    for (double& seconds : sum.unit_seconds) seconds /= sum.jobs;
-    kinds.push_back({sum.jobs, sum.unit_seconds});
+    if (runs) jobs.push_back(std::move(seconds));
   }
   const double span_s = workload.jobs.back().arrival_s - workload.jobs.front().arrival_s;
-  const auto most = kinds.empty() ? Error{"bad-mix", "", "", ""} : fluid_capacity(kinds, capacity_of(cluster, gpus));
-  if (!most || !(span_s > 0)) return kUnknown;
-  return (counted - 1) / span_s / most->jobs_per_s;
+  if (jobs.empty() || !(span_s > 0)) return kUnknown;
+  const auto most = fluid_capacity(kinds_of(jobs), capacity_of(cluster, gpus));
+  if (!most) return kUnknown;
+  return static_cast<double>(jobs.size() - 1) / span_s / most->jobs_per_s;
 }
 
 }  // namespace perfcast

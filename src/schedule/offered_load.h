@@ -12,9 +12,9 @@ namespace perfcast {
 // where some programs ask for GPUs and others don't, "missing-platform", "infeasible".
 Result<double> highest_rate_per_s(const ProgramMix& mix, const Cluster& cluster);
 
-// Arrivals per second, first to last, over the highest rate of the same jobs; programs count as kinds, as do jobs that
-// can run on other platforms than the rest of their program. NaN where all arrive at once, some ask for GPUs and others
-// don't, or nothing can run.
-double offered_load(const Workload& workload, const Cluster& cluster);
+// Arrivals per second, first to last, over the highest rate of the same jobs, run times up to their limits where these
+// kill. Jobs whose times stand in the same proportions on the platforms are one kind. NaN where all arrive at once,
+// some ask for GPUs and others don't, or nothing can run.
+double offered_load(const Workload& workload, const Cluster& cluster, bool kill_at_limit = true);
 
 }  // namespace perfcast

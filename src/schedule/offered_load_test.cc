@@ -37,5 +37,20 @@ TEST(OfferedLoad, OfAStreamIsItsRateOverThat) {
   EXPECT_TRUE(std::isnan(offered_load(workload, {{nodes("A", 1, 1)}, ""})));
 }
 
+TEST(OfferedLoad, JobsWithoutAProgramAreNotOneKind) {
+  // Half are at home on A, half on B: each platform has a second of work for every four.
+  WorkloadMaker maker({"A", "B"});
+  for (int i = 0; i <= 1000; ++i) {
+    maker.job(i * 2.0, 1, i % 2 == 0 ? std::vector<double>{100, 1} : std::vector<double>{1, 100});
+  }
+  const Cluster cluster{{nodes("A", 1, 1), nodes("B", 1, 1)}, ""};
+  EXPECT_NEAR(offered_load(maker.workload(), cluster), 0.25, 0.001);
+  // What a limit kills is no load, nor is what fits nowhere.
+  maker.job(2000, 1, {1e9, 1e9}).limit_s = 1;
+  maker.job(2000, 5, {1e9, 1e9});
+  EXPECT_NEAR(offered_load(maker.workload(), cluster), 0.25, 0.002);
+  EXPECT_GT(offered_load(maker.workload(), cluster, false), 1000);
+}
+
 }  // namespace
 }  // namespace perfcast

@@ -12,7 +12,7 @@ constexpr uint64_t bit(size_t group) { return uint64_t{1} << group; }
 }  // namespace
 
 Placement::Placement(const Cluster& cluster, const Workload& workload, Policy policy, const SimulationOptions& options,
-                     const Estimates& estimates)
+                     const Estimates& estimates, bool backfills)
     : cluster_(cluster),
       workload_(workload),
       estimates_(estimates),
@@ -21,8 +21,7 @@ Placement::Placement(const Cluster& cluster, const Workload& workload, Policy po
       random_(options.seed) {
   for (const NodeGroup& group : cluster.groups) {
     size_.push_back(static_cast<double>(group.gpus_per_node > 0 ? group.gpus() : group.cores()));
-    cores_.emplace_back(group.cores());
-    gpus_.emplace_back(group.gpus());
+    backlogs_.emplace_back(group, !backfills);
   }
   turn_.assign(size_.size(), 0);
   order_key_.assign(size_.size(), 0);
@@ -74,57 +73,50 @@ uint64_t Placement::draw(uint64_t feasible) {
   return bit(last);
 }
 
-int64_t Placement::slots(int32_t job) const {
-  const JobRequest& request = workload_.jobs[static_cast<size_t>(job)];
-  return request.gpus > 0 ? request.gpus : request.cores;
-}
-
-Backlog& Placement::backlog(int32_t job, int32_t group) {
-  return (workload_.jobs[static_cast<size_t>(job)].gpus > 0 ? gpus_ : cores_)[static_cast<size_t>(group)];
-}
-
 void Placement::rebuild(int32_t group, const SimulationState& state) {
   const auto index = static_cast<size_t>(group);
-  cores_[index].reset(state.now_s);
-  gpus_[index].reset(state.now_s);
+  Backlog& backlog = backlogs_[index];
+  backlog.reset(state.now_s);
   for (const BelievedEnd& end : state.groups[index].ends) {
     const RunningJob& running = state.running[static_cast<size_t>(end.slot)];
-    const JobRequest& request = workload_.jobs[static_cast<size_t>(running.job)];
-    if (request.cores > 0) cores_[index].occupy(request.cores, std::max(state.now_s, end.at_s));
-    if (request.gpus > 0) gpus_[index].occupy(request.gpus, std::max(state.now_s, end.at_s));
+    backlog.run(workload_.jobs[static_cast<size_t>(running.job)], std::max(state.now_s, end.at_s));
   }
   if (state.groups[index].waiting > 0) {
     for (size_t i = state.first; i < state.queue.size(); ++i) {
       const WaitingJob& waiting = state.queue[i];
       if (waiting.job == kNone || !(waiting.groups & bit(index))) continue;
-      backlog(waiting.job, group)
-          .add(slots(waiting.job), estimates_.estimate_s(static_cast<size_t>(waiting.job), index), state.now_s);
+      const auto job = static_cast<size_t>(waiting.job);
+      backlog.queue(workload_.jobs[job], estimates_.estimate_s(job, index), state.now_s);
     }
   }
   stale_ &= ~bit(index);
 }
 
 uint64_t Placement::first_done(int32_t job, uint64_t feasible, const SimulationState& state) {
+  if ((feasible & (feasible - 1)) == 0) {  // there is no choice: what waits there is added up when somebody has one
+    stale_ |= feasible;
+    return feasible;
+  }
+  const auto index = static_cast<size_t>(job);
+  const JobRequest& request = workload_.jobs[index];
   double least = std::numeric_limits<double>::infinity();
   for (size_t group = 0; group < size_.size(); ++group) {
     order_key_[group] = std::numeric_limits<double>::infinity();
     if (!(feasible & bit(group))) continue;
-    const auto at = static_cast<int32_t>(group);
-    if (stale_ & bit(group)) rebuild(at, state);
-    const double start_s = backlog(job, at).start_s(slots(job), state.now_s);
-    const double completion_s = start_s - state.now_s + estimates_.cautious_s(static_cast<size_t>(job), group);
+    if (stale_ & bit(group)) rebuild(static_cast<int32_t>(group), state);
+    const double start_s = backlogs_[group].start_s(request, state.now_s);
+    const double completion_s = start_s - state.now_s + estimates_.cautious_s(index, group);
     const double weight = estimates_.weight();
-    order_key_[group] = weight == 0 ? completion_s
-                                    : std::pow(completion_s, 1 - weight) *
-                                          std::pow(estimates_.expense(static_cast<size_t>(job), group), weight);
+    order_key_[group] = weight == 0
+                            ? completion_s
+                            : std::pow(completion_s, 1 - weight) * std::pow(estimates_.expense(index, group), weight);
     least = std::min(least, order_key_[group]);
   }
   uint64_t best = 0;
   for (size_t group = 0; group < size_.size(); ++group) {
     if (!(feasible & bit(group)) || order_key_[group] > least * (1 + tie_ratio_)) continue;
     best |= bit(group);
-    const auto at = static_cast<int32_t>(group);
-    backlog(job, at).add(slots(job), estimates_.estimate_s(static_cast<size_t>(job), group), state.now_s);
+    backlogs_[group].queue(request, estimates_.estimate_s(index, group), state.now_s);
   }
   return best;
 }

@@ -15,7 +15,7 @@ namespace perfcast {
 class Placement {
  public:
   Placement(const Cluster& cluster, const Workload& workload, Policy policy, const SimulationOptions& options,
-            const Estimates& estimates);
+            const Estimates& estimates, bool backfills);
 
   // `feasible`: groups that can run the job. Returns those where it may start, never none.
   uint64_t choose(int32_t job, uint64_t feasible, const SimulationState& state);
@@ -32,8 +32,6 @@ class Placement {
   uint64_t draw(uint64_t feasible);
   uint64_t first_done(int32_t job, uint64_t feasible, const SimulationState& state);
   void rebuild(int32_t group, const SimulationState& state);
-  Backlog& backlog(int32_t job, int32_t group);
-  int64_t slots(int32_t job) const;
 
   const Cluster& cluster_;
   const Workload& workload_;
@@ -43,7 +41,7 @@ class Placement {
   Random random_;
   std::vector<double> size_, turn_;  // per group: cores and GPUs; round robin's account
   std::vector<int32_t> ranks_;
-  std::vector<Backlog> cores_, gpus_;  // per group
+  std::vector<Backlog> backlogs_;  // per group
   uint64_t stale_ = ~uint64_t{0};
   std::vector<int32_t> order_;
   std::vector<double> order_key_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -33,6 +34,7 @@ Result<Outcome> run_policy(const Cluster& cluster, const Workload& workload, con
     if (!share) return share.error();
     RoundOptions rounds = options.rounds;
     rounds.segments = true;  // what a preempted job used can't be told without
+    rounds.kill_at_limit = options.simulation.kill_at_limit;
     return simulate_rounds(cluster, workload, *share, rounds);
   }
   const auto plain = policy_named(policy.name);
@@ -43,8 +45,18 @@ Result<Outcome> run_policy(const Cluster& cluster, const Workload& workload, con
   return simulate(cluster, workload, *plain, simulation);
 }
 
+// Backfilling goes by the time asked for; where jobs don't say, by the forecast.
+bool goes_by_forecasts(const AnyPolicy& policy, const Workload& workload, const ComparisonOptions& options) {
+  if (policy.uses_forecasts || policy.preempts || policy.name == info(Policy::kOracle).name) {
+    return policy.uses_forecasts;
+  }
+  if (!options.simulation.backfill && policy.name != info(Policy::kEasy).name) return false;
+  return std::any_of(workload.jobs.begin(), workload.jobs.end(),
+                     [](const JobRequest& job) { return std::isnan(job.limit_s); });
+}
+
 bool lacks_a_figure(const Error& error) {
-  static const std::set<std::string> kCodes = {"no-forecast", "no-interval", "no-power", "no-price"};
+  static const std::set<std::string> kCodes = {"no-forecast", "no-interval", "no-power", "no-price", "too-many-rounds"};
   return kCodes.contains(error.code);
 }
 
@@ -154,14 +166,18 @@ Result<ErrorSweep> sweep_errors(const Cluster& cluster, const WorkloadSource& so
   ErrorSweep sweep;
   std::vector<AnyPolicy> blind;
   std::vector<AnyPolicy> informed;
-  for (const AnyPolicy& policy : *policies) (policy.uses_forecasts ? informed : blind).push_back(policy);
-  for (const AnyPolicy& policy : blind) {
-    if (policy.name != info(Policy::kOracle).name) sweep.forecast_free.push_back(policy.name);
-  }
   for (int64_t repetition = 0; repetition < options.seeds; ++repetition) {
     const uint64_t seed = options.seed + static_cast<uint64_t>(repetition);
     auto workload = source(seed);
     if (!workload) return workload.error();
+    if (repetition == 0) {
+      for (const AnyPolicy& policy : *policies) {
+        (goes_by_forecasts(policy, *workload, options) ? informed : blind).push_back(policy);
+      }
+      for (const AnyPolicy& policy : blind) {
+        if (policy.name != info(Policy::kOracle).name) sweep.forecast_free.push_back(policy.name);
+      }
+    }
     const auto add = [&](const std::vector<AnyPolicy>& group, const std::vector<double>& errors,
                          const std::string& what) -> Status {
       const auto outcomes = run_all(cluster, *workload, group, options, seed, false, what);

@@ -104,6 +104,37 @@ TEST(PolicyComparison, NamesAreUniqueAndUnknownOnesNamed) {
   EXPECT_THAT(unknown.error().expected, HasSubstr("easy"));
 }
 
+TEST(PolicyComparison, BackfillingByForecastsIsNotForecastFree) {
+  ComparisonOptions options;
+  options.policies = {"fcfs", "easy", "fastest-first", "easy-forecast"};
+  const auto without_limits = sweep_errors(kCluster, stream(), options, {0, 1});
+  ASSERT_TRUE(without_limits) << to_text(without_limits.error());
+  EXPECT_THAT(without_limits->forecast_free, ElementsAre("fcfs", "fastest-first"));
+  const WorkloadSource limited = [](uint64_t seed) {
+    auto workload = stream()(seed);
+    for (JobRequest& job : workload->jobs) job.limit_s = 100;
+    return workload;
+  };
+  const auto with_limits = sweep_errors(kCluster, limited, options, {0, 1});
+  ASSERT_TRUE(with_limits);
+  EXPECT_THAT(with_limits->forecast_free, ElementsAre("fcfs", "easy", "fastest-first"));
+}
+
+TEST(PolicyComparison, LimitsKillUnderEveryPolicyOrUnderNone) {
+  const WorkloadSource limited = [](uint64_t seed) {
+    auto workload = stream()(seed);
+    for (JobRequest& job : workload->jobs) job.limit_s = 5;
+    return workload;
+  };
+  for (const bool kill : {true, false}) {
+    ComparisonOptions options;
+    options.simulation.kill_at_limit = kill;
+    const auto report = compare_policies(kCluster, limited, options);
+    ASSERT_TRUE(report);
+    for (const PolicyRun& run : report->runs) EXPECT_EQ(run.summary.killed, kill ? 400 : 0) << run.summary.policy;
+  }
+}
+
 TEST(PolicyComparison, WithoutErrorMctIsTheOracleAndErrorsCost) {
   ComparisonOptions options;
   options.policies = {"fcfs", "mct", "oracle"};

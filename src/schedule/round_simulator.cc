@@ -278,7 +278,8 @@ class RoundSimulator {
   bool run_job(Active& active, size_t group) {
     JobResult& result = outcome_.jobs[active.job];
     const double time = true_s_[active.job * groups_ + group], left_s = active.remaining * time;
-    const double allowed_s = workload_.jobs[active.job].limit_s - result.run_s;  // NaN: no limit
+    // NaN: no limit
+    const double allowed_s = options_.kill_at_limit ? workload_.jobs[active.job].limit_s - result.run_s : kUnknown;
     double run_s = options_.round_s;
     bool ends = false;
     if (left_s <= run_s * (1 + 1e-12)) {

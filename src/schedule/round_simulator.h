@@ -13,7 +13,8 @@ namespace perfcast {
 struct RoundOptions {
   double round_s = 360;
   LeftOver left_over = LeftOver::kWaterFill;
-  bool segments = false;  // Outcome::segments; consecutive rounds on one group are one segment
+  bool kill_at_limit = true;  // as SimulationOptions
+  bool segments = false;      // Outcome::segments; consecutive rounds on one group are one segment
   // Stops once the first so many jobs have ended; 0: all. What of the others hasn't ended then has no end_s.
   size_t measured_jobs = 0;
   int64_t most_rounds = 100'000'000;

@@ -27,6 +27,10 @@ struct Event {
   }
 };
 
+bool backfills(Policy policy, const SimulationOptions& options) {
+  return options.backfill || policy == Policy::kEasy || policy == Policy::kEasyForecast;
+}
+
 class Simulation {
  public:
   Simulation(const Cluster& cluster, const Workload& workload, Policy policy, const SimulationOptions& options,
@@ -35,9 +39,9 @@ class Simulation {
         options_(options),
         estimates_(estimates),
         columns_(std::move(columns)),
-        placement_(cluster, workload, policy, options, estimates),
+        placement_(cluster, workload, policy, options, estimates, backfills(policy, options)),
         backfill_(cluster.groups.size()),
-        backfills_(options.backfill || policy == Policy::kEasy || policy == Policy::kEasyForecast),
+        backfills_(backfills(policy, options)),
         sorts_(policy == Policy::kShortestFirst) {
     for (const NodeGroup& group : cluster.groups) state_.groups.emplace_back(group);
     outcome_.policy = info(policy).name;
@@ -232,8 +236,7 @@ class Simulation {
     running.job = waiting.job;
     running.group = static_cast<int32_t>(group);
     running.start_s = state_.now_s;
-    // Nobody believes in more than the limit.
-    running.believed_end_s = state_.now_s + believed_s(job, group);
+    running.believed_end_s = state_.now_s + estimates_.estimate_s(job, group);
     running.shape = waiting.shape;
     running.parts.swap(parts);
     auto& ends = state_.groups[group].ends;
@@ -248,16 +251,14 @@ class Simulation {
     }
   }
 
-  double believed_s(size_t job, size_t group) const {
-    const double estimate_s = estimates_.estimate_s(job, group);
-    const double limit_s = workload_.jobs[job].limit_s;
-    return options_.kill_at_limit && limit_s < estimate_s ? limit_s : estimate_s;
-  }
-
-  bool anything_free() const {
-    return std::any_of(state_.groups.begin(), state_.groups.end(), [](const GroupState& group) {
-      return group.waiting > 0 && (group.pool.free_cores() > 0 || group.pool.free_gpus() > 0);
-    });
+  // Whether some job that waits could start at all: else the rest of the queue need not be looked at.
+  bool anything_open() const {
+    for (size_t group = 0; group < state_.groups.size(); ++group) {
+      const GroupState& here = state_.groups[group];
+      const bool blocked = (blocked_ >> group & 1) != 0;
+      if (!blocked && here.waiting > 0 && (here.pool.free_cores() > 0 || here.pool.free_gpus() > 0)) return true;
+    }
+    return false;
   }
 
   // Looks at the waiting jobs in order. What held for those already looked at still holds while nothing ended, so that
@@ -272,7 +273,7 @@ class Simulation {
     }
     for (; looked_at_ < state_.queue.size(); ++looked_at_) {
       if (state_.queue[looked_at_].job == kNone) continue;
-      if (!anything_free()) {
+      if (!anything_open()) {
         looked_at_ = state_.queue.size();
         break;
       }
@@ -289,7 +290,8 @@ class Simulation {
       const auto at = static_cast<size_t>(group);
       const bool taken =
           backfill_.reserved(at)
-              ? backfill_.take(waiting.shape, believed_s(static_cast<size_t>(waiting.job), at), at, state_, parts_)
+              ? backfill_.take(waiting.shape, estimates_.estimate_s(static_cast<size_t>(waiting.job), at), at, state_,
+                               parts_)
               : state_.groups[at].pool.take(waiting.shape, parts_);
       if (taken) {
         start(index, at, parts_);
@@ -353,7 +355,7 @@ Result<Outcome> simulate(const Cluster& cluster, const Workload& workload, Polic
   }
   auto columns = match_platforms(cluster, workload);
   if (!columns) return columns.error();
-  auto estimates = Estimates::make(cluster, workload, policy, *columns, options.weight);
+  auto estimates = Estimates::make(cluster, workload, policy, *columns, options, backfills(policy, options));
   if (!estimates) return estimates.error();
   return Simulation(cluster, workload, policy, options, *estimates, *columns).run();
 }

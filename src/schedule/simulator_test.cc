@@ -90,6 +90,21 @@ TEST(Easy, TheForecastBeatsAPaddedLimit) {
   EXPECT_THAT(starts(run(cluster, maker.workload(), Policy::kEasyForecast)), ElementsAre(0, 10, 0));
 }
 
+TEST(Easy, BackfillingUnderOtherPoliciesKnowsNoMoreThanTheLimits) {
+  WorkloadMaker maker = three_jobs(3);
+  for (JobRequest& job : maker.workload().jobs) job.limit_s = 100;
+  maker.workload().jobs[2].limit_s = 101;
+  SimulationOptions options;
+  options.backfill = true;
+  const Cluster cluster{{nodes("A", 1, 2)}, ""};
+  for (const Policy policy : {Policy::kFcfs, Policy::kRandom, Policy::kRoundRobin, Policy::kFastestFirst}) {
+    EXPECT_THAT(starts(run(cluster, maker.workload(), policy, options)), ElementsAre(0, 10, 15)) << info(policy).name;
+  }
+  for (JobRequest& job : maker.workload().jobs) job.limit_s = kUnknown;
+  maker.workload().forecast_s.clear();
+  EXPECT_EQ(simulate(cluster, maker.workload(), Policy::kFcfs, options).error().code, "no-forecast");
+}
+
 TEST(Easy, AnOutrunForecastHoldsNothingUpForEver) {
   WorkloadMaker maker({"A"});
   maker.job(0, 1, {100}, {5});
@@ -139,6 +154,7 @@ TEST(MinimumCompletion, EnergyAndCostWeighIn) {
   Cluster cluster{{nodes("A", 1, 1), nodes("B", 1, 1)}, ""};
   cluster.groups[0].busy_w_per_node = 300;
   cluster.groups[1].busy_w_per_node = 100;  // 600 J against 300 J; sqrt(2 x 600) > sqrt(3 x 300)
+  for (NodeGroup& group : cluster.groups) group.idle_w_per_node = 0;
   cluster.groups[0].price_per_node_hour = 1;
   cluster.groups[1].price_per_node_hour = 0.9;  // 2 against 2.7
   EXPECT_THAT(groups(run(cluster, maker.workload(), Policy::kMinimumCompletionEnergy)), ElementsAre(1));
@@ -146,6 +162,62 @@ TEST(MinimumCompletion, EnergyAndCostWeighIn) {
   SimulationOptions options;
   options.weight = 0;
   EXPECT_THAT(groups(run(cluster, maker.workload(), Policy::kMinimumCompletionEnergy, options)), ElementsAre(0));
+}
+
+TEST(MinimumCompletion, OnlyWhatAJobAddsIsItsEnergy) {
+  WorkloadMaker maker({"A", "B"});
+  maker.job(0, 1, {2, 2});
+  Cluster cluster{{nodes("A", 1, 1), nodes("B", 1, 1)}, ""};
+  cluster.groups[0].idle_w_per_node = 90;
+  cluster.groups[0].busy_w_per_node = 300;  // adds 210 W
+  cluster.groups[1].idle_w_per_node = 10;
+  cluster.groups[1].busy_w_per_node = 290;  // adds 280 W
+  SimulationOptions options;
+  options.weight = 1;
+  EXPECT_THAT(groups(run(cluster, maker.workload(), Policy::kMinimumCompletionEnergy, options)), ElementsAre(0));
+  maker.workload().energy_joules = {1000, 10};  // the jobs' own figures come first
+  EXPECT_THAT(groups(run(cluster, maker.workload(), Policy::kMinimumCompletionEnergy, options)), ElementsAre(1));
+}
+
+TEST(MinimumCompletion, KnowsThatLimitsKill) {
+  // Both run on A, which the first leaves at its limit of 10 s, not after the 1000 s that it would need.
+  WorkloadMaker maker({"A", "B"});
+  maker.job(0, 1, {1000, 2000}).limit_s = 10;
+  maker.job(20, 1, {5, 100});
+  const Cluster cluster{{nodes("A", 1, 1), nodes("B", 1, 1)}, ""};
+  for (const Policy policy : {Policy::kMinimumCompletion, Policy::kOracle}) {
+    const Outcome outcome = run(cluster, maker.workload(), policy);
+    EXPECT_THAT(groups(outcome), ElementsAre(0, 0));
+    EXPECT_THAT(starts(outcome), ElementsAre(0, 20));
+  }
+  SimulationOptions options;
+  options.kill_at_limit = false;
+  EXPECT_THAT(groups(run(cluster, maker.workload(), Policy::kOracle, options)), ElementsAre(0, 1));
+}
+
+TEST(MinimumCompletion, SeesTheCoresAndMemoryThatOthersHold) {
+  Cluster cluster{{nodes("A", 1, 8), nodes("B", 1, 8)}, ""};
+  cluster.groups[0].gpus_per_node = 1;
+  WorkloadMaker on_gpu({"A", "B"});
+  on_gpu.job(0, 8, {1000, kUnknown}).gpus = 1;  // holds all cores of A as well
+  on_gpu.job(1, 8, {10, 20});
+  EXPECT_THAT(groups(run(cluster, on_gpu.workload(), Policy::kOracle)), ElementsAre(0, 1));
+  for (NodeGroup& group : cluster.groups) group.memory_bytes_per_node = 100;
+  WorkloadMaker large({"A", "B"});
+  large.job(0, 1, {100, kUnknown}).memory_bytes = 90;
+  large.job(1, 1, {10, 20}).memory_bytes = 90;
+  large.job(1, 1, {10, 20}).memory_bytes = 10;
+  EXPECT_THAT(groups(run(cluster, large.workload(), Policy::kOracle)), ElementsAre(0, 1, 0));
+}
+
+TEST(MinimumCompletion, KnowsThatNobodyOvertakes) {
+  // A's queue: a job for both cores waits until 100 s; one for a single core could only go behind it.
+  WorkloadMaker maker({"A", "B"});
+  maker.job(0, 1, {100, kUnknown});
+  maker.job(1, 2, {10, kUnknown});
+  maker.job(2, 1, {10, 50});
+  const Cluster cluster{{nodes("A", 1, 2), nodes("B", 1, 2)}, ""};
+  EXPECT_THAT(groups(run(cluster, maker.workload(), Policy::kOracle)), ElementsAre(0, 0, 1));
 }
 
 TEST(MinimumCompletion, ATieGoesToAllBestPlatforms) {

@@ -49,6 +49,10 @@ Status check_request(const Workload& workload, size_t index) {
   if (job.cores < 0 || job.gpus < 0 || (job.cores == 0 && job.gpus == 0)) {
     return wrong(fmt::format("asks for {} cores and {} GPUs", job.cores, job.gpus), "at least one core or GPU");
   }
+  constexpr int32_t kMost = 1 << 24;  // far above any machine
+  if (job.cores > kMost || job.gpus > kMost) {
+    return wrong(fmt::format("asks for {} cores and {} GPUs", job.cores, job.gpus), fmt::format("at most {}", kMost));
+  }
   if (outside(job.memory_bytes, 0) || outside(job.limit_s, 0) || outside(job.cancelled_s, 0) ||
       outside(job.deadline_s, 0) || !(job.think_s >= 0) || std::isinf(job.think_s)) {
     return wrong("its memory, limit, deadline, cancellation or think time is negative or infinite",
