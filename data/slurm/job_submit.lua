@@ -2,8 +2,11 @@
 -- jobs that ask for it, from forecasts that `perfcast slurm advise --cache` has put down. docs/SLURM.md says more.
 --
 -- A job asks with --constraint=perfcast (alone or among other features) or --comment=perfcast, and names its program
--- with --comment=perfcast:NAME, else by its job name, else by the file name of what it runs. All other jobs pass untouched.
+-- with --comment=perfcast:NAME, else by its job name, else by the file name of what it runs. Other jobs pass untouched.
 -- Whatever is wrong here (no cache, a broken one, more than 50 ms gone), the job goes on as it was submitted.
+--
+-- Nothing interrupts a string function: patterns over users' text start with "^" or can't fail late, so that each takes
+-- time that is linear in the text, and texts are cut first.
 
 local settings = {
   cache = os.getenv("PERFCAST_SLURM_CACHE") or "/var/lib/perfcast/forecasts.tsv",  -- a file on a local disk
@@ -16,7 +19,10 @@ local settings = {
 
 local LONGEST_TEXT = 1024     -- of constraints and comments that are looked into
 local LONGEST_SCRIPT = 65536  -- bytes at the end of a batch script that are looked into
+local LONGEST_WORD = 4096     -- no path is longer
+local LONGEST_LINE = 65536    -- bytes of a line of the cache
 local NO_LIMIT = 4294967294   -- Slurm's NO_VAL; INFINITE is one more
+local NO_LIMIT_16 = 65534     -- the same of numbers of 16 bits
 local UP = 3                  -- PARTITION_UP: takes jobs and starts them
 
 -- Seconds since boot, by a clock that no one sets; steps of 10 ms. CPU time where /proc is absent.
@@ -40,7 +46,7 @@ end
 -- "[a|b]&perfcast" -> "[a|b]", true. A feature that everything has: next to "&" it goes, and where it stood between
 -- different operators "|" stays.
 local function without_feature(features, feature)
-  if not features or not features:find(feature, 1, true) or #features > LONGEST_TEXT then return features, false end
+  if not features or #features > LONGEST_TEXT or not features:find(feature, 1, true) then return features, false end
   local tokens, found = {}, false
   for word, mark in features:gmatch("([^&|,%[%]()]*)([&|,%[%]()]?)") do
     if word ~= "" then
@@ -98,7 +104,9 @@ local function program_of_script(script)
     elseif word:find("^%-%a$") or word == "-np" then
       skip_value = true
     elseif not (LAUNCHERS[word] or word == "exec" or word == "time" or word:find("^%-") or word:find("^[%w_]+=")) then
-      return word:match("([^/]+)$")
+      if #word > LONGEST_WORD then return nil end
+      local name = word:match("^.*/([^/]*)$") or word
+      return name ~= "" and name or nil
     end
   end
 end
@@ -106,11 +114,15 @@ end
 -- The text of the cache, read again only where its head or size changed. Errors carry the reason.
 local held = {}
 local function cache_text(check_time)
-  local file, problem = io.open(settings.cache, "r")
+  -- To open a FIFO for reading waits for a writer; for reading and writing, on Linux, it does not, and then seek tells.
+  -- Nothing is ever written. Who may not write the file just reads it.
+  local file = io.open(settings.cache, "r+")
+  local problem
+  if not file then file, problem = io.open(settings.cache, "r") end
   if not file then error("no cache: " .. tostring(problem), 0) end
   check_time()
   local size = file:seek("end")
-  if not size then file:close() error("the cache can't be read", 0) end
+  if not size then file:close() error("the cache can't be read, or is no regular file", 0) end
   if size > settings.largest_cache_bytes then file:close() error("the cache is too large", 0) end
   file:seek("set", 0)
   local head = file:read(256) or ""
@@ -138,10 +150,12 @@ local function cache_text(check_time)
 end
 
 -- Chosen partitions, and all of them best first, of a program. Errors carry the reason.
-local function forecast_of(text, program, oldest_s)
+local function forecast_of(text, program, oldest_s, check_time)
   local _, begin = text:find("\n" .. program .. "\t", 1, true)
+  check_time()
   if not begin then error("no forecast for this program", 0) end
   local line = text:sub(begin + 1, (text:find("\n", begin, true) or #text + 1) - 1)
+  if #line > LONGEST_LINE then error("the cache is malformed: the program's line is too long", 0) end
   local made_s, chosen_text, rest = line:match("^(%d+)\t([^\t]+)(\t.+)$")
   if not made_s then error("the cache is malformed: the program's line", 0) end
   if os.time() - tonumber(made_s) > oldest_s then error("the forecast is stale", 0) end
@@ -155,19 +169,37 @@ local function forecast_of(text, program, oldest_s)
   return chosen, ranking
 end
 
+-- A number of Slurm's, nil where it is absent, 0 or stands for "no limit" or "not set".
+local function amount(value, no_limit)
+  local number = tonumber(value)
+  if number and number > 0 and number < no_limit then return number end
+end
+-- Of a partition: 0 nodes are none.
+local function capacity(value)
+  return tonumber(value) == 0 and 0 or amount(value, NO_LIMIT)
+end
+local function exceeds(wanted, most) return wanted ~= nil and most ~= nil and wanted > most end
+
 -- Why a job can't go to a partition, as far as this is known here.
 local function obstacle(job_desc, part_list, name)
   local part = part_list and part_list[name]
   if not part then return "not open to this user" end
   if part.state_up and part.state_up ~= UP then return "not up" end
-  local wanted, most = tonumber(job_desc.time_limit), tonumber(part.max_time)
-  if wanted and most and wanted < NO_LIMIT and most < NO_LIMIT and wanted > most then return "time limit" end
+  if exceeds(amount(job_desc.time_limit, NO_LIMIT), capacity(part.max_time)) then return "time limit" end
+  local nodes = amount(job_desc.min_nodes, NO_LIMIT) or 1
+  if exceeds(nodes, capacity(part.max_nodes)) then return "at most " .. part.max_nodes .. " nodes a job" end
+  if exceeds(nodes, capacity(part.total_nodes)) then return "has " .. part.total_nodes .. " nodes" end
+  if exceeds(amount(part.min_nodes, NO_LIMIT), amount(job_desc.max_nodes, NO_LIMIT)) then
+    return "at least " .. part.min_nodes .. " nodes a job"
+  end
+  local cpus = math.max(amount(job_desc.min_cpus, NO_LIMIT) or 1, amount(job_desc.cpus_per_task, NO_LIMIT_16) or 1)
+  if exceeds(cpus, capacity(part.total_cpus)) then return "has " .. part.total_cpus .. " CPUs" end
 end
 
 -- The choice for one job: partitions as text, program, reason, mode.
 local function choose(job_desc, part_list, program, check_time)
   local text, mode, oldest_s = cache_text(check_time)
-  local chosen, ranking = forecast_of(text, program, oldest_s)
+  local chosen, ranking = forecast_of(text, program, oldest_s, check_time)
   local times, usable, left_out = {}, {}, {}
   for _, one in ipairs(ranking) do times[one.name] = one.time end
   local function try(name)
@@ -257,6 +289,7 @@ function perfcast_place(job_desc, part_list, submit_uid)
       program = plain_name(job_desc.name)
       local text, _, oldest_s = cache_text(check_time)
       if not program or not text:find("\n" .. program .. "\t", 1, true) then
+        check_time()
         local other = plain_name(program_of_script(job_desc.script or ""))
         if other and text:find("\n" .. other .. "\t", 1, true) then program = other end
       end

@@ -21,7 +21,8 @@ constexpr size_t kMostTasks = 1000;  // of an array: Slurm's MaxArraySize is 100
 constexpr size_t kLargestResultBytes = size_t{1} << 20;
 constexpr size_t kLogTailBytes = 300;
 constexpr double kFirstPoll_s = 0.25, kLastPoll_s = 15;
-constexpr int kMisses = 3;         // looks at a shared folder that may lag behind
+// A shared folder may lag behind: NFS clients believe for up to 60 s (acdirmax) that a file is absent.
+constexpr double kLag_s = 60;
 constexpr int kFailuresBorne = 5;  // of squeue, in a row
 constexpr const char* kServerVendor = "slurm";
 
@@ -203,7 +204,7 @@ Status SlurmCampaign::submit(const std::string& partition, const std::vector<siz
     const auto before = read_file(path_of(partition, "arrays.tsv"), kLargestResultBytes);
     const std::string arrays = (before ? *before : "") + *job + "\t" + list + "\n";
     if (Status status = write_file_atomically(path_of(partition, "arrays.tsv"), arrays); !status) return status;
-    for (size_t i = 0; i < count; ++i) tasks_.push_back({rows[first + i], *job + "_" + std::to_string(i + 1)});
+    for (size_t i = 0; i < count; ++i) tasks_.push_back({rows[first + i], *job + "_" + std::to_string(i + 1), {}});
   }
   return {};
 }
@@ -237,7 +238,7 @@ Status SlurmCampaign::plan(const std::string& partition, const Sink& sink, const
     }
     const auto known = submitted.find(program.id);
     if (known != submitted.end() && queued.contains(known->second)) {
-      tasks_.push_back({row, known->second});
+      tasks_.push_back({row, known->second, {}});
     } else if (!options_.again && take_result(row) && is_done(outcome.status)) {
       outcome.status = "kept";
       if (Status status = sink(partition, result_path(row, ".db")); !status) return status;
@@ -258,7 +259,14 @@ Status SlurmCampaign::collect(const Sink& sink, const std::set<std::string>& que
       if (!is_done(rows_[task.row].outcome.status)) continue;
       Status status = sink(rows_[task.row].partition, result_path(task.row, ".db"));
       if (!status) return status;
-    } else if (queued.contains(task.job) || ++task.times_missed < kMisses) {
+      continue;
+    }
+    if (queued.contains(task.job)) {
+      task.missing_since_s.reset();  // also one that was requeued
+    } else if (!task.missing_since_s) {
+      task.missing_since_s = waited_s_;
+    }
+    if (!task.missing_since_s || waited_s_ - *task.missing_since_s < kLag_s) {
       left.push_back(std::move(task));
     } else {
       SuiteOutcome& outcome = rows_[task.row].outcome;
@@ -291,6 +299,7 @@ Status SlurmCampaign::wait(const Sink& sink, const Progress& progress) {
   while (!tasks_.empty()) {
     progress(summary());
     if (Status status = sleep_(poll_s); !status) return status;
+    waited_s_ += poll_s;
     poll_s = std::min(poll_s * 1.5, kLastPoll_s);
     const auto queued = client_.queued();
     if (!queued) {

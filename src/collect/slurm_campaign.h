@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -53,15 +54,15 @@ class SlurmCampaign {
   SlurmCampaign(const Suite& suite, CampaignOptions options, SlurmClient client, Sleep sleep);
 
   // Errors: "bad-usage" (a partition's name, a folder that sbatch can't take), "file-error", "campaign-running"
-  // (another process works on the folder), "interrupted", and the client's. A task that ends without a result is
-  // "failed".
+  // (another process works on the folder), "interrupted", and the client's. A task without a result a minute after it
+  // left the queue is "failed".
   Result<std::vector<CampaignRow>> run(const Sink& sink, const Progress& progress);
 
  private:
   struct Task {
-    size_t row = 0;        // in rows_
-    std::string job;       // "123_4"
-    int times_missed = 0;  // neither queued nor with a result
+    size_t row = 0;                         // in rows_
+    std::string job;                        // "123_4"
+    std::optional<double> missing_since_s;  // of waited_s_: neither queued nor with a result
   };
 
   Status check() const;
@@ -81,6 +82,7 @@ class SlurmCampaign {
   Sleep sleep_;
   std::vector<CampaignRow> rows_;
   std::vector<Task> tasks_;  // that a result is awaited of
+  double waited_s_ = 0;      // slept in all; no more than the time that has passed
 };
 
 // What a task says about itself: the one program of its perfcast.collection/1. Error "bad-json-field".

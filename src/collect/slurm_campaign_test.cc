@@ -67,7 +67,9 @@ class Campaign : public testing::Test {
       std::ofstream(folder + "/logs/" + job + ".txt") << "slurmstepd: error: out of memory\n";
       return;
     }
-    std::ofstream(folder + "/results/" + program + ".json")
+    const std::string path = folder + "/results/" + program + ".json";
+    left_queue_s_ = clock_s_;
+    std::ofstream(partition + "/" + program == late_ ? path + ".unseen" : path)
         << R"({"schema":"perfcast.collection/1","suite":"test","programs":[{"id":")" << program
         << R"(","status":"timed","time_per_unit_s":0.5,"took_s":3}]})";
   }
@@ -75,8 +77,14 @@ class Campaign : public testing::Test {
   Result<std::vector<CampaignRow>> run() {
     requests_.clear();
     sunk_.clear();
-    SlurmCampaign campaign(suite_, options_, client_, [this](double) -> Status {
+    SlurmCampaign campaign(suite_, options_, client_, [this](double seconds) -> Status {
       if (--sleeps_left_ < 0) return Error{"interrupted", "interrupted", "", ""};
+      clock_s_ += seconds;
+      if (queue_.empty() && !late_.empty() && clock_s_ - left_queue_s_ >= lag_s_) {
+        const std::string path = options_.folder + "/times/" + late_.substr(0, 1) + "/results/" + late_.substr(2);
+        std::error_code ignored;
+        std::filesystem::rename(path + ".json.unseen", path + ".json", ignored);
+      }
       finish_one();
       return {};
     });
@@ -107,6 +115,8 @@ class Campaign : public testing::Test {
   std::vector<std::pair<std::string, std::string>> queue_;
   std::vector<std::string> sunk_;
   std::string refuses_, dies_;
+  std::string late_;  // its result is seen lag_s_ after it left the queue
+  double clock_s_ = 0, left_queue_s_ = 0, lag_s_ = 0;
   int squeue_fails_ = 0, sleeps_left_ = 100;
 };
 
@@ -143,6 +153,22 @@ TEST_F(Campaign, ATaskThatDiesSaysWhy) {
   const auto rows = run();
   ASSERT_TRUE(rows.ok());
   EXPECT_EQ((*rows)[0].outcome.reason, "task 101_1 ended without a result: slurmstepd: error: out of memory");
+}
+
+TEST_F(Campaign, AResultMayArriveAfterItsTaskLeftTheQueue) {
+  late_ = "q/b";  // the last one
+  lag_s_ = 30;
+  EXPECT_EQ(statuses(run())[4], "q b timed");
+  EXPECT_GE(clock_s_ - left_queue_s_, 30);
+}
+
+TEST_F(Campaign, AResultIsAwaitedForAMinuteNotForEver) {
+  late_ = "q/b";
+  lag_s_ = 1e9;
+  const auto rows = run();
+  EXPECT_EQ(statuses(rows)[4], "q b failed");
+  EXPECT_GE(clock_s_ - left_queue_s_, 60);
+  EXPECT_LE(clock_s_ - left_queue_s_, 60 + 2 * 15);  // and two of the longest pauses
 }
 
 TEST_F(Campaign, WithoutWaitingTheSecondCallWaitsForTheSameTasks) {

@@ -79,6 +79,10 @@ for _, case in ipairs({{"#!/bin/sh\nmodule load x\nsrun -n 4 --mpi=pmix /opt/bin
                        {"#!/bin/sh\nmpirun -np 8 ./solver in\n./post\n", "solver"}, {"./a.out x\necho done\nexit 0\n", "a.out"}, {"#!/bin/sh\n", nil}, {"", nil}}) do
   expect("program", plugin.program_of_script(case[1]), case[2])
 end
+for _, case in ipairs({{"bin/", nil}, {"/", nil}, {"a//b", "b"}, {"/b", "b"}, {string.rep("d/", 2000) .. "b", "b"},
+                       {string.rep("d/", 2100) .. "b", nil}, {"A=" .. string.rep("x", 9000) .. " ./a.out", "a.out"}}) do
+  expect("program of a path: " .. case[1]:sub(1, 20), plugin.program_of_script(case[1]), case[2])
+end
 
 -- Who asks, and how.
 cache(good)
@@ -109,6 +113,32 @@ cache(string.format("gzip\t%d\tdown,gone\tdown=0.5[0.4..0.6]\tgone=0.5[0.4..0.6]
 decide("the next best", {name = "gzip", features = "perfcast"}, "arm", "placed", "left out: down (not up), gone (not open")
 cache(string.format("gzip\t%d\tdown\tdown=0.5[0.4..0.6]\n", now))
 decide("none is left", {name = "gzip", features = "perfcast"}, nil, "left", "no partition can take the job")
+
+-- Sizes: numbers as Slurm has them, with NO_VAL (4294967294), INFINITE (4294967295) and NO_VAL16 (65534).
+cache(good)
+for _, case in ipairs({{{max_nodes = 1}, {min_nodes = 4}, "xeon (at most 1 nodes a job)"},
+                       {{max_nodes = 4}, {min_nodes = 4}}, {{max_nodes = 4294967295}, {min_nodes = 4}},
+                       {{max_nodes = 0}, {}, "xeon (at most 0 nodes a job)"},
+                       {{total_nodes = 1}, {min_nodes = 4}, "xeon (has 1 nodes)"}, {{total_nodes = 4}, {min_nodes = 4}},
+                       {{total_nodes = 0}, {}, "xeon (has 0 nodes)"}, {{}, {min_nodes = 4}},
+                       {{max_nodes = 1, total_nodes = 1}, {min_nodes = 4294967294}}, {{max_nodes = {}}, {min_nodes = {}}},
+                       {{min_nodes = 8}, {max_nodes = 4}, "xeon (at least 8 nodes a job)"},
+                       {{min_nodes = 8}, {max_nodes = 0}}, {{min_nodes = 8}, {max_nodes = 4294967294}},
+                       {{total_cpus = 8}, {min_cpus = 9}, "xeon (has 8 CPUs)"}, {{total_cpus = 8}, {min_cpus = 8}},
+                       {{total_cpus = 8}, {cpus_per_task = 9}, "xeon (has 8 CPUs)"},
+                       {{total_cpus = 8}, {cpus_per_task = 65534, min_cpus = 4294967294}}, {{}, {min_cpus = 9}}}) do
+  local part, sized = {state_up = 3}, {name = "gzip", features = "perfcast"}
+  for field, value in pairs(case[1]) do part[field] = value end
+  for field, value in pairs(case[2]) do sized[field] = value end
+  local xeon = partitions.xeon
+  partitions.xeon = part
+  decide("sizes " .. tostring(case[3]), sized, case[3] and "epyc" or "xeon,epyc", "placed", case[3] or "relative")
+  partitions.xeon = xeon
+end
+local small = {epyc = {total_nodes = 1}, xeon = {max_nodes = 1}, arm = {total_nodes = 4, max_nodes = 4294967295}}
+local wide = {name = "gzip", features = "perfcast", min_nodes = 4}
+slurm_job_submit(wide, small, 1000)
+expect("a job of 4 nodes: the next best", wide.partition, "arm")
 
 -- Observe only.
 cache(good, "observe")
@@ -144,7 +174,48 @@ os.remove(cache_path)
 useless("no cache", "no cache")
 plugin.settings.cache = folder
 useless("a folder for a cache", "")
+plugin.settings.cache = folder .. "/fifo"
+-- The writer comes after 2 s: a plugin that waits for one is seen, and the test goes on.
+if os.execute("rm -f '" .. folder .. "/fifo'; mkfifo '" .. folder .. "/fifo'") == 0 then
+  os.execute("(sleep 2; test -p '" .. folder .. "/fifo' && : 3<>'" .. folder .. "/fifo') >/dev/null 2>&1 &")
+  local before = os.time()
+  useless("a FIFO for a cache", "no regular file")
+  expect("a FIFO: not waited for", os.time() - before < 2, true)
+  os.remove(folder .. "/fifo")
+end
 plugin.settings.cache = cache_path
+
+-- Text that is made to take long. The whole call has 50 ms; CPU time is compared, with room for a slow machine.
+local function in_time(name, hostile)
+  local begun = os.clock()
+  expect(name .. ": status", slurm_job_submit(hostile, partitions, 1000), 0)
+  local took_s = os.clock() - begun
+  expect(string.format("%s: in time (%.3f s)", name, took_s), took_s < 0.5, true)
+end
+cache(good)
+for _, unit in ipairs({"x", "/", "x/", " ", "\n", "=", "a=", "-", "-a ", "#", " #", "\t", "\0", ",", "&", "[", "(|", "srun ",
+                       "srun\n", "a\n", "perfcast", "perfcast&", "\255", "'", "\r"}) do
+  for _, last in ipairs({"", "/", "=", "\n", " ", "\t", "x"}) do
+    local long = string.rep(unit, math.floor(65536 / #unit)):sub(1, 65536 - #last) .. last
+    local name = string.format("long %q, %q", unit, last)
+    in_time(name .. " as script", {name = "x y", features = "perfcast", script = long})
+    in_time(name .. " as program", {name = "x y", features = "perfcast", script = "srun " .. long})
+    in_time(name .. " elsewhere", {name = long, features = "perfcast&" .. long, comment = "perfcast:" .. long})
+    in_time(name .. " as features", {name = long, features = ("perfcast&" .. long):sub(1, 1024)})
+  end
+end
+in_time("a script of 16 MiB", {name = "x", features = "perfcast", script = string.rep("x/", 8 * 1024 * 1024)})
+in_time("texts of 16 MiB", {name = string.rep("x", 2 ^ 24), features = string.rep("p", 2 ^ 24), comment = "perfcast"})
+local most = plugin.settings.largest_cache_bytes - 100
+for _, line in ipairs({"", "gzip\t", string.format("gzip\t%d\t", now), string.format("gzip\t%d\txeon\t", now),
+                       string.format("gzip\t%d\txeon\txeon=", now)}) do
+  for _, unit in ipairs({"\n", "1", "\t", ",", "a,", "a", "=", "\ta", "\ta=", "\ta=1", "\ngzip", "\ngzi\tp"}) do
+    cache(line .. string.rep(unit, math.floor((most - #line) / #unit)) .. "\n")
+    in_time(string.format("a cache of %q, %q", line, unit), {name = "gzip", features = "perfcast", script = "./other"})
+  end
+end
+cache(string.format("gzip\t%d\txeon\txeon=1[1..1]%s\n", now, string.rep("\ta=1", 20000)))
+useless("a line that is too long", "too long")
 
 -- A cache is read again when it changed, and only then.
 cache(good)
@@ -153,7 +224,7 @@ local reads = 0
 local real_open = io.open
 io.open = function(path, mode)
   local file, problem = real_open(path, mode)
-  if path ~= cache_path or mode ~= "r" or not file then return file, problem end
+  if path ~= cache_path or mode ~= "r+" or not file then return file, problem end
   return setmetatable({}, {__index = {
     read = function(_, what) reads = reads + 1 return file:read(what) end,
     seek = function(_, ...) return file:seek(...) end,
@@ -172,7 +243,7 @@ local function burn(seconds)
 end
 local slow_open = io.open
 io.open = function(path, mode)
-  if path == cache_path and mode == "r" then burn(0.2) end
+  if path == cache_path and mode == "r+" then burn(0.2) end
   return slow_open(path, mode)
 end
 local start = os.clock()
