@@ -354,6 +354,11 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str()
       ->group(stream);
+  verb.add_option(
+          "--measured-on", arguments.corpus_mix.measured_on,
+          "Platform of the cluster where each program of --mix was run once; without it, its mean time over the "
+          "cluster is what is known")
+      ->group(stream);
   verb.add_option("--model", arguments.corpus_mix.model, "What forecasts --mix; see evaluate --models")
       ->capture_default_str()
       ->group(stream);

@@ -70,6 +70,16 @@ Result<ProgramMix> mix_from_corpus(const CommonOptions& common, const CorpusMixO
                  "see evaluate --help"};
   }
 
+  size_t anchor = columns->size();
+  for (size_t i = 0; i < columns->size(); ++i) {
+    if (cluster.groups[i].platform == options.measured_on) anchor = i;
+  }
+  if (!options.measured_on.empty() && anchor == columns->size()) {
+    std::vector<std::string> names;
+    for (const NodeGroup& group : cluster.groups) names.push_back(group.platform);
+    return Error{"unknown-platform", "'" + printable(options.measured_on) + "' is none of the cluster's platforms",
+                 "--measured-on", "one of: " + nearest_names(options.measured_on, names)};
+  }
   ProgramMix mix;
   for (const NodeGroup& group : cluster.groups) mix.platforms.push_back(group.platform);
   for (size_t row = 0; row < table.programs.size(); ++row) {
@@ -95,6 +105,12 @@ Result<ProgramMix> mix_from_corpus(const CommonOptions& common, const CorpusMixO
                                 std::exp(*entry(model->entries.lower)((*columns)[i]) - predicted));
       program.upper_s.push_back(program.forecast_s[i] *
                                 std::exp(*entry(model->entries.upper)((*columns)[i]) - predicted));
+    }
+    if (anchor < columns->size()) {
+      const double level = program.time_s[anchor] / program.forecast_s[anchor];
+      for (auto* times_s : {&program.forecast_s, &program.lower_s, &program.upper_s}) {
+        for (double& seconds : *times_s) seconds *= level;
+      }
     }
     mix.programs.push_back(std::move(program));
   }

@@ -35,7 +35,7 @@ struct EvaluationOptions {
   // Groups of training families left out in turn to calibrate intervals and to choose a model, as FitOptions; 0: each
   // family alone, which costs families / inner_folds times as much.
   int64_t inner_folds = 10;
-  Json settings = nullptr;                               // as FitOptions
+  Json settings = nullptr;                           // as FitOptions
   FitCheckpoint* checkpoint = nullptr;               // likewise; fits without intervals alone
   std::function<void(const std::string&)> progress;  // from any thread, one call at a time
 };
