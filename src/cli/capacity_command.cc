@@ -201,6 +201,7 @@ void add_objective_options(CLI::App& verb, CapacityArguments& arguments) {
   verb.add_option("--minimise", arguments.goal, "cost, nodes or power (default: cost)")
       ->transform(CLI::CheckedTransformer(std::map<std::string, CapacityGoal>{
           {"cost", CapacityGoal::kCost}, {"nodes", CapacityGoal::kNodes}, {"power", CapacityGoal::kPower}}))
+      ->option_text("TEXT")  // CLI11 would print the enumerators' bytes
       ->group(aim);
   verb.add_option("--budget", arguments.budget, "Most that all nodes may cost, an hour")
       ->check(CLI::NonNegativeNumber)

@@ -71,6 +71,9 @@ class Planner {
     tell("search");
     auto found = search_plans(evaluator, limited(), request_.most_plans);
     if (!found) return found.error();
+    if (!found->best) {
+      if (Status done = without_each(evaluator, *found); !done) return done.error();
+    }
     auto whole = evaluator.result(found->best ? *found->best : found->nearest);
     if (!whole) return whole.error();
     answer_.plan = std::move(*whole);
@@ -80,10 +83,48 @@ class Planner {
     if (found->overloaded) {
       answer_.notes.push_back(fmt::format(
           "no plan within the limits carries the load: the strongest one is loaded to {:.2f}, and its queues "
-          "grow without end",
-          answer_.plan.fluid_load));
+          "grow without end{}",
+          answer_.plan.fluid_load,
+          meets_all(answer_.plan)
+              ? "; the jobs given meet the objectives because they are few: taken as a stream that goes "
+                "on at their mean rate, they would not"
+              : ""));
     } else if (!answer_.meets) {
       answer_.notes.push_back("no plan found within the limits meets the objectives: this one comes nearest");
+      if (request_.policy != Policy::kFcfs && request_.policy != Policy::kShortestFirst) {
+        answer_.notes.push_back(fmt::format(
+            "under {} jobs may wait on purpose for a faster platform, which ends them sooner and makes waits longer: "
+            "where waits are what counts, try sjf or fcfs",
+            info(request_.policy).name));
+      }
+    }
+    return {};
+  }
+  static bool meets_all(const PlanResult& plan) {
+    return std::all_of(plan.service.begin(), plan.service.end(), [](const ServiceResult& one) { return one.meets; });
+  }
+
+  // More nodes aren't always better: where jobs wait for the fast platform on purpose, plans without it may meet what
+  // no plan with it does.
+  Status without_each(PlanEvaluator& evaluator, SearchResult& found) {
+    for (size_t g = 0; g < input_.candidates.size(); ++g) {
+      SizingInput input = input_;
+      input.budget_per_hour = request_.budget_per_hour;
+      input.candidates[g].nodes = 0;
+      if (input_.candidates[g].nodes == 0 || composition(available(input)).empty()) continue;
+      auto part = search_plans(evaluator, CapacitySizing(std::move(input)), fewer_plans());
+      if (!part) {
+        if (part.error().code == "unreachable-objective" || part.error().code == "budget-too-small") continue;
+        return part.error();
+      }
+      if (!part->best) continue;
+      const auto value = evaluator.value(*part->best);
+      const auto least = found.best ? evaluator.value(*found.best) : Result<double>(kUnknown);
+      if (!value || !least) return value ? least.error() : value.error();
+      if (*value >= *least) continue;
+      found.best = part->best;
+      found.complete = false;
+      found.overloaded = false;
     }
     return {};
   }

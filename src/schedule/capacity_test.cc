@@ -121,6 +121,19 @@ TEST(Capacity, TakesThePlatformThatIsCheaperForTheWork) {
   EXPECT_GE(answer.second_best->value, answer.plan.value);
 }
 
+TEST(Capacity, MoreNodesMayMakeWaitsLonger) {
+  // mct lets jobs wait up to 20 s for the fast node: no plan with it keeps the mean wait under a second, six slow ones
+  // do.
+  std::vector<NodeGroup> candidates = {candidate("fast", 1, 1), candidate("slow", 1, 1)};
+  candidates[0].nodes = 1;
+  candidates[1].nodes = 6;
+  const auto request = request_of(candidates, {{1, {10, 30}}}, 3000, 0.08, {{ServiceMetric::kMeanWait, 1}});
+  const CapacityAnswer answer = answer_of(request);
+  EXPECT_TRUE(answer.meets);
+  EXPECT_EQ(answer.plan.nodes.at(0), 0);
+  EXPECT_TRUE(answer.plan.service.at(0).meets);
+}
+
 TEST(Capacity, MemoryKeepsAPlatformOut) {
   std::vector<NodeGroup> candidates = {candidate("cheap", 4, 0.1), candidate("large", 4, 1)};
   candidates[0].memory_bytes_per_node = 10;

@@ -72,6 +72,45 @@ void in_parallel(size_t count, int threads, const std::function<void(size_t)>& w
   for (std::thread& other : others) other.join();
 }
 
+// What the reader of a comparison should know of these jobs.
+void note_oddities(const Cluster& cluster, const ComparisonOptions& options, ScheduleReport& report) {
+  const Workload& workload = report.workload;
+  const auto columns = match_platforms(cluster, workload);
+  if (!columns) return;
+  size_t barred = 0;
+  double fastest_sum_s = 0;
+  double counted = 0;
+  for (size_t job = 0; job < workload.size(); ++job) {
+    bool lacks = false;
+    double fastest_s = kUnknown;
+    for (const int32_t column : *columns) {
+      const double time_s = workload.times(job)[static_cast<size_t>(column)];
+      if (std::isnan(time_s)) continue;
+      if (!(fastest_s <= time_s)) fastest_s = time_s;
+      lacks = lacks || (!workload.forecast_s.empty() && std::isnan(workload.jobs[job].limit_s) &&
+                        std::isnan(workload.forecasts(job)[static_cast<size_t>(column)]));
+    }
+    barred += lacks ? 1 : 0;
+    if (!std::isnan(fastest_s)) {
+      fastest_sum_s += fastest_s;
+      ++counted;
+    }
+  }
+  if (barred > 0) {
+    report.notes.push_back(fmt::format(
+        "{} of {} jobs have no forecast on a platform where they can run: policies that go by forecasts don't use it",
+        barred, workload.size()));
+  }
+  const auto preempts = [](const PolicyRun& run) { return find_share_policy(run.summary.policy).ok(); };
+  if (counted > 0 && options.rounds.round_s > fastest_sum_s / counted &&
+      std::any_of(report.runs.begin(), report.runs.end(), preempts)) {
+    report.notes.push_back(
+        fmt::format("a round of {:g} s is longer than a job takes on average ({:.3g} s): policies that preempt wait "
+                    "for the next one",
+                    options.rounds.round_s, fastest_sum_s / counted));
+  }
+}
+
 Result<std::vector<AnyPolicy>> chosen(const ComparisonOptions& options) {
   if (options.policies.empty()) return all_policies();
   std::vector<AnyPolicy> policies;
@@ -156,6 +195,7 @@ Result<ScheduleReport> compare_policies(const Cluster& cluster, const WorkloadSo
     *policies = std::move(able);
     if (first) report.workload = std::move(*workload);
   }
+  note_oddities(cluster, options, report);
   return report;
 }
 

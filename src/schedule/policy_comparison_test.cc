@@ -120,6 +120,21 @@ TEST(PolicyComparison, BackfillingByForecastsIsNotForecastFree) {
   EXPECT_THAT(with_limits->forecast_free, ElementsAre("fcfs", "easy", "fastest-first"));
 }
 
+TEST(PolicyComparison, SaysWhatBarsAPlatformAndWhatRoundsCost) {
+  const WorkloadSource gaps = [](uint64_t seed) {
+    auto workload = stream()(seed);
+    for (size_t job = 0; job < 7; ++job) workload->forecast_s[job * 2] = kUnknown;
+    return workload;
+  };
+  const auto report = compare_policies(kCluster, gaps, {});
+  ASSERT_TRUE(report);
+  EXPECT_THAT(report->notes, Contains(HasSubstr("7 of 400 jobs have no forecast")));
+  EXPECT_THAT(report->notes, Contains(HasSubstr("a round of 360 s is longer than a job takes on average (10 s)")));
+  ComparisonOptions plain;
+  plain.policies = {"fcfs"};
+  EXPECT_THAT(compare_policies(kCluster, stream(), plain)->notes, testing::IsEmpty());
+}
+
 TEST(PolicyComparison, LimitsKillUnderEveryPolicyOrUnderNone) {
   const WorkloadSource limited = [](uint64_t seed) {
     auto workload = stream()(seed);
