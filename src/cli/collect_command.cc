@@ -29,6 +29,7 @@ struct CollectArguments {
   std::vector<std::string> only, sbatch;
   bool here = false, list = false, again = false, retime = false, any_version = false, include_excluded = false;
   bool no_wait = false, shared = false;
+  double lag_s = 60;
   bool corpus_given = false;
   int repeats = 2;
   double limit_s = 900;
@@ -132,6 +133,7 @@ int run_campaign(const Suite& suite, const CollectArguments& arguments, const Co
   options.again = arguments.again;
   options.wait = !arguments.no_wait;
   options.exclusive = !arguments.shared;
+  options.lag_s = arguments.lag_s;
   options.task_command = task_command(arguments);
   options.sbatch_options = arguments.sbatch;
   const auto merge = [&](const std::string& partition, const std::string& path) -> Status {
@@ -260,6 +262,11 @@ void add_collect_command(CLI::App& app, CommandContext& context) {
                    "data folder");
   verb->add_flag("--no-wait", arguments->no_wait, "Submit, merge what is done, and leave; the same command goes on");
   verb->add_flag("--shared-nodes", arguments->shared, "Tasks may share a node with other jobs: times suffer");
+  verb->add_option(
+          "--folder-lag", arguments->lag_s,
+          "Seconds that a shared folder may take to show a result: a task that is gone without one has failed then")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   verb->add_option("--sbatch-option", arguments->sbatch, "Further option for sbatch, such as --qos=low; repeatable")
       ->allow_extra_args(false);
   verb->add_option("--stress-ng", arguments->stress_ng, "The stress-ng program; by PATH where absent");

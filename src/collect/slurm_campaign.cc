@@ -21,8 +21,6 @@ constexpr size_t kMostTasks = 1000;  // of an array: Slurm's MaxArraySize is 100
 constexpr size_t kLargestResultBytes = size_t{1} << 20;
 constexpr size_t kLogTailBytes = 300;
 constexpr double kFirstPoll_s = 0.25, kLastPoll_s = 15;
-// A shared folder may lag behind: NFS clients believe for up to 60 s (acdirmax) that a file is absent.
-constexpr double kLag_s = 60;
 constexpr int kFailuresBorne = 5;  // of squeue, in a row
 constexpr const char* kServerVendor = "slurm";
 
@@ -266,7 +264,7 @@ Status SlurmCampaign::collect(const Sink& sink, const std::set<std::string>& que
     } else if (!task.missing_since_s) {
       task.missing_since_s = waited_s_;
     }
-    if (!task.missing_since_s || waited_s_ - *task.missing_since_s < kLag_s) {
+    if (!task.missing_since_s || waited_s_ - *task.missing_since_s < options_.lag_s) {
       left.push_back(std::move(task));
     } else {
       SuiteOutcome& outcome = rows_[task.row].outcome;

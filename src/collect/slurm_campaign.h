@@ -33,6 +33,9 @@ struct CampaignOptions {
   bool again = false;                   // also what has a result
   bool wait = true;                     // until no task is left
   bool exclusive = true;                // a node to itself
+  // How long a task may be gone from the queue without its result before it counts as failed. A shared folder may lag
+  // behind: NFS clients believe for up to 60 s (acdirmax) that a file is absent.
+  double lag_s = 60;
   // "perfcast collect --suite FILE ..." without what belongs to a task: --only, --corpus, --profiles, -o.
   std::vector<std::string> task_command;
   std::vector<std::string> sbatch_options;
