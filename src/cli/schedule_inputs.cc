@@ -287,10 +287,16 @@ Result<ScheduleInputs> read_schedule_inputs(const CommonOptions& common, const S
   if (!inputs) return inputs;
   inputs->arrivals_per_s *= arguments.rate_factor;
   inputs->jobs = [jobs = std::move(inputs->jobs), cluster = inputs->cluster, factor = arguments.rate_factor,
-                  deadlines = arguments.deadline_factor](uint64_t seed) -> Result<Workload> {
+                  deadlines = arguments.deadline_factor,
+                  limit_s = arguments.default_limit_s](uint64_t seed) -> Result<Workload> {
     auto workload = jobs(seed);
     if (!workload) return workload;
     scale_arrivals(*workload, factor);
+    if (limit_s) {
+      const auto set = set_default_limits(*workload, *limit_s);
+      if (!set) return set.error();
+      if (*set > 0) workload->notes.push_back(fmt::format("{} jobs without a limit were given one", *set));
+    }
     if (deadlines) {
       if (Status set = set_deadlines(*workload, cluster, *deadlines); !set) return set.error();
     }
@@ -330,6 +336,10 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
       ->group(stream);
   verb.add_option("--arrivals", arguments.arrivals, "Of --mix: poisson, batch, interval, bursty")
       ->capture_default_str()
+      ->group(stream);
+  verb.add_option("--default-limit", arguments.default_limit_s,
+                  "Seconds that jobs without a limit ask for (or their run time, where that is longer)")
+      ->check(CLI::PositiveNumber)
       ->group(stream);
   verb.add_option("--rate-factor", arguments.rate_factor, "Arrivals come so many times as fast")
       ->capture_default_str()

@@ -27,6 +27,7 @@ struct ScheduleArguments {
   int64_t jobs = 0;                           // 0: the source's own number
   std::optional<double> load, jobs_per_hour;  // absent: the source's own
   std::optional<double> deadline_factor;
+  std::optional<double> default_limit_s;
   double length_sigma = 0.5, rate_factor = 1;
   std::string arrivals = "poisson", gavel_trace;
 };

@@ -1,5 +1,7 @@
 #include "schedule/demand.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "schedule/capacity_sizing.h"
@@ -28,6 +30,23 @@ Status set_deadlines(Workload& workload, const Cluster& cluster, double factor) 
     if (!std::isnan(fastest_s)) workload.jobs[i].deadline_s = workload.jobs[i].arrival_s + factor * fastest_s;
   }
   return {};
+}
+
+Result<size_t> set_default_limits(Workload& workload, double limit_s) {
+  if (!(limit_s > 0) || std::isinf(limit_s)) {
+    return Error{"bad-usage", fmt::format("a default limit of {} s", limit_s), "", "seconds above 0, such as 3600"};
+  }
+  size_t set = 0;
+  for (size_t job = 0; job < workload.size(); ++job) {
+    double& limit = workload.jobs[job].limit_s;
+    if (!std::isnan(limit)) continue;
+    limit = limit_s;
+    for (const double time_s : workload.times(job)) {
+      if (time_s > limit) limit = time_s;
+    }
+    ++set;
+  }
+  return set;
 }
 
 }  // namespace perfcast

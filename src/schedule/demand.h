@@ -16,4 +16,8 @@ void scale_arrivals(Workload& workload, double factor);
 // nodes hold it, to its end or its limit; jobs that fit nowhere keep what they had. "missing-platform".
 Status set_deadlines(Workload& workload, const Cluster& cluster, double factor);
 
+// Jobs that ask for no time ask for this, or for their longest run time where that is longer, so that nobody is killed
+// who set no limit. Returns how many. "bad-usage": a limit that isn't above 0.
+Result<size_t> set_default_limits(Workload& workload, double limit_s);
+
 }  // namespace perfcast

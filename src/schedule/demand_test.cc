@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "schedule/testing/small_schedule.h"
+#include "schedule/testing/small_world.h"
 
 namespace perfcast {
 namespace {
@@ -51,6 +52,20 @@ TEST(SetDeadlines, AllowsAMultipleOfTheFastestTime) {
   EXPECT_DOUBLE_EQ(workload.jobs[0].deadline_s, 300);
   slow.groups[0].platform = "other";
   EXPECT_EQ(set_deadlines(workload, slow, 3).error().code, "missing-platform");
+}
+
+TEST(DefaultLimits, ForJobsThatAskForNone) {
+  WorkloadMaker maker({"A", "B"});
+  maker.job(0, 1, {10, 20});
+  maker.job(1, 1, {10, 500});
+  maker.job(2, 1, {10, 20}).limit_s = 7;
+  const auto set = set_default_limits(maker.workload(), 60);
+  ASSERT_TRUE(set);
+  EXPECT_EQ(*set, 2u);
+  EXPECT_EQ(maker.workload().jobs[0].limit_s, 60);
+  EXPECT_EQ(maker.workload().jobs[1].limit_s, 500);
+  EXPECT_EQ(maker.workload().jobs[2].limit_s, 7);
+  EXPECT_EQ(set_default_limits(maker.workload(), 0).error().code, "bad-usage");
 }
 
 }  // namespace
