@@ -55,6 +55,11 @@ double quantile(std::vector<double> values, double probability) {
 
 double median(std::vector<double> values) { return quantile(std::move(values), 0.5); }
 
+double median_of_known(std::vector<double> values) {
+  std::erase_if(values, [](double value) { return std::isnan(value); });
+  return median(std::move(values));
+}
+
 double standard_deviation(std::span<const double> values) {
   if (values.size() < 2) return kNaN;
   const double centre = mean(values);

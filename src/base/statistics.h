@@ -10,6 +10,7 @@ namespace perfcast {
 
 double mean(std::span<const double> values);                      // NaN when empty
 double median(std::vector<double> values);                        // NaN when empty
+double median_of_known(std::vector<double> values);               // of those that aren't NaN
 double quantile(std::vector<double> values, double probability);  // linear interpolation (Hyndman & Fan type 7)
 double standard_deviation(std::span<const double> values);        // n - 1; NaN below two values
 // 1.4826 x median absolute deviation about the median: a robust standard deviation.

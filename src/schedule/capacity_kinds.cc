@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "schedule/capacity_sizing.h"
+#include "schedule/job_power.h"
 #include "schedule/node_pool.h"
 
 namespace perfcast {
@@ -57,17 +58,9 @@ SizingKind merged(const std::vector<const Piece*>& pieces, double rate_per_sampl
 
 // For each task-second, as the flows count them.
 double joules_of(const NodeGroup& node, const Workload& workload, size_t job, double time_s, double weight) {
-  const JobRequest& request = workload.jobs[job];
   const auto found = std::find(workload.platforms.begin(), workload.platforms.end(), node.platform);
-  const auto column = static_cast<size_t>(found - workload.platforms.begin());
-  if (!workload.energy_joules.empty()) {
-    const double whole = workload.row(workload.energy_joules, job)[column];
-    const double full_s = workload.times(job)[column];
-    if (!std::isnan(whole)) return whole * (full_s > 0 ? time_s / full_s : 1) / weight;
-  }
-  const double share = request.gpus > 0 ? request.gpus / static_cast<double>(node.gpus_per_node)
-                                        : request.cores / static_cast<double>(node.cores_per_node);
-  return share * (node.busy_w_per_node - node.idle_w_per_node) * time_s / weight;
+  const auto column = static_cast<int32_t>(found - workload.platforms.begin());
+  return power_above_idle_w(workload, job, node, column) * time_s / weight;
 }
 
 Piece piece_of(const SizingInput& input, const Workload& workload, size_t job, std::span<const double> times) {

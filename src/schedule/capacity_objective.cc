@@ -8,13 +8,13 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "schedule/job_power.h"
+#include "schedule/summary.h"
 
 namespace perfcast {
 namespace {
 
-constexpr double kShortestRun_s = 10;   // of a bounded slowdown
-constexpr size_t kFewestForTail = 100;  // jobs that make a 99th percentile
-constexpr double kSame = 1e-9;          // a value this close to its target meets it
+constexpr double kSame = 1e-9;  // a value this close to its target meets it
 
 Status check_target(const ServiceObjective& objective) {
   const ServiceMetricInfo& metric = info(objective.metric);
@@ -27,16 +27,6 @@ Status check_target(const ServiceObjective& objective) {
     return bad("at least 1: no job is faster than alone");
   }
   return {};
-}
-
-// What a job draws above its node's idle power while it runs.
-double own_power_w(const NodeGroup& group, const Workload& workload, size_t job, double energy_joules) {
-  const JobRequest& request = workload.jobs[job];
-  if (!std::isnan(energy_joules)) return energy_joules;
-  const double share = request.gpus > 0
-                           ? static_cast<double>(request.gpus) / static_cast<double>(group.gpus_per_node)
-                           : static_cast<double>(request.cores) / static_cast<double>(group.cores_per_node);
-  return share * (group.busy_w_per_node - group.idle_w_per_node);
 }
 
 size_t column_of(const Workload& workload, const std::string& platform) {
@@ -72,11 +62,7 @@ void measure_nodes(const Cluster& cluster, const Workload& workload, const Outco
     if (!(part_s > 0)) continue;
     const auto g = static_cast<size_t>(job.group);
     const NodeGroup& group = cluster.groups[g];
-    const double time_s = workload.times(i)[columns[g]];
-    const double joules = workload.energy_joules.empty()
-                              ? kUnknown
-                              : workload.row(workload.energy_joules, i)[columns[g]] / (time_s > 0 ? time_s : 1);
-    power_w += own_power_w(group, workload, i, joules) * part_s / span_s;
+    power_w += power_above_idle_w(workload, i, group, static_cast<int32_t>(columns[g])) * part_s / span_s;
     held[g] += part_s * (counts_gpus(group) ? workload.jobs[i].gpus : workload.jobs[i].cores);
   }
   measure.average_power_w = power_w;
@@ -153,12 +139,12 @@ PlanMeasure measure_plan(const Cluster& cluster, const Workload& workload, const
     }
     if (std::isnan(job.start_s)) continue;
     waits.push_back(job.start_s - job.ready_s);
-    slowdowns += std::max(1.0, (job.end_s - job.ready_s) / std::max(job.run_s, kShortestRun_s));
+    slowdowns += std::max(1.0, (job.end_s - job.ready_s) / std::max(job.run_s, kSlowdownBound_s));
     ++ended;
   }
   if (!waits.empty()) {
     measure.mean_wait_s = mean(waits);
-    if (waits.size() >= kFewestForTail) measure.p99_wait_s = quantile(std::move(waits), 0.99);
+    if (waits.size() >= kFewestForP99) measure.p99_wait_s = quantile(std::move(waits), 0.99);
   }
   if (ended > 0) measure.mean_bounded_slowdown = slowdowns / static_cast<double>(ended);
   if (deadlines > 0) measure.deadline_share = static_cast<double>(in_time) / static_cast<double>(deadlines);
@@ -187,9 +173,9 @@ Status check_objectives(std::span<const ServiceObjective> objectives, const Work
   const size_t candidates = workload.size() == 0 ? 0 : times.size() / workload.size();
   for (const ServiceObjective& objective : objectives) {
     if (Status checked = check_target(objective); !checked) return checked;
-    if (objective.metric == ServiceMetric::kP99Wait && workload.size() - first < kFewestForTail) {
+    if (objective.metric == ServiceMetric::kP99Wait && workload.size() - first < kFewestForP99) {
       return Error{"too-few-jobs", fmt::format("{} jobs after the warm-up can't tell a p99", workload.size() - first),
-                   "p99_wait_s", fmt::format("at least {}, better many thousand", kFewestForTail)};
+                   "p99_wait_s", fmt::format("at least {}, better many thousand", kFewestForP99)};
     }
     if (objective.metric != ServiceMetric::kDeadlineShare) continue;
     int64_t deadlines = 0, reachable = 0;

@@ -17,11 +17,6 @@ namespace {
 constexpr std::pair<SweepMetric, const char*> kMetrics[] = {{SweepMetric::kMakespan, "makespan_s"},
                                                             {SweepMetric::kMeanCompletion, "mean_completion_s"}};
 
-double median_of_known(std::vector<double> values) {
-  std::erase_if(values, [](double value) { return std::isnan(value); });
-  return median(std::move(values));
-}
-
 // The best that knows nothing; null: there is none.
 const SweepLine* best_without_forecast(const std::vector<SweepLine>& lines, SweepMetric metric) {
   const SweepLine* best = nullptr;

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/text.h"
+#include "schedule/job_power.h"
 
 namespace perfcast {
 
@@ -44,19 +45,11 @@ double Estimates::cautious_s(size_t job, size_t group) const {
 double Estimates::expense(size_t job, size_t group) const {
   if (weight_ == 0) return 1;
   const NodeGroup& nodes = cluster_->groups[group];
-  const JobRequest& request = workload_->jobs[job];
   const double estimate = estimate_s(job, group);
-  const double share = request.gpus > 0
-                           ? static_cast<double>(request.gpus) / static_cast<double>(nodes.gpus_per_node)
-                           : static_cast<double>(request.cores) / static_cast<double>(nodes.cores_per_node);
-  if (policy_ == Policy::kMinimumCompletionCost) return share * nodes.price_per_node_hour / 3600 * estimate;
-  if (!workload_->energy_joules.empty()) {
-    const auto column = static_cast<size_t>(columns_[group]);
-    const double joules = workload_->row(workload_->energy_joules, job)[column];
-    const double time_s = workload_->times(job)[column];
-    if (!std::isnan(joules)) return time_s > 0 ? joules / time_s * estimate : joules;
+  if (policy_ == Policy::kMinimumCompletionCost) {
+    return nodes_held(workload_->jobs[job], nodes) * nodes.price_per_node_hour / 3600 * estimate;
   }
-  return share * (nodes.busy_w_per_node - nodes.idle_w_per_node) * estimate;
+  return power_above_idle_w(*workload_, job, nodes, columns_[group]) * estimate;
 }
 
 std::vector<int32_t> Estimates::platform_ranks(double tie_ratio) const {

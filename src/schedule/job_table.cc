@@ -213,16 +213,6 @@ class TableReader {
   std::unordered_map<int64_t, size_t> row_of_;
 };
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"') result += '"';
-    result += c;
-  }
-  return result + '"';
-}
-
 // A column of the request: shown where a job has something other than the default, whose cells stay blank.
 struct RequestColumn {
   const char* name;
@@ -251,10 +241,10 @@ std::vector<RequestColumn> request_columns() {
       {"priority", [](const JobRequest& job) { return job.priority == 1; },
        [](const Workload&, const JobRequest& job) { return fmt::format("{}", job.priority); }},
       {"owner", [](const JobRequest& job) { return job.owner == kNone; },
-       [](const Workload& all, const JobRequest& job) { return quoted(all.owners[static_cast<size_t>(job.owner)]); }},
+       [](const Workload& all, const JobRequest& job) { return csv_cell(all.owners[static_cast<size_t>(job.owner)]); }},
       {"program", [](const JobRequest& job) { return job.program == kNone; },
        [](const Workload& all, const JobRequest& job) {
-         return quoted(all.programs[static_cast<size_t>(job.program)]);
+         return csv_cell(all.programs[static_cast<size_t>(job.program)]);
        }},
       {"after", [](const JobRequest& job) { return job.after == kNone; },
        [](const Workload& all, const JobRequest& job) {
@@ -289,7 +279,7 @@ std::string job_table_text(const Workload& workload) {
   for (const Matrix& matrix : kMatrices) {
     if ((workload.*(matrix.values)).empty()) continue;
     for (const std::string& platform : workload.platforms) {
-      text += "," + quoted(fmt::format("{}:{}", matrix.name, platform));
+      text += "," + csv_cell(fmt::format("{}:{}", matrix.name, platform));
     }
   }
   text += "\n";

@@ -22,11 +22,6 @@ void put(Json& json, const char* name, double value) {
   if (std::isfinite(value)) json[name] = value;
 }
 
-double median_of_known(std::vector<double> values) {
-  std::erase_if(values, [](double value) { return std::isnan(value); });
-  return median(std::move(values));
-}
-
 const PolicyRun* run_of(const ScheduleReport& report, const std::string& policy, uint64_t seed) {
   const auto found = std::ranges::find_if(
       report.runs, [&](const PolicyRun& run) { return run.seed == seed && run.summary.policy == policy; });

@@ -23,12 +23,4 @@ void for_each_stretch(const Outcome& outcome, Visit visit) {
   }
 }
 
-// What a job holds of a group's nodes, in nodes: GPUs where it asks for some, cores otherwise.
-inline double nodes_held(const JobRequest& job, const NodeGroup& group) {
-  if (job.gpus > 0 && group.gpus_per_node > 0) {
-    return static_cast<double>(job.gpus) / static_cast<double>(group.gpus_per_node);
-  }
-  return static_cast<double>(job.cores) / static_cast<double>(group.cores_per_node);
-}
-
 }  // namespace perfcast

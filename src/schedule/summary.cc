@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "schedule/job_power.h"
 #include "schedule/stretches.h"
 
 namespace perfcast {
@@ -53,16 +54,6 @@ struct Mean {
   }
   double value() const { return n == 0 ? kUnknown : sum / static_cast<double>(n); }
 };
-
-// Power above idle that a job draws in a group, W.
-double job_power(const Workload& workload, size_t job, const NodeGroup& group, int32_t column) {
-  if (column != kNone && !workload.energy_joules.empty()) {
-    const double energy = workload.row(workload.energy_joules, job)[static_cast<size_t>(column)];
-    const double time = workload.times(job)[static_cast<size_t>(column)];
-    if (std::isfinite(energy) && time > 0) return energy / time;
-  }
-  return (group.busy_w_per_node - group.idle_w_per_node) * nodes_held(workload.jobs[job], group);
-}
 
 struct Span {
   double first_arrival_s = std::numeric_limits<double>::infinity();
@@ -196,7 +187,7 @@ void summarise_energy_and_cost(const Cluster& cluster, const Workload& workload,
     const auto job = static_cast<size_t>(stretch.job), at = static_cast<size_t>(stretch.group);
     const NodeGroup& group = cluster.groups[at];
     const double node_seconds = seconds * nodes_held(workload.jobs[job], group);
-    const double dynamic = seconds * job_power(workload, job, group, columns[at]);
+    const double dynamic = seconds * power_above_idle_w(workload, job, group, columns[at]);
     above[at] += dynamic;
     held_idle[at] += node_seconds * group.idle_w_per_node;
     if (outcome.jobs[job].state == JobState::kKilled) wasted += dynamic + node_seconds * group.idle_w_per_node;
@@ -249,7 +240,7 @@ std::vector<JobEnergy> job_energies(const Cluster& cluster, const Workload& work
   for_each_stretch(outcome, [&](const Segment& stretch, double seconds) {
     const auto job = static_cast<size_t>(stretch.job), at = static_cast<size_t>(stretch.group);
     const NodeGroup& group = cluster.groups[at];
-    energies[job].above_idle_joules += seconds * job_power(workload, job, group, columns[at]);
+    energies[job].above_idle_joules += seconds * power_above_idle_w(workload, job, group, columns[at]);
     energies[job].idle_share_joules += seconds * group.idle_w_per_node * nodes_held(workload.jobs[job], group);
   });
   return energies;
