@@ -16,7 +16,7 @@ enum class Precision {
   kFp8,
   kInt8,
   kInt4,
-  // Block formats of GGUF files, with their scales; the _M and _S mixtures are averages over a Llama-3.1-8B file.
+  // Block formats of GGUF files, with their scales; the _M and _S mixtures are averages over Llama 2 7B.
   kQ8_0,
   kQ6_K,
   kQ5_K_M,
