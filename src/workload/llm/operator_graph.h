@@ -22,7 +22,7 @@ enum class LlmPhase {
 struct LlmWorkload {
   LlmPhase phase = LlmPhase::kPrefill;
   int64_t batch = 1;     // sequences (images)
-  int64_t sequence = 1;  // ViT: must be its patches and the class token; see sequence_of()
+  int64_t sequence = 1;  // ViT: its patches and the class token
   int64_t context = 0;   // decode only; 0: `sequence`
   Precision weights = Precision::kFp16;
   Precision activations = Precision::kFp16;
@@ -58,9 +58,22 @@ class OperatorGraph {
   size_t size_ = 0;
 };
 
-// Whether the workload fits the model: "bad-workload" names the option. A sequence longer than the model's positions is
-// refused for learned tables only. tensor_parallel must divide the heads, the FFN widths and, above the number of
-// key-value heads, be their multiple (they are then replicated).
+// A sequence to start with: 2,048 tokens or the most that the model has positions for; of ViT its patches.
+int64_t usual_sequence(const LlmConfig& config);
+
+// What one of `tensor_parallel` devices holds: the same architecture with fewer heads, a narrower FFN and a slice of
+// the vocabulary (rounded up). Norms, position tables, routers and MLA's down projections are held by every device, and
+// key-value heads are repeated where there are fewer than devices.
+struct ModelShard {
+  int64_t heads, kv_heads, ffn, expert_ffn, shared_ffn, vocab;
+};
+ModelShard shard_of(const LlmConfig& config, int64_t tensor_parallel);
+// Parameters of one device; count_parameters() where tensor_parallel is 1.
+Result<ParameterCount> count_shard_parameters(const LlmConfig& config, int64_t tensor_parallel);
+
+// Whether the workload fits the model: "bad-workload" names the option, "size-overflow" where counts would not fit. A
+// sequence longer than the model's positions is refused for learned tables only. tensor_parallel must divide the heads,
+// the FFN widths and, above the number of key-value heads, be their multiple (they are then replicated).
 Status check_workload(const LlmConfig& config, const LlmWorkload& workload);
 
 // Fills `graph` with the operators of one step in the order of execution; layers of one kind are one entry with their
