@@ -1,8 +1,11 @@
 #include "workload/llm/model_catalogue.h"
 
 #include <array>
+#include <filesystem>
 
 #include "base/text.h"
+#include "workload/llm/gguf_reader.h"
+#include "workload/llm/hf_config_reader.h"
 #include "workload/llm/model_table.h"
 
 namespace perfcast {
@@ -74,6 +77,18 @@ Result<LlmConfig> built_in_model(std::string_view name) {
   return Error{"unknown-model", "there is no built-in model '" + printable(name.substr(0, kLongestName)) + "'", "MODEL",
                "one of " + std::to_string(model_table().size()) + ", nearest: " +
                    nearest_names(name, built_in_models()) + "; or a config.json, a folder with one, or a GGUF file"};
+}
+
+Result<LlmConfig> load_model(const std::string& name_or_path) {
+  std::error_code ignored;
+  if (name_or_path.ends_with(".gguf")) return read_gguf(name_or_path);
+  if (name_or_path.ends_with(".json")) return read_hf_config(name_or_path);
+  auto known = built_in_model(name_or_path);
+  // Names come before folders that happen to be called so: ./gpt2 is the folder.
+  if (known && !starts_with(name_or_path, ".") && !starts_with(name_or_path, "/")) return known;
+  if (std::filesystem::is_directory(name_or_path, ignored)) return read_hf_config(name_or_path);
+  if (std::filesystem::exists(name_or_path, ignored)) return read_gguf(name_or_path);
+  return known;
 }
 
 }  // namespace perfcast
