@@ -1,0 +1,27 @@
+#pragma once
+// What the sub-commands of `perfcast llm` share. Each is one llm_*_command.cc.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/command.h"
+#include "workload/llm/operator_graph.h"
+
+namespace perfcast {
+
+void add_llm_analyze_command(CLI::App& llm, CommandContext& context);
+
+// How a model is stored and computed, as people write it.
+struct LlmPrecisionArguments {
+  std::string precision = "fp16", weights, kv;  // empty: the precision; weights of a GGUF file: as it stores them
+  int64_t tensor_parallel = 1;
+};
+void add_llm_precision_options(CLI::App& verb, LlmPrecisionArguments& arguments);
+// Sets precisions and tensor_parallel of `workload`; "bad-usage" names the option and what is known.
+Status take_precision(const LlmConfig& config, const LlmPrecisionArguments& arguments, LlmWorkload& workload);
+
+// An error of a workload as one of the command line: "bad-workload" at `sequence` becomes "bad-usage" at --sequence.
+Error as_usage(Error error);
+
+}  // namespace perfcast

@@ -1,0 +1,42 @@
+// Configurations per second of a sweep on one core: each turn builds a whole step anew with another batch and context.
+#include <benchmark/benchmark.h>
+
+#include "workload/llm/model_catalogue.h"
+#include "workload/llm/operator_graph.h"
+
+namespace perfcast {
+namespace {
+
+void build(benchmark::State& state, const char* model, LlmPhase phase, bool with_totals) {
+  const auto config = built_in_model(model);
+  LlmWorkload workload;
+  workload.phase = phase;
+  OperatorGraph graph;
+  int64_t turn = 0;
+  for (auto _ : state) {
+    workload.batch = 1 + turn % 64;
+    workload.sequence = 128 + turn % 896;
+    workload.context = workload.sequence;
+    ++turn;
+    if (!build_operators(*config, workload, graph)) {
+      state.SkipWithError("refused");
+      break;
+    }
+    if (with_totals) {
+      auto totals = total_operators(*config, workload, graph);
+      benchmark::DoNotOptimize(totals);
+    }
+    benchmark::DoNotOptimize(graph);
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+
+BENCHMARK_CAPTURE(build, llama3_8b_decode, "llama3-8b", LlmPhase::kDecode, false);
+BENCHMARK_CAPTURE(build, llama3_8b_prefill, "llama3-8b", LlmPhase::kPrefill, false);
+BENCHMARK_CAPTURE(build, deepseek_v3_decode, "deepseek-v3", LlmPhase::kDecode, false);
+BENCHMARK_CAPTURE(build, gpt2_train, "gpt2", LlmPhase::kTrain, false);
+BENCHMARK_CAPTURE(build, llama3_8b_decode_totals, "llama3-8b", LlmPhase::kDecode, true);
+BENCHMARK_CAPTURE(build, deepseek_v3_decode_totals, "deepseek-v3", LlmPhase::kDecode, true);
+
+}  // namespace
+}  // namespace perfcast
