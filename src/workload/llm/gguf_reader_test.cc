@@ -32,7 +32,8 @@ TEST(GgufReader, ReadsTheArchitectureAndTheBytesOfItsTensors) {
     EXPECT_FALSE(config->tied_embeddings);
     EXPECT_TRUE(config->gated_ffn);
     EXPECT_FALSE(config->qkv_bias);
-    const int64_t matrices = 2 * 6400 + 2 * (2 * 4096 + 2 * 2048 + 3 * 8192);
+    const int64_t layer = int64_t{2} * 4096 + 2 * 2048 + 3 * 8192;
+    const int64_t matrices = 2 * 6400 + 2 * layer;
     const int64_t norms = 5 * 64;
     EXPECT_EQ(count_parameters(*config)->total, matrices + norms);
     EXPECT_EQ(config->stored_weight_bytes, matrices / 32 * 34 + norms * 4);
