@@ -161,6 +161,9 @@ Status check_config(const LlmConfig& config) {
   if (config.heads % config.kv_heads != 0) {
     return wrong_size(config.name, "kv_heads", config.kv_heads, "a divisor of heads, " + std::to_string(config.heads));
   }
+  if (config.positions == PositionKind::kLearned && config.position_rows == 0) {
+    return wrong_size(config.name, "position_rows", 0, "above 0 where positions are learned: how many the model has");
+  }
   if (config.sliding_window == 0 && config.windowed_layers > 0) {
     return wrong_size(config.name, "sliding_window", 0, "above 0 where layers are windowed");
   }

@@ -14,7 +14,7 @@ void build(benchmark::State& state, const char* model, LlmPhase phase, bool with
   OperatorGraph graph;
   int64_t turn = 0;
   if (!config || !build_operators(*config, workload, graph)) return state.SkipWithError("refused");
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     workload.batch = 1 + turn % 64;
     workload.sequence = 128 + turn % 896;
     workload.context = workload.sequence;
