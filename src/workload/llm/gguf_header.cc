@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/text.h"
 #include "workload/llm/gguf_reader.h"
@@ -112,11 +113,7 @@ template <typename T>
 bool take_integer(Cursor& in, GgufValue& value) {
   T raw = 0;
   if (!in.take(raw)) return false;
-  if constexpr (sizeof(T) < 8 || std::is_signed_v<T>) {
-    value.integer = static_cast<int64_t>(raw);
-  } else if (raw <= static_cast<uint64_t>(INT64_MAX)) {
-    value.integer = static_cast<int64_t>(raw);
-  }
+  if (std::in_range<int64_t>(raw)) value.integer = static_cast<int64_t>(raw);
   value.number = static_cast<double>(raw);
   return true;
 }

@@ -137,6 +137,7 @@ void look_at_tensors(const GgufHeader& header, LlmConfig& config) {
   config.ffn_bias = has("blk.0.ffn_down.bias");
   config.qk_norm = has("blk.0.attn_q_norm.weight");
   config.pooler = false;  // llama.cpp leaves BERT's out
+  if (config.parallel_attention && has("blk.0.attn_norm_2.weight")) config.norms_per_layer = 2;  // Falcon 40B
   if (config.has_moe()) {
     const std::string last = "blk." + std::to_string(config.layers - 1);
     config.moe.router_bias = has((last + ".exp_probs_b.bias").c_str());
@@ -206,6 +207,10 @@ Result<LlmConfig> gguf_config(const GgufHeader& header, const std::string& sourc
   read_window(in, architecture, config);
   if (config.positions == PositionKind::kRotary) {
     config.rotary_dim = in.size("rope.dimension_count", 0, 0);
+  }
+  if (const auto parallel = header.metadata.find(architecture + ".use_parallel_residual");
+      parallel != header.metadata.end() && parallel->second.integer) {
+    config.parallel_attention = *parallel->second.integer != 0;
   }
   if (Status status = in.finish(source); !status) return status.error();
   look_at_tensors(header, config);

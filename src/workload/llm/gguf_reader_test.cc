@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "base/file.h"
+#include "workload/llm/model_catalogue.h"
 #include "workload/llm/testing/gguf_writer.h"
 
 namespace perfcast {
@@ -32,8 +36,9 @@ TEST(GgufReader, ReadsTheArchitectureAndTheBytesOfItsTensors) {
     EXPECT_FALSE(config->tied_embeddings);
     EXPECT_TRUE(config->gated_ffn);
     EXPECT_FALSE(config->qkv_bias);
-    const int64_t matrices = 2 * 6400 + 2 * (2 * 4096 + 2 * 2048 + 3 * 8192);
-    const int64_t norms = 5 * 64;
+    const int64_t layer = 4096 + 2048 + 2048 + 4096 + 8192 + 8192 + 8192;
+    const int64_t matrices = 6400 + layer + layer + 6400;
+    const int64_t norms = 64 + 64 + 64 + 64 + 64;
     EXPECT_EQ(count_parameters(*config)->total, matrices + norms);
     EXPECT_EQ(config->stored_weight_bytes, matrices / 32 * 34 + norms * 4);
     EXPECT_TRUE(config->notes.empty());
@@ -115,6 +120,39 @@ TEST(GgufReader, EveryTruncationIsAnError) {
     EXPECT_EQ(header.error().code, length == 0 ? "bad-gguf" : "gguf-truncated") << length;
   }
   EXPECT_TRUE(parse_gguf_header(whole + "and the data", "x"));
+}
+
+// A vocabulary may take more than what is read at first.
+TEST(GgufReader, ReadsOnWhereTheHeaderIsLong) {
+  GgufWriter file = tiny_llama();
+  std::string scores;
+  GgufWriter::put(scores, uint32_t{0});
+  GgufWriter::put(scores, uint64_t{20'000'000});
+  scores.append(20'000'000, 'x');
+  file.raw("tokenizer.ggml.scores", 9, scores);
+  const std::string folder = ::testing::TempDir();
+  const std::string path = folder + "/perfcast_long.gguf";
+  ASSERT_TRUE(write_file_atomically(path, file.bytes()));
+  const auto config = load_model(path);
+  ASSERT_TRUE(config) << to_text(config.error());
+  EXPECT_EQ(config->vocab, 100);
+  ASSERT_TRUE(write_file_atomically(path, file.bytes().substr(0, 18'000'000)));
+  EXPECT_EQ(read_gguf(path).error().code, "gguf-truncated");
+  std::filesystem::remove(path);
+  EXPECT_EQ(read_gguf(path).error().code, "file-not-found");
+  EXPECT_EQ(read_gguf(folder).error().code, "bad-gguf");
+}
+
+TEST(GgufReader, LearnedPositionsMustBeCounted) {
+  GgufWriter file;
+  file.text("general.architecture", "gpt2");
+  for (const char* key : {"block_count", "attention.head_count"}) file.u32(std::string("gpt2.") + key, 1);
+  for (const char* key : {"embedding_length", "feed_forward_length", "vocab_size"}) {
+    file.u32(std::string("gpt2.") + key, 32);
+  }
+  EXPECT_NE(to_text(config_of(file.bytes()).error()).find("position_rows"), std::string::npos);
+  file.u32("gpt2.context_length", 16);
+  EXPECT_EQ(config_of(file.bytes())->position_rows, 16);
 }
 
 std::string code_of(const std::string& bytes) {

@@ -56,20 +56,20 @@ Status check_common(const LlmConfig& config) {
 Status check_parts(const LlmConfig& config) {
   if (config.has_moe() || config.moe.experts < 0) {
     const MoeConfig& moe = config.moe;
-    const Status status = check_sizes(config, {{"experts", moe.experts, 1, kMostExperts},
-                                               {"active_experts", moe.active_experts, 1, moe.experts},
-                                               {"expert_ffn", moe.expert_ffn, 1, kWidest},
-                                               {"shared_ffn", moe.shared_ffn, 0, kWidest},
-                                               {"moe_layers", moe.moe_layers, 0, config.layers}});
+    Status status = check_sizes(config, {{"experts", moe.experts, 1, kMostExperts},
+                                         {"active_experts", moe.active_experts, 1, moe.experts},
+                                         {"expert_ffn", moe.expert_ffn, 1, kWidest},
+                                         {"shared_ffn", moe.shared_ffn, 0, kWidest},
+                                         {"moe_layers", moe.moe_layers, 0, config.layers}});
     if (!status) return status;
   }
   if (config.has_mla() || config.mla.kv_lora_rank < 0) {
     const MlaConfig& mla = config.mla;
-    const Status status = check_sizes(config, {{"q_lora_rank", mla.q_lora_rank, 0, kWidest},
-                                               {"kv_lora_rank", mla.kv_lora_rank, 1, kWidest},
-                                               {"qk_nope_head_dim", mla.qk_nope_head_dim, 1, kWidest},
-                                               {"qk_rope_head_dim", mla.qk_rope_head_dim, 0, kWidest},
-                                               {"v_head_dim", mla.v_head_dim, 1, kWidest}});
+    Status status = check_sizes(config, {{"q_lora_rank", mla.q_lora_rank, 0, kWidest},
+                                         {"kv_lora_rank", mla.kv_lora_rank, 1, kWidest},
+                                         {"qk_nope_head_dim", mla.qk_nope_head_dim, 1, kWidest},
+                                         {"qk_rope_head_dim", mla.qk_rope_head_dim, 0, kWidest},
+                                         {"v_head_dim", mla.v_head_dim, 1, kWidest}});
     if (!status) return status;
   }
   if (config.kind == LlmKind::kVision) {
@@ -160,6 +160,9 @@ Status check_config(const LlmConfig& config) {
   if (Status status = check_parts(config); !status) return status;
   if (config.heads % config.kv_heads != 0) {
     return wrong_size(config.name, "kv_heads", config.kv_heads, "a divisor of heads, " + std::to_string(config.heads));
+  }
+  if (config.positions == PositionKind::kLearned && config.position_rows == 0) {
+    return wrong_size(config.name, "position_rows", 0, "above 0 where positions are learned: how many the model has");
   }
   if (config.sliding_window == 0 && config.windowed_layers > 0) {
     return wrong_size(config.name, "sliding_window", 0, "above 0 where layers are windowed");

@@ -12,8 +12,8 @@ namespace perfcast {
 struct ModelRow {
   const char* name;
   ModelFamily family;
+  bool tied;  // the head to the embedding
   int64_t layers, hidden, heads, kv_heads, head_dim, ffn, vocab, max_positions;
-  bool tied;
   void (*particulars)(LlmConfig&);  // what the family doesn't say; null: nothing
 };
 

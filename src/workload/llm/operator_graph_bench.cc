@@ -13,15 +13,14 @@ void build(benchmark::State& state, const char* model, LlmPhase phase, bool with
   workload.phase = phase;
   OperatorGraph graph;
   int64_t turn = 0;
-  for (auto _ : state) {
+  if (!config || !build_operators(*config, workload, graph)) return state.SkipWithError("refused");
+  while (state.KeepRunning()) {
     workload.batch = 1 + turn % 64;
     workload.sequence = 128 + turn % 896;
     workload.context = workload.sequence;
     ++turn;
-    if (!build_operators(*config, workload, graph)) {
-      state.SkipWithError("refused");
-      break;
-    }
+    const Status status = build_operators(*config, workload, graph);
+    benchmark::DoNotOptimize(status);
     if (with_totals) {
       auto totals = total_operators(*config, workload, graph);
       benchmark::DoNotOptimize(totals);

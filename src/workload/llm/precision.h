@@ -31,9 +31,9 @@ enum class Precision {
 
 struct PrecisionInfo {
   Precision precision;
+  bool weights_only;  // a format of weights, not of activations
   std::string_view name;
   double bits_per_value;  // tf32 is stored as fp32
-  bool weights_only;      // a format of weights, not of activations
 };
 
 const PrecisionInfo& info(Precision precision);
