@@ -68,29 +68,30 @@ TileTime tile_time(const TileKernel& kernel, const DeviceRates& rates, const Pro
 
   // Every block asks for its rows of both operands. What blocks that run at once ask for together is asked of memory
   // once, as long as it stays in the cache.
-  const double requested = blocks * (kernel.tile_m + kernel.tile_n) * k * kBytes *
-                           (1 + (misaligned ? kernel[T::kMisalignedBytes] : 0));
+  const double requested =
+      blocks * (kernel.tile_m + kernel.tile_n) * k * kBytes * (1 + (misaligned ? kernel[T::kMisalignedBytes] : 0));
   const double running = std::min(rates.units * kernel[T::kResident], blocks);
   const double products = std::max(running / in_one, 1.0), of_one = std::min(running, in_one);
-  const double along_n = products * (std::min(of_one, blocks_n) * kernel.tile_m +
-                                     std::max(of_one / blocks_n, 1.0) * kernel.tile_n);
-  const double along_m = products * (std::max(of_one / blocks_m, 1.0) * kernel.tile_m +
-                                     std::min(of_one, blocks_m) * kernel.tile_n);
+  const double along_n =
+      products * (std::min(of_one, blocks_n) * kernel.tile_m + std::max(of_one / blocks_n, 1.0) * kernel.tile_n);
+  const double along_m =
+      products * (std::max(of_one / blocks_m, 1.0) * kernel.tile_m + std::min(of_one, blocks_m) * kernel.tile_n);
   const double order = kernel[T::kAlongN] / (1 + kernel[T::kAlongN]);
   const double depth = k * kernel[T::kLockstep] / (k + kernel[T::kLockstep]);
-  const double footprint = (order * along_n + (1 - order) * along_m + kernel[T::kSweepN] * shape.n +
-                            kernel[T::kSweepM] * shape.m) * depth * kBytes;
+  const double footprint =
+      (order * along_n + (1 - order) * along_m + kernel[T::kSweepN] * shape.n + kernel[T::kSweepM] * shape.m) * depth *
+      kBytes;
   const double misses =
       1 / (1 + power(footprint / (kernel[T::kCacheShare] * rates.l2_bytes), -kernel[T::kCacheSharpness]));
-  time.cache_s = requested / rates.memory_bytes_per_s *
-                 ((1 - misses) / kernel[T::kCacheRate] + misses / kernel[T::kMemoryRate]);
+  time.cache_s =
+      requested / rates.memory_bytes_per_s * ((1 - misses) / kernel[T::kCacheRate] + misses / kernel[T::kMemoryRate]);
 
   const double compulsory =
       (shape.m * shape.k + shape.k * shape.n + shape.m * shape.n * (2 * split_k - 1)) * shape.batch * kBytes;
   time.memory_s = compulsory / (rates.memory_bytes_per_s * kernel[T::kStreamRate]);
 
-  const double rows = std::min(of_one, blocks_n) * kernel.tile_m +
-                      kernel[T::kSpanOfM] * std::min(of_one, blocks_m) * kernel.tile_n;
+  const double rows =
+      std::min(of_one, blocks_n) * kernel.tile_m + kernel[T::kSpanOfM] * std::min(of_one, blocks_m) * kernel.tile_n;
   const double span = power(rows * shape.k * kBytes / kernel[T::kSpanReach], kernel[T::kSpanSharpness]);
   double seconds = smooth_max(time.compute_s, time.cache_s, time.memory_s);
   seconds *= 1 + kernel[T::kSpanSlowdown] * span / (1 + span);

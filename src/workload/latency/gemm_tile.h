@@ -16,37 +16,37 @@ namespace perfcast {
 
 // What of a device enters the closed form.
 struct DeviceRates {
-  double units = 1;             // streaming multiprocessors
-  double peak_flops = 1;        // of all units
+  double units = 1;       // streaming multiprocessors
+  double peak_flops = 1;  // of all units
   double memory_bytes_per_s = 1;
   double l2_bytes = 1;
 };
 DeviceRates rates_of(const DeviceFacts& device, MathMode mode);
 
 enum class TileTerm : size_t {
-  kLaunch,         // s before the first block runs
-  kEfficiency,     // share of the peak that the inner loop reaches
-  kPrologue,       // steps of k that filling and draining the pipeline costs
-  kTail,           // waves that start and end cost
-  kCacheRate,      // requested bytes per byte of memory bandwidth: when they hit the cache
-  kMemoryRate,     // and when they miss it
-  kCacheShare,     // of the cache's size: where the blocks that run at once begin to miss
+  kLaunch,      // s before the first block runs
+  kEfficiency,  // share of the peak that the inner loop reaches
+  kPrologue,    // steps of k that filling and draining the pipeline costs
+  kTail,        // waves that start and end cost
+  kCacheRate,   // requested bytes per byte of memory bandwidth: when they hit the cache
+  kMemoryRate,  // and when they miss it
+  kCacheShare,  // of the cache's size: where the blocks that run at once begin to miss
   kCacheSharpness,
   kStreamRate,     // share of the memory bandwidth for what must move at least once
   kThrottle,       // slowdown of long kernels (power) ...
   kThrottleAfter,  // ... and after how many seconds
   kMisaligned,     // slowdown where k is no multiple of 8 (32 bytes) ...
   kMisalignedBytes,
-  kSpanSlowdown,   // slowdown when the rows read at once span more address space than the TLB reaches ...
-  kSpanReach,      // ... bytes
+  kSpanSlowdown,  // slowdown when the rows read at once span more address space than the TLB reaches ...
+  kSpanReach,     // ... bytes
   kSpanSharpness,
-  kSpanOfM,        // weight of the rows along m in that span
-  kWholeWaves,     // odds that a partly filled wave costs as much as a full one
-  kAlongN,         // odds that neighbouring blocks go along n (else along m)
-  kResident,       // blocks per unit at once
-  kSweepN,         // how much of the whole right and left operand competes for the cache
+  kSpanOfM,     // weight of the rows along m in that span
+  kWholeWaves,  // odds that a partly filled wave costs as much as a full one
+  kAlongN,      // odds that neighbouring blocks go along n (else along m)
+  kResident,    // blocks per unit at once
+  kSweepN,      // how much of the whole right and left operand competes for the cache
   kSweepM,
-  kLockstep,       // steps of k that blocks may be apart and still share what they read
+  kLockstep,  // steps of k that blocks may be apart and still share what they read
 };
 inline constexpr size_t kTileTerms = 23;
 

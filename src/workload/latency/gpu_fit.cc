@@ -34,7 +34,7 @@ std::vector<size_t> drawn(std::vector<size_t> rows, const GpuFitOptions& options
 // as logs inside their bounds. `infos`: anything with start, least, most.
 template <typename Info, size_t kTerms, typename Seconds>
 Result<std::array<double, kTerms>> fit_terms(const std::array<Info, kTerms>& infos, std::span<const double> measured,
-                                             double long_weight, const GpuFitOptions& options, Seconds&& seconds) {
+                                             const GpuFitOptions& options, Seconds&& seconds) {
   const auto rows = static_cast<Eigen::Index>(measured.size());
   constexpr auto kCount = static_cast<Eigen::Index>(kTerms);
   Eigen::VectorXd start(kCount), lower(kCount), upper(kCount);
@@ -49,7 +49,7 @@ Result<std::array<double, kTerms>> fit_terms(const std::array<Info, kTerms>& inf
   for (Eigen::Index i = 0; i < rows; ++i) {
     const double t = measured[static_cast<size_t>(i)];
     target[i] = std::log(t);
-    weight[i] = std::pow(t / middle, long_weight);
+    weight[i] = std::pow(t / middle, options.long_weight);
   }
   const double pull = options.pull * std::sqrt(static_cast<double>(rows));
   const auto terms_of = [](const Eigen::VectorXd& logs) {
@@ -82,14 +82,13 @@ Result<TileKernel> fit_kernel(std::span<const NeusightProduct> products, const s
   std::vector<double> measured;
   measured.reserve(used.size());
   for (const size_t row : used) measured.push_back(products[row].seconds);
-  const auto terms = fit_terms(tile_terms(), measured, options.long_weight, options,
-                               [&](const std::array<double, kTileTerms>& tried, size_t i) {
-                                 TileKernel with = kernel;
-                                 with.terms = tried;
-                                 const NeusightProduct& product = products[used[i]];
-                                 return with[TileTerm::kLaunch] +
-                                        tile_time(with, rates, product.shape, product.split_k).seconds;
-                               });
+  const auto terms =
+      fit_terms(tile_terms(), measured, options, [&](const std::array<double, kTileTerms>& tried, size_t i) {
+        TileKernel with = kernel;
+        with.terms = tried;
+        const NeusightProduct& product = products[used[i]];
+        return with[TileTerm::kLaunch] + tile_time(with, rates, product.shape, product.split_k).seconds;
+      });
   if (!terms) return terms.error();
   kernel.terms = *terms;
   return kernel;
@@ -134,6 +133,21 @@ Result<ProductModel> fit_once(std::span<const NeusightProduct> products, const s
   return model;
 }
 
+LogErrors log_errors(const ProductModel& model, std::span<const NeusightProduct> products,
+                     const std::vector<size_t>& rows, const DeviceRates& rates) {
+  LogErrors errors;
+  for (const size_t row : rows) {
+    const OperatorTime time = model.time(products[row].shape, rates);
+    const double error = std::log((time.seconds + time.launch_seconds) / products[row].seconds);
+    errors.mean_absolute += std::abs(error);
+    errors.root_mean_square += error * error;
+  }
+  const double n = std::max<double>(1, static_cast<double>(rows.size()));
+  errors.mean_absolute /= n;
+  errors.root_mean_square = std::sqrt(errors.root_mean_square / n);
+  return errors;
+}
+
 RowShape row_shape(VectorKind kind, bool long_rows) {
   if (kind == VectorKind::kSoftmax) return long_rows ? RowShape::kBlock : RowShape::kWarp;
   return kind == VectorKind::kNorm ? RowShape::kBlock : RowShape::kFlat;
@@ -159,14 +173,15 @@ Result<VectorModel> fit_vector(std::span<const NeusightVector> rows, const std::
   VectorModel model;
   model.rows = row_shape(kind, long_rows);
   model.passes = passes;
-  constexpr double kLongWeight = 0.3;  // most rows are as short as a launch
+  GpuFitOptions of_vectors = options;
+  of_vectors.long_weight = 0.3;  // most rows are as short as a launch
   const auto seconds = [&](const std::array<double, kVectorTerms>& tried, size_t i) {
     VectorModel with = model;
     with.terms = tried;
     const NeusightVector& row = rows[chosen[i]];
     return with[VectorTerm::kLaunch] + vector_seconds(with, rates, clock_hz, row.rows, row.columns, 4);
   };
-  const auto terms = fit_terms(vector_terms(), measured, kLongWeight, options, seconds);
+  const auto terms = fit_terms(vector_terms(), measured, of_vectors, seconds);
   if (!terms) return terms.error();
   model.terms = *terms;
   std::vector<double> errors;
@@ -182,30 +197,32 @@ bool is_large(const ProductShape& shape) {
   return shape.m > 4096 || shape.n > 16384 || shape.k > 16384;
 }
 
-Result<ProductModel> fit_products(std::span<const NeusightProduct> products, const DeviceRates& rates,
-                                  const GpuFitOptions& options) {
+Result<LogErrors> large_shape_error(std::span<const NeusightProduct> products, const DeviceRates& rates,
+                                    const GpuFitOptions& options) {
   std::vector<size_t> all(products.size()), small, large;
   std::iota(all.begin(), all.end(), 0);
   for (const size_t row : all) (is_large(products[row].shape) ? large : small).push_back(row);
+  const bool one_size = small.empty() || large.empty();
+  const auto model = fit_once(products, one_size ? all : small, rates, options);
+  if (!model) return model.error();
+  return log_errors(*model, products, one_size ? all : large, rates);
+}
+
+Result<ProductModel> fit_products(std::span<const NeusightProduct> products, const DeviceRates& rates,
+                                  const GpuFitOptions& options) {
+  const auto error = large_shape_error(products, rates, options);
+  if (!error) return error.error();
+  std::vector<size_t> all(products.size());
+  std::iota(all.begin(), all.end(), 0);
   auto model = fit_once(products, all, rates, options);
-  if (!model || !options.measure_error) return model;
-  const auto of_small = fit_once(products, small, rates, options);
-  std::vector<double> errors;
-  const ProductModel& judged = of_small ? *of_small : *model;
-  for (const size_t row : of_small ? large : all) {
-    const OperatorTime time = judged.time(products[row].shape, rates);
-    errors.push_back(std::log((time.seconds + time.launch_seconds) / products[row].seconds));
-  }
-  double squares = 0;
-  for (const double error : errors) squares += error * error;
-  model->log_error = errors.empty() ? 0 : std::sqrt(squares / static_cast<double>(errors.size()));
+  if (model) model->log_error = error->root_mean_square;
   return model;
 }
 
 Result<VectorModels> fit_vectors(std::span<const NeusightVector> rows, const DeviceRates& rates, double clock_hz,
                                  const GpuFitOptions& options) {
   struct Part {
-    VectorModel VectorModels::* into;
+    VectorModel VectorModels::*into;
     std::set<std::string> ops;
     VectorKind kind;
     double passes;
@@ -221,8 +238,7 @@ Result<VectorModels> fit_vectors(std::span<const NeusightVector> rows, const Dev
   };
   VectorModels models;
   for (const Part& part : parts) {
-    const auto model =
-        fit_vector(rows, part.ops, part.kind, part.passes, part.long_rows, rates, clock_hz, options);
+    const auto model = fit_vector(rows, part.ops, part.kind, part.passes, part.long_rows, rates, clock_hz, options);
     if (!model) return model.error();
     models.*part.into = *model;
   }

@@ -10,9 +10,9 @@
 namespace perfcast {
 
 struct GpuModels {
-  std::string fitted_on;   // the device whose measurements these are
-  DeviceFacts device;      // the device they speak of: fitted_on, or its kin
-  double sustained = 1;    // share of the fp32 peak that the board's power allows
+  std::string fitted_on;  // the device whose measurements these are
+  DeviceFacts device;     // the device they speak of: fitted_on, or its kin
+  double sustained = 1;   // share of the fp32 peak that the board's power allows
   ProductModel linear, batched;
   VectorModels vectors;
 

@@ -10,7 +10,7 @@ namespace {
 constexpr double kLarge = 4096;
 // Boards whose peak needs more joules than this share of the thriftiest board's are not limited by power.
 constexpr double kLimitedShare = 0.6;
-constexpr double kOftenOff = 0.25;  // standard deviation of log time of carried-over models, before a measurement
+constexpr double kOftenOff = 0.25;    // standard deviation of log time of carried-over models, before a measurement
 constexpr double kShapeNoise = 0.15;  // and of a single shape about its kind
 
 double promised_per_joule(const DeviceFacts& device) {

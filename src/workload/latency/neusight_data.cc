@@ -15,7 +15,7 @@
 namespace perfcast {
 namespace {
 
-constexpr double kMostSize = 1e9;        // of one dimension
+constexpr double kMostSize = 1e9;  // of one dimension
 constexpr double kMostMilliseconds = 1e9;
 constexpr const char* kCode = "bad-neusight";
 
@@ -135,8 +135,8 @@ Result<std::string> read_table(const std::string& folder, const std::string& nam
 Result<NeusightOperators> parse_neusight_operators(std::string_view csv, const std::string& source) {
   const auto table = CsvTable::parse(csv, source);
   if (!table) return table.error();
-  Columns columns(*table, {"device", "op", "B", "M", "N", "K", "H", "latency_ms", "kernel", "tile_m", "tile_n",
-                           "grid_z"});
+  Columns columns(*table,
+                  {"device", "op", "B", "M", "N", "K", "H", "latency_ms", "kernel", "tile_m", "tile_n", "grid_z"});
   if (auto found = columns.find(); !found) return found.error();
   NeusightOperators out;
   for (size_t row = 0; row < table->rows(); ++row) {
@@ -160,8 +160,8 @@ Result<NeusightOperators> parse_neusight_operators(std::string_view csv, const s
     product.seconds = milliseconds * 1e-3;
     product.shape.weights = op == "linear";
     product.shape.batch = op == "linear" ? 1 : batch;
-    if (auto read = columns.numbers(
-            row, {{"M", &product.shape.m}, {"N", &product.shape.k}, {"K", &product.shape.n}}, 1, kMostSize);
+    if (auto read = columns.numbers(row, {{"M", &product.shape.m}, {"N", &product.shape.k}, {"K", &product.shape.n}}, 1,
+                                    kMostSize);
         !read) {
       return read.error();
     }
@@ -186,8 +186,8 @@ Result<std::vector<TimedModel>> parse_neusight_models(std::string_view labels_cs
                                                       const std::string& operators_source) {
   const auto labels = CsvTable::parse(labels_csv, labels_source);
   if (!labels) return labels.error();
-  Columns label(*labels, {"device", "model", "mode", "seq", "batch", "option", "num_layer", "e2e_ms", "fw_ms",
-                          "bwall_ms"});
+  Columns label(*labels,
+                {"device", "model", "mode", "seq", "batch", "option", "num_layer", "e2e_ms", "fw_ms", "bwall_ms"});
   if (auto found = label.find(); !found) return found.error();
   std::vector<TimedModel> models;
   std::map<ModelKey, size_t> places;
@@ -205,8 +205,8 @@ Result<std::vector<TimedModel>> parse_neusight_models(std::string_view labels_cs
     if (auto read = label.numbers(row, {{"e2e_ms", &model.seconds}}, 1e-9, kMostMilliseconds); !read) {
       return read.error();
     }
-    if (auto read = label.numbers(row, {{"fw_ms", &model.forward_s}, {"bwall_ms", &model.backward_s}}, 0,
-                                  kMostMilliseconds);
+    if (auto read =
+            label.numbers(row, {{"fw_ms", &model.forward_s}, {"bwall_ms", &model.backward_s}}, 0, kMostMilliseconds);
         !read) {
       return read.error();
     }
@@ -219,8 +219,8 @@ Result<std::vector<TimedModel>> parse_neusight_models(std::string_view labels_cs
 
   const auto table = CsvTable::parse(operators_csv, operators_source);
   if (!table) return table.error();
-  Columns cells(*table, {"device", "model", "mode", "seq", "batch", "segment", "op", "fw_ops", "label_fw_ms",
-                         "label_bw_ms"});
+  Columns cells(*table,
+                {"device", "model", "mode", "seq", "batch", "segment", "op", "fw_ops", "label_fw_ms", "label_bw_ms"});
   if (auto found = cells.find(); !found) return found.error();
   for (size_t row = 0; row < table->rows(); ++row) {
     const auto key = model_key(*table, cells, row);
@@ -241,8 +241,8 @@ Result<std::vector<TimedModel>> parse_neusight_models(std::string_view labels_cs
         traced.parts.push_back(std::move(*part));
       }
     }
-    for (const auto& [name, into] : {std::pair("label_fw_ms", &traced.label_forward_s),
-                                     std::pair("label_bw_ms", &traced.label_backward_s)}) {
+    for (const auto& [name, into] :
+         {std::pair("label_fw_ms", &traced.label_forward_s), std::pair("label_bw_ms", &traced.label_backward_s)}) {
       const auto value = cells.number(row, name, 0, kMostMilliseconds, 0);
       if (!value) return value.error();
       *into = *value * 1e-3;
@@ -255,8 +255,7 @@ Result<std::vector<TimedModel>> parse_neusight_models(std::string_view labels_cs
 Result<std::vector<PublishedPrediction>> parse_neusight_predictions(std::string_view csv, const std::string& source) {
   const auto table = CsvTable::parse(csv, source);
   if (!table) return table.error();
-  Columns cells(*table, {"device", "method", "model", "mode", "seq", "batch", "option", "pred_e2e_ms",
-                         "label_e2e_ms"});
+  Columns cells(*table, {"device", "method", "model", "mode", "seq", "batch", "option", "pred_e2e_ms", "label_e2e_ms"});
   if (auto found = cells.find(); !found) return found.error();
   std::vector<PublishedPrediction> out;
   for (size_t row = 0; row < table->rows(); ++row) {

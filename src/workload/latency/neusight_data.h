@@ -1,7 +1,7 @@
 #pragma once
-// Reader of NeuSight's published measurements (Lee, Phanishayee, Mahajan, "Forecasting GPU Performance for Deep Learning
-// Training and Inference", ASPLOS 2025): operator latencies on GPUs, times of whole models, and what four predictors
-// said of them. All fp32.
+// Reader of NeuSight's published measurements (Lee, Phanishayee, Mahajan, "Forecasting GPU Performance for Deep
+// Learning Training and Inference", ASPLOS 2025): operator latencies on GPUs, times of whole models, and what four
+// predictors said of them. All fp32.
 
 #include <cstdint>
 #include <string>

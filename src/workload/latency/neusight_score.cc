@@ -16,10 +16,10 @@ constexpr double kInterval90 = 1.645;
 // How often backward reads or writes a tensor of the operator's size: gradients in and out, saved inputs, outputs.
 double backward_passes(const std::string& op) {
   static const std::map<std::string, double> kPasses = {
-      {"add", 0},   {"addu", 0},                             // the gradient is handed on
-      {"mulu", 2},  {"divu", 2},  {"div", 2},                // times a constant
-      {"relu", 3},  {"gelu", 3},  {"tanh", 3},               // gradient, saved value, result
-      {"mul", 6},   {"pow", 8},   {"powu", 8},               // both sides; two products and a power
+      {"add", 0},     {"addu", 0},               // the gradient is handed on
+      {"mulu", 2},    {"divu", 2}, {"div", 2},   // times a constant
+      {"relu", 3},    {"gelu", 3}, {"tanh", 3},  // gradient, saved value, result
+      {"mul", 6},     {"pow", 8},  {"powu", 8},  // both sides; two products and a power
       {"softmax", 3}, {"ln", 5},
   };
   const auto found = kPasses.find(op);
@@ -41,16 +41,17 @@ StepSeconds part_seconds(const GpuModels& models, const TracedOperator& traced, 
   const ProductShape& s = part.shape;
   switch (part.kind) {
     case TracedPart::Kind::kLinear:
-      return {models.product(s).seconds,
-              models.product({1, s.m, s.n, s.k, true}).seconds + models.product({1, s.n, s.m, s.k, true}).seconds +
-                  stream_seconds(models, 3 * s.k * s.n)};
+      return {models.product(s).seconds, models.product({1, s.m, s.n, s.k, true}).seconds +
+                                             models.product({1, s.n, s.m, s.k, true}).seconds +
+                                             stream_seconds(models, 3 * s.k * s.n)};
     case TracedPart::Kind::kBatched:
       return {models.product(s).seconds, models.product({s.batch, s.m, s.n, s.k, false}).seconds +
                                              models.product({s.batch, s.k, s.m, s.n, false}).seconds};
     case TracedPart::Kind::kVector:
       return {models.vector({vector_kind(part.op), part.rows, part.columns}).seconds,
               stream_seconds(models, backward_passes(part.op) * part.rows * part.columns)};
-    case TracedPart::Kind::kMemory: break;
+    case TracedPart::Kind::kMemory:
+      break;
   }
   if (traced.op == "getitem") return {};  // a view: nothing moves
   double values = 0;

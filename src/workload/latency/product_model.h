@@ -20,7 +20,7 @@ struct ProductModel {
   std::vector<TileKernel> kernels;
   std::vector<KernelClass> classes;
   TileChoice choice;
-  double log_error = 0;  // standard deviation of log time on shapes outside those it was fitted to
+  double log_error = 0;    // standard deviation of log time on shapes outside those it was fitted to
   double time_factor = 1;  // from measurements of a device that the kernels were not fitted on
 
   bool empty() const { return kernels.empty(); }

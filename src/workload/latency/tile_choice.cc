@@ -46,15 +46,15 @@ class Builder {
       return;
     }
     const auto feature = static_cast<size_t>(split.feature);
-    const auto middle = std::stable_partition(
-        rows.begin(), rows.end(), [&](uint32_t row) { return features_[row][feature] <= split.threshold; });
+    const auto middle = std::stable_partition(rows.begin(), rows.end(),
+                                              [&](uint32_t row) { return features_[row][feature] <= split.threshold; });
     std::vector<uint32_t> left(rows.begin(), middle), right(middle, rows.end());
     rows.clear();
     rows.shrink_to_fit();
     const size_t left_index = nodes.size(), right_index = left_index + 1;
     nodes.resize(nodes.size() + 2);
-    nodes[index] = {split.feature, split.threshold, static_cast<int32_t>(left_index),
-                    static_cast<int32_t>(right_index), 0, 0};
+    nodes[index] = {
+        split.feature, split.threshold, static_cast<int32_t>(left_index), static_cast<int32_t>(right_index), 0, 0};
     grow(left_index, left, nodes, shares);
     grow(right_index, right, nodes, shares);
   }
@@ -95,7 +95,8 @@ class Builder {
         right_squares -= 2 * right - 1;
         left[c] += 1;
         const size_t here = i + 1;
-        if (here < least_leaf_ || sorted.size() - here < least_leaf_ || sorted[i].first == sorted[i + 1].first) continue;
+        if (here < least_leaf_ || sorted.size() - here < least_leaf_ || sorted[i].first == sorted[i + 1].first)
+          continue;
         const auto a = static_cast<double>(here), b = static_cast<double>(sorted.size() - here);
         const double impurity = n - left_squares / a - right_squares / b;
         if (impurity < best.impurity) {

@@ -25,8 +25,8 @@ double vector_seconds(const VectorModel& model, const DeviceRates& rates, double
   const double bytes = rows * columns * bytes_per_value * model.passes;
   const double share = bytes / (model[T::kCacheShare] * rates.l2_bytes);
   const double misses = 1 / (1 + std::exp2(-model[T::kCacheSharpness] * std::log2(share)));
-  const double stream_s = bytes / (rates.memory_bytes_per_s * model[T::kStreamRate]) *
-                          ((1 - misses) / model[T::kCacheGain] + misses);
+  const double stream_s =
+      bytes / (rates.memory_bytes_per_s * model[T::kStreamRate]) * ((1 - misses) / model[T::kCacheGain] + misses);
   if (model.rows == RowShape::kFlat) return stream_s;
   const double padded = model.rows == RowShape::kWarp ? std::exp2(std::ceil(std::log2(std::max(columns, 32.0))))
                                                       : std::ceil(columns / 128) * 128;
@@ -39,11 +39,15 @@ double vector_seconds(const VectorModel& model, const DeviceRates& rates, double
 
 const VectorModel& VectorModels::of(VectorKind kind, double columns) const {
   switch (kind) {
-    case VectorKind::kBinary: return binary;
-    case VectorKind::kSoftmax: return columns <= kLongestWarpRow ? short_softmax : long_softmax;
-    case VectorKind::kNorm: return norm;
+    case VectorKind::kBinary:
+      return binary;
+    case VectorKind::kSoftmax:
+      return columns <= kLongestWarpRow ? short_softmax : long_softmax;
+    case VectorKind::kNorm:
+      return norm;
     case VectorKind::kUnary:
-    case VectorKind::kCopy: return unary;
+    case VectorKind::kCopy:
+      return unary;
   }
   return unary;
 }
