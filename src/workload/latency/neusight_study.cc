@@ -55,7 +55,8 @@ class EndToEndTable {
   explicit EndToEndTable(const NeusightData& data) : data_(data) {
     table_.add_column("device", TextTable::Align::kLeft);
     table_.add_column("mode", TextTable::Align::kLeft);
-    for (const char* name : {"n", "ours %", "NeuSight %", "Habitat %", "Li et al. %", "roofline %", "perfect operators %"}) {
+    for (const char* name :
+         {"n", "ours %", "NeuSight %", "Habitat %", "Li et al. %", "roofline %", "perfect operators %"}) {
       table_.add_column(name, TextTable::Align::kRight);
     }
   }

@@ -22,7 +22,7 @@ Result<GpuBundle> fit_neusight(const NeusightData& data, const DeviceCatalogue& 
 Result<std::string> settings_table(const NeusightData& data, const DeviceCatalogue& catalogue);
 
 struct StudyOptions {
-  uint64_t seed = 1;             // of the shapes that calibration measures
+  uint64_t seed = 1;              // of the shapes that calibration measures
   size_t calibration_shapes = 4;  // of each kind
 };
 // Whole models, with the published predictors and the floor of perfect operator times beside ours; operators; devices
