@@ -3,12 +3,14 @@
 // (GemmKernel) inside a worker process. New rungs: a function that gives their list, and its line in all_rungs().
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "workload/gemm/aligned_array.h"
 #include "workload/gemm/cpu_isa.h"
 #include "workload/gemm/precision.h"
 #include "workload/gemm/shape.h"
@@ -52,7 +54,7 @@ class CpuKernel : public GemmKernel {
 
   Operands operands_;
   int threads_ = 1;
-  std::vector<float> c_;
+  AlignedArray<float> c_;
 };
 
 struct Rung {
