@@ -80,5 +80,6 @@ void add_schedule_command(CLI::App& app, CommandContext& context);
 void add_metrics_command(CLI::App& app, CommandContext& context);
 void add_capacity_command(CLI::App& app, CommandContext& context);
 void add_slurm_command(CLI::App& app, CommandContext& context);
+void add_gemm_command(CLI::App& app, CommandContext& context);
 
 }  // namespace perfcast

@@ -70,6 +70,7 @@ int run(int argc, char** argv) {
   add_schedule_command(app, context);
   add_capacity_command(app, context);
   add_slurm_command(app, context);
+  add_gemm_command(app, context);
   add_metrics_command(app, context);
 
   const std::vector<std::string> words = own;

@@ -25,10 +25,11 @@ struct RungResult {
   // Times are NaN, and samples 0, where the result was wrong: it has no speed.
   double median_s = kUnknown, low_s = kUnknown, high_s = kUnknown;
   double spread = kUnknown;  // interquartile range over the median
+  double on_cpu = kUnknown;  // share of the time that it had a CPU; known for one thread
   int samples = 0;
   double gflops = kUnknown;       // at the median
   double best_gflops = kUnknown;  // at the fastest sample
-  double peak_gflops = kUnknown;  // measured, at its precision and thread count, the widest of the machine
+  double peak_gflops = kUnknown;  // measured at best, at its precision and thread count, the widest of the machine
   double peak_share = kUnknown;
   double isa_share = kUnknown;  // of the peak of the rung's own instructions, where it has its own
   double speedup = kUnknown;    // over the first rung of the same shape that ran
@@ -69,6 +70,7 @@ struct Advice {
 struct Noise {
   double load_average = kUnknown;  // at the start, one minute
   double steal_share = kUnknown;   // of CPU time during the run, taken by the hypervisor
+  double on_cpu = kUnknown;        // median of what the rungs of one thread had
   double peak_spread = kUnknown;   // of the fp32 peak loop from round to round
 };
 

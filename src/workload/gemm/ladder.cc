@@ -44,6 +44,7 @@ class Runner {
     }
     auto first = run(1, options_.slow_limit_s * 4 + kPrepareLimit_s);
     if (!first) return skip(first.error());
+    first_cpu_s_ = last_cpu_s_;
     if (Status checked = check(); !checked || !found_.verdict.correct) {
       if (!checked) return skip(checked.error());
       worker_.reset();
@@ -75,6 +76,8 @@ class Runner {
       return;
     }
     worker_->pause();
+    found_.timed_s += *taken;
+    found_.cpu_s += last_cpu_s_;
     found_.samples_s.push_back(*taken / static_cast<double>(calls_));
     if (!takes_part_after(round)) worker_.reset();
   }
@@ -94,6 +97,7 @@ class Runner {
     const auto answer = worker_->ask(request, limit_s);
     if (!answer) return answer.error();
     const double value = answer->value("seconds", -1.0);
+    last_cpu_s_ = answer->value("cpu_seconds", 0.0);
     if (!std::isfinite(value) || value < 0) return Error{"worker-failed", "a time that is none", "", ""};
     return value;
   }
@@ -125,6 +129,8 @@ class Runner {
     // Too slow for the budget: the checked run counts, and as many as the budget has room for.
     if (once_s >= kLong_s) {
       found_.samples_s.push_back(once_s);
+      found_.timed_s += once_s;
+      found_.cpu_s += first_cpu_s_;
       rounds_ = std::max(0, rounds_ - 1);
     } else {
       rounds_ = std::max(1, rounds_);
@@ -150,7 +156,7 @@ class Runner {
   const LadderOptions& options_;
   std::optional<WorkerProcess> worker_;
   Measurement found_;
-  double once_s_ = 0;
+  double once_s_ = 0, last_cpu_s_ = 0, first_cpu_s_ = 0;
   int64_t calls_ = 1;
   int rounds_ = 0;
 };
@@ -168,6 +174,10 @@ double Measurement::high_s() const {
 }
 double Measurement::rate() const { return work / median_s(); }
 double Measurement::best_rate() const { return work / low_s(); }
+double Measurement::on_cpu() const {
+  const double share = cpu_s / timed_s;
+  return spec.threads == 1 && share > 0.05 ? std::min(share, 1.0) : nan();
+}
 double Measurement::spread() const {
   if (samples_s.size() < 2) return 0;
   return (quantile(samples_s, 0.75) - quantile(samples_s, 0.25)) / median_s();

@@ -33,6 +33,7 @@ struct Measurement {
   std::string skipped;
   Verdict verdict;
   std::vector<double> samples_s;  // seconds of one call, one sample for each turn
+  double timed_s = 0, cpu_s = 0;  // of all timed turns: by the clock, and that the worker's threads had a CPU
   double work = 0;                // of one call: operations, or bytes
   std::string kernel, note;
 
@@ -42,7 +43,10 @@ struct Measurement {
   double high_s() const;
   double rate() const;       // work per second at the median
   double best_rate() const;  // at the fastest sample
-  double spread() const;     // (third - first quartile) / median; 0 with one sample
+  // Share of the time that a worker of one thread had a CPU: below 1, others wanted it too. NaN where unknown: more
+  // threads, or work that is done outside the worker.
+  double on_cpu() const;
+  double spread() const;  // (third - first quartile) / median; 0 with one sample
 };
 
 // One measurement for each entry, in their order. Errors: "interrupted", or that no worker can be started at all.

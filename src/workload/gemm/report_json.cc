@@ -56,8 +56,10 @@ Json rung_json(const RungResult& row) {
   put(json, "low_s", row.low_s);
   put(json, "high_s", row.high_s);
   put(json, "spread_ratio", row.spread);
+  put(json, "on_cpu_ratio", row.on_cpu);
   json["samples"] = row.samples;
   put(json, "gflops", row.gflops);
+  put(json, "best_gflops", row.best_gflops);
   put(json, "peak_share", row.peak_share);
   put(json, "isa_share", row.isa_share);
   put(json, "speedup", row.speedup);
@@ -114,6 +116,7 @@ Json to_json(const GemmResult& result) {
   Json noise = Json::object();
   put(noise, "load_average", result.noise.load_average);
   put(noise, "steal_ratio", result.noise.steal_share);
+  put(noise, "on_cpu_ratio", result.noise.on_cpu);
   put(noise, "peak_spread_ratio", result.noise.peak_spread);
   json["noise"] = std::move(noise);
   json["warnings"] = result.warnings;

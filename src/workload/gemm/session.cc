@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/statistics.h"
 #include "base/text.h"
 #include "workload/gemm/advice.h"
 #include "workload/gemm/cpu_isa.h"
@@ -92,7 +93,7 @@ void add_peak(const Measurement& measured, GemmResult& result) {
                               (measured.skipped.empty() ? measured.verdict.detail : measured.skipped));
     return;
   }
-  peak.gflops = measured.rate() / 1e9;
+  peak.gflops = measured.best_rate() / 1e9;
   peak.spread = measured.spread();
   for (Peak& known : result.peaks) {
     if (known.isa != peak.isa || known.precision != peak.precision || known.threads != peak.threads) continue;
@@ -131,6 +132,7 @@ void add_rung(const Part& part, const Shape& shape, const Measurement& measured,
     row.low_s = measured.low_s();
     row.high_s = measured.high_s();
     row.spread = measured.spread();
+    row.on_cpu = measured.on_cpu();
     row.gflops = measured.rate() / 1e9;
     row.best_gflops = measured.best_rate() / 1e9;
   }
@@ -163,10 +165,18 @@ void look_at_noise(GemmResult& result) {
           std::isnan(result.noise.peak_spread) ? peak.spread : std::max(result.noise.peak_spread, peak.spread);
     }
   }
+  std::vector<double> on_cpu;
+  for (const RungResult& row : result.rungs) on_cpu.push_back(row.on_cpu);
+  result.noise.on_cpu = median_of_known(std::move(on_cpu));
   const Noise& noise = result.noise;
+  if (noise.on_cpu < 0.97) {
+    result.warnings.push_back("rungs of one thread had a CPU for only " +
+                              std::to_string(std::lround(noise.on_cpu * 100)) +
+                              "% of their time: other programs want it too, and times are too long by that");
+  }
   if (noise.load_average > 0.5) {
     result.warnings.push_back("other programs were running (load average " +
-                              std::to_string(noise.load_average).substr(0, 4) + " at the start): times are too long");
+                              std::to_string(noise.load_average).substr(0, 4) + " at the start)");
   }
   if (noise.steal_share > 0.01) {
     result.warnings.push_back("the hypervisor took " + std::to_string(noise.steal_share * 100).substr(0, 4) +

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <ctime>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -46,6 +47,13 @@ bool write_line(int fd, const std::string& line) {
 
 Json failure(const Error& error) { return {{"ok", false}, {"code", error.code}, {"message", error.message}}; }
 
+// That all threads of this process had.
+double cpu_seconds() {
+  timespec now = {};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 class Server {
  public:
   Json answer(const std::string& line) {
@@ -62,7 +70,12 @@ class Server {
     if (const Status status = in.finish(); !status) return failure(status.error());
     if (!task_) return failure({"unknown-task", "nothing is prepared", "", ""});
     if (verb == "estimate") return seconds(task_->estimate_s());
-    if (verb == "run" && calls >= 1) return seconds(task_->run(calls));
+    if (verb == "run" && calls >= 1) {
+      const double before_s = cpu_seconds();
+      Json answer = seconds(task_->run(calls));
+      answer["cpu_seconds"] = cpu_seconds() - before_s;
+      return answer;
+    }
     if (verb == "check") return verdict(task_->check());
     return failure({"bad-usage", "unknown request", "", ""});
   }

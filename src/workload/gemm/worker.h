@@ -4,7 +4,7 @@
 //
 //   -> {"do": "prepare", "spec": {...}}   <- {"ok": true, "work": W, "kernel": "...", "note": "..."}
 //   -> {"do": "estimate"}                 <- {"ok": true, "seconds": S}
-//   -> {"do": "run", "calls": N}          <- {"ok": true, "seconds": S}    of all N calls
+//   -> {"do": "run", "calls": N}          <- {"ok": true, "seconds": S, "cpu_seconds": T}    of all N calls
 //   -> {"do": "check"}                    <- {"ok": true, "correct": true, "worst": ..., "relative_error": ..., ...}
 //   anything that fails                   <- {"ok": false, "code": "...", "message": "..."}
 //   end of input                          the worker ends
