@@ -14,7 +14,7 @@ namespace perfcast::gemm {
 namespace {
 
 constexpr double kWidth = 1000, kPanel = 470, kLeft = 70, kRight = 640, kTop = 64, kBottom = 400;
-constexpr double kLabelX = 665, kLabelStep = 15.5, kLabelPx = 11;
+constexpr double kLabelX = 665, kLabelStep = 15.5, kLabelPx = 11, kRoofStep = 12, kNothing = 1e9;
 
 struct Point {
   const RungResult* row;
@@ -80,6 +80,7 @@ class Panel {
   // For each precision, at one thread and at the most: what memory feeds, up to what the units can do.
   void roofs() {
     std::set<std::pair<Precision, int>> drawn;
+    std::vector<std::pair<double, std::string>> names;
     int most = 1;
     for (const Peak& peak : result_.peaks) most = std::max(most, peak.device == "cpu" ? peak.threads : 1);
     for (const Peak& peak : result_.peaks) {
@@ -98,10 +99,16 @@ class Panel {
       points.emplace_back(x_.at(to), y_.at(top));
       canvas_.polyline(points,
                        series_class(series(peak.precision)) + " stroke" + (peak.threads > 1 ? " d1 curve" : ""));
-      canvas_.text(x_.at(0.6 * to), y_.at(top) - 4,
-                   fmt::format("{}, {} thread{}: {}", name_of(peak.precision), peak.threads,
-                               peak.threads == 1 ? "" : "s", ratio_text(top)),
-                   "tick", "end");
+      names.emplace_back(y_.at(top) - 4, fmt::format("{}, {} thread{}: {}", name_of(peak.precision), peak.threads,
+                                                     peak.threads == 1 ? "" : "s", ratio_text(top)));
+    }
+    // From the lowest up, each clear of the one below.
+    std::sort(names.rbegin(), names.rend());
+    double ceiling = kNothing;
+    for (const auto& [wanted, name] : names) {
+      const double at = std::min(wanted, ceiling);
+      canvas_.text(kRight - 6, at, name, "tick", "end");
+      ceiling = at - kRoofStep;
     }
   }
 
@@ -133,8 +140,8 @@ Result<std::string> roofline_svg(const GemmResult& result) {
   SvgCanvas canvas("roofline", kWidth, kPanel * static_cast<double>(shapes.size()) + 24,
                    "Roofline of the GEMM ladder on " + result.cpu,
                    "Each rung as a point: operations per byte across, speed upwards; lines are the measured limits.");
-  canvas.text(kLeft, 20, "GEMM on " + result.cpu + ": lines are measured limits, points are rungs (circle: 1 thread)",
-              "panel");
+  canvas.text(kLeft, 20, fitted("GEMM on " + result.cpu, 500, kBoldPx), "panel");
+  canvas.text(kLabelX, 20, "lines: measured limits; circles: 1 thread", "tick");
   double offset = 12;
   for (const Shape& shape : shapes) {
     const Scale x = Scale::logarithmic(0.25, 20000, kLeft, kRight);

@@ -64,12 +64,13 @@ std::vector<LadderEntry> peak_entries(const std::vector<Part>& parts) {
   return entries;
 }
 
-std::vector<LadderEntry> bandwidth_entries(const std::vector<Part>& parts) {
+std::vector<LadderEntry> bandwidth_entries(const std::vector<Part>& parts, int64_t asked_bytes) {
   std::set<int> threads;
   for (const Part& part : parts) threads.insert(part.threads);
   const double cache = last_level_cache_bytes(), free = available_memory();
   double bytes = std::isnan(cache) ? kLargestArray / 4 : std::clamp(2 * cache, kLargestArray / 16, kLargestArray);
   if (!std::isnan(free)) bytes = std::min(bytes, free / 16);
+  if (asked_bytes > 0) bytes = static_cast<double>(asked_bytes);
   std::vector<LadderEntry> entries;
   for (const int count : threads) {
     LadderEntry entry;
@@ -255,7 +256,7 @@ Result<GemmResult> run_gemm(const GemmRequest& request) {
     for (LadderEntry& entry : peak_entries(parts)) entries.push_back(std::move(entry));
     const bool read = result.bandwidths.empty() && (request.bandwidth || intensity(shape) < kMemoryBound);
     if (read) {
-      for (LadderEntry& entry : bandwidth_entries(parts)) entries.push_back(std::move(entry));
+      for (LadderEntry& entry : bandwidth_entries(parts, request.read_bytes)) entries.push_back(std::move(entry));
     }
     const auto measured = run_ladder(entries, request.ladder);
     if (!measured) return measured.error();

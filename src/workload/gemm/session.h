@@ -19,6 +19,7 @@ struct GemmRequest {
   std::vector<int> threads = {1};
   uint64_t seed = 1;
   bool bandwidth = false;  // measure it, also where no shape needs it
+  int64_t read_bytes = 0;  // of the array that the bandwidth loop reads; 0: twice the last cache, up to 1 GiB
   bool advice = true;      // look for faster options, which takes more runs
   LadderOptions ladder;
 };

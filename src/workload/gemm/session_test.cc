@@ -20,6 +20,7 @@ GemmRequest small_request(const std::string& rungs) {
   request.rungs = *select_rungs(rungs);
   request.threads = {1, 2};
   request.advice = false;
+  request.read_bytes = 1 << 20;
   request.ladder.worker = {PERFCAST_BINARY_DIR "/bin/perfcast_gemm_guinea_worker"};
   request.ladder.rounds = 2;
   request.ladder.turn_s = 0.001;
@@ -43,7 +44,7 @@ TEST(Session, MeasuresLimitsAndRungs) {
     }
   }
   EXPECT_TRUE(result->advice.empty());
-  EXPECT_TRUE(result->bandwidths.empty() == false);  // so small a product moves much for what it computes
+  EXPECT_FALSE(result->bandwidths.empty());  // so small a product moves much for what it computes
   const Json json = to_json(*result);
   EXPECT_EQ(json["schema"], "perfcast.gemm/1");
   EXPECT_EQ(json["rungs"][1]["m"], 40);
