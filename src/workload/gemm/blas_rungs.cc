@@ -10,6 +10,14 @@ namespace {
 using Sgemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
 constexpr int kRowMajor = 101, kNoTranspose = 111;  // of cblas.h
 
+// A BLAS that this program is linked with already (solvers bring one) has the same names: a library must find its own
+// first, or BLIS would call OpenBLAS. The address sanitizer forbids that.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr int kItsOwn = RTLD_NOW | RTLD_LOCAL;
+#else
+constexpr int kItsOwn = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
+#endif
+
 template <typename Function>
 Function symbol(void* library, const char* name) {
   return reinterpret_cast<Function>(dlsym(library, name));
@@ -25,7 +33,7 @@ class BlasProduct : public CpuKernel {
   Status set_up() override {
     void* library = nullptr;
     for (const char* file : files_) {
-      if (library == nullptr) library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+      if (library == nullptr) library = dlopen(file, kItsOwn);
     }
     if (library == nullptr) return Error{"unavailable", std::string(files_.front()) + " is not installed", "", ""};
     sgemm_ = symbol<Sgemm>(library, "cblas_sgemm");

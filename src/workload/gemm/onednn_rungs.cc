@@ -1,5 +1,5 @@
-// oneDNN's matmul primitive. fp32 takes A and B as they are; bf16 and int8 give B in the layout that the library asks
-// for, converted before the clock runs, as inference keeps its weights.
+// oneDNN's matmul primitive. "onednn" takes A and B as they are, as a BLAS does; the others give B in the layout that
+// the library asks for, converted before the clock runs, as inference keeps its weights.
 
 #include <algorithm>
 #include <chrono>
@@ -37,7 +37,7 @@ const char* isa_name(dnnl_cpu_isa_t isa) {
 
 class OneDnnProduct : public GemmKernel {
  public:
-  explicit OneDnnProduct(Precision precision) : precision_(precision) {}
+  OneDnnProduct(Precision precision, bool packed) : precision_(precision), packed_(packed) {}
 
   Status prepare(const Operands& operands, int threads) override {
     threads_ = threads;
@@ -88,7 +88,7 @@ class OneDnnProduct : public GemmKernel {
     const Type type_a = floats ? Type::f32 : integers ? Type::u8 : Type::bf16;
     const Type type_b = floats ? Type::f32 : integers ? Type::s8 : Type::bf16;
     const memory::desc plain_a({m, k}, type_a, Tag::ab), plain_b({k, n}, type_b, Tag::ab);
-    const memory::desc asked_b({k, n}, type_b, floats ? Tag::ab : Tag::any);
+    const memory::desc asked_b({k, n}, type_b, packed_ ? Tag::any : Tag::ab);
     const memory::desc out({m, n}, integers ? Type::s32 : Type::f32, Tag::ab);
     const dnnl::matmul::primitive_desc description(dnnl::matmul::desc(plain_a, asked_b, out), engine_);
     kernel_ = std::string(description.impl_info_str()) + ", " + isa_name(dnnl_get_effective_cpu_isa());
@@ -135,6 +135,7 @@ class OneDnnProduct : public GemmKernel {
   }
 
   Precision precision_;
+  bool packed_;  // B in the layout that the library asks for
   int threads_ = 1;
   dnnl::engine engine_;
   dnnl::stream stream_;
@@ -145,23 +146,24 @@ class OneDnnProduct : public GemmKernel {
   std::string kernel_, note_;
 };
 
-Rung onednn_rung(const char* name, const char* title, Precision precision) {
+Rung onednn_rung(const char* name, const char* title, Precision precision, bool packed) {
   Rung rung;
   rung.name = name;
   rung.title = title;
   rung.precision = precision;
   rung.threaded = true;
-  rung.make = [precision] { return std::make_unique<OneDnnProduct>(precision); };
+  rung.make = [precision, packed] { return std::make_unique<OneDnnProduct>(precision, packed); };
   return rung;
 }
 
 }  // namespace
 
 std::vector<Rung> onednn_rungs() {
-  std::vector<Rung> rungs = {onednn_rung("onednn", "oneDNN fp32", Precision::kFp32),
-                             onednn_rung("onednn-bf16", "oneDNN bf16", Precision::kBf16),
-                             onednn_rung("onednn-int8", "oneDNN u8 x s8", Precision::kInt8)};
-  rungs[2].unavailable = [] {
+  std::vector<Rung> rungs = {onednn_rung("onednn", "oneDNN fp32", Precision::kFp32, false),
+                             onednn_rung("onednn-packed", "oneDNN fp32, packed", Precision::kFp32, true),
+                             onednn_rung("onednn-bf16", "oneDNN bf16", Precision::kBf16, true),
+                             onednn_rung("onednn-int8", "oneDNN u8 x s8", Precision::kInt8, true)};
+  rungs[3].unavailable = [] {
     if (cpu_has("avx512-vnni") || cpu_has("avx-vnni") || cpu_has("amx-int8")) return std::string();
     return std::string("this CPU has no VNNI: products of bytes are summed in 16 bits there, which overflow");
   };
