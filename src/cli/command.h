@@ -81,5 +81,6 @@ void add_metrics_command(CLI::App& app, CommandContext& context);
 void add_capacity_command(CLI::App& app, CommandContext& context);
 void add_slurm_command(CLI::App& app, CommandContext& context);
 void add_llm_command(CLI::App& app, CommandContext& context);
+void add_gemm_command(CLI::App& app, CommandContext& context);
 
 }  // namespace perfcast

@@ -70,6 +70,7 @@ int run(int argc, char** argv) {
   add_schedule_command(app, context);
   add_capacity_command(app, context);
   add_slurm_command(app, context);
+  add_gemm_command(app, context);
   add_llm_command(app, context);
   add_metrics_command(app, context);
 

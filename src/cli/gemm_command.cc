@@ -1,0 +1,185 @@
+// perfcast gemm: one product, many ways to compute it, from the naive loop to the libraries.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "collect/duration.h"
+#include "workload/gemm/cpu_isa.h"
+#include "workload/gemm/report.h"
+#include "workload/gemm/session.h"
+#include "workload/gemm/worker.h"
+
+namespace perfcast {
+namespace {
+
+constexpr int kDefaultSide = 1024;
+
+struct GemmArguments {
+  std::vector<std::string> sides, shapes, sets, threads;
+  std::string rungs = "*", budget = "2s", slow_limit = "60s", svg;
+  std::vector<std::string> precisions;
+  int repeats = 7;
+  bool list = false, no_advice = false, worker = false;
+};
+
+Status add_shapes(const std::vector<std::string>& texts, const char* option, std::vector<gemm::Shape>& shapes) {
+  for (const std::string& text : texts) {
+    const auto shape = gemm::parse_shape(text, option);
+    if (!shape) return shape.error();
+    shapes.push_back(*shape);
+  }
+  return {};
+}
+
+Result<std::vector<gemm::Shape>> chosen_shapes(const GemmArguments& arguments) {
+  std::vector<gemm::Shape> shapes;
+  if (Status added = add_shapes(arguments.sides, "--n", shapes); !added) return added.error();
+  if (Status added = add_shapes(arguments.shapes, "--shape", shapes); !added) return added.error();
+  for (const std::string& name : arguments.sets) {
+    const auto set = gemm::shape_set(name);
+    if (!set) return set.error();
+    shapes.insert(shapes.end(), set->begin(), set->end());
+  }
+  if (shapes.empty()) shapes.push_back({kDefaultSide, kDefaultSide, kDefaultSide});
+  std::vector<gemm::Shape> unique;
+  for (const gemm::Shape& shape : shapes) {
+    if (std::find(unique.begin(), unique.end(), shape) == unique.end()) unique.push_back(shape);
+  }
+  return unique;
+}
+
+// One thread and all cores, where nothing was said.
+Result<std::vector<int>> chosen_threads(const std::vector<std::string>& texts) {
+  std::vector<int> threads;
+  for (const std::string& text : texts) {
+    const auto number = parse_number(trim(text));
+    if (!number || *number < 1 || *number > 1024 || *number != static_cast<int>(*number)) {
+      return Error{"bad-usage", "'" + printable(text) + "' is no number of threads", "--threads",
+                   "whole numbers from 1 to 1024, separated by commas"};
+    }
+    threads.push_back(static_cast<int>(*number));
+  }
+  if (threads.empty()) threads = {1, gemm::online_cores()};
+  std::sort(threads.begin(), threads.end());
+  threads.erase(std::unique(threads.begin(), threads.end()), threads.end());
+  return threads;
+}
+
+Result<double> positive_duration(const std::string& text, const char* option) {
+  auto seconds = parse_duration_s(text, option);
+  if (seconds && !(*seconds > 0))
+    return Error{"bad-usage", "'" + printable(text) + "' is no time", option, "2s, 500ms"};
+  return seconds;
+}
+
+Result<gemm::GemmRequest> request_of(const CommandContext& context, const GemmArguments& arguments) {
+  gemm::GemmRequest request;
+  auto shapes = chosen_shapes(arguments);
+  if (!shapes) return shapes.error();
+  request.shapes = *std::move(shapes);
+  auto rungs = gemm::select_rungs(arguments.rungs);
+  if (!rungs) return rungs.error();
+  request.rungs = *std::move(rungs);
+  for (const std::string& name : arguments.precisions) {
+    const auto precision = gemm::precision_named(name);
+    if (!precision) {
+      std::vector<std::string> names;
+      for (const gemm::Precision each : gemm::precisions()) names.emplace_back(gemm::name_of(each));
+      return Error{"bad-usage", "there is no precision '" + printable(name) + "'", "--precision",
+                   "one of: " + nearest_names(name, names)};
+    }
+    request.precisions.push_back(*precision);
+  }
+  auto threads = chosen_threads(arguments.threads);
+  if (!threads) return threads.error();
+  request.threads = *std::move(threads);
+  const auto budget_s = positive_duration(arguments.budget, "--budget");
+  if (!budget_s) return budget_s.error();
+  const auto slow_s = positive_duration(arguments.slow_limit, "--slow-limit");
+  if (!slow_s) return slow_s.error();
+  request.ladder.budget_s = *budget_s;
+  request.ladder.slow_limit_s = *slow_s;
+  request.ladder.rounds = arguments.repeats;
+  request.ladder.worker = {"/proc/self/exe", "gemm", "--worker"};
+  request.seed = context.options.seed;
+  request.advice = !arguments.no_advice;
+  request.bandwidth = !arguments.svg.empty();
+  return request;
+}
+
+int run_gemm_command(CommandContext& context, const GemmArguments& arguments) {
+  const CommonOptions& options = context.options;
+  if (arguments.worker) return gemm::worker_main(STDIN_FILENO, STDOUT_FILENO);
+  if (arguments.list) {
+    return write_result(options.json ? to_text(gemm::rung_list_json()) : gemm::rung_list_text(), options);
+  }
+  auto request = request_of(context, arguments);
+  if (!request) return report_error(request.error(), options);
+  if (!arguments.svg.empty() && options.output != "-" && same_file(arguments.svg, options.output)) {
+    return report_error({"bad-usage", "the picture and the result would be one file", "--svg", "another name"},
+                        options);
+  }
+  Result<gemm::GemmResult> result = Error{};
+  {
+    ProgressLine progress(options);
+    request->ladder.progress = [&progress](const std::string& text) { progress.show("gemm: " + text); };
+    result = gemm::run_gemm(*request);
+  }
+  if (!result) return report_error(result.error(), options);
+  if (!arguments.svg.empty()) {
+    const auto picture = gemm::roofline_svg(*result);
+    if (!picture) return report_error(picture.error(), options);
+    if (const Status written = write_file_atomically(arguments.svg, *picture); !written) {
+      return report_error(written.error(), options);
+    }
+  }
+  const bool wrong =
+      std::any_of(result->rungs.begin(), result->rungs.end(), [](const gemm::RungResult& row) { return !row.correct; });
+  const int written = write_result(options.json ? to_text(gemm::to_json(*result)) : gemm::to_text(*result), options);
+  return written == kExitDone && wrong ? kExitFailure : written;
+}
+
+}  // namespace
+
+void add_gemm_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<GemmArguments>();
+  CLI::App* verb =
+      app.add_subcommand("gemm", "One matrix product, many ways: what this machine can do and what is lost");
+  verb->add_option("--n", arguments->sides, "Side of a square product (default 1024)")->delimiter(',');
+  verb->add_option("--shape", arguments->shapes, "M,N,K: C (M x N) = A (M x K) B (K x N); repeatable")
+      ->allow_extra_args(false);
+  std::vector<std::string> sets;
+  for (const gemm::NamedShapes& set : gemm::shape_sets()) sets.push_back(set.name + ": " + set.title);
+  verb->add_option("--shapes", arguments->sets, "A set of shapes: " + join(sets, "; "))->delimiter(',');
+  verb->add_option("--rungs", arguments->rungs, "Names or patterns with *, separated by commas")->capture_default_str();
+  verb->add_option("--precision", arguments->precisions, "Only rungs of these: fp32, tf32, bf16, fp16, int8")
+      ->delimiter(',');
+  verb->add_option("--repeats", arguments->repeats, "Rounds, and so samples of each rung")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--budget", arguments->budget, "Time for one rung; slow ones run less often, at least once")
+      ->capture_default_str();
+  verb->add_option("--slow-limit", arguments->slow_limit, "A rung is skipped where one run would take longer")
+      ->capture_default_str();
+  verb->add_option("--svg", arguments->svg, "Also draw the roofline into this file");
+  verb->add_flag("--no-advice", arguments->no_advice, "Only the ladder, without trying other settings");
+  verb->add_flag("--list", arguments->list, "Print the rungs and whether they can run here");
+  verb->add_flag("--worker", arguments->worker, "Serve one rung on standard streams")->group("");
+  add_common_options(*verb, context);
+  // Here it is a list: threaded rungs run at each.
+  verb->remove_option(verb->get_option("--threads"));
+  verb->add_option("--threads", arguments->threads, "Thread counts of threaded rungs (default: 1 and all cores)")
+      ->delimiter(',');
+  verb->callback(
+      [arguments, &context] { context.run = [arguments, &context] { return run_gemm_command(context, *arguments); }; });
+}
+
+}  // namespace perfcast

@@ -1,0 +1,33 @@
+#pragma once
+// What is left on the table, each proven by measuring both sides in turns.
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "workload/gemm/gemm_result.h"
+#include "workload/gemm/ladder.h"
+#include "workload/gemm/session.h"
+
+namespace perfcast::gemm {
+
+inline constexpr double kWorthwhile = 1.05;  // a gain below is not worth a change
+
+// Whether `after` beats `before` by more than kWorthwhile with quartiles that stay apart: more than noise.
+bool clearly_faster(const Measurement& before, const Measurement& after);
+
+struct EnvironmentChoice {
+  std::string variable, value, kernel;  // kernel: as the library will name it; empty: any
+};
+// Kernels of other CPU generations that this CPU can run, as a library is told to take them. `rung`: "openblas",
+// "blis"; empty for others.
+std::vector<EnvironmentChoice> kernel_choices(const std::string& rung, const std::vector<std::string>& isas);
+
+// Advice that follows from the ladder as measured: threads, flags, precision, library.
+std::vector<Advice> advice_from_ladder(const GemmResult& result);
+
+// All of it, added to result.advice: the ladder's, and libraries measured anew under other environments. The largest
+// shape decides. Errors: those of run_ladder.
+Status find_advice(const GemmRequest& request, GemmResult& result);
+
+}  // namespace perfcast::gemm

@@ -1,0 +1,86 @@
+#include "workload/gemm/advice.h"
+
+#include <gmock/gmock.h>
+
+namespace perfcast::gemm {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Measurement measured(std::vector<double> samples_s) {
+  Measurement measurement;
+  measurement.verdict.correct = true;
+  measurement.samples_s = std::move(samples_s);
+  measurement.work = 1;
+  return measurement;
+}
+
+RungResult row(const std::string& name, int threads, double gflops, double spread = 0.01) {
+  RungResult row;
+  row.name = row.title = row.kernel = name;
+  row.shape = {100, 100, 100};
+  row.threads = threads;
+  row.correct = true;
+  row.samples = 7;
+  row.gflops = gflops;
+  row.median_s = operations(row.shape) / gflops / 1e9;
+  row.spread = spread;
+  row.relative_error = 0.002;
+  return row;
+}
+
+std::vector<std::string> kinds(const std::vector<Advice>& all) {
+  std::vector<std::string> kinds;
+  kinds.reserve(all.size());
+  for (const Advice& advice : all) kinds.push_back(advice.kind);
+  return kinds;
+}
+
+TEST(Advice, NeedsMoreThanNoise) {
+  EXPECT_TRUE(clearly_faster(measured({2, 2.1, 2.2}), measured({1, 1.1, 1.2})));
+  EXPECT_FALSE(clearly_faster(measured({1, 1.1, 1.2}), measured({2, 2.1, 2.2})));
+  EXPECT_FALSE(clearly_faster(measured({1.04, 1.04, 1.04}), measured({1, 1, 1})));  // too little
+  EXPECT_FALSE(clearly_faster(measured({1, 2, 3, 4}), measured({1, 1.6, 2, 4})));   // quartiles overlap
+  EXPECT_FALSE(clearly_faster(measured({}), measured({1})));
+}
+
+TEST(Advice, OffersOnlyKernelsThatTheCpuCanRun) {
+  const auto values = [](const std::string& rung, const std::vector<std::string>& isas) {
+    std::vector<std::string> all;
+    for (const EnvironmentChoice& choice : kernel_choices(rung, isas)) all.push_back(choice.value);
+    return all;
+  };
+  EXPECT_THAT(values("openblas", {"sse2", "avx2"}), ElementsAre("Haswell", "Zen"));
+  EXPECT_THAT(values("openblas", {"sse2", "avx2", "avx512"}), ElementsAre("SkylakeX", "Haswell", "Zen"));
+  EXPECT_THAT(values("blis", {"sse2", "avx2"}), ElementsAre("haswell", "3", "zen3", "6"));
+  EXPECT_THAT(values("blis", {"sse2"}), IsEmpty());
+  EXPECT_THAT(values("eigen", {"avx512"}), IsEmpty());
+}
+
+TEST(Advice, FollowsFromTheLadder) {
+  GemmResult result;
+  result.rungs = {row("naive-o1", 1, 0.5), row("naive-o3", 1, 1), row("interchange", 1, 20), row("numpy", 1, 100),
+                  row("onednn", 1, 200),   row("onednn", 2, 150), row("onednn-bf16", 1, 400)};
+  result.rungs.back().precision = Precision::kBf16;
+  const std::vector<Advice> advice = advice_from_ladder(result);
+  EXPECT_THAT(kinds(advice), ElementsAre("library", "precision", "threads", "flags", "flags"));
+  EXPECT_EQ(advice[0].change, "onednn instead of numpy, 1 thread");
+  EXPECT_EQ(advice[0].gain, 2);
+  EXPECT_THAT(advice[1].cost, HasSubstr("0.2%"));
+  EXPECT_EQ(advice[2].change, "onednn: 1 thread instead of 2");
+  EXPECT_EQ(advice[3].before_gflops, 0.5);
+  EXPECT_EQ(advice[4].after_gflops, 20);
+}
+
+TEST(Advice, KeepsSilentWhereNothingIsGained) {
+  GemmResult result;
+  result.rungs = {row("naive-o1", 1, 1), row("naive-o3", 1, 1.02),   row("numpy", 1, 200),
+                  row("onednn", 1, 205), row("onednn", 2, 190, 0.5), row("onednn-bf16", 1, 100)};
+  EXPECT_THAT(advice_from_ladder(result), IsEmpty());
+  EXPECT_THAT(advice_from_ladder(GemmResult{}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace perfcast::gemm

@@ -1,0 +1,94 @@
+#pragma once
+// What `perfcast gemm` found: the ladder, the measured limits of the machine, what would be faster.
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "workload/gemm/precision.h"
+#include "workload/gemm/shape.h"
+
+namespace perfcast::gemm {
+
+inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+// One rung at one shape and thread count that ran and whose result was compared.
+struct RungResult {
+  std::string name, title, device = "cpu", isa;
+  Precision precision = Precision::kFp32;
+  Shape shape;
+  int threads = 1;
+  std::map<std::string, std::string> environment;  // set for it beyond the thread count
+  // Times are NaN, and samples 0, where the result was wrong: it has no speed.
+  double median_s = kUnknown, low_s = kUnknown, high_s = kUnknown;
+  double spread = kUnknown;  // interquartile range over the median
+  double on_cpu = kUnknown;  // share of the time that it had a CPU; known for one thread
+  int samples = 0;
+  double gflops = kUnknown;       // at the median
+  double best_gflops = kUnknown;  // at the fastest sample
+  double peak_gflops = kUnknown;  // measured at best, at its precision and thread count, the widest of the machine
+  double peak_share = kUnknown;
+  double isa_share = kUnknown;  // of the peak of the rung's own instructions, where it has its own
+  double speedup = kUnknown;    // over the first rung of the same shape that ran
+  bool correct = false;
+  double relative_error = kUnknown;  // against float64 with the inputs before rounding
+  std::string kernel;                // which the library chose
+  std::string note;
+};
+
+struct SkippedRung {
+  std::string name, reason;
+  Shape shape;
+  int threads = 1;
+};
+
+struct Peak {
+  std::string isa, device = "cpu";
+  Precision precision = Precision::kFp32;
+  int threads = 1;
+  double gflops = kUnknown;  // of all threads, the best sample
+  double spread = kUnknown;  // over the run: clock and neighbours
+};
+
+struct Bandwidth {
+  int threads = 1;
+  double gb_per_s = kUnknown;  // 1e9 bytes; triad, bytes that the program names (write-allocate not counted)
+  double array_bytes = 0;
+};
+
+struct Advice {
+  std::string change;  // "BLIS: set BLIS_ARCH_TYPE=0 (kernel skx instead of haswell)"
+  std::string kind;    // "environment", "threads", "flags", "precision", "library"
+  Shape shape;
+  double before_gflops = kUnknown, after_gflops = kUnknown, gain = kUnknown;
+  std::string cost;  // what is given up: "relative error 0.3%"; empty: nothing
+};
+
+struct Noise {
+  double load_average = kUnknown;  // at the start, one minute
+  double steal_share = kUnknown;   // of CPU time during the run, taken by the hypervisor
+  double on_cpu = kUnknown;        // median of what the rungs of one thread had
+  double peak_spread = kUnknown;   // of the fp32 peak loop from round to round
+};
+
+struct GemmResult {
+  std::string cpu;
+  int cores = 1;
+  std::vector<std::string> isas;
+  uint64_t seed = 1;
+  std::vector<Peak> peaks;
+  std::vector<Bandwidth> bandwidths;
+  std::vector<RungResult> rungs;
+  std::vector<SkippedRung> skipped;
+  std::vector<Advice> advice;
+  std::vector<std::string> warnings;
+  Noise noise;
+
+  // The widest measured peak, NaN where none was measured; `isa` empty: any.
+  double peak(const std::string& device, Precision precision, int threads, const std::string& isa = "") const;
+};
+
+}  // namespace perfcast::gemm

@@ -1,0 +1,68 @@
+#include "workload/gemm/rung.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace perfcast::gemm {
+namespace {
+
+// `pattern` with * for any text.
+bool matches(std::string_view pattern, std::string_view name) {
+  if (pattern.empty()) return name.empty();
+  if (pattern.front() == '*') {
+    for (size_t skip = 0; skip <= name.size(); ++skip) {
+      if (matches(pattern.substr(1), name.substr(skip))) return true;
+    }
+    return false;
+  }
+  return !name.empty() && pattern.front() == name.front() && matches(pattern.substr(1), name.substr(1));
+}
+
+}  // namespace
+
+const std::vector<Rung>& all_rungs() {
+  static const std::vector<Rung> kRungs = [] {
+    std::vector<Rung> rungs;
+    for (auto list : {loop_rungs, register_block_rungs, blas_rungs, eigen_rungs, onednn_rungs, python_rungs}) {
+      for (Rung& rung : list()) rungs.push_back(std::move(rung));
+    }
+    return rungs;
+  }();
+  return kRungs;
+}
+
+const Rung* find_rung(std::string_view name) {
+  for (const Rung& rung : all_rungs()) {
+    if (rung.name == name) return &rung;
+  }
+  return nullptr;
+}
+
+Result<std::vector<const Rung*>> select_rungs(const std::string& patterns) {
+  std::vector<bool> chosen(all_rungs().size());
+  for (const std::string& part : split(patterns, ',')) {
+    const std::string pattern(trim(part));
+    bool any = false;
+    // No name is long; a pattern of many stars would take its time.
+    if (!pattern.empty() && pattern.size() <= 64 && std::count(pattern.begin(), pattern.end(), '*') <= 4) {
+      for (size_t i = 0; i < chosen.size(); ++i) {
+        if (!matches(pattern, all_rungs()[i].name)) continue;
+        chosen[i] = true;
+        any = true;
+      }
+    }
+    if (any) continue;
+    std::vector<std::string> names;
+    for (const Rung& rung : all_rungs()) names.push_back(rung.name);
+    return Error{"bad-usage", "there is no rung '" + printable(pattern) + "'", "--rungs",
+                 "one of: " + nearest_names(pattern, names) + "; perfcast gemm --list has all"};
+  }
+  std::vector<const Rung*> rungs;
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    if (chosen[i]) rungs.push_back(&all_rungs()[i]);
+  }
+  return rungs;
+}
+
+}  // namespace perfcast::gemm
