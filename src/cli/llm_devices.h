@@ -9,7 +9,8 @@
 
 namespace perfcast {
 
-// The shipped catalogue, and the devices of `device_file` (empty: none), which go first where a name is the same.
+// The shipped catalogue, and before it the devices of `device_file` (empty: none), which take the place of those with
+// one of their names. Errors of read_device_catalogue().
 Result<std::unique_ptr<DeviceProvider>> open_devices(const std::string& device_file);
 
 }  // namespace perfcast

@@ -156,7 +156,7 @@ Status calibrate(DeviceProvider& provider, const std::string& path) {
   return error;
 }
 
-Result<ForecastReport> report_of(DeviceProvider& provider, const ForecastArguments& arguments) {
+Result<LlmForecastReport> report_of(DeviceProvider& provider, const ForecastArguments& arguments) {
   if (arguments.model.empty()) {
     return Error{"bad-usage", "no model is named", "perfcast llm forecast",
                  "a built-in name (perfcast llm analyze --list), a config.json, a folder with one, or a GGUF file"};
@@ -177,7 +177,7 @@ Result<ForecastReport> report_of(DeviceProvider& provider, const ForecastArgumen
 }
 
 // The result, in the format that was asked for.
-Result<std::string> text_of(const ForecastReport& report, const ForecastArguments& arguments, bool json) {
+Result<std::string> text_of(const LlmForecastReport& report, const ForecastArguments& arguments, bool json) {
   if (json) return to_text(forecast_json(report));
   return arguments.csv ? forecast_csv(report) : forecast_text(report);
 }

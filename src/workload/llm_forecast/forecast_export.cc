@@ -46,7 +46,7 @@ void put_detail(Json& json, const LlmForecast& forecast) {
   json["classes"] = classes_json(forecast);
 }
 
-Json row_json(const ForecastReport& report, size_t i) {
+Json row_json(const LlmForecastReport& report, size_t i) {
   const ForecastRow& row = report.result.rows[i];
   Json json{
       {"device", report.device(row).name}, {"calibrated", row.calibrated},           {"batch", row.batch},
@@ -66,7 +66,7 @@ Json row_json(const ForecastReport& report, size_t i) {
   put(json, "token_roofline_s", row.token_roofline_s);
   json["request_s"] = row.request_s;
   json["request_tokens_per_s"] = row.output_per_s;
-  json["math"] = math_name(row.mode);
+  json["math"] = name_of(row.mode);
   json["memory_bytes"] = row.memory_bytes;
   put(json, "device_memory_bytes", report.device(row).memory_bytes);
   if (row.memory_known && !row.fits) json["missing_bytes"] = row.missing_bytes;
@@ -81,7 +81,7 @@ std::string cell(double value) { return std::isfinite(value) ? fmt::format("{:.9
 
 }  // namespace
 
-std::string forecast_csv(const ForecastReport& report) {
+std::string forecast_csv(const LlmForecastReport& report) {
   std::string text = csv_line({"device",
                                "calibrated",
                                "batch",
@@ -131,7 +131,7 @@ std::string forecast_csv(const ForecastReport& report) {
                       std::string(name_of(row.bound())),
                       cell(row.request_s),
                       cell(row.output_per_s),
-                      std::string(math_name(row.mode)),
+                      std::string(name_of(row.mode)),
                       cell(row.memory_bytes),
                       !row.memory_known ? ""
                       : row.fits        ? "true"
@@ -143,7 +143,7 @@ std::string forecast_csv(const ForecastReport& report) {
   return text;
 }
 
-Json forecast_json(const ForecastReport& report) {
+Json forecast_json(const LlmForecastReport& report) {
   const LlmRequest& request = report.grid.request;
   Json json{{"schema", "perfcast.llm.forecast/1"},
             {"model", report.config.name},
@@ -178,8 +178,8 @@ Result<Json> device_list_json(const DeviceProvider& provider) {
     item["calibrated"] = Json::array();
     for (size_t i = 0; i < kMathModes; ++i) {
       const auto mode = static_cast<MathMode>(i);
-      put(item["peak_flop_per_s"], std::string(math_name(mode)).c_str(), facts.peak(mode));
-      if ((*model)->supports(mode) && (*model)->calibrated(mode)) item["calibrated"].push_back(math_name(mode));
+      put(item["peak_flop_per_s"], std::string(name_of(mode)).c_str(), facts.peak(mode));
+      if ((*model)->supports(mode) && (*model)->calibrated(mode)) item["calibrated"].push_back(name_of(mode));
     }
     item["sources"] = facts.sources;
     json["devices"].push_back(std::move(item));

@@ -27,7 +27,7 @@ double latency_of(const ForecastRow& row) { return row.generates ? row.token_s :
 std::string seconds_tick(double milliseconds) { return human_number(milliseconds); }
 std::string rate_tick(double value) { return human_number(value); }
 
-std::vector<Series> series_of(const ForecastReport& report, int64_t sequence) {
+std::vector<Series> series_of(const LlmForecastReport& report, int64_t sequence) {
   std::vector<Series> all;
   for (const ForecastRow& row : report.result.rows) {
     if (row.sequence != sequence || (row.memory_known && !row.fits)) continue;
@@ -52,7 +52,7 @@ std::string standalone(const std::string& svg) {
          svg.substr(inside);
 }
 
-std::string name_of_series(const ForecastReport& report, const Series& series) {
+std::string name_of_series(const LlmForecastReport& report, const Series& series) {
   const std::string name = report.devices[series.device].model->device().name;
   std::string text = series.tensor_parallel > 1 ? fmt::format("{} x {}", series.tensor_parallel, name) : name;
   if (!series.rows.front().calibrated) text += " (uncalibrated)";
@@ -61,7 +61,7 @@ std::string name_of_series(const ForecastReport& report, const Series& series) {
 
 }  // namespace
 
-Result<std::string> pareto_svg(const ForecastReport& report) {
+Result<std::string> pareto_svg(const LlmForecastReport& report) {
   const int64_t sequence = *std::min_element(report.grid.sequences.begin(), report.grid.sequences.end());
   std::vector<Series> all = series_of(report, sequence);
   if (all.empty()) {
@@ -80,6 +80,9 @@ Result<std::string> pareto_svg(const ForecastReport& report) {
     low_y = std::min(low_y, row.tokens_per_s);
     high_y = std::max(high_y, row.tokens_per_s);
   }
+  const auto missing = std::count_if(report.result.rows.begin(), report.result.rows.end(), [&](const ForecastRow& row) {
+    return row.sequence == sequence && row.memory_known && !row.fits;
+  });
   const bool generates = rows.front().generates;
   const double bottom = kTop + kHeight;
   const Scale x = Scale::logarithmic(low_x / 1.15, high_x * 1.15, kLeft, kRight);
@@ -92,7 +95,8 @@ Result<std::string> pareto_svg(const ForecastReport& report) {
   canvas.text(kLeft, 24, title, "panel");
   canvas.text(kLeft, 43,
               fmt::format("numbers at the marks are batch sizes; filled: no other configuration is both faster and "
-                          "gives more{}",
+                          "gives more{}{}",
+                          missing > 0 ? fmt::format("; {} that do not fit are left out", missing) : "",
                           left_out > 0 ? fmt::format("; {} lines more are not drawn", left_out) : ""),
               "tick");
   draw_x_axis(canvas, x, kTop, bottom, generates ? "time per output token, ms" : "time of the batch, ms", seconds_tick);

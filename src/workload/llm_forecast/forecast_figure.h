@@ -11,6 +11,6 @@ namespace perfcast {
 // both logarithmic; a line for each device and tensor-parallel degree over the batches, at the shortest prompt of the
 // sweep; what doesn't fit is left out; filled marks are those that no other one beats in both. "nothing-to-draw" where
 // nothing fits.
-Result<std::string> pareto_svg(const ForecastReport& report);
+Result<std::string> pareto_svg(const LlmForecastReport& report);
 
 }  // namespace perfcast

@@ -29,20 +29,18 @@ MathMode wanted_mode(const LlmRequest& request) {
   }
 }
 
-std::vector<std::string> notes_of(const ForecastReport& report) {
+std::vector<std::string> notes_of(const LlmForecastReport& report) {
   std::vector<std::string> notes;
   const LlmRequest& request = report.grid.request;
   std::set<uint32_t> seen;
+  std::vector<std::string> unmeasured;
   for (const ForecastRow& row : report.result.rows) {
     if (!seen.insert(row.device).second) continue;
     const DeviceFacts& facts = report.device(row);
-    if (!row.calibrated) {
-      notes.push_back("uncalibrated: no measured times of " + facts.name + " in " + std::string(math_name(row.mode)) +
-                      " stand behind its rows; they follow from its data sheet or its kin");
-    }
+    if (!row.calibrated) unmeasured.push_back(facts.name + " (" + std::string(name_of(row.mode)) + ")");
     if (!report.devices[row.device].model->supports(wanted_mode(request))) {
-      notes.push_back(facts.name + " has no units for " + std::string(math_name(wanted_mode(request))) +
-                      ": it computes in " + std::string(math_name(row.mode)));
+      notes.push_back(facts.name + " has no units for " + std::string(name_of(wanted_mode(request))) +
+                      ": it computes in " + std::string(name_of(row.mode)));
     }
     if (!row.memory_known) notes.push_back("the memory of " + facts.name + " is not known, nor whether the model fits");
     const StepSettings& step = report.devices[row.device].terms.step;
@@ -50,6 +48,10 @@ std::vector<std::string> notes_of(const ForecastReport& report) {
     if (row.bound() == Bound::kLaunch) {
       notes.push_back(facts.name + " waits for launches; recorded graphs (--graph-launch) would hide them");
     }
+  }
+  if (!unmeasured.empty()) {
+    notes.push_back("uncalibrated: no measured times stand behind the rows of " + join(unmeasured, ", ") +
+                    "; they follow from data sheets or kin");
   }
   if (report.config.has_moe()) notes.emplace_back("tokens visit experts uniformly");
   const bool misses = std::any_of(report.result.rows.begin(), report.result.rows.end(),
@@ -61,9 +63,9 @@ std::vector<std::string> notes_of(const ForecastReport& report) {
 
 }  // namespace
 
-Result<ForecastReport> report_forecast(const LlmConfig& config, const std::vector<ForecastDevice>& devices,
-                                       const SweepGrid& grid) {
-  ForecastReport report;
+Result<LlmForecastReport> report_forecast(const LlmConfig& config, const std::vector<ForecastDevice>& devices,
+                                          const SweepGrid& grid) {
+  LlmForecastReport report;
   report.config = config;
   report.grid = grid;
   report.devices = devices;

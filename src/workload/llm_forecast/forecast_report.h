@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "workload/latency/device_catalogue.h"
 #include "workload/llm_forecast/device_provider.h"
 #include "workload/llm_forecast/forecast_sweep.h"
 
@@ -17,7 +18,7 @@ struct ForecastDevice {
   DeviceTerms terms;
 };
 
-struct ForecastReport {
+struct LlmForecastReport {
   LlmConfig config;
   int64_t parameters = 0;
   SweepGrid grid;
@@ -34,15 +35,15 @@ struct ForecastReport {
 inline constexpr size_t kMostDetails = 256;
 
 // The first refusal where no configuration is left; else sweep_forecasts()'s errors.
-Result<ForecastReport> report_forecast(const LlmConfig& config, const std::vector<ForecastDevice>& devices,
-                                       const SweepGrid& grid);
+Result<LlmForecastReport> report_forecast(const LlmConfig& config, const std::vector<ForecastDevice>& devices,
+                                          const SweepGrid& grid);
 
 // One row: its times, memory and operator classes. Several: a table of rows.
-std::string forecast_text(const ForecastReport& report);
+std::string forecast_text(const LlmForecastReport& report);
 // A line per row; absent figures are empty cells.
-std::string forecast_csv(const ForecastReport& report);
+std::string forecast_csv(const LlmForecastReport& report);
 // Schema perfcast.llm.forecast/1; lower and upper are those of tokens_per_s; absent figures are left out.
-Json forecast_json(const ForecastReport& report);
+Json forecast_json(const LlmForecastReport& report);
 
 // The devices of a provider: as a table, or as perfcast.llm.devices/1.
 Result<std::string> device_list_text(const DeviceProvider& provider);

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::roofline;
 
-ForecastReport report_of(const char* model, std::vector<int64_t> batches, const DeviceTerms& terms = {}) {
+LlmForecastReport report_of(const char* model, std::vector<int64_t> batches, const DeviceTerms& terms = {}) {
   DeviceFacts small = datacenter_gpu("Small <GPU>");
   small.memory_bytes = 24e9;
   small.memory_bytes_per_s = 0.3e12;
@@ -40,7 +40,7 @@ size_t count_of(const std::string& text, const std::string& part) {
 TEST(ForecastReport, JsonHasTheFieldsOfItsSchema) {
   DeviceTerms terms;
   terms.price_per_hour = 2;
-  const ForecastReport report = report_of("llama3-8b", {1, 8, 64}, terms);
+  const LlmForecastReport report = report_of("llama3-8b", {1, 8, 64}, terms);
   const Json json = forecast_json(report);
   EXPECT_EQ(json["schema"], "perfcast.llm.forecast/1");
   EXPECT_EQ(json["model"], "llama3-8b");
@@ -63,7 +63,7 @@ TEST(ForecastReport, JsonHasTheFieldsOfItsSchema) {
 }
 
 TEST(ForecastReport, CsvReadsBack) {
-  const ForecastReport report = report_of("llama3-8b", {1, 8, 64});
+  const LlmForecastReport report = report_of("llama3-8b", {1, 8, 64});
   const auto table = CsvTable::parse(forecast_csv(report), "forecast.csv");
   ASSERT_TRUE(table) << to_text(table.error());
   ASSERT_EQ(table->rows(), 6u);
@@ -92,7 +92,7 @@ TEST(ForecastReport, TextOfSeveralIsATable) {
   const std::string text = forecast_text(report_of("llama3-8b", {1, 8, 64}));
   EXPECT_THAT(text, HasSubstr("first token"));
   EXPECT_THAT(text, HasSubstr("short; 2 share it"));
-  EXPECT_EQ(count_of(text, "uncalibrated"), 6u + 2u);  // rows and notes
+  EXPECT_EQ(count_of(text, "uncalibrated"), 6u + 1u);  // rows and a note
   EXPECT_THAT(forecast_text(report_of("bert-base", {1, 2})), Not(HasSubstr("per token")));
 }
 
@@ -105,7 +105,7 @@ TEST(ForecastReport, TheFirstRefusalIsTheErrorWhereNothingIsLeft) {
 }
 
 TEST(ForecastReport, ListsDevices) {
-  const RooflineDevices devices({datacenter_gpu()});
+  const RooflineDevices devices({{datacenter_gpu()}});
   const auto text = device_list_text(devices);
   ASSERT_TRUE(text);
   EXPECT_THAT(*text, HasSubstr("Big GPU"));
@@ -116,7 +116,7 @@ TEST(ForecastReport, ListsDevices) {
 }
 
 TEST(ForecastFigure, DrawsALineForEachDeviceAndLeavesOutWhatDoesNotFit) {
-  const ForecastReport report = report_of("llama3-8b", {1, 8, 64});
+  const LlmForecastReport report = report_of("llama3-8b", {1, 8, 64});
   const auto svg = pareto_svg(report);
   ASSERT_TRUE(svg);
   EXPECT_EQ(count_of(*svg, "<polyline"), 2u);

@@ -21,7 +21,7 @@ std::string format_names(const LlmRequest& request, bool has_cache) {
   return text;
 }
 
-std::string headline(const ForecastReport& report) {
+std::string headline(const LlmForecastReport& report) {
   const LlmConfig& config = report.config;
   std::string text = fmt::format("{} ({}): {} parameters; {}", config.name, config.source,
                                  human_number(static_cast<double>(report.parameters)),
@@ -51,7 +51,7 @@ struct Column {
   bool shown;
 };
 
-std::string rows_text(const ForecastReport& report) {
+std::string rows_text(const LlmForecastReport& report) {
   const auto& rows = report.result.rows;
   const auto any = [&](auto has) { return std::any_of(rows.begin(), rows.end(), has); };
   const bool generates = report.config.has_cache();
@@ -101,7 +101,7 @@ std::string rows_text(const ForecastReport& report) {
   return "\n" + table.to_text();
 }
 
-std::string times_text(const ForecastReport& report) {
+std::string times_text(const LlmForecastReport& report) {
   const ForecastRow& row = report.result.rows.front();
   TextTable table;
   table.add_column("", Align::kLeft);
@@ -186,19 +186,19 @@ std::string classes_text(const LlmForecast& forecast) {
   return table.to_text();
 }
 
-std::string single_text(const ForecastReport& report) {
+std::string single_text(const LlmForecastReport& report) {
   const ForecastRow& row = report.result.rows.front();
   const LlmForecast& detail = report.details.front();
   std::string text = fmt::format("on {}{}{}: batch {}, {} {}, {} math\n\n",
                                  row.tensor_parallel > 1 ? fmt::format("{} x ", row.tensor_parallel) : "",
                                  printable(report.device(row).name), row.calibrated ? "" : " (uncalibrated)", row.batch,
-                                 row.generates ? "prompt" : "tokens", row.sequence, math_name(row.mode));
+                                 row.generates ? "prompt" : "tokens", row.sequence, name_of(row.mode));
   return text + times_text(report) + "\n" + memory_text(detail, report.fits_on.front()) + "\n" + classes_text(detail);
 }
 
 }  // namespace
 
-std::string forecast_text(const ForecastReport& report) {
+std::string forecast_text(const LlmForecastReport& report) {
   std::string text = headline(report);
   text += report.result.rows.size() == 1 ? single_text(report) : rows_text(report);
   if (!report.notes.empty()) text += "\n";
@@ -212,7 +212,7 @@ Result<std::string> device_list_text(const DeviceProvider& provider) {
   table.add_column("also", Align::kLeft);
   for (const char* title : {"memory", "bandwidth/s", "link/s", "W"}) table.add_column(title, Align::kRight);
   for (size_t i = 0; i < kMathModes; ++i) {
-    table.add_column(std::string(math_name(static_cast<MathMode>(i))) + " FLOP/s", Align::kRight);
+    table.add_column(std::string(name_of(static_cast<MathMode>(i))) + " FLOP/s", Align::kRight);
   }
   table.add_column("measured", Align::kLeft);
   for (const std::string& name : provider.names()) {
@@ -230,7 +230,7 @@ Result<std::string> device_list_text(const DeviceProvider& provider) {
     for (size_t i = 0; i < kMathModes; ++i) {
       const auto mode = static_cast<MathMode>(i);
       cells.push_back(human_number(facts.peak(mode)));
-      if ((*model)->supports(mode) && (*model)->calibrated(mode)) measured.emplace_back(math_name(mode));
+      if ((*model)->supports(mode) && (*model)->calibrated(mode)) measured.emplace_back(name_of(mode));
     }
     cells.push_back(join(measured, ", "));
     table.add_row(std::move(cells));

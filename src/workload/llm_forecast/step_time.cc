@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "workload/latency/device_catalogue.h"
 #include "workload/llm_forecast/roofline_model.h"
 
 namespace perfcast {
@@ -32,7 +33,7 @@ Result<MathMode> mode_on(const LatencyModel& model, MathMode wanted) {
   if (narrow && model.supports(MathMode::kHalf)) return MathMode::kHalf;
   if (model.supports(MathMode::kFp32)) return MathMode::kFp32;
   return Error{"unsupported-precision",
-               model.device().name + " computes neither in " + std::string(math_name(wanted)) + " nor wider",
+               model.device().name + " computes neither in " + std::string(name_of(wanted)) + " nor wider",
                model.device().name, "another precision"};
 }
 
@@ -70,11 +71,6 @@ std::string_view name_of(OperatorClass operator_class) {
                                                                 "feed-forward", "experts",     "head",
                                                                 "elementwise",  "collectives", "optimizer"};
   return kNames[static_cast<size_t>(operator_class)];
-}
-
-std::string_view math_name(MathMode mode) {
-  static constexpr std::string_view kNames[kMathModes] = {"fp32", "tf32", "half", "fp8", "int8"};
-  return kNames[static_cast<size_t>(mode)];
 }
 
 OperatorClass class_of(const LlmOperator& op) {

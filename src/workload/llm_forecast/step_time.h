@@ -31,8 +31,6 @@ inline constexpr size_t kOperatorClasses = 9;
 inline constexpr size_t kBounds = 5;
 std::string_view name_of(OperatorClass operator_class);
 OperatorClass class_of(const LlmOperator& op);
-// fp32, tf32, half, fp8, int8.
-std::string_view math_name(MathMode mode);
 
 // How kernels reach the device.
 enum class LaunchMode : uint8_t {
