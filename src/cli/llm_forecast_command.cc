@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <memory>
 #include <string>
 
@@ -209,6 +210,9 @@ int run_forecast(const CommandContext& context, const ForecastArguments& argumen
     if (Status status = write_file_atomically(arguments.svg, *picture); !status) {
       return report_error(status.error(), common);
     }
+  }
+  if (arguments.csv && !common.quiet) {  // a table of numbers has no room for notes
+    for (const std::string& note : report->notes) std::fprintf(stderr, "note: %s\n", printable(note).c_str());
   }
   const auto text = text_of(*report, arguments, common.json);
   return text ? write_result(*text, common) : report_error(text.error(), common);

@@ -13,6 +13,17 @@ void put(Json& json, const char* name, double value) {
   if (std::isfinite(value)) json[name] = value;
 }
 
+// Whole bytes, so that a reader gets an integer; shares of packed formats are rounded up.
+void put_bytes(Json& json, const char* name, double value) {
+  constexpr double kLargestExact = 9'007'199'254'740'992;  // 2^53
+  if (!std::isfinite(value)) return;
+  if (value < kLargestExact) {
+    json[name] = static_cast<int64_t>(std::ceil(value));
+  } else {
+    json[name] = value;
+  }
+}
+
 Json classes_json(const LlmForecast& forecast) {
   Json list = Json::array();
   for (size_t i = 0; i < kOperatorClasses; ++i) {
@@ -32,10 +43,10 @@ Json classes_json(const LlmForecast& forecast) {
 }
 
 void put_detail(Json& json, const LlmForecast& forecast) {
-  json["weight_bytes"] = forecast.memory.weights;
-  json["kv_bytes"] = forecast.memory.kv;
-  json["activation_bytes"] = forecast.memory.activations;
-  put(json, "reserve_bytes", forecast.memory.reserve);
+  put_bytes(json, "weight_bytes", forecast.memory.weights);
+  put_bytes(json, "kv_bytes", forecast.memory.kv);
+  put_bytes(json, "activation_bytes", forecast.memory.activations);
+  put_bytes(json, "reserve_bytes", forecast.memory.reserve);
   json["prefill_device_s"] = forecast.prefill.device_seconds;
   json["prefill_launch_s"] = forecast.prefill.launch_seconds;
   if (forecast.generates) {
@@ -67,9 +78,9 @@ Json row_json(const LlmForecastReport& report, size_t i) {
   json["request_s"] = row.request_s;
   json["request_tokens_per_s"] = row.output_per_s;
   json["math"] = name_of(row.mode);
-  json["memory_bytes"] = row.memory_bytes;
-  put(json, "device_memory_bytes", report.device(row).memory_bytes);
-  if (row.memory_known && !row.fits) json["missing_bytes"] = row.missing_bytes;
+  put_bytes(json, "memory_bytes", row.memory_bytes);
+  put_bytes(json, "device_memory_bytes", report.device(row).memory_bytes);
+  if (row.memory_known && !row.fits) put_bytes(json, "missing_bytes", row.missing_bytes);
   if (report.fits_on[i] > 0) json["fits_on_devices"] = report.fits_on[i];
   put(json, "energy_per_million_tokens_joules", row.energy_j_per_million);
   put(json, "cost_per_million_tokens_usd", row.cost_per_million);
@@ -170,7 +181,7 @@ Result<Json> device_list_json(const DeviceProvider& provider) {
     if (!model) return model.error();
     const DeviceFacts& facts = (*model)->device();
     Json item{{"name", facts.name}, {"aliases", facts.aliases}, {"vendor", facts.vendor}};
-    put(item, "memory_bytes", facts.memory_bytes);
+    put_bytes(item, "memory_bytes", facts.memory_bytes);
     put(item, "memory_bytes_per_s", facts.memory_bytes_per_s);
     put(item, "link_bytes_per_s", facts.link_bytes_per_s);
     put(item, "power_w", facts.power_w);

@@ -27,7 +27,7 @@ class OperatorMemo {
  public:
   // Allocates as it grows; at `most` operators (rounded up to a power of two, of slots) it is emptied instead, so a
   // sweep of any length stays within about 80 bytes times twice that.
-  explicit OperatorMemo(size_t most = size_t{1} << 17) : most_(std::bit_ceil(most < 64 ? 64 : most)), slots_(256) {}
+  explicit OperatorMemo(size_t most = size_t{1} << 15) : most_(std::bit_ceil(most < 64 ? 64 : most)), slots_(256) {}
 
   // The remembered time, or that of `compute()`, which is then remembered.
   template <typename Compute>

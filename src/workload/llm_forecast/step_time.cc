@@ -232,7 +232,7 @@ Status StepTimer::time(const LlmConfig& config, const LlmWorkload& workload, con
       case OperatorKind::kCollective:
         if (!(link_bytes_per_s_ > 0)) {
           return Error{"unknown-link", "the link between devices of " + model_->device().name + " is not known",
-                       model_->device().name, "its bytes per second"};
+                       model_->device().name, "its bytes per second: --link-bytes-per-s, or the device file"};
         }
         time = collective(op.link_bytes);
         sums.link_bytes += op.link_bytes * count;
