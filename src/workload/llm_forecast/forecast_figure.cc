@@ -14,7 +14,7 @@ namespace perfcast {
 namespace {
 
 constexpr double kLeft = 78, kRight = kFigureWidth - 60, kTop = 62, kHeight = 440, kLegendLine = 19;
-constexpr size_t kMostSeries = 16;  // looks repeat from the ninth
+constexpr size_t kMostSeries = 16;  // colours repeat from the ninth; the first four shapes can be filled
 
 struct Series {
   uint32_t device;
@@ -110,7 +110,8 @@ Result<std::string> pareto_svg(const LlmForecastReport& report) {
     canvas.polyline(points, look + " stroke curve");
     for (size_t i = 0; i < points.size(); ++i, ++at) {
       const ForecastRow& row = all[s].rows[i];
-      canvas.marker(series_marker(s), points[i].first, points[i].second, 4.5, look + (best[at] ? " fill" : " hollow"),
+      canvas.marker(series_marker(s % 4), points[i].first, points[i].second, 4.5,
+                    look + (best[at] ? " fill" : " hollow"),
                     fmt::format("{}, batch {}: {} a token, {} tokens/s ({} to {})", name, row.batch,
                                 human_seconds(latency_of(row)), human_number(row.tokens_per_s), human_number(row.lower),
                                 human_number(row.upper)));
@@ -122,7 +123,7 @@ Result<std::string> pareto_svg(const LlmForecastReport& report) {
     canvas.line(kLeft - 3, line, kLeft + 27, line, look + " stroke curve");
     draw_legend(
         canvas, kLeft, kRight, line,
-        {{LegendEntry::Kind::kMarker, series_marker(s), look + " hollow", fitted(name, kRight - kLeft - 60, 12)}});
+        {{LegendEntry::Kind::kMarker, series_marker(s % 4), look + " hollow", fitted(name, kRight - kLeft - 60, 12)}});
   }
   return standalone(canvas.to_svg());
 }
