@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "base/file.h"
 #include "cli/command.h"
-#include "workload/llm_forecast/roofline_devices.h"
+#include "workload/latency/half_precision_file.h"
+#include "workload/llm_forecast/learned_devices.h"
 
 namespace perfcast {
 namespace {
@@ -39,8 +40,17 @@ Result<std::unique_ptr<DeviceProvider>> open_devices(const std::string& device_f
     }
     devices.devices.push_back(std::move(device));
   }
-  // Place of the fitted models: a provider that finds them first and falls back on the roofline of data sheets.
-  return std::unique_ptr<DeviceProvider>(std::make_unique<RooflineDevices>(std::move(devices)));
+  LearnedBundles bundles;
+  const std::string gpu_path = shipped_file("bundles/gpu-latency.json");
+  const auto gpu_text = read_file(gpu_path);
+  if (!gpu_text) return gpu_text.error();
+  auto gpu = parse_gpu_bundle(*gpu_text, gpu_path);
+  if (!gpu) return gpu.error();
+  bundles.gpu = *std::move(gpu);
+  auto half = read_half_precision(shipped_file("bundles/half-precision.json"));
+  if (!half) return half.error();
+  bundles.half = *std::move(half);
+  return std::unique_ptr<DeviceProvider>(std::make_unique<LearnedDevices>(std::move(devices), std::move(bundles)));
 }
 
 }  // namespace perfcast

@@ -3,33 +3,44 @@
 // `distinct`: no two configurations share a batch or a length, so that hardly any is.
 #include <benchmark/benchmark.h>
 
+#include "base/file.h"
+#include "workload/latency/half_precision_file.h"
 #include "workload/llm/model_catalogue.h"
 #include "workload/llm_forecast/forecast_sweep.h"
+#include "workload/llm_forecast/learned_devices.h"
 #include "workload/llm_forecast/roofline_model.h"
 
 namespace perfcast {
 namespace {
 
-DeviceFacts gpu() {
-  DeviceFacts facts;
-  facts.name = "gpu";
-  facts.memory_bytes = 80e9;
-  facts.memory_bytes_per_s = 2e12;
-  facts.l2_bytes = 40e6;
-  facts.link_bytes_per_s = 300e9;
-  facts.peak_flops[static_cast<size_t>(MathMode::kHalf)] = 312e12;
-  return facts;
+LearnedDevices devices_here() {
+  const std::string data = PERFCAST_SOURCE_DIR "/data/";
+  LearnedBundles bundles;
+  bundles.gpu = *parse_gpu_bundle(*read_file(data + "bundles/gpu-latency.json"), "gpu-latency.json");
+  bundles.half = *read_half_precision(data + "bundles/half-precision.json");
+  return {*read_device_catalogue(data + "devices/devices.json"), std::move(bundles)};
 }
 
-std::vector<LlmForecaster> forecaster(const char* model) {
+// An empty `device`: the roofline of an A100's data sheet.
+std::vector<LlmForecaster> forecaster(const char* model, const std::string& device) {
+  static const LearnedDevices learned = devices_here();
+  auto times = learned.find(device.empty() ? "a100" : device);
+  if (device.empty()) times = RooflineModel::create((*times)->device());
   std::vector<LlmForecaster> devices;
-  devices.push_back(*LlmForecaster::create(*built_in_model(model), *RooflineModel::create(gpu())));
+  devices.push_back(*LlmForecaster::create(*built_in_model(model), *times));
   return devices;
 }
 
-void grid(benchmark::State& state, const char* model) {
-  auto devices = forecaster(model);
+LlmRequest request_in(Precision precision) {
+  LlmRequest request;
+  request.weights = request.activations = request.kv = precision;
+  return request;
+}
+
+void grid(benchmark::State& state, const char* model, const char* device, Precision precision) {
+  auto devices = forecaster(model, device);
   SweepGrid sweep;
+  sweep.request = request_in(precision);
   sweep.tensor_parallels = {1, 2, 4, 8};
   sweep.batches.clear();
   sweep.sequences.clear();
@@ -45,9 +56,9 @@ void grid(benchmark::State& state, const char* model) {
   state.counters["remembered"] = static_cast<double>(devices.front().remembered());
 }
 
-void distinct(benchmark::State& state, const char* model) {
-  auto devices = forecaster(model);
-  LlmRequest request;
+void distinct(benchmark::State& state, const char* model, const char* device, Precision precision) {
+  auto devices = forecaster(model, device);
+  LlmRequest request = request_in(precision);
   LlmForecast forecast;
   int64_t turn = 0;
   for (auto _ : state) {
@@ -63,12 +74,14 @@ void distinct(benchmark::State& state, const char* model) {
   state.SetItemsProcessed(state.iterations());
 }
 
-BENCHMARK_CAPTURE(grid, llama3_8b, "llama3-8b");
-BENCHMARK_CAPTURE(grid, llama3_70b, "llama3-70b");
-BENCHMARK_CAPTURE(grid, mixtral_8x7b, "mixtral-8x7b");
-BENCHMARK_CAPTURE(grid, deepseek_v3, "deepseek-v3");
-BENCHMARK_CAPTURE(distinct, llama3_8b, "llama3-8b");
-BENCHMARK_CAPTURE(distinct, deepseek_v3, "deepseek-v3");
+BENCHMARK_CAPTURE(grid, llama3_8b_roofline, "llama3-8b", "", Precision::kFp16);
+BENCHMARK_CAPTURE(grid, llama3_8b_h100_fp16, "llama3-8b", "h100", Precision::kFp16);
+BENCHMARK_CAPTURE(grid, llama3_8b_v100_fp32, "llama3-8b", "v100", Precision::kFp32);
+BENCHMARK_CAPTURE(grid, deepseek_v3_h100_fp16, "deepseek-v3", "h100", Precision::kFp16);
+BENCHMARK_CAPTURE(distinct, llama3_8b_roofline, "llama3-8b", "", Precision::kFp16);
+BENCHMARK_CAPTURE(distinct, llama3_8b_h100_fp16, "llama3-8b", "h100", Precision::kFp16);
+BENCHMARK_CAPTURE(distinct, llama3_8b_v100_fp32, "llama3-8b", "v100", Precision::kFp32);
+BENCHMARK_CAPTURE(distinct, deepseek_v3_h100_fp16, "deepseek-v3", "h100", Precision::kFp16);
 
 }  // namespace
 }  // namespace perfcast
