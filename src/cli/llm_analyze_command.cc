@@ -81,6 +81,7 @@ void add_llm_analyze_command(CLI::App& llm, CommandContext& context) {
   verb->add_option("--context", arguments->context,
                    "Tokens that a new one attends to, itself included (decode; default: --sequence)");
   add_llm_precision_options(*verb, arguments->precision);
+  add_llm_tensor_parallel_option(*verb, arguments->precision);
   verb->add_flag("--last-position", arguments->last_position, "Prefill computes the head of the last position alone");
   verb->add_flag("--eager-attention", arguments->eager_attention, "Scores go through memory");
   verb->add_flag("--skip-masked", arguments->skip_masked, "Scores that the causal mask hides aren't computed");

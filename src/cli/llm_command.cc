@@ -21,6 +21,9 @@ void add_llm_precision_options(CLI::App& verb, LlmPrecisionArguments& arguments)
       ->capture_default_str();
   verb.add_option("--weights", arguments.weights, "Of weights alone: also int4, q8_0, q6_k, q5_k_m, q4_k_m, q4_0, ...");
   verb.add_option("--kv", arguments.kv, "Of the key-value cache alone");
+}
+
+void add_llm_tensor_parallel_option(CLI::App& verb, LlmPrecisionArguments& arguments) {
   verb.add_option("--tensor-parallel", arguments.tensor_parallel, "Devices that share every layer")
       ->capture_default_str();
 }
@@ -58,9 +61,10 @@ Error as_usage(Error error) {
 }
 
 void add_llm_command(CLI::App& app, CommandContext& context) {
-  CLI::App* verb = app.add_subcommand("llm", "Language models as operators: sizes, products, bytes");
+  CLI::App* verb = app.add_subcommand("llm", "Language models: their operators, their time on devices");
   verb->require_subcommand(1);
   add_llm_analyze_command(*verb, context);
+  add_llm_forecast_command(*verb, context);
 }
 
 }  // namespace perfcast

@@ -11,6 +11,7 @@
 namespace perfcast {
 
 void add_llm_analyze_command(CLI::App& llm, CommandContext& context);
+void add_llm_forecast_command(CLI::App& llm, CommandContext& context);
 
 // How a model is stored and computed, as people write it.
 struct LlmPrecisionArguments {
@@ -18,6 +19,7 @@ struct LlmPrecisionArguments {
   int64_t tensor_parallel = 1;
 };
 void add_llm_precision_options(CLI::App& verb, LlmPrecisionArguments& arguments);
+void add_llm_tensor_parallel_option(CLI::App& verb, LlmPrecisionArguments& arguments);
 // Sets precisions and tensor_parallel of `workload`; "bad-usage" names the option and what is known.
 Status take_precision(const LlmConfig& config, const LlmPrecisionArguments& arguments, LlmWorkload& workload);
 

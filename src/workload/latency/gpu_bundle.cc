@@ -63,7 +63,7 @@ Json products_json(const ProductModel& model) {
     }
     Json leaf = Json::array();
     for (int32_t i = 0; i < node.shares; ++i) {
-      const ClassShare& share = model.choice.shares()[static_cast<size_t>(node.first_share + i)];
+      const ClassShare& share = model.choice.shares()[static_cast<size_t>(node.first_share) + static_cast<size_t>(i)];
       leaf.push_back(Json::array({share.class_index, share.probability}));
     }
     Json wrapped;

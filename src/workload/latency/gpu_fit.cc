@@ -135,16 +135,16 @@ Result<ProductModel> fit_once(std::span<const NeusightProduct> products, const s
 
 LogErrors log_errors(const ProductModel& model, std::span<const NeusightProduct> products,
                      const std::vector<size_t>& rows, const DeviceRates& rates) {
-  LogErrors errors;
+  std::vector<double> absolute;
+  absolute.reserve(rows.size());
   for (const size_t row : rows) {
     const OperatorTime time = model.time(products[row].shape, rates);
-    const double error = std::log((time.seconds + time.launch_seconds) / products[row].seconds);
-    errors.mean_absolute += std::abs(error);
-    errors.root_mean_square += error * error;
+    absolute.push_back(std::abs(std::log((time.seconds + time.launch_seconds) / products[row].seconds)));
   }
-  const double n = std::max<double>(1, static_cast<double>(rows.size()));
-  errors.mean_absolute /= n;
-  errors.root_mean_square = std::sqrt(errors.root_mean_square / n);
+  constexpr double kInterval90 = 1.645;
+  LogErrors errors;
+  errors.mean_absolute = mean(absolute);
+  errors.spread = quantile(std::move(absolute), 0.9) / kInterval90;
   return errors;
 }
 
@@ -215,7 +215,7 @@ Result<ProductModel> fit_products(std::span<const NeusightProduct> products, con
   std::vector<size_t> all(products.size());
   std::iota(all.begin(), all.end(), 0);
   auto model = fit_once(products, all, rates, options);
-  if (model) model->log_error = error->root_mean_square;
+  if (model) model->log_error = error->spread;
   return model;
 }
 

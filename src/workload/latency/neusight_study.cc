@@ -167,17 +167,18 @@ Result<GpuBundle> fit_neusight(const NeusightData& data, const DeviceCatalogue& 
     return Error{"bad-fit", "no device of the rows is in the catalogue", "", "a catalogue with one of them"};
   }
   bundle.flops_per_joule_16nm = flops_per_joule_16nm(bundle.fitted);
-  bundle.card = {
+  bundle.card.emplace_back(
       "What: times of fp32 matrix products and vector operators on GPUs; a closed form per kernel, a tree that says "
-      "which kernel the library takes.",
+      "which kernel the library takes.");
+  bundle.card.emplace_back(
       "From: ops_train of NeuSight's published measurements (Lee, Phanishayee, Mahajan, ASPLOS 2025; MIT licence, "
       "Copyright (c) 2025 Georgia Institute of Technology and Microsoft Corporation). Its test rows and model times "
-      "were not used.",
-      "Devices' facts: data/devices/devices.json.",
-      "Made by: perfcast_neusight_reproduction FOLDER --write-bundle FILE.",
+      "were not used.");
+  bundle.card.emplace_back("Devices' facts: data/devices/devices.json.");
+  bundle.card.emplace_back("Made by: perfcast_neusight_reproduction FOLDER --write-bundle FILE.");
+  bundle.card.emplace_back(
       "For: forecasts of operators and models in fp32 on these GPUs and, carried over, on others. Not for: tensor "
-      "cores, sparse products, convolutions.",
-  };
+      "cores, sparse products, convolutions.");
   return bundle;
 }
 
