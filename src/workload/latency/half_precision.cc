@@ -11,12 +11,16 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+// Sizes and numbers of parts are powers of two: multiplying by their inverses is exact, and faster than dividing.
 struct Tile {
-  double m, n;
+  double m, n, per_m = 1 / m, per_n = 1 / n;
 };
-// Smaller ones were never chosen by a fit: a part of k for each unit does as well.
+// Smaller tiles were never chosen by a fit: a part of k for each unit does as well.
 constexpr std::array kTiles = {Tile{256, 128}, Tile{128, 256}, Tile{128, 128}, Tile{64, 128}};
-constexpr std::array kParts = {1.0, 2.0, 4.0, 8.0};
+struct Parts {
+  double count, per_count = 1 / count;
+};
+constexpr std::array kParts = {Parts{1}, Parts{2}, Parts{4}, Parts{8}};
 
 // After how long a load the clock has fallen half of the way.
 constexpr double kPowerSeconds = 5e-4;
@@ -167,21 +171,25 @@ OperatorTime HalfPrecisionModel::product(const ProductShape& shape, MathMode mod
   const double unit_second = 2 * units / (peak * efficiency);  // of one multiply-add
   const double prologue = p.prologue_bytes / input;
   const double per_memory = 1 / (device_.memory_bytes_per_s * p.memory_efficiency);
+  const double sums_of_one = 8 * outputs * p.split_traffic;
   const double per_stream = shape.batch * per_unit / p.streaming_share;
   const double per_cache = shape.k / (cycles_per_s_ * p.cache_bytes_per_cycle);
 
   Cut best;
   for (const Tile& tile : kTiles) {
-    const double tiles = shape.batch * ceil_of(shape.m / tile.m) * ceil_of(shape.n / tile.n);
+    const double tiles = shape.batch * ceil_of(shape.m * tile.per_m) * ceil_of(shape.n * tile.per_n);
     const double cache = fourth(tiles * (tile.m * input + tile.n * right_value) * per_cache);
-    const double streams = std::max(1.0, shape.n / tile.n) * per_stream;
-    for (const double parts : kParts) {
-      const double waves = tiles * parts * per_unit;
+    const double streams = std::max(1.0, shape.n * tile.per_n) * per_stream;
+    const double unit_tile = tile.m * tile.n * unit_second;
+    const double waves_of_one = tiles * per_unit;
+    for (const Parts& parts : kParts) {
+      const double waves = waves_of_one * parts.count;
       const double cost = p.whole_wave_share * ceil_of(waves) + (1 - p.whole_wave_share) * std::max(waves, 1.0);
-      const double compute = fourth(cost * tile.m * tile.n * (shape.k / parts + prologue) * unit_second);
+      const double compute = fourth(cost * unit_tile * (shape.k * parts.per_count + prologue));
       if (compute + cache >= best.sum) continue;
-      const double sums = parts > 1 ? 8 * parts * outputs * p.split_traffic : 0;
-      const double slowed = streams * parts < 1 ? right / std::sqrt(streams * parts) : right;
+      const double sums = parts.count > 1 ? sums_of_one * parts.count : 0;
+      const double flowing = streams * parts.count;
+      const double slowed = flowing < 1 ? right / std::sqrt(flowing) : right;
       const double memory = fourth((slowed + activations + sums) * per_memory);
       const double sum = compute + cache + memory;
       if (sum < best.sum) best = {sum, compute, cache, memory};

@@ -28,7 +28,7 @@ void product(benchmark::State& state) {
   const HalfPrecisionModel model = h100();
   constexpr std::array kTokens = {1.0, 7.0, 64.0, 300.0, 512.0, 1000.0, 2048.0, 4000.0};
   size_t i = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const ProductShape shape = {1, kTokens[i++ % kTokens.size()], 8192, 10240, true};
     benchmark::DoNotOptimize(model.product(shape, MathMode::kHalf, 2 * shape.k * shape.n));
   }
@@ -38,7 +38,7 @@ BENCHMARK(product);
 void vector(benchmark::State& state) {
   const HalfPrecisionModel model = h100();
   double rows = 1;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(model.vector({VectorKind::kNorm, rows, 8192}, 2));
     rows = rows < 4096 ? rows + 1 : 1;
   }

@@ -63,6 +63,7 @@ void complain_of_unknown(JsonReader& in, const Json& object, const std::vector<s
 template <typename Fields>
 std::vector<std::string> keys_of(const Fields& fields) {
   std::vector<std::string> keys;
+  keys.reserve(fields.size());
   for (const auto& field : fields) keys.emplace_back(field.key);
   return keys;
 }

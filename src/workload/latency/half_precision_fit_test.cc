@@ -44,7 +44,8 @@ TEST(FitHalfPrecision, RecoversAKnownLaw) {
   }
   std::vector<VidurVector> vectors;
   std::vector<VidurAllReduce> all_reduces;
-  for (double rows = 1; rows < 1e4; rows *= 2) {
+  for (int power = 0; power < 14; ++power) {
+    const double rows = std::exp2(power);
     for (const VectorKind kind : {VectorKind::kNorm, VectorKind::kBinary}) {
       vectors.push_back({0, 0, {kind, rows, 4096}, known.vector({kind, rows, 4096}, 2).seconds});
     }

@@ -32,6 +32,7 @@ double root_mean_square(const std::vector<const Fold*>& folds) {
 
 double root_mean_square(const std::vector<Fold>& folds) {
   std::vector<const Fold*> all;
+  all.reserve(folds.size());
   for (const Fold& fold : folds) all.push_back(&fold);
   return root_mean_square(all);
 }
