@@ -68,7 +68,7 @@ TEST(StepTime, PrefillBoundByArithmeticIsItsOperations) {
   const StepTime step = time_of(tiny_llama(), prefill(32), device_of("slow units", DeviceKind::kCpu, 1e6, 1e15));
   const double products = 2.0 * 32 * (64 * 128 + 64 * 64 + 64 * 256 + 128 * 64);
   const double head = 2.0 * 64 * 100;  // of the last position alone
-  const double attention = 2 * 2.0 * 4 * (32 * 33 / 2) * 16;
+  const double attention = 2 * 2.0 * 4 * (32 * 33 / 2.0) * 16;
   EXPECT_NEAR(step.seconds,
               (2 * products + head) / 1e6 + 2 * attention / (1e6 / kRooflineCompute * kAttentionCompute) + 16e-6, 1e-9);
   EXPECT_EQ(step.bound(), Bound::kCompute);
