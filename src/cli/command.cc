@@ -60,8 +60,8 @@ int report_error(const Error& error, const CommonOptions& options) {
     const std::string text = "perfcast: " + to_text(error) + "\n";
     std::fputs(text.c_str(), stderr);
   }
-  constexpr std::string_view kUsage[] = {"bad-usage", "unknown-platform", "ambiguous-platform", "unknown-group",
-                                         "unknown-policy", "unknown-device", "unknown-model"};
+  constexpr std::string_view kUsage[] = {"bad-usage",      "unknown-platform", "ambiguous-platform", "unknown-group",
+                                         "unknown-policy", "unknown-device",   "unknown-model"};
   return std::find(std::begin(kUsage), std::end(kUsage), error.code) != std::end(kUsage) ? kExitUsage : kExitFailure;
 }
 

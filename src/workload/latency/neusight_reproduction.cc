@@ -1,5 +1,5 @@
 // The accuracy of GPU operators and whole models on NeuSight's published measurements:
-//   perfcast_neusight_reproduction FOLDER [--settings] [--write-bundle FILE] [--devices FILE] [--seed N]
+//   perfcast_neusight_reproduction FOLDER [--settings] [--details] [--write-bundle FILE] [--devices FILE] [--seed N]
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -15,7 +15,7 @@ namespace {
 
 struct Options {
   std::string folder, bundle, devices = PERFCAST_SOURCE_DIR "/data/devices/devices.json";
-  bool settings = false;
+  bool settings = false, details = false;
   StudyOptions study;
 };
 
@@ -44,6 +44,11 @@ int run(const Options& options) {
   const auto tables = score_tables(*data, *catalogue, *bundle, options.study);
   if (!tables) return fail(tables.error());
   fmt::print("{}", *tables);
+  if (options.details) {
+    const auto details = detail_tables(*data, *catalogue, *bundle);
+    if (!details) return fail(details.error());
+    fmt::print("\n{}", *details);
+  }
   return 0;
 }
 
@@ -56,6 +61,7 @@ int main(int argc, char** argv) {
     CLI::App app("GPU operators and whole models on NeuSight's measurements");
     app.add_option("folder", options.folder, "folder with ops_train.csv(.gz) and the rest")->required();
     app.add_flag("--settings", options.settings, "also the table that the settings were chosen by");
+    app.add_flag("--details", options.details, "also every configuration, and how far the data agree with themselves");
     app.add_option("--write-bundle", options.bundle, "write the fitted models here");
     app.add_option("--devices", options.devices, "facts of the devices")->capture_default_str();
     app.add_option("--seed", options.study.seed, "of the shapes that calibration measures")->capture_default_str();

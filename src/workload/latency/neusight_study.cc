@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/random.h"
+#include "base/statistics.h"
 #include "base/text.h"
 #include "workload/latency/kin.h"
 #include "workload/latency/neusight_score.h"
@@ -249,6 +250,63 @@ Result<std::string> score_tables(const NeusightData& data, const DeviceCatalogue
       "Their operators.\n{}",
       seen.text(), operators.to_text(), unseen.text(), carried.to_text(), options.calibration_shapes, options.seed,
       calibrated.text(), after.to_text());
+}
+
+Result<std::string> detail_tables(const NeusightData& data, const DeviceCatalogue& catalogue, const GpuBundle& bundle) {
+  TextTable configurations, shares;
+  for (const char* name : {"device", "model", "mode"}) configurations.add_column(name, TextTable::Align::kLeft);
+  for (const char* name : {"batch", "total %", "forward %", "backward %", "perfect operators %"}) {
+    configurations.add_column(name, TextTable::Align::kRight);
+  }
+  for (const char* name : {"device", "kind"}) shares.add_column(name, TextTable::Align::kLeft);
+  for (const char* name : {"rows for fitting", "test rows", "inside whole models"}) {
+    shares.add_column(name, TextTable::Align::kRight);
+  }
+  for (const std::string& name : devices_of(data.test)) {
+    const auto facts = find_device(catalogue, name);
+    if (!facts) continue;
+    const auto models = models_of(bundle, **facts);
+    if (!models) return models.error();
+    const double peak = (*facts)->peak(MathMode::kFp32);
+    for (const EndToEndRow& row : end_to_end(models->models, data.models, folder_name(name))) {
+      const StepSeconds step = step_seconds(models->models, *row.timed);
+      const bool training = row.timed->training;
+      configurations.add_row({name, row.timed->model, training ? "training" : "inference",
+                              fmt::format("{}", row.timed->batch), signed_percent(row.error()),
+                              signed_percent(step.forward_s / row.timed->forward_s - 1),
+                              training ? signed_percent(step.backward_s / row.timed->backward_s - 1) : "-",
+                              signed_percent(row.floor_error())});
+    }
+    for (const bool weights : {true, false}) {
+      const auto share = [&](const std::vector<NeusightProduct>& rows) {
+        std::vector<double> reached;
+        for (const NeusightProduct& row : with_weights(rows, weights)) {
+          const double flops = 2 * row.shape.batch * row.shape.m * row.shape.k * row.shape.n;
+          if (flops > 1e10) reached.push_back(flops / row.seconds / peak);
+        }
+        return reached.empty() ? std::string("-") : fmt::format("{:.2f}", median(std::move(reached)));
+      };
+      std::vector<NeusightProduct> traced;
+      for (const TimedModel& timed : data.models) {
+        if (timed.device != folder_name(name) || timed.training) continue;
+        for (const TracedOperator& one : timed.operators) {
+          if (one.parts.size() != 1 || !(one.label_forward_s > 0)) continue;
+          const TracedPart& part = one.parts.front();
+          if (part.kind != TracedPart::Kind::kLinear && part.kind != TracedPart::Kind::kBatched) continue;
+          NeusightProduct product;
+          product.shape = part.shape;
+          product.seconds = one.label_forward_s;
+          traced.push_back(std::move(product));
+        }
+      }
+      shares.add_row({name, weights ? "linear" : "bmm", share(products_of(data.train, name)),
+                      share(products_of(data.test, name)), share(traced)});
+    }
+  }
+  return fmt::format(
+      "Each configuration: forecast over measured - 1.\n{}\nMedian share of the peak, products of more than 10 "
+      "GFLOP.\n{}",
+      configurations.to_text(), shares.to_text());
 }
 
 }  // namespace perfcast

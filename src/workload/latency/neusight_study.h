@@ -30,4 +30,8 @@ struct StudyOptions {
 Result<std::string> score_tables(const NeusightData& data, const DeviceCatalogue& catalogue, const GpuBundle& bundle,
                                  const StudyOptions& options = {});
 
+// Every traced configuration by itself, forward and backward apart; and the median share of the peak that products of
+// more than 10 GFLOP reached in the rows for fitting, in the test rows and in the operators of whole models.
+Result<std::string> detail_tables(const NeusightData& data, const DeviceCatalogue& catalogue, const GpuBundle& bundle);
+
 }  // namespace perfcast
