@@ -14,6 +14,7 @@ namespace perfcast::gemm {
 
 struct GemmRequest {
   std::vector<Shape> shapes;
+  std::vector<ConvLayer> convolutions;  // instead of shapes; the rungs are of conv_rung.h then
   std::vector<const Rung*> rungs;     // in the order of the ladder
   std::vector<Precision> precisions;  // of the rungs that run; empty: all
   std::vector<int> threads = {1};

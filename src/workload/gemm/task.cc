@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/text.h"
+#include "workload/gemm/conv/conv_task.h"
 #include "workload/gemm/gemm_task.h"
 #include "workload/gemm/limit_tasks.h"
 
@@ -47,9 +48,10 @@ Result<TaskSpec> task_spec_from(const Json& json) {
 
 Result<std::unique_ptr<Task>> make_task(const TaskSpec& spec) {
   if (spec.op == "gemm") return make_gemm_task(spec);
+  if (spec.op == "conv") return make_conv_task(spec);
   if (spec.op == "peak") return make_peak_task(spec);
   if (spec.op == "read") return make_read_task(spec);
-  return Error{"unknown-task", "there is no family of tasks '" + printable(spec.op) + "'", "op", "gemm, peak, read"};
+  return Error{"unknown-task", "there is no family of tasks '" + printable(spec.op) + "'", "op", "gemm, conv, peak, read"};
 }
 
 }  // namespace perfcast::gemm
