@@ -74,7 +74,7 @@ Result<std::vector<int>> chosen_threads(const std::vector<std::string>& texts) {
 }
 
 Result<double> positive_duration(const std::string& text, const char* option) {
-  const auto seconds = parse_duration_s(text, option);
+  auto seconds = parse_duration_s(text, option);
   if (seconds && !(*seconds > 0))
     return Error{"bad-usage", "'" + printable(text) + "' is no time", option, "2s, 500ms"};
   return seconds;

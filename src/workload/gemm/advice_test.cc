@@ -33,6 +33,7 @@ RungResult row(const std::string& name, int threads, double gflops, double sprea
 
 std::vector<std::string> kinds(const std::vector<Advice>& all) {
   std::vector<std::string> kinds;
+  kinds.reserve(all.size());
   for (const Advice& advice : all) kinds.push_back(advice.kind);
   return kinds;
 }

@@ -71,7 +71,7 @@ class BlasProduct : public CpuKernel {
   std::string kernel_, note_;
 };
 
-Rung blas_rung(const char* name, const char* title, std::vector<const char*> files) {
+Rung blas_rung(const char* name, const char* title, const std::vector<const char*>& files) {
   Rung rung;
   rung.name = name;
   rung.title = title;

@@ -24,7 +24,7 @@ void bench_register_block(benchmark::State& state) {
   AlignedArray<float> a(size), b(size), c(size);
   fill_operands(1, a, b);
   PackedBlocks packed;
-  for (auto _ : state) block_product(block, n, n, n, a.data(), n, b.data(), n, c.data(), n, packed);
+  while (state.KeepRunning()) block_product(block, n, n, n, a.data(), n, b.data(), n, c.data(), n, packed);
   state.SetLabel(block.title);
   state.counters["FLOP/s"] = per_second(2.0 * static_cast<double>(n * n * n));
 }
@@ -37,7 +37,7 @@ void bench_inner_loop(benchmark::State& state) {
   AlignedArray<float> a(static_cast<size_t>(block.rows * kDepth)), b(static_cast<size_t>(block.columns * kDepth)),
       c(static_cast<size_t>(block.rows * block.columns));
   fill_operands(1, a, b);
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     block.product(kDepth, a.data(), b.data(), c.data(), block.columns, false);
     benchmark::ClobberMemory();
   }
@@ -49,7 +49,7 @@ void bench_packing(benchmark::State& state) {
   constexpr int64_t kSide = 1024, kDepth = 256;
   AlignedArray<float> from(kSide * kSide), to(kSide * kDepth);
   const bool rows = state.range(0) == 0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     if (rows) {
       pack_rows(from.data(), kSide, kSide, kDepth, 12, to.data());
     } else {
@@ -64,7 +64,7 @@ void bench_packing(benchmark::State& state) {
 void bench_peak(benchmark::State& state) {
   const auto at = static_cast<size_t>(state.range(0));
   if (at >= peak_loops().size() || !peak_loops()[at].isa.starts_with("avx")) return state.SkipWithError("none");
-  for (auto _ : state) benchmark::DoNotOptimize(peak_loops()[at].run(10000));
+  while (state.KeepRunning()) benchmark::DoNotOptimize(peak_loops()[at].run(10000));
   state.SetLabel(peak_loops()[at].isa);
   state.counters["FLOP/s"] = per_second(peak_loops()[at].operations * 10000);
 }

@@ -20,23 +20,23 @@ constexpr int kSums = 12;
 
 // One loop for each instruction. Before each use the factors pass through an empty asm, so that the compiler can't
 // compute their product once for all; they are small, so that sums stay finite, and no powers of two.
-#define PERFCAST_PEAK_LOOP(name, isa, type, make, zero, step)   \
-  __attribute__((target(isa))) float name(int64_t passes) {     \
-    type sums[kSums], x = make, y = x;                          \
-    _Pragma("GCC unroll 12") for (auto& sum : sums) sum = zero; \
-    for (int64_t pass = 0; pass < passes; ++pass) {             \
-      _Pragma("GCC unroll 12") for (auto& sum : sums) {         \
-        __asm__ volatile("" : "+v"(x), "+v"(y));                \
-        sum = step;                                             \
-      }                                                         \
-    }                                                           \
-    float total = 0;                                            \
-    for (const type& sum : sums) {                              \
-      float lane;                                               \
-      std::memcpy(&lane, &sum, sizeof lane);                    \
-      total += lane;                                            \
-    }                                                           \
-    return total;                                               \
+#define PERFCAST_PEAK_LOOP(name, isa, type, make, zero, step)     \
+  __attribute__((target(isa))) float name(int64_t passes) {       \
+    type sums[kSums], x = (make), y = x;                          \
+    _Pragma("GCC unroll 12") for (auto& sum : sums) sum = (zero); \
+    for (int64_t pass = 0; pass < passes; ++pass) {               \
+      _Pragma("GCC unroll 12") for (auto& sum : sums) {           \
+        __asm__ volatile("" : "+v"(x), "+v"(y));                  \
+        sum = (step);                                             \
+      }                                                           \
+    }                                                             \
+    float total = 0;                                              \
+    for (const type& sum : sums) {                                \
+      float lane;                                                 \
+      std::memcpy(&lane, &sum, sizeof lane);                      \
+      total += lane;                                              \
+    }                                                             \
+    return total;                                                 \
   }
 
 PERFCAST_PEAK_LOOP(fp32_avx512, "avx512f", __m512, _mm512_set1_ps(1.1e-3F), _mm512_setzero_ps(),
