@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "workload/gemm/conv/conv_shape.h"
+#include "workload/gemm/cuda/nvml.h"
 #include "workload/gemm/precision.h"
 #include "workload/gemm/shape.h"
 
@@ -102,6 +103,7 @@ struct GemmResult {
   std::vector<Advice> advice;
   std::vector<std::string> warnings;
   Noise noise;
+  std::optional<GpuFacts> gpu;  // read while the run ended; where a rung of a GPU ran
 
   // The widest measured peak, NaN where none was measured; `isa` empty: any.
   double peak(const std::string& device, Precision precision, int threads, const std::string& isa = "") const;

@@ -108,6 +108,18 @@ Json to_json(const GemmResult& result) {
                           {"array_bytes", bandwidth.array_bytes}});
   }
   json["bandwidth"] = std::move(bandwidths);
+  if (result.gpu) {
+    Json gpu;
+    gpu["name"] = result.gpu->name;
+    gpu["driver"] = result.gpu->driver;
+    put(gpu, "memory_bytes", result.gpu->memory_bytes);
+    put(gpu, "clock_hz", result.gpu->clock_hz);
+    put(gpu, "clock_limit_hz", result.gpu->clock_limit_hz);
+    put(gpu, "power_w", result.gpu->power_w);
+    put(gpu, "power_limit_w", result.gpu->power_limit_w);
+    put(gpu, "temperature_c", result.gpu->temperature_c);
+    json["gpu"] = std::move(gpu);
+  }
   json["rungs"] = Json::array();
   for (const RungResult& row : result.rungs) json["rungs"].push_back(rung_json(row));
   json["skipped"] = Json::array();

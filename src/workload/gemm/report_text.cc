@@ -156,6 +156,13 @@ std::string to_text(const GemmResult& result) {
       text += fmt::format(", peak loop {:.1f}% apart", result.noise.peak_spread * 100);
     text += "\n";
   }
+  if (result.gpu) {
+    text += fmt::format("GPU: {}, driver {}", result.gpu->name, result.gpu->driver);
+    if (std::isfinite(result.gpu->clock_hz)) text += fmt::format(", {:.0f} MHz", result.gpu->clock_hz / 1e6);
+    if (std::isfinite(result.gpu->clock_limit_hz)) text += fmt::format(" of {:.0f}", result.gpu->clock_limit_hz / 1e6);
+    if (std::isfinite(result.gpu->power_w)) text += fmt::format(", {:.0f} W", result.gpu->power_w);
+    text += "\n";
+  }
   limits(result, text);
   for (auto row = result.rungs.begin(); row != result.rungs.end(); ++row) {
     const auto same = [&row](const RungResult& before) { return same_problem(before, *row); };
@@ -166,8 +173,8 @@ std::string to_text(const GemmResult& result) {
   advice(result, text);
   if (!result.skipped.empty()) text += "\nskipped\n";
   for (const SkippedRung& skipped : result.skipped) {
-    text += fmt::format("  {}, {}, {}: {}\n", skipped.name, problem_text(skipped.shape, skipped.conv), threads_text(skipped.threads),
-                        skipped.reason);
+    text += fmt::format("  {}, {}, {}: {}\n", skipped.name, problem_text(skipped.shape, skipped.conv),
+                        threads_text(skipped.threads), skipped.reason);
   }
   if (!result.warnings.empty()) text += "\n";
   for (const std::string& warning : result.warnings) text += "warning: " + warning + "\n";

@@ -21,9 +21,7 @@ struct Point {
   double intensity, x, y, label_y;
 };
 
-double intensity(const RungResult& row) {
-  return operations(row.shape) / problem_bytes(row);
-}
+double intensity(const RungResult& row) { return operations(row.shape) / problem_bytes(row); }
 
 size_t series(Precision precision) { return static_cast<size_t>(precision); }
 
@@ -55,8 +53,7 @@ class Panel {
     const Shape& shape = first.shape;
     const bool square = shape.m == shape.n && shape.n == shape.k;
     canvas_.text(kLeft, offset_ + 34,
-                 first.conv ? to_text(*first.conv)
-                            : fmt::format("{} = {}", square ? "N" : "M x N x K", to_text(shape)),
+                 first.conv ? to_text(*first.conv) : fmt::format("{} = {}", square ? "N" : "M x N x K", to_text(shape)),
                  "panel");
     draw_x_axis(canvas_, x_, offset_ + kTop, offset_ + kBottom, "operations per byte that must be moved", axis_number);
     draw_y_axis(canvas_, y_, kLeft, kRight, "GFLOP/s (int8: GOP/s)", axis_number);
@@ -146,7 +143,8 @@ Result<std::string> roofline_svg(const GemmResult& result) {
   SvgCanvas canvas("roofline", kWidth, kPanel * static_cast<double>(problems.size()) + 24,
                    "Roofline of the GEMM ladder on " + result.cpu,
                    "Each rung as a point: operations per byte across, speed upwards; lines are the measured limits.");
-  canvas.text(kLeft, 20, fitted((result.op == "conv" ? "Convolutions on " : "GEMM on ") + result.cpu, 500, kBoldPx), "panel");
+  canvas.text(kLeft, 20, fitted((result.op == "conv" ? "Convolutions on " : "GEMM on ") + result.cpu, 500, kBoldPx),
+              "panel");
   canvas.text(kLabelX, 20, "lines: measured limits; circles: 1 thread", "tick");
   double offset = 12;
   for (const RungResult* problem : problems) {

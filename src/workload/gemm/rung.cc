@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "base/text.h"
+#if defined(PERFCAST_HAVE_CUDA)
+#include "workload/gemm/cuda/cuda_rungs.h"
+#endif
 
 namespace perfcast::gemm {
 namespace {
@@ -27,6 +30,9 @@ const std::vector<Rung>& all_rungs() {
     for (auto list : {loop_rungs, register_block_rungs, blas_rungs, eigen_rungs, onednn_rungs, python_rungs}) {
       for (Rung& rung : list()) rungs.push_back(std::move(rung));
     }
+#if defined(PERFCAST_HAVE_CUDA)
+    for (Rung& rung : cuda_rungs()) rungs.push_back(std::move(rung));
+#endif
     return rungs;
   }();
   return kRungs;

@@ -9,6 +9,9 @@
 #include "workload/gemm/advice.h"
 #include "workload/gemm/conv/conv_advice.h"
 #include "workload/gemm/cpu_isa.h"
+#if defined(PERFCAST_HAVE_CUDA)
+#include "workload/gemm/cuda/cuda_rungs.h"
+#endif
 #include "workload/gemm/noise.h"
 #include "workload/gemm/peak_loops.h"
 
@@ -83,6 +86,24 @@ std::vector<LadderEntry> peak_entries(const std::vector<Part>& parts) {
   return entries;
 }
 
+// Of the GPU, for the precisions of its rungs.
+std::vector<LadderEntry> gpu_peak_entries([[maybe_unused]] const std::vector<Part>& parts) {
+  std::vector<LadderEntry> entries;
+#if defined(PERFCAST_HAVE_CUDA)
+  std::vector<Precision> precisions;
+  for (const Part& part : parts) {
+    if (part.rung->device == "cuda") precisions.push_back(part.rung->precision);
+  }
+  for (TaskSpec& spec : cuda_peaks(precisions)) {
+    LadderEntry entry;
+    entry.spec = std::move(spec);
+    entry.keep_all_rounds = true;
+    entries.push_back(std::move(entry));
+  }
+#endif
+  return entries;
+}
+
 std::vector<LadderEntry> bandwidth_entries(const std::vector<Part>& parts, int64_t asked_bytes) {
   std::set<int> threads;
   for (const Part& part : parts) threads.insert(part.threads);
@@ -106,6 +127,7 @@ void add_peak(const Measurement& measured, GemmResult& result) {
   const size_t slash = measured.spec.rung.find('/');
   Peak peak;
   peak.isa = measured.spec.rung.substr(0, slash);
+  if (measured.spec.op == "cuda-peak") peak.device = "cuda";
   peak.precision = *precision_named(std::string_view(measured.spec.rung).substr(slash + 1));
   peak.threads = measured.spec.threads;
   if (!measured.ran()) {
@@ -172,8 +194,8 @@ void relate(GemmResult& result) {
     });
     row.speedup = first->median_s / row.median_s;
     if (row.peak_share > kOverPeak) {
-      result.warnings.push_back(row.name + " at " + problem_text(row.shape, row.conv) + " is above the measured peak of " +
-                                std::string(name_of(row.precision)) +
+      result.warnings.push_back(row.name + " at " + problem_text(row.shape, row.conv) +
+                                " is above the measured peak of " + std::string(name_of(row.precision)) +
                                 ": it uses instructions that no peak loop here has, or the machine was not quiet");
     }
   }
@@ -252,8 +274,9 @@ Result<GemmResult> run_gemm(const GemmRequest& request) {
     const double needed = memory_needed(request, shape);
     if (needed > 0.8 * free) {
       return Error{"too-large",
-                   (conv ? "the convolution " : "the product ") + problem_text(shape, conv) + " by " + std::to_string(parts.size()) + " workers needs about " +
-                       human_bytes(needed) + " of memory; " + human_bytes(free) + " are free",
+                   (conv ? "the convolution " : "the product ") + problem_text(shape, conv) + " by " +
+                       std::to_string(parts.size()) + " workers needs about " + human_bytes(needed) + " of memory; " +
+                       human_bytes(free) + " are free",
                    "--n, --shape", "a smaller shape, or fewer rungs (--rungs)"};
     }
   }
@@ -277,6 +300,7 @@ Result<GemmResult> run_gemm(const GemmRequest& request) {
       entries.push_back(std::move(entry));
     }
     for (LadderEntry& entry : peak_entries(parts)) entries.push_back(std::move(entry));
+    for (LadderEntry& entry : gpu_peak_entries(parts)) entries.push_back(std::move(entry));
     const bool read = result.bandwidths.empty() && (request.bandwidth || problem.intensity() < kMemoryBound);
     if (read) {
       for (LadderEntry& entry : bandwidth_entries(parts, request.read_bytes)) entries.push_back(std::move(entry));
@@ -287,7 +311,7 @@ Result<GemmResult> run_gemm(const GemmRequest& request) {
       const Measurement& each = (*measured)[i];
       if (i < parts.size()) {
         add_rung(parts[i], problem, each, result);
-      } else if (each.spec.op == "peak") {
+      } else if (each.spec.op == "peak" || each.spec.op == "cuda-peak") {
         add_peak(each, result);
       } else if (each.ran()) {
         result.bandwidths.push_back({each.spec.threads, each.rate() / 1e9, each.work});
@@ -295,6 +319,10 @@ Result<GemmResult> run_gemm(const GemmRequest& request) {
     }
   }
   relate(result);
+  if (std::any_of(result.rungs.begin(), result.rungs.end(),
+                  [](const RungResult& row) { return row.device == "cuda"; })) {
+    if (const auto facts = read_gpu_facts()) result.gpu = *facts;
+  }
   if (request.advice && result.op == "conv") {
     result.advice = conv_advice(result);
   } else if (request.advice) {

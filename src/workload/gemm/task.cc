@@ -4,6 +4,9 @@
 
 #include "base/text.h"
 #include "workload/gemm/conv/conv_task.h"
+#if defined(PERFCAST_HAVE_CUDA)
+#include "workload/gemm/cuda/cuda_rungs.h"
+#endif
 #include "workload/gemm/gemm_task.h"
 #include "workload/gemm/limit_tasks.h"
 
@@ -51,7 +54,11 @@ Result<std::unique_ptr<Task>> make_task(const TaskSpec& spec) {
   if (spec.op == "conv") return make_conv_task(spec);
   if (spec.op == "peak") return make_peak_task(spec);
   if (spec.op == "read") return make_read_task(spec);
-  return Error{"unknown-task", "there is no family of tasks '" + printable(spec.op) + "'", "op", "gemm, conv, peak, read"};
+#if defined(PERFCAST_HAVE_CUDA)
+  if (spec.op == "cuda-peak") return make_cuda_peak_task(spec);
+#endif
+  return Error{"unknown-task", "there is no family of tasks '" + printable(spec.op) + "'", "op",
+               "gemm, conv, peak, read"};
 }
 
 }  // namespace perfcast::gemm

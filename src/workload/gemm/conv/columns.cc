@@ -30,7 +30,8 @@ void image_columns(const ConvShape& shape, const float* x, int64_t from, int64_t
       const float* row_in = image + row * shape.width;
       std::fill_n(row_out, first, 0.0F);
       if (stride == 1) {
-        if (end > first) std::memcpy(row_out + first, row_in + first + shift, sizeof(float) * static_cast<size_t>(end - first));
+        if (end > first)
+          std::memcpy(row_out + first, row_in + first + shift, sizeof(float) * static_cast<size_t>(end - first));
       } else {
         for (int64_t q = first; q < end; ++q) row_out[q] = row_in[q * stride + shift];
       }

@@ -19,9 +19,9 @@ TEST(Columns, AreWhatAKernelMeets) {
   const ConvShape shape = {1, 1, 2, 3, 1, 2, 2, 1, 1};
   std::vector<float> columns(4 * 12, -1);
   image_columns(shape, numbered(6).data(), 0, 4, columns.data());
-  EXPECT_EQ(columns, (std::vector<float>{0, 0, 0, 0, 0, 1, 2, 3, 0, 4, 5, 6,    // up and left
-                                         0, 0, 0, 0, 1, 2, 3, 0, 4, 5, 6, 0,    // up
-                                         0, 1, 2, 3, 0, 4, 5, 6, 0, 0, 0, 0,    // left
+  EXPECT_EQ(columns, (std::vector<float>{0, 0, 0, 0, 0, 1, 2, 3, 0, 4, 5, 6,  // up and left
+                                         0, 0, 0, 0, 1, 2, 3, 0, 4, 5, 6, 0,  // up
+                                         0, 1, 2, 3, 0, 4, 5, 6, 0, 0, 0, 0,  // left
                                          1, 2, 3, 0, 4, 5, 6, 0, 0, 0, 0, 0}));
 }
 
@@ -44,8 +44,8 @@ TEST(Columns, AgreeWithTheDefinition) {
   };
   int compared = 0;
   while (compared < 400) {
-    const auto shape = conv_shape_from(
-        {1, draw(1, 4), draw(1, 9), draw(1, 9), 1, draw(1, 5), draw(1, 5), draw(1, 4), draw(0, 6)}, "");
+    const auto shape =
+        conv_shape_from({1, draw(1, 4), draw(1, 9), draw(1, 9), 1, draw(1, 5), draw(1, 5), draw(1, 4), draw(0, 6)}, "");
     if (!shape) continue;
     ++compared;
     const std::vector<float> x = numbered(shape->input_size());

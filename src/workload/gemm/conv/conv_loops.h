@@ -17,7 +17,7 @@ using ConvLoop = void (*)(const ConvLoopSizes& sizes, const float* x, const floa
 
 struct ConvLoops {
   ConvLoop naive;      // image, output channel, input channel, output row and column, kernel row and column
-  ConvLoop reordered;  // image, output channel, output row, input channel, kernel row and column, output column
+  ConvLoop reordered;  // image, output channel, output row, kernel column, input channel, kernel row, output column
 };
 
 ConvLoops conv_loops_o1();  // -O1

@@ -79,8 +79,8 @@ std::string conv_list_text() {
   }
   TextTable layers;
   layers.add_column("layer", Align::kLeft);
-  for (const char* title : {"count", "channels", "image", "to", "kernel", "stride", "output", "M", "N", "K", "MACs",
-                            "share of all"}) {
+  for (const char* title :
+       {"count", "channels", "image", "to", "kernel", "stride", "output", "M", "N", "K", "MACs", "share of all"}) {
     layers.add_column(title, Align::kRight);
   }
   for (const ConvLayer& layer : resnet50_layers()) {

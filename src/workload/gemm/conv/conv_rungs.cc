@@ -18,10 +18,9 @@ class LoopConvolution : public ConvCpuKernel {
 
  protected:
   void product() override {
-    const ConvLoopSizes sizes = {shape_.batch,        shape_.in_channels,   shape_.height,
-                                 shape_.width,        shape_.out_channels,  shape_.kernel_height,
-                                 shape_.kernel_width, shape_.stride,        shape_.padding,
-                                 shape_.out_height(), shape_.out_width()};
+    const ConvLoopSizes sizes = {shape_.batch,        shape_.in_channels,   shape_.height,       shape_.width,
+                                 shape_.out_channels, shape_.kernel_height, shape_.kernel_width, shape_.stride,
+                                 shape_.padding,      shape_.out_height(),  shape_.out_width()};
     loop_(sizes, operands_.b.data(), operands_.a.data(), c_.data());
   }
 
@@ -158,7 +157,9 @@ std::vector<ConvRung> columns_rungs() {
     rung.name = std::string("im2col-") + name;
     rung.title = "im2col + " + product->title;
     rung.make = nullptr;
-    rung.make_conv = [product](const ConvShape& shape) { return std::make_unique<ColumnsConvolution>(*product, shape); };
+    rung.make_conv = [product](const ConvShape& shape) {
+      return std::make_unique<ColumnsConvolution>(*product, shape);
+    };
     rungs.push_back(std::move(rung));
   }
   return rungs;

@@ -32,8 +32,8 @@ class ConvTask : public Task {
     one.out_channels = 1;
     const auto channel = rung_.make_conv(one);
     const std::span<const float> weights(weights_);
-    const Status ready = channel->prepare(
-        {product_of(one), weights.first(static_cast<size_t>(one.weight_size())), images_}, threads_);
+    const Status ready =
+        channel->prepare({product_of(one), weights.first(static_cast<size_t>(one.weight_size())), images_}, threads_);
     if (!ready) return ready.error();
     auto seconds = channel->run(1);
     if (!seconds) return seconds.error();
@@ -85,8 +85,8 @@ std::vector<float> reference_columns(const ConvShape& shape, std::span<const flo
             for (int64_t q = 0; q < width; ++q, ++at) {
               const int64_t row = p * shape.stride + r - shape.padding, column = q * shape.stride + s - shape.padding;
               if (row < 0 || row >= shape.height || column < 0 || column >= shape.width) continue;
-              columns[at] = x[static_cast<size_t>(((b * shape.in_channels + c) * shape.height + row) * shape.width +
-                                                  column)];
+              columns[at] =
+                  x[static_cast<size_t>(((b * shape.in_channels + c) * shape.height + row) * shape.width + column)];
             }
           }
         }

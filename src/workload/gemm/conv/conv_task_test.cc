@@ -23,8 +23,7 @@ std::vector<double> direct(const ConvShape& z, const std::vector<float>& w, cons
     for (int64_t i = 0; i < z.in_channels; ++i) {
       for (int64_t row = 0; row < z.height; ++row) {
         for (int64_t column = 0; column < z.width; ++column) {
-          const double value =
-              rounded(at(x, ((b * z.in_channels + i) * z.height + row) * z.width + column), precision);
+          const double value = rounded(at(x, ((b * z.in_channels + i) * z.height + row) * z.width + column), precision);
           for (int64_t r = 0; r < z.kernel_height; ++r) {
             for (int64_t s = 0; s < z.kernel_width; ++s) {
               const int64_t down = row + z.padding - r, across = column + z.padding - s;

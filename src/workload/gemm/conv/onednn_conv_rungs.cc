@@ -75,8 +75,8 @@ class OneDnnConvolution : public GemmKernel {
     };
     const dnnl::convolution_forward::primitive_desc description(
         dnnl::convolution_forward::desc(dnnl::prop_kind::forward_inference, algorithm_, any(x_sizes, type),
-                                        memory::desc(w_sizes, type, Tag::any), any(y_sizes, Type::f32), strides,
-                                        before, behind),
+                                        memory::desc(w_sizes, type, Tag::any), any(y_sizes, Type::f32), strides, before,
+                                        behind),
         engine_);
     kernel_ = description.impl_info_str();
 
