@@ -172,8 +172,17 @@ std::string to_text(const GemmResult& result) {
   if (result.op == "conv") text += network_text(result);
   advice(result, text);
   if (!result.skipped.empty()) text += "\nskipped\n";
-  for (const SkippedRung& skipped : result.skipped) {
-    text += fmt::format("  {}, {}, {}: {}\n", skipped.name, problem_text(skipped.shape, skipped.conv),
+  // One line for neighbours that share their reason: seven rungs of a GPU that is not there.
+  for (size_t i = 0; i < result.skipped.size();) {
+    const SkippedRung& skipped = result.skipped[i];
+    std::vector<std::string> names;
+    for (; i < result.skipped.size(); ++i) {
+      const SkippedRung& next = result.skipped[i];
+      const bool same = next.reason == skipped.reason && next.shape == skipped.shape && next.conv == skipped.conv;
+      if (!same || next.threads != skipped.threads) break;
+      names.push_back(next.name);
+    }
+    text += fmt::format("  {}, {}, {}: {}\n", join(names, ", "), problem_text(skipped.shape, skipped.conv),
                         threads_text(skipped.threads), skipped.reason);
   }
   if (!result.warnings.empty()) text += "\n";

@@ -249,7 +249,11 @@ double memory_needed(const GemmRequest& request, const Shape& shape) {
   // Two copies of the operands in each worker (ours, the library's), and once what the check needs: C in float64 and B
   // rounded.
   const double base = 64e6;  // of a process with its library
-  return static_cast<double>(parts_of(request).size()) * (2 * matrices + base) +
+  const std::vector<Part> parts = parts_of(request);
+  const auto workers = std::count_if(parts.begin(), parts.end(), [](const Part& part) {
+    return !part.rung->unavailable || part.rung->unavailable().empty();
+  });
+  return static_cast<double>(workers) * (2 * matrices + base) +
          8.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) +
          4.0 * static_cast<double>(shape.k) * static_cast<double>(shape.n);
 }
