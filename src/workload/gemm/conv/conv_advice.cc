@@ -30,6 +30,7 @@ std::vector<Advice> conv_advice(const GemmResult& result) {
     if (largest == nullptr || operations(row.shape) > operations(largest->shape)) largest = &row;
   }
   std::vector<Advice> advice;
+  if (largest == nullptr) return advice;
   const auto compare = [&advice](const RungResult& before, const RungResult& after, const char* kind,
                                  std::string change) {
     if (!clearly_faster(before, after)) return;

@@ -45,7 +45,7 @@ class ColumnsConvolution : public GemmKernel {
     for (int64_t b = 0; b < shape_.batch; ++b) {
       const std::span<const float> columns = image_is_columns(shape_) ? image(b) : std::span<const float>(columns_);
       products_.push_back(rung_.make());
-      const Status ready = products_.back()->prepare({product, operands.a, columns}, threads);
+      Status ready = products_.back()->prepare({product, operands.a, columns}, threads);
       if (!ready) return ready;
     }
     return {};
