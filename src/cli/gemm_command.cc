@@ -12,6 +12,8 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "collect/duration.h"
+#include "workload/gemm/conv/conv_report.h"
+#include "workload/gemm/conv/conv_rung.h"
 #include "workload/gemm/cpu_isa.h"
 #include "workload/gemm/report.h"
 #include "workload/gemm/session.h"
@@ -21,9 +23,12 @@ namespace perfcast {
 namespace {
 
 constexpr int kDefaultSide = 1024;
+constexpr const char* kDefaultLayer = "conv3_3x3";
 
 struct GemmArguments {
-  std::vector<std::string> sides, shapes, sets, threads;
+  std::string op = "gemm";
+  std::vector<std::string> sides, shapes, sets, layers, threads;
+  int batch = 0;  // of named layers; 0: not given
   std::string rungs = "*", budget = "2s", slow_limit = "60s", svg;
   std::vector<std::string> precisions;
   int repeats = 7;
@@ -56,6 +61,67 @@ Result<std::vector<gemm::Shape>> chosen_shapes(const GemmArguments& arguments) {
   return unique;
 }
 
+Status only_for(const char* op, bool given, const char* option) {
+  if (!given) return {};
+  return Error{"bad-usage", std::string(option) + " is for --op " + op, option, std::string("--op ") + op};
+}
+
+// One of the convolutions was asked for by name, set, or sizes.
+Result<std::vector<gemm::ConvLayer>> chosen_convolutions(const GemmArguments& arguments) {
+  if (Status no = only_for("gemm", !arguments.sides.empty(), "--n"); !no) return no.error();
+  std::vector<gemm::ConvLayer> layers;
+  for (const std::string& name : arguments.layers) {
+    auto layer = gemm::find_conv_layer(name);
+    if (!layer) return layer.error();
+    layers.push_back(*std::move(layer));
+  }
+  for (const std::string& name : arguments.sets) {
+    if (name != "resnet") {
+      return Error{"bad-usage", "there is no set of convolutions '" + printable(name) + "'", "--shapes", "resnet"};
+    }
+    layers.insert(layers.end(), gemm::resnet50_layers().begin(), gemm::resnet50_layers().end());
+  }
+  if (layers.empty() && arguments.shapes.empty()) layers.push_back(*gemm::find_conv_layer(kDefaultLayer));
+  for (gemm::ConvLayer& layer : layers) {
+    if (arguments.batch == 0) continue;
+    layer.shape.batch = arguments.batch;
+    auto checked = gemm::conv_shape_from(gemm::sizes_of(layer.shape), "--batch");
+    if (!checked) return checked.error();
+  }
+  if (layers.empty()) {
+    if (Status no = only_for("conv with --layer or --shapes", arguments.batch > 0, "--batch"); !no) return no.error();
+  }
+  for (const std::string& text : arguments.shapes) {
+    const auto shape = gemm::parse_conv_shape(text, "--shape");
+    if (!shape) return shape.error();
+    layers.push_back({"", *shape});
+  }
+  std::vector<gemm::ConvLayer> unique;
+  for (const gemm::ConvLayer& layer : layers) {
+    if (std::find(unique.begin(), unique.end(), layer) == unique.end()) unique.push_back(layer);
+  }
+  return unique;
+}
+
+// What to compute, and the rungs that can.
+Status choose_problems(const GemmArguments& arguments, gemm::GemmRequest& request) {
+  if (arguments.op == "conv") {
+    auto layers = chosen_convolutions(arguments);
+    if (!layers) return layers.error();
+    request.convolutions = *std::move(layers);
+  } else {
+    if (Status no = only_for("conv", !arguments.layers.empty(), "--layer"); !no) return no;
+    if (Status no = only_for("conv", arguments.batch > 0, "--batch"); !no) return no;
+    auto shapes = chosen_shapes(arguments);
+    if (!shapes) return shapes.error();
+    request.shapes = *std::move(shapes);
+  }
+  auto rungs = arguments.op == "conv" ? gemm::select_conv_rungs(arguments.rungs) : gemm::select_rungs(arguments.rungs);
+  if (!rungs) return rungs.error();
+  request.rungs = *std::move(rungs);
+  return {};
+}
+
 // One thread and all cores, where nothing was said.
 Result<std::vector<int>> chosen_threads(const std::vector<std::string>& texts) {
   std::vector<int> threads;
@@ -82,12 +148,7 @@ Result<double> positive_duration(const std::string& text, const char* option) {
 
 Result<gemm::GemmRequest> request_of(const CommandContext& context, const GemmArguments& arguments) {
   gemm::GemmRequest request;
-  auto shapes = chosen_shapes(arguments);
-  if (!shapes) return shapes.error();
-  request.shapes = *std::move(shapes);
-  auto rungs = gemm::select_rungs(arguments.rungs);
-  if (!rungs) return rungs.error();
-  request.rungs = *std::move(rungs);
+  if (const Status chosen = choose_problems(arguments, request); !chosen) return chosen.error();
   for (const std::string& name : arguments.precisions) {
     const auto precision = gemm::precision_named(name);
     if (!precision) {
@@ -118,6 +179,9 @@ Result<gemm::GemmRequest> request_of(const CommandContext& context, const GemmAr
 int run_gemm_command(CommandContext& context, const GemmArguments& arguments) {
   const CommonOptions& options = context.options;
   if (arguments.worker) return gemm::worker_main(STDIN_FILENO, STDOUT_FILENO);
+  if (arguments.list && arguments.op == "conv") {
+    return write_result(options.json ? to_text(gemm::conv_list_json()) : gemm::conv_list_text(), options);
+  }
   if (arguments.list) {
     return write_result(options.json ? to_text(gemm::rung_list_json()) : gemm::rung_list_text(), options);
   }
@@ -153,11 +217,21 @@ void add_gemm_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<GemmArguments>();
   CLI::App* verb =
       app.add_subcommand("gemm", "One matrix product, many ways: what this machine can do and what is lost");
+  verb->add_option("--op", arguments->op, "gemm: matrix products; conv: convolutions")
+      ->check(CLI::IsMember({"gemm", "conv"}))
+      ->capture_default_str();
   verb->add_option("--n", arguments->sides, "Side of a square product (default 1024)")->delimiter(',');
-  verb->add_option("--shape", arguments->shapes, "M,N,K: C (M x N) = A (M x K) B (K x N); repeatable")
+  verb->add_option("--shape", arguments->shapes,
+                   "M,N,K: C (M x N) = A (M x K) B (K x N); repeatable. Of --op conv: B,C,H,W,O,R,S[,STRIDE[,PADDING]]")
       ->allow_extra_args(false);
+  verb->add_option("--layer", arguments->layers,
+                   "--op conv: a layer of ResNet-50 by name (default conv3_3x3; --list has all)")
+      ->delimiter(',');
+  verb->add_option("--batch", arguments->batch, "--op conv: images at a time, of named layers (default 1)")
+      ->check(CLI::Range(1, 65536));
   std::vector<std::string> sets;
   for (const gemm::NamedShapes& set : gemm::shape_sets()) sets.push_back(set.name + ": " + set.title);
+  sets.push_back("resnet: with --op conv, the convolutions of ResNet-50");
   verb->add_option("--shapes", arguments->sets, "A set of shapes: " + join(sets, "; "))->delimiter(',');
   verb->add_option("--rungs", arguments->rungs, "Names or patterns with *, separated by commas")->capture_default_str();
   verb->add_option("--precision", arguments->precisions, "Only rungs of these: fp32, tf32, bf16, fp16, int8")

@@ -13,15 +13,6 @@
 namespace perfcast::gemm {
 namespace {
 
-// The ladder's rows carry their extremes: apart where the slowest of one is faster than the fastest of the other. With
-// one sample there is no spread to go by, and only a large gain counts.
-bool clearly_faster(const RungResult& before, const RungResult& after) {
-  const double gain = after.gflops / before.gflops;
-  if (!(gain > kWorthwhile)) return false;
-  if (before.samples < 3 || after.samples < 3) return gain > 1.5;
-  return after.median_s * (1 + after.spread / 2) < before.median_s * (1 - before.spread / 2);
-}
-
 Advice advise(std::string kind, std::string change, const RungResult& before, const RungResult& after) {
   Advice advice;
   advice.kind = std::move(kind);
@@ -183,6 +174,13 @@ Result<std::optional<Advice>> try_choices(const RungResult& row, const std::vect
 }
 
 }  // namespace
+
+bool clearly_faster(const RungResult& before, const RungResult& after) {
+  const double gain = after.gflops / before.gflops;
+  if (!(gain > kWorthwhile)) return false;
+  if (before.samples < 3 || after.samples < 3) return gain > 1.5;
+  return after.median_s * (1 + after.spread / 2) < before.median_s * (1 - before.spread / 2);
+}
 
 bool clearly_faster(const Measurement& before, const Measurement& after) {
   if (!before.ran() || !after.ran()) return false;

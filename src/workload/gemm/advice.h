@@ -15,6 +15,9 @@ inline constexpr double kWorthwhile = 1.05;  // a gain below is not worth a chan
 
 // Whether `after` beats `before` by more than kWorthwhile with quartiles that stay apart: more than noise.
 bool clearly_faster(const Measurement& before, const Measurement& after);
+// Of the ladder's rows, by their quartiles. With few samples there is no spread to go by, and only a gain of more than
+// 1.5 counts.
+bool clearly_faster(const RungResult& before, const RungResult& after);
 
 struct EnvironmentChoice {
   std::string variable, value, kernel;  // kernel: as the library will name it; empty: any

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "workload/gemm/conv/conv_shape.h"
+#include "workload/gemm/cuda/nvml.h"
 #include "workload/gemm/precision.h"
 #include "workload/gemm/shape.h"
 
@@ -19,7 +21,8 @@ inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 struct RungResult {
   std::string name, title, device = "cpu", isa;
   Precision precision = Precision::kFp32;
-  Shape shape;
+  Shape shape;                    // of a convolution: of the equivalent product
+  std::optional<ConvLayer> conv;  // what was computed, where it was no product
   int threads = 1;
   std::map<std::string, std::string> environment;  // set for it beyond the thread count
   // Times are NaN, and samples 0, where the result was wrong: it has no speed.
@@ -39,10 +42,22 @@ struct RungResult {
   std::string note;
 };
 
+inline bool same_problem(const RungResult& a, const RungResult& b) { return a.shape == b.shape && a.conv == b.conv; }
+// What was computed: "1024", or the convolution.
+inline std::string problem_text(const Shape& shape, const std::optional<ConvLayer>& conv) {
+  return conv ? to_text(*conv) : to_text(shape);
+}
+// Bytes that it must move at the least.
+inline double problem_bytes(const RungResult& row) {
+  const double bytes = input_bytes(row.precision);
+  return row.conv ? compulsory_bytes(row.conv->shape, bytes, 4) : compulsory_bytes(row.shape, bytes, 4);
+}
+
 struct SkippedRung {
   std::string name, reason;
   Shape shape;
   int threads = 1;
+  std::optional<ConvLayer> conv = std::nullopt;
 };
 
 struct Peak {
@@ -65,6 +80,7 @@ struct Advice {
   Shape shape;
   double before_gflops = kUnknown, after_gflops = kUnknown, gain = kUnknown;
   std::string cost;  // what is given up: "relative error 0.3%"; empty: nothing
+  std::optional<ConvLayer> conv = std::nullopt;
 };
 
 struct Noise {
@@ -75,6 +91,7 @@ struct Noise {
 };
 
 struct GemmResult {
+  std::string op = "gemm";  // or "conv"
   std::string cpu;
   int cores = 1;
   std::vector<std::string> isas;
@@ -86,6 +103,7 @@ struct GemmResult {
   std::vector<Advice> advice;
   std::vector<std::string> warnings;
   Noise noise;
+  std::optional<GpuFacts> gpu;  // read while the run ended; where a rung of a GPU ran
 
   // The widest measured peak, NaN where none was measured; `isa` empty: any.
   double peak(const std::string& device, Precision precision, int threads, const std::string& isa = "") const;

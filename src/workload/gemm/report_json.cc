@@ -42,6 +42,24 @@ Json peaks_json(const GemmResult& result) {
   return all;
 }
 
+void put_conv(Json& json, const std::optional<ConvLayer>& conv) {
+  if (!conv) return;
+  const ConvShape& shape = conv->shape;
+  if (!conv->name.empty()) {
+    json["layer"] = conv->name;
+    json["layer_count"] = conv->count;
+  }
+  json["batch"] = shape.batch;
+  json["in_channels"] = shape.in_channels;
+  json["height"] = shape.height;
+  json["width"] = shape.width;
+  json["out_channels"] = shape.out_channels;
+  json["kernel_height"] = shape.kernel_height;
+  json["kernel_width"] = shape.kernel_width;
+  json["stride"] = shape.stride;
+  json["padding"] = shape.padding;
+}
+
 Json rung_json(const RungResult& row) {
   Json json;
   json["name"] = row.name;
@@ -51,6 +69,7 @@ Json rung_json(const RungResult& row) {
   json["m"] = row.shape.m;
   json["n"] = row.shape.n;
   json["k"] = row.shape.k;
+  put_conv(json, row.conv);
   json["threads"] = row.threads;
   put(json, "median_s", row.median_s);
   put(json, "low_s", row.low_s);
@@ -76,6 +95,7 @@ Json rung_json(const RungResult& row) {
 Json to_json(const GemmResult& result) {
   Json json;
   json["schema"] = kGemmSchema;
+  json["op"] = result.op;
   json["cpu"] = result.cpu;
   json["cores"] = result.cores;
   json["instruction_sets"] = result.isas;
@@ -88,6 +108,18 @@ Json to_json(const GemmResult& result) {
                           {"array_bytes", bandwidth.array_bytes}});
   }
   json["bandwidth"] = std::move(bandwidths);
+  if (result.gpu) {
+    Json gpu;
+    gpu["name"] = result.gpu->name;
+    gpu["driver"] = result.gpu->driver;
+    put(gpu, "memory_bytes", result.gpu->memory_bytes);
+    put(gpu, "clock_hz", result.gpu->clock_hz);
+    put(gpu, "clock_limit_hz", result.gpu->clock_limit_hz);
+    put(gpu, "power_w", result.gpu->power_w);
+    put(gpu, "power_limit_w", result.gpu->power_limit_w);
+    put(gpu, "temperature_c", result.gpu->temperature_c);
+    json["gpu"] = std::move(gpu);
+  }
   json["rungs"] = Json::array();
   for (const RungResult& row : result.rungs) json["rungs"].push_back(rung_json(row));
   json["skipped"] = Json::array();
@@ -98,6 +130,7 @@ Json to_json(const GemmResult& result) {
                                {"n", skipped.shape.n},
                                {"k", skipped.shape.k},
                                {"threads", skipped.threads}});
+    put_conv(json["skipped"].back(), skipped.conv);
   }
   json["advice"] = Json::array();
   for (const Advice& advice : result.advice) {
@@ -107,6 +140,7 @@ Json to_json(const GemmResult& result) {
     entry["m"] = advice.shape.m;
     entry["n"] = advice.shape.n;
     entry["k"] = advice.shape.k;
+    put_conv(entry, advice.conv);
     put(entry, "before_gflops", advice.before_gflops);
     put(entry, "after_gflops", advice.after_gflops);
     put(entry, "gain", advice.gain);

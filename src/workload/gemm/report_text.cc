@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "workload/gemm/conv/conv_report.h"
 #include "workload/gemm/report.h"
 #include "workload/gemm/rung.h"
 #include "workload/gemm/slides.h"
@@ -65,9 +66,16 @@ void limits(const GemmResult& result, std::string& text) {
   }
 }
 
-void ladder(const GemmResult& result, const Shape& shape, std::string& text) {
-  text += fmt::format("\nC = A B, {}{}\n",
-                      shape.m == shape.n && shape.n == shape.k ? "N = " : "M x N x K = ", to_text(shape));
+// Of the problem that `first` is a row of.
+void ladder(const GemmResult& result, const RungResult& first, std::string& text) {
+  const Shape& shape = first.shape;
+  const bool square = shape.m == shape.n && shape.n == shape.k;
+  if (first.conv) {
+    text += fmt::format("\nconvolution {}\n= M x N x K = {}, {} MACs\n", to_text(*first.conv), to_text(shape),
+                        human_number(operations(shape) / 2));
+  } else {
+    text += fmt::format("\nC = A B, {}{}\n", square ? "N = " : "M x N x K = ", to_text(shape));
+  }
   TextTable table;
   table.add_column("rung", Align::kLeft);
   table.add_column("precision", Align::kLeft);
@@ -77,7 +85,7 @@ void ladder(const GemmResult& result, const Shape& shape, std::string& text) {
   table.add_column("kernel", Align::kLeft);
   table.add_column("note", Align::kLeft);
   for (const RungResult& row : result.rungs) {
-    if (row.shape != shape) continue;
+    if (!same_problem(row, first)) continue;
     std::string note = row.note;
     if (!row.correct) note = "WRONG RESULT, not timed";
     if (row.correct && row.precision != Precision::kFp32) {
@@ -131,7 +139,7 @@ void advice(const GemmResult& result, std::string& text) {
     text += fmt::format("  This takes {}; a faster option exists: {}, measured {} ({} -> {} GFLOP/s, {}){}\n",
                         time_text(operations(each.shape) / each.before_gflops / 1e9, 0), each.change,
                         speedup_text(each.gain), digits(each.before_gflops, 0), digits(each.after_gflops, 0),
-                        to_text(each.shape), each.cost.empty() ? "" : "; " + each.cost);
+                        problem_text(each.shape, each.conv), each.cost.empty() ? "" : "; " + each.cost);
   }
 }
 
@@ -148,18 +156,34 @@ std::string to_text(const GemmResult& result) {
       text += fmt::format(", peak loop {:.1f}% apart", result.noise.peak_spread * 100);
     text += "\n";
   }
-  limits(result, text);
-  std::vector<Shape> shapes;
-  for (const RungResult& row : result.rungs) {
-    if (std::find(shapes.begin(), shapes.end(), row.shape) == shapes.end()) shapes.push_back(row.shape);
+  if (result.gpu) {
+    text += fmt::format("GPU: {}, driver {}", result.gpu->name, result.gpu->driver);
+    if (std::isfinite(result.gpu->clock_hz)) text += fmt::format(", {:.0f} MHz", result.gpu->clock_hz / 1e6);
+    if (std::isfinite(result.gpu->clock_limit_hz)) text += fmt::format(" of {:.0f}", result.gpu->clock_limit_hz / 1e6);
+    if (std::isfinite(result.gpu->power_w)) text += fmt::format(", {:.0f} W", result.gpu->power_w);
+    text += "\n";
   }
-  for (const Shape& shape : shapes) ladder(result, shape, text);
-  slides(result, text);
+  limits(result, text);
+  for (auto row = result.rungs.begin(); row != result.rungs.end(); ++row) {
+    const auto same = [&row](const RungResult& before) { return same_problem(before, *row); };
+    if (std::none_of(result.rungs.begin(), row, same)) ladder(result, *row, text);
+  }
+  if (result.op == "gemm") slides(result, text);
+  if (result.op == "conv") text += network_text(result);
   advice(result, text);
   if (!result.skipped.empty()) text += "\nskipped\n";
-  for (const SkippedRung& skipped : result.skipped) {
-    text += fmt::format("  {}, {}, {}: {}\n", skipped.name, to_text(skipped.shape), threads_text(skipped.threads),
-                        skipped.reason);
+  // One line for neighbours that share their reason: seven rungs of a GPU that is not there.
+  for (size_t i = 0; i < result.skipped.size();) {
+    const SkippedRung& skipped = result.skipped[i];
+    std::vector<std::string> names;
+    for (; i < result.skipped.size(); ++i) {
+      const SkippedRung& next = result.skipped[i];
+      const bool same = next.reason == skipped.reason && next.shape == skipped.shape && next.conv == skipped.conv;
+      if (!same || next.threads != skipped.threads) break;
+      names.push_back(next.name);
+    }
+    text += fmt::format("  {}, {}, {}: {}\n", join(names, ", "), problem_text(skipped.shape, skipped.conv),
+                        threads_text(skipped.threads), skipped.reason);
   }
   if (!result.warnings.empty()) text += "\n";
   for (const std::string& warning : result.warnings) text += "warning: " + warning + "\n";

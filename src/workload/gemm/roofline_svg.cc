@@ -21,9 +21,7 @@ struct Point {
   double intensity, x, y, label_y;
 };
 
-double intensity(const RungResult& row) {
-  return operations(row.shape) / compulsory_bytes(row.shape, input_bytes(row.precision), 4);
-}
+double intensity(const RungResult& row) { return operations(row.shape) / problem_bytes(row); }
 
 size_t series(Precision precision) { return static_cast<size_t>(precision); }
 
@@ -50,15 +48,19 @@ class Panel {
   Panel(const GemmResult& result, SvgCanvas& canvas, double offset, const Scale& x, const Scale& y)
       : result_(result), canvas_(canvas), offset_(offset), x_(x), y_(y) {}
 
-  void draw(const Shape& shape) {
+  // The problem that `first` is a row of.
+  void draw(const RungResult& first) {
+    const Shape& shape = first.shape;
     const bool square = shape.m == shape.n && shape.n == shape.k;
-    canvas_.text(kLeft, offset_ + 34, fmt::format("{} = {}", square ? "N" : "M x N x K", to_text(shape)), "panel");
+    canvas_.text(kLeft, offset_ + 34,
+                 first.conv ? to_text(*first.conv) : fmt::format("{} = {}", square ? "N" : "M x N x K", to_text(shape)),
+                 "panel");
     draw_x_axis(canvas_, x_, offset_ + kTop, offset_ + kBottom, "operations per byte that must be moved", axis_number);
     draw_y_axis(canvas_, y_, kLeft, kRight, "GFLOP/s (int8: GOP/s)", axis_number);
     roofs();
     std::vector<Point> points;
     for (const RungResult& row : result_.rungs) {
-      if (row.shape != shape || row.device != "cpu" || !std::isfinite(row.gflops)) continue;
+      if (!same_problem(row, first) || row.device != "cpu" || !std::isfinite(row.gflops)) continue;
       const double at = intensity(row);
       points.push_back({&row, at, x_.at(at), y_.at(row.gflops) - offset_, 0});
     }
@@ -124,29 +126,31 @@ Result<std::string> roofline_svg(const GemmResult& result) {
   if (result.bandwidths.empty()) {
     return Error{"no-bandwidth", "the memory roof was not measured", "--svg", "a run that measures it"};
   }
-  std::vector<Shape> shapes;
+  std::vector<const RungResult*> problems;
   double low = 1, high = 10;
   for (const RungResult& row : result.rungs) {
     if (row.device != "cpu" || !std::isfinite(row.gflops)) continue;
-    if (std::find(shapes.begin(), shapes.end(), row.shape) == shapes.end()) shapes.push_back(row.shape);
+    const auto same = [&row](const RungResult* before) { return same_problem(*before, row); };
+    if (std::none_of(problems.begin(), problems.end(), same)) problems.push_back(&row);
     low = std::min(low, row.gflops);
     high = std::max(high, row.gflops);
   }
-  if (shapes.empty()) return Error{"nothing-to-draw", "no rung ran on this CPU", "--svg", ""};
+  if (problems.empty()) return Error{"nothing-to-draw", "no rung ran on this CPU", "--svg", ""};
   for (const Peak& peak : result.peaks) {
     if (std::isfinite(peak.gflops)) high = std::max(high, peak.gflops);
   }
 
-  SvgCanvas canvas("roofline", kWidth, kPanel * static_cast<double>(shapes.size()) + 24,
+  SvgCanvas canvas("roofline", kWidth, kPanel * static_cast<double>(problems.size()) + 24,
                    "Roofline of the GEMM ladder on " + result.cpu,
                    "Each rung as a point: operations per byte across, speed upwards; lines are the measured limits.");
-  canvas.text(kLeft, 20, fitted("GEMM on " + result.cpu, 500, kBoldPx), "panel");
+  canvas.text(kLeft, 20, fitted((result.op == "conv" ? "Convolutions on " : "GEMM on ") + result.cpu, 500, kBoldPx),
+              "panel");
   canvas.text(kLabelX, 20, "lines: measured limits; circles: 1 thread", "tick");
   double offset = 12;
-  for (const Shape& shape : shapes) {
+  for (const RungResult* problem : problems) {
     const Scale x = Scale::logarithmic(0.25, 20000, kLeft, kRight);
     const Scale y = Scale::logarithmic(low / 2, high * 2, offset + kBottom, offset + kTop);
-    Panel(result, canvas, offset, x, y).draw(shape);
+    Panel(result, canvas, offset, x, y).draw(*problem);
     offset += kPanel;
   }
   std::string svg = canvas.to_svg();

@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "base/text.h"
+#if defined(PERFCAST_HAVE_CUDA)
+#include "workload/gemm/cuda/cuda_rungs.h"
+#endif
 
 namespace perfcast::gemm {
 namespace {
@@ -27,6 +30,9 @@ const std::vector<Rung>& all_rungs() {
     for (auto list : {loop_rungs, register_block_rungs, blas_rungs, eigen_rungs, onednn_rungs, python_rungs}) {
       for (Rung& rung : list()) rungs.push_back(std::move(rung));
     }
+#if defined(PERFCAST_HAVE_CUDA)
+    for (Rung& rung : cuda_rungs()) rungs.push_back(std::move(rung));
+#endif
     return rungs;
   }();
   return kRungs;
@@ -40,27 +46,33 @@ const Rung* find_rung(std::string_view name) {
 }
 
 Result<std::vector<const Rung*>> select_rungs(const std::string& patterns) {
-  std::vector<bool> chosen(all_rungs().size());
+  std::vector<const Rung*> from;
+  for (const Rung& rung : all_rungs()) from.push_back(&rung);
+  return select_rungs(patterns, from);
+}
+
+Result<std::vector<const Rung*>> select_rungs(const std::string& patterns, const std::vector<const Rung*>& from) {
+  std::vector<bool> chosen(from.size());
   for (const std::string& part : split(patterns, ',')) {
     const std::string pattern(trim(part));
     bool any = false;
     // No name is long; a pattern of many stars would take its time.
     if (!pattern.empty() && pattern.size() <= 64 && std::count(pattern.begin(), pattern.end(), '*') <= 4) {
       for (size_t i = 0; i < chosen.size(); ++i) {
-        if (!matches(pattern, all_rungs()[i].name)) continue;
+        if (!matches(pattern, from[i]->name)) continue;
         chosen[i] = true;
         any = true;
       }
     }
     if (any) continue;
     std::vector<std::string> names;
-    for (const Rung& rung : all_rungs()) names.push_back(rung.name);
+    for (const Rung* rung : from) names.push_back(rung->name);
     return Error{"bad-usage", "there is no rung '" + printable(pattern) + "'", "--rungs",
                  "one of: " + nearest_names(pattern, names) + "; perfcast gemm --list has all"};
   }
   std::vector<const Rung*> rungs;
   for (size_t i = 0; i < chosen.size(); ++i) {
-    if (chosen[i]) rungs.push_back(&all_rungs()[i]);
+    if (chosen[i]) rungs.push_back(from[i]);
   }
   return rungs;
 }

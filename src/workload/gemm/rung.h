@@ -78,6 +78,8 @@ const std::vector<Rung>& all_rungs();
 const Rung* find_rung(std::string_view name);
 // Names or patterns with * ("openblas", "onednn*", "naive*,eigen"). Errors: "bad-usage" with the nearest names.
 Result<std::vector<const Rung*>> select_rungs(const std::string& patterns);
+// The same among others, in their order.
+Result<std::vector<const Rung*>> select_rungs(const std::string& patterns, const std::vector<const Rung*>& from);
 
 std::vector<Rung> loop_rungs();            // naive, interchanged, tiled
 std::vector<Rung> register_block_rungs();  // ours, for one thread and for many

@@ -7,7 +7,11 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "workload/gemm/advice.h"
+#include "workload/gemm/conv/conv_advice.h"
 #include "workload/gemm/cpu_isa.h"
+#if defined(PERFCAST_HAVE_CUDA)
+#include "workload/gemm/cuda/cuda_rungs.h"
+#endif
 #include "workload/gemm/noise.h"
 #include "workload/gemm/peak_loops.h"
 
@@ -39,7 +43,25 @@ std::vector<Part> parts_of(const GemmRequest& request) {
   return parts;
 }
 
-double intensity(const Shape& shape) { return operations(shape) / compulsory_bytes(shape, 4, 4); }
+// One ladder: a product, or a convolution and the product that it amounts to.
+struct Problem {
+  Shape shape;
+  std::optional<ConvLayer> conv;
+
+  std::vector<int64_t> sizes() const {
+    return conv ? sizes_of(conv->shape) : std::vector<int64_t>{shape.m, shape.n, shape.k};
+  }
+  double intensity() const {
+    return operations(shape) / (conv ? compulsory_bytes(conv->shape, 4, 4) : compulsory_bytes(shape, 4, 4));
+  }
+};
+
+std::vector<Problem> problems_of(const GemmRequest& request) {
+  std::vector<Problem> problems;
+  for (const Shape& shape : request.shapes) problems.push_back({shape, std::nullopt});
+  for (const ConvLayer& layer : request.convolutions) problems.push_back({product_of(layer.shape), layer});
+  return problems;
+}
 
 std::vector<LadderEntry> peak_entries(const std::vector<Part>& parts) {
   std::set<Precision> precisions;
@@ -61,6 +83,24 @@ std::vector<LadderEntry> peak_entries(const std::vector<Part>& parts) {
       entries.push_back(std::move(entry));
     }
   }
+  return entries;
+}
+
+// Of the GPU, for the precisions of its rungs.
+std::vector<LadderEntry> gpu_peak_entries([[maybe_unused]] const std::vector<Part>& parts) {
+  std::vector<LadderEntry> entries;
+#if defined(PERFCAST_HAVE_CUDA)
+  std::vector<Precision> precisions;
+  for (const Part& part : parts) {
+    if (part.rung->device == "cuda") precisions.push_back(part.rung->precision);
+  }
+  for (TaskSpec& spec : cuda_peaks(precisions)) {
+    LadderEntry entry;
+    entry.spec = std::move(spec);
+    entry.keep_all_rounds = true;
+    entries.push_back(std::move(entry));
+  }
+#endif
   return entries;
 }
 
@@ -87,6 +127,7 @@ void add_peak(const Measurement& measured, GemmResult& result) {
   const size_t slash = measured.spec.rung.find('/');
   Peak peak;
   peak.isa = measured.spec.rung.substr(0, slash);
+  if (measured.spec.op == "cuda-peak") peak.device = "cuda";
   peak.precision = *precision_named(std::string_view(measured.spec.rung).substr(slash + 1));
   peak.threads = measured.spec.threads;
   if (!measured.ran()) {
@@ -105,10 +146,10 @@ void add_peak(const Measurement& measured, GemmResult& result) {
   result.peaks.push_back(peak);
 }
 
-void add_rung(const Part& part, const Shape& shape, const Measurement& measured, GemmResult& result) {
+void add_rung(const Part& part, const Problem& problem, const Measurement& measured, GemmResult& result) {
   const Rung& rung = *part.rung;
   if (!measured.skipped.empty()) {
-    result.skipped.push_back({rung.name, measured.skipped, shape, part.threads});
+    result.skipped.push_back({rung.name, measured.skipped, problem.shape, part.threads, problem.conv});
     return;
   }
   RungResult row;
@@ -117,7 +158,8 @@ void add_rung(const Part& part, const Shape& shape, const Measurement& measured,
   row.device = rung.device;
   row.isa = rung.isa;
   row.precision = rung.precision;
-  row.shape = shape;
+  row.shape = problem.shape;
+  row.conv = problem.conv;
   row.threads = part.threads;
   row.environment = rung.environment;
   row.correct = measured.verdict.correct;
@@ -125,7 +167,7 @@ void add_rung(const Part& part, const Shape& shape, const Measurement& measured,
   row.kernel = measured.kernel;
   row.note = measured.note;
   if (!measured.verdict.correct) {
-    result.warnings.push_back(rung.name + " at " + to_text(shape) +
+    result.warnings.push_back(rung.name + " at " + problem_text(problem.shape, problem.conv) +
                               " gave a wrong result and was not timed: " + measured.verdict.detail);
   } else {
     row.samples = static_cast<int>(measured.samples_s.size());
@@ -148,12 +190,12 @@ void relate(GemmResult& result) {
     row.peak_share = row.gflops / row.peak_gflops;
     if (!row.isa.empty()) row.isa_share = row.gflops / result.peak(row.device, row.precision, row.threads, row.isa);
     const auto first = std::find_if(result.rungs.begin(), result.rungs.end(), [&row](const RungResult& other) {
-      return other.shape == row.shape && !std::isnan(other.median_s);
+      return same_problem(other, row) && !std::isnan(other.median_s);
     });
     row.speedup = first->median_s / row.median_s;
     if (row.peak_share > kOverPeak) {
-      result.warnings.push_back(row.name + " at " + to_text(row.shape) + " is above the measured peak of " +
-                                std::string(name_of(row.precision)) +
+      result.warnings.push_back(row.name + " at " + problem_text(row.shape, row.conv) +
+                                " is above the measured peak of " + std::string(name_of(row.precision)) +
                                 ": it uses instructions that no peak loop here has, or the machine was not quiet");
     }
   }
@@ -207,7 +249,11 @@ double memory_needed(const GemmRequest& request, const Shape& shape) {
   // Two copies of the operands in each worker (ours, the library's), and once what the check needs: C in float64 and B
   // rounded.
   const double base = 64e6;  // of a process with its library
-  return static_cast<double>(parts_of(request).size()) * (2 * matrices + base) +
+  const std::vector<Part> parts = parts_of(request);
+  const auto workers = std::count_if(parts.begin(), parts.end(), [](const Part& part) {
+    return !part.rung->unavailable || part.rung->unavailable().empty();
+  });
+  return static_cast<double>(workers) * (2 * matrices + base) +
          8.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) +
          4.0 * static_cast<double>(shape.k) * static_cast<double>(shape.n);
 }
@@ -226,35 +272,40 @@ Result<GemmResult> run_gemm(const GemmRequest& request) {
     return Error{"bad-usage", "no rung is left to run", "--rungs, --precision", "perfcast gemm --list has all"};
   }
   const double free = available_memory();
-  for (const Shape& shape : request.shapes) {
+  const std::vector<Problem> problems = problems_of(request);
+  for (const auto& [shape, conv] : problems) {
+    // The columns of a convolution are B.
     const double needed = memory_needed(request, shape);
     if (needed > 0.8 * free) {
       return Error{"too-large",
-                   "the product " + to_text(shape) + " by " + std::to_string(parts.size()) + " workers needs about " +
-                       human_bytes(needed) + " of memory; " + human_bytes(free) + " are free",
+                   (conv ? "the convolution " : "the product ") + problem_text(shape, conv) + " by " +
+                       std::to_string(parts.size()) + " workers needs about " + human_bytes(needed) + " of memory; " +
+                       human_bytes(free) + " are free",
                    "--n, --shape", "a smaller shape, or fewer rungs (--rungs)"};
     }
   }
 
   GemmResult result;
+  if (!request.convolutions.empty()) result.op = "conv";
   result.cpu = cpu_title();
   result.cores = online_cores();
   result.isas = cpu_isas();
   result.seed = request.seed;
   result.noise.load_average = load_average();
   const CpuTicks before = cpu_ticks();
-  for (const Shape& shape : request.shapes) {
+  for (const Problem& problem : problems) {
     std::vector<LadderEntry> entries;
     for (const Part& part : parts) {
       LadderEntry entry;
-      entry.spec = {"gemm",       part.rung->name, {shape.m, shape.n, shape.k},
+      entry.spec = {result.op,    part.rung->name, problem.sizes(),
                     part.threads, request.seed,    thread_environment(part.threads)};
       for (const auto& [name, value] : part.rung->environment) entry.spec.environment[name] = value;
       entry.guess_first = part.rung->slow;
       entries.push_back(std::move(entry));
     }
     for (LadderEntry& entry : peak_entries(parts)) entries.push_back(std::move(entry));
-    const bool read = result.bandwidths.empty() && (request.bandwidth || intensity(shape) < kMemoryBound);
+    for (LadderEntry& entry : gpu_peak_entries(parts)) entries.push_back(std::move(entry));
+    const bool read = result.bandwidths.empty() && (request.bandwidth || problem.intensity() < kMemoryBound);
     if (read) {
       for (LadderEntry& entry : bandwidth_entries(parts, request.read_bytes)) entries.push_back(std::move(entry));
     }
@@ -263,8 +314,8 @@ Result<GemmResult> run_gemm(const GemmRequest& request) {
     for (size_t i = 0; i < measured->size(); ++i) {
       const Measurement& each = (*measured)[i];
       if (i < parts.size()) {
-        add_rung(parts[i], shape, each, result);
-      } else if (each.spec.op == "peak") {
+        add_rung(parts[i], problem, each, result);
+      } else if (each.spec.op == "peak" || each.spec.op == "cuda-peak") {
         add_peak(each, result);
       } else if (each.ran()) {
         result.bandwidths.push_back({each.spec.threads, each.rate() / 1e9, each.work});
@@ -272,7 +323,13 @@ Result<GemmResult> run_gemm(const GemmRequest& request) {
     }
   }
   relate(result);
-  if (request.advice) {
+  if (std::any_of(result.rungs.begin(), result.rungs.end(),
+                  [](const RungResult& row) { return row.device == "cuda"; })) {
+    if (const auto facts = read_gpu_facts()) result.gpu = *facts;
+  }
+  if (request.advice && result.op == "conv") {
+    result.advice = conv_advice(result);
+  } else if (request.advice) {
     if (const Status advised = find_advice(request, result); !advised) return advised.error();
   }
   result.noise.steal_share = steal_share(before, cpu_ticks());

@@ -14,8 +14,9 @@ namespace perfcast::gemm {
 
 struct GemmRequest {
   std::vector<Shape> shapes;
-  std::vector<const Rung*> rungs;     // in the order of the ladder
-  std::vector<Precision> precisions;  // of the rungs that run; empty: all
+  std::vector<ConvLayer> convolutions;  // instead of shapes; the rungs are of conv_rung.h then
+  std::vector<const Rung*> rungs;       // in the order of the ladder
+  std::vector<Precision> precisions;    // of the rungs that run; empty: all
   std::vector<int> threads = {1};
   uint64_t seed = 1;
   bool bandwidth = false;  // measure it, also where no shape needs it

@@ -3,6 +3,10 @@
 #include <charconv>
 
 #include "base/text.h"
+#include "workload/gemm/conv/conv_task.h"
+#if defined(PERFCAST_HAVE_CUDA)
+#include "workload/gemm/cuda/cuda_rungs.h"
+#endif
 #include "workload/gemm/gemm_task.h"
 #include "workload/gemm/limit_tasks.h"
 
@@ -47,9 +51,14 @@ Result<TaskSpec> task_spec_from(const Json& json) {
 
 Result<std::unique_ptr<Task>> make_task(const TaskSpec& spec) {
   if (spec.op == "gemm") return make_gemm_task(spec);
+  if (spec.op == "conv") return make_conv_task(spec);
   if (spec.op == "peak") return make_peak_task(spec);
   if (spec.op == "read") return make_read_task(spec);
-  return Error{"unknown-task", "there is no family of tasks '" + printable(spec.op) + "'", "op", "gemm, peak, read"};
+#if defined(PERFCAST_HAVE_CUDA)
+  if (spec.op == "cuda-peak") return make_cuda_peak_task(spec);
+#endif
+  return Error{"unknown-task", "there is no family of tasks '" + printable(spec.op) + "'", "op",
+               "gemm, conv, peak, read"};
 }
 
 }  // namespace perfcast::gemm

@@ -1,0 +1,73 @@
+#include "workload/gemm/cuda/nvml.h"
+
+#include <dlfcn.h>
+
+namespace perfcast::gemm {
+namespace {
+
+// As in NVIDIA's NVML API Reference; 0 is success everywhere.
+using Device = void*;
+struct Memory {
+  unsigned long long total, free, used;
+};
+constexpr int kMultiprocessorClock = 1;  // NVML_CLOCK_SM, in MHz
+constexpr int kTemperatureOfGpu = 0;     // NVML_TEMPERATURE_GPU
+constexpr unsigned kRoom = 96;           // for names and versions
+
+class Library {
+ public:
+  explicit Library(const std::string& file) : handle_(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    if (handle_ == nullptr) {
+      if (const char* text = dlerror()) problem_ = text;
+    }
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  ~Library() {
+    if (handle_ != nullptr) dlclose(handle_);
+  }
+  explicit operator bool() const { return handle_ != nullptr; }
+  const std::string& problem() const { return problem_; }
+
+  // True where the library has the function and it succeeded.
+  template <typename... Arguments>
+  bool call(const char* name, Arguments... arguments) const {
+    auto* function = reinterpret_cast<int (*)(Arguments...)>(dlsym(handle_, name));
+    return function != nullptr && function(arguments...) == 0;
+  }
+
+ private:
+  void* handle_;
+  std::string problem_;
+};
+
+}  // namespace
+
+Result<GpuFacts> read_gpu_facts(const std::string& library) {
+  const Library nvml(library);
+  if (!nvml) return Error{"unavailable", "NVML is missing: " + nvml.problem(), library, "NVIDIA's driver"};
+  if (!nvml.call("nvmlInit_v2")) return Error{"unavailable", "NVML does not start", library, "a loaded driver"};
+  GpuFacts facts;
+  Device device = nullptr;
+  const bool found = nvml.call("nvmlDeviceGetHandleByIndex_v2", 0U, &device);
+  if (found) {
+    char text[kRoom] = {};
+    if (nvml.call("nvmlDeviceGetName", device, &text[0], kRoom - 1)) facts.name = text;
+    if (nvml.call("nvmlSystemGetDriverVersion", &text[0], kRoom - 1)) facts.driver = text;
+    Memory memory = {};
+    if (nvml.call("nvmlDeviceGetMemoryInfo", device, &memory)) facts.memory_bytes = static_cast<double>(memory.total);
+    unsigned value = 0;
+    if (nvml.call("nvmlDeviceGetClockInfo", device, kMultiprocessorClock, &value)) facts.clock_hz = value * 1e6;
+    if (nvml.call("nvmlDeviceGetMaxClockInfo", device, kMultiprocessorClock, &value)) {
+      facts.clock_limit_hz = value * 1e6;
+    }
+    if (nvml.call("nvmlDeviceGetPowerUsage", device, &value)) facts.power_w = value * 1e-3;
+    if (nvml.call("nvmlDeviceGetEnforcedPowerLimit", device, &value)) facts.power_limit_w = value * 1e-3;
+    if (nvml.call("nvmlDeviceGetTemperature", device, kTemperatureOfGpu, &value)) facts.temperature_c = value;
+  }
+  nvml.call("nvmlShutdown");
+  if (!found) return Error{"unavailable", "NVML finds no GPU", library, "an NVIDIA GPU"};
+  return facts;
+}
+
+}  // namespace perfcast::gemm
