@@ -199,7 +199,7 @@ OperatorTime HalfPrecisionModel::product(const ProductShape& shape, MathMode mod
   const double roof = std::max(flop / peak, (right + activations) / device_.memory_bytes_per_s);
   OperatorTime time;
   time.seconds = std::max(p.start_s + busy, roof);
-  time.bound = p.start_s > busy ? Bound::kLaunch : largest(best);
+  time.bound = p.start_s > busy ? Bound::kStart : largest(best);
   return time;
 }
 
@@ -211,7 +211,7 @@ OperatorTime HalfPrecisionModel::vector(const VectorShape& shape, double bytes_p
   const double moving = bytes / (cycles_per_s_ * p.bytes_per_cycle);
   OperatorTime time;
   time.seconds = std::sqrt(p.start_s * p.start_s + memory * memory + moving * moving);
-  time.bound = p.start_s > std::max(memory, moving) ? Bound::kLaunch
+  time.bound = p.start_s > std::max(memory, moving) ? Bound::kStart
                : memory >= moving                   ? Bound::kMemory
                                                     : Bound::kCompute;
   return time;

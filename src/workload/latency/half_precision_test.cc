@@ -91,7 +91,7 @@ TEST(HalfPrecision, SmallProductsStreamTheirWeights) {
   EXPECT_NEAR(seconds(model, 1, 4096, 4096, MathMode::kHalf, 0.5), 5e-6 + (0.5 * 4096 * 4096 + 16384) / 0.8e11, 1e-7);
   // Attention's right matrix has the bytes of the mode, whatever weight_bytes says.
   EXPECT_EQ(model.product({1, 1, 4096, 4096, false}, MathMode::kHalf, 7).seconds, seconds(model, 1, 4096, 4096));
-  EXPECT_EQ(model.product({1, 1, 64, 64, true}, MathMode::kHalf, 8192).bound, Bound::kLaunch);
+  EXPECT_EQ(model.product({1, 1, 64, 64, true}, MathMode::kHalf, 8192).bound, Bound::kStart);
 }
 
 TEST(HalfPrecision, VectorsAndAllReducesAreTheirFormulas) {
@@ -105,7 +105,7 @@ TEST(HalfPrecision, VectorsAndAllReducesAreTheirFormulas) {
   const OperatorTime norm = model.vector({VectorKind::kNorm, 1000, 4000}, 2);
   EXPECT_NEAR(norm.seconds, std::sqrt(9.0 + 256 + 256) * 1e-6, 1e-12);
   EXPECT_NEAR(model.vector({VectorKind::kBinary, 1000, 4000}, 2).seconds, std::sqrt(9.0 + 2 * 576) * 1e-6, 1e-12);
-  EXPECT_EQ(model.vector({VectorKind::kCopy, 1, 10}, 2).bound, Bound::kLaunch);
+  EXPECT_EQ(model.vector({VectorKind::kCopy, 1, 10}, 2).bound, Bound::kStart);
   EXPECT_EQ(model.vector({VectorKind::kCopy, 0, 10}, 2).seconds, 0);
   EXPECT_NEAR(model.all_reduce_seconds(1e6, 4), 1e-5 + 3e-6 + 1.5 * 1e6 / 0.5e11, 1e-12);
   EXPECT_EQ(model.all_reduce_seconds(1e6, 1), 0);

@@ -14,6 +14,8 @@ std::string_view name_of(Bound bound) {
       return "memory";
     case Bound::kLink:
       return "link";
+    case Bound::kStart:
+      return "start";
   }
   return "";
 }

@@ -22,13 +22,16 @@ struct VectorShape {
   double rows = 0, columns = 0;
 };
 
-enum class Bound : uint8_t { kLaunch, kCompute, kCache, kMemory, kLink };
+// kLaunch: the device waits for the host. kStart: a kernel that is as short as kernels get.
+enum class Bound : uint8_t { kLaunch, kCompute, kCache, kMemory, kLink, kStart };
 std::string_view name_of(Bound bound);
 
 struct OperatorTime {
   double seconds = 0;         // on the device, without its launch; never below the roofline
   double launch_seconds = 0;  // what a launch adds where nothing hides it
   Bound bound = Bound::kCompute;
+  // A standard deviation of the log of `seconds`; not-a-number: the model's log_error() of the mode.
+  double log_error = DeviceFacts::kUnknown;
 };
 
 // The models of one device. Times are for whole devices, one operator at a time.
@@ -43,8 +46,10 @@ class LatencyModel {
   // `bytes_per_value` of what moves through memory besides weights; weight bytes are given, since they may be packed.
   virtual OperatorTime product(const ProductShape& shape, MathMode mode, double weight_bytes) const = 0;
   virtual OperatorTime vector(const VectorShape& shape, double bytes_per_value) const = 0;
-  // A standard deviation of log time over operators it has not seen, for intervals: of `mode`'s products, of the rest.
+  // A standard deviation of log time of `mode`'s products that it has not seen, for intervals.
   virtual double log_error(MathMode mode) const = 0;
+  // Sum of `bytes` over `workers` devices of one node; not-a-number where nothing was measured of such a device.
+  virtual double all_reduce_seconds(double /*bytes*/, int64_t /*workers*/) const { return DeviceFacts::kUnknown; }
 };
 
 }  // namespace perfcast

@@ -29,6 +29,8 @@ MathMode wanted_mode(const LlmRequest& request) {
   }
 }
 
+constexpr int64_t kUsualNode = 8;  // devices behind one switch
+
 std::vector<std::string> notes_of(const LlmForecastReport& report) {
   std::vector<std::string> notes;
   const LlmRequest& request = report.grid.request;
@@ -48,6 +50,28 @@ std::vector<std::string> notes_of(const LlmForecastReport& report) {
     if (row.bound() == Bound::kLaunch) {
       notes.push_back(facts.name + " waits for launches; recorded graphs (--graph-launch) would hide them");
     }
+  }
+  const int64_t limit = report.config.max_positions;
+  const auto longest =
+      std::max_element(report.result.rows.begin(), report.result.rows.end(),
+                       [](const ForecastRow& a, const ForecastRow& b) { return a.sequence < b.sequence; });
+  const int64_t tokens = longest->sequence + (report.config.has_cache() ? request.output_tokens : 0);
+  if (limit > 0 && tokens > limit) {
+    notes.push_back(std::to_string(tokens) + " tokens are more than the " + std::to_string(limit) + " that " +
+                    report.config.name + " was made for");
+  }
+  const bool wide = std::any_of(report.result.rows.begin(), report.result.rows.end(),
+                                [](const ForecastRow& row) { return row.tensor_parallel > kUsualNode; });
+  if (wide)
+    notes.emplace_back("more than 8 devices share the model: links between nodes are slower than forecast here");
+  const bool prompts_decide = std::any_of(report.details.begin(), report.details.end(), [](const LlmForecast& detail) {
+    const MemoryNeed& memory = detail.memory;
+    return memory.known() && !memory.fits() && memory.total - memory.activations <= memory.available;
+  });
+  if (prompts_decide) {
+    notes.emplace_back(
+        "what the prompts of the whole batch need at once decides whether it fits; an engine that prefills in chunks "
+        "needs less");
   }
   if (!unmeasured.empty()) {
     notes.push_back("uncalibrated: no measured times stand behind the rows of " + join(unmeasured, ", ") +

@@ -13,9 +13,19 @@
 namespace perfcast {
 namespace {
 
-// Standard deviations of log time: of models carried over to a device that was never measured, and what is left of it
-// after a few shapes were measured there (NeuSight's L4 and A100 80 GB, docs/LLM.md).
-constexpr double kCarriedOver = 0.25, kCalibrated = 0.15;
+// Standard deviations of log time, assumed: of models carried over to a device of the same vendor that was not measured
+// and of another vendor's, of modes that were not measured; what is left after a few shapes were measured.
+constexpr double kCarriedOver = 0.25, kOtherVendor = 0.35, kOtherMode = 0.3, kCalibrated = 0.15;
+// Of products with fewer rows than any that models were fitted to: forecast from bandwidth alone.
+constexpr double kFewRowsError = 0.3;
+// Fitted products have more rows than the first; a product with as few as the second is a matrix times vectors, which
+// libraries stream; between them both count.
+constexpr double kLeastFittedRows = 64, kMostStreamedRows = 16;
+constexpr double kStreamedCompute = 0.5;  // of the peak
+// Runs of one kind that make a device calibrated; shorter ones are launches rather than products.
+constexpr double kEnoughRuns = 4, kShortestRun_s = 20e-6;
+constexpr const char* kMeasuredVendor = "NVIDIA";  // of all devices whose products were measured
+constexpr double kSameFact = 0.02;                 // two statements of one fact
 
 MathMode mode_of(Precision precision) {
   switch (precision) {
@@ -34,6 +44,30 @@ MathMode mode_of(Precision precision) {
 
 bool runs_on_gpu_models(const DeviceFacts& device) { return device.kind == DeviceKind::kGpu; }
 
+// Whether both speak of one product: a device file may give another machine a known name.
+bool same_facts(const DeviceFacts& a, const DeviceFacts& b, MathMode mode) {
+  const auto same = [](double x, double y) { return !(x > 0) || !(y > 0) || std::abs(std::log(x / y)) <= kSameFact; };
+  return same(a.memory_bytes_per_s, b.memory_bytes_per_s) && same(a.units, b.units) && same(a.l2_bytes, b.l2_bytes) &&
+         same(a.peak(mode), b.peak(mode));
+}
+
+// Operations at the peak, operands and result moved once.
+double bound_s(const DeviceFacts& device, const ProductShape& shape, MathMode mode, double weight_bytes) {
+  const double flops = 2 * shape.batch * shape.m * shape.k * shape.n;
+  const double bytes = weight_bytes + activation_bytes(mode) * shape.batch * (shape.m * shape.k + shape.m * shape.n);
+  return std::max(flops / device.peak(mode), bytes / device.memory_bytes_per_s);
+}
+
+ProductShape shape_of(const CalibrationRun& run) {
+  return {static_cast<double>(run.batch), static_cast<double>(run.m), static_cast<double>(run.k),
+          static_cast<double>(run.n), run.kind == CalibrationRun::Kind::kLinear};
+}
+
+double right_bytes(const CalibrationRun& run) {
+  const ProductShape shape = shape_of(run);
+  return shape.batch * shape.k * shape.n * bytes_per_value(run.precision);
+}
+
 class LearnedModel : public LatencyModel {
  public:
   LearnedModel(DeviceFacts device, std::shared_ptr<const LatencyModel> roofline)
@@ -47,8 +81,21 @@ class LearnedModel : public LatencyModel {
 
   void learn(const LearnedBundles& bundles) {
     if (!runs_on_gpu_models(device_)) return;
-    if (auto models = models_of(bundles.gpu, device_)) fp32_ = *std::move(models);
-    if (auto model = HalfPrecisionModel::for_device(device_, bundles.half)) half_.emplace(*std::move(model));
+    if (auto models = models_of(bundles.gpu, device_)) {
+      fp32_ = *std::move(models);
+      if (fp32_->vectors_measured && !same_facts(fp32_->models.device, device_, MathMode::kFp32)) {
+        fp32_->models = carried_to(fp32_->models, device_, bundles.gpu.flops_per_joule_16nm);
+        fp32_->products_measured = fp32_->vectors_measured = false;
+      }
+    }
+    if (auto model = HalfPrecisionModel::for_device(device_, bundles.half)) {
+      half_.emplace(*std::move(model));
+      for (const HalfPrecisionDevice& kin : bundles.half.devices) {
+        if (kin.facts.name != half_->kin()) continue;
+        half_measured_ = half_->calibrated() && same_facts(kin.facts, device_, MathMode::kHalf);
+        half_vendor_ = device_.vendor == kMeasuredVendor;
+      }
+    }
   }
 
   // Factors on products, by mode, from the runs of this device; fp32 tells products with weights from the others.
@@ -57,10 +104,10 @@ class LearnedModel : public LatencyModel {
     std::array<double, kMathModes> sums{}, counts{};
     for (const CalibrationRun& run : runs) {
       const MathMode mode = mode_of(run.precision);
-      const ProductShape shape{static_cast<double>(run.batch), static_cast<double>(run.m), static_cast<double>(run.k),
-                               static_cast<double>(run.n), run.kind == CalibrationRun::Kind::kLinear};
+      const ProductShape shape = shape_of(run);
       const auto at = static_cast<size_t>(mode);
-      counts[at] += 1;
+      if (!supports(mode) || run.latency_s < kShortestRun_s) continue;
+      if (shape.weights) counts[at] += 1;
       if (mode == MathMode::kFp32 && fp32_) {
         NeusightProduct measured;
         measured.shape = shape;
@@ -68,10 +115,7 @@ class LearnedModel : public LatencyModel {
         fp32.push_back(std::move(measured));
         continue;
       }
-      if (!supports(mode)) continue;
-      const double values = shape.k * shape.n * shape.batch;
-      const double forecast = product(shape, mode, values * bytes_per_value(run.precision)).seconds;
-      sums[at] += std::log(run.latency_s / forecast);
+      sums[at] += shape.weights ? std::log(run.latency_s / product(shape, mode, right_bytes(run)).seconds) : 0;
     }
     if (fp32_) perfcast::calibrate(fp32_->models, fp32);
     for (size_t mode = 0; mode < kMathModes; ++mode) {
@@ -84,56 +128,94 @@ class LearnedModel : public LatencyModel {
   const DeviceFacts& device() const override { return device_; }
 
   bool calibrated(MathMode mode) const override {
-    if (fitted_[static_cast<size_t>(mode)] > 0) return true;
+    if (enough_runs(mode)) return true;
     if (mode == MathMode::kFp32) return fp32_ && fp32_->products_measured;
-    return half_ && half_->supports(mode) && half_->calibrated(mode);
+    return mode == MathMode::kHalf && half_measured_;
   }
 
   bool supports(MathMode mode) const override { return roofline_->supports(mode); }
 
   OperatorTime product(const ProductShape& shape, MathMode mode, double weight_bytes) const override {
-    const double factor = factors_[static_cast<size_t>(mode)];
     OperatorTime time;
     if (mode == MathMode::kFp32 && fp32_) {
-      time = fp32_->models.product(shape);
+      time = fp32_product(shape, weight_bytes);
     } else if (mode != MathMode::kFp32 && half_ && half_->supports(mode)) {
       time = half_->product(shape, mode, weight_bytes);
     } else {
       time = roofline_->product(shape, mode, weight_bytes);
     }
-    time.seconds *= factor;
+    time.seconds *= factors_[static_cast<size_t>(mode)];
+    time.seconds = std::max(time.seconds, bound_s(device_, shape, mode, shape.weights ? weight_bytes : 0));
     return floored(time);
   }
 
   OperatorTime vector(const VectorShape& shape, double bytes_per_value) const override {
-    if (half_ && half_->calibrated()) return floored(half_->vector(shape, bytes_per_value));
-    if (fp32_) return floored(fp32_->models.vector(shape, bytes_per_value));
+    if (half_ && half_measured_) {
+      OperatorTime time = half_->vector(shape, bytes_per_value);
+      time.log_error = half_->vector_log_error();
+      return floored(time);
+    }
+    if (fp32_) {
+      OperatorTime time = fp32_->models.vector(shape, bytes_per_value);
+      const double own = fp32_->models.vectors.of(shape.kind, shape.columns).log_error;
+      time.log_error = fp32_->vectors_measured ? own : std::hypot(own, kCarriedOver);
+      return floored(time);
+    }
     return roofline_->vector(shape, bytes_per_value);
   }
 
   double log_error(MathMode mode) const override {
-    const double measured = fitted_[static_cast<size_t>(mode)];
     if (mode == MathMode::kFp32 && fp32_) {
-      const double own = fp32_->models.linear.log_error;
+      const double own = std::max(fp32_->models.linear.log_error, fp32_->models.batched.log_error);
       if (fp32_->products_measured) return own;
-      return std::hypot(own, measured > 0 ? kCalibrated : kCarriedOver);
+      if (enough_runs(mode)) return std::hypot(own, kCalibrated);
+      return std::hypot(own, device_.vendor == kMeasuredVendor ? kCarriedOver : kOtherVendor);
     }
     if (mode != MathMode::kFp32 && half_ && half_->supports(mode)) {
       const double own = half_->log_error(mode);
-      return measured > 0 ? std::min(own, kCalibrated) : own;
+      if (mode == MathMode::kHalf && half_measured_) return own;
+      if (enough_runs(mode)) return std::max(own, kCalibrated);
+      if (!half_vendor_) return kOtherVendor;
+      return mode == MathMode::kHalf ? std::max(own, kCarriedOver) : kOtherMode;
     }
-    return measured > 0 ? kCalibrated : roofline_->log_error(mode);
+    return enough_runs(mode) ? kCalibrated : roofline_->log_error(mode);
+  }
+
+  double all_reduce_seconds(double bytes, int64_t workers) const override {
+    if (!half_ || !half_measured_ || !(device_.link_bytes_per_s > 0)) return DeviceFacts::kUnknown;
+    return half_->all_reduce_seconds(bytes, static_cast<int>(workers));
   }
 
  private:
   static constexpr double kShrinkage = 0.4;  // runs that stand for a factor of 1
+
+  bool enough_runs(MathMode mode) const { return fitted_[static_cast<size_t>(mode)] >= kEnoughRuns; }
+
+  // Products with few rows stream their weights; the models' tiles were fitted to taller ones, of fp32 weights.
+  OperatorTime fp32_product(const ProductShape& shape, double weight_bytes) const {
+    OperatorTime tiles = fp32_->models.product(shape);
+    if (!shape.weights || shape.m >= kLeastFittedRows) return tiles;
+    const double values = shape.batch * shape.m * (shape.k + shape.n);
+    const double stream_rate = fp32_->models.vectors.unary[VectorTerm::kStreamRate];
+    const double memory_s = (weight_bytes + 4 * values) / (device_.memory_bytes_per_s * std::min(stream_rate, 1.0));
+    const double compute_s =
+        2 * shape.batch * shape.m * shape.k * shape.n / (device_.peak(MathMode::kFp32) * kStreamedCompute);
+    OperatorTime streamed = tiles;
+    streamed.seconds = std::max(memory_s, compute_s);
+    streamed.bound = memory_s >= compute_s ? Bound::kMemory : Bound::kCompute;
+    streamed.log_error = kFewRowsError;
+    if (shape.m <= kMostStreamedRows || streamed.seconds > tiles.seconds) return streamed;
+    const double tall = std::log(shape.m / kMostStreamedRows) / std::log(kLeastFittedRows / kMostStreamedRows);
+    streamed.seconds *= std::pow(tiles.seconds / streamed.seconds, tall);
+    return streamed;
+  }
 
   // The launch is the host's; the fitted one holds what measuring a single operator adds.
   OperatorTime floored(OperatorTime time) const {
     time.launch_seconds = launch_s_;
     if (time.seconds < shortest_s_) {
       time.seconds = shortest_s_;
-      time.bound = Bound::kLaunch;
+      time.bound = Bound::kStart;
     }
     return time;
   }
@@ -143,6 +225,7 @@ class LearnedModel : public LatencyModel {
   double shortest_s_, launch_s_;
   std::optional<DeviceModels> fp32_;
   std::optional<HalfPrecisionModel> half_;
+  bool half_measured_ = false, half_vendor_ = false;  // this device; a device of its vendor
   std::array<double, kMathModes> factors_{}, fitted_{};
 };
 
@@ -176,6 +259,9 @@ std::vector<std::string> LearnedDevices::names() const {
   return names;
 }
 
+// A run may beat a stated boost clock a little; one that takes this much longer was measured in another unit.
+constexpr double kTrust = 0.9, kFarOff = 300;
+
 Status LearnedDevices::calibrate(const std::vector<CalibrationRun>& runs) {
   for (const CalibrationRun& run : runs) {
     const auto device = find_device(catalogue_, run.device);
@@ -187,6 +273,20 @@ Status LearnedDevices::calibrate(const std::vector<CalibrationRun>& runs) {
     if (!((*device)->peak(mode_of(run.precision)) > 0)) {
       return Error{"no-calibration", fmt::format("{} has no peak for {}", (*device)->name, info(run.precision).name),
                    fmt::format("line {}", run.line), "a precision that the device computes in"};
+    }
+    const double least = bound_s(**device, shape_of(run), mode_of(run.precision),
+                                 run.kind == CalibrationRun::Kind::kLinear ? right_bytes(run) : 0);
+    if (run.latency_s < kTrust * least) {
+      return Error{"bad-calibration",
+                   fmt::format("{:.4g} s is less than the {:.4g} s that the peak and the bandwidth of {} allow",
+                               run.latency_s, least, (*device)->name),
+                   fmt::format("line {}", run.line), "a measured time in seconds, of that device"};
+    }
+    if (run.latency_s > kFarOff * std::max(least, kShortestRun_s)) {
+      return Error{"bad-calibration",
+                   fmt::format("{:.4g} s is {:.0f} times as long as the peak and the bandwidth of {} allow",
+                               run.latency_s, run.latency_s / least, (*device)->name),
+                   fmt::format("line {}", run.line), "seconds, not milliseconds; the device's own library"};
     }
   }
   runs_.insert(runs_.end(), runs.begin(), runs.end());

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "workload/latency/test_gpu.h"
 #include "workload/llm_forecast/roofline_model.h"
 
@@ -36,7 +38,8 @@ TEST(LearnedDevices, MeasuredCarriedOverAndRoofline) {
   const ProductShape shape{1, 2048, 2048, 2048, true};
   EXPECT_TRUE((*measured)->calibrated(MathMode::kFp32));
   EXPECT_FALSE((*measured)->calibrated(MathMode::kHalf));  // another device's
-  EXPECT_EQ((*measured)->product(shape, MathMode::kFp32, 0).seconds, test_models().product(shape).seconds);
+  EXPECT_EQ((*measured)->product(shape, MathMode::kFp32, 4.0 * 2048 * 2048).seconds,
+            test_models().product(shape).seconds);
 
   DeviceFacts kin = half_device();
   kin.name = "Kin";
@@ -53,6 +56,33 @@ TEST(LearnedDevices, MeasuredCarriedOverAndRoofline) {
   const auto expected = RooflineModel::create(tpu);
   EXPECT_EQ((*roofline)->product(shape, MathMode::kHalf, 1e6).seconds,
             (*expected)->product(shape, MathMode::kHalf, 1e6).seconds);
+}
+
+TEST(LearnedDevices, AnotherMachineByAKnownNameIsNotMeasured) {
+  DeviceFacts slow = half_device();
+  slow.memory_bytes_per_s /= 5;
+  const auto model = learned_model(slow, bundles());
+  ASSERT_TRUE(model);
+  EXPECT_FALSE((*model)->calibrated(MathMode::kFp32));
+  const double values = 4096.0 * 4096;
+  EXPECT_GE((*model)->product({1, 1, 4096, 4096, true}, MathMode::kFp32, 4 * values).seconds,
+            4 * values / slow.memory_bytes_per_s);
+}
+
+TEST(LearnedDevices, FewRowsStreamTheirWeights) {
+  const auto model = learned_model(half_device(), bundles());
+  ASSERT_TRUE(model);
+  const double values = 8192.0 * 8192;
+  const auto seconds = [&](double rows, double bytes) {
+    return (*model)->product({1, rows, 8192, 8192, true}, MathMode::kFp32, bytes).seconds;
+  };
+  const double stream_s = (4 * values + 4 * 2 * 8192) / (500e9 * 0.8);
+  EXPECT_NEAR(seconds(1, 4 * values), stream_s, 1e-9);
+  EXPECT_NEAR(seconds(1, values / 2), (values / 2 + 4 * 2 * 8192) / (500e9 * 0.8), 1e-9);  // packed in four bits
+  EXPECT_TRUE(std::isfinite((*model)->product({1, 1, 8192, 8192, true}, MathMode::kFp32, 4 * values).log_error));
+  // No step where the tiles take over.
+  for (double rows = 17; rows < 64; ++rows) EXPECT_LT(seconds(rows + 1, 4 * values), 1.2 * seconds(rows, 4 * values));
+  EXPECT_LT(seconds(64, 4 * values), 1.2 * seconds(63, 4 * values));
 }
 
 TEST(LearnedDevices, NothingIsFasterThanAKernel) {
@@ -77,6 +107,11 @@ TEST(LearnedDevices, RunsOfAUserMoveTheirMode) {
   run.m = run.k = run.n = 4096;
   run.precision = Precision::kFp16;
   run.latency_s = 2 * half;
+  {
+    LearnedDevices once(catalogue, bundles());
+    ASSERT_TRUE(once.calibrate({run}));
+    EXPECT_FALSE((*once.find("Test GPU"))->calibrated(MathMode::kHalf));  // one is not enough
+  }
   ASSERT_TRUE(devices.calibrate({run, run, run, run}));
   const auto after = devices.find("Test GPU");
   ASSERT_TRUE(after);
@@ -94,6 +129,11 @@ TEST(LearnedDevices, RunsOfAUserMoveTheirMode) {
   run.device = "Test GPU";
   run.precision = Precision::kFp8;
   EXPECT_EQ(devices.calibrate({run}).error().code, "no-calibration");
+  run.precision = Precision::kFp16;
+  run.latency_s = half / 10;  // faster than the peak
+  EXPECT_EQ(devices.calibrate({run}).error().code, "bad-calibration");
+  run.latency_s = 1000 * half;  // milliseconds
+  EXPECT_EQ(devices.calibrate({run}).error().code, "bad-calibration");
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ OperatorTime RooflineModel::longest(double compute_s, double memory_s) const {
   OperatorTime time;
   time.launch_seconds = launch_s_;
   time.seconds = std::max({compute_s, memory_s, shortest_s_});
-  time.bound = time.seconds == shortest_s_ ? Bound::kLaunch : compute_s >= memory_s ? Bound::kCompute : Bound::kMemory;
+  time.bound = time.seconds == shortest_s_ ? Bound::kStart : compute_s >= memory_s ? Bound::kCompute : Bound::kMemory;
   return time;
 }
 

@@ -32,7 +32,7 @@ TEST(RooflineModel, TakesTheLongestOfArithmeticMemoryAndKernel) {
   EXPECT_NEAR(model->vector({VectorKind::kSoftmax, 10, 100}, 4).seconds, 0.008, 1e-15);
   const OperatorTime shortest = model->vector({VectorKind::kCopy, 1, 0}, 4);
   EXPECT_EQ(shortest.seconds, 2e-6);
-  EXPECT_EQ(shortest.bound, Bound::kLaunch);
+  EXPECT_EQ(shortest.bound, Bound::kStart);
   EXPECT_TRUE(model->supports(MathMode::kHalf));
   EXPECT_FALSE(model->supports(MathMode::kFp8));
   EXPECT_FALSE(model->calibrated(MathMode::kHalf));

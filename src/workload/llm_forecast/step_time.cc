@@ -162,13 +162,23 @@ OperatorTime StepTimer::fused_attention(double flops, double bytes, MathMode mod
   OperatorTime time;
   time.launch_seconds = host_launch_s(device.kind);
   time.seconds = std::max({compute_s, memory_s, shortest_kernel_s(device.kind)});
-  time.bound = time.seconds == compute_s ? Bound::kCompute : time.seconds == memory_s ? Bound::kMemory : Bound::kLaunch;
+  time.bound = time.seconds == compute_s ? Bound::kCompute : time.seconds == memory_s ? Bound::kMemory : Bound::kStart;
   return time;
 }
 
-OperatorTime StepTimer::collective(double link_bytes) const {
-  const double transfer_s = link_bytes / (link_bytes_per_s_ * kCollectiveLink);
-  return {kCollectiveStart_s + transfer_s, host_launch_s(model_->device().kind), Bound::kLink};
+OperatorTime StepTimer::collective(const LlmOperator& op, int64_t devices) const {
+  OperatorTime time;
+  time.launch_seconds = host_launch_s(model_->device().kind);
+  time.bound = Bound::kLink;
+  time.log_error = kCollectiveLogError;
+  time.seconds = kCollectiveStart_s + op.link_bytes / (link_bytes_per_s_ * kCollectiveLink);
+  const bool own_link = std::isnan(settings_.link_bytes_per_s);
+  if (op.name == OperatorName::kLogitsAllGather || !own_link || devices < 2) return time;
+  // A ring sends 2 (p - 1) / p of what is summed.
+  const double bytes = op.link_bytes * real(devices) / (2 * real(devices - 1));
+  const double measured_s = model_->all_reduce_seconds(bytes, devices);
+  if (std::isfinite(measured_s)) time.seconds = measured_s;
+  return time;
 }
 
 // Scores that go through memory: one product for each head of keys and values, its group's queries below each other.
@@ -234,9 +244,8 @@ Status StepTimer::time(const LlmConfig& config, const LlmWorkload& workload, con
           return Error{"unknown-link", "the link between devices of " + model_->device().name + " is not known",
                        model_->device().name, "its bytes per second: --link-bytes-per-s, or the device file"};
         }
-        time = collective(op.link_bytes);
+        time = collective(op, workload.tensor_parallel);
         sums.link_bytes += op.link_bytes * count;
-        log_error = kCollectiveLogError;
         break;
       default:
         if (!(op.bytes() > 0)) continue;  // on chip, within fused attention
@@ -246,7 +255,7 @@ Status StepTimer::time(const LlmConfig& config, const LlmWorkload& workload, con
       return Error{"bad-latency", "the model of " + model_->device().name + " gives no time",
                    std::string(name_of(op.name)), "a finite time"};
     }
-    sums.add(step, class_of(op), time, count, log_error);
+    sums.add(step, class_of(op), time, count, std::isfinite(time.log_error) ? time.log_error : log_error);
   }
 
   const bool waits = settings_.launch == LaunchMode::kStream && step.launch_seconds > step.device_seconds;

@@ -28,7 +28,7 @@ enum class OperatorClass : uint8_t {
   kOptimizer,
 };
 inline constexpr size_t kOperatorClasses = 9;
-inline constexpr size_t kBounds = 5;
+inline constexpr size_t kBounds = 6;
 std::string_view name_of(OperatorClass operator_class);
 OperatorClass class_of(const LlmOperator& op);
 
@@ -43,8 +43,9 @@ enum class LaunchMode : uint8_t {
 inline constexpr double kAttentionCompute = 0.5;
 inline constexpr double kAttentionMemory = 0.7;
 inline constexpr double kAttentionLogError = 0.3;
-// A collective: 25 us + bytes sent / (link * 0.6). NCCL's all-reduce over NVLink took 20 to 45 us for short messages
-// and 0.5 to 0.75 of the link for long ones, on published profiles of A100 and H100.
+// A collective of which nothing was measured on such devices: 25 us + bytes sent / (link * 0.6). NCCL's all-reduce over
+// NVLink took 20 to 45 us for short messages and 0.5 to 0.75 of the link for long ones, on published profiles of A100
+// and H100.
 inline constexpr double kCollectiveStart_s = 25e-6;
 inline constexpr double kCollectiveLink = 0.6;
 inline constexpr double kCollectiveLogError = 0.3;
@@ -105,7 +106,7 @@ class StepTimer {
   OperatorTime product(const ProductShape& shape, MathMode mode, double operand_bytes);
   OperatorTime vector(const VectorShape& shape, double bytes_per_value);
   OperatorTime fused_attention(double flops, double bytes, MathMode mode) const;
-  OperatorTime collective(double link_bytes) const;
+  OperatorTime collective(const LlmOperator& op, int64_t devices) const;
   OperatorTime eager_attention(const LlmOperator& op, int64_t group, MathMode mode);
   OperatorTime rows(const LlmOperator& op, double bytes_per_value);
 

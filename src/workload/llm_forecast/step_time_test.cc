@@ -72,7 +72,7 @@ TEST(StepTime, PrefillBoundByArithmeticIsItsOperations) {
   EXPECT_NEAR(step.seconds,
               (2 * products + head) / 1e6 + 2 * attention / (1e6 / kRooflineCompute * kAttentionCompute) + 16e-6, 1e-9);
   EXPECT_EQ(step.bound(), Bound::kCompute);
-  EXPECT_EQ(step.bound_of(OperatorClass::kElementwise), Bound::kLaunch);
+  EXPECT_EQ(step.bound_of(OperatorClass::kElementwise), Bound::kStart);
   EXPECT_NEAR(step.roofline_s, (2 * (products + attention) + head) * kRooflineCompute / 1e6, 1e-9);
 }
 
