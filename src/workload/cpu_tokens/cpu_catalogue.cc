@@ -15,7 +15,8 @@ constexpr double kOtherLayout = 0.5;  // as far as a factor e^0.5 in size: other
 
 template <typename Value>
 Value most_common(const std::map<Value, int64_t>& counts) {
-  return std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; })
+  return std::max_element(counts.begin(), counts.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
       ->first;
 }
 
@@ -151,8 +152,8 @@ Result<CpuFacts> CpuCatalogue::find(const std::string& name, double vcpus) const
     return with_shape(*found, *largest);
   }
   if (!(vcpus >= 1 && vcpus <= 1e6)) return Error{"bad-vcpus", "the number of vCPUs can't be used", "", "1 to 1000000"};
-  const auto nearest = std::min_element(
-      found->shapes.begin(), found->shapes.end(), [&](const CpuShape& a, const CpuShape& b) {
+  const auto nearest =
+      std::min_element(found->shapes.begin(), found->shapes.end(), [&](const CpuShape& a, const CpuShape& b) {
         const double to_a = std::abs(std::log(a.vcpus / vcpus)), to_b = std::abs(std::log(b.vcpus / vcpus));
         return to_a != to_b ? to_a < to_b : a.servers > b.servers;
       });

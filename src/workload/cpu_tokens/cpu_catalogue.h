@@ -20,8 +20,8 @@ struct CpuShape {  // medians over the servers of one size
 };
 
 struct CpuRecord {
-  std::string key;  // cpu_model_key
-  CpuFacts facts;   // what all sizes share; sizes and bandwidth unset
+  std::string key;               // cpu_model_key
+  CpuFacts facts;                // what all sizes share; sizes and bandwidth unset
   std::vector<CpuShape> shapes;  // by vCPUs, then cores, sockets, NUMA nodes; one at least
   int64_t servers = 0;
 };

@@ -24,7 +24,8 @@ BandwidthCurve unknown_bandwidth() {
 
 Status check_cpu_facts(const CpuFacts& facts) {
   const auto wrong = [&](const char* field, const char* expected) {
-    return Error{"bad-cpu-facts", std::string("the CPU's ") + field + " can't be used", printable(facts.name), expected};
+    return Error{"bad-cpu-facts", std::string("the CPU's ") + field + " can't be used", printable(facts.name),
+                 expected};
   };
   const auto is_count = [](double value) { return value >= 1 && value <= 1e6; };  // false for NaN
   if (facts.arch.empty()) return wrong("arch", "x86_64 or aarch64");
@@ -76,8 +77,8 @@ std::string cpu_model_key(const CpuFacts& facts) {
 std::string core_design(const CpuFacts& facts) {
   if (is_arm(facts)) {
     const std::string name = plain_cpu_name(facts.name);
-    for (const char* known : {"cortex-a72", "neoverse-n1", "neoverse-n2", "neoverse-n3", "neoverse-v1", "neoverse-v2",
-                              "neoverse-v3"}) {
+    for (const char* known :
+         {"cortex-a72", "neoverse-n1", "neoverse-n2", "neoverse-n3", "neoverse-v1", "neoverse-v2", "neoverse-v3"}) {
       if (name.find(known) != std::string::npos) return known;
     }
     return "unknown";
@@ -96,11 +97,11 @@ std::string core_design(const CpuFacts& facts) {
 
 double int8_products_per_cycle(const CpuFacts& facts) {
   static const std::map<std::string, double> known = {
-      {"sandy-bridge", 16},   {"haswell", 32},         {"broadwell", 32},       {"skylake-client", 64},
-      {"skylake-server", 64}, {"cascade-lake", 90},    {"ice-lake", 128},       {"sapphire-rapids", 128},
-      {"granite-rapids", 128}, {"zen1", 32},           {"zen2", 64},            {"zen3", 64},
-      {"zen4", 128},          {"zen5", 256},           {"cortex-a72", 8},       {"neoverse-n1", 32},
-      {"neoverse-n2", 64},    {"neoverse-n3", 64},     {"neoverse-v1", 128},    {"neoverse-v2", 128},
+      {"sandy-bridge", 16},    {"haswell", 32},      {"broadwell", 32},    {"skylake-client", 64},
+      {"skylake-server", 64},  {"cascade-lake", 90}, {"ice-lake", 128},    {"sapphire-rapids", 128},
+      {"granite-rapids", 128}, {"zen1", 32},         {"zen2", 64},         {"zen3", 64},
+      {"zen4", 128},           {"zen5", 256},        {"cortex-a72", 8},    {"neoverse-n1", 32},
+      {"neoverse-n2", 64},     {"neoverse-n3", 64},  {"neoverse-v1", 128}, {"neoverse-v2", 128},
       {"neoverse-v3", 128}};
   const auto found = known.find(core_design(facts));
   if (found != known.end()) return found->second;

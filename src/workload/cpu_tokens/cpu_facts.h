@@ -16,7 +16,7 @@
 namespace perfcast {
 
 // Bytes that each vCPU reads again and again, all vCPUs at the same time, each its own (lmbench's bw_mem, "rd").
-inline constexpr std::array<double, 11> kBandwidthBytes = {16384, 262144, 1e6,   2e6,  4e6,  8e6,
+inline constexpr std::array<double, 11> kBandwidthBytes = {16384, 262144, 1e6,  2e6,   4e6,  8e6,
                                                            16e6,  32e6,   64e6, 256e6, 512e6};
 using BandwidthCurve = std::array<double, kBandwidthBytes.size()>;  // bytes/s, the sum over all vCPUs
 
@@ -24,16 +24,16 @@ inline constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 BandwidthCurve unknown_bandwidth();
 
 struct CpuFacts {
-  std::string name;               // "AMD EPYC 7763 64-Core Processor", as the machine tells it
-  std::string arch;               // "x86_64", "aarch64"
-  std::string vendor;             // "Intel", "AMD", "ARM"
+  std::string name;    // "AMD EPYC 7763 64-Core Processor", as the machine tells it
+  std::string arch;    // "x86_64", "aarch64"
+  std::string vendor;  // "Intel", "AMD", "ARM"
   std::optional<int64_t> family, model, stepping;
-  std::set<std::string> flags;    // of avx2, avx512f, amx, sve, asimd, sha
+  std::set<std::string> flags;  // of avx2, avx512f, amx, sve, asimd, sha
   double vcpus = kNotKnown;
-  double cores = kNotKnown;       // physical ones; the programs run one thread on each
+  double cores = kNotKnown;  // physical ones; the programs run one thread on each
   double sockets = 1, numa_nodes = 1;
-  double l2_bytes = kNotKnown;    // of one instance
-  double l3_bytes = kNotKnown;    // likewise
+  double l2_bytes = kNotKnown;  // of one instance
+  double l3_bytes = kNotKnown;  // likewise
   double l3_count = kNotKnown;
   double memory_gib = kNotKnown;
   BandwidthCurve read_bytes_per_s = unknown_bandwidth();

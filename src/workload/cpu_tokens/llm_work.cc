@@ -58,7 +58,8 @@ const std::vector<BenchmarkLlm>& benchmark_llms() {
     add("gemma-2b.Q4_K_M", {"gemma-2b", 18, 2048, 8, 1, 256, 16384, 256000, true, 1.63e9, 0, 0});
     add("llama-7b.Q4_K_M", {"LLaMA-7B", 32, 4096, 32, 32, 128, 11008, 32000, false, 4.08e9, 4.5, 0});
     add("phi-4-q4", {"phi-4", 40, 5120, 40, 10, 128, 17920, 100352, false, 9.05e9, 4.5, 0});
-    add("Llama-3.3-70B-Instruct-Q4_K_M", {"Llama-3.3-70B", 80, 8192, 64, 8, 128, 28672, 128256, false, 42.52e9, 4.5, 0});
+    add("Llama-3.3-70B-Instruct-Q4_K_M",
+        {"Llama-3.3-70B", 80, 8192, 64, 8, 128, 28672, 128256, false, 42.52e9, 4.5, 0});
     return all;
   }();
   return models;

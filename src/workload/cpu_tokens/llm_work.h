@@ -37,8 +37,8 @@ struct DecoderSizes {
   std::string name;
   int64_t layers = 0, hidden = 0, heads = 0, kv_heads = 0, head_size = 0, feed_forward = 0, vocabulary = 0;
   bool tied_embedding = false;
-  double file_bytes = 0;           // of the quantised file
-  double embedding_bits = 4.5;     // per weight of the input embedding, where it is not tied
+  double file_bytes = 0;        // of the quantised file
+  double embedding_bits = 4.5;  // per weight of the input embedding, where it is not tied
   double short_block_share = 0;
 };
 LlmWork work_of_decoder(const DecoderSizes& sizes);

@@ -38,7 +38,8 @@ TokenCard sparecores_token_card() {
   card.licence = "CC BY-SA 4.0; whoever passes this file on, changed or not, does so under the same licence";
   card.attribution = "Benchmarks of cloud servers by Spare Cores (sparecores.com)";
   card.limits =
-      "Learnt from five language models of 0.1 to 70 billion weights. The benchmark skips what is slow: few rates below "
+      "Learnt from five language models of 0.1 to 70 billion weights. The benchmark skips what is slow: few rates "
+      "below "
       "1 token/s. Machines without a spare hardware thread run small models very unsteadily.";
   return card;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Everything that forecasts tokens/s on CPUs, in one JSON file, "perfcast.cpu-tokens/1": card, known CPU models, a model
-// for each phase.
+// Everything that forecasts tokens/s on CPUs, in one JSON file, "perfcast.cpu-tokens/1": card, known CPU models, a
+// model for each phase.
 
 #include <string>
 #include <vector>

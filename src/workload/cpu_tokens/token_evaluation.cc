@@ -232,15 +232,16 @@ void Evaluator::noise_floor(TokenPhase phase) {
     const TokenRate& rate = rates_.rates[i];
     const TokenServer& server = rates_.servers[rate.server];
     if (rate.phase != phase || !has_bandwidth(server.facts)) continue;
-    same[{server.cpu, server.facts.vcpus, server.facts.cores, server.facts.sockets, rate.llm, rate.tokens}].emplace_back(
-        server.vendor + "/" + server.name, i);
+    same[{server.cpu, server.facts.vcpus, server.facts.cores, server.facts.sockets, rate.llm, rate.tokens}]
+        .emplace_back(server.vendor + "/" + server.name, i);
   }
   Logs other_half(rates_.rates.size(), kNotKnown);
   for (auto& [key, members] : same) {
     if (members.size() < 2) continue;
     std::sort(members.begin(), members.end());
     std::vector<double> even;
-    for (size_t m = 0; m < members.size(); m += 2) even.push_back(std::log(rates_.rates[members[m].second].tokens_per_s));
+    for (size_t m = 0; m < members.size(); m += 2)
+      even.push_back(std::log(rates_.rates[members[m].second].tokens_per_s));
     const double middle = median(std::move(even));
     for (size_t m = 1; m < members.size(); m += 2) other_half[members[m].second] = middle;
   }
@@ -324,6 +325,7 @@ Status Evaluator::other_splits(TokenPhase phase, int64_t depth) {
                                                               {"a language model left out", &by_llm},
                                                               {"random servers, for contrast", &at_random}};
   for (const auto& [name, folds] : splits) {
+    if (std::set<int64_t>(folds->begin(), folds->end()).size() < 2) continue;  // nothing would be left to learn from
     say(fmt::format("{}: {}", to_string(phase), name));
     const auto forecasts = forecast_left_out(rates_, phase, *folds, settings);
     if (!forecasts) return forecasts.error();
@@ -364,7 +366,8 @@ Result<TokenBundle> make_token_bundle(const TokenRates& rates, const TokenEvalua
   fit.rounds = options.rounds;
   fit.seed = options.seed;
   fit.depth = evaluation.generation_depth;
-  auto generation = TokenModel::fit(TokenPhase::kGeneration, token_cells(rates, TokenPhase::kGeneration), rates.llms, fit);
+  auto generation =
+      TokenModel::fit(TokenPhase::kGeneration, token_cells(rates, TokenPhase::kGeneration), rates.llms, fit);
   if (!generation) return generation.error();
   fit.depth = evaluation.prefill_depth;
   auto prefill = TokenModel::fit(TokenPhase::kPrefill, token_cells(rates, TokenPhase::kPrefill), rates.llms, fit);

@@ -30,8 +30,8 @@ struct TokenEvaluationOptions {
 struct TokenScore {
   TokenPhase phase = TokenPhase::kGeneration;
   std::string split, predictor;
-  std::string part;  // language model; empty: all
-  int64_t n = 0;     // rates
+  std::string part;                     // language model; empty: all
+  int64_t n = 0;                        // rates
   double median_error = kNotKnown;      // |forecast / measured - 1|, over all rates
   double cpu_median_error = kNotKnown;  // median over CPU models of their median errors
   double p90_error = kNotKnown;

@@ -10,12 +10,12 @@
 namespace perfcast {
 namespace {
 
-constexpr double kLargestResidual = 1;     // in log rates: what lies further off is not learnt
+constexpr double kLargestResidual = 1;  // in log rates: what lies further off is not learnt
 constexpr size_t kFewestCells = 20;
 constexpr double kSmallWeights = 200e6, kMiddleWeights = 1e9;  // bytes
-constexpr int64_t kLongest = 10'000'000;   // tokens
-constexpr int64_t kFullWeightRates = 3;    // of a cell: more of them don't make its median much better
-constexpr float kAbsent = -1;              // XGBoost's rows have no gaps
+constexpr int64_t kLongest = 10'000'000;                       // tokens
+constexpr int64_t kFullWeightRates = 3;  // of a cell: more of them don't make its median much better
+constexpr float kAbsent = -1;            // XGBoost's rows have no gaps
 
 double or_absent(double value) { return std::isfinite(value) ? value : static_cast<double>(kAbsent); }
 
@@ -87,12 +87,41 @@ CpuFacts typical(const std::vector<const CpuFacts*>& members) {
 }  // namespace
 
 const std::vector<std::string>& token_feature_names() {
-  static const std::vector<std::string> names = {
-      "core_read_16kb", "core_read_256kb", "core_read_2mb", "core_read_16mb", "core_read_64mb", "core_read_512mb",
-      "core_read_at_weights", "socket_read", "cores", "vcpus", "threads_per_core", "shares_core", "numa_nodes",
-      "sockets", "nodes_per_socket", "avx2", "avx512f", "amx", "sve", "sha", "int8_products", "skylake_server", "amd",
-      "arm", "l2", "l3", "l3_per_core", "tokens", "weights_per_core", "short_blocks", "time", "compute_per_byte",
-      "memory_per_byte", "barrier_per_byte", "compute_over_memory"};
+  static const std::vector<std::string> names = {"core_read_16kb",
+                                                 "core_read_256kb",
+                                                 "core_read_2mb",
+                                                 "core_read_16mb",
+                                                 "core_read_64mb",
+                                                 "core_read_512mb",
+                                                 "core_read_at_weights",
+                                                 "socket_read",
+                                                 "cores",
+                                                 "vcpus",
+                                                 "threads_per_core",
+                                                 "shares_core",
+                                                 "numa_nodes",
+                                                 "sockets",
+                                                 "nodes_per_socket",
+                                                 "avx2",
+                                                 "avx512f",
+                                                 "amx",
+                                                 "sve",
+                                                 "sha",
+                                                 "int8_products",
+                                                 "skylake_server",
+                                                 "amd",
+                                                 "arm",
+                                                 "l2",
+                                                 "l3",
+                                                 "l3_per_core",
+                                                 "tokens",
+                                                 "weights_per_core",
+                                                 "short_blocks",
+                                                 "time",
+                                                 "compute_per_byte",
+                                                 "memory_per_byte",
+                                                 "barrier_per_byte",
+                                                 "compute_over_memory"};
   return names;
 }
 
@@ -124,8 +153,8 @@ std::vector<TokenCell> token_cells(const TokenRates& rates, TokenPhase phase, co
   std::vector<TokenCell> cells;
   for (const auto& [key, values] : log_rates) {
     const auto& [size, llm, tokens] = key;
-    cells.push_back({std::get<0>(size), facts_of_size.at(size), llm, tokens, median(values),
-                     static_cast<int64_t>(values.size())});
+    cells.push_back(
+        {std::get<0>(size), facts_of_size.at(size), llm, tokens, median(values), static_cast<int64_t>(values.size())});
   }
   return cells;
 }

@@ -143,7 +143,8 @@ Result<TokenModel> TokenModel::from_json(const Json& json, TokenPhase phase, con
   if (nodes.size() >= size_t{1} << 24) return bad(path, "too many nodes");
   Eigen::MatrixXf tensor(static_cast<Eigen::Index>(nodes.size()), static_cast<Eigen::Index>(kColumns));
   for (size_t i = 0; i < nodes.size(); ++i) {
-    for (size_t c = 0; c < kColumns; ++c) tensor(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(c)) = nodes[i][c];
+    for (size_t c = 0; c < kColumns; ++c)
+      tensor(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(c)) = nodes[i][c];
   }
   auto boosted = BoostedTrees::from_tensor(tensor, static_cast<int64_t>(token_feature_names().size()));
   if (!boosted) return boosted.error();

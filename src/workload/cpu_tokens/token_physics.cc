@@ -6,16 +6,16 @@
 namespace perfcast {
 namespace {
 
-constexpr double kMicroBatch = 512;         // tokens that llama.cpp takes through the layers at once
-constexpr double kLossScale = 0.1;          // log rate: larger residuals count by their size, not its square
-constexpr double kPull = 4e-6;              // of a coefficient to its start, for each unit of weight
-constexpr double kBandwidthUnit = 1e11;     // bytes/s
+constexpr double kMicroBatch = 512;      // tokens that llama.cpp takes through the layers at once
+constexpr double kLossScale = 0.1;       // log rate: larger residuals count by their size, not its square
+constexpr double kPull = 4e-6;           // of a coefficient to its start, for each unit of weight
+constexpr double kBandwidthUnit = 1e11;  // bytes/s
 constexpr int kIterations = 80;
 constexpr double kLargestCoefficient = 60;  // of any; e^60 is no rate
 
 struct Facts {
   double ln_cores, ln_l1, arm, amd, ln_products, amx, sve, shares_core, avx512, sha, ln_sockets, ln_numa, ln_split,
-      ln_memory, old_intel;
+      old_intel;
 };
 
 Facts facts_of(const CpuFacts& cpu) {
@@ -35,21 +35,21 @@ Facts facts_of(const CpuFacts& cpu) {
   facts.ln_sockets = std::log(cpu.sockets);
   facts.ln_numa = std::log(cpu.numa_nodes);
   facts.ln_split = std::log(std::max(1.0, cpu.numa_nodes / cpu.sockets));  // nodes within a socket
-  facts.ln_memory = std::log(memory_bandwidth(cpu) / kBandwidthUnit);
   facts.old_intel = design == "sandy-bridge" || design == "haswell" || design == "broadwell" ? 1 : 0;
   return facts;
 }
 
 // Index of the coefficients that are bounded.
-constexpr Eigen::Index kComputeL1 = 1;         // >= 0
-constexpr Eigen::Index kPrefillExtras = 3;     // attention, elementwise, its scaling with cores: 0 to 1
-constexpr Eigen::Index kMemoryBandwidth = 1;   // of the memory's part, >= -0.9
+constexpr Eigen::Index kComputeL1 = 1;        // >= 0
+constexpr Eigen::Index kPrefillExtras = 3;    // attention, elementwise, its scaling with cores: 0 to 1
+constexpr Eigen::Index kMemoryBandwidth = 1;  // of the memory's part, >= -0.9
 
 }  // namespace
 
 struct TokenPhysics::Inputs {
   Eigen::VectorXd compute, memory, barrier;
-  double ln_bytes = 0, ln_work = 0, ln_attention = 0, ln_elements = 0, ln_cores = 0, ln_bandwidth = 0, ln_layers = 0, ln_batch = 0;
+  double ln_bytes = 0, ln_work = 0, ln_attention = 0, ln_elements = 0, ln_cores = 0, ln_bandwidth = 0, ln_layers = 0,
+         ln_batch = 0;
 };
 
 double bandwidth_bound(const CpuFacts& cpu, const LlmWork& llm) {
@@ -63,11 +63,11 @@ TokenPhysics::TokenPhysics(TokenPhase phase) : phase_(phase) {
     return static_cast<Eigen::Index>(names.size());
   };
   compute_size_ = add("compute.", {"one", "l1_bandwidth", "arm", "amd", "int8_products", "amx", "sve", "shares_core",
-                                  "cores", "avx512", "sha", "short_blocks"});
+                                   "cores", "avx512", "sha", "short_blocks"});
   memory_size_ = add("memory.", {"one", "bandwidth", "sockets", "numa_nodes", "amd_sockets", "amd_split", "arm", "amd",
-                                "shares_core"});
+                                 "shares_core"});
   barrier_size_ = add("barrier.", {"one", "cores", "sockets", "numa_nodes", "amd_sockets", "amd_split", "arm", "amd",
-                                  "shares_core", "sha", "sha_cores", "old_intel"});
+                                   "shares_core", "sha", "sha_cores", "old_intel"});
   add("", prefill ? std::vector<std::string>{"attention.cost", "elementwise.cost", "elementwise.cores"}
                   : std::vector<std::string>{"overlap.power"});
   start_ = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(names_.size()));
@@ -87,23 +87,23 @@ TokenPhysics::Inputs TokenPhysics::inputs(const TokenQuestion& question) const {
   const LlmWork& llm = *question.llm;
   const auto tokens = static_cast<double>(question.tokens);
   Inputs in;
+  in.ln_bandwidth = std::log(read_bandwidth(*question.cpu, llm.weight_bytes / question.cpu->vcpus));
   in.compute.resize(compute_size_);
   in.memory.resize(memory_size_);
   in.barrier.resize(barrier_size_);
   in.compute << 1, f.ln_l1, f.arm, f.amd, f.ln_products, f.amx, f.sve, f.shares_core, f.ln_cores, f.avx512, f.sha,
       llm.short_block_share;
-  in.memory << 1, f.ln_memory, f.ln_sockets, f.ln_numa, f.amd * f.ln_sockets, f.amd * f.ln_split, f.arm, f.amd,
-      f.shares_core;
+  in.memory << 1, in.ln_bandwidth - std::log(kBandwidthUnit), f.ln_sockets, f.ln_numa, f.amd * f.ln_sockets,
+      f.amd * f.ln_split, f.arm, f.amd, f.shares_core;
   in.barrier << 1, f.ln_cores, f.ln_sockets, f.ln_numa, f.amd * f.ln_sockets, f.amd * f.ln_split, f.arm, f.amd,
       f.shares_core, f.sha, f.sha * f.ln_cores, f.old_intel;
   // While n tokens come, the context is n / 2 long on average.
-  in.ln_bytes = std::log(llm.weight_bytes +
-                         (phase_ == TokenPhase::kGeneration ? llm.kv_bytes_per_token * tokens / 2 : 0));
+  in.ln_bytes =
+      std::log(llm.weight_bytes + (phase_ == TokenPhase::kGeneration ? llm.kv_bytes_per_token * tokens / 2 : 0));
   in.ln_work = std::log(llm.prefill_macs_per_token);
   in.ln_attention = std::log(std::max(1e-300, llm.attention_macs_per_token_token * tokens / 2));
   in.ln_elements = std::log(static_cast<double>(llm.layers) * static_cast<double>(llm.hidden));
   in.ln_cores = f.ln_cores;
-  in.ln_bandwidth = std::log(read_bandwidth(*question.cpu, llm.weight_bytes / question.cpu->vcpus));
   in.ln_layers = std::log(static_cast<double>(llm.layers));
   in.ln_batch = std::log(std::min(tokens, kMicroBatch));
   return in;
@@ -131,8 +131,9 @@ double TokenPhysics::log_time(const Inputs& in, const Eigen::VectorXd& p, TokenT
     by_compute = share * u / (u + v);
     by_memory = share * v / (u + v);
     if (extra <= 4) {
-      by_extra[2] = share * (power - 1) *
-                    ((u * (compute - top) + v * (memory - top)) / ((u + v) * power) - std::log(u + v) / (power * power));
+      by_extra[2] =
+          share * (power - 1) *
+          ((u * (compute - top) + v * (memory - top)) / ((u + v) * power) - std::log(u + v) / (power * power));
     }
   } else {
     const auto extra = p.tail(kPrefillExtras);

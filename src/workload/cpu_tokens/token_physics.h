@@ -2,7 +2,8 @@
 // Time of a token on a CPU from three resources, each with a rate that follows from the CPU's facts by a few
 // coefficients, fitted in log space:
 //   generation  t = ((bytes / compute)^p + (bytes / memory)^p)^(1/p) + layers x barrier
-//   prefill     t = products / compute + elements / (compute x cores^(g - 1)) + (bytes / memory + layers x barrier) / batch
+//   prefill     t = products / compute + elements / (compute x cores^(g - 1)) + (bytes / memory + layers x barrier) /
+//   batch
 // where products are those of weights and, at a fitted cost, of attention; elements are layers x hidden: normalising,
 // rotating and quantising activations, which uses the cores only in part.
 // compute = cores x exp(a.x), memory = bandwidth measured at weights / vCPUs x exp(b.z), barrier = exp(c.w) seconds per

@@ -147,7 +147,9 @@ Result<TokenRates> Reader::read(const TokenRatesText& text) {
   for (size_t i = 0; i < rates->columns().size(); ++i) {
     if (const auto column = rate_column(rates->columns()[i], i)) columns.push_back(*column);
   }
-  const auto id = [](std::string_view a, std::string_view b) { return std::string(trim(a)) + "/" + std::string(trim(b)); };
+  const auto id = [](std::string_view a, std::string_view b) {
+    return std::string(trim(a)) + "/" + std::string(trim(b));
+  };
   std::unordered_map<std::string, size_t> row_of;  // the first of two rows stays
   for (size_t row = 0; row < rates->rows(); ++row) {
     row_of.emplace(id(rates->cell(row, *vendor), rates->cell(row, *name)), row);
