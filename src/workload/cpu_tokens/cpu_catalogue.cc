@@ -30,6 +30,7 @@ CpuShape median_shape(const std::vector<const CpuFacts*>& members) {
   shape.servers = static_cast<int64_t>(members.size());
   const auto median_fact = [&](auto&& fact) {
     std::vector<double> values;
+    values.reserve(members.size());
     for (const CpuFacts* member : members) values.push_back(fact(*member));
     return median_of_known(std::move(values));
   };

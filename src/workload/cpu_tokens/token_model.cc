@@ -72,6 +72,7 @@ CpuFacts typical(const std::vector<const CpuFacts*>& members) {
   CpuFacts facts = *members.front();
   const auto median_fact = [&](auto&& fact) {
     std::vector<double> values;
+    values.reserve(members.size());
     for (const CpuFacts* member : members) values.push_back(fact(*member));
     return median_of_known(std::move(values));
   };
