@@ -267,6 +267,7 @@ Status Evaluator::run_phase(TokenPhase phase) {
     ++chosen[*depth];
   }
   std::vector<std::string> counts;
+  counts.reserve(chosen.size());
   for (const auto& [depth, count] : chosen) counts.push_back(fmt::format("{} x depth {}", count, depth));
   result_.notes.push_back(fmt::format("{}: trees as inner folds chose them: {}", to_string(phase), join(counts, ", ")));
 

@@ -193,7 +193,9 @@ void TokenPhysics::fit(const std::vector<TokenQuestion>& questions, const Eigen:
     for (Eigen::Index r = 0; r < rows; ++r) {
       const double e = residual(r, log_time(all[static_cast<size_t>(r)], p, nullptr, &gradient));
       const double weight = weights[r] / std::sqrt(1 + (e / kLossScale) * (e / kLossScale));
-      normal.selfadjointView<Eigen::Lower>().rankUpdate(gradient, weight);
+      for (Eigen::Index c = 0; c < p.size(); ++c) {  // the lower triangle
+        normal.col(c).tail(p.size() - c) += weight * gradient[c] * gradient.tail(p.size() - c);
+      }
       slope += weight * e * gradient;
     }
     normal.triangularView<Eigen::StrictlyUpper>() = normal.transpose();
