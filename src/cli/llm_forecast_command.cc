@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/llm_command.h"
+#include "cli/llm_cpu_forecast.h"
 #include "cli/llm_devices.h"
 #include "cli/table_options.h"
 #include "workload/llm/model_catalogue.h"
@@ -23,9 +25,9 @@ constexpr size_t kCalibrationLimit = size_t{64} << 20;
 
 struct ForecastArguments {
   std::string model, device_file, calibrate, svg;
-  std::vector<std::string> on, batches, sequences, tensor_parallels, prices, powers;
+  std::vector<std::string> on, cpus, batches, sequences, tensor_parallels, prices, powers;
   int64_t output_tokens = 128;
-  std::optional<double> link_bytes_per_s;
+  std::optional<double> link_bytes_per_s, vcpus;
   LlmPrecisionArguments precision;
   bool sweep = false, csv = false, list = false, eager_attention = false, graph_launch = false;
 };
@@ -183,10 +185,41 @@ Result<std::string> text_of(const LlmForecastReport& report, const ForecastArgum
   return arguments.csv ? forecast_csv(report) : forecast_text(report);
 }
 
+// One sequence on CPUs: tokens/s as llama.cpp's.
+Result<std::string> on_cpus(const ForecastArguments& arguments, bool json) {
+  if (!arguments.on.empty()) {
+    return Error{"bad-usage", "CPUs and devices in one forecast", "--cpu", "--cpu or --on"};
+  }
+  if (arguments.model.empty()) return Error{"bad-usage", "no model is named", "MODEL", "as in llama3-8b"};
+  const auto config = load_model(arguments.model);
+  if (!config) return config.error();
+  std::optional<Precision> weights;
+  if (!arguments.precision.weights.empty()) {
+    LlmWorkload formats;
+    if (Status status = take_precision(*config, arguments.precision, formats); !status) return status.error();
+    weights = formats.weights;
+  }
+  CpuForecastRequest request;
+  request.cpus = list_of(arguments.cpus);
+  request.vcpus = arguments.vcpus.value_or(std::numeric_limits<double>::quiet_NaN());
+  request.output_tokens = arguments.output_tokens;
+  const auto sequences = counts_of(arguments.sequences, "--sequence");
+  if (!sequences) return sequences.error();
+  request.sequences = sequences->empty() ? std::vector<int64_t>{512} : *sequences;
+  const auto format = json            ? CpuForecastFormat::kJson
+                      : arguments.csv ? CpuForecastFormat::kCsv
+                                      : CpuForecastFormat::kText;
+  return cpu_forecast(*config, weights, request, format);
+}
+
 int run_forecast(const CommandContext& context, const ForecastArguments& arguments) {
   const CommonOptions& common = context.options;
   if (arguments.csv && common.json) {
     return report_error({"bad-usage", "two formats at once", "--csv", "--csv or --json"}, common);
+  }
+  if (!arguments.cpus.empty()) {
+    const auto text = on_cpus(arguments, common.json);
+    return text ? write_result(*text, common) : report_error(text.error(), common);
   }
   const auto provider = open_devices(arguments.device_file);
   if (!provider) return report_error(provider.error(), common);
@@ -229,6 +262,9 @@ void add_llm_forecast_command(CLI::App& llm, CommandContext& context) {
   verb->add_option("model", arguments->model, "A built-in name, a config.json, a folder with one, or a GGUF file")
       ->option_text("MODEL");
   verb->add_option("--on", arguments->on, "Devices, by name: A,B")->option_text("DEVICE,...");
+  verb->add_option("--cpu", arguments->cpus, "CPU models in their place, one sequence at a time: \"EPYC 7763\"")
+      ->option_text("CPU,...");
+  verb->add_option("--vcpus", arguments->vcpus, "Of the machine with --cpu (default: the largest that was measured)");
   verb->add_flag("--list-devices", arguments->list, "The devices that are known");
   verb->add_option("--device-file", arguments->device_file, "Facts of more devices (JSON)");
   verb->add_option("--batch", arguments->batches, "Sequences at once: 1,8,64 (default: 1)")->option_text("N,...");
