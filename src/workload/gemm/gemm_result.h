@@ -24,7 +24,7 @@ struct RungResult {
   std::map<std::string, std::string> environment;  // set for it beyond the thread count
   // Times are NaN, and samples 0, where the result was wrong: it has no speed.
   double median_s = kUnknown, low_s = kUnknown, high_s = kUnknown;
-  double spread = kUnknown;  // interquartile range over the median
+  double spread = kUnknown;  // interquartile range over the median; NaN with one sample
   double on_cpu = kUnknown;  // share of the time that it had a CPU; known for one thread
   int samples = 0;
   double gflops = kUnknown;       // at the median
@@ -50,7 +50,7 @@ struct Peak {
   Precision precision = Precision::kFp32;
   int threads = 1;
   double gflops = kUnknown;  // of all threads, the best sample
-  double spread = kUnknown;  // over the run: clock and neighbours
+  double spread = kUnknown;  // over the run: clock and neighbours; NaN with one sample
 };
 
 struct Bandwidth {

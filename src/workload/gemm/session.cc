@@ -99,7 +99,7 @@ void add_peak(const Measurement& measured, GemmResult& result) {
   for (Peak& known : result.peaks) {
     if (known.isa != peak.isa || known.precision != peak.precision || known.threads != peak.threads) continue;
     known.gflops = std::max(known.gflops, peak.gflops);
-    known.spread = std::max(known.spread, peak.spread);
+    known.spread = std::fmax(known.spread, peak.spread);  // of shapes where it is known
     return;
   }
   result.peaks.push_back(peak);
@@ -162,8 +162,7 @@ void relate(GemmResult& result) {
 void look_at_noise(GemmResult& result) {
   for (const Peak& peak : result.peaks) {
     if (peak.precision == Precision::kFp32 && peak.threads == 1) {
-      result.noise.peak_spread =
-          std::isnan(result.noise.peak_spread) ? peak.spread : std::max(result.noise.peak_spread, peak.spread);
+      result.noise.peak_spread = std::fmax(result.noise.peak_spread, peak.spread);
     }
   }
   std::vector<double> on_cpu;
