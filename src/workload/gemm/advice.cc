@@ -85,15 +85,18 @@ void thread_advice(const Ladder& ladder, std::vector<Advice>& advice) {
   }
 }
 
+// bf16 and int8 have B packed before the clock runs, so fp32 is compared in the same way where that rung ran.
 void precision_advice(const Ladder& ladder, std::vector<Advice>& advice) {
   for (const RungResult* before : ladder.rows()) {
-    if (before->name != "onednn") continue;
+    const bool packed = before->name == "onednn-packed";
+    if (!packed && (before->name != "onednn" || ladder.find("onednn-packed", before->threads) != nullptr)) continue;
     for (const char* name : {"onednn-bf16", "onednn-int8"}) {
       const RungResult* after = ladder.find(name, before->threads);
       if (after == nullptr || !clearly_faster(*before, *after)) continue;
       Advice found = advise("precision",
-                            fmt::format("oneDNN: {} inputs instead of fp32, {} thread{}, where its error will do",
-                                        name_of(after->precision), after->threads, after->threads == 1 ? "" : "s"),
+                            fmt::format("oneDNN: {} inputs instead of fp32, {} thread{}, {}, where its error will do",
+                                        name_of(after->precision), after->threads, after->threads == 1 ? "" : "s",
+                                        packed ? "B packed beforehand for both" : "B packed beforehand for it only"),
                             *before, *after);
       found.cost = fmt::format("relative error {:.2g}%", after->relative_error * 100);
       advice.push_back(std::move(found));

@@ -74,6 +74,26 @@ TEST(Advice, FollowsFromTheLadder) {
   EXPECT_EQ(advice[4].after_gflops, 20);
 }
 
+TEST(Advice, PrecisionsAreComparedWithBPackedAlike) {
+  GemmResult result;
+  result.rungs = {row("onednn", 1, 100), row("onednn-packed", 1, 150), row("onednn-bf16", 1, 300)};
+  result.rungs.back().precision = Precision::kBf16;
+  std::vector<Advice> advice = advice_from_ladder(result);
+  ASSERT_THAT(kinds(advice), ElementsAre("precision"));
+  EXPECT_EQ(advice[0].change,
+            "oneDNN: bf16 inputs instead of fp32, 1 thread, B packed beforehand for both, where its error will do");
+  EXPECT_EQ(advice[0].before_gflops, 150);
+  EXPECT_EQ(advice[0].gain, 2);
+  result.rungs[2].gflops = 151;  // faster than the plain one only: nothing that bf16 gains
+  result.rungs[2].median_s = operations(result.rungs[2].shape) / 151e9;
+  EXPECT_THAT(advice_from_ladder(result), IsEmpty());
+  result.rungs.erase(result.rungs.begin() + 1);
+  advice = advice_from_ladder(result);
+  ASSERT_THAT(kinds(advice), ElementsAre("precision"));
+  EXPECT_THAT(advice[0].change, HasSubstr("B packed beforehand for it only"));
+  EXPECT_EQ(advice[0].before_gflops, 100);
+}
+
 TEST(Advice, KeepsSilentWhereNothingIsGained) {
   GemmResult result;
   result.rungs = {row("naive-o1", 1, 1), row("naive-o3", 1, 1.02),   row("numpy", 1, 200),
