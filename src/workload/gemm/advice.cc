@@ -13,8 +13,9 @@
 namespace perfcast::gemm {
 namespace {
 
-// The ladder's rows carry their extremes: apart where the slowest of one is faster than the fastest of the other. With
-// one sample there is no spread to go by, and only a large gain counts.
+// A row of the ladder carries its median and the distance between its quartiles, not the quartiles: apart where the
+// medians stay so with half of that distance on either side. Below three samples the spread says little, and only a
+// gain of more than half counts.
 bool clearly_faster(const RungResult& before, const RungResult& after) {
   const double gain = after.gflops / before.gflops;
   if (!(gain > kWorthwhile)) return false;
