@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -115,6 +116,26 @@ Result<gemm::GemmRequest> request_of(const CommandContext& context, const GemmAr
   return request;
 }
 
+// Before minutes of measuring: can the picture be stored?
+Status check_svg(const std::string& path) {
+  if (path == "-") return {};
+  std::error_code problem;
+  if (std::filesystem::is_directory(path, problem)) {
+    return Error{"bad-usage", "'" + printable(path) + "' is a folder", "--svg", "the name of a file"};
+  }
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const std::string folder = parent.empty() ? "." : parent.string();
+  if (!std::filesystem::is_directory(folder, problem)) {
+    return Error{"bad-usage", "there is no folder '" + printable(folder) + "'", "--svg",
+                 "a file in an existing folder"};
+  }
+  if (access(folder.c_str(), W_OK | X_OK) != 0) {
+    return Error{"bad-usage", "the folder '" + printable(folder) + "' may not be written", "--svg",
+                 "a file in a folder that you may write"};
+  }
+  return {};
+}
+
 int run_gemm_command(CommandContext& context, const GemmArguments& arguments) {
   const CommonOptions& options = context.options;
   if (arguments.worker) return gemm::worker_main(STDIN_FILENO, STDOUT_FILENO);
@@ -126,6 +147,9 @@ int run_gemm_command(CommandContext& context, const GemmArguments& arguments) {
   if (!arguments.svg.empty() && options.output != "-" && same_file(arguments.svg, options.output)) {
     return report_error({"bad-usage", "the picture and the result would be one file", "--svg", "another name"},
                         options);
+  }
+  if (!arguments.svg.empty()) {
+    if (const Status able = check_svg(arguments.svg); !able) return report_error(able.error(), options);
   }
   Result<gemm::GemmResult> result = Error{};
   {
