@@ -229,8 +229,11 @@ Result<GemmResult> run_gemm(const GemmRequest& request) {
     const double needed = memory_needed(request, shape);
     if (needed > 0.8 * free) {
       return Error{"too-large",
-                   "the product " + to_text(shape) + " by " + std::to_string(parts.size()) + " workers needs about " +
-                       human_bytes(needed) + " of memory; " + human_bytes(free) + " are free",
+                   (shape.m == shape.n && shape.n == shape.k ? "N = " : "M x N x K = ") + to_text(shape) +
+                       " needs about " + human_bytes(needed) + " of memory: " +
+                       (parts.size() == 1 ? "one worker" : std::to_string(parts.size()) + " workers, each") +
+                       " with the three matrices and their packed copies, and the reference of the check; " +
+                       human_bytes(free) + " are free",
                    "--n, --shape", "a smaller shape, or fewer rungs (--rungs)"};
     }
   }

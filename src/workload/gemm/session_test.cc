@@ -72,6 +72,7 @@ TEST(Session, RefusesWhatDoesNotFit) {
   const auto result = run_gemm(request);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, "too-large");
+  EXPECT_THAT(result.error().message, HasSubstr(" workers, each with the three matrices and their packed copies"));
   request.precisions = {Precision::kTf32};
   EXPECT_EQ(run_gemm(request).error().code, "bad-usage");
 }
