@@ -31,6 +31,13 @@ struct GemmArguments {
   bool list = false, no_advice = false, worker = false;
 };
 
+// Those that a rung has.
+std::string precision_names() {
+  std::vector<std::string> names;
+  for (const gemm::Precision each : gemm::rung_precisions()) names.emplace_back(gemm::name_of(each));
+  return join(names, ", ");
+}
+
 Status add_shapes(const std::vector<std::string>& texts, const char* option, std::vector<gemm::Shape>& shapes) {
   for (const std::string& text : texts) {
     const auto shape = gemm::parse_shape(text, option);
@@ -91,11 +98,12 @@ Result<gemm::GemmRequest> request_of(const CommandContext& context, const GemmAr
   request.rungs = *std::move(rungs);
   for (const std::string& name : arguments.precisions) {
     const auto precision = gemm::precision_named(name);
-    if (!precision) {
-      std::vector<std::string> names;
-      for (const gemm::Precision each : gemm::precisions()) names.emplace_back(gemm::name_of(each));
-      return Error{"bad-usage", "there is no precision '" + printable(name) + "'", "--precision",
-                   "one of: " + nearest_names(name, names)};
+    const std::vector<gemm::Precision> known = gemm::rung_precisions();
+    if (!precision || std::find(known.begin(), known.end(), *precision) == known.end()) {
+      return Error{
+          "bad-usage",
+          precision ? "no rung has the precision '" + name + "'" : "there is no precision '" + printable(name) + "'",
+          "--precision", "one of: " + precision_names()};
     }
     request.precisions.push_back(*precision);
   }
@@ -184,8 +192,7 @@ void add_gemm_command(CLI::App& app, CommandContext& context) {
   for (const gemm::NamedShapes& set : gemm::shape_sets()) sets.push_back(set.name + ": " + set.title);
   verb->add_option("--shapes", arguments->sets, "A set of shapes: " + join(sets, "; "))->delimiter(',');
   verb->add_option("--rungs", arguments->rungs, "Names or patterns with *, separated by commas")->capture_default_str();
-  verb->add_option("--precision", arguments->precisions, "Only rungs of these: fp32, tf32, bf16, fp16, int8")
-      ->delimiter(',');
+  verb->add_option("--precision", arguments->precisions, "Only rungs of these: " + precision_names())->delimiter(',');
   verb->add_option("--repeats", arguments->repeats, "Rounds, and so samples of each rung")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
