@@ -30,9 +30,9 @@ struct RungResult {
   double gflops = kUnknown;       // at the median
   double best_gflops = kUnknown;  // at the fastest sample
   double peak_gflops = kUnknown;  // measured at best, at its precision and thread count, the widest of the machine
-  double peak_share = kUnknown;
-  double isa_share = kUnknown;  // of the peak of the rung's own instructions, where it has its own
-  double speedup = kUnknown;    // over the first rung of the same shape that ran
+  double peak_share = kUnknown;   // of the measured peak; NaN with more threads than cores
+  double isa_share = kUnknown;    // of the peak of the rung's own instructions, where it has its own
+  double speedup = kUnknown;      // over the first rung of the same shape that ran
   bool correct = false;
   double relative_error = kUnknown;  // against float64 with the inputs before rounding
   std::string kernel;                // which the library chose
@@ -87,6 +87,8 @@ struct GemmResult {
   std::vector<std::string> warnings;
   Noise noise;
 
+  // More threads than cores: they wait for each other, and neither a peak nor a time says much.
+  bool oversubscribed(const std::string& device, int threads) const;
   // The widest measured peak, NaN where none was measured; `isa` empty: any.
   double peak(const std::string& device, Precision precision, int threads, const std::string& isa = "") const;
 };

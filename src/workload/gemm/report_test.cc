@@ -17,7 +17,8 @@ GemmResult example() {
   result.isas = {"avx2"};
   result.peaks = {{"avx2", "cpu", Precision::kFp32, 1, 100, 0.01},
                   {"avx2", "cpu", Precision::kFp32, 2, 190, 0.1},
-                  {"sse2", "cpu", Precision::kFp32, 2, 180, kUnknown}};
+                  {"sse2", "cpu", Precision::kFp32, 2, 180, kUnknown},
+                  {"avx2", "cpu", Precision::kFp32, 3, 250, 0.1}};  // more threads than cores
   result.bandwidths = {{1, 10, 1e9}, {2, 15, 1e9}};
   RungResult naive;
   naive.name = "naive-o1";
@@ -73,6 +74,7 @@ TEST(Report, JsonLeavesOutWhatIsUnknown) {
   EXPECT_EQ(json.begin().key(), "schema");
   EXPECT_EQ(json["peak_gflops"]["fp32"]["per_core"], 100);
   EXPECT_EQ(json["peak_gflops"]["fp32"]["total"], 190);
+  EXPECT_EQ(json["peak_gflops"]["fp32"]["total_threads"], 2);
   EXPECT_FALSE(json["peak_gflops"].contains("int8"));
   for (const char* field : {"name", "device", "precision", "m", "n", "k", "threads", "median_s", "gflops", "peak_share",
                             "speedup", "correct", "note"}) {

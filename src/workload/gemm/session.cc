@@ -144,9 +144,11 @@ void add_rung(const Part& part, const Shape& shape, const Measurement& measured,
 void relate(GemmResult& result) {
   for (RungResult& row : result.rungs) {
     if (std::isnan(row.gflops)) continue;
-    row.peak_gflops = result.peak(row.device, row.precision, row.threads);
-    row.peak_share = row.gflops / row.peak_gflops;
-    if (!row.isa.empty()) row.isa_share = row.gflops / result.peak(row.device, row.precision, row.threads, row.isa);
+    if (!result.oversubscribed(row.device, row.threads)) {
+      row.peak_gflops = result.peak(row.device, row.precision, row.threads);
+      row.peak_share = row.gflops / row.peak_gflops;
+      if (!row.isa.empty()) row.isa_share = row.gflops / result.peak(row.device, row.precision, row.threads, row.isa);
+    }
     const auto first = std::find_if(result.rungs.begin(), result.rungs.end(), [&row](const RungResult& other) {
       return other.shape == row.shape && !std::isnan(other.median_s);
     });
@@ -156,6 +158,18 @@ void relate(GemmResult& result) {
                                 std::string(name_of(row.precision)) +
                                 ": it uses instructions that no peak loop here has, or the machine was not quiet");
     }
+  }
+}
+
+void warn_of_threads(const std::vector<Part>& parts, GemmResult& result) {
+  std::set<int> too_many;
+  for (const Part& part : parts) {
+    if (result.oversubscribed(part.rung->device, part.threads)) too_many.insert(part.threads);
+  }
+  for (const int threads : too_many) {
+    result.warnings.push_back(std::to_string(threads) + " threads: more threads than cores (" +
+                              std::to_string(result.cores) +
+                              "): peaks and times of that row mean little, and no share of a peak is given");
   }
 }
 
@@ -190,6 +204,10 @@ void look_at_noise(GemmResult& result) {
 }
 
 }  // namespace
+
+bool GemmResult::oversubscribed(const std::string& device, int threads) const {
+  return device == "cpu" && threads > cores;
+}
 
 double GemmResult::peak(const std::string& device, Precision precision, int threads, const std::string& isa) const {
   double widest = kUnknown;
@@ -243,6 +261,7 @@ Result<GemmResult> run_gemm(const GemmRequest& request) {
   result.cores = online_cores();
   result.isas = cpu_isas();
   result.seed = request.seed;
+  warn_of_threads(parts, result);
   result.noise.load_average = load_average();
   const CpuTicks before = cpu_ticks();
   for (const Shape& shape : request.shapes) {
