@@ -64,7 +64,8 @@ struct Advice {
   std::string kind;    // "environment", "threads", "flags", "precision", "library"
   Shape shape;
   double before_gflops = kUnknown, after_gflops = kUnknown, gain = kUnknown;
-  std::string cost;  // what is given up: "relative error 0.3%"; empty: nothing
+  std::string cost;              // what is given up: "relative error 0.3%"; empty: nothing
+  std::string subject = "This";  // whose speed before_gflops is, for a sentence: "Eigen"
 };
 
 struct Noise {

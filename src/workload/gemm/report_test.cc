@@ -48,7 +48,7 @@ GemmResult example() {
   wrong.samples = 0;
   result.rungs = {naive, numpy, wrong};
   result.skipped = {{"blis", "libblis.so.4 is not installed", {1000, 1000, 1000}, 1}};
-  result.advice = {{"set X=1", "environment", {1000, 1000, 1000}, 100, 190, 1.9, ""}};
+  result.advice = {{"set X=1", "environment", {1000, 1000, 1000}, 100, 190, 1.9, "", "Eigen"}};
   result.warnings = {"it was loud"};
   result.noise.load_average = 0.25;
   return result;
@@ -62,7 +62,7 @@ TEST(Report, TextHasNoMoreDigitsThanTheSpreadLeaves) {
   EXPECT_THAT(text, HasSubstr("180   ?"));
   EXPECT_THAT(text, HasSubstr("WRONG RESULT, not timed"));
   EXPECT_THAT(text, HasSubstr("blis, 1000, 1 thread: libblis.so.4 is not installed"));
-  EXPECT_THAT(text, HasSubstr("This takes 20.0 ms; a faster option exists: set X=1, measured 1.9x"));
+  EXPECT_THAT(text, HasSubstr("Eigen takes 20.0 ms; a faster option exists: set X=1, measured 1.9x"));
   EXPECT_THAT(text, HasSubstr("warning: it was loud"));
   EXPECT_THAT(text, HasSubstr("load average 0.25"));
   // The slides' speed-up of NumPy beside ours.

@@ -129,8 +129,8 @@ void advice(const GemmResult& result, std::string& text) {
   if (result.advice.empty()) return;
   text += "\nadvice, each measured before and after, in turns\n";
   for (const Advice& each : result.advice) {
-    text += fmt::format("  This takes {}; a faster option exists: {}, measured {} ({} -> {} GFLOP/s, {}){}\n",
-                        time_text(operations(each.shape) / each.before_gflops / 1e9, 0), each.change,
+    text += fmt::format("  {} takes {}; a faster option exists: {}, measured {} ({} -> {} GFLOP/s, {}){}\n",
+                        each.subject, time_text(operations(each.shape) / each.before_gflops / 1e9, 0), each.change,
                         speedup_text(each.gain), digits(each.before_gflops, 0), digits(each.after_gflops, 0),
                         to_text(each.shape), each.cost.empty() ? "" : "; " + each.cost);
   }
