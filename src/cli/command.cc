@@ -61,7 +61,7 @@ int report_error(const Error& error, const CommonOptions& options) {
     std::fputs(text.c_str(), stderr);
   }
   constexpr std::string_view kUsage[] = {"bad-usage",      "unknown-platform", "ambiguous-platform", "unknown-group",
-                                         "unknown-policy", "unknown-device",   "unknown-model"};
+                                         "unknown-policy", "unknown-device",   "unknown-model",      "unknown-cpu"};
   return std::find(std::begin(kUsage), std::end(kUsage), error.code) != std::end(kUsage) ? kExitUsage : kExitFailure;
 }
 

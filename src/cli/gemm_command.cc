@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,6 +35,13 @@ struct GemmArguments {
   int repeats = 7;
   bool list = false, no_advice = false, worker = false;
 };
+
+// Those that a rung has.
+std::string precision_names() {
+  std::vector<std::string> names;
+  for (const gemm::Precision each : gemm::rung_precisions()) names.emplace_back(gemm::name_of(each));
+  return join(names, ", ");
+}
 
 Status add_shapes(const std::vector<std::string>& texts, const char* option, std::vector<gemm::Shape>& shapes) {
   for (const std::string& text : texts) {
@@ -151,11 +159,12 @@ Result<gemm::GemmRequest> request_of(const CommandContext& context, const GemmAr
   if (const Status chosen = choose_problems(arguments, request); !chosen) return chosen.error();
   for (const std::string& name : arguments.precisions) {
     const auto precision = gemm::precision_named(name);
-    if (!precision) {
-      std::vector<std::string> names;
-      for (const gemm::Precision each : gemm::precisions()) names.emplace_back(gemm::name_of(each));
-      return Error{"bad-usage", "there is no precision '" + printable(name) + "'", "--precision",
-                   "one of: " + nearest_names(name, names)};
+    const std::vector<gemm::Precision> known = gemm::rung_precisions();
+    if (!precision || std::find(known.begin(), known.end(), *precision) == known.end()) {
+      return Error{
+          "bad-usage",
+          precision ? "no rung has the precision '" + name + "'" : "there is no precision '" + printable(name) + "'",
+          "--precision", "one of: " + precision_names()};
     }
     request.precisions.push_back(*precision);
   }
@@ -176,6 +185,26 @@ Result<gemm::GemmRequest> request_of(const CommandContext& context, const GemmAr
   return request;
 }
 
+// Before minutes of measuring: can the picture be stored?
+Status check_svg(const std::string& path) {
+  if (path == "-") return {};
+  std::error_code problem;
+  if (std::filesystem::is_directory(path, problem)) {
+    return Error{"bad-usage", "'" + printable(path) + "' is a folder", "--svg", "the name of a file"};
+  }
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const std::string folder = parent.empty() ? "." : parent.string();
+  if (!std::filesystem::is_directory(folder, problem)) {
+    return Error{"bad-usage", "there is no folder '" + printable(folder) + "'", "--svg",
+                 "a file in an existing folder"};
+  }
+  if (access(folder.c_str(), W_OK | X_OK) != 0) {
+    return Error{"bad-usage", "the folder '" + printable(folder) + "' may not be written", "--svg",
+                 "a file in a folder that you may write"};
+  }
+  return {};
+}
+
 int run_gemm_command(CommandContext& context, const GemmArguments& arguments) {
   const CommonOptions& options = context.options;
   if (arguments.worker) return gemm::worker_main(STDIN_FILENO, STDOUT_FILENO);
@@ -190,6 +219,9 @@ int run_gemm_command(CommandContext& context, const GemmArguments& arguments) {
   if (!arguments.svg.empty() && options.output != "-" && same_file(arguments.svg, options.output)) {
     return report_error({"bad-usage", "the picture and the result would be one file", "--svg", "another name"},
                         options);
+  }
+  if (!arguments.svg.empty()) {
+    if (const Status able = check_svg(arguments.svg); !able) return report_error(able.error(), options);
   }
   Result<gemm::GemmResult> result = Error{};
   {
@@ -234,8 +266,7 @@ void add_gemm_command(CLI::App& app, CommandContext& context) {
   sets.push_back("resnet: with --op conv, the convolutions of ResNet-50");
   verb->add_option("--shapes", arguments->sets, "A set of shapes: " + join(sets, "; "))->delimiter(',');
   verb->add_option("--rungs", arguments->rungs, "Names or patterns with *, separated by commas")->capture_default_str();
-  verb->add_option("--precision", arguments->precisions, "Only rungs of these: fp32, tf32, bf16, fp16, int8")
-      ->delimiter(',');
+  verb->add_option("--precision", arguments->precisions, "Only rungs of these: " + precision_names())->delimiter(',');
   verb->add_option("--repeats", arguments->repeats, "Rounds, and so samples of each rung")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

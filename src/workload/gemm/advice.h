@@ -13,7 +13,8 @@ namespace perfcast::gemm {
 
 inline constexpr double kWorthwhile = 1.05;  // a gain below is not worth a change
 
-// Whether `after` beats `before` by more than kWorthwhile with quartiles that stay apart: more than noise.
+// Whether `after` beats `before` by more than kWorthwhile and its third quartile is below the first one of `before`:
+// more than noise.
 bool clearly_faster(const Measurement& before, const Measurement& after);
 // Of the ladder's rows, by their quartiles. With few samples there is no spread to go by, and only a gain of more than
 // 1.5 counts.
@@ -26,7 +27,8 @@ struct EnvironmentChoice {
 // "blis"; empty for others.
 std::vector<EnvironmentChoice> kernel_choices(const std::string& rung, const std::vector<std::string>& isas);
 
-// Advice that follows from the ladder as measured: threads, flags, precision, library.
+// Advice that follows from the ladder as measured: threads, flags, precision, library. A gain counts above kWorthwhile
+// and with median +- half the interquartile range apart; with fewer than three samples on a side, above 1.5.
 std::vector<Advice> advice_from_ladder(const GemmResult& result);
 
 // All of it, added to result.advice: the ladder's, and libraries measured anew under other environments. The largest

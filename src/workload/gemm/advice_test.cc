@@ -67,11 +67,50 @@ TEST(Advice, FollowsFromTheLadder) {
   const std::vector<Advice> advice = advice_from_ladder(result);
   EXPECT_THAT(kinds(advice), ElementsAre("library", "precision", "threads", "flags", "flags"));
   EXPECT_EQ(advice[0].change, "onednn instead of numpy, 1 thread");
+  EXPECT_EQ(advice[0].subject, "numpy");
   EXPECT_EQ(advice[0].gain, 2);
   EXPECT_THAT(advice[1].cost, HasSubstr("0.2%"));
   EXPECT_EQ(advice[2].change, "onednn: 1 thread instead of 2");
   EXPECT_EQ(advice[3].before_gflops, 0.5);
   EXPECT_EQ(advice[4].after_gflops, 20);
+}
+
+TEST(Advice, PrecisionsAreComparedWithBPackedAlike) {
+  GemmResult result;
+  result.rungs = {row("onednn", 1, 100), row("onednn-packed", 1, 150), row("onednn-bf16", 1, 300)};
+  result.rungs.back().precision = Precision::kBf16;
+  std::vector<Advice> advice = advice_from_ladder(result);
+  ASSERT_THAT(kinds(advice), ElementsAre("precision"));
+  EXPECT_EQ(advice[0].change,
+            "oneDNN: bf16 inputs instead of fp32, 1 thread, B packed beforehand for both, where its error will do");
+  EXPECT_EQ(advice[0].before_gflops, 150);
+  EXPECT_EQ(advice[0].gain, 2);
+  result.rungs[2].gflops = 151;  // faster than the plain one only: nothing that bf16 gains
+  result.rungs[2].median_s = operations(result.rungs[2].shape) / 151e9;
+  EXPECT_THAT(advice_from_ladder(result), IsEmpty());
+  result.rungs.erase(result.rungs.begin() + 1);
+  advice = advice_from_ladder(result);
+  ASSERT_THAT(kinds(advice), ElementsAre("precision"));
+  EXPECT_THAT(advice[0].change, HasSubstr("B packed beforehand for it only"));
+  EXPECT_EQ(advice[0].before_gflops, 100);
+}
+
+TEST(Advice, LibrariesAreComparedWithTheBest) {
+  GemmResult result;
+  result.rungs = {row("openblas", 1, 150), row("blis", 1, 100),  row("eigen", 1, 120),    row("numpy", 1, 145),
+                  row("onednn", 1, 90),    row("eigen", 2, 100), row("openblas", 2, 300), row("torch", 2, 310)};
+  const std::vector<Advice> advice = advice_from_ladder(result);
+  std::vector<std::string> changes;
+  for (const Advice& each : advice) {
+    if (each.kind == "library") changes.push_back(each.change);
+  }
+  // Slow oneDNN is nobody's call, NumPy's and OpenBLAS's gaps are noise; Eigen's at two threads is its widest.
+  EXPECT_THAT(changes, ElementsAre("torch instead of eigen, 2 threads", "openblas instead of blis, 1 thread"));
+  EXPECT_EQ(advice[0].subject, "eigen");
+  EXPECT_DOUBLE_EQ(advice[0].gain, 3.1);
+  EXPECT_DOUBLE_EQ(advice[1].gain, 1.5);
+  result.rungs = {row("openblas", 1, 400), row("blis", 1, 100), row("eigen", 1, 200), row("numpy", 1, 300)};
+  EXPECT_THAT(kinds(advice_from_ladder(result)), ElementsAre("library", "library"));  // of three gaps
 }
 
 TEST(Advice, KeepsSilentWhereNothingIsGained) {

@@ -27,15 +27,15 @@ struct RungResult {
   std::map<std::string, std::string> environment;  // set for it beyond the thread count
   // Times are NaN, and samples 0, where the result was wrong: it has no speed.
   double median_s = kUnknown, low_s = kUnknown, high_s = kUnknown;
-  double spread = kUnknown;  // interquartile range over the median
+  double spread = kUnknown;  // interquartile range over the median; NaN with one sample
   double on_cpu = kUnknown;  // share of the time that it had a CPU; known for one thread
   int samples = 0;
   double gflops = kUnknown;       // at the median
   double best_gflops = kUnknown;  // at the fastest sample
   double peak_gflops = kUnknown;  // measured at best, at its precision and thread count, the widest of the machine
-  double peak_share = kUnknown;
-  double isa_share = kUnknown;  // of the peak of the rung's own instructions, where it has its own
-  double speedup = kUnknown;    // over the first rung of the same shape that ran
+  double peak_share = kUnknown;   // of the measured peak; NaN with more threads than cores
+  double isa_share = kUnknown;    // of the peak of the rung's own instructions, where it has its own
+  double speedup = kUnknown;      // over the first rung of the same shape that ran
   bool correct = false;
   double relative_error = kUnknown;  // against float64 with the inputs before rounding
   std::string kernel;                // which the library chose
@@ -65,7 +65,7 @@ struct Peak {
   Precision precision = Precision::kFp32;
   int threads = 1;
   double gflops = kUnknown;  // of all threads, the best sample
-  double spread = kUnknown;  // over the run: clock and neighbours
+  double spread = kUnknown;  // over the run: clock and neighbours; NaN with one sample
 };
 
 struct Bandwidth {
@@ -79,7 +79,8 @@ struct Advice {
   std::string kind;    // "environment", "threads", "flags", "precision", "library"
   Shape shape;
   double before_gflops = kUnknown, after_gflops = kUnknown, gain = kUnknown;
-  std::string cost;  // what is given up: "relative error 0.3%"; empty: nothing
+  std::string cost;              // what is given up: "relative error 0.3%"; empty: nothing
+  std::string subject = "This";  // whose speed before_gflops is, for a sentence: "Eigen"
   std::optional<ConvLayer> conv = std::nullopt;
 };
 
@@ -105,6 +106,8 @@ struct GemmResult {
   Noise noise;
   std::optional<GpuFacts> gpu;  // read while the run ended; where a rung of a GPU ran
 
+  // More threads than cores: they wait for each other, and neither a peak nor a time says much.
+  bool oversubscribed(const std::string& device, int threads) const;
   // The widest measured peak, NaN where none was measured; `isa` empty: any.
   double peak(const std::string& device, Precision precision, int threads, const std::string& isa = "") const;
 };

@@ -179,7 +179,7 @@ double Measurement::on_cpu() const {
   return spec.threads == 1 && share > 0.05 ? std::min(share, 1.0) : nan();
 }
 double Measurement::spread() const {
-  if (samples_s.size() < 2) return 0;
+  if (samples_s.size() < 2) return nan();
   return (quantile(samples_s, 0.75) - quantile(samples_s, 0.25)) / median_s();
 }
 

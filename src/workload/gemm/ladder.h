@@ -46,7 +46,7 @@ struct Measurement {
   // Share of the time that a worker of one thread had a CPU: below 1, others wanted it too. NaN where unknown: more
   // threads, or work that is done outside the worker.
   double on_cpu() const;
-  double spread() const;  // (third - first quartile) / median; 0 with one sample
+  double spread() const;  // (third - first quartile) / median; NaN below two samples
 };
 
 // One measurement for each entry, in their order. Errors: "interrupted", or that no worker can be started at all.

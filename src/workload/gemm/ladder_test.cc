@@ -49,6 +49,11 @@ TEST(Ladder, MeasuresWhatIsRight) {
   EXPECT_EQ(measured.kernel, "good");
   EXPECT_DOUBLE_EQ(measured.rate(), 1e9);
   EXPECT_EQ(measured.spread(), 0);
+  Measurement once = measured;
+  once.samples_s = {1e-3};
+  EXPECT_TRUE(std::isnan(once.spread()));
+  once.samples_s = {1, 2, 3, 4, 5};
+  EXPECT_DOUBLE_EQ(once.spread(), 2.0 / 3);
   EXPECT_DOUBLE_EQ(measured.on_cpu(), 0.5);
 }
 

@@ -10,14 +10,16 @@ void put(Json& json, const char* key, double value) {
   if (std::isfinite(value)) json[key] = value;
 }
 
-// The widest instructions at one thread and at the most threads that were measured, then every loop.
+// The widest instructions at one thread and at the most threads that were measured and have a core each, then every
+// loop.
 Json peaks_json(const GemmResult& result) {
   Json all = Json::object();
   for (const Precision precision : precisions()) {
     Json entry = Json::object();
     int most = 0;
     for (const Peak& peak : result.peaks) {
-      if (peak.precision == precision && peak.device == "cpu") most = std::max(most, peak.threads);
+      if (peak.precision != precision || peak.device != "cpu") continue;
+      if (!result.oversubscribed(peak.device, peak.threads)) most = std::max(most, peak.threads);
     }
     if (most > 0) {
       put(entry, "per_core", result.peak("cpu", precision, 1));

@@ -15,7 +15,10 @@ GemmResult example() {
   result.cpu = "Example <CPU>";
   result.cores = 2;
   result.isas = {"avx2"};
-  result.peaks = {{"avx2", "cpu", Precision::kFp32, 1, 100, 0.01}, {"avx2", "cpu", Precision::kFp32, 2, 190, 0.1}};
+  result.peaks = {{"avx2", "cpu", Precision::kFp32, 1, 100, 0.01},
+                  {"avx2", "cpu", Precision::kFp32, 2, 190, 0.1},
+                  {"sse2", "cpu", Precision::kFp32, 2, 180, kUnknown},
+                  {"avx2", "cpu", Precision::kFp32, 3, 250, 0.1}};  // more threads than cores
   result.bandwidths = {{1, 10, 1e9}, {2, 15, 1e9}};
   RungResult naive;
   naive.name = "naive-o1";
@@ -23,7 +26,6 @@ GemmResult example() {
   naive.shape = {1000, 1000, 1000};
   naive.median_s = 2;
   naive.low_s = naive.high_s = 2;
-  naive.spread = 0;
   naive.samples = 1;
   naive.gflops = naive.best_gflops = 1;
   naive.peak_share = 0.01;
@@ -46,7 +48,7 @@ GemmResult example() {
   wrong.samples = 0;
   result.rungs = {naive, numpy, wrong};
   result.skipped = {{"blis", "libblis.so.4 is not installed", {1000, 1000, 1000}, 1}};
-  result.advice = {{"set X=1", "environment", {1000, 1000, 1000}, 100, 190, 1.9, ""}};
+  result.advice = {{"set X=1", "environment", {1000, 1000, 1000}, 100, 190, 1.9, "", "Eigen"}};
   result.warnings = {"it was loud"};
   result.noise.load_average = 0.25;
   return result;
@@ -56,10 +58,11 @@ TEST(Report, TextHasNoMoreDigitsThanTheSpreadLeaves) {
   const std::string text = to_text(example());
   EXPECT_THAT(text, HasSubstr("12 ms"));  // 20% apart: two digits
   EXPECT_THAT(text, Not(HasSubstr("12.3 ms")));
-  EXPECT_THAT(text, HasSubstr("2.00 s"));
+  EXPECT_THAT(text, HasSubstr("2.0 s    ?"));  // one sample: no spread is known
+  EXPECT_THAT(text, HasSubstr("180   ?"));
   EXPECT_THAT(text, HasSubstr("WRONG RESULT, not timed"));
   EXPECT_THAT(text, HasSubstr("blis, 1000, 1 thread: libblis.so.4 is not installed"));
-  EXPECT_THAT(text, HasSubstr("This takes 20.0 ms; a faster option exists: set X=1, measured 1.9x"));
+  EXPECT_THAT(text, HasSubstr("Eigen takes 20.0 ms; a faster option exists: set X=1, measured 1.9x"));
   EXPECT_THAT(text, HasSubstr("warning: it was loud"));
   EXPECT_THAT(text, HasSubstr("load average 0.25"));
   // The slides' speed-up of NumPy beside ours.
@@ -71,6 +74,7 @@ TEST(Report, JsonLeavesOutWhatIsUnknown) {
   EXPECT_EQ(json.begin().key(), "schema");
   EXPECT_EQ(json["peak_gflops"]["fp32"]["per_core"], 100);
   EXPECT_EQ(json["peak_gflops"]["fp32"]["total"], 190);
+  EXPECT_EQ(json["peak_gflops"]["fp32"]["total_threads"], 2);
   EXPECT_FALSE(json["peak_gflops"].contains("int8"));
   for (const char* field : {"name", "device", "precision", "m", "n", "k", "threads", "median_s", "gflops", "peak_share",
                             "speedup", "correct", "note"}) {
@@ -82,6 +86,10 @@ TEST(Report, JsonLeavesOutWhatIsUnknown) {
   EXPECT_EQ(json["skipped"][0]["reason"], "libblis.so.4 is not installed");
   EXPECT_EQ(json["advice"][0]["gain"], 1.9);
   EXPECT_FALSE(json["noise"].contains("steal_ratio"));
+  EXPECT_FALSE(json["rungs"][0].contains("spread_ratio"));  // one sample
+  EXPECT_EQ(json["rungs"][1]["spread_ratio"], 0.2);
+  EXPECT_EQ(json["peak_gflops"]["fp32"]["loops"][0]["spread_ratio"], 0.01);
+  EXPECT_FALSE(json["peak_gflops"]["fp32"]["loops"][2].contains("spread_ratio"));
 }
 
 TEST(Report, PictureIsSoundAndNamesEveryRung) {

@@ -18,7 +18,7 @@ using Align = TextTable::Align;
 
 std::string threads_text(int threads) { return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s"); }
 
-// No more digits than the spread leaves.
+// No more digits than the spread leaves; an unknown one leaves as few as a wide one.
 std::string digits(double value, double spread) {
   if (!std::isfinite(value)) return "-";
   const bool steady = spread <= kSteady;
@@ -37,6 +37,8 @@ std::string time_text(double seconds, double spread) {
   return digits(seconds / 1e-9, spread) + " ns";
 }
 
+// Half of it on either side; one sample has none.
+std::string spread_text(double spread) { return std::isfinite(spread) ? fmt::format("{:.0f}%", spread * 50) : "?"; }
 std::string percent(double share) { return std::isfinite(share) ? fmt::format("{:.0f}%", share * 100) : "-"; }
 // Small ones with a digit that says something: naive loops reach tenths of a percent.
 std::string share_text(double share) {
@@ -56,7 +58,7 @@ void limits(const GemmResult& result, std::string& text) {
     for (const char* title : {"threads", "GFLOP/s", "+-"}) table.add_column(title, Align::kRight);
     for (const Peak& peak : result.peaks) {
       table.add_row({std::string(name_of(peak.precision)), peak.isa, std::to_string(peak.threads),
-                     digits(peak.gflops, peak.spread), percent(peak.spread / 2)});
+                     digits(peak.gflops, peak.spread), spread_text(peak.spread)});
     }
     text += table.to_text();
   }
@@ -92,9 +94,8 @@ void ladder(const GemmResult& result, const RungResult& first, std::string& text
       note += fmt::format("{}error {:.2g}%", note.empty() ? "" : "; ", row.relative_error * 100);
     }
     table.add_row({row.title, std::string(name_of(row.precision)), std::to_string(row.threads),
-                   time_text(row.median_s, row.spread), row.samples > 1 ? percent(row.spread / 2) : "?",
-                   digits(row.gflops, row.spread), share_text(row.peak_share), speedup_text(row.speedup), row.kernel,
-                   note});
+                   time_text(row.median_s, row.spread), spread_text(row.spread), digits(row.gflops, row.spread),
+                   share_text(row.peak_share), speedup_text(row.speedup), row.kernel, note});
   }
   text += table.to_text();
 }
@@ -136,8 +137,8 @@ void advice(const GemmResult& result, std::string& text) {
   if (result.advice.empty()) return;
   text += "\nadvice, each measured before and after, in turns\n";
   for (const Advice& each : result.advice) {
-    text += fmt::format("  This takes {}; a faster option exists: {}, measured {} ({} -> {} GFLOP/s, {}){}\n",
-                        time_text(operations(each.shape) / each.before_gflops / 1e9, 0), each.change,
+    text += fmt::format("  {} takes {}; a faster option exists: {}, measured {} ({} -> {} GFLOP/s, {}){}\n",
+                        each.subject, time_text(operations(each.shape) / each.before_gflops / 1e9, 0), each.change,
                         speedup_text(each.gain), digits(each.before_gflops, 0), digits(each.after_gflops, 0),
                         problem_text(each.shape, each.conv), each.cost.empty() ? "" : "; " + each.cost);
   }

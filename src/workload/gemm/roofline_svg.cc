@@ -84,7 +84,10 @@ class Panel {
     std::set<std::pair<Precision, int>> drawn;
     std::vector<std::pair<double, std::string>> names;
     int most = 1;
-    for (const Peak& peak : result_.peaks) most = std::max(most, peak.device == "cpu" ? peak.threads : 1);
+    for (const Peak& peak : result_.peaks) {
+      if (peak.device == "cpu" && !result_.oversubscribed(peak.device, peak.threads))
+        most = std::max(most, peak.threads);
+    }
     for (const Peak& peak : result_.peaks) {
       if (peak.device != "cpu" || (peak.threads != 1 && peak.threads != most)) continue;
       if (!drawn.emplace(peak.precision, peak.threads).second) continue;

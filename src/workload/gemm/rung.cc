@@ -45,6 +45,15 @@ const Rung* find_rung(std::string_view name) {
   return nullptr;
 }
 
+std::vector<Precision> rung_precisions() {
+  std::vector<Precision> found;
+  for (const Precision precision : precisions()) {
+    const auto has = [precision](const Rung& rung) { return rung.precision == precision; };
+    if (std::any_of(all_rungs().begin(), all_rungs().end(), has)) found.push_back(precision);
+  }
+  return found;
+}
+
 Result<std::vector<const Rung*>> select_rungs(const std::string& patterns) {
   std::vector<const Rung*> from;
   for (const Rung& rung : all_rungs()) from.push_back(&rung);

@@ -76,6 +76,8 @@ struct Rung {
 // In the order of the ladder.
 const std::vector<Rung>& all_rungs();
 const Rung* find_rung(std::string_view name);
+// Those that some rung has, in the order of precisions().
+std::vector<Precision> rung_precisions();
 // Names or patterns with * ("openblas", "onednn*", "naive*,eigen"). Errors: "bad-usage" with the nearest names.
 Result<std::vector<const Rung*>> select_rungs(const std::string& patterns);
 // The same among others, in their order.

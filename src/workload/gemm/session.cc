@@ -140,7 +140,7 @@ void add_peak(const Measurement& measured, GemmResult& result) {
   for (Peak& known : result.peaks) {
     if (known.isa != peak.isa || known.precision != peak.precision || known.threads != peak.threads) continue;
     known.gflops = std::max(known.gflops, peak.gflops);
-    known.spread = std::max(known.spread, peak.spread);
+    known.spread = std::fmax(known.spread, peak.spread);  // of shapes where it is known
     return;
   }
   result.peaks.push_back(peak);
@@ -186,9 +186,11 @@ void add_rung(const Part& part, const Problem& problem, const Measurement& measu
 void relate(GemmResult& result) {
   for (RungResult& row : result.rungs) {
     if (std::isnan(row.gflops)) continue;
-    row.peak_gflops = result.peak(row.device, row.precision, row.threads);
-    row.peak_share = row.gflops / row.peak_gflops;
-    if (!row.isa.empty()) row.isa_share = row.gflops / result.peak(row.device, row.precision, row.threads, row.isa);
+    if (!result.oversubscribed(row.device, row.threads)) {
+      row.peak_gflops = result.peak(row.device, row.precision, row.threads);
+      row.peak_share = row.gflops / row.peak_gflops;
+      if (!row.isa.empty()) row.isa_share = row.gflops / result.peak(row.device, row.precision, row.threads, row.isa);
+    }
     const auto first = std::find_if(result.rungs.begin(), result.rungs.end(), [&row](const RungResult& other) {
       return same_problem(other, row) && !std::isnan(other.median_s);
     });
@@ -201,11 +203,22 @@ void relate(GemmResult& result) {
   }
 }
 
+void warn_of_threads(const std::vector<Part>& parts, GemmResult& result) {
+  std::set<int> too_many;
+  for (const Part& part : parts) {
+    if (result.oversubscribed(part.rung->device, part.threads)) too_many.insert(part.threads);
+  }
+  for (const int threads : too_many) {
+    result.warnings.push_back(std::to_string(threads) + " threads: more threads than cores (" +
+                              std::to_string(result.cores) +
+                              "): peaks and times of that row mean little, and no share of a peak is given");
+  }
+}
+
 void look_at_noise(GemmResult& result) {
   for (const Peak& peak : result.peaks) {
     if (peak.precision == Precision::kFp32 && peak.threads == 1) {
-      result.noise.peak_spread =
-          std::isnan(result.noise.peak_spread) ? peak.spread : std::max(result.noise.peak_spread, peak.spread);
+      result.noise.peak_spread = std::fmax(result.noise.peak_spread, peak.spread);
     }
   }
   std::vector<double> on_cpu;
@@ -233,6 +246,10 @@ void look_at_noise(GemmResult& result) {
 }
 
 }  // namespace
+
+bool GemmResult::oversubscribed(const std::string& device, int threads) const {
+  return device == "cpu" && threads > cores;
+}
 
 double GemmResult::peak(const std::string& device, Precision precision, int threads, const std::string& isa) const {
   double widest = kUnknown;
@@ -278,8 +295,10 @@ Result<GemmResult> run_gemm(const GemmRequest& request) {
     const double needed = memory_needed(request, shape);
     if (needed > 0.8 * free) {
       return Error{"too-large",
-                   (conv ? "the convolution " : "the product ") + problem_text(shape, conv) + " by " +
-                       std::to_string(parts.size()) + " workers needs about " + human_bytes(needed) + " of memory; " +
+                   (shape.m == shape.n && shape.n == shape.k ? "N = " : "M x N x K = ") + to_text(shape) +
+                       " needs about " + human_bytes(needed) + " of memory: " +
+                       (parts.size() == 1 ? "one worker" : std::to_string(parts.size()) + " workers, each") +
+                       " with the three matrices and their packed copies, and the reference of the check; " +
                        human_bytes(free) + " are free",
                    "--n, --shape", "a smaller shape, or fewer rungs (--rungs)"};
     }
@@ -291,6 +310,7 @@ Result<GemmResult> run_gemm(const GemmRequest& request) {
   result.cores = online_cores();
   result.isas = cpu_isas();
   result.seed = request.seed;
+  warn_of_threads(parts, result);
   result.noise.load_average = load_average();
   const CpuTicks before = cpu_ticks();
   for (const Problem& problem : problems) {

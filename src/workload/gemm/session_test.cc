@@ -39,7 +39,7 @@ TEST(Session, MeasuresLimitsAndRungs) {
     EXPECT_TRUE(row.correct) << row.name;
     EXPECT_GT(row.gflops, 0);
     EXPECT_NEAR(row.gflops * 1e9 * row.median_s, 2.0 * 40 * 30 * 50, 1);
-    if (!peak_loops().empty()) {
+    if (!peak_loops().empty() && row.threads <= online_cores()) {
       EXPECT_GT(row.peak_share, 0) << row.name;
     }
   }
@@ -52,6 +52,23 @@ TEST(Session, MeasuresLimitsAndRungs) {
   const auto picture = roofline_svg(*result);
   ASSERT_TRUE(picture) << picture.error().message;
   EXPECT_THAT(*picture, HasSubstr("naive ijk, -O1: "));
+}
+
+TEST(Session, MoreThreadsThanCoresHaveNoShareOfAPeak) {
+  GemmRequest request = small_request("onednn");
+  request.threads = {1, online_cores() + 1};
+  const auto result = run_gemm(request);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(result->warnings, testing::Contains(HasSubstr("more threads than cores")));
+  ASSERT_EQ(result->rungs.size(), 2u);
+  EXPECT_EQ(std::isnan(result->rungs[0].peak_share), peak_loops().empty());
+  EXPECT_GT(result->rungs[1].gflops, 0);
+  EXPECT_TRUE(std::isnan(result->rungs[1].peak_share));
+  EXPECT_TRUE(std::isnan(result->rungs[1].peak_gflops));
+  request.threads = {1};
+  const auto quiet = run_gemm(request);
+  ASSERT_TRUE(quiet);
+  EXPECT_THAT(quiet->warnings, testing::Not(testing::Contains(HasSubstr("more threads than cores"))));
 }
 
 TEST(Session, SkippedRungsCarryTheirReason) {
@@ -72,6 +89,7 @@ TEST(Session, RefusesWhatDoesNotFit) {
   const auto result = run_gemm(request);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, "too-large");
+  EXPECT_THAT(result.error().message, HasSubstr(" workers, each with the three matrices and their packed copies"));
   request.rungs = *select_rungs("naive*");
   request.precisions = {Precision::kTf32};
   EXPECT_EQ(run_gemm(request).error().code, "bad-usage");
