@@ -94,7 +94,7 @@ class EndToEndTable {
 TextTable operator_columns() {
   TextTable table;
   for (const char* name : {"device", "kind", "models from"}) table.add_column(name, TextTable::Align::kLeft);
-  for (const char* name : {"n", "mean abs. %", "median %", "inside 90% interval", "roofline mean abs. %"}) {
+  for (const char* name : {"n", "mean abs. %", "median signed %", "inside 90% interval", "roofline mean abs. %"}) {
     table.add_column(name, TextTable::Align::kRight);
   }
   return table;
@@ -174,7 +174,7 @@ Result<GpuBundle> fit_neusight(const NeusightData& data, const DeviceCatalogue& 
   bundle.card.emplace_back(
       "From: ops_train of NeuSight's published measurements (Lee, Phanishayee, Mahajan, ASPLOS 2025; MIT licence, "
       "Copyright (c) 2025 Georgia Institute of Technology and Microsoft Corporation). Its test rows and model times "
-      "were not used.");
+      "were not fitted to; the form was found with their scores in sight.");
   bundle.card.emplace_back("Devices' facts: data/devices/devices.json.");
   bundle.card.emplace_back("Made by: perfcast_neusight_reproduction FOLDER --write-bundle FILE.");
   bundle.card.emplace_back(
