@@ -27,7 +27,7 @@ Advice advise(std::string kind, std::string change, const RungResult& before, co
 
 class Ladder {
  public:
-  Ladder(const GemmResult& result, const Shape& shape) {
+  Ladder(const GemmResult& result, const Shape& shape) : cores_(result.cores) {
     for (const RungResult& row : result.rungs) {
       if (row.shape == shape && row.device == "cpu" && !std::isnan(row.gflops)) rows_.push_back(&row);
     }
@@ -39,8 +39,11 @@ class Ladder {
     return nullptr;
   }
   const std::vector<const RungResult*>& rows() const { return rows_; }
+  // Rows of more threads than cores say little: of them only fewer threads are advised.
+  bool has_cores_for(const RungResult& row) const { return row.threads <= cores_; }
 
  private:
+  int cores_;
   std::vector<const RungResult*> rows_;
 };
 
@@ -80,6 +83,7 @@ void thread_advice(const Ladder& ladder, std::vector<Advice>& advice) {
 // bf16 and int8 have B packed before the clock runs, so fp32 is compared in the same way where that rung ran.
 void precision_advice(const Ladder& ladder, std::vector<Advice>& advice) {
   for (const RungResult* before : ladder.rows()) {
+    if (!ladder.has_cores_for(*before)) continue;
     const bool packed = before->name == "onednn-packed";
     if (!packed && (before->name != "onednn" || ladder.find("onednn-packed", before->threads) != nullptr)) continue;
     for (const char* name : {"onednn-bf16", "onednn-int8"}) {
@@ -103,7 +107,7 @@ void library_advice(const Ladder& ladder, std::vector<Advice>& advice) {
   for (const char* called : {"openblas", "blis", "numpy", "eigen"}) {
     std::optional<Advice> widest;
     for (const RungResult* before : ladder.rows()) {
-      if (before->name != called) continue;
+      if (before->name != called || !ladder.has_cores_for(*before)) continue;
       const RungResult* best = before;
       for (const char* name : {"numpy", "torch", "openblas", "blis", "eigen", "onednn"}) {
         const RungResult* after = ladder.find(name, before->threads);
@@ -246,6 +250,7 @@ std::vector<Advice> advice_from_ladder(const GemmResult& result) {
 Status find_advice(const GemmRequest& request, GemmResult& result) {
   const Ladder ladder(result, largest_shape(result));
   for (const RungResult* row : ladder.rows()) {
+    if (!ladder.has_cores_for(*row)) continue;
     std::vector<EnvironmentChoice> choices;
     if (row->threads == 1) choices = kernel_choices(row->name, result.isas);
     const bool open_mp = row->name == "onednn" || row->name == "torch";
