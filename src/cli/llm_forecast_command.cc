@@ -83,7 +83,7 @@ Result<SweepGrid> grid_of(const LlmConfig& config, const ForecastArguments& argu
 // DEVICE=VALUE of one device, or VALUE of all; later ones win.
 Status take_values(const std::vector<std::string>& given, const char* option, const DeviceProvider& provider,
                    std::vector<ForecastDevice>& devices, double DeviceTerms::*field) {
-  for (const std::string& text : given) {
+  for (const std::string& text : list_of(given)) {
     const size_t equals = text.rfind('=');
     const std::string number = equals == std::string::npos ? text : text.substr(equals + 1);
     const auto value = parse_number(trim(number));
@@ -237,6 +237,9 @@ int run_forecast(const CommandContext& context, const ForecastArguments& argumen
   if (!arguments.svg.empty()) {
     if (arguments.svg == common.output) {
       return report_error({"bad-usage", "the picture and the table go to one place", "--svg", "another file"}, common);
+    }
+    if (report->grid.sequences.size() > 1 && !common.quiet) {
+      std::fprintf(stderr, "note: the picture has the shortest prompt alone\n");
     }
     const auto picture = pareto_svg(*report);
     if (!picture) return report_error(picture.error(), common);

@@ -85,10 +85,12 @@ void read_peaks(JsonReader& in, DeviceFacts& device) {
     return;
   }
   for (const auto& [key, value] : peaks->items()) {
-    const auto* const mode = std::find(kModes.begin(), kModes.end(), key);
+    // fp16 and bf16 run on the same units.
+    const bool is_half = key == "fp16" || key == "bf16";
+    const auto* const mode = std::find(kModes.begin(), kModes.end(), is_half ? std::string("half") : key);
     const std::string path = "peak_flops." + printable(key.substr(0, 60));
     if (mode == kModes.end()) {
-      in.complain(path, "an unknown mode", "one of fp32, tf32, half, fp8, int8");
+      in.complain(path, "an unknown mode", "one of fp32, tf32, half (or fp16, bf16), fp8, int8");
     } else if (!value.is_number()) {
       in.complain(path, "no number", "FLOP/s");
     } else {
