@@ -81,7 +81,7 @@ TEST(LearnedDevices, FewRowsStreamTheirWeights) {
   EXPECT_NEAR(seconds(1, values / 2), (values / 2 + 4 * 2 * 8192) / (500e9 * 0.8), 1e-9);  // packed in four bits
   EXPECT_TRUE(std::isfinite((*model)->product({1, 1, 8192, 8192, true}, MathMode::kFp32, 4 * values).log_error));
   // No step where the tiles take over.
-  for (double rows = 17; rows < 64; ++rows) EXPECT_LT(seconds(rows + 1, 4 * values), 1.2 * seconds(rows, 4 * values));
+  for (int rows = 17; rows < 64; ++rows) EXPECT_LT(seconds(rows + 1, 4 * values), 1.2 * seconds(rows, 4 * values));
   EXPECT_LT(seconds(64, 4 * values), 1.2 * seconds(63, 4 * values));
 }
 
