@@ -25,20 +25,6 @@ constexpr std::array kParts = {Parts{1}, Parts{2}, Parts{4}, Parts{8}};
 // After how long a load the clock has fallen half of the way.
 constexpr double kPowerSeconds = 5e-4;
 
-double bytes_of_input(MathMode mode) {
-  switch (mode) {
-    case MathMode::kFp32:
-    case MathMode::kTf32:
-      return 4;
-    case MathMode::kHalf:
-      return 2;
-    case MathMode::kFp8:
-    case MathMode::kInt8:
-      return 1;
-  }
-  return 2;
-}
-
 double bytes_of_output(MathMode mode) { return mode == MathMode::kFp32 || mode == MathMode::kTf32 ? 4 : 2; }
 
 double values_moved(VectorKind kind) { return kind == VectorKind::kBinary ? 3 : 2; }
@@ -157,7 +143,7 @@ OperatorTime HalfPrecisionModel::product(const ProductShape& shape, MathMode mod
   const double peak = device_.peak(mode);
   if (std::isnan(peak)) return {DeviceFacts::kUnknown, 0, Bound::kCompute};
   if (!(shape.batch > 0 && shape.m > 0 && shape.k > 0 && shape.n > 0)) return {};
-  const double input = bytes_of_input(mode);
+  const double input = activation_bytes(mode);
   const double right_values = shape.batch * shape.k * shape.n;
   const double right = shape.weights ? weight_bytes : right_values * input;
   const double right_value = right / right_values;  // bytes; packed weights take less than one of the mode

@@ -20,4 +20,18 @@ std::string_view name_of(Bound bound) {
   return "";
 }
 
+double activation_bytes(MathMode mode) {
+  switch (mode) {
+    case MathMode::kFp32:
+    case MathMode::kTf32:
+      return 4;
+    case MathMode::kHalf:
+      return 2;
+    case MathMode::kFp8:
+    case MathMode::kInt8:
+      return 1;
+  }
+  return 4;
+}
+
 }  // namespace perfcast

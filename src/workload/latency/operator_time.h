@@ -26,6 +26,9 @@ struct VectorShape {
 enum class Bound : uint8_t { kLaunch, kCompute, kCache, kMemory, kLink, kStart };
 std::string_view name_of(Bound bound);
 
+// Of one value that enters a product in this mode.
+double activation_bytes(MathMode mode);
+
 struct OperatorTime {
   double seconds = 0;         // on the device, without its launch; never below the roofline
   double launch_seconds = 0;  // what a launch adds where nothing hides it

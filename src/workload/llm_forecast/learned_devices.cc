@@ -9,6 +9,7 @@
 
 #include "workload/latency/kin.h"
 #include "workload/llm_forecast/roofline_model.h"
+#include "workload/llm_forecast/step_time.h"
 
 namespace perfcast {
 namespace {
@@ -26,21 +27,6 @@ constexpr double kStreamedCompute = 0.5;  // of the peak
 constexpr double kEnoughRuns = 4, kShortestRun_s = 20e-6;
 constexpr const char* kMeasuredVendor = "NVIDIA";  // of all devices whose products were measured
 constexpr double kSameFact = 0.02;                 // two statements of one fact
-
-MathMode mode_of(Precision precision) {
-  switch (precision) {
-    case Precision::kFp32:
-      return MathMode::kFp32;
-    case Precision::kTf32:
-      return MathMode::kTf32;
-    case Precision::kFp8:
-      return MathMode::kFp8;
-    case Precision::kInt8:
-      return MathMode::kInt8;
-    default:
-      return MathMode::kHalf;
-  }
-}
 
 bool runs_on_gpu_models(const DeviceFacts& device) { return device.kind == DeviceKind::kGpu; }
 

@@ -5,20 +5,6 @@
 
 namespace perfcast {
 
-double activation_bytes(MathMode mode) {
-  switch (mode) {
-    case MathMode::kFp32:
-    case MathMode::kTf32:
-      return 4;
-    case MathMode::kHalf:
-      return 2;
-    case MathMode::kFp8:
-    case MathMode::kInt8:
-      return 1;
-  }
-  return 4;
-}
-
 double passes_of(VectorKind kind) { return kind == VectorKind::kBinary ? 3 : 2; }
 
 double shortest_kernel_s(DeviceKind kind) { return kind == DeviceKind::kCpu ? 1e-6 : 2e-6; }

@@ -39,8 +39,7 @@ class RooflineModel : public LatencyModel {
   double shortest_s_, launch_s_;
 };
 
-// Bytes of an activation in this mode, and how often a vector operator passes over memory.
-double activation_bytes(MathMode mode);
+// How often a vector operator passes over memory.
 double passes_of(VectorKind kind);
 // The shortest time of a kernel, and what its launch costs the host: GPUs and TPUs 2 and 5 microseconds, CPUs 1 and 0.
 double shortest_kernel_s(DeviceKind kind);

@@ -11,21 +11,6 @@ namespace {
 
 double real(int64_t value) { return static_cast<double>(value); }
 
-MathMode mode_of(Precision precision) {
-  switch (precision) {
-    case Precision::kFp32:
-      return MathMode::kFp32;
-    case Precision::kTf32:
-      return MathMode::kTf32;
-    case Precision::kFp8:
-      return MathMode::kFp8;
-    case Precision::kInt8:
-      return MathMode::kInt8;
-    default:
-      return MathMode::kHalf;  // block formats are unpacked to it; they never decide
-  }
-}
-
 // The mode itself, or the next wider one that the device has.
 Result<MathMode> mode_on(const LatencyModel& model, MathMode wanted) {
   if (model.supports(wanted)) return wanted;
@@ -108,6 +93,21 @@ Bound StepTime::bound() const {
     for (size_t i = 0; i < kBounds; ++i) sums[i] += by_bound[i];
   }
   return static_cast<Bound>(std::max_element(sums.begin(), sums.end()) - sums.begin());
+}
+
+MathMode mode_of(Precision precision) {
+  switch (precision) {
+    case Precision::kFp32:
+      return MathMode::kFp32;
+    case Precision::kTf32:
+      return MathMode::kTf32;
+    case Precision::kFp8:
+      return MathMode::kFp8;
+    case Precision::kInt8:
+      return MathMode::kInt8;
+    default:
+      return MathMode::kHalf;  // block formats are unpacked to it; they never decide
+  }
 }
 
 Result<MathModes> math_modes(const LatencyModel& model, const LlmWorkload& workload) {

@@ -79,6 +79,9 @@ struct StepTime {
   double upper_s(double z) const { return seconds * std::exp(z * log_sd); }
 };
 
+// In which mode values of a format are multiplied; block formats are unpacked to half precision.
+MathMode mode_of(Precision precision);
+
 // How products are computed: in the wider of the formats of weights and activations (weights in a block format: in
 // that of activations), and where the device has no units for it in the next wider one that it has. Attention in half
 // precision where activations have 8 bits. "unsupported-precision" where the device has none.
