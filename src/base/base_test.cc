@@ -36,6 +36,13 @@ TEST(Statistics, BinomialIntervalMatchesClopperPearson) {
   EXPECT_EQ(binomial_interval(5, 5, 0.95).second, 1);
 }
 
+TEST(Statistics, StudentQuantileIsExactFromOneDegreeOfFreedomOn) {
+  EXPECT_NEAR(student_quantile(0.975, 1), 12.7062047, 1e-6);
+  EXPECT_NEAR(student_quantile(0.975, 2), 4.3026527, 1e-6);
+  EXPECT_NEAR(student_quantile(0.975, 30), 2.0422725, 1e-6);
+  EXPECT_NEAR(student_quantile(0.025, 5), -2.5705818, 1e-6);
+}
+
 TEST(Statistics, KendallTau) {
   const std::vector<double> a = {1, 2, 3, 4};
   EXPECT_DOUBLE_EQ(kendall_tau(a, std::vector<double>{1, 2, 3, 4}), 1);

@@ -8,11 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json_fwd.h"
 #include "base/result.h"
 
 namespace perfcast {
-
-using Json = nlohmann::ordered_json;
 
 // Parses one document. Errors name `source`, line and column. Nesting deeper than 64 is refused.
 Result<Json> parse_json(std::string_view text, const std::string& source);

@@ -13,13 +13,29 @@
 
 namespace perfcast {
 
+// What an error means to whoever gets it: codes are for people and tests, kinds steer control flow and exit statuses.
+enum class ErrorKind {
+  kData,         // a file, a table, a model: the input can't be used
+  kUsage,        // what was asked for is no such thing: options, names on the command line
+  kEnvironment,  // this machine lacks something: a tool, a permission, memory, room on the disk
+  kInterrupted,  // a person or a signal ended it
+  kInfeasible,   // understood, and impossible: no plan meets the objective
+};
+
 // What was wrong, where, what would be valid, and how to mend it.
 struct Error {
   std::string code;      // stable, machine-readable, kebab-case: "file-not-found", "bad-json", "bad-usage", ...
   std::string message;   // one sentence: what was found and why it can't be used
   std::string where;     // file:line, JSON path, option name; empty where there is none
   std::string expected;  // what would be valid, or what to do
+  ErrorKind kind = ErrorKind::kData;
 };
+
+Error usage_error(std::string code, std::string message, std::string where, std::string expected);
+Error environment_error(std::string code, std::string message, std::string where, std::string expected);
+Error infeasible_error(std::string code, std::string message, std::string where, std::string expected);
+// Code "interrupted".
+Error interrupted_error(std::string message, std::string where = "", std::string expected = "");
 
 // "message\n  where: ...\n  expected: ..." for a person.
 std::string to_text(const Error& error);

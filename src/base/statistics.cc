@@ -1,6 +1,8 @@
 #include "base/statistics.h"
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <boost/math/special_functions/beta.hpp>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -9,33 +11,6 @@ namespace perfcast {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-// P(X <= k) for X ~ Binomial(n, p), summed in log space.
-double binomial_cdf(int64_t k, int64_t n, double p) {
-  if (k < 0) return 0;
-  if (k >= n) return 1;
-  if (p <= 0) return 1;
-  if (p >= 1) return 0;
-  double total = 0;
-  const double nd = static_cast<double>(n);
-  for (int64_t i = 0; i <= k; ++i) {
-    const double id = static_cast<double>(i);
-    total += std::exp(std::lgamma(nd + 1) - std::lgamma(id + 1) - std::lgamma(nd - id + 1) + id * std::log(p) +
-                      (nd - id) * std::log1p(-p));
-  }
-  return std::min(total, 1.0);
-}
-
-template <typename F>
-double bisect(F above) {  // smallest p in [0, 1] with above(p)
-  double low = 0;
-  double high = 1;
-  for (int i = 0; i < 60; ++i) {
-    const double middle = (low + high) / 2;
-    (above(middle) ? high : low) = middle;
-  }
-  return (low + high) / 2;
-}
 
 }  // namespace
 
@@ -78,12 +53,17 @@ double robust_deviation(std::vector<double> values) {
 std::pair<double, double> binomial_interval(int64_t successes, int64_t trials, double confidence) {
   if (trials <= 0) return {0, 1};
   const double tail = (1 - confidence) / 2;
-  // Clopper & Pearson (1934): the proportions at which the observed count would be in either tail.
-  const double lower =
-      successes == 0 ? 0 : bisect([&](double p) { return 1 - binomial_cdf(successes - 1, trials, p) >= tail; });
-  const double upper =
-      successes == trials ? 1 : bisect([&](double p) { return binomial_cdf(successes, trials, p) <= tail; });
+  // Clopper & Pearson (1934): the proportions at which the observed count would be in either tail, by quantiles of the
+  // beta distribution.
+  const auto hits = static_cast<double>(successes);
+  const auto misses = static_cast<double>(trials - successes);
+  const double lower = successes == 0 ? 0 : boost::math::ibeta_inv(hits, misses + 1, tail);
+  const double upper = successes == trials ? 1 : boost::math::ibeta_inv(hits + 1, misses, 1 - tail);
   return {lower, upper};
+}
+
+double student_quantile(double probability, double degrees_of_freedom) {
+  return boost::math::quantile(boost::math::students_t(degrees_of_freedom), probability);
 }
 
 double kendall_tau(std::span<const double> a, std::span<const double> b) {

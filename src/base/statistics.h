@@ -19,6 +19,9 @@ double robust_deviation(std::vector<double> values);
 // Exact (Clopper-Pearson) two-sided interval of a binomial proportion; confidence in (0, 1).
 std::pair<double, double> binomial_interval(int64_t successes, int64_t trials, double confidence);
 
+// Quantile of Student's t; probability in (0, 1), degrees of freedom > 0.
+double student_quantile(double probability, double degrees_of_freedom);
+
 // Kendall's tau-b; NaN where one side is constant.
 double kendall_tau(std::span<const double> a, std::span<const double> b);
 

@@ -97,8 +97,6 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
   return text;
 }
 
-bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
-
 std::string nearest_names(std::string_view name, const std::vector<std::string>& names, size_t at_most) {
   std::vector<std::pair<size_t, std::string>> ranked;
   const std::string wanted = lower_case(name);

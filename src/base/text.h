@@ -27,7 +27,6 @@ std::vector<std::string> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);
 std::string lower_case(std::string_view text);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
-bool starts_with(std::string_view text, std::string_view prefix);
 
 // Up to `at_most` of `names` nearest to `name` by edit distance, joined by ", ".
 std::string nearest_names(std::string_view name, const std::vector<std::string>& names, size_t at_most = 5);

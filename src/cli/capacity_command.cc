@@ -10,16 +10,17 @@
 #include <vector>
 
 #include "base/csv.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/schedule_inputs.h"
 #include "cli/table_options.h"
-#include "collect/duration.h"
-#include "schedule/capacity.h"
-#include "schedule/capacity_report.h"
-#include "schedule/demand.h"
-#include "schedule/job_mix.h"
-#include "schedule/policy_comparison.h"
+#include "collect/process/duration.h"
+#include "schedule/capacity/capacity.h"
+#include "schedule/capacity/demand.h"
+#include "schedule/compare/policy_comparison.h"
+#include "schedule/report/capacity_report.h"
+#include "schedule/traces/job_mix.h"
 
 namespace perfcast {
 namespace {
@@ -59,15 +60,15 @@ Result<ServiceObjective> parse_objective(const std::string& text) {
       if (duration_s) value = *duration_s;
     }
     if (!value) {
-      return Error{"bad-usage", "'" + printable(target) + "' is no target of " + name, "--objective",
-                   name + (info(metric).is_time    ? "=60s, 2m, 500ms, 1h, or seconds"
-                           : info(metric).at_least ? "=0.99"
-                                                   : "=5")};
+      return usage_error("bad-usage", "'" + printable(target) + "' is no target of " + name, "--objective",
+                         name + (info(metric).is_time    ? "=60s, 2m, 500ms, 1h, or seconds"
+                                 : info(metric).at_least ? "=0.99"
+                                                         : "=5"));
     }
     return service_objective(info(metric).name, *value);
   }
-  return Error{"bad-usage", "'" + printable(name) + "' is no objective", "--objective",
-               "NAME=TARGET, of " + nearest_names(name, names, names.size())};
+  return usage_error("bad-usage", "'" + printable(name) + "' is no objective", "--objective",
+                     "NAME=TARGET, of " + nearest_names(name, names, names.size()));
 }
 
 Result<Policy> parse_policy(const std::string& name) {
@@ -76,8 +77,8 @@ Result<Policy> parse_policy(const std::string& name) {
   if (policy) return *policy;
   std::vector<std::string> names;
   for (const PolicyInfo& each : policies()) names.emplace_back(each.name);
-  return Error{"bad-usage", "policy " + name + " preempts jobs, and plans are made for those that don't", "--policy",
-               "one of: " + join(names, ", ")};
+  return usage_error("bad-usage", "policy " + name + " preempts jobs, and plans are made for those that don't",
+                     "--policy", "one of: " + join(names, ", "));
 }
 
 // "none" turns a list off.
@@ -116,8 +117,8 @@ Result<CapacityRequest> request_of(const CapacityArguments& arguments) {
   request.simulation.kill_at_limit = !arguments.no_kill;
   if (arguments.budget) request.budget_per_hour = *arguments.budget;
   if (arguments.inputs.mix && !arguments.inputs.load && !arguments.inputs.jobs_per_hour) {
-    return Error{"bad-usage", "nothing says how fast the jobs come", "--jobs-per-hour",
-                 "--jobs-per-hour R, or --load L: so much of what the cluster as given could carry at most"};
+    return usage_error("bad-usage", "nothing says how fast the jobs come", "--jobs-per-hour",
+                       "--jobs-per-hour R, or --load L: so much of what the cluster as given could carry at most");
   }
   return request;
 }

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "model/fit_checkpoint.h"
+#include "model/fit/fit_checkpoint.h"
 
 namespace perfcast {
 

@@ -8,21 +8,20 @@
 #include <memory>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/collect_table.h"
 #include "cli/command.h"
-#include "collect/host_facts.h"
-#include "collect/interrupt.h"
-#include "collect/slurm_campaign.h"
-#include "collect/suite_corpus.h"
-#include "collect/suite_runner.h"
-#include "collect/temp_folder.h"
-#include "corpus/store.h"
+#include "collect/native/host_facts.h"
+#include "collect/process/interrupt.h"
+#include "collect/process/temp_folder.h"
+#include "collect/suite/slurm_campaign.h"
+#include "collect/suite/suite_corpus.h"
+#include "collect/suite/suite_runner.h"
+#include "corpus/store/store.h"
 
 namespace perfcast {
 namespace {
-
-constexpr int kExitBySignal = 128;
 
 struct CollectArguments {
   std::string suite, profiles, stress_ng, harness, slurm, campaign;
@@ -83,7 +82,7 @@ int write_collected(const Suite& suite, const std::vector<CollectedProgram>& pro
 }
 
 int refuse(const std::string& message, const std::string& expected, const CommonOptions& common) {
-  return report_error({"bad-usage", message, "", expected}, common);
+  return report_error(usage_error("bad-usage", message, "", expected), common);
 }
 
 // What each task of a campaign runs, without what belongs to the task alone.
@@ -108,7 +107,7 @@ Status wait_or_interrupt(double seconds) {
   pollfd descriptor{InterruptGuard::descriptor(), POLLIN, 0};
   poll(&descriptor, 1, static_cast<int>(1000 * seconds));
   if (interrupting_signal() == 0) return {};
-  return Error{"interrupted", "interrupted; the tasks go on in Slurm", "", "the same command again: it goes on, too"};
+  return interrupted_error("interrupted; the tasks go on in Slurm", "", "the same command again: it goes on, too");
 }
 
 int run_campaign(const Suite& suite, const CollectArguments& arguments, const CommonOptions& common) {
@@ -152,8 +151,7 @@ int run_campaign(const Suite& suite, const CollectArguments& arguments, const Co
     return campaign.run(merge, [&](const std::string& text) { line.show(text); });
   }();
   if (!rows) {
-    const int code = report_error(rows.error(), common);
-    return rows.error().code == "interrupted" ? kExitBySignal + interrupting_signal() : code;
+    return report_error(rows.error(), common);
   }
   if (rows->empty()) {
     return refuse("no program of the suite matches --only " + join(arguments.only, " "), "perfcast collect --list",
@@ -230,8 +228,7 @@ int run_collect(const CommandContext& context, const CollectArguments& arguments
         [&](const std::string& text) { line.show(text); });
   }();
   if (!outcomes) {
-    const int code = report_error(outcomes.error(), common);
-    return outcomes.error().code == "interrupted" ? kExitBySignal + interrupting_signal() : code;
+    return report_error(outcomes.error(), common);
   }
   if (arguments.here) {
     const auto known = store->load();

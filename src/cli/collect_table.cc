@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/json.h"
 #include "base/text.h"
 
 namespace perfcast {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "collect/suite.h"
-#include "collect/suite_runner.h"
+#include "base/json_fwd.h"
+#include "collect/suite/suite.h"
+#include "collect/suite/suite_runner.h"
 
 namespace perfcast {
 

@@ -8,7 +8,9 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
+#include "collect/process/interrupt.h"
 
 namespace perfcast {
 
@@ -60,9 +62,8 @@ int report_error(const Error& error, const CommonOptions& options) {
     const std::string text = "perfcast: " + to_text(error) + "\n";
     std::fputs(text.c_str(), stderr);
   }
-  constexpr std::string_view kUsage[] = {"bad-usage",      "unknown-platform", "ambiguous-platform", "unknown-group",
-                                         "unknown-policy", "unknown-device",   "unknown-model",      "unknown-cpu"};
-  return std::find(std::begin(kUsage), std::end(kUsage), error.code) != std::end(kUsage) ? kExitUsage : kExitFailure;
+  if (error.kind == ErrorKind::kInterrupted) return kExitBySignal + interrupting_signal();
+  return error.kind == ErrorKind::kUsage ? kExitUsage : kExitFailure;
 }
 
 int write_result(const std::string& text, const CommonOptions& options) {

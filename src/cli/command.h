@@ -8,15 +8,17 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "base/result.h"
 
 namespace perfcast {
 
-// Exit codes, fixed: 0 done (also when out of distribution), 1 failure, 2 bad usage.
+// Exit codes, fixed: 0 done (also when out of distribution), 1 failure, 2 bad usage, 128 + the signal's number where a
+// signal ended it.
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
+inline constexpr int kExitBySignal = 128;
 
 // Options that mean the same under every verb; add_common_options() gives them to a verb.
 struct CommonOptions {
@@ -43,8 +45,8 @@ void add_common_options(CLI::App& verb, CommandContext& context);
 // $PERFCAST_SHARE overrides. `name` such as "bundles/cloud-cpus.pcb" or "suites/cloud.json".
 std::string shipped_file(const std::string& name);
 
-// Prints the error for a person on stderr, or as perfcast.error/1 on stdout under --json, and gives the exit code:
-// 2 for "bad-usage" and for platforms, groups or policies that were named and aren't there, 1 for all others.
+// Prints the error for a person on stderr, or as perfcast.error/1 on stdout under --json, and gives the exit code that
+// follows from its kind.
 int report_error(const Error& error, const CommonOptions& options);
 
 // Writes a verb's result to --output.

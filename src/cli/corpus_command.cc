@@ -2,10 +2,11 @@
 #include <memory>
 #include <string>
 
+#include "base/json.h"
 #include "cli/command.h"
-#include "corpus/quality_report.h"
-#include "corpus/store.h"
-#include "corpus/table_writer.h"
+#include "corpus/quality/quality_report.h"
+#include "corpus/quality/table_writer.h"
+#include "corpus/store/store.h"
 
 namespace perfcast {
 namespace {
@@ -61,7 +62,8 @@ int run_merge(const CommandContext& context, const std::string& other) {
   const CommonOptions& common = context.options;
   std::error_code ignored;
   if (std::filesystem::equivalent(other, common.corpus, ignored)) {
-    return report_error({"bad-usage", "the corpus cannot be merged into itself", other, "another corpus file"}, common);
+    return report_error(
+        usage_error("bad-usage", "the corpus cannot be merged into itself", other, "another corpus file"), common);
   }
   const auto additions = load_corpus(other);
   if (!additions) return report_error(additions.error(), common);

@@ -1,8 +1,9 @@
 // perfcast doctor: what can be measured on this machine, what is missing, and how to get it.
 
+#include "base/json.h"
 #include "cli/command.h"
-#include "collect/doctor.h"
-#include "collect/host_facts.h"
+#include "collect/native/host_facts.h"
+#include "collect/session/doctor.h"
 
 namespace perfcast {
 namespace {

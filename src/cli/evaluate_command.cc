@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/model_settings.h"
 #include "cli/table_options.h"
 #include "evaluate/evaluate.h"
-#include "evaluate/evaluation_report.h"
-#include "evaluate/html_report.h"
+#include "evaluate/report/evaluation_report.h"
+#include "evaluate/report/html_report.h"
 #include "model/predictor.h"
 
 namespace perfcast {
@@ -32,8 +33,8 @@ Status check_report_program(const TrainingTable& table, const std::string& progr
   ids.reserve(table.programs.size());
   for (const Program& candidate : table.programs) ids.push_back(candidate.id);
   if (program.empty() || std::find(ids.begin(), ids.end(), program) != ids.end()) return {};
-  return Error{"bad-usage", "no program is called '" + printable(program) + "'", "--report-program",
-               "for example " + nearest_names(program, ids)};
+  return usage_error("bad-usage", "no program is called '" + printable(program) + "'", "--report-program",
+                     "for example " + nearest_names(program, ids));
 }
 
 // Profiles of one program taken on several platforms, or several times.
@@ -49,12 +50,14 @@ int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
   if (!split) return report_error(split.error(), common);
   for (const std::string& model : list_of(arguments.models)) {
     const auto known = make_predictor(model);
-    if (!known) return report_error({"bad-usage", known.error().message, "--models", known.error().expected}, common);
+    if (!known)
+      return report_error(usage_error("bad-usage", known.error().message, "--models", known.error().expected), common);
   }
   if (!arguments.report.empty() && same_file(arguments.report, common.output)) {
-    return report_error({"bad-usage", "the scores and the report would go to the same place, " + arguments.report,
-                         "--report", "another file"},
-                        common);
+    return report_error(
+        usage_error("bad-usage", "the scores and the report would go to the same place, " + arguments.report,
+                    "--report", "another file"),
+        common);
   }
   EvaluationOptions& options = arguments.options;
   options.split = *split;

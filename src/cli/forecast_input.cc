@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 
 namespace perfcast {
 

@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "corpus/profile.h"
-#include "model/forecaster.h"
+#include "model/forecast/forecaster.h"
 
 namespace perfcast {
 

@@ -10,15 +10,16 @@
 
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "collect/duration.h"
+#include "collect/process/duration.h"
 #include "workload/gemm/conv/conv_report.h"
 #include "workload/gemm/conv/conv_rung.h"
-#include "workload/gemm/cpu_isa.h"
-#include "workload/gemm/report.h"
+#include "workload/gemm/kernel/cpu_isa.h"
+#include "workload/gemm/report/report.h"
+#include "workload/gemm/run/worker.h"
 #include "workload/gemm/session.h"
-#include "workload/gemm/worker.h"
 
 namespace perfcast {
 namespace {
@@ -71,7 +72,7 @@ Result<std::vector<gemm::Shape>> chosen_shapes(const GemmArguments& arguments) {
 
 Status only_for(const char* op, bool given, const char* option) {
   if (!given) return {};
-  return Error{"bad-usage", std::string(option) + " is for --op " + op, option, std::string("--op ") + op};
+  return usage_error("bad-usage", std::string(option) + " is for --op " + op, option, std::string("--op ") + op);
 }
 
 // One of the convolutions was asked for by name, set, or sizes.
@@ -85,7 +86,8 @@ Result<std::vector<gemm::ConvLayer>> chosen_convolutions(const GemmArguments& ar
   }
   for (const std::string& name : arguments.sets) {
     if (name != "resnet") {
-      return Error{"bad-usage", "there is no set of convolutions '" + printable(name) + "'", "--shapes", "resnet"};
+      return usage_error("bad-usage", "there is no set of convolutions '" + printable(name) + "'", "--shapes",
+                         "resnet");
     }
     layers.insert(layers.end(), gemm::resnet50_layers().begin(), gemm::resnet50_layers().end());
   }
@@ -136,8 +138,8 @@ Result<std::vector<int>> chosen_threads(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     const auto number = parse_number(trim(text));
     if (!number || *number < 1 || *number > 1024 || *number != static_cast<int>(*number)) {
-      return Error{"bad-usage", "'" + printable(text) + "' is no number of threads", "--threads",
-                   "whole numbers from 1 to 1024, separated by commas"};
+      return usage_error("bad-usage", "'" + printable(text) + "' is no number of threads", "--threads",
+                         "whole numbers from 1 to 1024, separated by commas");
     }
     threads.push_back(static_cast<int>(*number));
   }
@@ -150,7 +152,7 @@ Result<std::vector<int>> chosen_threads(const std::vector<std::string>& texts) {
 Result<double> positive_duration(const std::string& text, const char* option) {
   auto seconds = parse_duration_s(text, option);
   if (seconds && !(*seconds > 0))
-    return Error{"bad-usage", "'" + printable(text) + "' is no time", option, "2s, 500ms"};
+    return usage_error("bad-usage", "'" + printable(text) + "' is no time", option, "2s, 500ms");
   return seconds;
 }
 
@@ -190,17 +192,17 @@ Status check_svg(const std::string& path) {
   if (path == "-") return {};
   std::error_code problem;
   if (std::filesystem::is_directory(path, problem)) {
-    return Error{"bad-usage", "'" + printable(path) + "' is a folder", "--svg", "the name of a file"};
+    return usage_error("bad-usage", "'" + printable(path) + "' is a folder", "--svg", "the name of a file");
   }
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const std::string folder = parent.empty() ? "." : parent.string();
   if (!std::filesystem::is_directory(folder, problem)) {
-    return Error{"bad-usage", "there is no folder '" + printable(folder) + "'", "--svg",
-                 "a file in an existing folder"};
+    return usage_error("bad-usage", "there is no folder '" + printable(folder) + "'", "--svg",
+                       "a file in an existing folder");
   }
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
-    return Error{"bad-usage", "the folder '" + printable(folder) + "' may not be written", "--svg",
-                 "a file in a folder that you may write"};
+    return usage_error("bad-usage", "the folder '" + printable(folder) + "' may not be written", "--svg",
+                       "a file in a folder that you may write");
   }
   return {};
 }
@@ -217,8 +219,8 @@ int run_gemm_command(CommandContext& context, const GemmArguments& arguments) {
   auto request = request_of(context, arguments);
   if (!request) return report_error(request.error(), options);
   if (!arguments.svg.empty() && options.output != "-" && same_file(arguments.svg, options.output)) {
-    return report_error({"bad-usage", "the picture and the result would be one file", "--svg", "another name"},
-                        options);
+    return report_error(
+        usage_error("bad-usage", "the picture and the result would be one file", "--svg", "another name"), options);
   }
   if (!arguments.svg.empty()) {
     if (const Status able = check_svg(arguments.svg); !able) return report_error(able.error(), options);

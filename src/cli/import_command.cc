@@ -1,9 +1,10 @@
 #include <memory>
 #include <string>
 
+#include "base/json.h"
 #include "cli/command.h"
-#include "corpus/import.h"
-#include "corpus/store.h"
+#include "corpus/importers/import.h"
+#include "corpus/store/store.h"
 
 namespace perfcast {
 namespace {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "base/json.h"
 #include "cli/llm_command.h"
 #include "workload/llm/analysis.h"
 #include "workload/llm/model_catalogue.h"
@@ -27,11 +28,12 @@ Result<LlmWorkload> workload_of(const LlmConfig& config, const AnalyzeArguments&
   workload.sequence = arguments.sequence.value_or(usual_sequence(config));
   if (arguments.context) {
     if (arguments.phase != LlmPhase::kDecode) {
-      return Error{"bad-usage", "a context is what decoding attends to", "--context", "--phase decode, or --sequence"};
+      return usage_error("bad-usage", "a context is what decoding attends to", "--context",
+                         "--phase decode, or --sequence");
     }
     if (*arguments.context < 1) {
-      return Error{"bad-usage", "a context of " + std::to_string(*arguments.context) + " tokens", "--context",
-                   "1 or more: the new token counts"};
+      return usage_error("bad-usage", "a context of " + std::to_string(*arguments.context) + " tokens", "--context",
+                         "1 or more: the new token counts");
     }
     workload.context = *arguments.context;
   }
@@ -45,12 +47,12 @@ Result<LlmWorkload> workload_of(const LlmConfig& config, const AnalyzeArguments&
 int run_analyze(const CommandContext& context, const AnalyzeArguments& arguments) {
   const CommonOptions& common = context.options;
   if (arguments.csv && common.json) {
-    return report_error({"bad-usage", "two formats at once", "--csv", "--csv or --json"}, common);
+    return report_error(usage_error("bad-usage", "two formats at once", "--csv", "--csv or --json"), common);
   }
   if (arguments.list) return write_result(common.json ? to_text(model_list_json()) : model_list_text(), common);
   if (arguments.model.empty()) {
-    return report_error({"bad-usage", "no model is named", "perfcast llm analyze",
-                         "a built-in name (--list), a config.json, a folder with one, or a GGUF file"},
+    return report_error(usage_error("bad-usage", "no model is named", "perfcast llm analyze",
+                                    "a built-in name (--list), a config.json, a folder with one, or a GGUF file"),
                         common);
   }
   const auto config = load_model(arguments.model);

@@ -9,8 +9,8 @@ namespace {
 
 Result<Precision> parse_precision(const std::string& name, const char* option) {
   if (const auto precision = precision_named(name)) return *precision;
-  return Error{"bad-usage", "there is no precision '" + printable(name) + "'", option,
-               "one of: " + join(precision_names(), ", ")};
+  return usage_error("bad-usage", "there is no precision '" + printable(name) + "'", option,
+                     "one of: " + join(precision_names(), ", "));
 }
 
 }  // namespace
@@ -53,6 +53,7 @@ Status take_precision(const LlmConfig& config, const LlmPrecisionArguments& argu
 Error as_usage(Error error) {
   if (error.code == "bad-workload") {
     error.code = "bad-usage";
+    error.kind = ErrorKind::kUsage;
     error.where = "--" + error.where;
   } else if (error.code == "size-overflow" && error.where == "batch") {
     error.where = "--batch";

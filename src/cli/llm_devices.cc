@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "cli/command.h"
-#include "workload/latency/half_precision_file.h"
+#include "workload/latency/model/half_precision_file.h"
 #include "workload/llm_forecast/learned_devices.h"
 
 namespace perfcast {

@@ -9,6 +9,7 @@
 
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/llm_command.h"
 #include "cli/llm_cpu_forecast.h"
@@ -38,7 +39,8 @@ Result<std::vector<int64_t>> counts_of(const std::vector<std::string>& given, co
   for (const std::string& text : list_of(given)) {
     const auto value = parse_number(text);
     if (!value || !(*value >= 1) || *value > 1e12 || *value != std::floor(*value)) {
-      return Error{"bad-usage", "'" + printable(text) + "' is no count", option, "whole numbers above 0, as in 1,2,4"};
+      return usage_error("bad-usage", "'" + printable(text) + "' is no count", option,
+                         "whole numbers above 0, as in 1,2,4");
     }
     counts.push_back(static_cast<int64_t>(*value));
   }
@@ -88,8 +90,8 @@ Status take_values(const std::vector<std::string>& given, const char* option, co
     const std::string number = equals == std::string::npos ? text : text.substr(equals + 1);
     const auto value = parse_number(trim(number));
     if (!value || !(*value > 0)) {
-      return Error{"bad-usage", "'" + printable(text) + "' gives no number above 0", option,
-                   "DEVICE=NUMBER, or a number for all devices"};
+      return usage_error("bad-usage", "'" + printable(text) + "' gives no number above 0", option,
+                         "DEVICE=NUMBER, or a number for all devices");
     }
     std::string only;
     if (equals != std::string::npos) {
@@ -108,7 +110,7 @@ Status take_values(const std::vector<std::string>& given, const char* option, co
       used = true;
     }
     if (!used) {
-      return Error{"bad-usage", only + " is not among the devices to forecast", option, "a device of --on"};
+      return usage_error("bad-usage", only + " is not among the devices to forecast", option, "a device of --on");
     }
   }
   return {};
@@ -134,7 +136,7 @@ Result<std::vector<ForecastDevice>> devices_of(const DeviceProvider& provider, c
     devices.push_back(std::move(device));
   }
   if (devices.empty()) {
-    return Error{"bad-usage", "no device is named", "--on", "devices of --list-devices, as in --on A100,H100"};
+    return usage_error("bad-usage", "no device is named", "--on", "devices of --list-devices, as in --on A100,H100");
   }
   if (Status status = take_values(arguments.powers, "--power-w", provider, devices, &DeviceTerms::power_w); !status) {
     return status.error();
@@ -161,11 +163,12 @@ Status calibrate(DeviceProvider& provider, const std::string& path) {
 
 Result<LlmForecastReport> report_of(DeviceProvider& provider, const ForecastArguments& arguments) {
   if (arguments.model.empty()) {
-    return Error{"bad-usage", "no model is named", "perfcast llm forecast",
-                 "a built-in name (perfcast llm analyze --list), a config.json, a folder with one, or a GGUF file"};
+    return usage_error(
+        "bad-usage", "no model is named", "perfcast llm forecast",
+        "a built-in name (perfcast llm analyze --list), a config.json, a folder with one, or a GGUF file");
   }
   if (arguments.link_bytes_per_s && !(*arguments.link_bytes_per_s > 0)) {
-    return Error{"bad-usage", "a link that carries nothing", "--link-bytes-per-s", "bytes per second, above 0"};
+    return usage_error("bad-usage", "a link that carries nothing", "--link-bytes-per-s", "bytes per second, above 0");
   }
   const auto config = load_model(arguments.model);
   if (!config) return config.error();
@@ -188,9 +191,9 @@ Result<std::string> text_of(const LlmForecastReport& report, const ForecastArgum
 // One sequence on CPUs: tokens/s as llama.cpp's.
 Result<std::string> on_cpus(const ForecastArguments& arguments, bool json) {
   if (!arguments.on.empty()) {
-    return Error{"bad-usage", "CPUs and devices in one forecast", "--cpu", "--cpu or --on"};
+    return usage_error("bad-usage", "CPUs and devices in one forecast", "--cpu", "--cpu or --on");
   }
-  if (arguments.model.empty()) return Error{"bad-usage", "no model is named", "MODEL", "as in llama3-8b"};
+  if (arguments.model.empty()) return usage_error("bad-usage", "no model is named", "MODEL", "as in llama3-8b");
   const auto config = load_model(arguments.model);
   if (!config) return config.error();
   std::optional<Precision> weights;
@@ -215,7 +218,7 @@ Result<std::string> on_cpus(const ForecastArguments& arguments, bool json) {
 int run_forecast(const CommandContext& context, const ForecastArguments& arguments) {
   const CommonOptions& common = context.options;
   if (arguments.csv && common.json) {
-    return report_error({"bad-usage", "two formats at once", "--csv", "--csv or --json"}, common);
+    return report_error(usage_error("bad-usage", "two formats at once", "--csv", "--csv or --json"), common);
   }
   if (!arguments.cpus.empty()) {
     const auto text = on_cpus(arguments, common.json);
@@ -236,7 +239,8 @@ int run_forecast(const CommandContext& context, const ForecastArguments& argumen
   if (!report) return report_error(report.error(), common);
   if (!arguments.svg.empty()) {
     if (arguments.svg == common.output) {
-      return report_error({"bad-usage", "the picture and the table go to one place", "--svg", "another file"}, common);
+      return report_error(
+          usage_error("bad-usage", "the picture and the table go to one place", "--svg", "another file"), common);
     }
     if (report->grid.sequences.size() > 1 && !common.quiet) {
       std::fprintf(stderr, "note: the picture has the shortest prompt alone\n");

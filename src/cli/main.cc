@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
 
@@ -25,8 +26,8 @@ std::optional<Error> unknown_verb(const CLI::App& app, const std::vector<std::st
     const auto found = std::find(names.begin(), names.end(), word);
     if (found == names.end()) {
       const std::string whole = level == &app ? "perfcast" : "perfcast " + level->get_name();
-      return Error{"bad-usage", "there is no verb '" + printable(word) + "'", whole,
-                   "one of: " + nearest_names(word, names, names.size())};
+      return usage_error("bad-usage", "there is no verb '" + printable(word) + "'", whole,
+                         "one of: " + nearest_names(word, names, names.size()));
     }
     level = known[static_cast<size_t>(found - names.begin())];
   }
@@ -87,10 +88,10 @@ int run(int argc, char** argv) {
     const std::string verb = chosen.empty() ? "" : " " + chosen.front()->get_name();
     std::string expected = "see: perfcast" + verb + " --help";
     const bool runs = verb == " predict" || verb == " profile";
-    if (runs && context.command.empty() && words.size() > 1 && !starts_with(words[1], "-")) {
+    if (runs && context.command.empty() && words.size() > 1 && !words[1].starts_with("-")) {
       expected = "the program to run after --: perfcast" + verb + " -- CMD ARGS";
     }
-    return report_error({"bad-usage", problem.what(), "", expected}, context.options);
+    return report_error(usage_error("bad-usage", problem.what(), "", expected), context.options);
   }
   return context.run();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "metrics/catalogue.h"
@@ -69,14 +70,15 @@ int run(const MetricsOptions& chosen, const CommonOptions& options) {
     if (is_named && (chosen.group.empty() || metric.group == chosen.group)) metrics.push_back(&metric);
   }
   if (!chosen.group.empty() && std::find(groups.begin(), groups.end(), chosen.group) == groups.end()) {
-    return report_error({"bad-usage", "no group '" + printable(chosen.group) + "'", "--group", join(groups, ", ")},
-                        options);
+    return report_error(
+        usage_error("bad-usage", "no group '" + printable(chosen.group) + "'", "--group", join(groups, ", ")), options);
   }
   if (metrics.empty()) {
     const std::string where = chosen.group.empty() ? "" : " in group " + chosen.group;
-    return report_error({"bad-usage", "no metric '" + printable(chosen.name) + "'" + where, "NAME",
-                         "a metric of the catalogue, such as " + nearest_names(chosen.name, catalogue.names())},
-                        options);
+    return report_error(
+        usage_error("bad-usage", "no metric '" + printable(chosen.name) + "'" + where, "NAME",
+                    "a metric of the catalogue, such as " + nearest_names(chosen.name, catalogue.names())),
+        options);
   }
   if (options.json) {
     Json json = {{"schema", "perfcast.metrics/1"}, {"metrics", Json::array()}};

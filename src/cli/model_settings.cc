@@ -1,6 +1,7 @@
 #include "cli/model_settings.h"
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "model/predictor.h"
 
@@ -42,21 +43,22 @@ Result<Json> read_model_settings(const std::string& path, const std::vector<std:
   }
   if (!taken) {
     const bool other = settings->contains("schema");
-    return Error{"bad-usage",
-                 "none of the models takes the settings: " + join(models, ", ") +
-                     (other ? " with schema " + (*settings)["schema"].dump() : ""),
-                 "--config", "one of " + families_with_settings() + "; see perfcast train --print-config --model NAME"};
+    return usage_error("bad-usage",
+                       "none of the models takes the settings: " + join(models, ", ") +
+                           (other ? " with schema " + (*settings)["schema"].dump() : ""),
+                       "--config",
+                       "one of " + families_with_settings() + "; see perfcast train --print-config --model NAME");
   }
   return std::move(*settings);
 }
 
 Result<Json> default_model_settings(const std::string& model) {
   const auto predictor = make_predictor(model);
-  if (!predictor) return Error{"bad-usage", predictor.error().message, "--model", predictor.error().expected};
+  if (!predictor) return usage_error("bad-usage", predictor.error().message, "--model", predictor.error().expected);
   Json settings = (*predictor)->settings();
   if (settings.is_object()) return settings;
-  return Error{"bad-usage", "the model '" + model + "' has no settings", "--model",
-               "one of " + families_with_settings()};
+  return usage_error("bad-usage", "the model '" + model + "' has no settings", "--model",
+                     "one of " + families_with_settings());
 }
 
 }  // namespace perfcast

@@ -7,18 +7,17 @@
 
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/forecast_input.h"
 #include "collect/collector.h"
-#include "collect/duration.h"
-#include "collect/interrupt.h"
+#include "collect/process/duration.h"
+#include "collect/process/interrupt.h"
 #include "explain/forecast_report.h"
 
 namespace perfcast {
 namespace {
-
-constexpr int kExitBySignal = 128;
 
 struct PredictArguments {
   std::string profile, limit, prices, save_profile;
@@ -34,8 +33,8 @@ Result<std::vector<std::pair<std::string, double>>> parse_measured(const std::ve
   for (const std::string& text : texts) {
     const size_t equals = text.rfind('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-      return Error{"bad-usage", "'" + printable(text) + "' is no measurement", "--measured",
-                   "PLATFORM=SECONDS, such as \"AMD EPYC 7763=12.5\""};
+      return usage_error("bad-usage", "'" + printable(text) + "' is no measurement", "--measured",
+                         "PLATFORM=SECONDS, such as \"AMD EPYC 7763=12.5\"");
     }
     const std::string value = text.substr(equals + 1);
     std::optional<double> seconds = parse_number(value);
@@ -52,14 +51,14 @@ Result<std::vector<std::pair<std::string, double>>> parse_measured(const std::ve
 Status check_usage(const PredictArguments& arguments, const CommandContext& context) {
   const char* const usage = "perfcast predict -- CMD ARGS..., or perfcast predict --profile p.json";
   if (arguments.profile.empty() && context.command.empty()) {
-    return Error{"bad-usage", "nothing to forecast", "", usage};
+    return usage_error("bad-usage", "nothing to forecast", "", usage);
   }
   if (!arguments.profile.empty() && !context.command.empty()) {
-    return Error{"bad-usage", "both a stored profile and a command", "--profile", usage};
+    return usage_error("bad-usage", "both a stored profile and a command", "--profile", usage);
   }
   if (!arguments.profile.empty() && !arguments.limit.empty()) {
-    return Error{"bad-usage", "a time limit for a stored profile, which is not measured again", "--limit",
-                 "--limit with a command, or --profile without it"};
+    return usage_error("bad-usage", "a time limit for a stored profile, which is not measured again", "--limit",
+                       "--limit with a command, or --profile without it");
   }
   return {};
 }
@@ -114,8 +113,7 @@ int run(const PredictArguments& arguments, const CommandContext& context) {
   const CommonOptions& options = context.options;
   auto report = forecast(arguments, context);
   if (!report) {
-    const int code = report_error(report.error(), options);
-    return report.error().code == "interrupted" ? kExitBySignal + interrupting_signal() : code;
+    return report_error(report.error(), options);
   }
   if (!report->in_distribution && !options.quiet && options.output != "-") {
     std::fputs("perfcast: warning: out of distribution: see the forecast\n", stderr);

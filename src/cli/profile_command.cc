@@ -7,17 +7,16 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "collect/collector.h"
-#include "collect/duration.h"
-#include "collect/interrupt.h"
-#include "collect/profile_summary.h"
+#include "collect/process/duration.h"
+#include "collect/process/interrupt.h"
+#include "collect/session/profile_summary.h"
 
 namespace perfcast {
 namespace {
-
-constexpr int kExitBySignal = 128;
 
 struct ProfileOptions {
   std::string limit;
@@ -54,8 +53,8 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
   CollectRequest request;
   request.command = context.command;
   if (request.command.empty()) {
-    return report_error({"bad-usage", "no command to measure", "", "perfcast profile [-o p.json] -- CMD ARGS..."},
-                        options);
+    return report_error(
+        usage_error("bad-usage", "no command to measure", "", "perfcast profile [-o p.json] -- CMD ARGS..."), options);
   }
   if (!chosen.limit.empty()) {
     const auto limit_s = parse_duration_s(chosen.limit, "--limit");
@@ -80,8 +79,7 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
     return profile_command(request, [&](const std::string& text) { line.show(text); });
   }();
   if (!profile) {
-    const int code = report_error(profile.error(), options);
-    return profile.error().code == "interrupted" ? kExitBySignal + interrupting_signal() : code;
+    return report_error(profile.error(), options);
   }
   if (!options.quiet) {
     if (to_file || to_stdout) {

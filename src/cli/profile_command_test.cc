@@ -11,9 +11,9 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "collect/process_tree.h"
-#include "collect/program_inspector.h"
-#include "collect/temp_folder.h"
+#include "collect/process/process_tree.h"
+#include "collect/process/program_inspector.h"
+#include "collect/process/temp_folder.h"
 #include "corpus/profile.h"
 
 namespace perfcast {

@@ -9,15 +9,16 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/schedule_inputs.h"
-#include "schedule/chrome_trace.h"
-#include "schedule/job_table.h"
-#include "schedule/offered_load.h"
-#include "schedule/policy_comparison.h"
-#include "schedule/schedule_html.h"
-#include "schedule/schedule_report.h"
+#include "schedule/capacity/offered_load.h"
+#include "schedule/compare/policy_comparison.h"
+#include "schedule/report/chrome_trace.h"
+#include "schedule/report/schedule_html.h"
+#include "schedule/report/schedule_report.h"
+#include "schedule/traces/job_table.h"
 
 namespace perfcast {
 namespace {
@@ -40,8 +41,8 @@ Status check_outputs(const SimulateArguments& arguments, const CommonOptions& co
     if (file.empty()) continue;
     for (const auto& [other, taken] : files) {
       if (!same_file(taken, file)) continue;
-      return Error{"bad-usage", fmt::format("{} and {} would go to the same place, {}", other, option, file), option,
-                   "another file"};
+      return usage_error("bad-usage", fmt::format("{} and {} would go to the same place, {}", other, option, file),
+                         option, "another file");
     }
     files.emplace_back(option, file);
   }
@@ -104,8 +105,8 @@ int run_simulate(const CommandContext& context, SimulateArguments& arguments) {
     const auto& named = options.policies;
     Status known = check_policies({arguments.trace_policy});
     if (known && !named.empty() && std::find(named.begin(), named.end(), arguments.trace_policy) == named.end()) {
-      known = Error{"bad-usage", "'" + arguments.trace_policy + "' is not simulated", "--trace-policy",
-                    "one of those in --policies"};
+      known = usage_error("bad-usage", "'" + arguments.trace_policy + "' is not simulated", "--trace-policy",
+                          "one of those in --policies");
     }
     if (!known) return report_error(known.error(), common);
   }

@@ -10,14 +10,14 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "schedule/cluster_file.h"
-#include "schedule/demand.h"
-#include "schedule/gavel_trace.h"
-#include "schedule/job_table.h"
-#include "schedule/offered_load.h"
-#include "schedule/philly_trace.h"
-#include "schedule/swf_reader.h"
-#include "schedule/swf_synthetic.h"
+#include "schedule/capacity/demand.h"
+#include "schedule/capacity/offered_load.h"
+#include "schedule/jobs/cluster_file.h"
+#include "schedule/traces/gavel_trace.h"
+#include "schedule/traces/job_table.h"
+#include "schedule/traces/philly_trace.h"
+#include "schedule/traces/swf_reader.h"
+#include "schedule/traces/swf_synthetic.h"
 
 namespace perfcast {
 namespace {
@@ -29,8 +29,8 @@ constexpr double kGavelJobsPerHour = 4;
 
 Result<std::optional<Cluster>> read_cluster_option(const ScheduleArguments& arguments) {
   if (!arguments.cluster_file.empty() && !arguments.nodes.empty()) {
-    return Error{"bad-usage", "the cluster is given twice", "--cluster",
-                 "--cluster FILE or --nodes PLATFORM=NODESxCORES"};
+    return usage_error("bad-usage", "the cluster is given twice", "--cluster",
+                       "--cluster FILE or --nodes PLATFORM=NODESxCORES");
   }
   if (!arguments.cluster_file.empty()) {
     auto cluster = read_cluster(arguments.cluster_file);
@@ -44,8 +44,8 @@ Result<std::optional<Cluster>> read_cluster_option(const ScheduleArguments& argu
 }
 
 Error needs_cluster(const std::string& source) {
-  return {"bad-usage", source + " says nothing of the machines", "--cluster",
-          "--cluster FILE (perfcast.cluster/1), or --nodes \"PLATFORM=NODESxCORES\" for each platform"};
+  return usage_error("bad-usage", source + " says nothing of the machines", "--cluster",
+                     "--cluster FILE (perfcast.cluster/1), or --nodes \"PLATFORM=NODESxCORES\" for each platform");
 }
 
 // What is known of Gavel's job types before they run is the table that their times are made of.
@@ -83,8 +83,8 @@ Result<Arrivals> arrivals_of(const std::string& name) {
   else if (name == "bursty")
     arrivals.kind = Arrivals::Kind::kBursty;
   else {
-    return Error{"bad-usage", "no arrivals are called '" + printable(name) + "'", "--arrivals",
-                 "poisson, batch, interval or bursty"};
+    return usage_error("bad-usage", "no arrivals are called '" + printable(name) + "'", "--arrivals",
+                       "poisson, batch, interval or bursty");
   }
   return arrivals;
 }
@@ -219,7 +219,7 @@ Result<ScheduleInputs> from_trace(const ScheduleArguments& arguments, std::optio
 
 Status check_rates(const ScheduleArguments& arguments) {
   const auto wrong = [](const char* option, std::string message, std::string expected) {
-    return Error{"bad-usage", std::move(message), option, std::move(expected)};
+    return usage_error("bad-usage", std::move(message), option, std::move(expected));
   };
   const auto above_0 = [](double value) { return value > 0 && std::isfinite(value); };
   if (!above_0(arguments.rate_factor)) return wrong("--rate-factor", "it isn't above 0", "such as 1.5");
@@ -252,8 +252,8 @@ Result<std::vector<double>> parse_ratios(const std::vector<std::string>& texts, 
   for (const std::string& text : list_of(texts)) {
     const auto ratio = parse_number(text);
     if (!ratio || !(*ratio >= 0) || std::isinf(*ratio)) {
-      return Error{"bad-usage", "'" + printable(text) + "' is no number from 0 on", option,
-                   "ratios such as " + example};
+      return usage_error("bad-usage", "'" + printable(text) + "' is no number from 0 on", option,
+                         "ratios such as " + example);
     }
     ratios.push_back(*ratio);
   }
@@ -264,8 +264,9 @@ Result<ScheduleInputs> read_schedule_inputs(const CommonOptions& common, const S
   const int sources = int{arguments.mix} + int{arguments.synthetic} + int{!arguments.swf.empty()} +
                       int{!arguments.table.empty()} + int{!arguments.gavel.empty()} + int{!arguments.philly.empty()};
   if (sources != 1) {
-    return Error{"bad-usage", sources == 0 ? "nothing says where the jobs come from" : "jobs come from one source", "",
-                 "one of --mix, --swf FILE, --table FILE, --gavel FOLDER, --philly FILE, --synthetic"};
+    return usage_error("bad-usage",
+                       sources == 0 ? "nothing says where the jobs come from" : "jobs come from one source", "",
+                       "one of --mix, --swf FILE, --table FILE, --gavel FOLDER, --philly FILE, --synthetic");
   }
   if (Status rates = check_rates(arguments); !rates) return rates.error();
   auto cluster = read_cluster_option(arguments);
@@ -273,7 +274,7 @@ Result<ScheduleInputs> read_schedule_inputs(const CommonOptions& common, const S
   if (*cluster) {
     if (Status checked = check_cluster(**cluster); !checked) return checked.error();
   }
-  Result<ScheduleInputs> inputs = Error{"bad-usage", "", "", ""};
+  Result<ScheduleInputs> inputs = usage_error("bad-usage", "", "", "");
   if (arguments.mix) {
     if (!*cluster) return needs_cluster("a mix of programs");
     inputs = from_mix(common, arguments, std::move(**cluster));

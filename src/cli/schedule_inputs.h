@@ -10,8 +10,8 @@
 #include "base/result.h"
 #include "cli/command.h"
 #include "cli/schedule_mix.h"
-#include "schedule/cluster.h"
-#include "schedule/workload.h"
+#include "schedule/jobs/cluster.h"
+#include "schedule/jobs/workload.h"
 
 namespace perfcast {
 

@@ -66,8 +66,8 @@ Result<ProgramMix> mix_from_corpus(const CommonOptions& common, const CorpusMixO
   const auto& models = evaluated->figures.models;
   const auto model = std::find_if(models.begin(), models.end(), [&](const auto& m) { return m.name == options.model; });
   if (model == models.end()) {
-    return Error{"unknown-model", "no forecasts by '" + printable(options.model) + "'", "--model",
-                 "see evaluate --help"};
+    return usage_error("unknown-model", "no forecasts by '" + printable(options.model) + "'", "--model",
+                       "see evaluate --help");
   }
 
   size_t anchor = columns->size();
@@ -77,8 +77,9 @@ Result<ProgramMix> mix_from_corpus(const CommonOptions& common, const CorpusMixO
   if (!options.measured_on.empty() && anchor == columns->size()) {
     std::vector<std::string> names;
     for (const NodeGroup& group : cluster.groups) names.push_back(group.platform);
-    return Error{"unknown-platform", "'" + printable(options.measured_on) + "' is none of the cluster's platforms",
-                 "--measured-on", "one of: " + nearest_names(options.measured_on, names)};
+    return usage_error("unknown-platform",
+                       "'" + printable(options.measured_on) + "' is none of the cluster's platforms", "--measured-on",
+                       "one of: " + nearest_names(options.measured_on, names));
   }
   ProgramMix mix;
   for (const NodeGroup& group : cluster.groups) mix.platforms.push_back(group.platform);

@@ -9,8 +9,8 @@
 #include "base/result.h"
 #include "cli/command.h"
 #include "cli/table_options.h"
-#include "schedule/cluster.h"
-#include "schedule/job_mix.h"
+#include "schedule/jobs/cluster.h"
+#include "schedule/traces/job_mix.h"
 
 namespace perfcast {
 

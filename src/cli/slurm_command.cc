@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/forecast_input.h"
@@ -68,16 +69,16 @@ Result<SlurmAdvice> make_advice(const AdviseArguments& arguments, const CommonOp
   if (!arguments.command.empty()) {
     auto words = shell_words(arguments.command, LineKind::kCommand);
     if (!words || words->empty()) {
-      return Error{"bad-usage", "'" + printable(arguments.command) + "' is no command line", "--command",
-                   "--command './solver input'"};
+      return usage_error("bad-usage", "'" + printable(arguments.command) + "' is no command line", "--command",
+                         "--command './solver input'");
     }
     job->command = std::move(*words);
   }
   const auto program = arguments.program.empty() ? program_key(*job) : Result<std::string>(arguments.program);
   if (!program) return program.error();
   if (!is_plain_name(*program)) {
-    return Error{"bad-usage", "'" + printable(*program) + "' is no name for a program", "--program",
-                 "letters, digits and . _ + -"};
+    return usage_error("bad-usage", "'" + printable(*program) + "' is no name for a program", "--program",
+                       "letters, digits and . _ + -");
   }
   const auto partitions = read_partitions(arguments.partitions);
   if (!partitions) return partitions.error();

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "base/text.h"
-#include "corpus/store.h"
-#include "model/feature_space.h"
+#include "corpus/store/store.h"
+#include "model/features/feature_space.h"
 
 namespace perfcast {
 

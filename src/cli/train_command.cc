@@ -12,15 +12,16 @@
 
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/checkpoint_file.h"
 #include "cli/command.h"
 #include "cli/model_settings.h"
 #include "cli/table_options.h"
 #include "evaluate/evaluate.h"
-#include "evaluate/evaluation_report.h"
-#include "model/bundle.h"
-#include "model/train_bundle.h"
+#include "evaluate/report/evaluation_report.h"
+#include "model/bundle/bundle.h"
+#include "model/bundle/train_bundle.h"
 
 namespace perfcast {
 namespace {
@@ -75,8 +76,8 @@ Result<Json> read_evaluation(const std::string& path, const std::string& model) 
     return row.is_object() && row.contains("model") && row["model"] == model;
   });
   if (!scored) {
-    return Error{"bad-usage", "the evaluation has no scores of the model '" + model + "'", path,
-                 "what perfcast evaluate --models " + model + " --json writes"};
+    return usage_error("bad-usage", "the evaluation has no scores of the model '" + model + "'", path,
+                       "what perfcast evaluate --models " + model + " --json writes");
   }
   return std::move(*json);
 }
@@ -152,16 +153,17 @@ int run(TrainArguments& arguments, const CommandContext& context) {
     return defaults ? write_result(to_text(*defaults), common) : report_error(defaults.error(), common);
   }
   if (common.output == "-") {
-    return report_error({"bad-usage", "a bundle is a file, not text", "-o", "-o FILE"}, common);
+    return report_error(usage_error("bad-usage", "a bundle is a file, not text", "-o", "-o FILE"), common);
   }
   // The checkpoint is removed in the end.
   const bool kept = !arguments.checkpoint.empty();
   if (kept && (arguments.checkpoint == "-" || same_file(arguments.checkpoint, common.output))) {
-    return report_error({"bad-usage", "the checkpoint takes a file of its own", "--checkpoint", "--checkpoint FILE"},
-                        common);
+    return report_error(
+        usage_error("bad-usage", "the checkpoint takes a file of its own", "--checkpoint", "--checkpoint FILE"),
+        common);
   }
   if (auto known = make_predictor(arguments.model); !known) {
-    return report_error({"bad-usage", known.error().message, "--model", known.error().expected}, common);
+    return report_error(usage_error("bad-usage", known.error().message, "--model", known.error().expected), common);
   }
   auto settings = read_model_settings(arguments.config, {arguments.model}, common);
   if (!settings) return report_error(settings.error(), common);

@@ -61,8 +61,8 @@ Result<std::vector<size_t>> chosen_platforms(const Corpus& corpus, const std::ve
       return platform.id == name || platform.name == name;
     });
     if (found == corpus.platforms.end()) {
-      return Error{"unknown-platform", "the corpus holds no platform '" + name + "'", "",
-                   "one of: " + nearest_names(name, names)};
+      return usage_error("unknown-platform", "the corpus holds no platform '" + name + "'", "",
+                         "one of: " + nearest_names(name, names));
     }
     const auto index = static_cast<size_t>(found - corpus.platforms.begin());
     if (std::find(chosen.begin(), chosen.end(), index) == chosen.end()) chosen.push_back(index);
@@ -89,8 +89,8 @@ Status check_groups(const Corpus& corpus, const std::vector<std::string>& wanted
   }
   for (const std::string& group : wanted) {
     if (std::find(groups.begin(), groups.end(), group) == groups.end()) {
-      return Error{"unknown-group", "the corpus holds no group '" + group + "'", "",
-                   "one of: " + nearest_names(group, groups)};
+      return usage_error("unknown-group", "the corpus holds no group '" + group + "'", "",
+                         "one of: " + nearest_names(group, groups));
     }
   }
   return {};
@@ -258,7 +258,7 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
 std::string platform_flag(const std::string& cpu_flag) {
   constexpr std::string_view kListed[] = {"aes", "asimd", "avx2", "avx512f", "sve"};
   if (std::find(std::begin(kListed), std::end(kListed), cpu_flag) != std::end(kListed)) return cpu_flag;
-  if (starts_with(cpu_flag, "amx_")) return "amx";
+  if (cpu_flag.starts_with("amx_")) return "amx";
   if (cpu_flag == "sha_ni" || cpu_flag == "sha1" || cpu_flag == "sha2") return "sha";
   return "";
 }

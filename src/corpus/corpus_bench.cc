@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <string>
 
-#include "corpus/sparecores_importer.h"
-#include "corpus/store.h"
+#include "corpus/importers/sparecores_importer.h"
+#include "corpus/store/store.h"
 
 namespace perfcast {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace perfcast {
@@ -55,12 +56,8 @@ bool is_metric_name(std::string_view name) {
   return !name.empty() && name.size() <= kMaximumNameLength && std::all_of(name.begin(), name.end(), allowed);
 }
 
-bool ends_with(std::string_view text, std::string_view suffix) {
-  return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
-}
-
 bool is_never_negative(std::string_view name) {
-  return ends_with(name, "_count") || ends_with(name, "_bytes") || ends_with(name, "_s");
+  return name.ends_with("_count") || name.ends_with("_bytes") || name.ends_with("_s");
 }
 
 // A field of one object with the checks that JsonReader leaves to its caller.
@@ -244,7 +241,7 @@ Status check_schema(const Json& json, const std::string& source) {
   }
   const std::string schema = found->get<std::string>();
   if (schema == kProfileSchema) return {};
-  if (starts_with(schema, kSchemaStem)) {
+  if (schema.starts_with(kSchemaStem)) {
     const std::optional<double> version = parse_number(std::string_view(schema).substr(kSchemaStem.size()));
     if (version && *version > 1) {
       return Error{"future-version", "the profile has schema " + excerpt(schema) + ", newer than this program knows",

@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "base/file.h"
+#include "base/json.h"
 
 namespace perfcast {
 namespace {

@@ -95,7 +95,7 @@ Result<Split> parse_split(const std::string& name) {
     if (name == known.name) return known.split;
     names.emplace_back(known.name);
   }
-  return Error{"bad-usage", "there is no split '" + name + "'", "--split", "one of: " + join(names, ", ")};
+  return usage_error("bad-usage", "there is no split '" + name + "'", "--split", "one of: " + join(names, ", "));
 }
 
 std::string to_string(Split split) {

@@ -62,11 +62,11 @@ class Evaluator {
     }
     const bool leaks = options_.split == Split::kPlatform;
     if (options_.measured > 0 && leaks) {
-      return Error{"bad-usage", "measured platforms make no sense under the split " + to_string(options_.split),
-                   "--measured", "the split workload, program or program-family"};
+      return usage_error("bad-usage", "measured platforms make no sense under the split " + to_string(options_.split),
+                         "--measured", "the split workload, program or program-family");
     }
     if (options_.measured > 0 && !options_.intervals) {
-      return Error{"bad-usage", "measured platforms need intervals", "--measured", "intervals left on"};
+      return usage_error("bad-usage", "measured platforms need intervals", "--measured", "intervals left on");
     }
     auto repetitions = make_repetitions(table_, options_);
     if (!repetitions) return repetitions.error();

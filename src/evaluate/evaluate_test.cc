@@ -5,7 +5,8 @@
 
 #include <cmath>
 
-#include "evaluate/evaluation_report.h"
+#include "base/json.h"
+#include "evaluate/report/evaluation_report.h"
 #include "evaluate/testing/synthetic_corpus.h"
 
 namespace perfcast {

@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "evaluate/platform_transfer.h"
-#include "model/fit_checkpoint.h"
-#include "model/forecaster.h"
-#include "model/train_bundle.h"
-#include "model/training.h"
+#include "model/bundle/train_bundle.h"
+#include "model/fit/fit_checkpoint.h"
+#include "model/fit/training.h"
+#include "model/forecast/forecaster.h"
 
 namespace perfcast {
 namespace {

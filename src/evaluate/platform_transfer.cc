@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/statistics.h"
-#include "model/conformal.h"
+#include "model/forecast/conformal.h"
 
 namespace perfcast {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "metrics/catalogue.h"
-#include "model/features.h"
+#include "model/features/features.h"
 
 namespace perfcast {
 namespace {
@@ -74,7 +74,7 @@ std::string without(const std::string& name, const char* prefix) { return name.s
 
 // A feature made of a counter names it without its unit.
 const Metric* metric_of_feature(const std::string& name) {
-  const std::string stem = starts_with(name, kRate) ? without(name, kRate) : name;
+  const std::string stem = name.starts_with(kRate) ? without(name, kRate) : name;
   for (const std::string& candidate : {stem, stem + "_count", stem + "_bytes"}) {
     if (const Metric* metric = Catalogue::built_in().find(candidate)) return metric;
   }
@@ -194,7 +194,7 @@ std::vector<FeatureStanding> standings(const Eigen::RowVectorXd& features, const
 }
 
 std::string group_of_feature(const std::string& name) {
-  if (starts_with(name, kShare)) {
+  if (name.starts_with(kShare)) {
     const auto found = class_meanings().find(without(name, kShare));
     return found == class_meanings().end() ? "mix" : found->second.group;
   }
@@ -203,7 +203,7 @@ std::string group_of_feature(const std::string& name) {
 }
 
 std::string describe_feature(const std::string& name) {
-  if (starts_with(name, kShare)) {
+  if (name.starts_with(kShare)) {
     const auto found = class_meanings().find(without(name, kShare));
     if (found != class_meanings().end()) return std::string("time in ") + found->second.text;
     std::string words = without(name, kShare);

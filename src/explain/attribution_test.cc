@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "metrics/catalogue.h"
-#include "model/features.h"
+#include "model/features/features.h"
 
 namespace perfcast {
 namespace {

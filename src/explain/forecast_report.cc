@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "evaluate/platform_name.h"
-#include "model/microarchitecture.h"
+#include "model/features/microarchitecture.h"
 
 namespace perfcast {
 namespace {
@@ -34,8 +34,8 @@ Result<std::vector<Filter>> parse_filters(const std::vector<std::string>& texts)
     filter.value = lower_case(trim(equals == std::string::npos ? text : text.substr(equals + 1)));
     const bool known = filter.key == "vendor" || filter.key == "arch" || filter.key == "cloud" || filter.key == "name";
     if (!known || filter.value.empty()) {
-      return Error{"bad-usage", "the filter '" + printable(text) + "' is not understood", "--filter",
-                   "vendor=..., arch=..., cloud=..., name=..., or a part of a name"};
+      return usage_error("bad-usage", "the filter '" + printable(text) + "' is not understood", "--filter",
+                         "vendor=..., arch=..., cloud=..., name=..., or a part of a name");
     }
     filters.push_back(std::move(filter));
   }
@@ -105,11 +105,12 @@ Result<std::vector<Measurement>> measurements_of(const std::vector<Platform>& pl
       return measurement.platform == static_cast<int64_t>(*index);
     });
     if (again) {
-      return Error{"bad-usage", platforms[*index].name + " is measured twice", "--measured", "one time per platform"};
+      return usage_error("bad-usage", platforms[*index].name + " is measured twice", "--measured",
+                         "one time per platform");
     }
     if (!(seconds > 0) || !std::isfinite(seconds)) {
-      return Error{"bad-usage", "the measured time of " + printable(name) + " is not above 0", "--measured",
-                   "PLATFORM=SECONDS"};
+      return usage_error("bad-usage", "the measured time of " + printable(name) + " is not above 0", "--measured",
+                         "PLATFORM=SECONDS");
     }
     measured.push_back({static_cast<int64_t>(*index), std::log(seconds)});
   }

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "base/result.h"
 #include "explain/attribution.h"
 #include "explain/host_match.h"
 #include "explain/prices.h"
-#include "model/forecaster.h"
+#include "model/forecast/forecaster.h"
 
 namespace perfcast {
 

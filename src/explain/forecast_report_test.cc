@@ -6,8 +6,9 @@
 #include <cmath>
 #include <memory>
 
+#include "base/json.h"
 #include "evaluate/testing/synthetic_corpus.h"
-#include "model/train_bundle.h"
+#include "model/bundle/train_bundle.h"
 
 namespace perfcast {
 namespace {

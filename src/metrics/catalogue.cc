@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/json.h"
 #include "base/text.h"
 
 namespace perfcast {
@@ -169,7 +170,7 @@ Result<Catalogue> Catalogue::parse(std::string_view json_text, const std::string
   const Json* entries = in.require_array("metrics");
   if (const Status status = in.finish(); !status) return bad_catalogue({status.error().message}, source);
   if (schema != kSchema) {
-    return Error{starts_with(schema, "perfcast.metrics/") ? "future-version" : "bad-catalogue",
+    return Error{schema.starts_with("perfcast.metrics/") ? "future-version" : "bad-catalogue",
                  "found schema " + printable(schema.substr(0, 80)), source, std::string("schema ") + kSchema};
   }
   if (entries->size() > kMaximumMetrics) {

@@ -3,10 +3,10 @@
 
 #include <benchmark/benchmark.h>
 
-#include "model/forecaster.h"
+#include "model/bundle/train_bundle.h"
+#include "model/fit/training.h"
+#include "model/forecast/forecaster.h"
 #include "model/test_world.h"
-#include "model/train_bundle.h"
-#include "model/training.h"
 
 namespace perfcast {
 namespace {

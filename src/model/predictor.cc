@@ -3,18 +3,19 @@
 #include <functional>
 #include <utility>
 
+#include "base/json.h"
 #include "base/text.h"
-#include "model/auto_predictor.h"
+#include "model/combined/auto_predictor.h"
+#include "model/combined/mean_predictor.h"
+#include "model/combined/stack_predictor.h"
 #include "model/kernel/kernel_predictor.h"
 #include "model/linear/additive_cost.h"
 #include "model/linear/lasso_predictor.h"
-#include "model/mean_predictor.h"
 #include "model/neighbour/cluster_predictor.h"
 #include "model/neighbour/knn_predictor.h"
 #include "model/neural/dense_predictor.h"
 #include "model/neural/vae_predictor.h"
 #include "model/physics/physics_predictor.h"
-#include "model/stack_predictor.h"
 #include "model/tree/boosted_predictor.h"
 #include "model/tree/forest_predictor.h"
 
@@ -69,12 +70,12 @@ Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family) {
   if (family.find('+') != std::string::npos) {
     const std::vector<std::string> parts = split(family, '+');
     if (is_stack_of_parts(parts)) return std::unique_ptr<Predictor>(std::make_unique<StackPredictor>(parts));
-    return Error{"unknown-model", "'" + family + "' is no mean of several models", family,
-                 "two or more of " + join(stackable_families(), ", ") + ", each once, joined by '+'"};
+    return usage_error("unknown-model", "'" + family + "' is no mean of several models", family,
+                       "two or more of " + join(stackable_families(), ", ") + ", each once, joined by '+'");
   }
   const std::vector<std::string> names = predictor_families();
-  return Error{"unknown-model", "there is no model '" + family + "'", family,
-               "one of " + join(names, ", ") + ", or the mean of several: forest+physics"};
+  return usage_error("unknown-model", "there is no model '" + family + "'", family,
+                     "one of " + join(names, ", ") + ", or the mean of several: forest+physics");
 }
 
 Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family, const Json& settings) {

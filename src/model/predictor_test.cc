@@ -5,16 +5,17 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/auto_predictor.h"
-#include "model/bundle.h"
+#include "base/json.h"
+#include "model/bundle/bundle.h"
+#include "model/combined/auto_predictor.h"
+#include "model/combined/stack_predictor.h"
+#include "model/fit/training.h"
 #include "model/linear/additive_cost.h"
 #include "model/neighbour/knn_predictor.h"
 #include "model/neural/dense_predictor.h"
 #include "model/neural/vae_predictor.h"
 #include "model/physics/physics_predictor.h"
-#include "model/stack_predictor.h"
 #include "model/test_world.h"
-#include "model/training.h"
 #include "model/tree/forest_predictor.h"
 
 namespace perfcast {

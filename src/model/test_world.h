@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 #include "corpus/corpus.h"
-#include "model/features.h"
+#include "model/features/features.h"
 
 namespace perfcast::testing_world {
 

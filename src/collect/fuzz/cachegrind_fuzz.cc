@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "collect/cachegrind_collector.h"
+#include "collect/cachegrind/cachegrind_collector.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto totals = perfcast::parse_cachegrind({reinterpret_cast<const char*>(data), size}, "input");

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "collect/program_inspector.h"
+#include "collect/process/program_inspector.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto facts = perfcast::parse_elf({reinterpret_cast<const char*>(data), size}, "input");

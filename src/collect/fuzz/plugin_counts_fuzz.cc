@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "collect/plugin_counts.h"
+#include "collect/qemu/plugin_counts.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace perfcast;

@@ -15,7 +15,7 @@
 #include "corpus/importers/perf_stat_importer.h"
 #include "corpus/importers/table_importer.h"
 #include "corpus/source_note.h"
-#include "corpus/store.h"
+#include "corpus/store/store.h"
 
 namespace perfcast {
 namespace {

@@ -6,8 +6,8 @@
 #include <set>
 #include <string_view>
 
-#include "corpus/sparecores_importer.h"
-#include "corpus/store.h"
+#include "corpus/importers/sparecores_importer.h"
+#include "corpus/store/store.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace perfcast;

@@ -16,7 +16,7 @@
 
 #include <string>
 
-#include "corpus/import.h"
+#include "corpus/importers/import.h"
 #include "corpus/source_note.h"
 
 namespace perfcast {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/csv.h"
-#include "corpus/exclusion_counter.h"
+#include "corpus/importers/exclusion_counter.h"
 #include "metrics/catalogue.h"
 
 namespace perfcast {

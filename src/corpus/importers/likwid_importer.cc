@@ -80,7 +80,7 @@ class LikwidReader {
   void start_table(const std::vector<std::string>& cells) {
     size_t at = 1;
     std::string region;
-    if (cells.size() > 2 && starts_with(cells[1], "Region ")) {
+    if (cells.size() > 2 && cells[1].starts_with("Region ")) {
       region = cells[1].substr(std::string_view("Region ").size());
       at = 2;
     }
@@ -105,7 +105,7 @@ class LikwidReader {
     const std::string event = canonical(cells[0]);
     const auto [first, is_new] = region_->group_of.emplace(event, group_);
     if (first->second != group_) return;
-    const std::string_view unit = starts_with(event, "PWR_") ? "Joules" : "";
+    const std::string_view unit = event.starts_with("PWR_") ? "Joules" : "";
     bool counted = false;
     for (size_t i = 2; i < cells.size(); ++i) {
       const auto value = parse_number(cells[i]);

@@ -57,7 +57,7 @@ std::vector<Block> blocks_of(std::string_view text, const std::vector<std::strin
     if (is_header) {
       blocks.push_back({std::string(line) + "\n", number});
       open = true;
-    } else if (line.empty() || starts_with(line, "==")) {
+    } else if (line.empty() || line.starts_with("==")) {
       open = false;
     } else if (open) {
       blocks.back().csv += std::string(line) + "\n";

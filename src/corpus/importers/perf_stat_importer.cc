@@ -29,7 +29,7 @@ EventName split_event(const std::string& event) {
     result.modifier = event.substr(last + 1);
     if (result.modifier.starts_with(':')) result.modifier.erase(0, 1);
     // Raw encodings and uncore PMUs keep their whole name.
-    result.name = starts_with(pmu, "cpu") && inner.find('=') == std::string::npos ? inner : event.substr(0, last + 1);
+    result.name = pmu.starts_with("cpu") && inner.find('=') == std::string::npos ? inner : event.substr(0, last + 1);
   } else if (const size_t colon = event.rfind(':');
              colon != std::string::npos && event.find_first_not_of("ukhGHpPDSIWe", colon + 1) == std::string::npos) {
     result.name = event.substr(0, colon);

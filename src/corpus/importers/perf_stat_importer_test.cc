@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "corpus/store.h"
+#include "corpus/store/store.h"
 
 namespace perfcast {
 namespace {

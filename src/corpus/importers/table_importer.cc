@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/statistics.h"
 #include "base/text.h"
-#include "corpus/exclusion_counter.h"
+#include "corpus/importers/exclusion_counter.h"
 #include "corpus/importers/imported_columns.h"
 
 namespace perfcast {
@@ -335,13 +335,13 @@ Status TableImport::read_row(size_t row) {
 Status TableImport::add_platforms() {
   for (const auto& [name, facts] : mapping_.platforms) {
     if (!platform_ids_.contains(name)) {
-      return Error{"unknown-platform", "the table has no platform '" + printable(name) + "'", "platforms",
-                   "one of: " + printable(join(platform_names_, ", "))};
+      return usage_error("unknown-platform", "the table has no platform '" + printable(name) + "'", "platforms",
+                         "one of: " + printable(join(platform_names_, ", ")));
     }
   }
   if (!mapping_.counters_platform.empty() && !platform_ids_.contains(mapping_.counters_platform)) {
-    return Error{"unknown-platform", "the table has no platform '" + printable(mapping_.counters_platform) + "'",
-                 "counters_platform", "one of: " + printable(join(platform_names_, ", "))};
+    return usage_error("unknown-platform", "the table has no platform '" + printable(mapping_.counters_platform) + "'",
+                       "counters_platform", "one of: " + printable(join(platform_names_, ", ")));
   }
   for (const std::string& name : platform_names_) {
     Platform platform;

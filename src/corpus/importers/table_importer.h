@@ -15,7 +15,7 @@
 // likewise, blank counters and negative amounts (absent from the profile, with the reason), rows without a program or
 // platform.
 
-#include "corpus/import.h"
+#include "corpus/importers/import.h"
 #include "corpus/importers/table_mapping.h"
 
 namespace perfcast {

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "corpus/splits.h"
-#include "corpus/store.h"
+#include "corpus/store/store.h"
 
 namespace perfcast {
 namespace {

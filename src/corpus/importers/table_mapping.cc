@@ -249,7 +249,7 @@ Result<TableMapping> parse_table_mapping(std::string_view json_text, const std::
   MappingReader in(*json, source, mistakes);
   const std::string schema = in.text("schema", true);
   if (mistakes.empty() && schema != kSchema) {
-    return Error{starts_with(schema, "perfcast.table/") ? "future-version" : "bad-mapping",
+    return Error{schema.starts_with("perfcast.table/") ? "future-version" : "bad-mapping",
                  "found the schema '" + printable(schema.substr(0, 60)) + "'", source, kSchema};
   }
   TableMapping mapping;

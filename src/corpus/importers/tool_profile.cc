@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "corpus/exclusion_counter.h"
+#include "corpus/importers/exclusion_counter.h"
 #include "corpus/importers/imported_columns.h"
 
 namespace perfcast {
@@ -79,7 +79,7 @@ std::string ToolProfile::name_of(const std::string& event, std::string_view suff
     if (event_of_.emplace(*metric, identity).first->second == identity) return *metric;
   }
   const std::string text = lower_case(event + (variant.empty() ? "" : "_" + variant));
-  std::string stem = starts_with(text, prefix_) ? "" : prefix_;  // "PAPI_FP_OPS" says it already
+  std::string stem = text.starts_with(prefix_) ? "" : prefix_;  // "PAPI_FP_OPS" says it already
   for (const char c : text) {
     const bool kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
     if (kept) {
@@ -163,8 +163,8 @@ ToolFileNames names_of_tool_file(std::string_view text, const std::string& path)
     const std::string_view line = trim(text.substr(0, end));
     text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
     constexpr std::string_view kProgram = "# program:", kHost = "# host:";
-    if (starts_with(line, kProgram)) names.program = program_id_of(line.substr(kProgram.size()));
-    if (starts_with(line, kHost)) names.host = printable(trim(line.substr(kHost.size())));
+    if (line.starts_with(kProgram)) names.program = program_id_of(line.substr(kProgram.size()));
+    if (line.starts_with(kHost)) names.host = printable(trim(line.substr(kHost.size())));
   }
   return names;
 }

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "corpus/import.h"
+#include "corpus/importers/import.h"
 
 namespace perfcast {
 

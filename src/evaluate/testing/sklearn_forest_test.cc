@@ -16,7 +16,7 @@
 #include "evaluate/evaluate.h"
 #include "evaluate/scores.h"
 #include "evaluate/testing/synthetic_corpus.h"
-#include "model/training.h"
+#include "model/fit/training.h"
 #include "model/tree/forest_predictor.h"
 
 namespace perfcast {

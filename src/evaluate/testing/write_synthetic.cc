@@ -6,7 +6,8 @@
 #include <string>
 
 #include "base/file.h"
-#include "corpus/store.h"
+#include "base/json.h"
+#include "corpus/store/store.h"
 #include "evaluate/testing/synthetic_corpus.h"
 
 namespace perfcast {

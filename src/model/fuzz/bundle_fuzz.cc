@@ -7,8 +7,8 @@
 #include <cstring>
 #include <string>
 
-#include "model/bundle.h"
-#include "model/forecaster.h"
+#include "model/bundle/bundle.h"
+#include "model/forecast/forecaster.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string bytes(reinterpret_cast<const char*>(data), size);

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "model/fit_checkpoint.h"
+#include "model/fit/fit_checkpoint.h"
 #include "model/fuzz/mended_checksum.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

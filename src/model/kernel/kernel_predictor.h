@@ -1,8 +1,8 @@
 #pragma once
 // Kernel ridge regression (a Gaussian process' mean): programs whose standardised features are near run alike.
 
+#include "model/fit/training.h"
 #include "model/predictor.h"
-#include "model/training.h"
 
 namespace perfcast {
 

@@ -4,10 +4,10 @@
 #include <map>
 #include <utility>
 
-#include "model/bundle.h"
-#include "model/features.h"
+#include "model/bundle/bundle.h"
+#include "model/features/features.h"
+#include "model/features/microarchitecture.h"
 #include "model/linear/nnls.h"
-#include "model/microarchitecture.h"
 
 namespace perfcast {
 namespace {

@@ -1,8 +1,8 @@
 #pragma once
 // time(program, platform) per instruction = sum over causes of count x cost, all costs >= 0.
 
+#include "model/fit/training.h"
 #include "model/predictor.h"
-#include "model/training.h"
 
 namespace perfcast {
 

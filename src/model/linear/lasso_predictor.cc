@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 
 namespace perfcast {
 namespace {

@@ -3,9 +3,9 @@
 // out. `nnlasso` holds the coefficients of LACross (Zheng, John & Gerstlauer, DAC 2016) to its constraint: a count can
 // only add time.
 
+#include "model/fit/training.h"
 #include "model/linear/lasso.h"
 #include "model/predictor.h"
-#include "model/training.h"
 
 namespace perfcast {
 

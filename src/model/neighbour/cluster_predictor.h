@@ -2,8 +2,8 @@
 // Clustering, then a model per cluster: k-means (Lloyd, seeded as k-means++) on standardised features, and in each
 // cluster a ridge regression towards the cluster's mean. How many clusters, families left out decide.
 
+#include "model/fit/training.h"
 #include "model/predictor.h"
-#include "model/training.h"
 
 namespace perfcast {
 

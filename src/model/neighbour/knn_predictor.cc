@@ -5,7 +5,8 @@
 #include <limits>
 #include <numeric>
 
-#include "model/bundle.h"
+#include "base/json.h"
+#include "model/bundle/bundle.h"
 
 namespace perfcast {
 namespace {

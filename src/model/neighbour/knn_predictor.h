@@ -1,8 +1,8 @@
 #pragma once
 // Nearest training programs in standardised feature space, weighted by distance.
 
+#include "model/fit/training.h"
 #include "model/predictor.h"
-#include "model/training.h"
 
 namespace perfcast {
 

@@ -1,9 +1,9 @@
 #pragma once
 // A dense network from a program's features to log RPV on all platforms: three hidden layers of 1024.
 
+#include "model/fit/training.h"
 #include "model/neural/dense_network.h"
 #include "model/predictor.h"
-#include "model/training.h"
 
 namespace perfcast {
 

@@ -2,7 +2,8 @@
 
 #include <cstring>
 
-#include "model/bundle.h"
+#include "base/json.h"
+#include "model/bundle/bundle.h"
 
 namespace perfcast {
 namespace {

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/json.h"
 #include "base/random.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 #include "model/neural/vae_regressor.h"
 
 namespace perfcast {

@@ -2,10 +2,10 @@
 // The paper's model (Nichols, Yeom & Bhatele): a sigma-VAE over a program's counters, and a dense network of three
 // layers of 1024 from its latent to the relative performance vector.
 
+#include "model/fit/training.h"
 #include "model/neural/packed_vae_regressor.h"
 #include "model/neural/vae_regressor_config.h"
 #include "model/predictor.h"
-#include "model/training.h"
 
 namespace perfcast {
 

@@ -5,7 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "model/bundle.h"
+#include "base/json.h"
+#include "model/bundle/bundle.h"
 #include "model/neural/packed_vae_regressor.h"
 #include "model/neural/vae_checkpoint.h"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/json.h"
 #include "base/random.h"
 #include "model/neural/vae_trainer.h"
 

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <map>
 
-#include "model/bundle.h"
-#include "model/features.h"
-#include "model/lbfgs.h"
-#include "model/microarchitecture.h"
+#include "model/bundle/bundle.h"
+#include "model/features/features.h"
+#include "model/features/microarchitecture.h"
+#include "model/fit/lbfgs.h"
 
 namespace perfcast {
 namespace {

@@ -3,8 +3,8 @@
 // textbook + common + line of core designs + core design + platform, each with a Gaussian prior about 0. Platforms of
 // one design are alike but for their memory.
 
+#include "model/fit/training.h"
 #include "model/predictor.h"
-#include "model/training.h"
 
 namespace perfcast {
 

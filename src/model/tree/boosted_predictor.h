@@ -2,8 +2,8 @@
 // Boosted trees on the leading principal components of the training programs' relative times: one set of trees per
 // component, so that a forecast for a hundred platforms walks a few hundred trees, not ten thousand.
 
+#include "model/fit/training.h"
 #include "model/predictor.h"
-#include "model/training.h"
 #include "model/tree/boosted_trees.h"
 
 namespace perfcast {

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "base/random.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 
 namespace perfcast {
 

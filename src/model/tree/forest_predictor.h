@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "model/fit/training.h"
 #include "model/predictor.h"
-#include "model/training.h"
 
 namespace perfcast {
 

@@ -5,7 +5,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "schedule/cluster_file.h"
+#include "base/json.h"
+#include "schedule/jobs/cluster_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace perfcast;

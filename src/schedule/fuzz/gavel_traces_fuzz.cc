@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "schedule/gavel_trace.h"
+#include "schedule/traces/gavel_trace.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace perfcast;

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "schedule/job_table.h"
+#include "schedule/traces/job_table.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace perfcast;

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "schedule/philly_trace.h"
+#include "schedule/traces/philly_trace.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace perfcast;

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "schedule/swf_reader.h"
-#include "schedule/swf_synthetic.h"
+#include "schedule/traces/swf_reader.h"
+#include "schedule/traces/swf_synthetic.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace perfcast;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "base/result.h"
 #include "schedule/slurm/forecast_cache.h"
 #include "schedule/slurm/job_script.h"

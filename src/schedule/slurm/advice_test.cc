@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "base/json.h"
+
 namespace perfcast {
 namespace {
 

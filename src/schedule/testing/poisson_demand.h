@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 #include "base/result.h"
-#include "schedule/workload.h"
+#include "schedule/jobs/workload.h"
 
 namespace perfcast {
 

@@ -1,9 +1,9 @@
 #pragma once
 // Five jobs on two platforms, small enough to follow by hand.
 
-#include "schedule/cluster.h"
-#include "schedule/outcome.h"
-#include "schedule/workload.h"
+#include "schedule/jobs/cluster.h"
+#include "schedule/jobs/outcome.h"
+#include "schedule/jobs/workload.h"
 
 namespace perfcast {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "schedule/outcome.h"
-#include "schedule/workload.h"
+#include "schedule/jobs/outcome.h"
+#include "schedule/jobs/workload.h"
 
 namespace perfcast {
 

@@ -145,7 +145,8 @@ Result<CpuFacts> CpuCatalogue::find(const std::string& name, double vcpus) const
     if (same && (found == nullptr || record.servers > found->servers)) found = &record;
   }
   if (found == nullptr) {
-    return Error{"unknown-cpu", "no CPU model is called " + printable(name), "", "near: " + nearest_names(name, names)};
+    return usage_error("unknown-cpu", "no CPU model is called " + printable(name), "",
+                       "near: " + nearest_names(name, names));
   }
   if (std::isnan(vcpus)) {
     const auto largest = std::max_element(found->shapes.begin(), found->shapes.end(),

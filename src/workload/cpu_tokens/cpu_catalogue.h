@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "base/result.h"
 #include "workload/cpu_tokens/cpu_facts.h"
 #include "workload/cpu_tokens/token_rates.h"

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "workload/cpu_tokens/cpu_catalogue.h"
 

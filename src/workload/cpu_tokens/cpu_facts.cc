@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/text.h"
-#include "model/microarchitecture.h"
+#include "model/features/microarchitecture.h"
 
 namespace perfcast {
 namespace {

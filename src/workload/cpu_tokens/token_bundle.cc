@@ -1,6 +1,7 @@
 #include "workload/cpu_tokens/token_bundle.h"
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace perfcast {

@@ -10,7 +10,7 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
-#include "model/conformal.h"
+#include "model/forecast/conformal.h"
 #include "workload/cpu_tokens/token_folds.h"
 
 namespace perfcast {

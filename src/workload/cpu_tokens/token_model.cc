@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/json.h"
 #include "base/statistics.h"
 
 namespace perfcast {

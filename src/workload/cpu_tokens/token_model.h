@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "base/result.h"
 #include "model/tree/boosted_trees.h"
 #include "workload/cpu_tokens/token_physics.h"

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/json.h"
 #include "workload/cpu_tokens/token_model.h"
 
 namespace perfcast {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/json.h"
 #include "workload/cpu_tokens/token_test_world.h"
 
 namespace perfcast {

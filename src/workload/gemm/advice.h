@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "workload/gemm/gemm_result.h"
-#include "workload/gemm/ladder.h"
+#include "workload/gemm/run/ladder.h"
 #include "workload/gemm/session.h"
 
 namespace perfcast::gemm {

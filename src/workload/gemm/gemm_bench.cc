@@ -2,12 +2,12 @@
 
 #include <benchmark/benchmark.h>
 
-#include "workload/gemm/aligned_array.h"
-#include "workload/gemm/cpu_isa.h"
-#include "workload/gemm/gemm_task.h"
-#include "workload/gemm/packing.h"
-#include "workload/gemm/peak_loops.h"
-#include "workload/gemm/register_block.h"
+#include "workload/gemm/kernel/aligned_array.h"
+#include "workload/gemm/kernel/cpu_isa.h"
+#include "workload/gemm/kernel/packing.h"
+#include "workload/gemm/kernel/peak_loops.h"
+#include "workload/gemm/kernel/register_block.h"
+#include "workload/gemm/run/gemm_task.h"
 
 namespace perfcast::gemm {
 namespace {

@@ -8,12 +8,12 @@
 #include "base/text.h"
 #include "workload/gemm/advice.h"
 #include "workload/gemm/conv/conv_advice.h"
-#include "workload/gemm/cpu_isa.h"
+#include "workload/gemm/kernel/cpu_isa.h"
 #if defined(PERFCAST_HAVE_CUDA)
 #include "workload/gemm/cuda/cuda_rungs.h"
 #endif
-#include "workload/gemm/noise.h"
-#include "workload/gemm/peak_loops.h"
+#include "workload/gemm/kernel/peak_loops.h"
+#include "workload/gemm/run/noise.h"
 
 namespace perfcast::gemm {
 namespace {
@@ -286,7 +286,7 @@ std::map<std::string, std::string> thread_environment(int threads) {
 Result<GemmResult> run_gemm(const GemmRequest& request) {
   const std::vector<Part> parts = parts_of(request);
   if (parts.empty()) {
-    return Error{"bad-usage", "no rung is left to run", "--rungs, --precision", "perfcast gemm --list has all"};
+    return usage_error("bad-usage", "no rung is left to run", "--rungs, --precision", "perfcast gemm --list has all");
   }
   const double free = available_memory();
   const std::vector<Problem> problems = problems_of(request);

@@ -7,8 +7,8 @@
 
 #include "base/result.h"
 #include "workload/gemm/gemm_result.h"
-#include "workload/gemm/ladder.h"
-#include "workload/gemm/rung.h"
+#include "workload/gemm/run/ladder.h"
+#include "workload/gemm/rung/rung.h"
 
 namespace perfcast::gemm {
 

@@ -4,10 +4,11 @@
 
 #include <cmath>
 
-#include "workload/gemm/cpu_isa.h"
-#include "workload/gemm/noise.h"
-#include "workload/gemm/peak_loops.h"
-#include "workload/gemm/report.h"
+#include "base/json.h"
+#include "workload/gemm/kernel/cpu_isa.h"
+#include "workload/gemm/kernel/peak_loops.h"
+#include "workload/gemm/report/report.h"
+#include "workload/gemm/run/noise.h"
 
 namespace perfcast::gemm {
 namespace {

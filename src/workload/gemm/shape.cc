@@ -10,8 +10,8 @@ Result<Shape> parse_shape(std::string_view text, const std::string& option) {
   const std::vector<std::string> parts = split(text, ',');
   const std::string expected = "N, or M,N,K; each a whole number from 1 to " + std::to_string(kMaxSide);
   if (parts.size() != 1 && parts.size() != 3) {
-    return Error{"bad-usage", "'" + printable(text) + "' has " + std::to_string(parts.size()) + " sides", option,
-                 expected};
+    return usage_error("bad-usage", "'" + printable(text) + "' has " + std::to_string(parts.size()) + " sides", option,
+                       expected);
   }
   std::vector<int64_t> sides;
   for (const std::string& part : parts) {
@@ -19,10 +19,10 @@ Result<Shape> parse_shape(std::string_view text, const std::string& option) {
     int64_t side = 0;
     const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), side);
     if (problem == std::errc::result_out_of_range || (problem == std::errc() && side > kMaxSide)) {
-      return Error{"bad-usage", "side " + printable(part) + " is too large", option, expected};
+      return usage_error("bad-usage", "side " + printable(part) + " is too large", option, expected);
     }
     if (problem != std::errc() || end != digits.data() + digits.size() || side < 1) {
-      return Error{"bad-usage", "'" + printable(part) + "' is no side of a matrix", option, expected};
+      return usage_error("bad-usage", "'" + printable(part) + "' is no side of a matrix", option, expected);
     }
     sides.push_back(side);
   }
@@ -61,8 +61,8 @@ Result<std::vector<Shape>> shape_set(const std::string& name) {
     if (set.name == name) return set.shapes;
     names.push_back(set.name);
   }
-  return Error{"bad-usage", "there is no set of shapes '" + printable(name) + "'", "--shapes",
-               "one of: " + nearest_names(name, names)};
+  return usage_error("bad-usage", "there is no set of shapes '" + printable(name) + "'", "--shapes",
+                     "one of: " + nearest_names(name, names));
 }
 
 }  // namespace perfcast::gemm

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "workload/llm/analysis_notes.h"
 #include "workload/llm/model_catalogue.h"

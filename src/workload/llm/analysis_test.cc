@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/csv.h"
+#include "base/json.h"
 #include "workload/llm/model_catalogue.h"
 
 namespace perfcast {

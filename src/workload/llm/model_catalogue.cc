@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 16> kEndings = {
 std::string plain_name(std::string_view name) {
   std::string text = lower_case(name.substr(0, kLongestName));
   if (const size_t slash = text.rfind('/'); slash != std::string::npos) text.erase(0, slash + 1);
-  if (starts_with(text, "meta-")) text.erase(0, 5);
+  if (text.starts_with("meta-")) text.erase(0, 5);
   std::string plain;
   for (const char c : text) {
     if (c != '-' && c != '_' && c != '.') plain += c;
@@ -74,9 +74,10 @@ Result<LlmConfig> built_in_model(std::string_view name) {
       if (plain_name(row.name) == spelling) return config_of(row);
     }
   } while (take_ending(shorter));
-  return Error{"unknown-model", "there is no built-in model '" + printable(name.substr(0, kLongestName)) + "'", "MODEL",
-               "one of " + std::to_string(model_table().size()) + ", nearest: " +
-                   nearest_names(name, built_in_models()) + "; or a config.json, a folder with one, or a GGUF file"};
+  return usage_error(
+      "unknown-model", "there is no built-in model '" + printable(name.substr(0, kLongestName)) + "'", "MODEL",
+      "one of " + std::to_string(model_table().size()) + ", nearest: " + nearest_names(name, built_in_models()) +
+          "; or a config.json, a folder with one, or a GGUF file");
 }
 
 Result<LlmConfig> load_model(const std::string& name_or_path) {
@@ -85,7 +86,7 @@ Result<LlmConfig> load_model(const std::string& name_or_path) {
   if (name_or_path.ends_with(".json")) return read_hf_config(name_or_path);
   auto known = built_in_model(name_or_path);
   // Names come before folders that happen to be called so: ./gpt2 is the folder.
-  if (known && !starts_with(name_or_path, ".") && !starts_with(name_or_path, "/")) return known;
+  if (known && !name_or_path.starts_with(".") && !name_or_path.starts_with("/")) return known;
   if (std::filesystem::is_directory(name_or_path, ignored)) return read_hf_config(name_or_path);
   if (std::filesystem::exists(name_or_path, ignored)) return read_gguf(name_or_path);
   return known;

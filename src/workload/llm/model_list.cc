@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "workload/llm/analysis.h"
 #include "workload/llm/model_catalogue.h"

@@ -18,7 +18,7 @@ namespace {
 double traced_macs(std::string_view operators) {
   double sum = 0;
   for (const std::string& op : split(operators, '|')) {
-    if (!starts_with(op, "Linear:") && !starts_with(op, "BMM:")) continue;
+    if (!op.starts_with("Linear:") && !op.starts_with("BMM:")) continue;
     double macs = 1;
     for (const std::string& size : split(std::string_view(op).substr(op.find(':') + 1), 'x')) {
       macs *= parse_number(size).value_or(0);

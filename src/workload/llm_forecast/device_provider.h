@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "workload/latency/operator_time.h"
+#include "workload/latency/model/operator_time.h"
 #include "workload/llm_forecast/calibration_runs.h"
 
 namespace perfcast {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/csv.h"
+#include "base/json.h"
 #include "workload/llm_forecast/forecast_report.h"
 
 namespace perfcast {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "base/result.h"
-#include "workload/latency/device_catalogue.h"
+#include "workload/latency/model/device_catalogue.h"
 #include "workload/llm_forecast/device_provider.h"
 #include "workload/llm_forecast/forecast_sweep.h"
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/csv.h"
+#include "base/json.h"
 #include "workload/llm/model_catalogue.h"
 #include "workload/llm_forecast/forecast_figure.h"
 #include "workload/llm_forecast/roofline_devices.h"

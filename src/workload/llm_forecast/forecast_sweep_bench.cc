@@ -4,7 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include "base/file.h"
-#include "workload/latency/half_precision_file.h"
+#include "workload/latency/model/half_precision_file.h"
 #include "workload/llm/model_catalogue.h"
 #include "workload/llm_forecast/forecast_sweep.h"
 #include "workload/llm_forecast/learned_devices.h"

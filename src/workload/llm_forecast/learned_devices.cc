@@ -7,7 +7,7 @@
 #include <cmath>
 #include <optional>
 
-#include "workload/latency/kin.h"
+#include "workload/latency/model/kin.h"
 #include "workload/llm_forecast/roofline_model.h"
 #include "workload/llm_forecast/step_time.h"
 

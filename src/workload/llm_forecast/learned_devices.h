@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "workload/latency/device_catalogue.h"
-#include "workload/latency/gpu_bundle.h"
-#include "workload/latency/half_precision.h"
+#include "workload/latency/model/device_catalogue.h"
+#include "workload/latency/model/gpu_bundle.h"
+#include "workload/latency/model/half_precision.h"
 #include "workload/llm_forecast/device_provider.h"
 
 namespace perfcast {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "workload/latency/test_gpu.h"
+#include "workload/latency/model/test_gpu.h"
 #include "workload/llm_forecast/roofline_model.h"
 
 namespace perfcast {

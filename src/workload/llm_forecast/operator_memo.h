@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "workload/latency/operator_time.h"
+#include "workload/latency/model/operator_time.h"
 
 namespace perfcast {
 

@@ -1,7 +1,7 @@
 #pragma once
 // Devices of which nothing is known but their data sheets.
 
-#include "workload/latency/device_catalogue.h"
+#include "workload/latency/model/device_catalogue.h"
 #include "workload/llm_forecast/device_provider.h"
 
 namespace perfcast {

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/result.h"
-#include "workload/latency/operator_time.h"
+#include "workload/latency/model/operator_time.h"
 
 namespace perfcast {
 

@@ -10,7 +10,7 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "workload/latency/device_catalogue.h"
+#include "workload/latency/model/device_catalogue.h"
 #include "workload/llm_forecast/testing/test_devices.h"
 
 namespace perfcast {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "workload/latency/device_catalogue.h"
+#include "workload/latency/model/device_catalogue.h"
 #include "workload/llm_forecast/roofline_model.h"
 
 namespace perfcast {

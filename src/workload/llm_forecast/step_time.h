@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "workload/latency/operator_time.h"
+#include "workload/latency/model/operator_time.h"
 #include "workload/llm/operator_graph.h"
 #include "workload/llm_forecast/operator_memo.h"
 

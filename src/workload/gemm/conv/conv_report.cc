@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "workload/gemm/conv/conv_rung.h"
 

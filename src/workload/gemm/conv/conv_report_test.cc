@@ -2,8 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include "base/json.h"
 #include "workload/gemm/conv/conv_rung.h"
-#include "workload/gemm/report.h"
+#include "workload/gemm/report/report.h"
 #include "workload/gemm/session.h"
 
 namespace perfcast::gemm {

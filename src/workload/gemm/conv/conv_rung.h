@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "workload/gemm/conv/conv_shape.h"
-#include "workload/gemm/rung.h"
+#include "workload/gemm/rung/rung.h"
 
 namespace perfcast::gemm {
 

@@ -39,19 +39,20 @@ Result<ConvShape> conv_shape_from(const std::vector<int64_t>& sizes, const std::
                                std::string("kernel height and width; whole numbers from 1 to ") +
                                std::to_string(kMaxSide) + ", padding from 0";
   if (sizes.size() < 7 || sizes.size() > 9) {
-    return Error{"bad-usage", "a convolution has 7 to 9 sizes, not " + std::to_string(sizes.size()), where, expected};
+    return usage_error("bad-usage", "a convolution has 7 to 9 sizes, not " + std::to_string(sizes.size()), where,
+                       expected);
   }
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] < (i == 8 ? 0 : 1) || sizes[i] > kMaxSide) {
-      return Error{"bad-usage", "size " + std::to_string(sizes[i]) + " of a convolution is out of range", where,
-                   expected};
+      return usage_error("bad-usage", "size " + std::to_string(sizes[i]) + " of a convolution is out of range", where,
+                         expected);
     }
   }
   ConvShape shape = {sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5], sizes[6]};
   if (sizes.size() > 7) shape.stride = sizes[7];
   if (sizes.size() > 8) shape.padding = sizes[8];
   if (shape.out_height() < 1 || shape.out_width() < 1) {
-    return Error{"bad-usage", "the kernel is larger than the image with its padding", where, expected};
+    return usage_error("bad-usage", "the kernel is larger than the image with its padding", where, expected);
   }
   // In steps that cannot overflow: at most 2^24 times a side below 2^22.
   const auto fits = [](std::initializer_list<int64_t> factors) {
@@ -65,8 +66,8 @@ Result<ConvShape> conv_shape_from(const std::vector<int64_t>& sizes, const std::
   if (!fits({shape.batch, shape.out_height(), shape.out_width()}) ||
       !fits({shape.in_channels, shape.kernel_height, shape.kernel_width}) ||
       !fits({shape.batch, shape.height, shape.width})) {
-    return Error{"bad-usage", "the convolution is too large", where,
-                 "at most 2^24 positions of all images, and 2^24 weights for one output channel"};
+    return usage_error("bad-usage", "the convolution is too large", where,
+                       "at most 2^24 positions of all images, and 2^24 weights for one output channel");
   }
   return shape;
 }
@@ -78,8 +79,8 @@ Result<ConvShape> parse_conv_shape(std::string_view text, const std::string& opt
     int64_t size = 0;
     const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), size);
     if (problem != std::errc() || end != digits.data() + digits.size() || sizes.size() == 9) {
-      return Error{"bad-usage", "'" + printable(text) + "' is no convolution", option,
-                   "B,C,H,W,O,R,S[,STRIDE[,PADDING]], such as 1,64,56,56,64,3,3,1,1"};
+      return usage_error("bad-usage", "'" + printable(text) + "' is no convolution", option,
+                         "B,C,H,W,O,R,S[,STRIDE[,PADDING]], such as 1,64,56,56,64,3,3,1,1");
     }
     sizes.push_back(size);
   }
@@ -140,8 +141,8 @@ Result<ConvLayer> find_conv_layer(const std::string& name) {
     if (each.name == name) return each;
     names.push_back(each.name);
   }
-  return Error{"bad-usage", "there is no layer '" + printable(name) + "'", "--layer",
-               "one of: " + nearest_names(name, names) + "; perfcast gemm --op conv --list has all"};
+  return usage_error("bad-usage", "there is no layer '" + printable(name) + "'", "--layer",
+                     "one of: " + nearest_names(name, names) + "; perfcast gemm --op conv --list has all");
 }
 
 }  // namespace perfcast::gemm

@@ -1,10 +1,10 @@
 #include "workload/gemm/conv/conv_task.h"
 
 #include "base/text.h"
-#include "workload/gemm/aligned_array.h"
 #include "workload/gemm/conv/conv_rung.h"
-#include "workload/gemm/gemm_task.h"
-#include "workload/gemm/verify.h"
+#include "workload/gemm/kernel/aligned_array.h"
+#include "workload/gemm/run/gemm_task.h"
+#include "workload/gemm/run/verify.h"
 
 namespace perfcast::gemm {
 namespace {
@@ -16,7 +16,7 @@ class ConvTask : public Task {
 
   Status prepare() override {
     if (const std::string reason = rung_.unavailable ? rung_.unavailable() : ""; !reason.empty()) {
-      return Error{"unavailable", reason, rung_.name, ""};
+      return environment_error("unavailable", reason, rung_.name, "");
     }
     weights_ = AlignedArray<float>(static_cast<size_t>(shape_.weight_size()));
     images_ = AlignedArray<float>(static_cast<size_t>(shape_.input_size()));

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "workload/gemm/conv/conv_shape.h"
-#include "workload/gemm/task.h"
+#include "workload/gemm/run/task.h"
 
 namespace perfcast::gemm {
 

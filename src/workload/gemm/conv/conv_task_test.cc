@@ -6,7 +6,7 @@
 #include <set>
 
 #include "workload/gemm/conv/conv_rung.h"
-#include "workload/gemm/gemm_task.h"
+#include "workload/gemm/run/gemm_task.h"
 
 namespace perfcast::gemm {
 namespace {

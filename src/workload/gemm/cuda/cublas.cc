@@ -21,7 +21,7 @@ Result<std::unique_ptr<Cublas>> Cublas::load() {
   for (const int version : {CUBLAS_VER_MAJOR, 13, 12, 11}) {
     if (library == nullptr) library = dlopen(fmt::format("libcublas.so.{}", version).c_str(), RTLD_NOW | RTLD_LOCAL);
   }
-  if (library == nullptr) return Error{"unavailable", "cuBLAS is not installed (libcublas.so)", "", ""};
+  if (library == nullptr) return environment_error("unavailable", "cuBLAS is not installed (libcublas.so)", "", "");
   std::unique_ptr<Cublas> cublas(new Cublas());
   cublas->functions_ = std::make_unique<Functions>();
   Functions& functions = *cublas->functions_;
@@ -34,10 +34,11 @@ Result<std::unique_ptr<Cublas>> Cublas::load() {
   find(functions.destroy, "cublasDestroy_v2");
   find(functions.get_version, "cublasGetVersion_v2");
   find(functions.gemm, "cublasGemmEx");
-  if (!all) return Error{"unavailable", "this cuBLAS lacks what is needed: cublasGemmEx", "", ""};
+  if (!all) return environment_error("unavailable", "this cuBLAS lacks what is needed: cublasGemmEx", "", "");
   cublasHandle_t handle = nullptr;
   if (const cublasStatus_t status = functions.create(&handle); status != CUBLAS_STATUS_SUCCESS) {
-    return Error{"unavailable", fmt::format("cuBLAS does not start: status {}", static_cast<int>(status)), "", ""};
+    return environment_error("unavailable", fmt::format("cuBLAS does not start: status {}", static_cast<int>(status)),
+                             "", "");
   }
   cublas->handle_ = handle;
   int version = 0;

@@ -34,7 +34,7 @@ class CudaPeakTask : public Task {
     if (!device) return device.error();
     device_ = *std::move(device);
     if (device_.capability < loop_.capability) {
-      return Error{"unavailable", device_.title + " has no such units", loop_.name, ""};
+      return environment_error("unavailable", device_.title + " has no such units", loop_.name, "");
     }
     const auto results = static_cast<size_t>(cuda::peak_size(loop_.kind, device_.multiprocessors, 1).results);
     if (Status got = out_.allocate(results * sizeof(float)); !got) return got;

@@ -6,7 +6,7 @@
 #include "workload/gemm/cuda/cuda_kernels.h"
 #include "workload/gemm/cuda/device.h"
 #include "workload/gemm/cuda/half.h"
-#include "workload/gemm/packing.h"
+#include "workload/gemm/kernel/packing.h"
 
 namespace perfcast::gemm {
 namespace {
@@ -152,7 +152,8 @@ class CublasProduct : public CudaProduct {
   Status set_up() override {
     // Older ones take float inputs without a word, and do without tensor cores.
     if (precision_ == Precision::kTf32 && device_.capability < 80) {
-      return Error{"unavailable", device_.title + " has no TF32, which came with compute capability 8.0", "", ""};
+      return environment_error("unavailable", device_.title + " has no TF32, which came with compute capability 8.0",
+                               "", "");
     }
     auto cublas = cuda::Cublas::load();
     if (!cublas) return cublas.error();

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "workload/gemm/rung.h"
-#include "workload/gemm/task.h"
+#include "workload/gemm/run/task.h"
+#include "workload/gemm/rung/rung.h"
 
 namespace perfcast::gemm {
 

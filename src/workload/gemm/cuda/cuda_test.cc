@@ -7,8 +7,8 @@
 
 #include "workload/gemm/cuda/cuda_rungs.h"
 #include "workload/gemm/cuda/device.h"
-#include "workload/gemm/gemm_task.h"
-#include "workload/gemm/verify.h"
+#include "workload/gemm/run/gemm_task.h"
+#include "workload/gemm/run/verify.h"
 
 namespace perfcast::gemm {
 namespace {

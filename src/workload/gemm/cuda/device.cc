@@ -41,12 +41,14 @@ std::string missing_driver() {
 }
 
 Result<Device> open_device() {
-  if (const std::string reason = missing_driver(); !reason.empty()) return Error{"unavailable", reason, "", ""};
+  if (const std::string reason = missing_driver(); !reason.empty())
+    return environment_error("unavailable", reason, "", "");
   cudaDeviceProp properties = {};
   cudaError_t code = cudaGetDeviceProperties(&properties, 0);
   if (code == cudaSuccess) code = cudaSetDevice(0);
   if (code != cudaSuccess) {
-    return Error{"unavailable", std::string("CUDA finds no usable GPU: ") + cudaGetErrorString(code), "", ""};
+    return environment_error("unavailable", std::string("CUDA finds no usable GPU: ") + cudaGetErrorString(code), "",
+                             "");
   }
   Device device;
   device.title = fmt::format("{}, compute capability {}.{}, {} multiprocessors", properties.name, properties.major,

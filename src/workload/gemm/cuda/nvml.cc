@@ -45,8 +45,9 @@ class Library {
 
 Result<GpuFacts> read_gpu_facts(const std::string& library) {
   const Library nvml(library);
-  if (!nvml) return Error{"unavailable", "NVML is missing: " + nvml.problem(), library, "NVIDIA's driver"};
-  if (!nvml.call("nvmlInit_v2")) return Error{"unavailable", "NVML does not start", library, "a loaded driver"};
+  if (!nvml) return environment_error("unavailable", "NVML is missing: " + nvml.problem(), library, "NVIDIA's driver");
+  if (!nvml.call("nvmlInit_v2"))
+    return environment_error("unavailable", "NVML does not start", library, "a loaded driver");
   GpuFacts facts;
   Device device = nullptr;
   const bool found = nvml.call("nvmlDeviceGetHandleByIndex_v2", 0U, &device);
@@ -66,7 +67,7 @@ Result<GpuFacts> read_gpu_facts(const std::string& library) {
     if (nvml.call("nvmlDeviceGetTemperature", device, kTemperatureOfGpu, &value)) facts.temperature_c = value;
   }
   nvml.call("nvmlShutdown");
-  if (!found) return Error{"unavailable", "NVML finds no GPU", library, "an NVIDIA GPU"};
+  if (!found) return environment_error("unavailable", "NVML finds no GPU", library, "an NVIDIA GPU");
   return facts;
 }
 

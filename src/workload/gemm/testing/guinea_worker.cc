@@ -18,7 +18,7 @@
 #include <string>
 
 #include "base/json.h"
-#include "workload/gemm/worker.h"
+#include "workload/gemm/run/worker.h"
 
 namespace perfcast {
 namespace {

@@ -5,7 +5,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "workload/latency/device_catalogue.h"
+#include "base/json.h"
+#include "workload/latency/model/device_catalogue.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace perfcast;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "workload/latency/gpu_bundle.h"
+#include "workload/latency/model/gpu_bundle.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace perfcast;

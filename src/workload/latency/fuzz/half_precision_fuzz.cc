@@ -6,7 +6,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "workload/latency/half_precision_file.h"
+#include "base/json.h"
+#include "workload/latency/model/half_precision_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace perfcast;

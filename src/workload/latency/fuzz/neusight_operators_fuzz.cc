@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "workload/latency/neusight_data.h"
+#include "workload/latency/study/neusight_data.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace perfcast;

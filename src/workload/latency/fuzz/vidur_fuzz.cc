@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "workload/latency/vidur_reader.h"
+#include "workload/latency/study/vidur_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace perfcast;

@@ -1,0 +1,29 @@
+#pragma once
+// The program run as it is, several times: time, resources, input and output, as the kernel accounts them.
+
+#include <functional>
+#include <string>
+
+#include "collect/collector.h"
+#include "collect/native/perf_event_collector.h"
+
+namespace perfcast {
+
+class NativeCollector : public Collector {
+ public:
+  // `counters`, where given, are attached to the first run; the caller harvests them.
+  explicit NativeCollector(HostFacts host, PerfEventCollector* counters = nullptr)
+      : host_(std::move(host)), counters_(counters) {}
+
+  std::string name() const override { return "native"; }
+  Status available() const override { return {}; }
+  // Only the first run's output is passed on. Fewer repeats than asked for where a run takes 5 s, all take 10 s, a run
+  // fails, or the input can't be given twice. Error "limit-reached" when the first run does not end in time.
+  Result<Collection> collect(const CollectRequest& request) override;
+
+ private:
+  HostFacts host_;
+  PerfEventCollector* counters_;
+};
+
+}  // namespace perfcast

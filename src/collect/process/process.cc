@@ -1,0 +1,469 @@
+#include "collect/process/process.h"
+
+#include <fcntl.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <set>
+
+#include "base/file.h"
+#include "collect/process/interrupt.h"
+#include "collect/process/process_tree.h"
+
+extern char** environ;
+
+namespace perfcast {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kTailBytes = 4096;
+constexpr auto kGrace = std::chrono::milliseconds(700);
+constexpr auto kFirstSample = std::chrono::milliseconds(1);
+constexpr auto kSlowestSample = std::chrono::milliseconds(25);
+
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() { reset(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return number_; }
+  void reset(int number = -1) {
+    if (number_ >= 0) close(number_);
+    number_ = number;
+  }
+
+ private:
+  int number_ = -1;
+};
+
+struct Pipe {
+  Descriptor read_end, write_end;
+  bool open() {
+    std::array<int, 2> ends;
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) return false;
+    read_end.reset(ends[0]);
+    write_end.reset(ends[1]);
+    return true;
+  }
+};
+
+Error system_error(const std::string& doing) {
+  return {"process-error", "cannot " + doing + ": " + std::strerror(errno), "",
+          "free processes, memory and descriptors"};
+}
+
+Error exec_error(int number, const std::string& path) {
+  if (number == ENOENT && access(path.c_str(), F_OK) == 0) {
+    return {"not-executable", "the interpreter or loader that the program names is missing", path,
+            "the interpreter after #!, or the loader shown by: file -L " + path};
+  }
+  if (number == ENOENT || number == ENOTDIR) {
+    return {"program-not-found", "the program does not exist", path, "a program in PATH or the path of one"};
+  }
+  if (number == EACCES) {
+    return {"not-executable", "the program may not be executed", path, "a file with the x permission: chmod +x"};
+  }
+  if (number == ENOEXEC) {
+    return {"not-executable", "this machine cannot execute the file", path,
+            "a program for this machine's processor, or a script that begins with #!"};
+  }
+  return {"exec-failed", std::string("the program could not be started: ") + std::strerror(number), path, ""};
+}
+
+std::optional<ProcessIo> read_io(pid_t process) {
+  const auto text = read_file("/proc/" + std::to_string(process) + "/io", 4096);
+  if (!text) return std::nullopt;
+  ProcessIo io;
+  const std::array<std::pair<const char*, double*>, 6> fields = {{{"rchar: ", &io.read_bytes},
+                                                                  {"wchar: ", &io.written_bytes},
+                                                                  {"syscr: ", &io.read_calls},
+                                                                  {"syscw: ", &io.write_calls},
+                                                                  {"\nread_bytes: ", &io.storage_read_bytes},
+                                                                  {"\nwrite_bytes: ", &io.storage_written_bytes}}};
+  for (const auto& [name, target] : fields) {
+    const size_t at = text->find(name);
+    if (at == std::string::npos) return std::nullopt;
+    const char* start = text->data() + at + std::strlen(name);
+    uint64_t value = 0;
+    if (std::from_chars(start, text->data() + text->size(), value).ec != std::errc()) return std::nullopt;
+    *target = static_cast<double>(value);
+  }
+  return io;
+}
+
+ProcessIo difference(const ProcessIo& after, const ProcessIo& before) {
+  const auto minus = [](double a, double b) { return std::max(0.0, a - b); };
+  return {minus(after.read_bytes, before.read_bytes),
+          minus(after.written_bytes, before.written_bytes),
+          minus(after.read_calls, before.read_calls),
+          minus(after.write_calls, before.write_calls),
+          minus(after.storage_read_bytes, before.storage_read_bytes),
+          minus(after.storage_written_bytes, before.storage_written_bytes)};
+}
+
+// Sharing the terminal's foreground, the program stays in our group: alone in another it could not read the terminal.
+bool in_terminal_foreground() {
+  const Descriptor terminal(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
+  return terminal.get() >= 0 && tcgetpgrp(terminal.get()) == getpgrp();
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+std::vector<std::string> merged_environment(const std::map<std::string, std::string>& added) {
+  std::vector<std::string> result;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (!added.contains(text.substr(0, text.find('=')))) result.push_back(text);
+  }
+  for (const auto& [name, value] : added) result.push_back(name + "=" + value);
+  return result;
+}
+
+class Run {
+ public:
+  explicit Run(const ProcessRequest& request) : request_(request) {}
+  ~Run() { abandon(); }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  Result<ProcessOutcome> execute();
+
+ private:
+  Status start();
+  Status release();
+  [[noreturn]] void become_program(int input);
+  void wait_for_end();
+  void handle(const std::array<pollfd, 4>& events);
+  void sample();
+  void drain_tail();
+  void ask_to_end(int number);
+  void abandon();
+  Result<ProcessOutcome> conclude();
+  int output_descriptor(StreamTo to, int standard, int null_device) const;
+
+  const ProcessRequest& request_;
+  const InterruptGuard interrupts_;
+  Guardian guardian_;
+  std::set<pid_t> not_ours_;  // children of this process that the program has nothing to do with
+  std::vector<std::string> arguments_, environment_;
+  std::vector<char*> argv_, envp_;
+  Pipe go_, status_, tail_;
+  Descriptor pidfd_;
+  pid_t child_ = -1;
+  bool own_group_ = true;
+  std::optional<ProcessIo> io_before_;
+  ProcessState state_before_;
+  double watched_peak_bytes_ = 0;
+  Clock::time_point started_, ended_, next_sample_, kill_at_ = Clock::time_point::max();
+  Clock::duration sample_interval_ = kFirstSample;
+  bool interrupted_ = false, finished_ = false;
+  ProcessOutcome outcome_;
+};
+
+int Run::output_descriptor(StreamTo to, int standard, int null_device) const {
+  switch (to) {
+    case StreamTo::kPass:
+      return standard;
+    case StreamTo::kStderr:
+      return STDERR_FILENO;
+    case StreamTo::kTail:
+      return tail_.write_end.get();
+    case StreamTo::kDiscard:
+      break;
+  }
+  return null_device;
+}
+
+// Between fork and exec: async-signal-safe calls only.
+void Run::become_program(int input) {
+  const auto fail = [&] {
+    const int number = errno;
+    const ssize_t ignored = write(status_.write_end.get(), &number, sizeof(number));
+    static_cast<void>(ignored);
+    _exit(127);
+  };
+  // Holding the end that we are to write, it would wait for us for ever should we die before we do.
+  close(go_.write_end.get());
+  if (own_group_) setpgid(0, 0);
+  const int null_device = open("/dev/null", O_RDWR | O_CLOEXEC);
+  const int output = output_descriptor(request_.output, STDOUT_FILENO, null_device);
+  const int error = output_descriptor(request_.error, STDERR_FILENO, null_device);
+  // Copies above 2 first: the three may stand in each other's way.
+  const int input_copy = fcntl(input, F_DUPFD_CLOEXEC, 3);
+  const int output_copy = fcntl(output, F_DUPFD_CLOEXEC, 3);
+  const int error_copy = fcntl(error, F_DUPFD_CLOEXEC, 3);
+  if (input_copy >= 0 && dup2(input_copy, STDIN_FILENO) < 0) fail();
+  if (output_copy >= 0 && dup2(output_copy, STDOUT_FILENO) < 0) fail();
+  if (error_copy >= 0 && dup2(error_copy, STDERR_FILENO) < 0) fail();
+
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    std::signal(number, InterruptGuard::was_ignored(number) ? SIG_IGN : SIG_DFL);
+  }
+  std::signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (request_.fixed_addresses) personality(ADDR_NO_RANDOMIZE | static_cast<unsigned long>(personality(0xffffffff)));
+
+  char byte = 0;
+  ssize_t count = 0;
+  do {
+    count = read(go_.read_end.get(), &byte, 1);
+  } while (count < 0 && errno == EINTR);
+  if (count != 1) _exit(127);
+  execve(request_.executable.c_str(), argv_.data(), envp_.data());
+  fail();
+  _exit(127);
+}
+
+Status Run::start() {
+  arguments_ = request_.arguments;
+  environment_ = merged_environment(request_.environment);
+  argv_ = pointers(arguments_);
+  envp_ = pointers(environment_);
+  if (!go_.open() || !status_.open() || !tail_.open()) return system_error("make a pipe");
+  fcntl(tail_.read_end.get(), F_SETFL, O_NONBLOCK);
+  Descriptor null_input;
+  int input = -1;
+  if (request_.input != nullptr) {
+    const auto given = request_.input->begin_run();
+    if (!given) return given.error();
+    input = *given;
+  } else {
+    null_input.reset(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    input = null_input.get();
+  }
+  own_group_ = !in_terminal_foreground();
+  for (const pid_t child : children_of(getpid())) not_ours_.insert(child);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  child_ = fork();
+  if (child_ < 0) return system_error("start a process");
+  if (child_ == 0) become_program(input);
+  if (own_group_) setpgid(child_, child_);
+  guardian_.watch(child_, own_group_);
+  pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, child_, 0U)));
+  if (pidfd_.get() < 0) return system_error("watch the program");
+  if (request_.input != nullptr) request_.input->program_started();
+  go_.read_end.reset();
+  status_.write_end.reset();
+  tail_.write_end.reset();
+  return {};
+}
+
+// Lets the stopped child become the program.
+Status Run::release() {
+  io_before_ = read_io(child_);
+  state_before_ = full_state_of(child_);
+  if (request_.before_exec) request_.before_exec(child_);
+  started_ = Clock::now();
+  const char byte = 1;
+  if (write(go_.write_end.get(), &byte, 1) != 1) return system_error("start the program");
+  int number = 0;
+  ssize_t count = 0;
+  do {
+    count = read(status_.read_end.get(), &number, sizeof(number));
+  } while (count < 0 && errno == EINTR);
+  if (count == static_cast<ssize_t>(sizeof(number))) return exec_error(number, request_.executable);
+  return {};
+}
+
+void Run::sample() {
+  if (!request_.watch) return;
+  const auto now = Clock::now();
+  if (now < next_sample_) return;
+  std::vector<pid_t> processes = descendants_of(child_);
+  processes.push_back(child_);
+  int64_t threads = 0, descriptors = 0;
+  for (const pid_t process : processes) {
+    const ProcessState state = state_of(process);
+    threads += state.threads;
+    watched_peak_bytes_ = std::max(watched_peak_bytes_, state.peak_resident_bytes);
+    descriptors += std::max(0, open_descriptors(process));
+  }
+  // A zombie still counts a thread and no descriptor: seen then, the program was too short to be sampled.
+  if (descriptors > 0) {
+    outcome_.processes = std::max(outcome_.processes.value_or(0), static_cast<int64_t>(processes.size()));
+    outcome_.threads = std::max(outcome_.threads.value_or(0), threads);
+    outcome_.descriptors = std::max(outcome_.descriptors.value_or(0), descriptors);
+  }
+  const auto cost = Clock::now() - now;
+  sample_interval_ = std::max<Clock::duration>(sample_interval_, 50 * cost);  // at most 2% of a core
+  next_sample_ = Clock::now() + sample_interval_;
+  sample_interval_ = std::min<Clock::duration>(sample_interval_ * 5 / 4, kSlowestSample);
+}
+
+void Run::drain_tail() {
+  std::array<char, 16384> chunk;
+  while (true) {
+    const ssize_t count = read(tail_.read_end.get(), chunk.data(), chunk.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count == 0) tail_.read_end.reset();
+    if (count <= 0) break;
+    outcome_.error_tail.append(chunk.data(), static_cast<size_t>(count));
+    if (outcome_.error_tail.size() > 4 * kTailBytes) {
+      outcome_.error_tail.erase(0, outcome_.error_tail.size() - kTailBytes);
+    }
+  }
+}
+
+void Run::ask_to_end(int number) {
+  if (kill_at_ != Clock::time_point::max()) {
+    kill_at_ = Clock::now();  // asked twice
+    return;
+  }
+  if (own_group_) {
+    kill(-child_, number);
+  } else {
+    kill(child_, number);
+  }
+  kill_at_ = Clock::now() + kGrace;
+}
+
+void Run::handle(const std::array<pollfd, 4>& events) {
+  if (events[0].revents != 0) {
+    ended_ = Clock::now();
+    finished_ = true;
+  }
+  if (events[1].revents != 0) {
+    InterruptGuard::acknowledge();
+    interrupted_ = true;
+    ask_to_end(interrupting_signal());
+  }
+  if (events[2].revents != 0) drain_tail();
+  if (events[3].revents != 0) request_.input->pump();
+}
+
+void Run::wait_for_end() {
+  const auto limit = request_.limit_s > 0
+                         ? started_ + std::chrono::duration_cast<Clock::duration>(
+                                          std::chrono::duration<double>(std::min(request_.limit_s, 1e9)))
+                         : Clock::time_point::max();
+  while (!finished_) {
+    sample();
+    const auto now = Clock::now();
+    if (now >= limit && !outcome_.limit_reached) {
+      outcome_.limit_reached = true;
+      ask_to_end(SIGTERM);
+    }
+    if (now >= kill_at_) kill(child_, SIGKILL);
+    auto wake = outcome_.limit_reached ? Clock::time_point::max() : limit;
+    wake = std::min(wake, kill_at_);
+    if (request_.watch) wake = std::min(wake, next_sample_);
+    timespec timeout{};
+    if (wake != Clock::time_point::max()) {
+      const auto left = std::chrono::nanoseconds(std::max(Clock::duration(std::chrono::microseconds(50)), wake - now));
+      timeout.tv_sec = left.count() / 1'000'000'000;
+      timeout.tv_nsec = left.count() % 1'000'000'000;
+    }
+    const pollfd input = request_.input != nullptr ? request_.input->wants() : pollfd{-1, 0, 0};
+    std::array<pollfd, 4> events = {pollfd{pidfd_.get(), POLLIN, 0}, pollfd{InterruptGuard::descriptor(), POLLIN, 0},
+                                    pollfd{tail_.read_end.get(), POLLIN, 0}, input};
+    const int ready =
+        ppoll(events.data(), events.size(), wake == Clock::time_point::max() ? nullptr : &timeout, nullptr);
+    if (ready > 0) handle(events);
+  }
+}
+
+Result<ProcessOutcome> Run::conclude() {
+  siginfo_t info{};
+  waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | WNOWAIT);
+  const auto io = read_io(child_);
+  if (io) outcome_.io = difference(*io, io_before_.value_or(ProcessIo{}));
+  // While the zombie stands its number can't belong to another: after this the guardian must not act.
+  if (interrupted_ || outcome_.limit_reached) {
+    not_ours_.insert(guardian_.process());
+    not_ours_.insert(child_);
+    if (own_group_) kill(-child_, SIGKILL);
+    end_descendants(not_ours_);
+  }
+  guardian_.dismiss();
+  int status = 0;
+  rusage usage{};
+  wait4(child_, &status, 0, &usage);
+  child_ = -1;
+  if (tail_.read_end.get() >= 0) drain_tail();
+  if (outcome_.error_tail.size() > kTailBytes) outcome_.error_tail.erase(0, outcome_.error_tail.size() - kTailBytes);
+
+  for (const pid_t process : descendants_of(getpid(), not_ours_)) outcome_.left_behind += is_zombie(process) ? 0 : 1;
+  if (!request_.keep_background || outcome_.left_behind == 0) end_descendants(not_ours_);
+
+  if (WIFEXITED(status)) outcome_.exit_code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) outcome_.signal = WTERMSIG(status);
+  outcome_.wall_s = std::chrono::duration<double>(ended_ - started_).count();
+  // What the child did before it became the program (its copy of our pages) is not the program's. The kernel splits
+  // short times by ticks: which part it charged that to is unknown.
+  const double cpu_s = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+  const double share = cpu_s > 0 ? std::max(0.0, cpu_s - state_before_.cpu_s) / cpu_s : 0;
+  outcome_.user_s = share * seconds_of(usage.ru_utime);
+  outcome_.system_s = share * seconds_of(usage.ru_stime);
+  outcome_.minor_faults = std::max(0.0, static_cast<double>(usage.ru_minflt) - state_before_.minor_faults);
+  // The kernel carries the peak over exec: up to our own size it says nothing.
+  const double peak_bytes = 1024.0 * static_cast<double>(usage.ru_maxrss);
+  if (peak_bytes > 1.02 * state_before_.peak_resident_bytes) {
+    outcome_.peak_resident_bytes = peak_bytes;
+  } else if (watched_peak_bytes_ > 0) {
+    outcome_.peak_resident_bytes = watched_peak_bytes_;
+  }
+  outcome_.major_faults = static_cast<double>(usage.ru_majflt);
+  outcome_.voluntary_switches =
+      std::max(0.0, static_cast<double>(usage.ru_nvcsw) - state_before_.voluntary_switches - 1);  // 1: waiting for us
+  outcome_.involuntary_switches =
+      std::max(0.0, static_cast<double>(usage.ru_nivcsw) - state_before_.involuntary_switches);
+  if (interrupted_) {
+    return interrupted_error(
+        std::string("interrupted by SIG") + sigabbrev_np(interrupting_signal()) + "; the program was ended",
+        request_.executable);
+  }
+  return outcome_;
+}
+
+void Run::abandon() {
+  if (request_.input != nullptr) request_.input->end_run();
+  if (child_ > 0) {
+    kill(child_, SIGKILL);
+    guardian_.dismiss();
+    waitpid(child_, nullptr, 0);
+    end_descendants(not_ours_);
+  }
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+Result<ProcessOutcome> Run::execute() {
+  if (interrupting_signal() != 0) {
+    return interrupted_error(std::string("interrupted by SIG") + sigabbrev_np(interrupting_signal()),
+                             request_.executable);
+  }
+  if (const Status status = start(); !status) return status.error();
+  if (const Status status = release(); !status) return status.error();
+  wait_for_end();
+  return conclude();
+}
+
+}  // namespace
+
+Result<ProcessOutcome> run_process(const ProcessRequest& request) { return Run(request).execute(); }
+
+}  // namespace perfcast

@@ -1,0 +1,28 @@
+#include "collect/process/tool.h"
+
+#include "base/file.h"
+#include "base/text.h"
+#include "collect/process/process.h"
+#include "collect/process/program_inspector.h"
+#include "collect/process/temp_folder.h"
+
+namespace perfcast {
+
+std::string first_line_of(const std::vector<std::string>& command) {
+  const std::string program = find_in_path(command.front());
+  const std::string shell = find_in_path("sh");
+  if (program.empty() || shell.empty()) return "";
+  // The shell turns stdout into stderr, of which run_process keeps the end.
+  ProcessRequest request;
+  request.executable = shell;
+  request.arguments = {"sh", "-c", "exec 3>&2; \"$@\" 2>/dev/null | head -n 1 >&3", "sh", program};
+  request.arguments.insert(request.arguments.end(), command.begin() + 1, command.end());
+  request.limit_s = 5;
+  const auto outcome = run_process(request);
+  if (!outcome || !outcome->ok()) return "";
+  return printable(trim(outcome->error_tail));
+}
+
+std::string install_advice(const std::string& package) { return "apt install " + package; }
+
+}  // namespace perfcast

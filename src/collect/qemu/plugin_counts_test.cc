@@ -1,0 +1,83 @@
+#include "collect/qemu/plugin_counts.h"
+
+#include <gmock/gmock.h>
+
+#include "collect/qemu/qemu_collector.h"
+
+namespace perfcast {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+const std::string kHead = "perfcast-qemu 1\narch x86_64\nmode full\npid 7\nppid 6\n";
+
+std::string error_of(const std::string& text) {
+  const auto counts = parse_plugin_counts(text, "counts.7");
+  return counts ? "accepted" : counts.error().where + ": " + counts.error().message;
+}
+
+TEST(PluginCounts, AreRead) {
+  const auto counts = parse_plugin_counts(
+      kHead + "exec 1\nexec_path /usr/bin/a b\ninstructions 18446744073709551615\nop_mov 4\nend 1\n", "f");
+  ASSERT_TRUE(counts) << counts.error().message;
+  EXPECT_EQ(counts->arch, "x86_64");
+  EXPECT_EQ(counts->mode, "full");
+  EXPECT_EQ(counts->process, 7);
+  EXPECT_TRUE(counts->became_another);
+  EXPECT_EQ(counts->exec_path, "/usr/bin/a b");
+  EXPECT_THAT(counts->counts, ElementsAre(Pair("instructions", 18446744073709551615u), Pair("op_mov", 4u)));
+}
+
+TEST(PluginCounts, RefuseWhatIsWrong) {
+  EXPECT_EQ(error_of(""), "counts.7:0: not a file of the QEMU plugin");
+  EXPECT_EQ(error_of("instructions 4\n"), "counts.7:1: not a file of the QEMU plugin");
+  EXPECT_EQ(error_of("perfcast-qemu x\n"), "counts.7:1: no version number");
+  EXPECT_EQ(error_of(kHead + "instructions 4\n"), "counts.7:6: the file is cut off");
+  EXPECT_EQ(error_of(kHead + "instructions 4\nend 1"), "counts.7:6: the file is cut off");
+  EXPECT_EQ(error_of(kHead + "instructions 4\nend 1\nmore 1\n"), "counts.7:7: text after the end");
+  EXPECT_EQ(error_of(kHead + "instructions -4\nend 1\n"), "counts.7:6: '-4' is no count");
+  EXPECT_EQ(error_of(kHead + "instructions 18446744073709551616\nend 1\n"),
+            "counts.7:6: '18446744073709551616' is no count");
+  EXPECT_EQ(error_of(kHead + "instructions\nend 1\n"), "counts.7:6: '' is no count");
+  EXPECT_EQ(error_of(kHead + "Op 1\nend 1\n"), "counts.7:6: 'Op' is no key");
+  EXPECT_EQ(error_of(kHead + "a 1\na 1\nend 1\n"), "counts.7:7: the key 'a' stands twice");
+  EXPECT_EQ(error_of(kHead + "end 1\n"), "counts.7:6: no instruction count");
+  EXPECT_EQ(error_of("perfcast-qemu 1\narch mips\nend 1\n"), "counts.7:2: 'mips'");
+  EXPECT_EQ(parse_plugin_counts("perfcast-qemu 2\n", "f").error().code, "future-version");
+}
+
+PluginCounts part(int64_t process, std::map<std::string, uint64_t, std::less<>> counts) {
+  PluginCounts result;
+  result.arch = "x86_64";
+  result.mode = "full";
+  result.process = process;
+  result.counts = std::move(counts);
+  return result;
+}
+
+TEST(PluginCounts, OfSeveralProcessesAddUp) {
+  PluginCounts other = part(8, {{"instructions", 5}, {"only_here", 1}});
+  other.became_another = true;
+  other.exec_path = "/bin/x";
+  const auto sum =
+      merge_plugin_counts({part(7, {{"instructions", ~uint64_t{0} - 2}, {"op_mov", 1}}), other, part(8, {})}, "run");
+  ASSERT_TRUE(sum);
+  EXPECT_THAT(sum->counts, ElementsAre(Pair("instructions", ~uint64_t{0}), Pair("only_here", 1u), Pair("op_mov", 1u)));
+  EXPECT_EQ(sum->processes, 2u);
+  EXPECT_TRUE(sum->became_another);
+  EXPECT_EQ(sum->exec_path, "/bin/x");
+  EXPECT_EQ(merge_plugin_counts({}, "run").error().code, "no-counts");
+  PluginCounts mix = part(9, {});
+  mix.mode = "mix";
+  EXPECT_EQ(merge_plugin_counts({part(7, {}), mix}, "run").error().code, "bad-plugin-counts");
+}
+
+TEST(PluginCounts, GetCatalogueNames) {
+  const MetricValues metrics = metrics_of(part(1, {{"instructions", 10}, {"op_int_alu", 4}, {"unheard_of", 3}}));
+  EXPECT_THAT(metrics, ElementsAre(Pair("instructions_count", 10), Pair("op_int_alu_count", 4)));
+}
+
+}  // namespace
+}  // namespace perfcast

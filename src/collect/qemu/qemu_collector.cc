@@ -1,0 +1,193 @@
+#include "collect/qemu/qemu_collector.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "collect/process/process.h"
+#include "collect/process/program_inspector.h"
+#include "collect/process/temp_folder.h"
+#include "collect/process/tool.h"
+
+namespace perfcast {
+namespace {
+
+constexpr const char* kPlugin = "libperfcast_qemu_plugin.so";
+constexpr size_t kCountsLimitBytes = size_t{1} << 20;
+// The folder of the other architecture's libraries, as Debian's cross packages install them.
+constexpr const char* kArmLibraries = "/usr/aarch64-linux-gnu";
+
+bool is_file(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
+std::string qemu_of(const std::string& instruction_set) { return "qemu-" + instruction_set; }
+
+Result<PluginCounts> read_counts(const std::string& folder) {
+  std::vector<PluginCounts> parts;
+  std::error_code problem;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
+    const std::string path = entry.path().string();
+    if (path.ends_with(".tmp")) continue;
+    const auto text = read_file(path, kCountsLimitBytes);
+    if (!text) return text.error();
+    auto counts = parse_plugin_counts(*text, entry.path().filename().string());
+    if (!counts) return counts.error();
+    parts.push_back(std::move(*counts));
+  }
+  return merge_plugin_counts(parts, "QEMU plugin");
+}
+
+std::string last_line(const std::string& text) {
+  const auto lines = split(trim(text), '\n');
+  return printable(lines.back().substr(0, 300));
+}
+
+// What ended the emulator before the program's own end.
+Error failure(const ProcessOutcome& outcome, const std::string& program) {
+  const bool illegal =
+      outcome.signal == SIGILL || outcome.error_tail.find("uncaught target signal 4") != std::string::npos;
+  if (illegal) {
+    return {"unsupported-instructions", "the program uses instructions that QEMU can't run, such as AVX-512", program,
+            "a build for x86-64-v3: -march=x86-64-v3 instead of -march=native; or, where the program chooses at "
+            "run time, GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F or the library's own switch"};
+  }
+  std::string message = "QEMU ended without counts";
+  if (outcome.signal) message += fmt::format(", by signal {}", *outcome.signal);
+  if (outcome.exit_code) message += fmt::format(", with exit code {}", *outcome.exit_code);
+  if (!outcome.error_tail.empty()) message += ": " + last_line(outcome.error_tail);
+  return {"instrumenter-failed", message, program, "a program that QEMU's user-mode emulation can run"};
+}
+
+}  // namespace
+
+MetricValues metrics_of(const PluginCounts& counts) {
+  MetricValues metrics;
+  for (const auto& [key, count] : counts.counts) {
+    if (const std::string* metric = Catalogue::built_in().metric_of("qemu", key)) {
+      metrics[*metric] = static_cast<double>(count);
+    }
+  }
+  return metrics;
+}
+
+std::string QemuCollector::find_plugin() {
+  if (const char* path = std::getenv("PERFCAST_QEMU_PLUGIN"); path != nullptr && *path != '\0') {
+    return is_file(path) ? path : "";
+  }
+  std::error_code problem;
+  const std::filesystem::path binary = std::filesystem::read_symlink("/proc/self/exe", problem);
+  if (problem) return "";
+  const std::filesystem::path folder = binary.parent_path();
+  const std::array<std::filesystem::path, 4> candidates = {
+      folder / kPlugin, folder.parent_path() / "lib" / "perfcast" / kPlugin,
+      folder / "src" / "collect" / "qemu" / "plugin" / kPlugin,
+      folder.parent_path() / "src" / "collect" / "qemu" / "plugin" / kPlugin};
+  for (const auto& candidate : candidates) {
+    if (is_file(candidate.string())) return candidate.string();
+  }
+  return "";
+}
+
+std::string QemuCollector::version(const std::string& instruction_set) {
+  // "qemu-x86_64 version 7.2.22 (Debian ...)"
+  const std::string line = first_line_of({qemu_of(instruction_set), "--version"});
+  const size_t at = line.find("version ");
+  if (at == std::string::npos) return "";
+  const std::string rest = line.substr(at + std::string("version ").size());
+  return rest.substr(0, rest.find(' '));
+}
+
+Status QemuCollector::available() const {
+  const std::string qemu = qemu_of(host_instruction_set());
+  if (find_in_path(qemu).empty()) {
+    return Error{"tool-missing", qemu + " is not installed", "qemu", install_advice("qemu-user")};
+  }
+  if ((plugin_.empty() ? find_plugin() : plugin_).empty()) {
+    return Error{"tool-missing", std::string(kPlugin) + " is neither beside the binary nor in ../lib/perfcast", "qemu",
+                 "a build with libcapstone-dev installed, or PERFCAST_QEMU_PLUGIN=/path/" + std::string(kPlugin)};
+  }
+  return {};
+}
+
+Result<Collection> QemuCollector::collect(const CollectRequest& request) {
+  const auto program = inspect_program(request.command);
+  if (!program) return program.error();
+  const std::string& set = program->elf.instruction_set;
+  if (set != "x86_64" && set != "aarch64") {
+    return Error{"wrong-machine", "programs for " + set + " can't be profiled", program->binary,
+                 "a program for x86-64 or AArch64"};
+  }
+  const std::string qemu = find_in_path(qemu_of(set));
+  if (qemu.empty()) {
+    return Error{"tool-missing", qemu_of(set) + " is not installed", program->binary, install_advice("qemu-user")};
+  }
+  const std::string plugin = plugin_.empty() ? find_plugin() : plugin_;
+  if (plugin.empty()) return available().error();
+  const auto folder = TempFolder::create(",=");
+  if (!folder) return folder.error();
+
+  ProcessRequest process;
+  process.executable = qemu;
+  process.arguments = {
+      qemu, "-cpu", "max", "-plugin",
+      fmt::format("{},out={}/counts,mode={}", plugin, folder->path(), request.mix_only ? "mix" : "full")};
+  if (!program->runs_here && !program->elf.is_static && std::getenv("QEMU_LD_PREFIX") == nullptr && set == "aarch64") {
+    process.arguments.insert(process.arguments.end(), {"-L", kArmLibraries});
+  }
+  process.arguments.insert(process.arguments.end(), {"-0", program->arguments[0], program->binary});
+  process.arguments.insert(process.arguments.end(), program->arguments.begin() + 1, program->arguments.end());
+  process.input = request.input;
+  process.limit_s = request.limit_s;
+  process.fixed_addresses = true;
+  process.output = request.pass_output ? StreamTo::kPass : request.show_output ? StreamTo::kStderr : StreamTo::kDiscard;
+  process.error = request.pass_output || request.show_output ? StreamTo::kPass : StreamTo::kTail;
+  const auto outcome = run_process(process);
+  if (!outcome) return outcome.error();
+  if (outcome->limit_reached) {
+    return Error{"limit-reached",
+                 fmt::format("the instrumented run did not end within {}", human_seconds(request.limit_s)),
+                 program->binary, "a higher --limit: an instrumented run takes 10 to 25 times as long"};
+  }
+  const auto counts = read_counts(folder->path());
+  if (!counts && counts.error().code == "no-counts") return failure(*outcome, program->binary);
+  if (!counts) return counts.error();
+  if (outcome->signal == SIGILL) return failure(*outcome, program->binary);
+
+  Collection result;
+  result.counters = metrics_of(*counts);
+  result.instruction_set = counts->arch;
+  result.exit_code = outcome->exit_code;
+  result.signal = outcome->signal;
+  result.run_wall_s = outcome->wall_s;
+  result.run_user_s = outcome->user_s;
+  if (counts->became_another) {
+    return Error{"exec-not-followed",
+                 "the program starts " +
+                     (counts->exec_path.empty() ? std::string("another program") : counts->exec_path) +
+                     ", which QEMU can't follow: its counts would be partial",
+                 program->binary, "the command that does the work, directly after --"};
+  }
+  result.record = {name(), version(set), outcome->wall_s, "ok",
+                   "fixed addresses: counts repeat where the program's work does"};
+  if (counts->processes > 1) result.record.note += fmt::format("; {} processes", counts->processes);
+  if (const auto untracked = counts->counts.find("untracked");
+      untracked != counts->counts.end() && untracked->second > 0) {
+    result.warnings.push_back({"partial-counts",
+                               fmt::format("{} blocks or threads of the program exceeded the plugin's tables and were "
+                                           "not counted",
+                                           untracked->second),
+                               "a smaller program, or cachegrind: --cross-check"});
+  }
+  return result;
+}
+
+}  // namespace perfcast

@@ -1,0 +1,35 @@
+#pragma once
+// The instruction mix, cache, TLB and branch behaviour by our plugin inside of QEMU's user-mode emulator.
+
+#include <map>
+#include <string>
+
+#include "collect/collector.h"
+#include "collect/qemu/plugin_counts.h"
+
+namespace perfcast {
+
+class QemuCollector : public Collector {
+ public:
+  QemuCollector() = default;
+  // `plugin`: path of libperfcast_qemu_plugin.so; empty: looked for, see find_plugin().
+  explicit QemuCollector(std::string plugin) : plugin_(std::move(plugin)) {}
+
+  std::string name() const override { return "qemu"; }
+  Status available() const override;
+  // Errors name what went wrong: "exec-not-followed" (the counts would be partial), "unsupported-instructions"
+  // (AVX-512), "limit-reached", "interrupted", "instrumenter-failed".
+  Result<Collection> collect(const CollectRequest& request) override;
+
+  // $PERFCAST_QEMU_PLUGIN, or beside the binary, or in ../lib/perfcast; empty where it is nowhere.
+  static std::string find_plugin();
+  static std::string version(const std::string& instruction_set);
+
+ private:
+  std::string plugin_;
+};
+
+// Maps a run's counts to catalogue names; what the catalogue doesn't know is left out.
+MetricValues metrics_of(const PluginCounts& counts);
+
+}  // namespace perfcast

@@ -1,0 +1,327 @@
+#include "collect/session/profile_session.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+
+#include "base/text.h"
+#include "collect/cachegrind/cachegrind_collector.h"
+#include "collect/native/host_facts.h"
+#include "collect/native/native_collector.h"
+#include "collect/process/input_feed.h"
+#include "collect/process/interrupt.h"
+#include "collect/process/program_inspector.h"
+#include "collect/qemu/qemu_collector.h"
+
+namespace perfcast {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Below, the emulator's own start and translation hide the difference.
+constexpr double kLeastJudged_s = 0.03;
+constexpr double kTranslation_s = 0.15;
+constexpr double kLeastSlowdown = 2;
+// No instrumented run is begun with less time than this.
+constexpr double kLeastLeft_s = 0.1;
+
+double event_value(const Collection& collection, const char* collector, const char* event) {
+  const std::string* metric = Catalogue::built_in().metric_of(collector, event);
+  if (metric == nullptr) return 0;
+  const auto found = collection.counters.find(*metric);
+  return found == collection.counters.end() ? 0 : found->second;
+}
+
+std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+
+std::string ending(const std::optional<int>& exit_code, const std::optional<int>& signal) {
+  return signal ? "by signal " + std::to_string(*signal) : "with exit code " + std::to_string(exit_code.value_or(0));
+}
+
+class Session {
+ public:
+  Session(const CollectRequest& request, const SessionCollectors& collectors,
+          const std::function<void(const std::string&)>& progress)
+      : request_(request), collectors_(collectors), progress_(progress), started_(Clock::now()) {}
+
+  Result<Profile> run();
+
+ private:
+  Status run_native();
+  void harvest_hardware();
+  Status run_instrumented();
+  Status run_fallback(const Error& why);
+  void take(const Collection& collection);
+  void skip(const std::string& collector, const std::string& status, const std::string& why);
+  void judge();
+  void explain_missing();
+  CollectRequest remaining(const Collector& collector) const;
+
+  const CollectRequest& request_;
+  const SessionCollectors& collectors_;
+  const std::function<void(const std::string&)>& progress_;
+  Clock::time_point started_;
+  ProgramFacts program_;
+  Profile profile_;
+  MetricValues counters_;
+  std::map<std::string, std::string> skipped_;  // collector -> why it gave nothing
+  std::optional<Collection> native_, instrumented_;
+};
+
+// What is left of the time limit. The program's output goes out once: with the first run.
+CollectRequest Session::remaining(const Collector& collector) const {
+  CollectRequest rest = request_;
+  if (rest.limit_s > 0) {
+    const double used_s = std::chrono::duration<double>(Clock::now() - started_).count();
+    rest.limit_s = std::max(0.01, rest.limit_s - used_s);
+  }
+  if (&collector != collectors_.native && native_) {
+    rest.pass_output = false;
+    rest.show_output = false;
+  }
+  return rest;
+}
+
+void Session::take(const Collection& collection) {
+  for (const auto& [name, value] : collection.counters) counters_[name] = value;
+  for (const auto& [name, why] : collection.missing) profile_.missing[name] = why;
+  profile_.collectors.push_back(collection.record);
+  profile_.warnings.insert(profile_.warnings.end(), collection.warnings.begin(), collection.warnings.end());
+  if (profile_.instruction_set.empty()) profile_.instruction_set = collection.instruction_set;
+}
+
+void Session::skip(const std::string& collector, const std::string& status, const std::string& why) {
+  skipped_[collector] = why;
+  profile_.collectors.push_back({collector, "", std::nullopt, status, why});
+}
+
+Status Session::run_native() {
+  if (request_.mix_only) {
+    skip(collectors_.native->name(), "skipped", "only the opcode mix was asked for");
+    return {};
+  }
+  if (!program_.runs_here) {
+    skip(collectors_.native->name(), "skipped",
+         fmt::format("the program is built for {}, this machine is {}", program_.elf.instruction_set,
+                     host_instruction_set()));
+    return {};
+  }
+  // A program that has the terminal for itself shares it with nobody.
+  if (!request_.pass_output) progress_("running " + profile_.program + " natively ...");
+  auto native = collectors_.native->collect(remaining(*collectors_.native));
+  if (!native) return native.error();
+  profile_.exit_code = native->exit_code;
+  profile_.signal = native->signal;
+  take(*native);
+  native_ = std::move(*native);
+  harvest_hardware();
+  return {};
+}
+
+void Session::harvest_hardware() {
+  if (collectors_.hardware == nullptr) return;
+  const Collection hardware = collectors_.hardware->harvest();
+  take(hardware);
+}
+
+Status Session::run_fallback(const Error& why) {
+  if (collectors_.fallback == nullptr || request_.mix_only || !program_.runs_here) return {};
+  if (const Status status = collectors_.fallback->available(); !status) {
+    skip(collectors_.fallback->name(), "skipped", status.error().message + ": " + status.error().expected);
+    return {};
+  }
+  progress_("running " + profile_.program + " under " + collectors_.fallback->name() + " (" + why.message + ") ...");
+  auto found = collectors_.fallback->collect(remaining(*collectors_.fallback));
+  if (!found && found.error().kind == ErrorKind::kInterrupted) return found.error();
+  if (!found) {
+    skip(collectors_.fallback->name(), "failed", found.error().message);
+    return {};
+  }
+  take(*found);
+  return {};
+}
+
+Status Session::run_instrumented() {
+  Collector* instrumenter = collectors_.instrumenter;
+  std::optional<Error> failed;
+  if (instrumenter == nullptr) return {};
+  if (const Status status = instrumenter->available(); !status) {
+    failed = status.error();
+    skip(instrumenter->name(), "skipped", failed->message + ": " + failed->expected);
+    profile_.warnings.push_back({failed->code, failed->message + ": there is no instruction mix", failed->expected});
+  } else if (request_.input != nullptr && !request_.input->repeatable()) {
+    skip(instrumenter->name(), "skipped", "the piped input is too large to be kept for another run");
+    return {};
+  } else if (request_.limit_s > 0 && remaining(*instrumenter).limit_s < kLeastLeft_s) {
+    const std::string why = "the native run used up the time limit";
+    skip(instrumenter->name(), "skipped", why);
+    profile_.warnings.push_back({"limit-reached", why + ": there is no instruction mix", "a higher --limit"});
+    return {};
+  } else {
+    progress_("running " + profile_.program + " instrumented ...");
+    auto found = instrumenter->collect(remaining(*instrumenter));
+    if (found) {
+      if (!native_) {
+        profile_.exit_code = found->exit_code;
+        profile_.signal = found->signal;
+      }
+      take(*found);
+      instrumented_ = std::move(*found);
+    } else {
+      failed = found.error();
+      // Without a native run this was the run that mattered.
+      if (failed->kind == ErrorKind::kInterrupted || !native_) return *failed;
+      skip(instrumenter->name(), "failed", failed->message);
+      const bool same_end = failed->code == "instrumenter-failed" && profile_.signal.has_value();
+      const size_t at = profile_.warnings.size();
+      if (!same_end) profile_.warnings.push_back({failed->code, failed->message, failed->expected});
+      if (failed->code == "limit-reached") return {};
+      const size_t collected = counters_.size();
+      if (const Status ran = run_fallback(*failed); !ran) return ran.error();
+      if (!same_end && counters_.size() > collected) {
+        profile_.warnings[at].message +=
+            "; " + collectors_.fallback->name() + " counted instead, without an opcode mix";
+      }
+      return {};
+    }
+  }
+  if (failed) return run_fallback(*failed);
+  if (request_.cross_check) return run_fallback({"", "cross-check", "", ""});
+  return {};
+}
+
+void Session::judge() {
+  if (profile_.signal) {
+    profile_.warnings.push_back(
+        {"killed-by-signal",
+         fmt::format("the program was killed by signal {} ({})", *profile_.signal, strsignal(*profile_.signal)),
+         "a command that ends well: these counts are those of a failure"});
+  } else if (profile_.exit_code.value_or(0) != 0) {
+    profile_.warnings.push_back({"non-zero-exit",
+                                 fmt::format("the program ended with exit code {}", *profile_.exit_code),
+                                 "a command that ends well: these counts may be those of an error path"});
+  }
+  if (!native_ || !instrumented_) return;
+  if (native_->exit_code != instrumented_->exit_code || native_->signal != instrumented_->signal) {
+    profile_.warnings.push_back(
+        {"runs-differ",
+         fmt::format("natively the program ended {}, instrumented {}: the counts are those of other work",
+                     ending(native_->exit_code, native_->signal),
+                     ending(instrumented_->exit_code, instrumented_->signal)),
+         "a command that does the same each time it is run"});
+    return;
+  }
+  if (is_clock_bound(*native_, *instrumented_)) {
+    profile_.warnings.push_back(
+        {"clock-bound",
+         fmt::format("the program is bound to a clock: natively it ran {}, instrumented only {}, so counts and time "
+                     "don't belong together",
+                     human_seconds(event_value(*native_, "native", "wall_s")),
+                     human_seconds(*instrumented_->run_wall_s)),
+         "a fixed amount of work: a number of operations in place of a duration"});
+  }
+}
+
+void Session::explain_missing() {
+  std::map<std::string, std::string> missing;
+  for (const Metric& metric : Catalogue::built_in().metrics()) {
+    if (profile_.metrics.contains(metric.name) || metric.imported) continue;
+    std::string why;
+    if (metric.gpu_only) {
+      why = "no GPU collector";
+    } else if (const auto given = profile_.missing.find(metric.name); given != profile_.missing.end()) {
+      why = given->second;
+    } else if (metric.kind == "derived") {
+      why = "a metric of its formula is missing or its divisor is zero";
+    } else {
+      std::vector<std::string> reasons;
+      for (const auto& [collector, event] : metric.sources) {
+        const auto skipped = skipped_.find(collector);
+        reasons.push_back(skipped == skipped_.end() ? collector + " did not give it"
+                                                    : collector + ": " + skipped->second);
+      }
+      why = reasons.empty() ? "no collector gives it" : join(reasons, "; ");
+    }
+    missing[metric.name] = why;
+  }
+  profile_.missing = std::move(missing);
+}
+
+Result<Profile> Session::run() {
+  auto program = inspect_program(request_.command);
+  if (!program) return program.error();
+  program_ = std::move(*program);
+  if (request_.phases > 0) {
+    return usage_error("bad-usage", "profiles in phases are not available yet", "--phases", "no --phases");
+  }
+  profile_.program = std::filesystem::path(request_.command[0]).filename().string();
+  profile_.command = request_.command;
+  profile_.host = collectors_.host;
+  profile_.started_utc = utc_now();
+  profile_.instruction_set = program_.elf.instruction_set;
+  for (const char* collector : {"cachegrind"}) skipped_[collector] = "not needed";
+  if (const Status status = run_native(); !status) return status.error();
+  if (const Status status = run_instrumented(); !status) return status.error();
+  judge();
+  profile_.metrics = Catalogue::built_in().derive(counters_);
+  explain_missing();
+  return profile_;
+}
+
+}  // namespace
+
+bool is_clock_bound(const Collection& native, const Collection& instrumented) {
+  if (!instrumented.run_wall_s || !instrumented.run_user_s) return false;
+  const double wall_s = event_value(native, "native", "wall_s");
+  const double cpu_s = event_value(native, "native", "cpu_s");
+  const double user_s = event_value(native, "native", "user_s");
+  const auto total = [&](std::initializer_list<const char*> events) {
+    double sum = 0;
+    for (const char* event : events) sum += event_value(instrumented, "qemu", event);
+    return sum;
+  };
+  // Asleep most of the time, and no longer so under instrumentation.
+  const bool idles = wall_s >= kLeastJudged_s && cpu_s < 0.5 * wall_s;
+  const bool idles_as_long = idles && *instrumented.run_wall_s < 1.5 * wall_s + kTranslation_s;
+  if (idles_as_long && total({"sys_sleep", "sys_timer", "sys_poll_timeout"}) > 0) return true;
+  // Busy until a time has come: the slower code did less.
+  const bool busy_as_long =
+      user_s >= kLeastJudged_s && *instrumented.run_user_s < kLeastSlowdown * user_s + kTranslation_s;
+  return busy_as_long && total({"sys_time", "sys_sleep", "sys_timer", "op_rdtsc_like"}) > 0;
+}
+
+Result<Profile> run_session(const CollectRequest& request, const SessionCollectors& collectors,
+                            const std::function<void(const std::string&)>& progress) {
+  return Session(request, collectors, progress).run();
+}
+
+Result<Profile> profile_command(const CollectRequest& request,
+                                const std::function<void(const std::string&)>& progress) {
+  const InterruptGuard guard;
+  CollectRequest own = request;
+  std::unique_ptr<InputFeed> feed;
+  if (own.input == nullptr && own.input_descriptor >= 0) {
+    feed = std::make_unique<InputFeed>(own.input_descriptor);
+    own.input = feed.get();
+  }
+  SessionCollectors collectors;
+  collectors.host = read_host_facts();
+  PerfEventCollector hardware(perf_event_paranoid());
+  NativeCollector native(collectors.host, &hardware);
+  QemuCollector instrumenter;
+  CachegrindCollector fallback;
+  collectors.native = &native;
+  collectors.hardware = &hardware;
+  collectors.instrumenter = &instrumenter;
+  collectors.fallback = &fallback;
+  return run_session(own, collectors, progress);
+}
+
+}  // namespace perfcast

@@ -1,0 +1,91 @@
+#include "collect/suite/slurm_client.h"
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "collect/process/process.h"
+#include "collect/process/program_inspector.h"
+#include "collect/process/temp_folder.h"
+#include "collect/process/tool.h"
+
+namespace perfcast {
+namespace {
+
+constexpr double kLimit_s = 120;  // a controller may be busy
+constexpr size_t kLargestAnswerBytes = size_t{64} << 20;
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && text.size() <= 20 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// What a command prints. Its stdout goes through a file: an answer may be long.
+Result<std::string> answer_of(const std::vector<std::string>& command) {
+  if (find_in_path(command.front()).empty()) {
+    return Error{"slurm-missing", command.front() + " is not installed", "", install_advice("slurm-client")};
+  }
+  const auto folder = TempFolder::create();
+  if (!folder) return folder.error();
+  const std::string file = folder->path() + "/answer";
+  ProcessRequest request;
+  request.executable = find_in_path("sh");
+  request.arguments = {"sh", "-c", "answer=$1; shift; exec \"$@\" >\"$answer\"", "sh", file};
+  request.arguments.insert(request.arguments.end(), command.begin(), command.end());
+  request.limit_s = kLimit_s;
+  const auto outcome = run_process(request);
+  if (!outcome) return outcome.error();
+  if (!outcome->ok()) {
+    return Error{"slurm-failed", command.front() + " failed: " + printable(trim(outcome->error_tail)), "",
+                 "a working Slurm and partitions that it has: sinfo"};
+  }
+  return read_file(file, kLargestAnswerBytes);
+}
+
+}  // namespace
+
+Result<std::string> parse_job_id(std::string_view text) {
+  const std::string_view id = trim(text.substr(0, text.find(';')));
+  if (!is_digits(id)) {
+    return Error{"slurm-failed", "sbatch gave no job id: " + printable(text.substr(0, 80)), "", "a working Slurm"};
+  }
+  return std::string(id);
+}
+
+std::set<std::string> parse_queue(std::string_view text) {
+  std::set<std::string> tasks;
+  for (const std::string& line : split(text, '\n')) {
+    const std::string_view id = trim(line);
+    const size_t bar = id.find('_');
+    if (bar == std::string_view::npos || !is_digits(id.substr(0, bar)) || !is_digits(id.substr(bar + 1))) continue;
+    tasks.emplace(id);
+  }
+  return tasks;
+}
+
+SlurmClient real_slurm_client() {
+  SlurmClient client;
+  client.submit = [](const ArrayRequest& request) -> Result<std::string> {
+    std::vector<std::string> command = {"sbatch",
+                                        "--parsable",
+                                        "--partition=" + request.partition,
+                                        "--job-name=" + request.name,
+                                        "--array=1-" + std::to_string(request.tasks),
+                                        "--output=" + request.output,
+                                        "--ntasks=1"};
+    if (request.exclusive) command.emplace_back("--exclusive");
+    command.insert(command.end(), request.options.begin(), request.options.end());
+    command.push_back(request.script);
+    const auto text = answer_of(command);
+    if (!text) return text.error();
+    return parse_job_id(*text);
+  };
+  client.queued = []() -> Result<std::set<std::string>> {
+    const auto text = answer_of({"squeue", "--noheader", "--array", "--me", "--format=%i"});
+    if (!text) return text.error();
+    return parse_queue(*text);
+  };
+  return client;
+}
+
+}  // namespace perfcast

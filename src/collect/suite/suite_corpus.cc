@@ -1,0 +1,95 @@
+#include "collect/suite/suite_corpus.h"
+
+#include <algorithm>
+#include <set>
+
+namespace perfcast {
+namespace {
+
+// Whoever measures decides on the licence; the file can't know.
+Source suite_source() { return {"perfcast-collect", "", "not stated", "", "own measurements by perfcast collect"}; }
+
+Program described(const SuiteProgram& entry, const std::string& source) {
+  Program program = entry.program;
+  if (!program.excluded.empty() && !entry.evidence.empty()) program.excluded += ": " + entry.evidence;
+  program.source = source;
+  return program;
+}
+
+std::string vendor_of(const std::string& cpu_vendor) {
+  if (cpu_vendor == "AuthenticAMD") return "AMD";
+  if (cpu_vendor == "GenuineIntel") return "Intel";
+  return cpu_vendor;
+}
+
+Platform platform_of(const HostFacts& host, const std::string& source) {
+  Platform platform;
+  platform.name = host.cpu_model.empty() ? "unknown " + host.arch + " processor" : host.cpu_model;
+  platform.id = slug(platform.name);
+  platform.arch = host.arch;
+  platform.vendor = vendor_of(host.cpu_vendor);
+  platform.cpu_family = host.cpu_family;
+  platform.model = host.model;
+  platform.stepping = host.stepping;
+  const auto put = [&](const char* name, const std::optional<double>& value) {
+    if (value) platform.facts[name] = *value;
+  };
+  put("l1d_bytes", host.l1d_bytes);
+  put("l1i_bytes", host.l1i_bytes);
+  put("l2_bytes", host.l2_bytes);
+  put("l3_bytes", host.l3_bytes);
+  std::set<std::string> flags;
+  for (const std::string& raw : host.cpu_flags) flags.insert(platform_flag(raw));
+  flags.erase("");
+  platform.flags.assign(flags.begin(), flags.end());
+  platform.source = source;
+  return platform;
+}
+
+}  // namespace
+
+Corpus profile_rows(const SuiteProgram& entry, const Profile& profile) {
+  Corpus rows;
+  rows.sources.push_back(suite_source());
+  rows.programs.push_back(described(entry, rows.sources[0].id));
+  rows.profiles.push_back({entry.program.id, profile, rows.sources[0].id});
+  return rows;
+}
+
+bool settle_platform(Platform& platform, const Corpus& known) {
+  const auto same = std::find_if(known.platforms.begin(), known.platforms.end(),
+                                 [&](const Platform& other) { return other.name == platform.name; });
+  if (same != known.platforms.end()) {
+    platform = *same;
+    return false;
+  }
+  const std::string id = platform.id + "-here";
+  for (int i = 1; known.find_platform(platform.id) != nullptr; ++i) {
+    platform.id = i == 1 ? id : id + "-" + std::to_string(i);
+  }
+  return true;
+}
+
+Corpus host_rows(const Suite& suite, const std::vector<SuiteOutcome>& outcomes, const HostFacts& host,
+                 const Corpus& known) {
+  Corpus rows;
+  rows.sources.push_back(suite_source());
+  const std::string& source = rows.sources[0].id;
+  Platform platform = platform_of(host, source);
+  const bool is_new = settle_platform(platform, known);
+  for (const SuiteOutcome& outcome : outcomes) {
+    const SuiteProgram* entry = suite.find(outcome.program);
+    if (outcome.status != "timed" || entry == nullptr || !outcome.time_per_unit_s) continue;
+    if (known.find_program(outcome.program) == nullptr) rows.programs.push_back(described(*entry, source));
+    Run run;
+    run.program = outcome.program;
+    run.platform = platform.id;
+    run.time_s = *outcome.time_per_unit_s;
+    run.source = source;
+    rows.runs.push_back(std::move(run));
+  }
+  if (is_new) rows.platforms.push_back(std::move(platform));
+  return rows;
+}
+
+}  // namespace perfcast

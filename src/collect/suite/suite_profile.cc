@@ -1,0 +1,121 @@
+// Profiles of a suite: whose times they hold, and their files.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/statistics.h"
+#include "base/text.h"
+#include "collect/suite/suite_runner.h"
+
+namespace perfcast {
+namespace {
+
+// No core retires more than about 6 instructions at 5 GHz for long.
+constexpr double kMostInstructionsPerSecond = 30e9;
+constexpr const char* kOtherCode = "other-code-path";
+constexpr const char* kRecord = "suite";
+
+double six_digits(double value) { return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr); }
+
+template <typename Field>
+double spread_per_unit(const std::vector<WorkReport>& runs, Field field) {
+  std::vector<double> values;
+  for (const WorkReport& run : runs) values.push_back(field(run) / run.work_units);
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const double middle = median(values);
+  return middle > 0 ? (*high - *low) / middle : 0;
+}
+
+Error invalid(const std::string& path, const std::string& what) {
+  return {"invalid-profile", what, path, "perfcast collect --again"};
+}
+
+}  // namespace
+
+void settle_times(Profile& profile, const SuiteProgram& program, const WorkReport& instrumented,
+                  const std::vector<WorkReport>& timed) {
+  const auto cpu = [](const WorkReport& run) { return run.cpu_s(); };
+  const auto wall = [](const WorkReport& run) { return run.wall_s; };
+  // Neighbours on the machine only ever slow a run down: the fastest is the least disturbed.
+  const WorkReport& best = *std::min_element(timed.begin(), timed.end(), [](const WorkReport& a, const WorkReport& b) {
+    return a.cpu_s() / a.work_units < b.cpu_s() / b.work_units;
+  });
+  const double scale = instrumented.work_units / best.work_units;
+  MetricValues& metrics = profile.metrics;
+  metrics["cpu_s"] = best.cpu_s() * scale;
+  metrics["user_s"] = best.user_s * scale;
+  metrics["system_s"] = best.system_s * scale;
+  metrics["wall_s"] = best.wall_s * scale;
+  metrics["native_runs_count"] = static_cast<double>(timed.size());
+  if (timed.size() > 1) {
+    metrics["cpu_spread_ratio"] = spread_per_unit(timed, cpu);
+    metrics["wall_spread_ratio"] = spread_per_unit(timed, wall);
+    profile.missing.erase("cpu_spread_ratio");
+    profile.missing.erase("wall_spread_ratio");
+  }
+  profile.work_units = instrumented.work_units;
+  metrics = Catalogue::built_in().derive(metrics);
+  const auto instructions = metrics.find("instructions_count");
+  const double rate = instructions == metrics.end() ? 0 : instructions->second / metrics["cpu_s"];
+  std::erase_if(profile.warnings, [](const ProfileWarning& warning) { return warning.code == kOtherCode; });
+  if (rate > kMostInstructionsPerSecond) {
+    profile.warnings.push_back(
+        {kOtherCode,
+         fmt::format("{:.0f} G instructions per second can't be: the emulated processor lacks an extension that the "
+                     "program uses natively, so that other code was counted",
+                     rate * 1e-9),
+         "no conclusion from this profile about code that uses such an extension"});
+  }
+  std::erase_if(profile.collectors, [](const CollectorRecord& record) { return record.name == kRecord; });
+  CollectorRecord record{kRecord, "", std::nullopt, "ok", ""};
+  record.note = fmt::format(
+      "times are those of the fastest of {} native runs of {:.6g} {}s, start-up excluded, scaled to the {:.6g} of the "
+      "counted run",
+      timed.size(), best.work_units, program.program.work_unit, instrumented.work_units);
+  profile.collectors.push_back(std::move(record));
+}
+
+Status write_suite_profile(const Profile& profile, const std::string& path) {
+  const Catalogue& catalogue = Catalogue::built_in();
+  Profile compact = profile;
+  compact.metrics.clear();
+  for (const auto& [name, value] : profile.metrics) {
+    const Metric* metric = catalogue.find(name);
+    if (metric == nullptr || metric->kind == "counter") compact.metrics[name] = six_digits(value);
+  }
+  compact.missing.clear();
+  for (const auto& [name, why] : profile.missing) {
+    const Metric* metric = catalogue.find(name);
+    if (metric == nullptr || (metric->kind == "counter" && !metric->gpu_only)) compact.missing[name] = why;
+  }
+  return write_file_atomically(path, to_json(compact).dump(0) + "\n");
+}
+
+Result<Profile> read_suite_profile(const std::string& path) {
+  auto profile = read_profile(path);
+  if (!profile) return profile.error();
+  profile->metrics = Catalogue::built_in().derive(profile->metrics);
+  if (!profile->ok()) return invalid(path, "the program did not end well");
+  for (const ProfileWarning& warning : profile->warnings) {
+    if (warning.code == "runs-differ") return invalid(path, warning.message);
+  }
+  if (!profile->work_units || *profile->work_units <= 0) return invalid(path, "the work done is not stated");
+  for (const char* needed : {"instructions_count", "cpu_s"}) {
+    const auto found = profile->metrics.find(needed);
+    if (found == profile->metrics.end() || found->second <= 0) {
+      std::string what = std::string(needed) + " is missing";
+      for (const CollectorRecord& record : profile->collectors) {
+        if (record.status != "ok" && record.name == "qemu") what += ": " + record.note;
+      }
+      return invalid(path, what);
+    }
+  }
+  return profile;
+}
+
+}  // namespace perfcast

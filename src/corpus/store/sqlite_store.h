@@ -1,0 +1,94 @@
+#pragma once
+// CorpusStore over SQLite. Private to the store: store.cc opens, store_write.cc writes, store_load.cc reads.
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "corpus/store/sqlite.h"
+#include "corpus/store/store.h"
+
+namespace perfcast {
+
+// Rolls back unless committed.
+class Transaction {
+ public:
+  explicit Transaction(Database& database) : database_(database) {}
+  ~Transaction() {
+    if (open_) (void)database_.execute("ROLLBACK");
+  }
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  Status begin() { return start("BEGIN IMMEDIATE"); }
+  Status begin_read() { return start("BEGIN"); }
+  Status commit() {
+    Status status = database_.execute("COMMIT");
+    if (status.ok()) open_ = false;
+    return status;
+  }
+
+ private:
+  Status start(const char* sql) {
+    Status status = database_.execute(sql);
+    open_ = status.ok();
+    return status;
+  }
+
+  Database& database_;
+  bool open_ = false;
+};
+
+class SqliteStore final : public CorpusStore {
+ public:
+  explicit SqliteStore(Database database) : database_(std::move(database)) {}
+
+  // Refuses files of another kind; creates the schema in an empty one unless read_only.
+  Status prepare(bool read_only);
+
+  Result<Corpus> load() override;
+  Status merge(const Corpus& additions) override { return write(additions, false); }
+  Status replace_sources(const Corpus& additions) override { return write(additions, true); }
+  Status put_profile(const StoredProfile& profile) override;
+
+ private:
+  Status write(const Corpus& additions, bool replace);
+  Status create_schema();
+  // Text key -> row id of one table.
+  using Ids = std::unordered_map<std::string, int64_t>;
+  Result<Ids> read_ids(const char* sql);
+  Status read_all_ids();
+  Status remove_sources(const Corpus& additions);
+  // Runs an upsert that ends in RETURNING id.
+  Result<int64_t> upsert(Statement& statement);
+  Result<int64_t> source_id(const std::string& source, const std::string& referrer) const;
+
+  Status write_sources(const std::vector<Source>& sources);
+  Status write_platforms(const std::vector<Platform>& platforms);
+  Status write_servers(const std::vector<Server>& servers);
+  Status write_programs(const std::vector<Program>& programs);
+  Status write_runs(const std::vector<Run>& runs);
+  Status write_profiles(const std::vector<StoredProfile>& profiles);
+  Status write_exclusions(const std::vector<Exclusion>& exclusions);
+
+  Status for_each_row(const char* sql, const std::function<Status(Statement&)>& read);
+  // Each fills its rows; the first ones also the names that the later ones look up.
+  Status load_sources(Corpus& corpus);
+  Status load_platforms(Corpus& corpus);
+  Status load_servers(Corpus& corpus);
+  Status load_programs(Corpus& corpus);
+  Status load_runs(Corpus& corpus);
+  Status load_profiles(Corpus& corpus);
+  Status load_exclusions(Corpus& corpus);
+
+  Database database_;
+  // Of the tables as they are inside the transaction under way.
+  Ids sources_, platforms_, programs_, run_servers_;
+  // Row id -> text key, while loading.
+  using Names = std::unordered_map<int64_t, std::string>;
+  Result<const std::string*> name_of(const Names& names, int64_t id, const char* what) const;
+  Names source_names_, platform_names_, program_names_;
+};
+
+}  // namespace perfcast

@@ -1,0 +1,367 @@
+#include "model/bundle/bundle.h"
+
+#include <zlib.h>
+
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <string_view>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "model/bundle/bundle_records.h"
+
+namespace perfcast {
+
+static_assert(std::endian::native == std::endian::little, "bundles are little-endian");
+
+namespace {
+
+constexpr std::string_view kMagic = "PCBUNDLE";
+constexpr uint32_t kVersion = 1;
+constexpr size_t kAlignment = 64;
+constexpr size_t kPreamble = 8 + 4 + 8;
+constexpr size_t kChecksum = 4;
+constexpr size_t kFileLimit = size_t{1} << 30;
+
+Error bad(const std::string& message, const std::string& where) {
+  return Error{"bad-bundle", message, where, "a file written by perfcast train"};
+}
+
+template <typename T>
+T read_number(std::string_view bytes, size_t offset) {
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+template <typename T>
+void append_number(std::string& bytes, T value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+size_t aligned(size_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
+
+uint32_t checksum(std::string_view bytes) {
+  return static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+template <typename T, typename Read>
+Status read_records(JsonReader& in, const char* key, std::vector<T>& records, Read read) {
+  const Json* array = in.require_array(key);
+  if (array == nullptr) return in.finish();
+  records.reserve(array->size());
+  for (size_t i = 0; i < array->size(); ++i) {
+    auto record = read((*array)[i], in.path() + "." + key + "[" + std::to_string(i) + "]");
+    if (!record) return record.error();
+    records.push_back(std::move(*record));
+  }
+  return {};
+}
+
+template <typename Records>
+Json header_rows(const Records& records) {
+  Json rows = Json::array();
+  for (const auto& record : records) rows.push_back(header_of(record));
+  return rows;
+}
+
+}  // namespace
+
+// The tensors of a bundle <-> the bytes behind its header.
+class BundleCodec {
+ public:
+  static void encode(const TensorMap& tensors, Json& index, std::string& data) {
+    index = Json::array();
+    const auto add = [&](const std::string& name, const char* kind, size_t rows, size_t cols, const void* values,
+                         size_t bytes) {
+      data.resize(aligned(data.size()), '\0');
+      index.push_back({{"name", name}, {"kind", kind}, {"rows", rows}, {"cols", cols}, {"offset_bytes", data.size()}});
+      data.append(static_cast<const char*>(values), bytes);
+    };
+    const auto size = [](Eigen::Index n) { return static_cast<size_t>(n); };
+    for (const auto& [name, values] : tensors.doubles_) {
+      add(name, "f64", size(values.rows()), size(values.cols()), values.data(), size(values.size()) * 8);
+    }
+    for (const auto& [name, values] : tensors.floats_) {
+      add(name, "f32", size(values.rows()), size(values.cols()), values.data(), size(values.size()) * 4);
+    }
+    for (const auto& [name, values] : tensors.bytes_) add(name, "u8", values.size(), 1, values.data(), values.size());
+  }
+
+  // `data` is all between header and checksum; every tensor must lie within it.
+  static Status decode(const Json& index, std::string_view data, const std::string& path, TensorMap& tensors) {
+    for (size_t i = 0; i < index.size(); ++i) {
+      const std::string item = path + ".tensors[" + std::to_string(i) + "]";
+      JsonReader in(index[i], item);
+      const std::string name = in.string("name");
+      const std::string kind = in.string("kind");
+      const int64_t rows = in.integer("rows");
+      const int64_t cols = in.integer("cols");
+      const int64_t offset = in.integer("offset_bytes");
+      if (auto status = in.finish(); !status) return bad(status.error().message, item);
+      const int64_t width = kind == "f64" ? 8 : kind == "f32" ? 4 : kind == "u8" ? 1 : 0;
+      if (width == 0) return bad("tensor '" + name + "' is of unknown kind '" + kind + "'", item);
+      const auto available = static_cast<int64_t>(data.size());
+      if (rows < 0 || cols < 0 || offset < 0 || offset > available ||
+          (cols > 0 && rows > (available - offset) / width / cols)) {
+        return bad("tensor '" + name + "' does not lie within the file", item);
+      }
+      const char* start = data.data() + offset;
+      if (kind == "f64") {
+        copy(start, tensors.doubles_[name], rows, cols);
+      } else if (kind == "f32") {
+        copy(start, tensors.floats_[name], rows, cols);
+      } else {
+        tensors.bytes_[name].assign(start, static_cast<size_t>(rows * cols));
+      }
+    }
+    return check_numbers(tensors, path);
+  }
+
+  static Json json_values(const TensorMap& tensors) {
+    Json values = Json::object();
+    for (const auto& [name, value] : tensors.json_) values[name] = value;
+    return values;
+  }
+  static void set_json_values(const Json& values, TensorMap& tensors) {
+    for (const auto& [name, value] : values.items()) tensors.json_[name] = value;
+  }
+
+ private:
+  // Models and intervals compare and sort their numbers: none may be NaN or infinite. Only what was not measured may be
+  // NaN.
+  static Status check_numbers(const TensorMap& tensors, const std::string& path) {
+    const auto may_have_gaps = [](const std::string& name) {
+      return name.starts_with("training_") || name == "residuals" || name == "platform_facts";
+    };
+    const auto check = [&](const auto& values) -> Status {
+      for (const auto& [name, matrix] : values) {
+        if (may_have_gaps(name) ? matrix.array().isInf().any() : !matrix.allFinite()) {
+          return bad("tensor '" + name + "' holds a number that is not finite", path);
+        }
+      }
+      return {};
+    };
+    if (auto status = check(tensors.doubles_); !status) return status;
+    return check(tensors.floats_);
+  }
+
+  template <typename Matrix>
+  static void copy(const char* from, Matrix& to, int64_t rows, int64_t cols) {
+    // A tensor without columns claims no bytes: its rows are not limited by the file's size.
+    if (rows == 0 || cols == 0) rows = cols = 0;
+    to.resize(rows, cols);
+    if (to.size() > 0) std::memcpy(to.data(), from, static_cast<size_t>(to.size()) * sizeof(typename Matrix::Scalar));
+  }
+};
+
+namespace {
+
+std::string encode_bundle(const Bundle& bundle) {
+  TensorMap tensors;
+  bundle.feature_space.save(tensors);
+  tensors.put("training_features", bundle.training_features);
+  tensors.put("training_log_rpv", bundle.training_log_rpv);
+  tensors.put("training_log_seconds_per_instruction_mean", bundle.training_log_seconds_per_instruction_mean);
+  tensors.put("residual_covariance", bundle.calibration.residual_covariance);
+  tensors.put("residuals", bundle.calibration.residuals);
+  tensors.put("platform_scale", bundle.calibration.platform_scale);
+  const FactMatrix facts = facts_as_matrix(bundle.platforms);
+  tensors.put("platform_facts", facts.values);
+  tensors.put_bytes("servers", servers_as_text(bundle.servers));
+  TensorMap state;
+  bundle.predictor->save(state);
+  tensors.put_within("predictor", state);
+
+  std::string data;
+  Json index;
+  BundleCodec::encode(tensors, index, data);
+  const Json header = {{"schema", "perfcast.bundle/1"},
+                       {"card", header_of(bundle.card)},
+                       {"platforms", header_rows(bundle.platforms)},
+                       {"fact_names", facts.names},
+                       {"programs", header_rows(bundle.programs)},
+                       {"instruction_sets", bundle.instruction_sets},
+                       {"training_host", header_of(bundle.training_host)},
+                       {"feature_names", bundle.feature_names},
+                       {"typical_rates", Json(bundle.typical_rates)},
+                       {"coverage", bundle.calibration.coverage},
+                       {"multiple", {{"all", bundle.calibration.multiple}}},
+                       {"disagreement_limit", bundle.calibration.disagreement_limit},
+                       {"distance_limit", bundle.distance_limit},
+                       {"kernel_share_limit", bundle.kernel_share_limit},
+                       {"predictor", bundle.predictor->family()},
+                       {"values", BundleCodec::json_values(tensors)},
+                       {"tensors", index}};
+  const std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
+
+  std::string bytes(kMagic);
+  append_number(bytes, kVersion);
+  append_number(bytes, static_cast<uint64_t>(text.size()));
+  bytes += text;
+  bytes.resize(aligned(bytes.size()), '\0');
+  bytes += data;
+  append_number(bytes, checksum(bytes));
+  return bytes;
+}
+
+Status read_numbers(const Json& header, const TensorMap& tensors, const std::string& source, Bundle& bundle) {
+  JsonReader in(header, source);
+  if (const Json* multiples = in.require_object("multiple")) {
+    // The first bundles name quantiles of program groups besides; nothing ever read them.
+    const auto all = multiples->find("all");
+    if (all == multiples->end() || !all->is_number() || !(all->get<double>() >= 0)) {
+      in.complain("multiple.all", all == multiples->end() ? "nothing" : all->dump(), "a number of at least 0");
+    } else {
+      bundle.calibration.multiple = all->get<double>();
+    }
+  }
+  if (const Json* rates = in.require_object("typical_rates")) {
+    for (const auto& [metric, rate] : rates->items()) {
+      if (!rate.is_number() || !(rate.get<double>() >= 0)) {
+        in.complain("typical_rates." + metric, rate.type_name(), "a number of at least 0");
+        continue;
+      }
+      bundle.typical_rates[metric] = rate.get<double>();
+    }
+  }
+  bundle.calibration.coverage = in.number("coverage");
+  bundle.calibration.disagreement_limit = in.number("disagreement_limit");
+  bundle.distance_limit = in.number("distance_limit");
+  bundle.kernel_share_limit = in.number("kernel_share_limit");
+  if (auto status = in.finish(); !status) return bad(status.error().message, source);
+
+  const auto programs = static_cast<int64_t>(bundle.programs.size());
+  const auto platforms = static_cast<int64_t>(bundle.platforms.size());
+  const auto features = static_cast<int64_t>(bundle.feature_names.size());
+  if (Status status = bundle.feature_space.load(tensors); !status) return status;
+  if (bundle.feature_space.names() != bundle.feature_names) {
+    return bad("its features are not those that its names say", source + ".feature_names");
+  }
+  auto training_features = tensors.get("training_features", programs, features);
+  if (!training_features) return training_features.error();
+  auto rpv = tensors.get("training_log_rpv", programs, platforms);
+  if (!rpv) return rpv.error();
+  auto seconds = tensors.get("training_log_seconds_per_instruction_mean", programs, 1);
+  if (!seconds) return seconds.error();
+  auto covariance = tensors.get("residual_covariance", platforms, platforms);
+  if (!covariance) return covariance.error();
+  auto residuals = tensors.get("residuals", programs, platforms);
+  if (!residuals) return residuals.error();
+  auto scale = tensors.get("platform_scale", platforms, 1);
+  if (!scale) return scale.error();
+  bundle.training_features = std::move(*training_features);
+  bundle.training_log_rpv = std::move(*rpv);
+  bundle.training_log_seconds_per_instruction_mean = seconds->col(0);
+  bundle.calibration.residual_covariance = std::move(*covariance);
+  bundle.calibration.residuals = std::move(*residuals);
+  bundle.calibration.platform_scale = scale->col(0);
+  if (!(bundle.calibration.platform_scale.array() > 0).all()) {
+    return bad("tensor 'platform_scale' holds a number that is not above 0", source);
+  }
+  if (!(bundle.calibration.residual_covariance.diagonal().array() > 0).all()) {
+    return bad("tensor 'residual_covariance' holds a variance that is not above 0", source);
+  }
+  return {};
+}
+
+Result<Bundle> decode_header(const Json& header, std::string_view data, const std::string& source) {
+  Bundle bundle;
+  JsonReader in(header, source);
+  const std::string family = in.string("predictor");
+  bundle.instruction_sets = in.strings("instruction_sets");
+  bundle.feature_names = in.strings("feature_names");
+  const Json* card = in.require_object("card");
+  const Json* host = in.require_object("training_host");
+  const Json* index = in.require_array("tensors");
+  const Json* values = in.require_object("values");
+  if (auto status = in.finish(); !status) return bad(status.error().message, source);
+
+  auto read_card = card_from_header(*card, source + ".card");
+  if (!read_card) return bad(read_card.error().message, read_card.error().where);
+  bundle.card = std::move(*read_card);
+  auto read_host = host_from_header(*host, source + ".training_host");
+  if (!read_host) return bad(read_host.error().message, read_host.error().where);
+  bundle.training_host = std::move(*read_host);
+  for (const Status& status : {read_records(in, "platforms", bundle.platforms, platform_from_header),
+                               read_records(in, "programs", bundle.programs, program_from_header)}) {
+    if (!status) return bad(status.error().message, status.error().where);
+  }
+
+  if (bundle.platforms.empty() || bundle.programs.empty()) return bad("it names no platform or no program", source);
+
+  TensorMap tensors;
+  if (auto status = BundleCodec::decode(*index, data, source, tensors); !status) return status.error();
+  BundleCodec::set_json_values(*values, tensors);
+  if (auto status = read_numbers(header, tensors, source, bundle); !status) return status.error();
+  const auto text = tensors.get_bytes("servers");
+  if (!text) return text.error();
+  auto servers = servers_from_text(*text, source);
+  if (!servers) return servers.error();
+  bundle.servers = std::move(*servers);
+  FactMatrix facts{in.strings("fact_names"), {}};
+  if (auto status = in.finish(); !status) return bad(status.error().message, source);
+  if (!facts.names.empty()) {
+    auto numbers = tensors.get("platform_facts", static_cast<int64_t>(bundle.platforms.size()),
+                               static_cast<int64_t>(facts.names.size()));
+    if (!numbers) return numbers.error();
+    facts.values = std::move(*numbers);
+    set_facts(facts, bundle.platforms);
+  }
+
+  auto predictor = make_predictor(family);
+  if (!predictor) return bad("its model '" + family + "' is unknown to this version", source + ".predictor");
+  if (auto status = (*predictor)->load(tensors.within("predictor")); !status) return status.error();
+  if ((*predictor)->outputs() != static_cast<int64_t>(bundle.platforms.size())) {
+    return bad("its model forecasts another number of platforms than it names", source + ".predictor");
+  }
+  bundle.predictor = std::move(*predictor);
+  return bundle;
+}
+
+}  // namespace
+
+Result<Bundle> parse_bundle(const std::string& bytes, const std::string& source) {
+  const std::string_view all = bytes;
+  if (all.size() < kPreamble + kChecksum || all.substr(0, kMagic.size()) != kMagic) {
+    return bad("the file is no perfcast bundle", source);
+  }
+  const auto version = read_number<uint32_t>(all, kMagic.size());
+  if (version > kVersion && version < 1000) {
+    return Error{"future-version", "the bundle has format version " + std::to_string(version), source,
+                 "version " + std::to_string(kVersion) + ", or a newer perfcast"};
+  }
+  if (version != kVersion)
+    return bad("the bundle has the impossible format version " + std::to_string(version), source);
+  const std::string_view content = all.substr(0, all.size() - kChecksum);
+  if (read_number<uint32_t>(all, content.size()) != checksum(content)) {
+    return bad("the checksum does not fit: the file is damaged or truncated", source);
+  }
+  const auto header_bytes = read_number<uint64_t>(all, kMagic.size() + 4);
+  if (header_bytes > content.size() - kPreamble) return bad("the header does not lie within the file", source);
+  const std::string_view text = content.substr(kPreamble, header_bytes);
+  const size_t data_start = std::min(aligned(kPreamble + header_bytes), content.size());
+  auto header = parse_json(text, source);
+  if (!header) return bad(header.error().message, header.error().where);
+  return decode_header(*header, content.substr(data_start), source);
+}
+
+Result<Bundle> read_bundle(const std::string& path) {
+  const auto bytes = read_file(path, kFileLimit);
+  if (!bytes) return bytes.error();
+  return parse_bundle(*bytes, path);
+}
+
+Result<std::string> bundle_bytes(const Bundle& bundle) {
+  if (!bundle.predictor) return Error{"bad-bundle", "the bundle holds no fitted model", "", "a trained bundle"};
+  return encode_bundle(bundle);
+}
+
+Status write_bundle(const Bundle& bundle, const std::string& path) {
+  const auto bytes = bundle_bytes(bundle);
+  if (!bytes) return bytes.error();
+  return write_file_atomically(path, *bytes);
+}
+
+}  // namespace perfcast

@@ -1,0 +1,265 @@
+#include "model/bundle/bundle_records.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string_view>
+
+#include "base/csv.h"
+#include "base/json.h"
+#include "base/text.h"
+
+namespace perfcast {
+namespace {
+
+constexpr char kFieldEnd = '\t';
+constexpr size_t kServerFields = 8;
+
+// Absent stays absent: no null, no zero.
+template <typename T>
+void put_if(Json& json, const char* key, const std::optional<T>& value) {
+  if (value) json[key] = *value;
+}
+
+std::optional<int64_t> optional_integer(JsonReader& in, const char* key) {
+  const std::optional<double> value = in.optional_number(key);
+  if (!value || *value < -9e15 || *value > 9e15) return std::nullopt;
+  return static_cast<int64_t>(*value);
+}
+
+}  // namespace
+
+Json header_of(const Platform& platform) {
+  Json json = {{"id", platform.id},
+               {"name", platform.name},
+               {"kind", platform.kind},
+               {"arch", platform.arch},
+               {"vendor", platform.vendor}};
+  put_if(json, "cpu_family", platform.cpu_family);
+  put_if(json, "model", platform.model);
+  put_if(json, "stepping", platform.stepping);
+  json["flags"] = platform.flags;
+  json["source"] = platform.source;
+  return json;
+}
+
+Result<Platform> platform_from_header(const Json& json, const std::string& path) {
+  JsonReader in(json, path);
+  Platform platform;
+  platform.id = in.string("id");
+  platform.name = in.string("name");
+  platform.kind = in.string("kind");
+  platform.arch = in.string("arch");
+  platform.vendor = in.string("vendor");
+  platform.cpu_family = optional_integer(in, "cpu_family");
+  platform.model = optional_integer(in, "model");
+  platform.stepping = optional_integer(in, "stepping");
+  platform.flags = in.strings("flags");
+  platform.source = in.string("source");
+  if (auto status = in.finish(); !status) return status.error();
+  return platform;
+}
+
+// Servers are thousands: a row each, not an object, keeps reading a bundle fast.
+std::string servers_as_text(const std::vector<Server>& servers) {
+  std::string text;
+  const auto add = [&text](const std::string& field) { text += printable(field) + kFieldEnd; };
+  const auto add_number = [&text](const std::optional<double>& value) {
+    text += (value ? fmt::format("{}", *value) : std::string()) + kFieldEnd;
+  };
+  for (const Server& server : servers) {
+    add(server.vendor);
+    add(server.name);
+    add(server.platform);
+    add_number(server.vcpus);
+    add_number(server.memory_gib);
+    add_number(server.threads_per_core);
+    add_number(server.cores);
+    text += printable(server.source) + "\n";
+  }
+  return text;
+}
+
+Result<std::vector<Server>> servers_from_text(const std::string& text, const std::string& path) {
+  std::vector<Server> servers;
+  size_t line = 0;
+  for (std::string_view rest = text; !rest.empty(); ++line) {
+    const std::string_view row = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), row.size() + 1));
+    std::array<std::string_view, kServerFields> fields;
+    size_t count = 0;
+    for (size_t begin = 0; count < kServerFields; ++count) {
+      const size_t end = std::min(row.find(kFieldEnd, begin), row.size());
+      fields[count] = row.substr(begin, end - begin);
+      if (end == row.size()) {
+        ++count;
+        break;
+      }
+      begin = end + 1;
+    }
+    bool good = count == kServerFields && fields.back().find(kFieldEnd) == std::string_view::npos;
+    const auto number = [&good](std::string_view field) -> std::optional<double> {
+      if (field.empty()) return std::nullopt;
+      const std::optional<double> value = parse_number(field);
+      good = good && value.has_value();
+      return value;
+    };
+    Server server;
+    server.vendor = fields[0];
+    server.name = fields[1];
+    server.platform = fields[2];
+    server.vcpus = number(fields[3]);
+    server.memory_gib = number(fields[4]);
+    server.threads_per_core = number(fields[5]);
+    server.cores = number(fields[6]);
+    server.source = fields[7];
+    if (!good) {
+      const std::string where = path + ".servers:" + std::to_string(line + 1);
+      return Error{"bad-bundle", "a server's record is not understood", where, "a file written by perfcast train"};
+    }
+    servers.push_back(std::move(server));
+  }
+  return servers;
+}
+
+FactMatrix facts_as_matrix(const std::vector<Platform>& platforms) {
+  std::set<std::string> names;
+  for (const Platform& platform : platforms) {
+    for (const auto& [name, value] : platform.facts) names.insert(name);
+  }
+  FactMatrix facts;
+  facts.names.assign(names.begin(), names.end());
+  facts.values.resize(static_cast<Eigen::Index>(platforms.size()), static_cast<Eigen::Index>(names.size()));
+  for (Eigen::Index p = 0; p < facts.values.rows(); ++p) {
+    const auto& stated = platforms[static_cast<size_t>(p)].facts;
+    for (Eigen::Index f = 0; f < facts.values.cols(); ++f) {
+      const auto found = stated.find(facts.names[static_cast<size_t>(f)]);
+      facts.values(p, f) = found == stated.end() ? std::numeric_limits<double>::quiet_NaN() : found->second;
+    }
+  }
+  return facts;
+}
+
+void set_facts(const FactMatrix& facts, std::vector<Platform>& platforms) {
+  for (Eigen::Index p = 0; p < facts.values.rows(); ++p) {
+    auto& stated = platforms[static_cast<size_t>(p)].facts;
+    for (Eigen::Index f = 0; f < facts.values.cols(); ++f) {
+      if (!std::isfinite(facts.values(p, f))) continue;
+      stated.emplace_hint(stated.end(), facts.names[static_cast<size_t>(f)], facts.values(p, f));
+    }
+  }
+}
+
+Json header_of(const Program& program) {
+  return {{"id", program.id},        {"family", program.family},       {"group", program.group},
+          {"suite", program.suite},  {"work_unit", program.work_unit}, {"excluded", program.excluded},
+          {"source", program.source}};
+}
+
+Result<Program> program_from_header(const Json& json, const std::string& path) {
+  JsonReader in(json, path);
+  Program program;
+  program.id = in.string("id");
+  program.family = in.string("family");
+  program.group = in.string("group");
+  program.suite = in.string("suite");
+  program.work_unit = in.string("work_unit");
+  program.excluded = in.string("excluded");
+  program.source = in.string("source");
+  if (auto status = in.finish(); !status) return status.error();
+  return program;
+}
+
+Json header_of(const HostFacts& host) {
+  Json json = {{"cpu_model", host.cpu_model}, {"cpu_vendor", host.cpu_vendor}, {"arch", host.arch}};
+  put_if(json, "cpu_family", host.cpu_family);
+  put_if(json, "model", host.model);
+  put_if(json, "stepping", host.stepping);
+  put_if(json, "logical_cpus", host.logical_cpus);
+  put_if(json, "memory_bytes", host.memory_bytes);
+  put_if(json, "l1d_bytes", host.l1d_bytes);
+  put_if(json, "l1i_bytes", host.l1i_bytes);
+  put_if(json, "l2_bytes", host.l2_bytes);
+  put_if(json, "l3_bytes", host.l3_bytes);
+  json["cpu_flags"] = host.cpu_flags;
+  json["kernel"] = host.kernel;
+  json["os"] = host.os;
+  json["hypervisor"] = host.hypervisor;
+  return json;
+}
+
+Result<HostFacts> host_from_header(const Json& json, const std::string& path) {
+  JsonReader in(json, path);
+  HostFacts host;
+  host.cpu_model = in.string("cpu_model");
+  host.cpu_vendor = in.string("cpu_vendor");
+  host.arch = in.string("arch");
+  host.cpu_family = optional_integer(in, "cpu_family");
+  host.model = optional_integer(in, "model");
+  host.stepping = optional_integer(in, "stepping");
+  host.logical_cpus = optional_integer(in, "logical_cpus");
+  host.memory_bytes = in.optional_number("memory_bytes");
+  host.l1d_bytes = in.optional_number("l1d_bytes");
+  host.l1i_bytes = in.optional_number("l1i_bytes");
+  host.l2_bytes = in.optional_number("l2_bytes");
+  host.l3_bytes = in.optional_number("l3_bytes");
+  host.cpu_flags = in.strings("cpu_flags");
+  host.kernel = in.string("kernel");
+  host.os = in.string("os");
+  host.hypervisor = in.string("hypervisor");
+  if (auto status = in.finish(); !status) return status.error();
+  return host;
+}
+
+Json header_of(const ModelCard& card) {
+  Json sources = Json::array();
+  for (const Source& source : card.sources) {
+    sources.push_back({{"id", source.id},
+                       {"url", source.url},
+                       {"licence", source.licence},
+                       {"retrieved_utc", source.retrieved_utc},
+                       {"note", source.note}});
+  }
+  return {{"name", card.name},
+          {"created_utc", card.created_utc},
+          {"perfcast_version", card.perfcast_version},
+          {"model", card.model},
+          {"licence", card.licence},
+          {"notes", card.notes},
+          {"sources", sources},
+          {"scores", card.scores}};
+}
+
+Result<ModelCard> card_from_header(const Json& json, const std::string& path) {
+  JsonReader in(json, path);
+  ModelCard card;
+  card.name = in.string("name");
+  card.created_utc = in.string("created_utc");
+  card.perfcast_version = in.string("perfcast_version");
+  card.model = in.string("model");
+  card.licence = in.string("licence");
+  card.notes = in.string("notes");
+  if (const Json* sources = in.require_array("sources")) {
+    for (size_t i = 0; i < sources->size(); ++i) {
+      const std::string item = path + ".sources[" + std::to_string(i) + "]";
+      JsonReader row((*sources)[i], item);
+      Source source;
+      source.id = row.string("id");
+      source.url = row.string("url");
+      source.licence = row.string("licence");
+      source.retrieved_utc = row.string("retrieved_utc");
+      source.note = row.string("note");
+      if (auto status = row.finish(); !status) return status.error();
+      card.sources.push_back(source);
+    }
+  }
+  if (const Json* scores = in.object("scores")) card.scores = *scores;
+  if (auto status = in.finish(); !status) return status.error();
+  return card;
+}
+
+}  // namespace perfcast

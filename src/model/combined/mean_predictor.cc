@@ -1,0 +1,28 @@
+#include "model/combined/mean_predictor.h"
+
+#include "model/bundle/bundle.h"
+#include "model/fit/training.h"
+
+namespace perfcast {
+
+Status MeanPredictor::fit(const TrainingTable& table, const FitOptions&) {
+  const auto targets = make_targets(table);
+  if (!targets) return targets.error();
+  mean_ = weighted_mean(targets->log_rpv, targets->weights);
+  return {};
+}
+
+Eigen::MatrixXd MeanPredictor::predict(const std::vector<const Profile*>& profiles) const {
+  return mean_.transpose().replicate(static_cast<Eigen::Index>(profiles.size()), 1);
+}
+
+void MeanPredictor::save(TensorMap& tensors) const { tensors.put("mean", mean_); }
+
+Status MeanPredictor::load(const TensorMap& tensors) {
+  const auto values = tensors.get("mean", -1, 1);
+  if (!values) return values.error();
+  mean_ = values->col(0);
+  return {};
+}
+
+}  // namespace perfcast

@@ -1,0 +1,217 @@
+#include "model/features/feature_space.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/json.h"
+#include "model/bundle/bundle.h"
+#include "model/features/features.h"
+
+namespace perfcast {
+namespace {
+
+using testing::ElementsAre;
+
+Profile on(const std::string& gpu, MetricValues metrics) {
+  Profile profile;
+  profile.host.cpu_model = gpu;
+  profile.metrics = std::move(metrics);
+  return profile;
+}
+
+std::vector<const Profile*> pointers(const std::vector<Profile>& profiles) {
+  std::vector<const Profile*> result;
+  for (const Profile& profile : profiles) result.push_back(&profile);
+  return result;
+}
+
+std::vector<Profile> three() {
+  return {on("B", {{"occupancy_ratio", 0.25}, {"warps_count", 0}, {"clock_hz", 1e9}, {"rare_count", 1}}),
+          on("A", {{"occupancy_ratio", 0.5}, {"warps_count", 8}, {"clock_hz", 1e9}}),
+          on("A", {{"occupancy_ratio", 1.0}, {"warps_count", 800}})};
+}
+
+InputChoice with_source(InputChoice::Source source) {
+  InputChoice inputs;
+  inputs.source = source;
+  return inputs;
+}
+
+InputChoice table1() {
+  InputChoice inputs;
+  inputs.counters = InputChoice::Counters::kTable1;
+  return inputs;
+}
+
+TEST(FeatureSpace, TakesTheCountersThatVary) {
+  const std::vector<Profile> profiles = three();
+  const FeatureSpace space = FeatureSpace::choose(pointers(profiles));
+  EXPECT_EQ(space.kind(), FeatureSpace::Kind::kCounters);
+  // A constant and a counter of a single profile say nothing; what spans magnitudes comes as a logarithm.
+  EXPECT_THAT(space.names(), ElementsAre("occupancy_ratio", "log_warps_count", "on_A", "on_B"));
+  const Eigen::MatrixXd rows = space.extract(pointers(profiles));
+  EXPECT_EQ(rows(0, 0), 0.25);
+  EXPECT_DOUBLE_EQ(rows(0, 1), std::log(4));  // half of the smallest positive value stands in for 0
+  EXPECT_DOUBLE_EQ(rows(2, 1), std::log(804));
+  EXPECT_EQ(rows(0, 2), 0);
+  EXPECT_EQ(rows(0, 3), 1);
+}
+
+TEST(FeatureSpace, KeepsWhatIsAbsentAbsent) {
+  const std::vector<Profile> profiles = three();
+  const FeatureSpace space = FeatureSpace::choose(pointers(profiles));
+  const std::vector<Profile> other = {on("", {{"warps_count", -1}, {"occupancy_ratio", NAN}})};
+  EXPECT_TRUE(space.extract(pointers(other)).array().isNaN().all());
+  EXPECT_FALSE(space.knows_source(other[0]));
+}
+
+// Another platform is none of those that training profiles were taken on; that much is known.
+TEST(FeatureSpace, AnUnknownPlatformIsNoneOfTheKnown) {
+  const std::vector<Profile> profiles = three();
+  const FeatureSpace space = FeatureSpace::choose(pointers(profiles));
+  const Profile other = on("C", {{"occupancy_ratio", 0.5}});
+  const Eigen::MatrixXd row = space.extract({&other});
+  EXPECT_EQ(row(0, 2), 0);
+  EXPECT_EQ(row(0, 3), 0);
+  EXPECT_FALSE(space.knows_source(other));
+  EXPECT_TRUE(space.knows_source(profiles[0]));
+  EXPECT_THAT(space.sources(), ElementsAre("A", "B"));
+}
+
+TEST(FeatureSpace, LeavesTheSourceOut) {
+  const std::vector<Profile> profiles = three();
+  const FeatureSpace space = FeatureSpace::choose(pointers(profiles), with_source(InputChoice::Source::kNone));
+  EXPECT_THAT(space.names(), ElementsAre("occupancy_ratio", "log_warps_count"));
+  EXPECT_TRUE(space.knows_source(on("C", {})));
+  EXPECT_THAT(space.constant(), ElementsAre("clock_hz"));
+  EXPECT_THAT(space.in_one_only(), ElementsAre("rare_count"));
+}
+
+TEST(FeatureSpace, TellsTheSourceByItsFacts) {
+  const std::vector<Profile> profiles = three();
+  InputChoice inputs = with_source(InputChoice::Source::kFacts);
+  inputs.facts = {{"A", {{"l2_bytes", 1000}, {"max_hz", 2e9}, {"sm_count", 8}}},
+                  {"B", {{"l2_bytes", 64000}, {"max_hz", 1e9}, {"sm_count", 8}}}};
+  const FeatureSpace space = FeatureSpace::choose(pointers(profiles), inputs);
+  EXPECT_THAT(space.names(), ElementsAre("occupancy_ratio", "log_warps_count", "source_log_l2_bytes", "source_max_hz"));
+  const Eigen::MatrixXd rows = space.extract(pointers(profiles));
+  EXPECT_DOUBLE_EQ(rows(0, 2), std::log(64000));
+  EXPECT_EQ(rows(1, 3), 2e9);
+  // An unknown platform has the facts that its profile states, and lacks the others.
+  Profile other = on("C", {{"occupancy_ratio", 0.5}});
+  other.host.l2_bytes = 2000;
+  const Eigen::MatrixXd row = space.extract({&other});
+  EXPECT_DOUBLE_EQ(row(0, 2), std::log(2000));
+  EXPECT_TRUE(std::isnan(row(0, 3)));
+  EXPECT_FALSE(space.knows_source(other));
+}
+
+TEST(FeatureSpace, SeesTable1Alone) {
+  const auto profile = [](const std::string& host, double scale) {
+    Profile made;
+    for (const std::string& metric : feature_metrics()) made.metrics[metric] = 10 * scale;
+    made.metrics["instructions_count"] = 1000 * scale * scale;
+    made.metrics["page_faults_minor_count"] = 5 * scale;
+    made.metrics["page_faults_major_count"] = 2;
+    made.host.cpu_model = host;
+    return made;
+  };
+  const std::vector<Profile> profiles = {profile("A", 1), profile("A", 3), profile("B", 7)};
+  const FeatureSpace space = FeatureSpace::choose(pointers(profiles), table1());
+  EXPECT_EQ(space.kind(), FeatureSpace::Kind::kCounters);
+  // Counters as they are, and what follows from others.
+  EXPECT_THAT(space.names(), testing::IsSupersetOf({"log_instructions_count", "page_faults_count", "on_A", "on_B"}));
+  EXPECT_THAT(space.names(), testing::Not(testing::Contains("page_faults_minor_count")));
+  const auto column =
+      std::find(space.names().begin(), space.names().end(), "page_faults_count") - space.names().begin();
+  EXPECT_EQ(space.extract(pointers(profiles))(1, column), 17);
+}
+
+TEST(FeatureSpace, WorkCanHaveASourceToo) {
+  Profile one;
+  for (const std::string& metric : feature_metrics()) one.metrics[metric] = 10;
+  one.metrics["instructions_count"] = 1000;
+  one.host.cpu_model = "A";
+  Profile other = one;
+  other.host.cpu_model = "B";
+  const FeatureSpace space = FeatureSpace::choose({&one, &other}, with_source(InputChoice::Source::kOneHot));
+  EXPECT_EQ(space.kind(), FeatureSpace::Kind::kWork);
+  ASSERT_EQ(space.names().size(), feature_names().size() + 2);
+  EXPECT_EQ(space.names().back(), "on_B");
+  const Eigen::MatrixXd rows = space.extract({&one, &other});
+  const auto work = static_cast<Eigen::Index>(feature_names().size());
+  EXPECT_EQ(rows.rightCols(2), (Eigen::MatrixXd(2, 2) << 1, 0, 0, 1).finished());
+  const Eigen::MatrixXd plain = extract_features({&one});
+  for (Eigen::Index c = 0; c < work; ++c) EXPECT_TRUE(rows(0, c) == plain(0, c) || std::isnan(plain(0, c)));
+}
+
+TEST(FeatureSpace, IsTheWorkWhereProfilesHaveAnInstructionMix) {
+  Profile profile;
+  for (const std::string& metric : feature_metrics()) profile.metrics[metric] = 10;
+  profile.metrics["instructions_count"] = 1000;
+  const FeatureSpace space = FeatureSpace::choose({&profile, &profile});
+  EXPECT_EQ(space.kind(), FeatureSpace::Kind::kWork);
+  EXPECT_EQ(space.names(), feature_names());
+}
+
+TEST(FeatureSpace, ReadsTheSameAfterSaveAndLoad) {
+  const std::vector<Profile> profiles = three();
+  const FeatureSpace space = FeatureSpace::choose(pointers(profiles));
+  TensorMap tensors;
+  space.save(tensors);
+  FeatureSpace back;
+  ASSERT_TRUE(back.load(tensors));
+  EXPECT_EQ(back.names(), space.names());
+  EXPECT_EQ(back.extract(pointers(profiles)), space.extract(pointers(profiles)));
+  EXPECT_EQ(back.sources(), space.sources());
+  tensors.put_json("feature_space", {{"kind", "counters"}, {"counters", {{{"metric", 3}}}}});
+  EXPECT_EQ(back.load(tensors).error().code, "bad-bundle");
+
+  InputChoice inputs = table1();
+  inputs.source = InputChoice::Source::kFacts;
+  inputs.facts = {{"A", {{"max_hz", 2e9}}}, {"B", {{"max_hz", 1e9}}}};
+  std::vector<Profile> counted = profiles;
+  for (size_t i = 0; i < counted.size(); ++i) counted[i].metrics["instructions_count"] = 10.0 + static_cast<double>(i);
+  const FeatureSpace facts = FeatureSpace::choose(pointers(counted), inputs);
+  EXPECT_THAT(facts.names(), ElementsAre("instructions_count", "source_max_hz"));
+  facts.save(tensors);
+  ASSERT_TRUE(back.load(tensors));
+  EXPECT_EQ(back.names(), facts.names());
+  EXPECT_EQ(back.extract(pointers(counted)), facts.extract(pointers(counted)));
+  for (const Json& damaged : {Json(3), Json{{"A", 1}}, Json{{"A", {{"max_hz", "fast"}}}}}) {
+    Json json = *tensors.get_json("feature_space");
+    json["host_facts"] = damaged;
+    tensors.put_json("feature_space", json);
+    EXPECT_EQ(back.load(tensors).error().code, "bad-bundle") << damaged;
+  }
+}
+
+TEST(DescribeInputs, SaysWhatIsLeftOutAndWhatLacks) {
+  TrainingTable table;
+  table.profiles = three();
+  auto notes = describe_inputs(table);
+  ASSERT_TRUE(notes);
+  EXPECT_THAT(*notes, ElementsAre("inputs: left out as constant over all profiles: clock_hz",
+                                  "inputs: left out as stated by one profile or none: rare_count"));
+  table.inputs.counters = InputChoice::Counters::kTable1;
+  EXPECT_EQ(describe_inputs(table).error().code, "missing-counters");
+  EXPECT_THAT(describe_inputs(table).error().expected, testing::HasSubstr("instructions_count, "));
+  for (size_t i = 0; i < 3; ++i) table.profiles[i].metrics["instructions_count"] = 1.0 + static_cast<double>(i);
+  notes = describe_inputs(table);
+  ASSERT_TRUE(notes);
+  EXPECT_THAT((*notes)[0], testing::StartsWith("inputs: 1 metrics of Table I; the profiles lack io_read_bytes, "));
+  table.inputs.source = InputChoice::Source::kFacts;
+  EXPECT_EQ(describe_inputs(table).error().code, "unknown-source");
+  table.inputs.source = InputChoice::Source::kOneHot;
+  EXPECT_TRUE(describe_inputs(table));
+  for (Profile& profile : table.profiles) profile.host.cpu_model = "A";
+  EXPECT_THAT(describe_inputs(table).error().message, testing::HasSubstr("one platform"));
+  for (Profile& profile : table.profiles) profile.metrics = {{"clock_hz", 1e9}, {"rare_count", NAN}};
+  table.inputs = {};
+  EXPECT_EQ(describe_inputs(table).error().code, "missing-counters");
+}
+
+}  // namespace
+}  // namespace perfcast

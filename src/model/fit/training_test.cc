@@ -1,0 +1,134 @@
+#include "model/fit/training.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+
+#include "model/bundle/bundle.h"
+#include "model/test_world.h"
+
+namespace perfcast {
+namespace {
+
+using testing::HasSubstr;
+using testing_world::additive_world;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+TEST(LogRpv, IsCentredOverThePlatformsThatArePresent) {
+  TrainingTable table = additive_world({.programs = 2, .platforms = 3, .families = 2}).table;
+  table.times[0]->log_time = 1;
+  table.times[1]->log_time = 3;
+  table.times[2].reset();
+  const Eigen::MatrixXd rpv = log_rpv(table);
+  EXPECT_DOUBLE_EQ(rpv(0, 0), -1);
+  EXPECT_DOUBLE_EQ(rpv(0, 1), 1);
+  EXPECT_TRUE(std::isnan(rpv(0, 2)));
+  EXPECT_NEAR(rpv.row(1).sum(), 0, 1e-12);
+}
+
+TEST(Targets, AbsentEntriesFollowProgramAndPlatform) {
+  TrainingTable table = additive_world({.programs = 3, .platforms = 3, .families = 3}).table;
+  // program + platform exactly: the hole must be filled with what was taken out.
+  for (size_t p = 0; p < 3; ++p) {
+    for (size_t j = 0; j < 3; ++j)
+      table.times[p * 3 + j]->log_time = 10.0 * static_cast<double>(p) + static_cast<double>(j);
+  }
+  table.times[4].reset();
+  const auto targets = make_targets(table);
+  ASSERT_TRUE(targets);
+  EXPECT_NEAR(targets->log_rpv(1, 1), 0, 1e-6);
+  EXPECT_NEAR(targets->log_seconds(1), 11, 1e-6);
+  EXPECT_EQ(targets->present(1, 1), 0);
+  EXPECT_EQ(targets->present.sum(), 8);
+}
+
+TEST(Targets, FamiliesWeighByTheRootOfTheirSize) {
+  const auto targets = make_targets(additive_world({.programs = 6, .platforms = 2, .families = 4}).table);
+  ASSERT_TRUE(targets);
+  EXPECT_EQ(targets->families, 4);
+  EXPECT_THAT(targets->family, testing::ElementsAre(0, 1, 2, 3, 0, 1));
+  EXPECT_DOUBLE_EQ(targets->weights(0), 1 / std::sqrt(2.0));
+  EXPECT_DOUBLE_EQ(targets->weights(2), 1);
+}
+
+TEST(Targets, SaysWhatIsUnmeasured) {
+  TrainingTable table = additive_world({.programs = 2, .platforms = 2, .families = 2}).table;
+  table.times[1].reset();
+  table.times[3].reset();
+  const auto targets = make_targets(table);
+  ASSERT_FALSE(targets);
+  EXPECT_EQ(targets.error().code, "unmeasured");
+  EXPECT_EQ(targets.error().where, "p1");
+  EXPECT_EQ(make_targets(TrainingTable{}).error().code, "empty-table");
+}
+
+TEST(Standardiser, LeavesGapsOutAndClips) {
+  Eigen::MatrixXd rows(3, 2);
+  rows << 1, 5, 3, kNaN, 5, 5;
+  const Standardiser standardiser = Standardiser::fit(rows, Eigen::Vector3d(1, 1, 1));
+  EXPECT_DOUBLE_EQ(standardiser.centre(0), 3);
+  EXPECT_DOUBLE_EQ(standardiser.scale(0), std::sqrt(8.0 / 3));
+  EXPECT_DOUBLE_EQ(standardiser.scale(1), 1);  // never varied
+  const Eigen::MatrixXd applied = standardiser.apply(rows);
+  EXPECT_EQ(applied(1, 1), 0);
+  EXPECT_EQ(standardiser.apply(Eigen::MatrixXd::Constant(1, 2, 1e9))(0, 0), 4);
+  const Eigen::MatrixXd gaps = standardiser.apply_with_gaps(rows);
+  for (Eigen::Index i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(std::isnan(gaps(i)), std::isnan(rows(i)));
+    if (std::isnan(rows(i))) continue;
+    EXPECT_EQ(gaps(i), applied(i));
+  }
+}
+
+TEST(OutOfFamily, NeverSeesTheFamilyItForecasts) {
+  // Each family's programs are far off the others': only a model that saw the family could follow.
+  TrainingTable table = additive_world({.programs = 6, .platforms = 2, .families = 3}).table;
+  for (size_t p = 0; p < 6; ++p) {
+    const double offset = p % 3 == 0 ? 5 : 0;
+    table.times[2 * p]->log_time = offset;
+    table.times[2 * p + 1]->log_time = -offset;
+  }
+  const auto predictions = predict_out_of_family([] { return make_predictor("mean"); }, table, {});
+  ASSERT_TRUE(predictions);
+  EXPECT_NEAR(predictions->log_rpv(0, 0), 0, 1e-12);
+  EXPECT_NEAR(predictions->log_rpv(1, 0), 2.5, 1e-12);
+}
+
+TEST(OutOfFamily, DoesNotDependOnThreads) {
+  const TrainingTable table = additive_world({.programs = 20, .platforms = 3, .families = 10}).table;
+  const auto make = [] { return make_predictor("knn"); };
+  const auto one = predict_out_of_family(make, table, {.seed = 1, .threads = 1});
+  const auto three = predict_out_of_family(make, table, {.seed = 1, .threads = 3});
+  ASSERT_TRUE(one);
+  ASSERT_TRUE(three);
+  EXPECT_EQ(one->log_rpv, three->log_rpv);
+}
+
+TEST(OutOfFamily, NeedsTwoFamilies) {
+  const TrainingTable table = additive_world({.programs = 4, .platforms = 2, .families = 1}).table;
+  const auto predictions = predict_out_of_family([] { return make_predictor("mean"); }, table, {});
+  ASSERT_FALSE(predictions);
+  EXPECT_EQ(predictions.error().code, "too-few-families");
+}
+
+TEST(FamilyMeanError, WeighsFamiliesTheSame) {
+  Targets targets;
+  targets.log_rpv = Eigen::MatrixXd::Zero(3, 1);
+  targets.present = Eigen::MatrixXd::Ones(3, 1);
+  targets.family = {0, 0, 1};
+  targets.families = 2;
+  const Eigen::Vector3d predicted(1, -1, 3);
+  EXPECT_DOUBLE_EQ(family_mean_error(predicted, targets), 2);
+}
+
+TEST(Predictors, UnknownNameListsTheValidOnes) {
+  const auto predictor = make_predictor("forrest");
+  ASSERT_FALSE(predictor);
+  EXPECT_EQ(predictor.error().code, "unknown-model");
+  EXPECT_THAT(predictor.error().expected, HasSubstr("forest"));
+}
+
+}  // namespace
+}  // namespace perfcast

@@ -1,0 +1,32 @@
+#pragma once
+// From out-of-family predictions to intervals and verdicts on new programs.
+
+#include <Eigen/Dense>
+#include <vector>
+
+#include "corpus/corpus.h"
+#include "model/fit/training.h"
+
+namespace perfcast {
+
+// An entry's residual (log RPV) is expected to be about platform_scale x sqrt(disagreement / 0.08), where disagreement,
+// of the model's parts on this program, counts as at least 0.04. Intervals are a multiple of that.
+struct Calibration {
+  double coverage = 0.9;
+  double multiple = 0;                  // conformal quantile of |residual| / expected size over families
+  Eigen::VectorXd platform_scale;       // J
+  Eigen::MatrixXd residual_covariance;  // J x J of out-of-family residuals, shrunk towards kinship of platforms
+  Eigen::MatrixXd residuals;            // P x J out-of-family residuals, NaN: not measured
+  double disagreement_limit = 0;        // disagreement above it: out of distribution
+};
+
+Calibration calibrate(const OutOfFamily& predictions, const Targets& targets, const TrainingTable& table,
+                      double coverage);
+
+// [N x J] expected size of residuals; disagreement: [N].
+Eigen::MatrixXd expected_residuals(const Calibration& calibration, const Eigen::VectorXd& disagreement);
+
+// The value below which `share` of the total weight lies (the next larger one at the edge).
+double weighted_quantile(const std::vector<double>& values, const std::vector<double>& weights, double share);
+
+}  // namespace perfcast

@@ -1,0 +1,32 @@
+#pragma once
+// Clusters as JSON, schema perfcast.cluster/1, and in the short form of the command line:
+//   {"schema": "perfcast.cluster/1", "currency": "USD", "note": "list prices of May",
+//    "groups": [{"platform": "AMD EPYC 7R32", "nodes": 4, "cores_per_node": 48, "gpus_per_node": 0,
+//                "memory_bytes_per_node": 4e11, "idle_w_per_node": 120, "busy_w_per_node": 410,
+//                "price_per_node_hour": 1.9}]}
+// platform and nodes are required; cores_per_node is 1 and gpus_per_node 0 unless given; what isn't known is left out.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_fwd.h"
+#include "base/result.h"
+#include "schedule/jobs/cluster.h"
+
+namespace perfcast {
+
+// "bad-json", "bad-json-field" (all mistakes at once, unknown keys with near names), or check_cluster's errors.
+Result<Cluster> parse_cluster(std::string_view text, const std::string& source);
+Result<Cluster> read_cluster(const std::string& path);
+
+Json to_json(const Cluster& cluster);
+Status write_cluster(const Cluster& cluster, const std::string& path);  // "-": stdout
+
+// "PLATFORM=NODESxCORES" or "PLATFORM=NODESxCORES+GPUS", cores and GPUs of each node; a platform's name may hold "=".
+// "bad-cluster" names the argument.
+Result<NodeGroup> parse_node_group(std::string_view argument);
+// One argument for each platform.
+Result<Cluster> parse_node_groups(const std::vector<std::string>& arguments);
+
+}  // namespace perfcast

@@ -1,0 +1,78 @@
+#pragma once
+// Policies that hand out shares of time on the groups of a cluster, as Gavel does: Narayanan et al.,
+// "Heterogeneity-aware cluster scheduling policies for deep learning workloads", OSDI 2020, section 4. A share X[m][g]
+// is the part of the time from now on that job m is to spend on group g: 0 <= X, sum_g X[m][g] <= 1, and for cores and
+// GPUs sum_m units_m X[m][g] <= capacity_g.
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "schedule/jobs/workload.h"
+
+namespace perfcast {
+
+enum class SharePolicy : uint8_t {
+  kFifo,
+  kFifoFastest,
+  kFifoAware,
+  kMaxMin,
+  kMaxMinAware,
+  kMakespanAware,
+};
+
+struct SharePolicyInfo {
+  SharePolicy policy;
+  std::string_view name;  // "max-min-aware"
+  std::string_view text;  // one line for people
+};
+std::span<const SharePolicyInfo> share_policies();
+// "unknown-policy" lists those there are.
+Result<SharePolicy> find_share_policy(std::string_view name);
+bool uses_forecasts(SharePolicy policy);
+
+// What the linear programs do with time that their objective leaves free, once its optimum is reached.
+enum class LeftOver : uint8_t {
+  kVertex,     // a vertex of the first program, as the solver finds it
+  kSum,        // a second program: the largest sum of normalised speeds that keeps the optimum
+  kWaterFill,  // max-min again and again among the jobs that can still gain (the paper's section 4.3), up to 40 times;
+               // makespan-aware, which has no levels, takes kSum instead
+};
+
+enum class Resource : uint8_t { kCores, kGpus };
+
+struct ShareJob {
+  double weight = 1;
+  double units = 1;  // cores or GPUs that it needs at once
+  Resource resource = Resource::kGpus;
+  double remaining = 1;     // of its work, 0 to 1
+  int32_t running = kNone;  // the group where it ran in the last round
+};
+
+struct ShareProblem {
+  size_t groups = 0;
+  std::vector<ShareJob> jobs;   // [n] in order of arrival
+  std::vector<double> seconds;  // [n x groups] the whole job's time there, above 0, as far as is known; NaN: can't run
+  std::vector<double> cores, gpus;  // [groups] capacity
+
+  double capacity(Resource resource, size_t group) const {
+    return resource == Resource::kGpus ? gpus[group] : cores[group];
+  }
+};
+
+// X, [n x groups]. With T = 1 / seconds:
+// - fifo: in order of arrival each job takes the first group, as the cluster lists them, that has room, and stays there
+//   until it ends; who finds no room blocks those behind.
+// - fifo-fastest: the same with the fastest group for the job among those that have room.
+// - fifo-aware: maximise sum_m (n - m) T(m, X) / max_g T[m][g], m counting from 0 in order of arrival.
+// - max-min: the same for every group's speed; each job's time is split over the groups in proportion to their
+// capacity.
+// - max-min-aware: maximise min_m units_m / w_m T(m, X) / T(m, X_equal), X_equal a job's time split over all groups in
+//   proportion to capacity; least attained service, normalised.
+// - makespan-aware: maximise min_m T(m, X) / remaining_m: the earliest end of the last job.
+// Jobs that are alike to the objective share one column each, which loses nothing: a mean of optima is an optimum.
+// Every job must be able to run on a group that holds it. Errors: the linear program's.
+Result<std::vector<double>> allocate_shares(SharePolicy policy, LeftOver left_over, const ShareProblem& problem);
+
+}  // namespace perfcast

@@ -1,0 +1,37 @@
+#pragma once
+// Preemptive scheduling by rounds in virtual time, the mechanism of Gavel (OSDI 2020, section 5): a policy says which
+// share of its time each job should spend on each group; rounds approach these shares.
+
+#include "base/result.h"
+#include "schedule/jobs/cluster.h"
+#include "schedule/jobs/outcome.h"
+#include "schedule/jobs/workload.h"
+#include "schedule/policy/share_policies.h"
+
+namespace perfcast {
+
+struct RoundOptions {
+  double round_s = 360;
+  LeftOver left_over = LeftOver::kWaterFill;
+  bool kill_at_limit = true;  // as SimulationOptions
+  bool segments = false;      // Outcome::segments; consecutive rounds on one group are one segment
+  // Stops once the first so many jobs have ended; 0: all. What of the others hasn't ended then has no end_s.
+  size_t measured_jobs = 0;
+  int64_t most_rounds = 100'000'000;
+};
+
+// Each round: jobs that have come are admitted; when the set of jobs has changed the policy allocates anew; pairs of
+// job and group with a share are taken in order of time due / time received there (due: the sum of the shares over the
+// job's rounds), each job at most once, while cores or GPUs are free. Jobs run at their true speed; one that ends
+// within a round ends then, its place is free from the next round on. An idle cluster skips to the next arrival. Aware
+// policies see forecast_s, or the limit of jobs without any forecast, or time_s where the workload has no forecasts.
+//
+// Groups are pools: a job that may not spread must fit one node, but nodes aren't tracked. Memory likewise: a job runs
+// on groups whose node (all nodes, where it may spread) has enough. Jobs with GPUs hold GPUs only, others cores.
+//
+// Errors: those of check_cluster, check_workload and match_platforms; "no-forecast"; "bad-usage" for the options;
+// "too-many-rounds"; the linear program's.
+Result<Outcome> simulate_rounds(const Cluster& cluster, const Workload& workload, SharePolicy policy,
+                                const RoundOptions& options = {});
+
+}  // namespace perfcast

@@ -1,0 +1,168 @@
+#include "workload/gemm/kernel/peak_loops.h"
+
+#include <cstring>
+
+#include "workload/gemm/kernel/cpu_isa.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+namespace perfcast::gemm {
+namespace {
+
+// Independent sums in flight: latency (4 to 5 cycles) times units (2) is 8 to 10.
+constexpr int kSums = 12;
+
+#if defined(__x86_64__)
+
+// One loop for each instruction. Before each use the factors pass through an empty asm, so that the compiler can't
+// compute their product once for all; they are small, so that sums stay finite, and no powers of two.
+#define PERFCAST_PEAK_LOOP(name, isa, type, make, zero, step)     \
+  __attribute__((target(isa))) float name(int64_t passes) {       \
+    type sums[kSums], x = (make), y = x;                          \
+    _Pragma("GCC unroll 12") for (auto& sum : sums) sum = (zero); \
+    for (int64_t pass = 0; pass < passes; ++pass) {               \
+      _Pragma("GCC unroll 12") for (auto& sum : sums) {           \
+        __asm__ volatile("" : "+v"(x), "+v"(y));                  \
+        sum = (step);                                             \
+      }                                                           \
+    }                                                             \
+    float total = 0;                                              \
+    for (const type& sum : sums) {                                \
+      float lane;                                                 \
+      std::memcpy(&lane, &sum, sizeof lane);                      \
+      total += lane;                                              \
+    }                                                             \
+    return total;                                                 \
+  }
+
+PERFCAST_PEAK_LOOP(fp32_avx512, "avx512f", __m512, _mm512_set1_ps(1.1e-3F), _mm512_setzero_ps(),
+                   _mm512_fmadd_ps(x, y, sum))
+PERFCAST_PEAK_LOOP(fp32_avx2, "avx2,fma", __m256, _mm256_set1_ps(1.1e-3F), _mm256_setzero_ps(),
+                   _mm256_fmadd_ps(x, y, sum))
+PERFCAST_PEAK_LOOP(fp32_sse2, "sse2", __m128, _mm_set1_ps(1.1e-3F), _mm_setzero_ps(), _mm_add_ps(sum, _mm_mul_ps(x, y)))
+PERFCAST_PEAK_LOOP(bf16_avx512, "avx512f,avx512bf16", __m512, _mm512_set1_ps(1.1e-3F), _mm512_setzero_ps(),
+                   _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(x), reinterpret_cast<__m512bh>(y)))
+PERFCAST_PEAK_LOOP(int8_avx512, "avx512f,avx512vnni", __m512i, _mm512_set1_epi32(0x03050701), _mm512_setzero_si512(),
+                   _mm512_dpbusd_epi32(sum, x, y))
+PERFCAST_PEAK_LOOP(int8_avx, "avx2,avxvnni", __m256i, _mm256_set1_epi32(0x03050701), _mm256_setzero_si256(),
+                   _mm256_dpbusd_avx_epi32(sum, x, y))
+
+// Tiles of 16 rows of 64 bytes: six sums, one tile of A and one of B.
+struct TileConfig {
+  uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  uint16_t row_bytes[16] = {};
+  uint8_t rows[16] = {};
+};
+
+__attribute__((target("amx-tile"))) void configure_tiles(uint32_t fill) {
+  TileConfig config;
+  for (int tile = 0; tile < 8; ++tile) {
+    config.row_bytes[tile] = 64;
+    config.rows[tile] = 16;
+  }
+  alignas(64) uint32_t values[16 * 16];
+  for (uint32_t& value : values) value = fill;
+  // The intrinsics don't say that they read memory.
+  __asm__ volatile("" : : "r"(&config), "r"(values) : "memory");
+  _tile_loadconfig(&config);
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  _tile_zero(4);
+  _tile_zero(5);
+  _tile_loadd(6, values, 64);
+  _tile_loadd(7, values, 64);
+}
+
+__attribute__((target("amx-tile"))) float sum_of_tile() {
+  alignas(64) float values[16 * 16];
+  _tile_stored(0, values, 64);
+  _tile_release();
+  return values[0];
+}
+
+__attribute__((target("amx-tile,amx-bf16"))) float bf16_amx(int64_t passes) {
+  configure_tiles(0x3a903a90);  // pairs of 1.1e-3
+  for (int64_t pass = 0; pass < passes; ++pass) {
+    _tile_dpbf16ps(0, 6, 7);
+    _tile_dpbf16ps(1, 6, 7);
+    _tile_dpbf16ps(2, 6, 7);
+    _tile_dpbf16ps(3, 6, 7);
+    _tile_dpbf16ps(4, 6, 7);
+    _tile_dpbf16ps(5, 6, 7);
+  }
+  return sum_of_tile();
+}
+
+__attribute__((target("amx-tile,amx-int8"))) float int8_amx(int64_t passes) {
+  configure_tiles(0x03050701);
+  for (int64_t pass = 0; pass < passes; ++pass) {
+    _tile_dpbusd(0, 6, 7);
+    _tile_dpbusd(1, 6, 7);
+    _tile_dpbusd(2, 6, 7);
+    _tile_dpbusd(3, 6, 7);
+    _tile_dpbusd(4, 6, 7);
+    _tile_dpbusd(5, 6, 7);
+  }
+  return sum_of_tile();
+}
+
+std::vector<PeakLoop> built_loops() {
+  return {{"avx512", Precision::kFp32, 2.0 * 16 * kSums, fp32_avx512},
+          {"avx2", Precision::kFp32, 2.0 * 8 * kSums, fp32_avx2},
+          {"sse2", Precision::kFp32, 2.0 * 4 * kSums, fp32_sse2},
+          {"amx-bf16", Precision::kBf16, 2.0 * 16 * 16 * 32 * 6, bf16_amx},
+          {"avx512-bf16", Precision::kBf16, 2.0 * 32 * kSums, bf16_avx512},
+          {"amx-int8", Precision::kInt8, 2.0 * 16 * 16 * 64 * 6, int8_amx},
+          {"avx512-vnni", Precision::kInt8, 2.0 * 64 * kSums, int8_avx512},
+          {"avx-vnni", Precision::kInt8, 2.0 * 32 * kSums, int8_avx}};
+}
+
+#elif defined(__aarch64__)
+
+float fp32_neon(int64_t passes) {
+  float32x4_t sums[kSums], x = vdupq_n_f32(1.1e-3F), y = x;
+  __asm__ volatile("" : "+w"(x), "+w"(y));
+  for (auto& sum : sums) sum = vdupq_n_f32(0);
+  for (int64_t pass = 0; pass < passes; ++pass) {
+#pragma GCC unroll 12
+    for (auto& sum : sums) sum = vfmaq_f32(sum, x, y);
+    __asm__ volatile("" : "+w"(x));
+  }
+  float total = 0;
+  for (auto& sum : sums) total += vgetq_lane_f32(sum, 0);
+  return total;
+}
+
+std::vector<PeakLoop> built_loops() { return {{"neon", Precision::kFp32, 2.0 * 4 * kSums, fp32_neon}}; }
+
+#else
+
+std::vector<PeakLoop> built_loops() { return {}; }
+
+#endif
+
+}  // namespace
+
+const std::vector<PeakLoop>& peak_loops() {
+  static const std::vector<PeakLoop> kLoops = [] {
+    std::vector<PeakLoop> loops = built_loops();
+    std::erase_if(loops, [](const PeakLoop& loop) { return !cpu_has(loop.isa); });
+    return loops;
+  }();
+  return kLoops;
+}
+
+const PeakLoop* find_peak_loop(const std::string& isa, Precision precision) {
+  for (const PeakLoop& loop : peak_loops()) {
+    if (loop.isa == isa && loop.precision == precision) return &loop;
+  }
+  return nullptr;
+}
+
+}  // namespace perfcast::gemm

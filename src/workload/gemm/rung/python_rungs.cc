@@ -1,0 +1,198 @@
+// NumPy and PyTorch as their users call them: an interpreter of its own beside the worker, with the operands in memory
+// that both see. The clock runs in Python, around the product alone.
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/csv.h"
+#include "base/text.h"
+#include "workload/gemm/rung/rung.h"
+
+namespace perfcast::gemm {
+namespace {
+
+// Arguments: library, descriptor of the shared memory, m, n, k, threads. Says "ready KERNEL" or "error REASON", then
+// answers each number of calls with their seconds.
+constexpr const char* kScript = R"py(
+import sys, mmap, time, ctypes
+try:
+    library, fd, m, n, k, threads = sys.argv[1], *map(int, sys.argv[2:7])
+    import numpy
+    shared = numpy.frombuffer(mmap.mmap(fd, 4 * (m * k + k * n + m * n)), dtype=numpy.float32)
+    a = shared[:m * k].reshape(m, k)
+    b = shared[m * k:m * k + k * n].reshape(k, n)
+    c = shared[m * k + k * n:].reshape(m, n)
+    version = numpy.__version__
+    if library == 'torch':
+        import torch
+        torch.set_num_threads(threads)
+        a, b, c = torch.from_numpy(a), torch.from_numpy(b), torch.from_numpy(c)
+        version = torch.__version__
+        def product(): torch.mm(a, b, out=c)
+    else:
+        def product(): numpy.matmul(a, b, out=c)
+    product()
+    kernel = version
+    for line in open('/proc/self/maps'):
+        path = line.split()[-1]
+        name = path.rsplit('/', 1)[-1]
+        if 'blas' in name or 'mkl_rt' in name or 'blis' in name:
+            kernel += ', ' + name
+            try:
+                loaded = ctypes.CDLL(path)
+                loaded.openblas_get_corename.restype = ctypes.c_char_p
+                kernel += ' ' + loaded.openblas_get_corename().decode()
+                break
+            except (OSError, AttributeError):
+                continue
+    print('ready', kernel, flush=True)
+    for line in sys.stdin:
+        calls = int(line)
+        start = time.perf_counter()
+        for _ in range(calls): product()
+        print(repr(time.perf_counter() - start), flush=True)
+except Exception as problem:
+    print('error', ' '.join(str(problem).split()), flush=True)
+)py";
+
+class PythonProduct : public GemmKernel {
+ public:
+  explicit PythonProduct(std::string library) : library_(std::move(library)) {}
+  ~PythonProduct() override {
+    stop();
+    if (shared_ != nullptr) munmap(shared_, bytes_);
+    if (memory_ >= 0) close(memory_);
+  }
+
+  Status prepare(const Operands& operands, int threads) override {
+    const auto [m, n, k] = operands.shape;
+    inputs_ = operands.a.size() + operands.b.size();
+    bytes_ = (inputs_ + static_cast<size_t>(m * n)) * sizeof(float);
+    memory_ = memfd_create("perfcast-gemm", 0);  // passed on to the interpreter
+    if (memory_ < 0 || ftruncate(memory_, static_cast<off_t>(bytes_)) != 0) return failed("no shared memory");
+    void* shared = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory_, 0);
+    if (shared == MAP_FAILED) return failed("no shared memory");
+    shared_ = static_cast<float*>(shared);
+    std::copy(operands.a.begin(), operands.a.end(), shared_);
+    std::copy(operands.b.begin(), operands.b.end(), shared_ + operands.a.size());
+
+    std::string reason = "there is no python3";
+    std::vector<std::string> tried;
+    const char* chosen = std::getenv("PERFCAST_PYTHON");
+    const std::vector<std::string> interpreters = chosen != nullptr && *chosen != '\0'
+                                                      ? std::vector<std::string>{chosen}
+                                                      : std::vector<std::string>{"python3", "/usr/bin/python3"};
+    for (const std::string& interpreter : interpreters) {
+      stop();
+      if (!start({interpreter, "-c", kScript, library_, std::to_string(memory_), std::to_string(m), std::to_string(n),
+                  std::to_string(k), std::to_string(threads)})) {
+        continue;
+      }
+      const std::string answer = line();
+      if (answer.starts_with("ready ")) {
+        kernel_ = printable(answer.substr(6));
+        return {};
+      }
+      if (answer.starts_with("error ")) reason = printable(answer.substr(6));
+    }
+    return environment_error("unavailable", "no interpreter has it: " + reason, library_,
+                             "PERFCAST_PYTHON names one that has");
+  }
+
+  Result<double> run(int64_t calls) override {
+    const std::string request = std::to_string(calls) + "\n";
+    if (write(to_, request.data(), request.size()) != static_cast<ssize_t>(request.size())) {
+      return failed("the interpreter is gone").error();
+    }
+    const std::string answer = line();
+    const auto seconds = parse_number(answer);
+    if (!seconds) return failed("the interpreter said '" + printable(answer.substr(0, 200)) + "'").error();
+    return *seconds;
+  }
+
+  Status read_result(std::span<double> c) override {
+    for (size_t i = 0; i < c.size(); ++i) c[i] = shared_[inputs_ + i];
+    return {};
+  }
+  std::string kernel() const override { return kernel_; }
+
+ private:
+  static Status failed(const std::string& message) { return Error{"library-failed", message, "python", ""}; }
+
+  bool start(const std::vector<std::string>& command) {
+    int in[2], out[2];
+    if (pipe2(in, O_CLOEXEC) != 0) return false;
+    if (pipe2(out, O_CLOEXEC) != 0) {
+      close(in[0]);
+      close(in[1]);
+      return false;
+    }
+    std::vector<char*> arguments;
+    for (const std::string& each : command) arguments.push_back(const_cast<char*>(each.c_str()));
+    arguments.push_back(nullptr);
+    pid_ = fork();
+    if (pid_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      dup2(in[0], STDIN_FILENO);
+      dup2(out[1], STDOUT_FILENO);
+      execvp(arguments[0], arguments.data());
+      _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    to_ = in[1];
+    from_ = out[0];
+    return pid_ > 0;
+  }
+
+  std::string line() {
+    std::string text;
+    for (char letter;;) {
+      const ssize_t got = read(from_, &letter, 1);
+      if (got < 0 && errno == EINTR) continue;
+      if (got != 1 || letter == '\n' || text.size() > 4096) return text;
+      text += letter;
+    }
+  }
+
+  void stop() {
+    if (to_ >= 0) close(to_);
+    if (from_ >= 0) close(from_);
+    to_ = from_ = -1;
+    if (pid_ > 0) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, nullptr, 0);
+    }
+    pid_ = -1;
+  }
+
+  std::string library_, kernel_;
+  int memory_ = -1, to_ = -1, from_ = -1;
+  pid_t pid_ = -1;
+  float* shared_ = nullptr;
+  size_t bytes_ = 0, inputs_ = 0;
+};
+
+Rung python_rung(const char* name, const char* title) {
+  Rung rung;
+  rung.name = name;
+  rung.title = title;
+  rung.threaded = true;
+  rung.make = [library = std::string(name)] { return std::make_unique<PythonProduct>(library); };
+  return rung;
+}
+
+}  // namespace
+
+std::vector<Rung> python_rungs() { return {python_rung("numpy", "NumPy"), python_rung("torch", "PyTorch CPU")}; }
+
+}  // namespace perfcast::gemm

@@ -1,0 +1,116 @@
+#include "workload/latency/model/kin.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace perfcast {
+namespace {
+
+// A square product that keeps any GPU busy.
+constexpr double kLarge = 4096;
+// Boards whose peak needs more joules than this share of the thriftiest board's are not limited by power.
+constexpr double kLimitedShare = 0.6;
+constexpr double kOftenOff = 0.25;    // standard deviation of log time of carried-over models, before a measurement
+constexpr double kShapeNoise = 0.15;  // and of a single shape about its kind
+
+double promised_per_joule(const DeviceFacts& device) {
+  return device.peak(MathMode::kFp32) / device.power_w / process_gain(device.process_nm);
+}
+
+double reached_per_joule(const GpuModels& models) {
+  const DeviceRates rates = rates_of(models.device, MathMode::kFp32);
+  const double one = 2 * kLarge * kLarge * kLarge;
+  const ProductShape linear{1, kLarge, kLarge, kLarge, true};
+  // Batched products as the data have them.
+  const ProductShape batched{64, 1024, 512, 1024, false};
+  const double flops = std::max(one / models.linear.time(linear, rates).seconds,
+                                2 * 64.0 * 1024 * 512 * 1024 / models.batched.time(batched, rates).seconds);
+  return flops / models.device.power_w / process_gain(models.device.process_nm);
+}
+
+}  // namespace
+
+double process_gain(double process_nm) {
+  struct Step {
+    double nm, gain;
+  };
+  // Falling process, rising gain; between two the nearer coarser one counts.
+  constexpr Step kSteps[] = {{12, 1.0}, {10, 1.4}, {8, 1.6}, {7, 2.5}, {6, 2.5}, {5, 3.57}, {4, 3.57}, {3, 5.1}};
+  double gain = 1;
+  if (!(process_nm > 0)) return gain;
+  for (const Step& step : kSteps) {
+    if (process_nm <= step.nm) gain = step.gain;
+  }
+  return gain;
+}
+
+double flops_per_joule_16nm(std::span<const GpuModels> fitted) {
+  double most_promised = 0;
+  for (const GpuModels& models : fitted) {
+    if (models.has_products() && models.device.power_w > 0) {
+      most_promised = std::max(most_promised, promised_per_joule(models.device));
+    }
+  }
+  double reached = 0;
+  for (const GpuModels& models : fitted) {
+    if (!models.has_products() || !(models.device.power_w > 0)) continue;
+    if (promised_per_joule(models.device) < kLimitedShare * most_promised) continue;
+    reached = std::max(reached, reached_per_joule(models));
+  }
+  return reached;
+}
+
+double sustained_share(const DeviceFacts& device, double flops_per_joule) {
+  const double promised = promised_per_joule(device);
+  if (!(promised > 0) || !(flops_per_joule > 0)) return 1;
+  return std::min(1.0, flops_per_joule / promised);
+}
+
+const GpuModels* nearest_kin(const DeviceFacts& device, std::span<const GpuModels> fitted) {
+  const GpuModels* best = nullptr;
+  double best_distance = 0;
+  for (const GpuModels& models : fitted) {
+    if (!models.has_products()) continue;
+    const DeviceFacts& kin = models.device;
+    double distance = std::abs(std::log(kin.memory_bytes_per_s / device.memory_bytes_per_s));
+    if (kin.generation != device.generation) distance += 100;
+    if (kin.vendor != device.vendor) distance += 1000;
+    const double steps = std::abs(std::log(process_gain(kin.process_nm) / process_gain(device.process_nm)));
+    distance += 10 * steps;
+    if (!best || distance < best_distance) {
+      best = &models;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+GpuModels carried_to(const GpuModels& kin, const DeviceFacts& device, double flops_per_joule) {
+  GpuModels models = kin;
+  models.device = device;
+  models.sustained = sustained_share(device, flops_per_joule);
+  // A fitted device's own terms hold its throttling already.
+  if (device.name == kin.fitted_on) models.sustained = 1;
+  return models;
+}
+
+size_t calibrate(GpuModels& models, std::span<const NeusightProduct> measured) {
+  size_t used = 0;
+  for (ProductModel* model : {&models.linear, &models.batched}) {
+    const bool weights = model == &models.linear;
+    double sum = 0, n = 0;
+    for (const NeusightProduct& product : measured) {
+      if (product.shape.weights != weights) continue;
+      const OperatorTime time = models.product(product.shape);
+      sum += std::log(product.seconds / (time.seconds + time.launch_seconds));
+      n += 1;
+    }
+    if (n == 0) continue;
+    const double trust = n / (n + kShapeNoise * kShapeNoise / (kOftenOff * kOftenOff));
+    model->time_factor *= std::exp(trust * sum / n);
+    used += static_cast<size_t>(n);
+  }
+  return used;
+}
+
+}  // namespace perfcast

@@ -1,0 +1,58 @@
+#pragma once
+// How long one operator takes on one device: what the latency models answer with.
+
+#include <cstdint>
+#include <string_view>
+
+#include "workload/latency/model/device_facts.h"
+
+namespace perfcast {
+
+// A product of `batch` independent (m x k) by (k x n) matrices. With `weights` the right matrix is a layer's
+// parameters, stored n x k as frameworks do; without, both are activations (attention).
+struct ProductShape {
+  double batch = 1, m = 0, k = 0, n = 0;
+  bool weights = true;
+};
+
+// An operator that is no product: `rows` of `columns` values.
+enum class VectorKind : uint8_t { kUnary, kBinary, kSoftmax, kNorm, kCopy };
+struct VectorShape {
+  VectorKind kind = VectorKind::kUnary;
+  double rows = 0, columns = 0;
+};
+
+// kLaunch: the device waits for the host. kStart: a kernel that is as short as kernels get.
+enum class Bound : uint8_t { kLaunch, kCompute, kCache, kMemory, kLink, kStart };
+std::string_view name_of(Bound bound);
+
+// Of one value that enters a product in this mode.
+double activation_bytes(MathMode mode);
+
+struct OperatorTime {
+  double seconds = 0;         // on the device, without its launch; never below the roofline
+  double launch_seconds = 0;  // what a launch adds where nothing hides it
+  Bound bound = Bound::kCompute;
+  // A standard deviation of the log of `seconds`; not-a-number: the model's log_error() of the mode.
+  double log_error = DeviceFacts::kUnknown;
+};
+
+// The models of one device. Times are for whole devices, one operator at a time.
+class LatencyModel {
+ public:
+  virtual ~LatencyModel() = default;
+  virtual const DeviceFacts& device() const = 0;
+  // True where measurements of this device stand behind `mode`; else its times are carried over from its kin.
+  virtual bool calibrated(MathMode mode) const = 0;
+  // True where the device can compute in this mode.
+  virtual bool supports(MathMode mode) const = 0;
+  // `bytes_per_value` of what moves through memory besides weights; weight bytes are given, since they may be packed.
+  virtual OperatorTime product(const ProductShape& shape, MathMode mode, double weight_bytes) const = 0;
+  virtual OperatorTime vector(const VectorShape& shape, double bytes_per_value) const = 0;
+  // A standard deviation of log time of `mode`'s products that it has not seen, for intervals.
+  virtual double log_error(MathMode mode) const = 0;
+  // Sum of `bytes` over `workers` devices of one node; not-a-number where nothing was measured of such a device.
+  virtual double all_reduce_seconds(double /*bytes*/, int64_t /*workers*/) const { return DeviceFacts::kUnknown; }
+};
+
+}  // namespace perfcast

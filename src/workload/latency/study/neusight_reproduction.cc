@@ -1,0 +1,74 @@
+// The accuracy of GPU operators and whole models on NeuSight's published measurements:
+//   perfcast_neusight_reproduction FOLDER [--settings] [--details] [--write-bundle FILE] [--devices FILE] [--seed N]
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "base/file.h"
+#include "workload/latency/study/neusight_study.h"
+
+namespace perfcast {
+namespace {
+
+struct Options {
+  std::string folder, bundle, devices = PERFCAST_SOURCE_DIR "/data/devices/devices.json";
+  bool settings = false, details = false;
+  StudyOptions study;
+};
+
+int fail(const Error& error) {
+  fmt::print(stderr, "{}\n", to_text(error));
+  return 1;
+}
+
+int run(const Options& options) {
+  const auto catalogue = read_device_catalogue(options.devices);
+  if (!catalogue) return fail(catalogue.error());
+  const auto data = read_neusight(options.folder);
+  if (!data) return fail(data.error());
+  if (options.settings) {
+    const auto table = settings_table(*data, *catalogue);
+    if (!table) return fail(table.error());
+    fmt::print("Settings, chosen inside the training rows:\n{}\n", *table);
+    std::fflush(stdout);
+  }
+  const auto bundle = fit_neusight(*data, *catalogue);
+  if (!bundle) return fail(bundle.error());
+  if (!options.bundle.empty()) {
+    const Status written = write_file_atomically(options.bundle, gpu_bundle_text(*bundle));
+    if (!written) return fail(written.error());
+  }
+  const auto tables = score_tables(*data, *catalogue, *bundle, options.study);
+  if (!tables) return fail(tables.error());
+  fmt::print("{}", *tables);
+  if (options.details) {
+    const auto details = detail_tables(*data, *catalogue, *bundle);
+    if (!details) return fail(details.error());
+    fmt::print("\n{}", *details);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace perfcast
+
+int main(int argc, char** argv) {
+  try {
+    perfcast::Options options;
+    CLI::App app("GPU operators and whole models on NeuSight's measurements");
+    app.add_option("folder", options.folder, "folder with ops_train.csv(.gz) and the rest")->required();
+    app.add_flag("--settings", options.settings, "also the table that the settings were chosen by");
+    app.add_flag("--details", options.details, "also every configuration, and how far the data agree with themselves");
+    app.add_option("--write-bundle", options.bundle, "write the fitted models here");
+    app.add_option("--devices", options.devices, "facts of the devices")->capture_default_str();
+    app.add_option("--seed", options.study.seed, "of the shapes that calibration measures")->capture_default_str();
+    CLI11_PARSE(app, argc, argv);
+    return perfcast::run(options);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+}

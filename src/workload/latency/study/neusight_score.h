@@ -1,0 +1,48 @@
+#pragma once
+// The models against NeuSight's measurements that they were not fitted to: its test operators, and whole models summed
+// from their traced operators.
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "workload/latency/model/gpu_models.h"
+#include "workload/latency/study/neusight_data.h"
+
+namespace perfcast {
+
+struct StepSeconds {
+  double forward_s = 0, backward_s = 0;
+  double total() const { return forward_s + backward_s; }
+};
+
+// Launch-free operator times summed over begin + layers + end. Backward: two transposed products of each product, the
+// gradients of vector operators by the tensors that they must read and write, and accumulation into the weights'
+// gradients.
+StepSeconds step_seconds(const GpuModels& models, const TimedModel& timed);
+// The labels of the same operators: what perfect operator times would give.
+StepSeconds labelled_seconds(const TimedModel& timed);
+
+struct EndToEndRow {
+  const TimedModel* timed = nullptr;
+  double forecast_s = 0, operators_s = 0;
+  double error() const { return forecast_s / timed->seconds - 1; }
+  double floor_error() const { return operators_s / timed->seconds - 1; }
+};
+// Of one device (as the timed models name it), traced configurations.
+std::vector<EndToEndRow> end_to_end(const GpuModels& models, std::span<const TimedModel> timed,
+                                    const std::string& device);
+
+struct ErrorSummary {
+  size_t n = 0;
+  double mean_abs = 0, bias = 0;  // of forecast / measured - 1: mean of absolutes, median
+  double within_90 = 0;           // share inside the 90% interval
+};
+ErrorSummary product_errors(const GpuModels& models, std::span<const NeusightProduct> rows, bool weights);
+
+// What a published predictor came to on exactly the configurations of `rows`; NaN where it lacks one.
+double published_error(std::span<const PublishedPrediction> predictions, const std::string& method,
+                       std::span<const EndToEndRow> rows);
+
+}  // namespace perfcast

@@ -1,0 +1,37 @@
+#pragma once
+// From NeuSight's measurements to a bundle, and the bundle's scores as tables.
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "workload/latency/fit/gpu_fit.h"
+#include "workload/latency/model/device_catalogue.h"
+#include "workload/latency/model/gpu_bundle.h"
+#include "workload/latency/study/neusight_data.h"
+
+namespace perfcast {
+
+// Models of every device that the training rows hold and the catalogue knows; devices with vector operators alone get
+// those. Test rows and timed models aren't looked at.
+Result<GpuBundle> fit_neusight(const NeusightData& data, const DeviceCatalogue& catalogue,
+                               const GpuFitOptions& options = {});
+
+// Mean absolute log error on the largest shapes by a fit without them, over all devices and kinds, for weights of long
+// rows and pulls around the chosen ones: by this the settings were chosen.
+Result<std::string> settings_table(const NeusightData& data, const DeviceCatalogue& catalogue);
+
+struct StudyOptions {
+  uint64_t seed = 1;              // of the shapes that calibration measures
+  size_t calibration_shapes = 4;  // of each kind
+};
+// Whole models, with the published predictors and the floor of perfect operator times beside ours; operators; devices
+// that were never fitted, without and with calibration.
+Result<std::string> score_tables(const NeusightData& data, const DeviceCatalogue& catalogue, const GpuBundle& bundle,
+                                 const StudyOptions& options = {});
+
+// Every traced configuration by itself, forward and backward apart; and the median share of the peak that products of
+// more than 10 GFLOP reached in the rows for fitting, in the test rows and in the operators of whole models.
+Result<std::string> detail_tables(const NeusightData& data, const DeviceCatalogue& catalogue, const GpuBundle& bundle);
+
+}  // namespace perfcast

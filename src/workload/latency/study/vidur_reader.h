@@ -1,0 +1,54 @@
+#pragma once
+// Vidur's operator and collective profiles (github.com/microsoft/vidur, data/profiling; MIT, Microsoft): fp16 layers of
+// language models on one rank, and all-reduces, as two CSV tables. Times are medians, of kernels on the device.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "workload/latency/model/operator_time.h"
+
+namespace perfcast {
+
+// A linear layer: attn_pre_proj, attn_post_proj, mlp_up_proj or mlp_down_proj.
+struct VidurProduct {
+  size_t device = 0, model = 0;  // into the names of VidurProfile
+  ProductShape shape;            // batch 1, fp16 weights
+  double seconds = 0;
+};
+
+// input_layernorm, post_attention_layernorm: kNorm; mlp_act: kUnary; add: kBinary; attn_rope: kCopy. Embeddings are
+// left out: a lookup that is split over ranks moves as many bytes as the tokens at hand happen to ask for.
+struct VidurVector {
+  size_t device = 0, model = 0;
+  VectorShape shape;
+  double seconds = 0;
+};
+
+struct VidurProfile {
+  std::vector<std::string> devices;  // as in the table: "a100", "a40", "h100"
+  std::vector<std::string> models;
+  std::vector<VidurProduct> products;
+  std::vector<VidurVector> vectors;
+};
+
+// An all-reduce inside one node.
+struct VidurAllReduce {
+  std::string system;  // "h100_dgx"
+  int workers = 0;
+  double bytes = 0;
+  double seconds = 0;
+};
+
+// mlp.csv. Empty times are left out. "missing-column", "bad-number"; "bad-vidur" with the line for a shape or time that
+// no layer has (not positive, no whole number of heads, over 2^40).
+Result<VidurProfile> parse_vidur_layers(std::string_view text, const std::string& source);
+// collectives.csv: its all_reduce rows whose workers share one node.
+Result<std::vector<VidurAllReduce>> parse_vidur_all_reduces(std::string_view text, const std::string& source);
+
+// FOLDER/mlp.csv.gz, FOLDER/collectives.csv.gz.
+Result<VidurProfile> read_vidur_layers(const std::string& folder);
+Result<std::vector<VidurAllReduce>> read_vidur_all_reduces(const std::string& folder);
+
+}  // namespace perfcast
