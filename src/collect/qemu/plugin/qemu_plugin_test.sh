@@ -1,18 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu_plugin_test.sh PLUGIN.so [CC]: runs small programs of known behaviour
-# under qemu-user and checks what the plugin counted. 77: cannot run here.
-# CROSS_CC (default aarch64-linux-gnu-gcc) and CROSS_SYSROOT for the Arm half.
+# qemu_plugin_test.sh PLUGIN.so x86_64|aarch64: runs small programs of known
+# behaviour under qemu-user and checks what the plugin counted. 77: cannot run
+# here. CC (default cc) builds them for this machine, ARCH-linux-gnu-gcc for another.
 set -u
-plugin=$(readlink -f "${1:?usage: qemu_plugin_test.sh PLUGIN.so [CC]}")
-cc=${2:-cc}
-cross_cc=${CROSS_CC:-aarch64-linux-gnu-gcc}
-sysroot=${CROSS_SYSROOT:-/usr/aarch64-linux-gnu}
+usage="usage: qemu_plugin_test.sh PLUGIN.so x86_64|aarch64"
+plugin=$(readlink -f "${1:?$usage}")
+arch=${2:?$usage}
 data=$(dirname "$(readlink -f "$0")")/testdata
 skip() { echo "skipped: $1"; exit 77; }
-command -v qemu-x86_64 >/dev/null || skip "qemu-x86_64 is missing (package qemu-user)"
-command -v "$cc" >/dev/null || skip "no compiler $cc"
-[ "$(uname -m)" = x86_64 ] || skip "the native half needs an x86-64 compiler"
+if [ "$(uname -m)" = "$arch" ]; then
+  cc=${CC:-cc} emulator="qemu-$arch"
+else
+  cc=$arch-linux-gnu-gcc emulator="qemu-$arch -L /usr/$arch-linux-gnu"
+fi
+command -v "qemu-$arch" >/dev/null || skip "qemu-$arch is missing (package qemu-user)"
+command -v "$cc" >/dev/null || skip "no compiler $cc (package gcc-${arch/_/-}-linux-gnu)"
 [ -r "$plugin" ] || { echo "no plugin $plugin"; exit 1; }
 
 work=$(mktemp -d) || exit 1
@@ -43,7 +46,9 @@ between() { # NAME VALUE LOW HIGH
     fail "$1 is $2, not in $3..$4"
 }
 exactly() { between "$1" "$(delta "$1")" "$2" "$2"; }
-about() { between "$1" "$(delta "$1")" $(($2 - 100)) $(($2 + 100)); } # start-up varies a little
+# What start-up does too varies a little: with the lengths of the arguments, the environment, random bits.
+slack=100
+about() { between "$1" "$(delta "$1")" $(($2 - slack)) $(($2 + slack)); }
 within() { between "$1" "$(delta "$1")" "$2" "$3"; }
 
 consistent() { # sums that must agree in every file
@@ -118,11 +123,11 @@ check_memory() {
   within dcache_32k_miss -100 $((n / 100))
   between dependent "$(($(delta dependent_loads) + $(delta dependent_loads_self_loop)))" $((n * 98 / 100)) $((n + n / 50))
   measure full chase $n $((4 * mib))
-  within dcache_2m_miss $((n * 40 / 100)) $n
-  within dcache_1m_miss $((n * 70 / 100)) $n
+  within dcache_2m_miss $((n * 40 / 100)) $((n + slack))
+  within dcache_1m_miss $((n * 70 / 100)) $((n + slack))
   within dcache_8m_miss -100 $((n / 50))
-  within dcache_256k_miss_load_rand $((n * 85 / 100)) $n
-  within dtlb_64_miss $((n * 85 / 100)) $n
+  within dcache_256k_miss_load_rand $((n * 85 / 100)) $((n + slack))
+  within dtlb_64_miss $((n * 85 / 100)) $((n + slack))
   within dtlb_2048_miss -100 $((n / 50))
   measure full stream $passes $mib
   exactly loads_8 $((passes * mib / 8))
@@ -135,7 +140,7 @@ check_memory() {
   within dcache_16m_miss $((8 * mib / 2 * 90 / 100)) $((8 * mib / 2 * 110 / 100))
   within dcache_64m_miss -100 $((8 * mib / 2 / 20))
   measure full unaligned $n
-  exactly line_crossing_loads $n
+  about line_crossing_loads $n
 }
 
 check_branches() {
@@ -146,8 +151,8 @@ check_branches() {
   within branch_miss_bimodal $((n * 40 / 100)) $((n * 102 / 100))
   within branch_miss_tage -100 $((n / 100))
   within branch_miss_gshare -100 $((n / 100))
+  measure full random $n
   for k in bimodal gshare tage; do
-    measure full random $n
     within branch_miss_$k $((n * 45 / 100)) $((n * 56 / 100))
   done
   measure full random 6000000 # more than the exact part: in bursts
@@ -211,26 +216,13 @@ check_deterministic() {
   between dcache_32k_miss "$(delta dcache_32k_miss)" -200 200
 }
 
-check_all() { # ARCH EMULATOR COMPILER
-  arch=$1 emulator=$2
-  kernels=$work/kernels.$arch processes=$work/processes.$arch
-  "$3" -O1 -fno-math-errno -o "$kernels" "$data/kernels.c" -lm && "$3" -O1 -o "$processes" "$data/processes.c" -pthread || {
-    where=$arch
-    fail "cannot build the test programs"
-    return
-  }
-  check_instructions
-  check_memory
-  check_branches
-  check_processes
-  check_deterministic
-}
-
-check_all x86_64 qemu-x86_64 "$cc"
-if command -v qemu-aarch64 >/dev/null && command -v "$cross_cc" >/dev/null && [ -d "$sysroot" ]; then
-  check_all aarch64 "qemu-aarch64 -L $sysroot" "$cross_cc"
-else
-  echo "aarch64 left out: no qemu-aarch64 or no $cross_cc"
-fi
+kernels=$work/kernels processes=$work/processes
+"$cc" -O1 -fno-math-errno -o "$kernels" "$data/kernels.c" -lm && "$cc" -O1 -o "$processes" "$data/processes.c" -pthread ||
+  { echo "FAIL [$arch] cannot build the test programs"; exit 1; }
+check_instructions
+check_memory
+check_branches
+check_processes
+check_deterministic
 echo "$checks checks, $failures failures"
 [ $failures -eq 0 ]
