@@ -44,7 +44,27 @@ function(perfcast_library name)
   target_link_libraries(perfcast_${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS} perfcast_options)
 endfunction()
 
-# perfcast_tests(COMPONENT a_test.cc ...): one test binary per component, each case a ctest case.
+# perfcast_register_suites(TARGET PREFIX a_test.cc ...): one ctest case for each test suite of a googletest binary, read from
+# its sources; tools/check-tests holds this to what the binary lists.
+function(perfcast_register_suites target prefix)
+  set(suites)
+  foreach(source IN LISTS ARGN)
+    file(STRINGS ${source} lines REGEX "^(TEST|TEST_F|TEST_P|TYPED_TEST|RC_GTEST_PROP|RC_GTEST_FIXTURE_PROP)\\(")
+    foreach(line IN LISTS lines)
+      string(REGEX REPLACE "^[A-Z_]+\\(([A-Za-z0-9_]+),.*" "\\1" suite "${line}")
+      list(APPEND suites ${suite})
+    endforeach()
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+  endforeach()
+  list(REMOVE_DUPLICATES suites)
+  foreach(suite IN LISTS suites)
+    add_test(NAME ${prefix}.${suite} COMMAND ${target} --gtest_brief=1
+                                             --gtest_filter=${suite}.*:*/${suite}.*:${suite}/*)
+    set_tests_properties(${prefix}.${suite} PROPERTIES TIMEOUT 300)
+  endforeach()
+endfunction()
+
+# perfcast_tests(COMPONENT a_test.cc ...): one test binary per component.
 function(perfcast_tests component)
   if(NOT PERFCAST_TESTS)
     return()
@@ -62,8 +82,7 @@ function(perfcast_tests component)
     perfcast_${component}_test PRIVATE PERFCAST_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                        PERFCAST_SHARED_DATA="${PERFCAST_SHARED_DATA}"
                                        PERFCAST_BINARY_DIR="${CMAKE_BINARY_DIR}")
-  gtest_discover_tests(perfcast_${component}_test TEST_PREFIX ${component}. DISCOVERY_MODE PRE_TEST
-                       PROPERTIES TIMEOUT 120)
+  perfcast_register_suites(perfcast_${component}_test ${component} ${ARG_SOURCES})
 endfunction()
 
 # perfcast_benchmark(NAME SOURCES x_bench.cc DEPENDS perfcast_x)
@@ -79,14 +98,17 @@ function(perfcast_benchmark name)
 endfunction()
 
 # perfcast_fuzzer(NAME SOURCES x_fuzz.cc DEPENDS perfcast_x): the fuzzer is built by PERFCAST_FUZZERS only; tools/fuzz runs
-# it on the seed corpus in the folder src/<component>/fuzz/<NAME>. Under a sanitizer the test fuzz.NAME replays the seeds,
-# with any compiler.
+# it on the seeds in the folder fuzz/<NAME> beside. Under a sanitizer, with any compiler, one binary holds every target and
+# the test fuzz.NAME replays its seeds: perfcast_fuzz_seeds() at the end.
 function(perfcast_fuzzer name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   if(PERFCAST_TESTS AND PERFCAST_SANITIZE)
-    add_executable(${name}_seeds ${ARG_SOURCES} ${CMAKE_SOURCE_DIR}/src/base/fuzz/replay_seeds.cc)
-    target_link_libraries(${name}_seeds PRIVATE ${ARG_DEPENDS} perfcast_base perfcast_options)
-    add_test(NAME fuzz.${name} COMMAND ${name}_seeds ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/${name})
+    add_library(perfcast_${name}_seeds OBJECT ${ARG_SOURCES})
+    target_compile_definitions(perfcast_${name}_seeds PRIVATE LLVMFuzzerTestOneInput=perfcast_fuzz_${name})
+    target_link_libraries(perfcast_${name}_seeds PRIVATE ${ARG_DEPENDS} perfcast_base perfcast_options)
+    set_property(GLOBAL APPEND PROPERTY perfcast_fuzz_names ${name})
+    set_property(GLOBAL APPEND PROPERTY perfcast_fuzz_depends ${ARG_DEPENDS})
+    add_test(NAME fuzz.${name} COMMAND perfcast_fuzz_seeds ${name} ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/${name})
   endif()
   if(NOT PERFCAST_FUZZERS)
     return()
@@ -95,4 +117,25 @@ function(perfcast_fuzzer name)
   target_link_libraries(${name}_fuzz PRIVATE ${ARG_DEPENDS} perfcast_options)
   target_compile_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
   target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
+endfunction()
+
+function(perfcast_fuzz_seeds)
+  get_property(names GLOBAL PROPERTY perfcast_fuzz_names)
+  get_property(depends GLOBAL PROPERTY perfcast_fuzz_depends)
+  if(NOT names)
+    return()
+  endif()
+  list(REMOVE_DUPLICATES depends)
+  set(declarations "")
+  set(entries "")
+  set(objects)
+  foreach(name IN LISTS names)
+    string(APPEND declarations "extern \"C\" int perfcast_fuzz_${name}(const uint8_t* data, size_t size);\n")
+    string(APPEND entries "    {\"${name}\", perfcast_fuzz_${name}},\n")
+    list(APPEND objects $<TARGET_OBJECTS:perfcast_${name}_seeds>)
+  endforeach()
+  configure_file(${CMAKE_SOURCE_DIR}/src/base/fuzz/fuzz_targets.cc.in ${CMAKE_BINARY_DIR}/fuzz_targets.cc @ONLY)
+  add_executable(perfcast_fuzz_seeds ${CMAKE_SOURCE_DIR}/src/base/fuzz/replay_seeds.cc ${CMAKE_BINARY_DIR}/fuzz_targets.cc
+                                     ${objects})
+  target_link_libraries(perfcast_fuzz_seeds PRIVATE ${depends} perfcast_base perfcast_options)
 endfunction()

@@ -25,3 +25,6 @@ configure() {
   fi
   cmake --preset "$1" "${launcher[@]}" "${@:2}"
 }
+
+# The CPU's name, as a person knows it: figures of time say where they come from.
+cpu_name() { awk -F': *' '/^model name/ {print $2; exit} /^CPU part/ {part=$2} END {if (part) print "CPU part " part}' /proc/cpuinfo | head -n 1; }

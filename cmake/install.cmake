@@ -1,0 +1,11 @@
+# cmake --install BUILD --prefix PREFIX: perfcast looks for what it needs relative to its own binary, so a prefix may be moved.
+install(TARGETS perfcast RUNTIME DESTINATION bin)
+if(TARGET perfcast-harness)
+  install(TARGETS perfcast-harness RUNTIME DESTINATION bin)
+endif()
+if(TARGET perfcast_qemu_plugin)
+  install(TARGETS perfcast_qemu_plugin LIBRARY DESTINATION lib/perfcast)
+endif()
+install(DIRECTORY data/ DESTINATION share/perfcast)
+install(DIRECTORY docs LICENSES DESTINATION share/doc/perfcast)
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION share/doc/perfcast)
