@@ -16,6 +16,7 @@
 #include "schedule/capacity/offered_load.h"
 #include "schedule/compare/policy_comparison.h"
 #include "schedule/report/chrome_trace.h"
+#include "schedule/report/error_sweep_report.h"
 #include "schedule/report/schedule_html.h"
 #include "schedule/report/schedule_report.h"
 #include "schedule/traces/job_table.h"

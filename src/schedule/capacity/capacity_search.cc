@@ -7,7 +7,7 @@
 
 #include "base/statistics.h"
 #include "schedule/capacity/capacity_maximal.h"
-#include "schedule/capacity/queueing.h"
+#include "schedule/simulate/queueing.h"
 
 namespace perfcast {
 namespace {

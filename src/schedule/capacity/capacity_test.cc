@@ -8,7 +8,7 @@
 #include <ostream>
 
 #include "schedule/capacity/capacity_maximal.h"
-#include "schedule/capacity/queueing.h"
+#include "schedule/simulate/queueing.h"
 #include "schedule/testing/poisson_demand.h"
 #include "schedule/testing/small_world.h"
 

@@ -4,13 +4,13 @@
 
 #include <cmath>
 
+#include "base/unknown.h"
+
 namespace perfcast {
 namespace {
 
 using testing::DoubleNear;
 using testing::Pointwise;
-
-constexpr double kCannot = std::numeric_limits<double>::quiet_NaN();
 
 TEST(FluidCapacity, OneKindAddsUpTheGroups) {
   // 10 cores at 5 core-seconds and 4 cores at 2: 2 + 2 jobs a second.
@@ -34,8 +34,8 @@ TEST(FluidCapacity, KindsGoWhereTheyAreRelativelyFast) {
 }
 
 TEST(FluidCapacity, TheScaleDoesNotMatter) {
-  const std::vector<FluidKind> small = {{1, {1e-6, kCannot}}, {2, {kCannot, 4e-6}}};
-  const std::vector<FluidKind> large = {{1, {1e9, kCannot}}, {2, {kCannot, 4e9}}};
+  const std::vector<FluidKind> small = {{1, {1e-6, kUnknown}}, {2, {kUnknown, 4e-6}}};
+  const std::vector<FluidKind> large = {{1, {1e9, kUnknown}}, {2, {kUnknown, 4e9}}};
   const std::vector<double> capacity = {100, 1000};
   const auto a = fluid_capacity(small, capacity), b = fluid_capacity(large, capacity);
   ASSERT_TRUE(a && b);
@@ -45,7 +45,7 @@ TEST(FluidCapacity, TheScaleDoesNotMatter) {
 }
 
 TEST(FluidCapacity, KindsWithoutAShareDoNotCount) {
-  const std::vector<FluidKind> kinds = {{1, {2}}, {0, {kCannot}}};
+  const std::vector<FluidKind> kinds = {{1, {2}}, {0, {kUnknown}}};
   const auto found = fluid_capacity(kinds, std::vector<double>{1});
   ASSERT_TRUE(found) << to_text(found.error());
   EXPECT_NEAR(found->jobs_per_s, 0.5, 1e-12);
@@ -61,8 +61,8 @@ TEST(FluidCapacity, Errors) {
   EXPECT_EQ(code({{-1, {1}}}, {1}), "bad-mix");
   EXPECT_EQ(code({{1, {1, 1}}}, {1}), "bad-mix");
   EXPECT_EQ(code({{1, {-1}}}, {1}), "bad-mix");
-  EXPECT_EQ(code({{1, {1}}}, {kCannot}), "bad-mix");
-  EXPECT_EQ(code({{1, {kCannot}}}, {1}), "infeasible");
+  EXPECT_EQ(code({{1, {1}}}, {kUnknown}), "bad-mix");
+  EXPECT_EQ(code({{1, {kUnknown}}}, {1}), "infeasible");
   EXPECT_EQ(code({{1, {1}}}, {0}), "infeasible");
   EXPECT_EQ(code({{1, {1}}}, {}), "bad-mix");
   EXPECT_EQ(code({{1, {0}}}, {1}), "unbounded");

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json_fwd.h"
-#include "schedule/jobs/cluster.h"
+#include "base/unknown.h"
 
 namespace perfcast {
 
@@ -43,11 +42,6 @@ enum class SweepMetric { kMakespan, kMeanCompletion };
 // One for each policy that uses forecasts.
 std::vector<BreakEven> break_evens(const ErrorSweep& sweep, SweepMetric metric);
 
-Json to_json(
-    const ErrorSweep& sweep);  // {points [..], break_even [..]}, to go into perfcast.schedule/1 as "error_sweep"
-std::string to_text(const ErrorSweep& sweep);
-
 const std::vector<double>& values_of(const SweepLine& line, SweepMetric metric);
-std::string to_string(BreakEven::Verdict verdict);  // "crosses", "always-pays", "never-pays", "nothing-to-compare"
 
 }  // namespace perfcast

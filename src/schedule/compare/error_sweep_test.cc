@@ -5,28 +5,14 @@
 
 #include <cmath>
 
-#include "base/json.h"
+#include "schedule/testing/small_sweep.h"
 
 namespace perfcast {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsNan;
 using testing::SizeIs;
-
-ErrorSweep small_sweep() {
-  ErrorSweep sweep;
-  sweep.forecast_free = {"fcfs", "random"};
-  for (const double error : {0.5, 0.0, 1.0}) {
-    sweep.points.push_back({error, "fcfs", 1, 200, 50});
-    sweep.points.push_back({error, "random", 1, 260, 40});
-    sweep.points.push_back({error, "oracle", 1, 90, 10});
-    sweep.points.push_back({error, "mct", 1, 100 + 160 * error, 20});  // 100, 180, 260
-    sweep.points.push_back({error, "sjf", 1, 220 - 100 * error, 40 * error + 41});
-  }
-  return sweep;
-}
 
 TEST(ErrorSweep, BreaksEvenBetweenItsPoints) {
   const std::vector<BreakEven> makespan = break_evens(small_sweep(), SweepMetric::kMakespan);
@@ -65,19 +51,6 @@ TEST(ErrorSweep, TakesMediansOverSeedsAndSkipsWhatIsAbsent) {
   EXPECT_DOUBLE_EQ(lines[0].mean_completion_s[0], 1);
   EXPECT_THAT(lines[0].mean_completion_s[1], IsNan());
   EXPECT_EQ(break_evens(sweep, SweepMetric::kMakespan)[0].verdict, BreakEven::Verdict::kNothingToCompare);
-  EXPECT_FALSE(to_json(sweep)["points"][1].contains("mean_completion_s"));
-}
-
-TEST(ErrorSweep, SaysItInWordsAndJson) {
-  const std::string text = to_text(small_sweep());
-  EXPECT_THAT(text, HasSubstr("  mct pays up to 62% error (against fcfs)\n"));
-  EXPECT_THAT(text, HasSubstr("  mct pays at every error up to 100% (against random)\n"));
-  EXPECT_THAT(text, HasSubstr("policy      0%     50%    100%\n"));
-  const Json json = to_json(small_sweep());
-  EXPECT_EQ(json["break_even"][0]["verdict"], "crosses");
-  EXPECT_DOUBLE_EQ(json["break_even"][0]["error_ratio"].get<double>(), 0.625);
-  EXPECT_FALSE(json["break_even"][1].contains("error_ratio"));
-  EXPECT_EQ(to_text(ErrorSweep{}), "");
 }
 
 }  // namespace

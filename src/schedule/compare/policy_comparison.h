@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "schedule/compare/error_sweep.h"
-#include "schedule/report/schedule_report.h"
+#include "schedule/compare/policy_runs.h"
 #include "schedule/simulate/round_simulator.h"
 #include "schedule/simulate/simulator.h"
 

@@ -2,15 +2,13 @@
 // The machines that jobs are placed on: groups of like nodes, one group per platform.
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "base/unknown.h"
 
 namespace perfcast {
-
-inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // Nodes of one platform, all alike. A limit or figure that isn't known is NaN and takes no part in anything.
 struct NodeGroup {

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/random.h"
-#include "schedule/simulate/simulator.h"
 #include "schedule/testing/small_schedule.h"
 
 namespace perfcast {
@@ -214,42 +213,6 @@ TEST(Summarise, EnergyOfJobsAndUnusedAddUp) {
     EXPECT_NEAR(wasted, s.wasted_energy_joules, 1e-9 * s.energy_joules);
     EXPECT_NEAR(s.groups[0].energy_joules + s.groups[1].energy_joules, s.energy_joules, 1e-6);
     EXPECT_NEAR(s.groups[0].core_seconds + s.groups[1].core_seconds, core_seconds, 1e-6);
-  }
-}
-
-// Schedules of the simulator itself: with segments and from results alone the same, nothing above what is there.
-TEST(Summarise, SimulatedSchedulesAddUp) {
-  Random random(5);
-  const Cluster cluster = small_cluster();
-  Workload workload;
-  workload.platforms = {"slow", "fast"};
-  for (int i = 0; i < 300; ++i) {
-    JobRequest request;
-    request.id = i;
-    request.arrival_s = 8.0 * i;
-    request.cores = static_cast<int32_t>(1 + random.below(4));
-    request.limit_s = 120;
-    workload.jobs.push_back(request);
-    const double time = 150 * random.uniform();
-    workload.time_s.insert(workload.time_s.end(), {time, 0.5 * time});
-  }
-  workload.forecast_s = workload.lower_s = workload.upper_s = workload.time_s;
-  for (const PolicyInfo& policy : policies()) {
-    SimulationOptions options;
-    options.record_segments = true;
-    auto outcome = simulate(cluster, workload, policy.policy, options);
-    ASSERT_TRUE(outcome) << policy.name << to_text(outcome.error());
-    const ScheduleSummary s = summarise(cluster, workload, *outcome);
-    double total = s.unused_energy_joules;
-    for (const JobEnergy& job : job_energies(cluster, workload, *outcome)) total += job.total_joules();
-    EXPECT_NEAR(total, s.energy_joules, 1e-9 * total) << policy.name;
-    EXPECT_EQ(s.done + s.killed + s.cancelled + s.impossible, 300) << policy.name;
-    EXPECT_GT(s.unused_energy_joules, 0) << policy.name;
-    for (const GroupSummary& group : s.groups) EXPECT_LE(group.core_utilisation, 1) << policy.name;
-    outcome->segments.clear();
-    const ScheduleSummary alone = summarise(cluster, workload, *outcome);
-    EXPECT_NEAR(alone.energy_joules, s.energy_joules, 1e-6 * total) << policy.name;
-    EXPECT_NEAR(alone.utilisation, s.utilisation, 1e-9) << policy.name;
   }
 }
 

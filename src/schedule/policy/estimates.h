@@ -8,7 +8,7 @@
 #include "schedule/jobs/cluster.h"
 #include "schedule/jobs/workload.h"
 #include "schedule/policy/policy.h"
-#include "schedule/simulate/simulator.h"
+#include "schedule/policy/simulation_options.h"
 
 namespace perfcast {
 

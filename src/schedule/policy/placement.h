@@ -7,8 +7,8 @@
 #include "base/random.h"
 #include "schedule/policy/backlog.h"
 #include "schedule/policy/estimates.h"
+#include "schedule/policy/simulation_options.h"
 #include "schedule/policy/simulation_state.h"
-#include "schedule/simulate/simulator.h"
 
 namespace perfcast {
 

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "schedule/jobs/workload.h"
+#include "schedule/policy/round_options.h"
 
 namespace perfcast {
 
@@ -31,14 +32,6 @@ std::span<const SharePolicyInfo> share_policies();
 // "unknown-policy" lists those there are.
 Result<SharePolicy> find_share_policy(std::string_view name);
 bool uses_forecasts(SharePolicy policy);
-
-// What the linear programs do with time that their objective leaves free, once its optimum is reached.
-enum class LeftOver : uint8_t {
-  kVertex,     // a vertex of the first program, as the solver finds it
-  kSum,        // a second program: the largest sum of normalised speeds that keeps the optimum
-  kWaterFill,  // max-min again and again among the jobs that can still gain (the paper's section 4.3), up to 40 times;
-               // makespan-aware, which has no levels, takes kSum instead
-};
 
 enum class Resource : uint8_t { kCores, kGpus };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "base/unknown.h"
 
 namespace perfcast {
 namespace {
@@ -13,8 +14,6 @@ using testing::DoubleNear;
 using testing::Each;
 using testing::Ge;
 using testing::Pointwise;
-
-constexpr double kCannot = std::numeric_limits<double>::quiet_NaN();
 
 // Jobs of one GPU; `seconds` row by row.
 ShareProblem gpus(std::vector<double> capacity, std::vector<double> seconds) {
@@ -50,7 +49,7 @@ TEST(Fifo, TakesTheFirstGroupWithRoomAndStays) {
 }
 
 TEST(Fifo, WhoFindsNoRoomBlocksThoseBehind) {
-  ShareProblem problem = gpus({2, 1}, {1, kCannot, 1, kCannot, 1, 1});
+  ShareProblem problem = gpus({2, 1}, {1, kUnknown, 1, kUnknown, 1, 1});
   problem.jobs[1].units = 2;
   EXPECT_THAT(shares(SharePolicy::kFifo, problem), testing::ElementsAre(1, 0, 0, 0, 0, 0));
 }
@@ -96,7 +95,7 @@ TEST(MaxMin, WeightsAndSizes) {
 
 TEST(MaxMin, JobsThatCannotRunEverywhere) {
   // The first runs on the first group only: it gets all of that, the other the second group.
-  EXPECT_THAT(shares(SharePolicy::kMaxMin, gpus({1, 1}, {1, kCannot, 1, 1})),
+  EXPECT_THAT(shares(SharePolicy::kMaxMin, gpus({1, 1}, {1, kUnknown, 1, 1})),
               Pointwise(DoubleNear(1e-6), {1.0, 0.0, 0.0, 1.0}));
 }
 
@@ -192,7 +191,7 @@ TEST(SharePolicies, KeepWithinCapacity) {
     std::vector<double> capacity, seconds;
     for (size_t g = 0; g < groups; ++g) capacity.push_back(static_cast<double>(2 + random.below(6)));
     for (size_t i = 0; i < n * groups; ++i) {
-      seconds.push_back(i % groups > 0 && random.below(4) == 0 ? kCannot : std::exp(random.uniform(-5, 15)));
+      seconds.push_back(i % groups > 0 && random.below(4) == 0 ? kUnknown : std::exp(random.uniform(-5, 15)));
     }
     ShareProblem problem = gpus(capacity, seconds);
     for (ShareJob& job : problem.jobs) {

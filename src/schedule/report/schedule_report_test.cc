@@ -5,65 +5,15 @@
 
 #include "base/csv.h"
 #include "base/json.h"
-#include "schedule/testing/small_schedule.h"
+#include "schedule/testing/small_report.h"
 
 namespace perfcast {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsNan;
 using testing::Not;
 using testing::SizeIs;
-
-PolicyRun run(const char* policy, uint64_t seed, double makespan_s, double completion_s) {
-  PolicyRun item;
-  item.seed = seed;
-  item.outcome = small_outcome(policy);
-  item.summary = summarise(small_cluster(), small_workload(), item.outcome);
-  item.summary.makespan_s = makespan_s;
-  item.summary.mean_completion_s = completion_s;
-  return item;
-}
-
-ScheduleReport small_report() {
-  ScheduleReport report{small_cluster(), small_workload(), {}, {"a note"}};
-  report.runs = {run("random", 1, 200, 90), run("fcfs", 1, 150, 100), run("oracle", 1, 100, 90)};
-  return report;
-}
-
-TEST(PolicyRows, StandBesideRandomAndOracle) {
-  const ScheduleReport report = small_report();
-  const std::vector<PolicyRow> rows = policy_rows(report);
-  ASSERT_THAT(rows, SizeIs(3));
-  EXPECT_DOUBLE_EQ(rows[1].makespan_to_oracle, 1.5);
-  EXPECT_DOUBLE_EQ(rows[1].makespan_gap_closed, 0.5);
-  EXPECT_DOUBLE_EQ(rows[0].makespan_gap_closed, 0);
-  EXPECT_DOUBLE_EQ(rows[2].makespan_gap_closed, 1);
-  EXPECT_DOUBLE_EQ(rows[1].completion_to_oracle, 10.0 / 9);
-  EXPECT_THAT(rows[1].completion_gap_closed, IsNan());  // the oracle gains nothing over random
-}
-
-TEST(PolicyRows, AreMediansOverSeedsComparedSeedBySeed) {
-  ScheduleReport report = small_report();
-  for (const auto& [seed, random, fcfs, oracle] :
-       {std::tuple{2u, 300.0, 100.0, 100.0}, std::tuple{3u, 1000.0, 900.0, 500.0}}) {
-    report.runs.push_back(run("random", seed, random, 1));
-    report.runs.push_back(run("fcfs", seed, fcfs, 1));
-    report.runs.push_back(run("oracle", seed, oracle, 1));
-  }
-  const std::vector<PolicyRow> rows = policy_rows(report);
-  EXPECT_THAT(seeds_of(report), ElementsAre(1, 2, 3));
-  EXPECT_DOUBLE_EQ(rows[1].middle.makespan_s, 150);
-  EXPECT_DOUBLE_EQ(rows[1].lowest.makespan_s, 100);
-  EXPECT_DOUBLE_EQ(rows[1].highest.makespan_s, 900);
-  EXPECT_DOUBLE_EQ(rows[1].makespan_to_oracle, 1.5);   // of 1.5, 1, 1.8
-  EXPECT_DOUBLE_EQ(rows[1].makespan_gap_closed, 0.5);  // of 0.5, 1, 0.2
-  const Json json = to_json(report);
-  EXPECT_DOUBLE_EQ(json["policies"][1]["highest"]["makespan_s"].get<double>(), 900);
-  EXPECT_THAT(to_text(report), HasSubstr("medians over 3 seeds"));
-  EXPECT_THAT(to_text(report), HasSubstr("100.0 s .. 15.0 min"));
-}
 
 TEST(ScheduleJson, HasItsFieldsAndLeavesOutWhatIsNotKnown) {
   const Json json = to_json(small_report());
@@ -84,6 +34,16 @@ TEST(ScheduleJson, HasItsFieldsAndLeavesOutWhatIsNotKnown) {
   EXPECT_EQ(policy["platforms"][1]["platform"], "fast");
   EXPECT_EQ(json["notes"], Json::array({"a note"}));
   EXPECT_THAT(to_text(json), Not(HasSubstr("null")));
+}
+
+TEST(ScheduleText, GivesMediansAndSpreadOverSeeds) {
+  ScheduleReport report = small_report();
+  report.runs.push_back(small_run("fcfs", 2, 100, 1));
+  report.runs.push_back(small_run("fcfs", 3, 900, 1));
+  const Json json = to_json(report);
+  EXPECT_DOUBLE_EQ(json["policies"][1]["highest"]["makespan_s"].get<double>(), 900);
+  EXPECT_THAT(to_text(report), HasSubstr("medians over 3 seeds"));
+  EXPECT_THAT(to_text(report), HasSubstr("100.0 s .. 15.0 min"));
 }
 
 TEST(ScheduleText, SaysWhatBecameOfTheJobs) {
@@ -124,7 +84,7 @@ TEST(ScheduleText, PutsManyPoliciesIntoSeveralTables) {
   ScheduleReport report = small_report();
   report.runs.clear();
   for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}) {
-    report.runs.push_back(run(name, 1, 100, 100));
+    report.runs.push_back(small_run(name, 1, 100, 100));
   }
   const std::vector<PolicyRow> rows = policy_rows(report);
   const auto tables = report_tables(report, rows);

@@ -6,19 +6,10 @@
 #include "schedule/jobs/cluster.h"
 #include "schedule/jobs/outcome.h"
 #include "schedule/jobs/workload.h"
+#include "schedule/policy/round_options.h"
 #include "schedule/policy/share_policies.h"
 
 namespace perfcast {
-
-struct RoundOptions {
-  double round_s = 360;
-  LeftOver left_over = LeftOver::kWaterFill;
-  bool kill_at_limit = true;  // as SimulationOptions
-  bool segments = false;      // Outcome::segments; consecutive rounds on one group are one segment
-  // Stops once the first so many jobs have ended; 0: all. What of the others hasn't ended then has no end_s.
-  size_t measured_jobs = 0;
-  int64_t most_rounds = 100'000'000;
-};
 
 // Each round: jobs that have come are admitted; when the set of jobs has changed the policy allocates anew; pairs of
 // job and group with a share are taken in order of time due / time received there (due: the sum of the shares over the

@@ -8,12 +8,11 @@
 
 #include "base/file.h"
 #include "base/random.h"
+#include "base/unknown.h"
 #include "schedule/traces/gavel_trace.h"
 
 namespace perfcast {
 namespace {
-
-constexpr double kCannot = std::numeric_limits<double>::quiet_NaN();
 
 Cluster gpu_cluster(const std::vector<std::pair<std::string, int64_t>>& groups) {
   Cluster cluster;
@@ -119,7 +118,7 @@ TEST(Rounds, AwarePoliciesBelieveTheForecastAndJobsRunByTheTruth) {
   Workload workload = gpu_jobs({"a", "b"}, {{0, {1000, 3000}}});
   workload.forecast_s = {2000, 500};  // wrong way round
   EXPECT_EQ(simulated(cluster, workload, SharePolicy::kMaxMinAware).jobs[0].end_s, 3000);
-  workload.forecast_s = {kCannot, kCannot};
+  workload.forecast_s = {kUnknown, kUnknown};
   const auto none = simulate_rounds(cluster, workload, SharePolicy::kMaxMinAware);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, "no-forecast");
@@ -129,7 +128,7 @@ TEST(Rounds, AwarePoliciesBelieveTheForecastAndJobsRunByTheTruth) {
 }
 
 TEST(Rounds, LimitsCancellationsDependenciesAndJobsThatFitNowhere) {
-  Workload workload = gpu_jobs({"x"}, {{0, {1000}}, {0, {1000}}, {0, {50}}, {0, {kCannot}}, {0, {50}}, {0, {10}}});
+  Workload workload = gpu_jobs({"x"}, {{0, {1000}}, {0, {1000}}, {0, {50}}, {0, {kUnknown}}, {0, {50}}, {0, {10}}});
   workload.jobs[0].limit_s = 250;      // killed in the third round
   workload.jobs[1].cancelled_s = 120;  // waits for the GPU until then
   workload.jobs[2].after = 0;
@@ -191,7 +190,7 @@ TEST(Rounds, Conservation) {
     for (size_t i = 0; i < 60; ++i) {
       now_s += random.below(5) == 0 ? random.uniform(0, 20000) : 50;
       const double time = std::exp(random.uniform(3, 8));
-      rows.push_back({now_s, {time, random.below(4) == 0 ? kCannot : time * random.uniform(0.3, 3)}});
+      rows.push_back({now_s, {time, random.below(4) == 0 ? kUnknown : time * random.uniform(0.3, 3)}});
     }
     Workload workload = gpu_jobs({"a", "b"}, rows);
     for (size_t i = 0; i < workload.size(); ++i) {

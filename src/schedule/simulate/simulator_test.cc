@@ -6,8 +6,11 @@
 #include <cmath>
 #include <map>
 
+#include "base/random.h"
 #include "base/statistics.h"
-#include "schedule/capacity/queueing.h"
+#include "schedule/jobs/summary.h"
+#include "schedule/simulate/queueing.h"
+#include "schedule/testing/small_schedule.h"
 #include "schedule/testing/small_world.h"
 
 namespace perfcast {
@@ -486,6 +489,42 @@ TEST(Theory, WaitsOfMg1) {
     const auto [wait_s, error_s] = mean_wait(*outcome);
     EXPECT_NEAR(wait_s, mean_wait_mg1_s(0.7, 1, scv), 3.5 * error_s);
     EXPECT_LT(error_s, 0.1 * wait_s);
+  }
+}
+
+// Schedules of the simulator itself: with segments and from results alone the same, nothing above what is there.
+TEST(Summarise, SimulatedSchedulesAddUp) {
+  Random random(5);
+  const Cluster cluster = small_cluster();
+  Workload workload;
+  workload.platforms = {"slow", "fast"};
+  for (int i = 0; i < 300; ++i) {
+    JobRequest request;
+    request.id = i;
+    request.arrival_s = 8.0 * i;
+    request.cores = static_cast<int32_t>(1 + random.below(4));
+    request.limit_s = 120;
+    workload.jobs.push_back(request);
+    const double time = 150 * random.uniform();
+    workload.time_s.insert(workload.time_s.end(), {time, 0.5 * time});
+  }
+  workload.forecast_s = workload.lower_s = workload.upper_s = workload.time_s;
+  for (const PolicyInfo& policy : policies()) {
+    SimulationOptions options;
+    options.record_segments = true;
+    auto outcome = simulate(cluster, workload, policy.policy, options);
+    ASSERT_TRUE(outcome) << policy.name << to_text(outcome.error());
+    const ScheduleSummary s = summarise(cluster, workload, *outcome);
+    double total = s.unused_energy_joules;
+    for (const JobEnergy& job : job_energies(cluster, workload, *outcome)) total += job.total_joules();
+    EXPECT_NEAR(total, s.energy_joules, 1e-9 * total) << policy.name;
+    EXPECT_EQ(s.done + s.killed + s.cancelled + s.impossible, 300) << policy.name;
+    EXPECT_GT(s.unused_energy_joules, 0) << policy.name;
+    for (const GroupSummary& group : s.groups) EXPECT_LE(group.core_utilisation, 1) << policy.name;
+    outcome->segments.clear();
+    const ScheduleSummary alone = summarise(cluster, workload, *outcome);
+    EXPECT_NEAR(alone.energy_joules, s.energy_joules, 1e-6 * total) << policy.name;
+    EXPECT_NEAR(alone.utilisation, s.utilisation, 1e-9) << policy.name;
   }
 }
 

@@ -1,4 +1,4 @@
-#include "schedule/capacity/queueing.h"
+#include "schedule/simulate/queueing.h"
 
 #include <algorithm>
 #include <cmath>
