@@ -72,13 +72,10 @@ Result<ServiceObjective> parse_objective(const std::string& text) {
 }
 
 Result<Policy> parse_policy(const std::string& name) {
-  if (Status known = check_policies({name}); !known) return known.error();
   const auto policy = policy_named(name);
-  if (policy) return *policy;
-  std::vector<std::string> names;
-  for (const PolicyInfo& each : policies()) names.emplace_back(each.name);
+  if (!policy || !info(*policy).preempts) return policy;
   return usage_error("bad-usage", "policy " + name + " preempts jobs, and plans are made for those that don't",
-                     "--policy", "one of: " + join(names, ", "));
+                     "--policy", "one of: " + names_of_policies(false));
 }
 
 // "none" turns a list off.
@@ -86,13 +83,6 @@ Result<std::vector<double>> ratios_or_none(const std::vector<std::string>& texts
                                            const char* example) {
   if (list_of(texts) == std::vector<std::string>{"none"}) return std::vector<double>();
   return parse_ratios(texts, option, std::string(example) + ", or none");
-}
-
-bool goes_by_forecasts(Policy policy) {
-  for (const AnyPolicy& each : all_policies()) {
-    if (each.name == info(policy).name) return each.uses_forecasts;
-  }
-  return false;
 }
 
 // What of the request is said on the command line alone.
@@ -141,7 +131,7 @@ void take_inputs(CapacityRequest& request, const CapacityArguments& arguments, c
   const int64_t seeds = arguments.seeds.value_or(inputs.generated ? kSeeds : 1);
   request.seeds.clear();
   for (int64_t i = 0; i < seeds; ++i) request.seeds.push_back(common.seed + static_cast<uint64_t>(i));
-  if (!request.errors.empty() && goes_by_forecasts(request.policy)) {
+  if (!request.errors.empty() && info(request.policy).uses_forecasts()) {
     request.perturb = [](Workload& workload, double error_ratio, uint64_t seed) {
       PerturbOptions wrong;
       wrong.error_ratio = error_ratio;

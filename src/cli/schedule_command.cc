@@ -86,31 +86,45 @@ Status write_side_files(const SimulateArguments& arguments, const ScheduleReport
   return {};
 }
 
+// Empty: all that can be used.
+Result<std::vector<Policy>> policies_of(const std::vector<std::string>& texts) {
+  std::vector<Policy> policies;
+  const std::vector<std::string> names = list_of(texts);
+  if (names == std::vector<std::string>{"all"}) return policies;
+  for (const std::string& name : names) {
+    const auto policy = policy_named(name);
+    if (!policy) return policy.error();
+    policies.push_back(*policy);
+  }
+  return policies;
+}
+
+Status check_trace_policy(SimulateArguments& arguments, const std::vector<Policy>& policies) {
+  if (arguments.trace_policy.empty()) {
+    arguments.trace_policy = info(policies.empty() ? Policy::kMinimumCompletion : policies.front()).name;
+    return {};
+  }
+  const auto traced = policy_named(arguments.trace_policy);
+  if (!traced) return traced.error();
+  if (policies.empty() || std::find(policies.begin(), policies.end(), *traced) != policies.end()) return {};
+  return usage_error("bad-usage", "'" + arguments.trace_policy + "' is not simulated", "--trace-policy",
+                     "one of those in --policies");
+}
+
 int run_simulate(const CommandContext& context, SimulateArguments& arguments) {
   const CommonOptions& common = context.options;
   if (Status status = check_outputs(arguments, common); !status) return report_error(status.error(), common);
   const auto errors = parse_ratios(arguments.errors, "--forecast-error", "0,0.1,0.2,0.5,1");
   if (!errors) return report_error(errors.error(), common);
   ComparisonOptions& options = arguments.comparison;
-  options.policies = list_of(arguments.policies);
-  if (options.policies.size() == 1 && options.policies.front() == "all") options.policies.clear();
-  if (Status known = check_policies(options.policies); !known) return report_error(known.error(), common);
+  const auto policies = policies_of(arguments.policies);
+  if (!policies) return report_error(policies.error(), common);
+  options.policies = *policies;
   options.seed = common.seed;
   options.threads = common.threads;
   options.simulation.kill_at_limit = !arguments.no_kill;
   options.keep_segments = !arguments.report.empty() || !arguments.trace.empty() || !arguments.segments_csv.empty();
-  if (!arguments.trace.empty() && arguments.trace_policy.empty()) {
-    arguments.trace_policy = options.policies.empty() ? "mct" : options.policies.front();
-  }
-  if (!arguments.trace_policy.empty()) {
-    const auto& named = options.policies;
-    Status known = check_policies({arguments.trace_policy});
-    if (known && !named.empty() && std::find(named.begin(), named.end(), arguments.trace_policy) == named.end()) {
-      known = usage_error("bad-usage", "'" + arguments.trace_policy + "' is not simulated", "--trace-policy",
-                          "one of those in --policies");
-    }
-    if (!known) return report_error(known.error(), common);
-  }
+  if (Status traced = check_trace_policy(arguments, *policies); !traced) return report_error(traced.error(), common);
   auto inputs = read_schedule_inputs(common, arguments.inputs);
   if (!inputs) return report_error(inputs.error(), common);
 
@@ -159,8 +173,8 @@ int run_simulate(const CommandContext& context, SimulateArguments& arguments) {
 
 std::string policy_list() {
   std::string text = "Policies (* goes by forecasts, ~ preempts):\n";
-  for (const AnyPolicy& policy : all_policies()) {
-    text += fmt::format("  {:<16} {}{} {}\n", policy.name, policy.uses_forecasts ? "*" : " ",
+  for (const PolicyInfo& policy : policies()) {
+    text += fmt::format("  {:<16} {}{} {}\n", policy.name, policy.uses_forecasts() ? "*" : " ",
                         policy.preempts ? "~" : " ", policy.text);
   }
   return text;

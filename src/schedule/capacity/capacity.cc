@@ -53,7 +53,7 @@ class Planner {
 
   Status bound(PlanEvaluator&) {
     auto lower = unlimited_.cheapest(1, 1);
-    if (!lower && lower.error().code == "infeasible") {
+    if (!lower && lower.error().kind == ErrorKind::kInfeasible) {
       SizingInput endless = input_;
       for (NodeGroup& candidate : endless.candidates) candidate.nodes = candidate.nodes == 0 ? 0 : kAnyNumber;
       lower = CapacitySizing(std::move(endless)).cheapest(1, 1);
@@ -71,6 +71,7 @@ class Planner {
     tell("search");
     auto found = search_plans(evaluator, limited(), request_.most_plans);
     if (!found) return found.error();
+    if (found->impossible) return *found->impossible;
     if (!found->best) {
       if (Status done = without_each(evaluator, *found); !done) return done.error();
     }
@@ -113,10 +114,7 @@ class Planner {
       input.candidates[g].nodes = 0;
       if (input_.candidates[g].nodes == 0 || composition(available(input)).empty()) continue;
       auto part = search_plans(evaluator, CapacitySizing(std::move(input)), fewer_plans());
-      if (!part) {
-        if (part.error().code == "unreachable-objective" || part.error().code == "budget-too-small") continue;
-        return part.error();
-      }
+      if (!part) return part.error();
       if (!part->best) continue;
       const auto value = evaluator.value(*part->best);
       const auto least = found.best ? evaluator.value(*found.best) : Result<double>(kUnknown);
@@ -140,10 +138,7 @@ class Planner {
       input.candidates[g].nodes = 0;
       if (composition(available(input)).empty()) continue;
       auto found = search_plans(evaluator, CapacitySizing(std::move(input)), fewer_plans());
-      if (!found) {
-        if (found.error().code == "unreachable-objective" || found.error().code == "budget-too-small") continue;
-        return found.error();
-      }
+      if (!found) return found.error();
       if (found->best) plans.push_back(*found->best);
     }
     double least = kUnknown;
@@ -229,7 +224,7 @@ class Planner {
       GrowthRow row;
       row.rate_factor = factor;
       const auto lower = unlimited_.cheapest(1, factor);
-      if (!lower && lower.error().code != "infeasible") return lower.error();
+      if (!lower && lower.error().kind != ErrorKind::kInfeasible) return lower.error();
       if (lower) row.lower_bound = lower->value;
       if (factor == 1 && answer_.meets) {
         row.plan = answer_.plan;
@@ -239,10 +234,8 @@ class Planner {
         if (!samples) return samples.error();
         PlanEvaluator evaluator(request_, *samples, unlimited_, factor, count_);
         auto found = search_plans(evaluator, unlimited_, fewer_plans());
-        const bool none =
-            !found && (found.error().code == "unreachable-objective" || found.error().code == "budget-too-small");
-        if (!found && !none) return found.error();
-        if (found && found->best) {
+        if (!found) return found.error();
+        if (found->best) {
           auto whole = evaluator.result(*found->best);
           if (!whole) return whole.error();
           row.plan = std::move(*whole);

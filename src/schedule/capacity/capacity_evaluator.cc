@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/statistics.h"
+#include "schedule/simulate/simulator.h"
 
 namespace perfcast {
 

@@ -97,7 +97,7 @@ class PlanSearch {
   Result<std::optional<NodePlan>> sized(double rho) const {
     auto plan = sizing_.cheapest(rho, factor_);
     if (plan) return std::optional(std::move(plan->nodes));
-    if (plan.error().code == "infeasible") return std::optional<NodePlan>();
+    if (plan.error().kind == ErrorKind::kInfeasible) return std::optional<NodePlan>();
     return plan.error();
   }
 
@@ -140,10 +140,11 @@ class PlanSearch {
     if (!limited()) return find_alone();
     const auto strongest = sizing_.strongest();
     if (!strongest) {
-      if (strongest.error().code != "infeasible") return strongest.error();
-      return infeasible_error("budget-too-small",
-                              "no plan within the budget and the candidates' numbers holds every job", "the limits",
-                              "a larger budget, more nodes");
+      if (strongest.error().kind != ErrorKind::kInfeasible) return strongest.error();
+      result_.impossible =
+          infeasible_error("budget-too-small", "no plan within the budget and the candidates' numbers holds every job",
+                           "the limits", "a larger budget, more nodes");
+      return {};
     }
     result_.nearest = strongest->nodes;
     result_.overloaded = strongest->value <= factor_;
@@ -197,9 +198,10 @@ class PlanSearch {
         if (evaluator_.load(plan) < 0.01) break;
       }
     }
-    return infeasible_error("unreachable-objective",
-                            "no number of nodes of any candidate meets the objectives under this policy",
-                            "the objectives", "laxer objectives, other candidates, another policy");
+    result_.impossible = infeasible_error("unreachable-objective",
+                                          "no number of nodes of any candidate meets the objectives under this policy",
+                                          "the objectives", "laxer objectives, other candidates, another policy");
+    return {};
   }
 
   Status remove() {
@@ -311,18 +313,18 @@ double queueing_load(const CapacityRequest& request, const Workload& sample, con
     if (i > 0) gaps.push_back(sample.jobs[i].arrival_s - sample.jobs[i - 1].arrival_s);
   }
   const double rate = sizing.input().arrivals_per_s * rate_factor, service_s = mean(services);
-  const double variation = (squared_variation(gaps) + squared_variation(services)) / 2;
+  const double arrival_scv = squared_variation(gaps), service_scv = squared_variation(services);
   for (int step = 1; step <= 44; ++step) {
     const double rho = 1 - 0.02 * step;
     const auto servers = static_cast<int64_t>(std::ceil(rate * service_s / rho));
     if (servers > 100000) return 0.9;
-    const double wait_s = mean_wait_mmc_s(servers, rate, service_s) * variation;
+    const double wait_s = mean_wait_ggc_s(servers, rate, service_s, arrival_scv, service_scv);
     bool enough = true;
     for (const ServiceObjective& objective : request.objectives) {
       double value = wait_s;
       if (objective.metric == ServiceMetric::kDeadlineShare) continue;
       if (objective.metric == ServiceMetric::kP99Wait) {
-        value = wait_quantile_mmc_s(servers, rate, service_s, 0.99) * variation;
+        value = wait_quantile_mmc_s(servers, rate, service_s, 0.99) * (arrival_scv + service_scv) / 2;
       }
       if (objective.metric == ServiceMetric::kMeanBoundedSlowdown) value = 1 + wait_s / std::max(10.0, service_s);
       enough = enough && meets(objective, value);

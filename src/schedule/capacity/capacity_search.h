@@ -13,11 +13,13 @@ struct SearchResult {
   NodePlan nearest;
   bool overloaded = false;  // no plan within the limits even carries the load
   bool complete = false;    // no cheaper plan is left that may meet (capacity.h)
+  // Why there is neither: "unreachable-objective", no limit is in the way and yet no plan meets; "budget-too-small", no
+  // plan within the limits holds every job.
+  std::optional<Error> impossible;
 };
 
 // `sizing` has the candidates' numbers and the budget that hold for this search; it may allow less than the evaluator
-// knows. "unreachable-objective": no limit is in the way, and yet no plan meets; "budget-too-small": no plan within the
-// limits holds every job. At most `most_plans` plans are simulated.
+// knows. At most `most_plans` plans are simulated. Errors: the simulator's and the linear program's.
 Result<SearchResult> search_plans(PlanEvaluator& evaluator, const CapacitySizing& sizing, int64_t most_plans);
 
 // Fluid load at which Allen and Cunneen's formula for one pool of servers would just meet the objectives on waits: a

@@ -150,7 +150,8 @@ Result<SizedPlan> CapacitySizing::solve_cheapest(double rho, double rate_factor,
 
 Result<SizedPlan> CapacitySizing::cheapest(double rho, double rate_factor) const {
   auto plan = solve_cheapest(rho, rate_factor, true);
-  if (!plan && plan.error().code == "solver-gave-up") return solve_cheapest(rho, rate_factor, false);
+  // The integer program ran out of time.
+  if (!plan && plan.error().kind == ErrorKind::kEnvironment) return solve_cheapest(rho, rate_factor, false);
   return plan;
 }
 
@@ -167,7 +168,7 @@ Result<SizedPlan> CapacitySizing::strongest() const {
     }
     add_least_nodes(program, nodes, integer);
     const auto solved = program.solve(kSolve_s);
-    if (!solved && solved.error().code == "solver-gave-up" && integer) continue;
+    if (!solved && solved.error().kind == ErrorKind::kEnvironment && integer) continue;
     if (!solved) return solved.error();
     SizedPlan plan;
     plan.value = solved->objective;
@@ -177,7 +178,7 @@ Result<SizedPlan> CapacitySizing::strongest() const {
     }
     return plan;
   }
-  return Error{"solver-gave-up", "the strongest plan could not be found in time", "", "fewer candidates"};
+  return environment_error("solver-gave-up", "the strongest plan could not be found in time", "", "fewer candidates");
 }
 
 double CapacitySizing::load(const NodePlan& plan) {

@@ -9,6 +9,7 @@
 
 #include "schedule/capacity/capacity_maximal.h"
 #include "schedule/simulate/queueing.h"
+#include "schedule/simulate/simulator.h"
 #include "schedule/testing/poisson_demand.h"
 #include "schedule/testing/small_world.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/statistics.h"
-#include "schedule/compare/policy_runs.h"
+#include "schedule/policy/policy.h"
 
 namespace perfcast {
 namespace {
@@ -77,9 +77,9 @@ std::vector<SweepLine> sweep_lines(const ErrorSweep& sweep) {
     SweepLine line;
     line.policy = name;
     const bool free = std::ranges::find(sweep.forecast_free, name) != sweep.forecast_free.end();
-    line.kind = name == kOraclePolicy ? SweepLine::Kind::kOracle
-                : free                ? SweepLine::Kind::kForecastFree
-                                      : SweepLine::Kind::kForecast;
+    line.kind = name == info(Policy::kOracle).name ? SweepLine::Kind::kOracle
+                : free                             ? SweepLine::Kind::kForecastFree
+                                                   : SweepLine::Kind::kForecast;
     for (auto& [error, values] : by_policy[name]) {
       line.error_ratio.push_back(error);
       line.makespan_s.push_back(median_of_known(std::move(values.first)));

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/statistics.h"
+#include "schedule/policy/policy.h"
 
 namespace perfcast {
 namespace {
@@ -21,11 +22,11 @@ void set_beside_others(const ScheduleReport& report, PolicyRow& row, double Sche
                        double& gap_closed) {
   std::vector<double> ratios, shares;
   for (const PolicyRun* run : row.runs) {
-    const PolicyRun* oracle = run_of(report, kOraclePolicy, run->seed);
+    const PolicyRun* oracle = run_of(report, info(Policy::kOracle).name, run->seed);
     if (oracle == nullptr) continue;
     const double mine = run->summary.*value, best = oracle->summary.*value;
     if (best > 0) ratios.push_back(mine / best);
-    const PolicyRun* random = run_of(report, kRandomPolicy, run->seed);
+    const PolicyRun* random = run_of(report, info(Policy::kRandom).name, run->seed);
     if (random == nullptr) continue;
     const double worst = random->summary.*value;
     if (worst - best > kNoGap * worst) shares.push_back((worst - mine) / (worst - best));

@@ -12,9 +12,6 @@
 
 namespace perfcast {
 
-inline constexpr const char* kRandomPolicy = "random";
-inline constexpr const char* kOraclePolicy = "oracle";
-
 struct PolicyRun {
   uint64_t seed = 1;
   ScheduleSummary summary;

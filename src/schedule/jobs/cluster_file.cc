@@ -91,33 +91,6 @@ Result<Cluster> read_cluster(const std::string& path) {
   return parse_cluster(*text, path);
 }
 
-Json to_json(const Cluster& cluster) {
-  Json groups = Json::array();
-  for (const NodeGroup& group : cluster.groups) {
-    Json json = {{"platform", group.platform},
-                 {"nodes", group.nodes},
-                 {"cores_per_node", group.cores_per_node},
-                 {"gpus_per_node", group.gpus_per_node}};
-    const auto put = [&](const char* key, double value) {
-      if (!std::isnan(value)) json[key] = value;
-    };
-    put("memory_bytes_per_node", group.memory_bytes_per_node);
-    put("idle_w_per_node", group.idle_w_per_node);
-    put("busy_w_per_node", group.busy_w_per_node);
-    put("price_per_node_hour", group.price_per_node_hour);
-    groups.push_back(std::move(json));
-  }
-  Json json = {{"schema", kSchema}};
-  if (!cluster.currency.empty()) json["currency"] = cluster.currency;
-  if (!cluster.note.empty()) json["note"] = cluster.note;
-  json["groups"] = std::move(groups);
-  return json;
-}
-
-Status write_cluster(const Cluster& cluster, const std::string& path) {
-  return write_file_atomically(path, to_text(to_json(cluster)));
-}
-
 Result<NodeGroup> parse_node_group(std::string_view argument) {
   const size_t equals = argument.rfind('=');
   const std::string_view counts = equals == std::string_view::npos ? "" : argument.substr(equals + 1);

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json_fwd.h"
 #include "base/result.h"
 #include "schedule/jobs/cluster.h"
 
@@ -19,9 +18,6 @@ namespace perfcast {
 // "bad-json", "bad-json-field" (all mistakes at once, unknown keys with near names), or check_cluster's errors.
 Result<Cluster> parse_cluster(std::string_view text, const std::string& source);
 Result<Cluster> read_cluster(const std::string& path);
-
-Json to_json(const Cluster& cluster);
-Status write_cluster(const Cluster& cluster, const std::string& path);  // "-": stdout
 
 // "PLATFORM=NODESxCORES" or "PLATFORM=NODESxCORES+GPUS", cores and GPUs of each node; a platform's name may hold "=".
 // "bad-cluster" names the argument.

@@ -37,7 +37,7 @@ double Estimates::capped(double seconds, size_t job) const {
 }
 
 double Estimates::cautious_s(size_t job, size_t group) const {
-  if (policy_ != Policy::kMinimumCompletionSafe) return estimate_s(job, group);
+  if (info(policy_).needs != PolicyNeeds::kForecastsIntervals) return estimate_s(job, group);
   const double upper = workload_->row(workload_->upper_s, job)[static_cast<size_t>(columns_[group])];
   return std::isnan(upper) ? estimate_s(job, group) : capped(upper, job);
 }
@@ -46,7 +46,7 @@ double Estimates::expense(size_t job, size_t group) const {
   if (weight_ == 0) return 1;
   const NodeGroup& nodes = cluster_->groups[group];
   const double estimate = estimate_s(job, group);
-  if (policy_ == Policy::kMinimumCompletionCost) {
+  if (info(policy_).needs == PolicyNeeds::kForecastsPrices) {
     return nodes_held(workload_->jobs[job], nodes) * nodes.price_per_node_hour / 3600 * estimate;
   }
   return power_above_idle_w(*workload_, job, nodes, columns_[group]) * estimate;
@@ -90,41 +90,35 @@ Result<Estimates> Estimates::make(const Cluster& cluster, const Workload& worklo
   estimates.columns_ = columns;
   estimates.policy_ = policy;
   estimates.capped_ = options.kill_at_limit;
+  if (policy == Policy::kOracle) return estimates;  // true times
   const std::string name = info(policy).name;
-  switch (policy) {
-    case Policy::kOracle:
-      return estimates;  // true times
-    case Policy::kFcfs:
-    case Policy::kRoundRobin:
-    case Policy::kRandom:
-    case Policy::kFastestFirst:
-      if (!backfills) return estimates;  // they use times for nothing but where a job can run
-      [[fallthrough]];
-    case Policy::kEasy:
-      estimates.first_ = Source::kLimit;
-      estimates.second_ = Source::kForecast;
-      break;
-    default:
-      estimates.first_ = Source::kForecast;
-      estimates.second_ = Source::kLimit;
+  const PolicyNeeds needs = info(policy).needs;
+  if (needs == PolicyNeeds::kNothing) {
+    if (!backfills) return estimates;  // it uses times for nothing but where a job can run
+    estimates.first_ = Source::kLimit;
+    estimates.second_ = Source::kForecast;
+  } else {
+    estimates.first_ = Source::kForecast;
+    estimates.second_ = Source::kLimit;
   }
-  if (policy == Policy::kMinimumCompletionSafe && workload.upper_s.empty()) {
-    return Error{"no-interval", "the jobs have no intervals, which " + name + " goes by", workload.source,
-                 "upper_s of each job and platform, or another policy"};
+  if (needs == PolicyNeeds::kForecastsIntervals && workload.upper_s.empty()) {
+    return infeasible_error("no-interval", "the jobs have no intervals, which " + name + " goes by", workload.source,
+                            "upper_s of each job and platform, or another policy");
   }
-  const bool by_cost = policy == Policy::kMinimumCompletionCost;
-  if (by_cost || (policy == Policy::kMinimumCompletionEnergy && workload.energy_joules.empty())) {
+  const bool by_cost = needs == PolicyNeeds::kForecastsPrices, by_energy = needs == PolicyNeeds::kForecastsPower;
+  if (by_cost || (by_energy && workload.energy_joules.empty())) {
     for (const NodeGroup& group : cluster.groups) {
       if (!std::isnan(by_cost ? group.price_per_node_hour : group.busy_w_per_node - group.idle_w_per_node)) continue;
-      return Error{by_cost ? "no-price" : "no-power",
-                   fmt::format("'{}' has no {}, which {} goes by", printable(group.platform),
-                               by_cost ? "price" : "idle and busy power", name),
-                   "the cluster",
-                   by_cost ? "price_per_node_hour of every group"
-                           : "idle_w_per_node and busy_w_per_node of every group, or energy_joules of the jobs"};
+      return infeasible_error(by_cost ? "no-price" : "no-power",
+                              fmt::format("'{}' has no {}, which {} goes by", printable(group.platform),
+                                          by_cost ? "price" : "idle and busy power", name),
+                              "the cluster",
+                              by_cost
+                                  ? "price_per_node_hour of every group"
+                                  : "idle_w_per_node and busy_w_per_node of every group, or energy_joules of the jobs");
     }
   }
-  if (by_cost || policy == Policy::kMinimumCompletionEnergy) estimates.weight_ = options.weight;
+  if (by_cost || by_energy) estimates.weight_ = options.weight;
   for (size_t job = 0; job < workload.size(); ++job) {
     bool runs = false;
     bool known = false;
@@ -133,10 +127,11 @@ Result<Estimates> Estimates::make(const Cluster& cluster, const Workload& worklo
       known |= estimates.known(job, group);
     }
     if (runs && !known) {
-      return Error{"no-forecast", fmt::format("job {} has neither a forecast nor a limit", workload.jobs[job].id),
-                   workload.source,
-                   "forecast_s on a platform, or limit_s, of every job; without them: fcfs, round-robin, random, "
-                   "fastest-first without backfilling, oracle"};
+      return infeasible_error(
+          "no-forecast", fmt::format("job {} has neither a forecast nor a limit", workload.jobs[job].id),
+          workload.source,
+          "forecast_s on a platform, or limit_s, of every job; without them: fcfs, round-robin, random, "
+          "fastest-first without backfilling, oracle");
     }
   }
   return estimates;

@@ -15,7 +15,8 @@ namespace perfcast {
 class Estimates {
  public:
   // `columns`: match_platforms(). `backfills`: the queue is backfilled, which takes an estimate under every policy.
-  // "no-forecast", "no-interval", "no-power", "no-price": the policy needs what is absent.
+  // "no-forecast", "no-interval", "no-power", "no-price": the policy needs what is absent (all of kind
+  // kInfeasible: another policy may do without).
   static Result<Estimates> make(const Cluster& cluster, const Workload& workload, Policy policy,
                                 const std::vector<int32_t>& columns, const SimulationOptions& options, bool backfills);
 

@@ -27,7 +27,8 @@ Error unbounded() {
   return {"unbounded", "the linear program's objective has no limit", "", "a constraint that limits the objective"};
 }
 Error gave_up(double limit_s) {
-  return {"solver-gave-up", fmt::format("no proven optimum within {} s", limit_s), "", "a smaller program, more time"};
+  return environment_error("solver-gave-up", fmt::format("no proven optimum within {} s", limit_s), "",
+                           "a smaller program, more time");
 }
 
 std::vector<double> copied(const double* values, size_t count) {

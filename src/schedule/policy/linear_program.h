@@ -47,8 +47,9 @@ class LinearProgram {
   size_t columns() const { return cost_.size(); }
   size_t rows() const { return row_low_.size(); }
 
-  // "infeasible", "unbounded"; "bad-program": a number that is none, crossed bounds, an entry twice or out of range;
-  // "solver-gave-up": no proven optimum within `limit_s` of processor time.
+  // "infeasible" (of kind kInfeasible), "unbounded"; "bad-program": a number that is none, crossed bounds, an entry
+  // twice or out of range; "solver-gave-up" (of kind kEnvironment): no proven optimum within `limit_s` of processor
+  // time.
   Result<LinearSolution> solve(double limit_s = 60);
 
  private:

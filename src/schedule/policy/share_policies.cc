@@ -3,27 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <string>
 
-#include "base/text.h"
 #include "schedule/policy/linear_program.h"
 #include "schedule/policy/max_min_program.h"
 
 namespace perfcast {
 namespace {
-
-constexpr std::array<SharePolicyInfo, 6> kPolicies = {{
-    {SharePolicy::kFifo, "fifo", "in order of arrival, each job on the first group with room, to its end"},
-    {SharePolicy::kFifoFastest, "fifo-fastest",
-     "in order of arrival, each job on the group with room that suits it best"},
-    {SharePolicy::kFifoAware, "fifo-aware", "in order of arrival, earlier jobs on the groups that suit them best"},
-    {SharePolicy::kMaxMin, "max-min", "equal shares of time, split over the groups by their size (LAS)"},
-    {SharePolicy::kMaxMinAware, "max-min-aware", "the lowest normalised speed as high as can be (LAS)"},
-    {SharePolicy::kMakespanAware, "makespan-aware", "the last job ends as early as can be"},
-}};
 
 bool can_run(const ShareProblem& problem, size_t job, size_t group) {
   return !std::isnan(problem.seconds[job * problem.groups + group]) &&
@@ -216,40 +204,25 @@ Result<std::vector<double>> makespan_aware(const ShareProblem& problem, LeftOver
 
 }  // namespace
 
-std::span<const SharePolicyInfo> share_policies() { return kPolicies; }
-
-Result<SharePolicy> find_share_policy(std::string_view name) {
-  std::vector<std::string> names;
-  for (const SharePolicyInfo& info : kPolicies) {
-    if (info.name == name) return info.policy;
-    names.emplace_back(info.name);
-  }
-  return usage_error("unknown-policy", fmt::format("no policy of shares is called '{}'", printable(name)), "",
-                     "one of " + join(names, ", "));
-}
-
-bool uses_forecasts(SharePolicy policy) {
-  return policy == SharePolicy::kFifoFastest || policy == SharePolicy::kFifoAware ||
-         policy == SharePolicy::kMaxMinAware || policy == SharePolicy::kMakespanAware;
-}
-
-Result<std::vector<double>> allocate_shares(SharePolicy policy, LeftOver left_over, const ShareProblem& problem) {
+Result<std::vector<double>> allocate_shares(Policy policy, LeftOver left_over, const ShareProblem& problem) {
   if (problem.jobs.empty()) return std::vector<double>();
   switch (policy) {
-    case SharePolicy::kFifo:
+    case Policy::kFifo:
       return fifo(problem, false);
-    case SharePolicy::kFifoFastest:
+    case Policy::kFifoFastest:
       return fifo(problem, true);
-    case SharePolicy::kFifoAware:
+    case Policy::kFifoAware:
       return fifo_aware(problem);
-    case SharePolicy::kMaxMin:
+    case Policy::kMaxMin:
       return max_min(problem);
-    case SharePolicy::kMaxMinAware:
+    case Policy::kMaxMinAware:
       return max_min_aware(problem, left_over);
-    case SharePolicy::kMakespanAware:
+    case Policy::kMakespanAware:
       return makespan_aware(problem, left_over);
+    default:
+      return usage_error("bad-option", fmt::format("policy {} hands out no shares", info(policy).name), "",
+                         "one of: " + names_of_policies(true));
   }
-  return usage_error("unknown-policy", "no such policy of shares", "", "one of share_policies()");
 }
 
 }  // namespace perfcast

@@ -4,34 +4,15 @@
 // is the part of the time from now on that job m is to spend on group g: 0 <= X, sum_g X[m][g] <= 1, and for cores and
 // GPUs sum_m units_m X[m][g] <= capacity_g.
 
-#include <span>
-#include <string_view>
+#include <cstdint>
 #include <vector>
 
 #include "base/result.h"
 #include "schedule/jobs/workload.h"
+#include "schedule/policy/policy.h"
 #include "schedule/policy/round_options.h"
 
 namespace perfcast {
-
-enum class SharePolicy : uint8_t {
-  kFifo,
-  kFifoFastest,
-  kFifoAware,
-  kMaxMin,
-  kMaxMinAware,
-  kMakespanAware,
-};
-
-struct SharePolicyInfo {
-  SharePolicy policy;
-  std::string_view name;  // "max-min-aware"
-  std::string_view text;  // one line for people
-};
-std::span<const SharePolicyInfo> share_policies();
-// "unknown-policy" lists those there are.
-Result<SharePolicy> find_share_policy(std::string_view name);
-bool uses_forecasts(SharePolicy policy);
 
 enum class Resource : uint8_t { kCores, kGpus };
 
@@ -65,7 +46,8 @@ struct ShareProblem {
 //   proportion to capacity; least attained service, normalised.
 // - makespan-aware: maximise min_m T(m, X) / remaining_m: the earliest end of the last job.
 // Jobs that are alike to the objective share one column each, which loses nothing: a mean of optima is an optimum.
-// Every job must be able to run on a group that holds it. Errors: the linear program's.
-Result<std::vector<double>> allocate_shares(SharePolicy policy, LeftOver left_over, const ShareProblem& problem);
+// Every job must be able to run on a group that holds it. Errors: the linear program's; "bad-option" for a policy that
+// doesn't preempt.
+Result<std::vector<double>> allocate_shares(Policy policy, LeftOver left_over, const ShareProblem& problem);
 
 }  // namespace perfcast

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "figure/page.h"
 #include "figure/svg_canvas.h"
+#include "schedule/policy/policy.h"
 #include "schedule/report/schedule_figure.h"
 
 namespace perfcast {
@@ -80,7 +81,9 @@ const PolicyRow* best_of(const std::vector<PolicyRow>& rows, double ScheduleSumm
     return std::isfinite(row.*to_oracle) ? row.*to_oracle : row.middle.*value;
   };
   for (const PolicyRow& row : rows) {
-    if (row.policy == kOraclePolicy || row.policy == kRandomPolicy || std::isnan(row.middle.*value)) continue;
+    if (row.policy == info(Policy::kOracle).name || row.policy == info(Policy::kRandom).name ||
+        std::isnan(row.middle.*value))
+      continue;
     if (best == nullptr || rank(row) < rank(*best)) best = &row;
   }
   return best;
@@ -117,7 +120,7 @@ std::string html_table(const ReportTable& table) {
   }
   html += "</tr></thead>\n<tbody>\n";
   for (const std::vector<std::string>& row : table.rows) {
-    const bool reference = row.front() == kRandomPolicy || row.front() == kOraclePolicy;
+    const bool reference = row.front() == info(Policy::kRandom).name || row.front() == info(Policy::kOracle).name;
     html += reference ? "<tr class=\"baseline\">" : "<tr>";
     for (size_t i = 0; i < row.size(); ++i) {
       html += (i == 0 ? "<td class=\"name\">" : "<td>") + escape_html(row[i]) + "</td>";

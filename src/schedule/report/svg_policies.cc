@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/csv.h"
+#include "schedule/policy/policy.h"
 #include "schedule/report/schedule_figure.h"
 
 namespace perfcast {
@@ -33,7 +34,7 @@ void draw_panel(SvgCanvas& canvas, const std::vector<PolicyRow>& rows, const Pan
     const PolicyRow& row = rows[i];
     const double value = row.middle.*panel.value, y = kTop + kRow * (static_cast<double>(i) + 0.5);
     if (std::isnan(value)) continue;
-    const bool reference = row.policy == kRandomPolicy || row.policy == kOraclePolicy;
+    const bool reference = row.policy == info(Policy::kRandom).name || row.policy == info(Policy::kOracle).name;
     double end = x.at(value / unit.seconds);
     canvas.rectangle(left, y - kRow * 0.32, std::max(0.5, end - left), kRow * 0.64,
                      reference ? "s6 fill reference" : "s0 fill", row.policy + ": " + duration_text(value));
@@ -45,20 +46,21 @@ void draw_panel(SvgCanvas& canvas, const std::vector<PolicyRow>& rows, const Pan
       end = std::max(end, high);
     }
     const double ratio = row.*panel.to_oracle;
-    canvas.text(end + 6, y + 4,
-                duration_text(value) +
-                    (std::isfinite(ratio) && row.policy != kOraclePolicy ? fmt::format("  ×{:.2f}", ratio) : ""),
-                "value");
+    canvas.text(
+        end + 6, y + 4,
+        duration_text(value) +
+            (std::isfinite(ratio) && row.policy != info(Policy::kOracle).name ? fmt::format("  ×{:.2f}", ratio) : ""),
+        "value");
   }
   // The lines go over the bars, and their names where the other's is not.
   for (const PolicyRow& row : rows) {
-    if (row.policy != kRandomPolicy && row.policy != kOraclePolicy) continue;
+    if (row.policy != info(Policy::kRandom).name && row.policy != info(Policy::kOracle).name) continue;
     const double value = row.middle.*panel.value;
     if (std::isnan(value)) continue;
     const double at = x.at(value / unit.seconds);
     canvas.line(at, kTop - 6, at, bottom, "rule");
-    canvas.text(at + (row.policy == kOraclePolicy ? -3 : 3), kTop - 11, row.policy, "tick",
-                row.policy == kOraclePolicy ? "end" : "start");
+    canvas.text(at + (row.policy == info(Policy::kOracle).name ? -3 : 3), kTop - 11, row.policy, "tick",
+                row.policy == info(Policy::kOracle).name ? "end" : "start");
   }
 }
 

@@ -29,15 +29,16 @@ struct Candidate {
 
 class RoundSimulator {
  public:
-  RoundSimulator(const Cluster& cluster, const Workload& workload, SharePolicy policy, const RoundOptions& options)
+  RoundSimulator(const Cluster& cluster, const Workload& workload, Policy policy, const RoundOptions& options)
       : cluster_(cluster), workload_(workload), policy_(policy), options_(options), groups_(cluster.groups.size()) {}
 
   Result<Outcome> run() {
     if (Status prepared = prepare(); !prepared) return prepared.error();
     for (int64_t round = 0; open_ > 0; ++round) {
       if (round >= options_.most_rounds) {
-        return Error{"too-many-rounds", fmt::format("{} rounds of {} s and jobs are left", round, options_.round_s),
-                     workload_.source, "longer rounds"};
+        return infeasible_error("too-many-rounds",
+                                fmt::format("{} rounds of {} s and jobs are left", round, options_.round_s),
+                                workload_.source, "longer rounds");
       }
       if (active_.empty()) {
         if (waiting_.empty()) break;  // can't be: who isn't active waits, or for one that is
@@ -71,9 +72,7 @@ class RoundSimulator {
     if (Status checked = check_workload(workload_); !checked) return checked;
     const auto columns = match_platforms(cluster_, workload_);
     if (!columns) return columns.error();
-    for (const SharePolicyInfo& info : share_policies()) {
-      if (info.policy == policy_) outcome_.policy = info.name;
-    }
+    outcome_.policy = info(policy_).name;
     const size_t n = workload_.size();
     outcome_.jobs.resize(n);
     for (const NodeGroup& group : cluster_.groups) {
@@ -120,7 +119,7 @@ class RoundSimulator {
         runs = true;
         true_s_[i * groups_ + g] = std::max(time, kLeastSeconds);
         seen_s_[i * groups_ + g] = true_s_[i * groups_ + g];
-        if (uses_forecasts(policy_) && !workload_.forecast_s.empty()) {
+        if (info(policy_).uses_forecasts() && !workload_.forecast_s.empty()) {
           const double forecast = workload_.forecasts(i)[column];
           seen_s_[i * groups_ + g] = std::isnan(forecast) ? forecast : std::max(forecast, kLeastSeconds);
         }
@@ -132,8 +131,9 @@ class RoundSimulator {
       }
       if (!runs || seen) continue;
       if (!(job.limit_s > 0)) {
-        return Error{"no-forecast", fmt::format("{} needs a forecast", outcome_.policy), fmt::format("job {}", job.id),
-                     "a forecast on a platform that the job fits, or a limit"};
+        return infeasible_error("no-forecast", fmt::format("{} needs a forecast", outcome_.policy),
+                                fmt::format("job {}", job.id),
+                                "a forecast on a platform that the job fits, or a limit");
       }
       for (size_t g = 0; g < groups_; ++g) {
         if (!std::isnan(true_s_[i * groups_ + g])) seen_s_[i * groups_ + g] = job.limit_s;
@@ -311,7 +311,7 @@ class RoundSimulator {
 
   const Cluster& cluster_;
   const Workload& workload_;
-  const SharePolicy policy_;
+  const Policy policy_;
   const RoundOptions options_;
   const size_t groups_;
 
@@ -335,8 +335,12 @@ class RoundSimulator {
 
 }  // namespace
 
-Result<Outcome> simulate_rounds(const Cluster& cluster, const Workload& workload, SharePolicy policy,
+Result<Outcome> simulate_rounds(const Cluster& cluster, const Workload& workload, Policy policy,
                                 const RoundOptions& options) {
+  if (!info(policy).preempts) {
+    return usage_error("bad-option", fmt::format("policy {} doesn't preempt", info(policy).name), "",
+                       "one of: " + names_of_policies(true));
+  }
   return RoundSimulator(cluster, workload, policy, options).run();
 }
 

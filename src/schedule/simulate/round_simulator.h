@@ -20,9 +20,10 @@ namespace perfcast {
 // Groups are pools: a job that may not spread must fit one node, but nodes aren't tracked. Memory likewise: a job runs
 // on groups whose node (all nodes, where it may spread) has enough. Jobs with GPUs hold GPUs only, others cores.
 //
-// Errors: those of check_cluster, check_workload and match_platforms; "no-forecast"; "bad-usage" for the options;
+// Errors: those of check_cluster, check_workload and match_platforms; "no-forecast"; "bad-usage" for the options,
+// "bad-option" for a policy that doesn't preempt;
 // "too-many-rounds"; the linear program's.
-Result<Outcome> simulate_rounds(const Cluster& cluster, const Workload& workload, SharePolicy policy,
+Result<Outcome> simulate_rounds(const Cluster& cluster, const Workload& workload, Policy policy,
                                 const RoundOptions& options = {});
 
 }  // namespace perfcast

@@ -47,7 +47,7 @@ Workload gpu_jobs(std::vector<std::string> platforms, const std::vector<Row>& ro
   return workload;
 }
 
-Outcome simulated(const Cluster& cluster, const Workload& workload, SharePolicy policy, RoundOptions options = {}) {
+Outcome simulated(const Cluster& cluster, const Workload& workload, Policy policy, RoundOptions options = {}) {
   options.segments = true;
   const auto outcome = simulate_rounds(cluster, workload, policy, options);
   EXPECT_TRUE(outcome) << to_text(outcome.error());
@@ -61,7 +61,7 @@ TEST(Rounds, FifoByHand) {
   const Workload workload = gpu_jobs({"slow", "fast"}, {{0, {500, 250}}, {0, {400, 200}}, {10, {100, 50}}});
   RoundOptions options;
   options.round_s = 100;
-  const Outcome outcome = simulated(cluster, workload, SharePolicy::kFifo, options);
+  const Outcome outcome = simulated(cluster, workload, Policy::kFifo, options);
   EXPECT_EQ(outcome.policy, "fifo");
   EXPECT_EQ(outcome.preemptions, 0);
   EXPECT_EQ(outcome.jobs[0].end_s, 250);
@@ -79,7 +79,7 @@ TEST(Rounds, MaxMinTakesTurns) {
   const Workload workload = gpu_jobs({"x"}, {{0, {200}}, {0, {200}}});
   RoundOptions options;
   options.round_s = 100;
-  for (const SharePolicy policy : {SharePolicy::kMaxMin, SharePolicy::kMaxMinAware}) {
+  for (const Policy policy : {Policy::kMaxMin, Policy::kMaxMinAware}) {
     const Outcome outcome = simulated(gpu_cluster({{"x", 1}}), workload, policy, options);
     EXPECT_EQ(outcome.jobs[0].end_s, 300);
     EXPECT_EQ(outcome.jobs[1].end_s, 400);
@@ -95,10 +95,10 @@ TEST(Rounds, AgnosticTimeIsSplitByTheClusterAwareTimeIsNot) {
   const Workload workload = gpu_jobs({"slow", "fast"}, {{0, {10000, 1000}}});
   RoundOptions options;
   options.round_s = 100;
-  const Outcome split = simulated(cluster, workload, SharePolicy::kMaxMin, options);
+  const Outcome split = simulated(cluster, workload, Policy::kMaxMin, options);
   // Pairs of rounds do 0.11 of the work: 9 pairs do 0.99, then 100 s on the slow one the rest.
   EXPECT_NEAR(split.jobs[0].end_s, 1900, 1e-6);
-  EXPECT_NEAR(simulated(cluster, workload, SharePolicy::kMaxMinAware, options).jobs[0].end_s, 1000, 1e-6);
+  EXPECT_NEAR(simulated(cluster, workload, Policy::kMaxMinAware, options).jobs[0].end_s, 1000, 1e-6);
 }
 
 TEST(Rounds, MakespanOnTwoGroups) {
@@ -107,9 +107,9 @@ TEST(Rounds, MakespanOnTwoGroups) {
   const Workload workload = gpu_jobs({"fast", "slow"}, {{0, {100, 200}}, {0, {500, 1500}}});
   RoundOptions options;
   options.round_s = 10;
-  const Outcome aware = simulated(cluster, workload, SharePolicy::kMakespanAware, options);
+  const Outcome aware = simulated(cluster, workload, Policy::kMakespanAware, options);
   EXPECT_NEAR(std::max(aware.jobs[0].end_s, aware.jobs[1].end_s), 500, 10);
-  const Outcome fifo = simulated(cluster, workload, SharePolicy::kFifo, options);
+  const Outcome fifo = simulated(cluster, workload, Policy::kFifo, options);
   EXPECT_NEAR(std::max(fifo.jobs[0].end_s, fifo.jobs[1].end_s), 1500, 1e-6);
 }
 
@@ -117,14 +117,14 @@ TEST(Rounds, AwarePoliciesBelieveTheForecastAndJobsRunByTheTruth) {
   const Cluster cluster = gpu_cluster({{"a", 1}, {"b", 1}});
   Workload workload = gpu_jobs({"a", "b"}, {{0, {1000, 3000}}});
   workload.forecast_s = {2000, 500};  // wrong way round
-  EXPECT_EQ(simulated(cluster, workload, SharePolicy::kMaxMinAware).jobs[0].end_s, 3000);
+  EXPECT_EQ(simulated(cluster, workload, Policy::kMaxMinAware).jobs[0].end_s, 3000);
   workload.forecast_s = {kUnknown, kUnknown};
-  const auto none = simulate_rounds(cluster, workload, SharePolicy::kMaxMinAware);
+  const auto none = simulate_rounds(cluster, workload, Policy::kMaxMinAware);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, "no-forecast");
-  EXPECT_TRUE(simulate_rounds(cluster, workload, SharePolicy::kMaxMin)) << "agnostic policies need none";
+  EXPECT_TRUE(simulate_rounds(cluster, workload, Policy::kMaxMin)) << "agnostic policies need none";
   workload.jobs[0].limit_s = 4000;
-  EXPECT_TRUE(simulate_rounds(cluster, workload, SharePolicy::kMaxMinAware)) << "the limit stands for it";
+  EXPECT_TRUE(simulate_rounds(cluster, workload, Policy::kMaxMinAware)) << "the limit stands for it";
 }
 
 TEST(Rounds, LimitsCancellationsDependenciesAndJobsThatFitNowhere) {
@@ -138,7 +138,7 @@ TEST(Rounds, LimitsCancellationsDependenciesAndJobsThatFitNowhere) {
   workload.jobs[5].think_s = 5000;
   RoundOptions options;
   options.round_s = 100;
-  const Outcome outcome = simulated(gpu_cluster({{"x", 1}}), workload, SharePolicy::kFifo, options);
+  const Outcome outcome = simulated(gpu_cluster({{"x", 1}}), workload, Policy::kFifo, options);
   EXPECT_EQ(outcome.jobs[0].state, JobState::kKilled);
   EXPECT_EQ(outcome.jobs[0].end_s, 250);
   EXPECT_EQ(outcome.jobs[0].run_s, 250);
@@ -158,7 +158,7 @@ TEST(Rounds, JobsThatMayNotSpreadFitOneNode) {
   Workload workload = gpu_jobs({"x"}, {{0, {10}}, {0, {10}}});
   workload.jobs[0].gpus = workload.jobs[1].gpus = 2;
   workload.jobs[1].spread = false;
-  const Outcome outcome = simulated(gpu_cluster({{"x", 2}}), workload, SharePolicy::kFifo);
+  const Outcome outcome = simulated(gpu_cluster({{"x", 2}}), workload, Policy::kFifo);
   EXPECT_EQ(outcome.jobs[0].state, JobState::kDone);
   EXPECT_EQ(outcome.jobs[1].state, JobState::kImpossible);
 }
@@ -166,7 +166,7 @@ TEST(Rounds, JobsThatMayNotSpreadFitOneNode) {
 TEST(Rounds, Errors) {
   const Workload workload = gpu_jobs({"x"}, {{0, {1000}}});
   const auto code = [&](const Cluster& cluster, RoundOptions options) {
-    const auto outcome = simulate_rounds(cluster, workload, SharePolicy::kFifo, options);
+    const auto outcome = simulate_rounds(cluster, workload, Policy::kFifo, options);
     return outcome ? std::string("none") : outcome.error().code;
   };
   RoundOptions options;
@@ -203,7 +203,8 @@ TEST(Rounds, Conservation) {
       if (random.below(8) == 0) job.cancelled_s = job.arrival_s + 1000;
       if (i > 0 && random.below(8) == 0) job.after = static_cast<int32_t>(random.below(i));
     }
-    for (const SharePolicyInfo& info : share_policies()) {
+    for (const PolicyInfo& info : policies()) {
+      if (!info.preempts) continue;
       RoundOptions options;
       options.round_s = 200;
       const Outcome outcome = simulated(cluster, workload, info.policy, options);
@@ -256,7 +257,7 @@ TEST(Rounds, MeasuredJobsEndAndTheRestMayNot) {
   const Workload workload = gpu_jobs({"x"}, {{0, {100}}, {0, {1e9}}});
   RoundOptions options;
   options.measured_jobs = 1;
-  const Outcome outcome = simulated(gpu_cluster({{"x", 1}}), workload, SharePolicy::kFifo, options);
+  const Outcome outcome = simulated(gpu_cluster({{"x", 1}}), workload, Policy::kFifo, options);
   EXPECT_EQ(outcome.jobs[0].end_s, 100);
   EXPECT_TRUE(std::isnan(outcome.jobs[1].end_s));
 }
@@ -273,15 +274,15 @@ TEST(Rounds, AwarePoliciesWinOnGavelsTrace) {
   const Cluster cluster = gpu_cluster({{"v100", 36}, {"p100", 36}, {"k80", 36}});
   RoundOptions options;
   options.measured_jobs = 400;
-  const auto mean_h = [&](SharePolicy policy) {
+  const auto mean_h = [&](Policy policy) {
     const auto outcome = simulate_rounds(cluster, *workload, policy, options);
     EXPECT_TRUE(outcome) << to_text(outcome.error());
     double sum_s = 0;
     for (size_t i = 0; outcome && i < 400; ++i) sum_s += outcome->jobs[i].end_s - workload->jobs[i].arrival_s;
     return sum_s / 400 / 3600;
   };
-  EXPECT_LT(mean_h(SharePolicy::kFifoAware), 0.9 * mean_h(SharePolicy::kFifo));
-  EXPECT_LT(mean_h(SharePolicy::kMaxMinAware), 0.9 * mean_h(SharePolicy::kMaxMin));
+  EXPECT_LT(mean_h(Policy::kFifoAware), 0.9 * mean_h(Policy::kFifo));
+  EXPECT_LT(mean_h(Policy::kMaxMinAware), 0.9 * mean_h(Policy::kMaxMin));
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 namespace perfcast {
 
 // "no-nodes", "bad-cluster", "bad-workload", "cyclic-dependency", "missing-platform", "too-many-groups" (64 at most),
-// "no-forecast", "no-interval", "no-power", "no-price", "bad-option". A job that fits nowhere is kImpossible and
-// counted in the notes; whatever waits for it goes on as after its end.
+// "no-forecast", "no-interval", "no-power", "no-price", "bad-option" (a policy that preempts, too). A job that fits
+// nowhere is kImpossible and counted in the notes; whatever waits for it goes on as after its end.
 Result<Outcome> simulate(const Cluster& cluster, const Workload& workload, Policy policy,
                          const SimulationOptions& options);
 

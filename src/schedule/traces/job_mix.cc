@@ -184,53 +184,6 @@ Result<Workload> draw_jobs(const ProgramMix& mix, const MixOptions& options) {
   return workload;
 }
 
-Status spread_over_platforms(Workload& workload, const ProgramMix& mix, const std::string& reference, uint64_t seed) {
-  if (Status checked = check_mix(mix); !checked) return checked;
-  if (workload.platforms.size() != 1 || workload.time_s.size() != workload.size()) {
-    return bad_mix(fmt::format("the jobs have times on {} platforms", workload.platforms.size()), workload.source,
-                   "a trace of one platform");
-  }
-  const auto found = std::find(mix.platforms.begin(), mix.platforms.end(), reference);
-  if (found == mix.platforms.end()) {
-    return bad_mix("the mix has no platform '" + printable(reference) + "'", mix.source,
-                   "one of: " + nearest_names(reference, mix.platforms));
-  }
-  const auto column = static_cast<size_t>(found - mix.platforms.begin());
-  std::vector<double> largest;  // [programs of the mix] time on the slowest platform over that on the reference
-  for (const MixProgram& program : mix.programs) {
-    const double base_s = program.time_s[column];
-    if (!(base_s > 0)) {
-      return bad_mix("it has no time on '" + printable(reference) + "'", "program " + printable(program.name),
-                     "a time above 0 s there");
-    }
-    largest.push_back(1);
-    for (const double time_s : program.time_s) {
-      if (time_s / base_s > largest.back()) largest.back() = time_s / base_s;
-    }
-  }
-  const ProgramDraw draw(mix);
-  Random random = stream(seed, kPrograms);
-  std::vector<size_t> of_program;
-  for (size_t i = 0; i < workload.programs.size(); ++i) of_program.push_back(draw(random));
-  const std::vector<double> times = std::move(workload.time_s);
-  workload.platforms = mix.platforms;
-  make_matrices(mix, workload);
-  for (size_t i = 0; i < workload.size(); ++i) {
-    JobRequest& job = workload.jobs[i];
-    const size_t drawn = job.program == kNone ? draw(random) : of_program[static_cast<size_t>(job.program)];
-    const MixProgram& program = mix.programs[drawn];
-    put_rows(program, times[i] / program.time_s[column], i, workload);
-    workload.time_s[i * mix.platforms.size() + column] = times[i];  // not a rounding away
-    job.limit_s *= largest[drawn];
-  }
-  for (const auto matrix : {&Workload::forecast_s, &Workload::lower_s, &Workload::upper_s}) {
-    for (double& value : workload.*matrix) {
-      if (value < kLeastForecast_s) value = kLeastForecast_s;  // of jobs that ran 0 s
-    }
-  }
-  return {};
-}
-
 double mean_absolute_error_of(double sigma) {
   return std::exp(sigma * sigma / 2) * std::erf(sigma * 0.70710678118654752440);
 }

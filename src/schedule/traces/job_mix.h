@@ -59,14 +59,6 @@ struct MixOptions {
 // check_workload's errors.
 Result<Workload> draw_jobs(const ProgramMix& mix, const MixOptions& options);
 
-// The jobs of a trace of one platform, spread over the mix's platforms: its times are taken as those on `reference`
-// (one of the mix's platforms), and each job is as much faster or slower elsewhere as a program of the mix. Jobs with a
-// program (an SWF executable) share one drawn for it by weight, others draw their own. Where the mix has forecasts (and
-// intervals, energy), the jobs get theirs in the same proportion, else they have none. Limits are raised by the job's
-// largest factor, so that nobody is killed for being placed on a slow platform. Programs keep their names, jobs their
-// sizes. "bad-mix" also where a program of the mix has no time on the reference.
-Status spread_over_platforms(Workload& workload, const ProgramMix& mix, const std::string& reference, uint64_t seed);
-
 struct PerturbOptions {
   double error_ratio = 0;  // mean absolute relative error of the forecasts: 0.2 is 20%
   bool per_job = false;    // an error drawn for each job, instead of one for each program and platform

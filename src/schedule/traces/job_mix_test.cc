@@ -153,46 +153,6 @@ Workload trace_of(std::vector<double> times) {
   return workload;
 }
 
-TEST(SpreadOverPlatforms, KeepsTheReferenceAndTheProportions) {
-  Workload workload = trace_of({0.1, 7, 30, 0});
-  workload.programs = {"executable 1"};
-  workload.jobs[0].program = workload.jobs[1].program = 0;
-  workload.jobs[1].limit_s = 10;
-  MixProgram program = program_of("p", 1, {2, 5});
-  program.forecast_s = {3, 4};
-  ASSERT_TRUE(spread_over_platforms(workload, mix_of({program}), "A", 1));
-  EXPECT_THAT(workload.platforms, ElementsAre("A", "B"));
-  EXPECT_THAT(workload.time_s, ElementsAre(0.1, 0.25, 7, 17.5, 30, 75, 0, 0));
-  EXPECT_THAT(workload.forecast_s, ElementsAre(testing::DoubleEq(0.15), testing::DoubleEq(0.2), 10.5, 14, 45, 60,
-                                               kLeastForecast_s, kLeastForecast_s));
-  EXPECT_EQ(workload.jobs[1].limit_s, 25);
-  EXPECT_TRUE(check_workload(workload));
-}
-
-TEST(SpreadOverPlatforms, JobsOfAProgramShareItsKind) {
-  Workload workload = trace_of(std::vector<double>(1000, 1.0));
-  for (int i = 0; i < 50; ++i) workload.programs.push_back("executable " + std::to_string(i));
-  for (size_t i = 0; i < 1000; ++i) workload.jobs[i].program = static_cast<int32_t>(i % 50);
-  ASSERT_TRUE(
-      spread_over_platforms(workload, mix_of({program_of("p", 1, {1, 2}), program_of("q", 1, {1, 3})}), "A", 1));
-  size_t threes = 0;
-  for (size_t i = 0; i < 1000; ++i) {
-    ASSERT_EQ(workload.time_s[2 * i + 1], workload.time_s[2 * (i % 50) + 1]);
-    if (i < 50) threes += workload.time_s[2 * i + 1] == 3 ? 1 : 0;
-  }
-  EXPECT_GT(threes, 10u);
-  EXPECT_LT(threes, 40u);
-}
-
-TEST(SpreadOverPlatforms, RefusesWhatHasNoReference) {
-  Workload workload = trace_of({1});
-  EXPECT_EQ(spread_over_platforms(workload, mix_of({program_of("p", 1, {1, 2})}), "C", 1).error().code, "bad-mix");
-  EXPECT_EQ(spread_over_platforms(workload, mix_of({program_of("p", 1, {kUnknown, 2})}), "A", 1).error().code,
-            "bad-mix");
-  workload.platforms = {"x", "y"};
-  EXPECT_EQ(spread_over_platforms(workload, mix_of({program_of("p", 1, {1, 2})}), "A", 1).error().code, "bad-mix");
-}
-
 TEST(PerturbForecasts, SigmaMeetsTheError) {
   EXPECT_EQ(sigma_of_error(0), 0);
   for (const double error : {1e-6, 0.01, 0.1, 0.2, 0.5, 1.0, 3.0, 100.0}) {

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/json.h"
 #include "schedule/jobs/cluster_file.h"
+#include "schedule/testing/cluster_json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace perfcast;
