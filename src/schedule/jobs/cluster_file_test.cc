@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "base/json.h"
 #include "schedule/testing/cluster_json.h"
 
 namespace perfcast {

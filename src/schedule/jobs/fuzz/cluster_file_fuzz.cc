@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/json.h"
 #include "schedule/jobs/cluster_file.h"
 #include "schedule/testing/cluster_json.h"
 
