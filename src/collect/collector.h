@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -39,13 +41,41 @@ struct Collection {
   std::optional<double> run_wall_s, run_user_s;
 };
 
+// How a run ended that gave no counts: what follows is the session's to decide.
+enum class RunEnd {
+  kError,          // the collector could not do its work
+  kLimit,          // the time limit ended it
+  kProgramFailed,  // the program died under it before it could report
+};
+
+// A collection, or why there is none.
+class [[nodiscard]] CollectResult {
+ public:
+  CollectResult(Collection collection) : result_(std::move(collection)) {}
+  CollectResult(Error error) : result_(std::move(error)) {}
+  CollectResult(RunEnd end, Error error) : result_(std::move(error)), end_(end) {}
+
+  bool ok() const { return result_.ok(); }
+  explicit operator bool() const { return ok(); }
+  Collection& operator*() { return *result_; }
+  const Collection& operator*() const { return *result_; }
+  Collection* operator->() { return &*result_; }
+  const Collection* operator->() const { return &*result_; }
+  const Error& error() const { return result_.error(); }
+  RunEnd end() const { return end_; }  // where there is none
+
+ private:
+  Result<Collection> result_;
+  RunEnd end_ = RunEnd::kError;
+};
+
 class Collector {
  public:
   virtual ~Collector() = default;
   virtual std::string name() const = 0;
   // Why it can't be used here, or ok: for `perfcast doctor` and for fallbacks.
   virtual Status available() const = 0;
-  virtual Result<Collection> collect(const CollectRequest& request) = 0;
+  virtual CollectResult collect(const CollectRequest& request) = 0;
 };
 
 // Runs native first, then the best available instrumenter, merges, derives and judges. progress(text) is called with a

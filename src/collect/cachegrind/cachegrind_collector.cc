@@ -128,7 +128,7 @@ Status CachegrindCollector::available() const {
   return {};
 }
 
-Result<Collection> CachegrindCollector::collect(const CollectRequest& request) {
+CollectResult CachegrindCollector::collect(const CollectRequest& request) {
   if (const Status status = available(); !status) return status.error();
   const auto program = inspect_program(request.command);
   if (!program) return program.error();
@@ -161,9 +161,10 @@ Result<Collection> CachegrindCollector::collect(const CollectRequest& request) {
   const auto outcome = run_process(process);
   if (!outcome) return outcome.error();
   if (outcome->limit_reached) {
-    return Error{"limit-reached",
-                 fmt::format("the run under cachegrind did not end within {}", human_seconds(request.limit_s)),
-                 program->path, "a higher --limit: cachegrind takes 15 to 60 times as long"};
+    return {RunEnd::kLimit,
+            Error{"limit-reached",
+                  fmt::format("the run under cachegrind did not end within {}", human_seconds(request.limit_s)),
+                  program->path, "a higher --limit: cachegrind takes 15 to 60 times as long"}};
   }
   if (outcome->signal == SIGILL || met_unknown_instruction(folder->path())) {
     return Error{"unsupported-instructions", "the program uses instructions that valgrind can't run, such as AVX-512",
@@ -173,11 +174,12 @@ Result<Collection> CachegrindCollector::collect(const CollectRequest& request) {
   const auto totals = read_totals(folder->path(), processes);
   if (!totals) return totals.error();
   if (totals->empty()) {
-    return Error{"instrumenter-failed",
-                 outcome->signal
-                     ? fmt::format("the program ended by signal {} before it could report", *outcome->signal)
-                     : "cachegrind wrote no counts",
-                 program->path, "a program that valgrind can run"};
+    return {
+        RunEnd::kProgramFailed,
+        Error{"instrumenter-failed",
+              outcome->signal ? fmt::format("the program ended by signal {} before it could report", *outcome->signal)
+                              : "cachegrind wrote no counts",
+              program->path, "a program that valgrind can run"}};
   }
   Collection result;
   for (const auto& [event, count] : *totals) {

@@ -18,7 +18,7 @@ class CachegrindCollector : public Collector {
  public:
   std::string name() const override { return "cachegrind"; }
   Status available() const override;
-  Result<Collection> collect(const CollectRequest& request) override;
+  CollectResult collect(const CollectRequest& request) override;
 
   static std::string version();
 };

@@ -139,7 +139,7 @@ StreamTo first_output(const CollectRequest& request) {
 
 }  // namespace
 
-Result<Collection> NativeCollector::collect(const CollectRequest& request) {
+CollectResult NativeCollector::collect(const CollectRequest& request) {
   const auto program = inspect_program(request.command);
   if (!program) return program.error();
   if (!program->runs_here) {
@@ -176,10 +176,10 @@ Result<Collection> NativeCollector::collect(const CollectRequest& request) {
     if (!outcome && (first || outcome.error().kind == ErrorKind::kInterrupted)) return outcome.error();
     if (!outcome) break;
     if (outcome->limit_reached && first) {
-      return Error{
-          "limit-reached",
-          fmt::format("the program did not end within the limit of {} and was ended", human_seconds(request.limit_s)),
-          join(request.command, " "), "a higher --limit, or less work for the program"};
+      return {RunEnd::kLimit, Error{"limit-reached",
+                                    fmt::format("the program did not end within the limit of {} and was ended",
+                                                human_seconds(request.limit_s)),
+                                    join(request.command, " "), "a higher --limit, or less work for the program"}};
     }
     if (outcome->limit_reached) break;
     total_s += outcome->wall_s;

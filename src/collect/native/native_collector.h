@@ -19,7 +19,7 @@ class NativeCollector : public Collector {
   Status available() const override { return {}; }
   // Only the first run's output is passed on. Fewer repeats than asked for where a run takes 5 s, all take 10 s, a run
   // fails, or the input can't be given twice. Error "limit-reached" when the first run does not end in time.
-  Result<Collection> collect(const CollectRequest& request) override;
+  CollectResult collect(const CollectRequest& request) override;
 
  private:
   HostFacts host_;

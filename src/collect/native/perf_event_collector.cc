@@ -185,7 +185,7 @@ Collection PerfEventCollector::harvest() {
   return result;
 }
 
-Result<Collection> PerfEventCollector::collect(const CollectRequest& request) {
+CollectResult PerfEventCollector::collect(const CollectRequest& request) {
   const auto program = inspect_program(request.command);
   if (!program) return program.error();
   ProcessRequest run;

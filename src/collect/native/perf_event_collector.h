@@ -27,7 +27,7 @@ class PerfEventCollector : public Collector {
   // Ok where cycles can be counted.
   Status available() const override;
   // A native run of its own.
-  Result<Collection> collect(const CollectRequest& request) override;
+  CollectResult collect(const CollectRequest& request) override;
 
   // Within another collector's run: attach to the stopped child, which counts from its exec on; harvest after its end.
   void attach(pid_t process);

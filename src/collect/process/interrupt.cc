@@ -60,6 +60,10 @@ void InterruptGuard::acknowledge() {
 }
 
 bool InterruptGuard::was_ignored(int signal) {
+  if (guard_depth == 0) {
+    struct sigaction now {};
+    return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+  }
   for (size_t i = 0; i < kSignals.size(); ++i) {
     if (kSignals[i] == signal) return saved_actions[i].sa_handler == SIG_IGN;
   }

@@ -17,7 +17,8 @@ class InterruptGuard {
   static int descriptor();
   // Eats what made descriptor() readable.
   static void acknowledge();
-  // Whether the signal was ignored before: a program that is started now is to find it so.
+  // Whether the signal was ignored before a guard took it over, or is where none did: a program that is started now is
+  // to find it so.
   static bool was_ignored(int signal);
 };
 

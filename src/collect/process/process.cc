@@ -1,7 +1,6 @@
 #include "collect/process/process.h"
 
 #include <fcntl.h>
-#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -18,10 +17,10 @@
 #include <set>
 
 #include "base/file.h"
+#include "collect/process/ending.h"
 #include "collect/process/interrupt.h"
 #include "collect/process/process_tree.h"
-
-extern char** environ;
+#include "collect/process/spawn.h"
 
 namespace perfcast {
 namespace {
@@ -29,7 +28,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kTailBytes = 4096;
-constexpr auto kGrace = std::chrono::milliseconds(700);
 constexpr auto kFirstSample = std::chrono::milliseconds(1);
 constexpr auto kSlowestSample = std::chrono::milliseconds(25);
 
@@ -37,55 +35,9 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() { reset(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return number_; }
-  void reset(int number = -1) {
-    if (number_ >= 0) close(number_);
-    number_ = number;
-  }
-
- private:
-  int number_ = -1;
-};
-
-struct Pipe {
-  Descriptor read_end, write_end;
-  bool open() {
-    std::array<int, 2> ends;
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) return false;
-    read_end.reset(ends[0]);
-    write_end.reset(ends[1]);
-    return true;
-  }
-};
-
 Error system_error(const std::string& doing) {
-  return {"process-error", "cannot " + doing + ": " + std::strerror(errno), "",
-          "free processes, memory and descriptors"};
-}
-
-Error exec_error(int number, const std::string& path) {
-  if (number == ENOENT && access(path.c_str(), F_OK) == 0) {
-    return {"not-executable", "the interpreter or loader that the program names is missing", path,
-            "the interpreter after #!, or the loader shown by: file -L " + path};
-  }
-  if (number == ENOENT || number == ENOTDIR) {
-    return {"program-not-found", "the program does not exist", path, "a program in PATH or the path of one"};
-  }
-  if (number == EACCES) {
-    return {"not-executable", "the program may not be executed", path, "a file with the x permission: chmod +x"};
-  }
-  if (number == ENOEXEC) {
-    return {"not-executable", "this machine cannot execute the file", path,
-            "a program for this machine's processor, or a script that begins with #!"};
-  }
-  return {"exec-failed", std::string("the program could not be started: ") + std::strerror(number), path, ""};
+  return environment_error("process-error", "cannot " + doing + ": " + std::strerror(errno), "",
+                           "free processes, memory and descriptors");
 }
 
 std::optional<ProcessIo> read_io(pid_t process) {
@@ -125,23 +77,6 @@ bool in_terminal_foreground() {
   return terminal.get() >= 0 && tcgetpgrp(terminal.get()) == getpgrp();
 }
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
-
-std::vector<std::string> merged_environment(const std::map<std::string, std::string>& added) {
-  std::vector<std::string> result;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    if (!added.contains(text.substr(0, text.find('=')))) result.push_back(text);
-  }
-  for (const auto& [name, value] : added) result.push_back(name + "=" + value);
-  return result;
-}
-
 class Run {
  public:
   explicit Run(const ProcessRequest& request) : request_(request) {}
@@ -154,7 +89,6 @@ class Run {
  private:
   Status start();
   Status release();
-  [[noreturn]] void become_program(int input);
   void wait_for_end();
   void handle(const std::array<pollfd, 4>& events);
   void sample();
@@ -162,28 +96,28 @@ class Run {
   void ask_to_end(int number);
   void abandon();
   Result<ProcessOutcome> conclude();
-  int output_descriptor(StreamTo to, int standard, int null_device) const;
+  int output_descriptor(StreamTo to, int standard) const;
 
   const ProcessRequest& request_;
   const InterruptGuard interrupts_;
   Guardian guardian_;
   std::set<pid_t> not_ours_;  // children of this process that the program has nothing to do with
-  std::vector<std::string> arguments_, environment_;
-  std::vector<char*> argv_, envp_;
-  Pipe go_, status_, tail_;
+  std::optional<HeldChild> held_;
+  Pipe tail_;
   Descriptor pidfd_;
   pid_t child_ = -1;
   bool own_group_ = true;
   std::optional<ProcessIo> io_before_;
   ProcessState state_before_;
   double watched_peak_bytes_ = 0;
-  Clock::time_point started_, ended_, next_sample_, kill_at_ = Clock::time_point::max();
+  Clock::time_point started_, ended_, next_sample_;
+  Ending ending_;
   Clock::duration sample_interval_ = kFirstSample;
-  bool interrupted_ = false, finished_ = false;
+  bool interrupted_ = false, finished_ = false, given_up_ = false;
   ProcessOutcome outcome_;
 };
 
-int Run::output_descriptor(StreamTo to, int standard, int null_device) const {
+int Run::output_descriptor(StreamTo to, int standard) const {
   switch (to) {
     case StreamTo::kPass:
       return standard;
@@ -194,81 +128,36 @@ int Run::output_descriptor(StreamTo to, int standard, int null_device) const {
     case StreamTo::kDiscard:
       break;
   }
-  return null_device;
-}
-
-// Between fork and exec: async-signal-safe calls only.
-void Run::become_program(int input) {
-  const auto fail = [&] {
-    const int number = errno;
-    const ssize_t ignored = write(status_.write_end.get(), &number, sizeof(number));
-    static_cast<void>(ignored);
-    _exit(127);
-  };
-  // Holding the end that we are to write, it would wait for us for ever should we die before we do.
-  close(go_.write_end.get());
-  if (own_group_) setpgid(0, 0);
-  const int null_device = open("/dev/null", O_RDWR | O_CLOEXEC);
-  const int output = output_descriptor(request_.output, STDOUT_FILENO, null_device);
-  const int error = output_descriptor(request_.error, STDERR_FILENO, null_device);
-  // Copies above 2 first: the three may stand in each other's way.
-  const int input_copy = fcntl(input, F_DUPFD_CLOEXEC, 3);
-  const int output_copy = fcntl(output, F_DUPFD_CLOEXEC, 3);
-  const int error_copy = fcntl(error, F_DUPFD_CLOEXEC, 3);
-  if (input_copy >= 0 && dup2(input_copy, STDIN_FILENO) < 0) fail();
-  if (output_copy >= 0 && dup2(output_copy, STDOUT_FILENO) < 0) fail();
-  if (error_copy >= 0 && dup2(error_copy, STDERR_FILENO) < 0) fail();
-
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    std::signal(number, InterruptGuard::was_ignored(number) ? SIG_IGN : SIG_DFL);
-  }
-  std::signal(SIGPIPE, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (request_.fixed_addresses) personality(ADDR_NO_RANDOMIZE | static_cast<unsigned long>(personality(0xffffffff)));
-
-  char byte = 0;
-  ssize_t count = 0;
-  do {
-    count = read(go_.read_end.get(), &byte, 1);
-  } while (count < 0 && errno == EINTR);
-  if (count != 1) _exit(127);
-  execve(request_.executable.c_str(), argv_.data(), envp_.data());
-  fail();
-  _exit(127);
+  return -1;
 }
 
 Status Run::start() {
-  arguments_ = request_.arguments;
-  environment_ = merged_environment(request_.environment);
-  argv_ = pointers(arguments_);
-  envp_ = pointers(environment_);
-  if (!go_.open() || !status_.open() || !tail_.open()) return system_error("make a pipe");
+  if (!tail_.open()) return system_error("make a pipe");
   fcntl(tail_.read_end.get(), F_SETFL, O_NONBLOCK);
-  Descriptor null_input;
-  int input = -1;
+  SpawnRequest spawned;
+  spawned.executable = request_.executable;
+  spawned.arguments = request_.arguments;
+  spawned.environment = request_.environment;
+  spawned.fixed_addresses = request_.fixed_addresses;
   if (request_.input != nullptr) {
     const auto given = request_.input->begin_run();
     if (!given) return given.error();
-    input = *given;
-  } else {
-    null_input.reset(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    input = null_input.get();
+    spawned.input = *given;
   }
+  spawned.output = output_descriptor(request_.output, STDOUT_FILENO);
+  spawned.error = output_descriptor(request_.error, STDERR_FILENO);
   own_group_ = !in_terminal_foreground();
+  spawned.own_group = own_group_;
   for (const pid_t child : children_of(getpid())) not_ours_.insert(child);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  child_ = fork();
-  if (child_ < 0) return system_error("start a process");
-  if (child_ == 0) become_program(input);
-  if (own_group_) setpgid(child_, child_);
+  auto held = spawn_held(spawned);
+  if (!held) return held.error();
+  held_ = std::move(*held);
+  child_ = held_->process();
   guardian_.watch(child_, own_group_);
   pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, child_, 0U)));
   if (pidfd_.get() < 0) return system_error("watch the program");
   if (request_.input != nullptr) request_.input->program_started();
-  go_.read_end.reset();
-  status_.write_end.reset();
   tail_.write_end.reset();
   return {};
 }
@@ -279,15 +168,7 @@ Status Run::release() {
   state_before_ = full_state_of(child_);
   if (request_.before_exec) request_.before_exec(child_);
   started_ = Clock::now();
-  const char byte = 1;
-  if (write(go_.write_end.get(), &byte, 1) != 1) return system_error("start the program");
-  int number = 0;
-  ssize_t count = 0;
-  do {
-    count = read(status_.read_end.get(), &number, sizeof(number));
-  } while (count < 0 && errno == EINTR);
-  if (count == static_cast<ssize_t>(sizeof(number))) return exec_error(number, request_.executable);
-  return {};
+  return held_->release();
 }
 
 void Run::sample() {
@@ -330,16 +211,8 @@ void Run::drain_tail() {
 }
 
 void Run::ask_to_end(int number) {
-  if (kill_at_ != Clock::time_point::max()) {
-    kill_at_ = Clock::now();  // asked twice
-    return;
-  }
-  if (own_group_) {
-    kill(-child_, number);
-  } else {
-    kill(child_, number);
-  }
-  kill_at_ = Clock::now() + kGrace;
+  if (!ending_.asked()) kill(own_group_ ? -child_ : child_, number);
+  ending_.ask(Clock::now());
 }
 
 void Run::handle(const std::array<pollfd, 4>& events) {
@@ -368,9 +241,12 @@ void Run::wait_for_end() {
       outcome_.limit_reached = true;
       ask_to_end(SIGTERM);
     }
-    if (now >= kill_at_) kill(child_, SIGKILL);
+    const Ending::Step step = ending_.step(now);
+    if (step == Ending::Step::kKill) kill(child_, SIGKILL);
+    given_up_ = step == Ending::Step::kGiveUp;
+    if (given_up_) return;
     auto wake = outcome_.limit_reached ? Clock::time_point::max() : limit;
-    wake = std::min(wake, kill_at_);
+    wake = std::min(wake, ending_.due());
     if (request_.watch) wake = std::min(wake, next_sample_);
     timespec timeout{};
     if (wake != Clock::time_point::max()) {
@@ -445,7 +321,7 @@ void Run::abandon() {
   if (child_ > 0) {
     kill(child_, SIGKILL);
     guardian_.dismiss();
-    waitpid(child_, nullptr, 0);
+    // It is a descendant like the others: waited for, but not for ever.
     end_descendants(not_ours_);
   }
   prctl(PR_SET_CHILD_SUBREAPER, 0);
@@ -459,6 +335,12 @@ Result<ProcessOutcome> Run::execute() {
   if (const Status status = start(); !status) return status.error();
   if (const Status status = release(); !status) return status.error();
   wait_for_end();
+  if (given_up_) {
+    return environment_error("not-ended", "process " + std::to_string(child_) + " does not end, not even by SIGKILL",
+                             request_.executable,
+                             "what it waits for, a network file system or a device, to come back: /proc/" +
+                                 std::to_string(child_) + "/wchan");
+  }
   return conclude();
 }
 

@@ -31,7 +31,8 @@ bool is_file(const std::string& path) {
 
 std::string qemu_of(const std::string& instruction_set) { return "qemu-" + instruction_set; }
 
-Result<PluginCounts> read_counts(const std::string& folder) {
+// Absent: no process came to its end.
+Result<std::optional<PluginCounts>> read_counts(const std::string& folder) {
   std::vector<PluginCounts> parts;
   std::error_code problem;
   for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
@@ -43,7 +44,10 @@ Result<PluginCounts> read_counts(const std::string& folder) {
     if (!counts) return counts.error();
     parts.push_back(std::move(*counts));
   }
-  return merge_plugin_counts(parts, "QEMU plugin");
+  if (parts.empty()) return std::optional<PluginCounts>();
+  auto merged = merge_plugin_counts(parts, "QEMU plugin");
+  if (!merged) return merged.error();
+  return std::optional<PluginCounts>(std::move(*merged));
 }
 
 std::string last_line(const std::string& text) {
@@ -52,19 +56,21 @@ std::string last_line(const std::string& text) {
 }
 
 // What ended the emulator before the program's own end.
-Error failure(const ProcessOutcome& outcome, const std::string& program) {
+CollectResult failure(const ProcessOutcome& outcome, const std::string& program) {
   const bool illegal =
       outcome.signal == SIGILL || outcome.error_tail.find("uncaught target signal 4") != std::string::npos;
   if (illegal) {
-    return {"unsupported-instructions", "the program uses instructions that QEMU can't run, such as AVX-512", program,
-            "a build for x86-64-v3: -march=x86-64-v3 instead of -march=native; or, where the program chooses at "
-            "run time, GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F or the library's own switch"};
+    return Error{"unsupported-instructions", "the program uses instructions that QEMU can't run, such as AVX-512",
+                 program,
+                 "a build for x86-64-v3: -march=x86-64-v3 instead of -march=native; or, where the program chooses at "
+                 "run time, GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F or the library's own switch"};
   }
   std::string message = "QEMU ended without counts";
   if (outcome.signal) message += fmt::format(", by signal {}", *outcome.signal);
   if (outcome.exit_code) message += fmt::format(", with exit code {}", *outcome.exit_code);
   if (!outcome.error_tail.empty()) message += ": " + last_line(outcome.error_tail);
-  return {"instrumenter-failed", message, program, "a program that QEMU's user-mode emulation can run"};
+  return {RunEnd::kProgramFailed,
+          Error{"instrumenter-failed", message, program, "a program that QEMU's user-mode emulation can run"}};
 }
 
 }  // namespace
@@ -118,7 +124,7 @@ Status QemuCollector::available() const {
   return {};
 }
 
-Result<Collection> QemuCollector::collect(const CollectRequest& request) {
+CollectResult QemuCollector::collect(const CollectRequest& request) {
   const auto program = inspect_program(request.command);
   if (!program) return program.error();
   const std::string& set = program->elf.instruction_set;
@@ -153,14 +159,15 @@ Result<Collection> QemuCollector::collect(const CollectRequest& request) {
   const auto outcome = run_process(process);
   if (!outcome) return outcome.error();
   if (outcome->limit_reached) {
-    return Error{"limit-reached",
-                 fmt::format("the instrumented run did not end within {}", human_seconds(request.limit_s)),
-                 program->binary, "a higher --limit: an instrumented run takes 10 to 25 times as long"};
+    return {RunEnd::kLimit,
+            Error{"limit-reached",
+                  fmt::format("the instrumented run did not end within {}", human_seconds(request.limit_s)),
+                  program->binary, "a higher --limit: an instrumented run takes 10 to 25 times as long"}};
   }
-  const auto counts = read_counts(folder->path());
-  if (!counts && counts.error().code == "no-counts") return failure(*outcome, program->binary);
-  if (!counts) return counts.error();
-  if (outcome->signal == SIGILL) return failure(*outcome, program->binary);
+  const auto found = read_counts(folder->path());
+  if (!found) return found.error();
+  const std::optional<PluginCounts>& counts = *found;
+  if (!counts || outcome->signal == SIGILL) return failure(*outcome, program->binary);
 
   Collection result;
   result.counters = metrics_of(*counts);

@@ -19,7 +19,7 @@ class QemuCollector : public Collector {
   Status available() const override;
   // Errors name what went wrong: "exec-not-followed" (the counts would be partial), "unsupported-instructions"
   // (AVX-512), "limit-reached", "interrupted", "instrumenter-failed".
-  Result<Collection> collect(const CollectRequest& request) override;
+  CollectResult collect(const CollectRequest& request) override;
 
   // $PERFCAST_QEMU_PLUGIN, or beside the binary, or in ../lib/perfcast; empty where it is nowhere.
   static std::string find_plugin();

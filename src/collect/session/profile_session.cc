@@ -179,10 +179,10 @@ Status Session::run_instrumented() {
       // Without a native run this was the run that mattered.
       if (failed->kind == ErrorKind::kInterrupted || !native_) return *failed;
       skip(instrumenter->name(), "failed", failed->message);
-      const bool same_end = failed->code == "instrumenter-failed" && profile_.signal.has_value();
+      const bool same_end = found.end() == RunEnd::kProgramFailed && profile_.signal.has_value();
       const size_t at = profile_.warnings.size();
       if (!same_end) profile_.warnings.push_back({failed->code, failed->message, failed->expected});
-      if (failed->code == "limit-reached") return {};
+      if (found.end() == RunEnd::kLimit) return {};
       const size_t collected = counters_.size();
       if (const Status ran = run_fallback(*failed); !ran) return ran.error();
       if (!same_end && counters_.size() > collected) {

@@ -19,12 +19,12 @@ using testing::Not;
 // Gives what the test prepared and remembers what it was asked.
 class FakeCollector : public Collector {
  public:
-  FakeCollector(std::string name, Result<Collection> result) : name_(std::move(name)), result_(std::move(result)) {
+  FakeCollector(std::string name, CollectResult result) : name_(std::move(name)), result_(std::move(result)) {
     if (result_) result_->record = {name_, "1", 0.5, "ok", ""};
   }
   std::string name() const override { return name_; }
   Status available() const override { return missing_ ? Status(*missing_) : Status(); }
-  Result<Collection> collect(const CollectRequest& request) override {
+  CollectResult collect(const CollectRequest& request) override {
     requests.push_back(request);
     return result_;
   }
@@ -33,7 +33,7 @@ class FakeCollector : public Collector {
 
  private:
   std::string name_;
-  Result<Collection> result_;
+  CollectResult result_;
   std::optional<Error> missing_;
 };
 
@@ -139,7 +139,8 @@ TEST_F(SessionTest, MarksAKilledProgram) {
   killed.exit_code.reset();
   killed.signal = 11;
   FakeCollector native("native", killed);
-  FakeCollector qemu("qemu", Error{"instrumenter-failed", "QEMU ended without counts, by signal 11", "", ""});
+  FakeCollector qemu("qemu", {RunEnd::kProgramFailed,
+                              Error{"instrumenter-failed", "QEMU ended without counts, by signal 11", "", ""}});
   const auto found = profile(native, &qemu);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->signal, 11);
@@ -190,7 +191,7 @@ TEST_F(SessionTest, NamesAMissingTool) {
 
 TEST_F(SessionTest, StopsWhereInterrupted) {
   FakeCollector native("native", native_run(0.5, 0.5));
-  FakeCollector qemu("qemu", Error{"interrupted", "", "", ""});
+  FakeCollector qemu("qemu", interrupted_error(""));
   FakeCollector cachegrind("cachegrind", Collection{});
   EXPECT_EQ(profile(native, &qemu, &cachegrind).error().code, "interrupted");
   EXPECT_TRUE(cachegrind.requests.empty());
@@ -199,14 +200,14 @@ TEST_F(SessionTest, StopsWhereInterrupted) {
 TEST_F(SessionTest, KeepsTheNativeRunWhereTheLimitEndsTheOther) {
   request_.limit_s = 60;
   FakeCollector native("native", native_run(0.5, 0.5));
-  FakeCollector qemu("qemu", Error{"limit-reached", "did not end", "", "a higher --limit"});
+  FakeCollector qemu("qemu", {RunEnd::kLimit, Error{"limit-reached", "did not end", "", "a higher --limit"}});
   FakeCollector cachegrind("cachegrind", Collection{});
   const auto found = profile(native, &qemu, &cachegrind);
   ASSERT_TRUE(found);
   EXPECT_THAT(codes(*found), ElementsAre("limit-reached"));
   EXPECT_TRUE(cachegrind.requests.empty());
   EXPECT_LE(qemu.requests.at(0).limit_s, 60);
-  FakeCollector slow("native", Error{"limit-reached", "did not end", "", ""});
+  FakeCollector slow("native", {RunEnd::kLimit, Error{"limit-reached", "did not end", "", ""}});
   EXPECT_EQ(profile(slow, &qemu).error().code, "limit-reached");
 }
 

@@ -8,7 +8,7 @@ Result<ReplayCollector> ReplayCollector::open(const std::string& path) {
   return ReplayCollector(std::move(*profile));
 }
 
-Result<Collection> ReplayCollector::collect(const CollectRequest&) {
+CollectResult ReplayCollector::collect(const CollectRequest&) {
   Collection result;
   result.counters = profile_.metrics;
   result.missing = profile_.missing;

@@ -15,7 +15,7 @@ class ReplayCollector : public Collector {
   std::string name() const override { return "replay"; }
   Status available() const override { return {}; }
   // The command is not run. The stored metrics, missing ones and warnings.
-  Result<Collection> collect(const CollectRequest& request) override;
+  CollectResult collect(const CollectRequest& request) override;
 
  private:
   Profile profile_;

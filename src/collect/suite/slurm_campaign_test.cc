@@ -78,7 +78,7 @@ class Campaign : public testing::Test {
     requests_.clear();
     sunk_.clear();
     SlurmCampaign campaign(suite_, options_, client_, [this](double seconds) -> Status {
-      if (--sleeps_left_ < 0) return Error{"interrupted", "interrupted", "", ""};
+      if (--sleeps_left_ < 0) return interrupted_error("interrupted");
       clock_s_ += seconds;
       if (queue_.empty() && !late_.empty() && clock_s_ - left_queue_s_ >= lag_s_) {
         const std::string path = options_.folder + "/times/" + late_.substr(0, 1) + "/results/" + late_.substr(2);

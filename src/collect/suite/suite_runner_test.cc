@@ -149,7 +149,7 @@ TEST_F(SuiteRun, GoesOnWhereItWasStopped) {
   int profiles = 0;
   const auto real = actions_.profile;
   actions_.profile = [&](const CollectRequest& request, const Progress& progress) -> Result<Profile> {
-    if (++profiles == 2) return Error{"interrupted", "interrupted by a signal", "", ""};
+    if (++profiles == 2) return interrupted_error("interrupted by a signal");
     return real(request, progress);
   };
   const auto stopped = run();
