@@ -19,16 +19,12 @@ Result<Forecaster> open_forecaster(const std::string& bundle_path) {
   return Forecaster(std::make_shared<const Bundle>(std::move(*bundle)));
 }
 
-Status check_success(const Profile& profile, bool accept_failure) {
-  if (profile.ok() || accept_failure) return {};
-  if (!profile.signal && !profile.exit_code) {
-    return Error{"program-failed", "the profile does not say how the program ended: the field exit_code is missing",
-                 profile.program, "exit_code 0 in the profile, or --accept-failure to forecast it all the same"};
+Error with_option_names(Error error) {
+  for (const char* field : {"reference", "measured", "filter"}) {
+    if (error.where == field) error.where.insert(0, "--");
   }
-  const std::string how = profile.signal ? "was killed by signal " + std::to_string(*profile.signal)
-                                         : "exited with status " + std::to_string(*profile.exit_code);
-  return Error{"program-failed", "the program " + how + ": its counters may be those of an error path", profile.program,
-               "a run that succeeds, or --accept-failure to forecast it all the same"};
+  if (error.code == "program-failed") error.expected += ", or --accept-failure to forecast it all the same";
+  return error;
 }
 
 }  // namespace perfcast

@@ -1,10 +1,9 @@
 #pragma once
-// What verbs that forecast begin with: the bundle and a profile that may be forecast.
+// What verbs that forecast have in common: the bundle, and errors of a request in the words of the command line.
 
 #include <string>
 
 #include "base/result.h"
-#include "corpus/profile.h"
 #include "model/forecast/forecaster.h"
 
 namespace perfcast {
@@ -12,7 +11,8 @@ namespace perfcast {
 // Errors as read_bundle(); where there is none, it says how to make one.
 Result<Forecaster> open_forecaster(const std::string& bundle_path);
 
-// Error "program-failed" for the profile of a run that failed, or that does not say how it ended, unless accepted.
-Status check_success(const Profile& profile, bool accept_failure);
+// An error of scenario/forecast.h with the options that its fields come from: "reference" becomes "--reference", and a
+// program that failed can be accepted.
+Error with_option_names(Error error);
 
 }  // namespace perfcast

@@ -14,7 +14,7 @@
 #include "collect/collector.h"
 #include "collect/process/duration.h"
 #include "collect/process/interrupt.h"
-#include "explain/forecast_report.h"
+#include "scenario/forecast.h"
 
 namespace perfcast {
 namespace {
@@ -88,12 +88,10 @@ Result<ForecastReport> forecast(const PredictArguments& arguments, const Command
   const auto measured = parse_measured(arguments.measured);
   if (!measured) return measured.error();
   request.measured_s = *measured;
-  PriceList prices;
   if (!arguments.prices.empty()) {
-    auto read = PriceList::read(arguments.prices);
-    if (!read) return read.error();
-    prices = std::move(*read);
-    request.prices = &prices;
+    auto prices = PriceList::read(arguments.prices);
+    if (!prices) return prices.error();
+    request.prices = std::move(*prices);
   }
   // The bundle first: nobody should wait for a profile and then learn that there is no model.
   const auto forecaster = open_forecaster(context.options.bundle);
@@ -106,14 +104,14 @@ Result<ForecastReport> forecast(const PredictArguments& arguments, const Command
     if (!status) return status.error();
   }
   if (Status status = check_success(*profile, arguments.accept_failure); !status) return status.error();
-  return make_forecast_report(*forecaster, *profile, request);
+  return forecast_program(*forecaster, *profile, request);
 }
 
 int run(const PredictArguments& arguments, const CommandContext& context) {
   const CommonOptions& options = context.options;
   auto report = forecast(arguments, context);
   if (!report) {
-    return report_error(report.error(), options);
+    return report_error(with_option_names(report.error()), options);
   }
   if (!report->in_distribution && !options.quiet && options.output != "-") {
     std::fputs("perfcast: warning: out of distribution: see the forecast\n", stderr);

@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "cli/forecast_input.h"
 #include "evaluate/platform_name.h"
-#include "explain/forecast_report.h"
+#include "scenario/forecast.h"
 #include "schedule/slurm/advice.h"
 
 namespace perfcast {
@@ -46,7 +46,7 @@ Result<std::vector<PartitionForecast>> forecasts_of(const std::vector<SlurmParti
   bool any = false;
   for (const SlurmPartition& partition : partitions) {
     PartitionForecast row{partition, std::nullopt, ""};
-    const auto index = find_platform(platforms, partition.platform, "partition " + partition.name);
+    const auto index = find_platform(platforms, partition.platform, "partition " + partition.name, ErrorKind::kData);
     if (!index) {
       row.no_forecast = index.error().message;
       if (!first) first = index.error();
@@ -89,7 +89,7 @@ Result<SlurmAdvice> make_advice(const AdviseArguments& arguments, const CommonOp
   if (!forecaster) return forecaster.error();
   ForecastRequest request;
   request.reference = arguments.reference;
-  const auto report = make_forecast_report(*forecaster, *profile, request);
+  const auto report = forecast_program(*forecaster, *profile, request);
   if (!report) return report.error();
   const std::vector<Platform>& platforms = forecaster->bundle().platforms;
   auto forecasts = forecasts_of(*partitions, platforms, *report);
@@ -102,7 +102,7 @@ Result<SlurmAdvice> make_advice(const AdviseArguments& arguments, const CommonOp
   advice->in_distribution = report->in_distribution;
   for (const AdviceRow& row : advice->rows) {
     if (row.of.forecast) continue;
-    const auto index = find_platform(platforms, row.of.partition.platform, "");
+    const auto index = find_platform(platforms, row.of.partition.platform, "", ErrorKind::kData);
     if (!index) advice->notes.push_back("partition " + row.of.partition.name + ": " + index.error().expected);
   }
   for (const ProfileWarning& warning : report->warnings) advice->notes.push_back(warning.message);
@@ -121,7 +121,7 @@ Status remember(const SlurmAdvice& advice, const AdviseArguments& arguments) {
 int run_advise(const AdviseArguments& arguments, const CommandContext& context) {
   const CommonOptions& options = context.options;
   auto advice = make_advice(arguments, options);
-  if (!advice) return report_error(advice.error(), options);
+  if (!advice) return report_error(with_option_names(advice.error()), options);
   if (!arguments.cache.empty()) {
     if (const Status status = remember(*advice, arguments); !status) return report_error(status.error(), options);
   }

@@ -9,8 +9,8 @@ constexpr size_t kCandidatesShown = 5;
 
 }  // namespace
 
-Result<size_t> find_platform(const std::vector<Platform>& platforms, const std::string& text,
-                             const std::string& where) {
+Result<size_t> find_platform(const std::vector<Platform>& platforms, const std::string& text, const std::string& where,
+                             ErrorKind kind) {
   const std::string wanted = lower_case(trim(text));
   std::vector<size_t> same, part;
   std::vector<std::string> names;
@@ -25,8 +25,8 @@ Result<size_t> find_platform(const std::vector<Platform>& platforms, const std::
   const std::vector<size_t>& found = same.empty() ? part : same;
   if (found.size() == 1 && !wanted.empty()) return found.front();
   if (found.empty() || wanted.empty()) {
-    return usage_error("unknown-platform", "no platform is called '" + printable(text) + "'", where,
-                       names.empty() ? "a corpus with platforms" : "for example " + nearest_names(text, names));
+    return Error{"unknown-platform", "no platform is called '" + printable(text) + "'", where,
+                 names.empty() ? "a corpus with platforms" : "for example " + nearest_names(text, names), kind};
   }
   std::vector<std::string> candidates;
   for (const size_t i : found) {
@@ -34,9 +34,9 @@ Result<size_t> find_platform(const std::vector<Platform>& platforms, const std::
   }
   std::string listed = join(candidates, ", ");
   if (found.size() > kCandidatesShown) listed += " and " + std::to_string(found.size() - kCandidatesShown) + " more";
-  return usage_error("ambiguous-platform",
-                     "'" + printable(text) + "' is part of the names of " + std::to_string(found.size()) + " platforms",
-                     where, "one of " + listed);
+  return Error{"ambiguous-platform",
+               "'" + printable(text) + "' is part of the names of " + std::to_string(found.size()) + " platforms",
+               where, "one of " + listed, kind};
 }
 
 }  // namespace perfcast

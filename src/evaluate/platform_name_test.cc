@@ -40,6 +40,8 @@ TEST(FindPlatform, ListsNearNamesOfAnUnknownOne) {
   EXPECT_EQ(found.error().code, "unknown-platform");
   EXPECT_THAT(found.error().expected, HasSubstr("Neoverse-N1"));
   EXPECT_EQ(find_platform(platforms(), "", "").error().code, "unknown-platform");
+  EXPECT_EQ(found.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(find_platform(platforms(), "Neoverse-N7", "x.json", ErrorKind::kData).error().kind, ErrorKind::kData);
 }
 
 }  // namespace

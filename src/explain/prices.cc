@@ -41,12 +41,14 @@ Result<PriceList> PriceList::parse(std::string_view csv, const std::string& sour
     if (!(**value > 0)) {
       return Error{"bad-price", "the price is not above 0", table->where(row), "a price per hour, or a blank cell"};
     }
-    const auto key =
-        std::pair(std::string(trim(table->cell(row, *vendor))), std::string(trim(table->cell(row, *server))));
-    const auto [known, is_new] = list.prices_.emplace(key, **value);
-    if (!is_new && known->second != **value) {
-      return Error{"bad-price", "a second price for " + printable(key.first) + " " + printable(key.second),
-                   table->where(row), "one row per vendor and server"};
+    Price price_of{std::string(trim(table->cell(row, *vendor))), std::string(trim(table->cell(row, *server))), **value,
+                   table->where(row)};
+    const auto [known, is_new] = list.index_.try_emplace({price_of.vendor, price_of.server}, list.prices_.size());
+    if (is_new) {
+      list.prices_.push_back(std::move(price_of));
+    } else if (list.prices_[known->second].per_hour != **value) {
+      return Error{"bad-price", "a second price for " + printable(price_of.vendor) + " " + printable(price_of.server),
+                   price_of.where, "one row per vendor and server"};
     }
   }
   return list;
@@ -59,9 +61,9 @@ Result<PriceList> PriceList::read(const std::string& path) {
 }
 
 std::optional<double> PriceList::per_hour(const std::string& vendor, const std::string& server) const {
-  const auto found = prices_.find({vendor, server});
-  if (found == prices_.end()) return std::nullopt;
-  return found->second;
+  const auto found = index_.find({vendor, server});
+  if (found == index_.end()) return std::nullopt;
+  return prices_[found->second].per_hour;
 }
 
 }  // namespace perfcast

@@ -1,14 +1,23 @@
 #pragma once
 // Prices of cloud instance types, as a user's own file states them.
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 
 namespace perfcast {
+
+struct Price {
+  std::string vendor, server;
+  double per_hour = 0;
+  std::string where;  // file and line
+};
 
 class PriceList {
  public:
@@ -19,10 +28,11 @@ class PriceList {
   static Result<PriceList> read(const std::string& path);
 
   std::optional<double> per_hour(const std::string& vendor, const std::string& server) const;
-  size_t size() const { return prices_.size(); }
+  const std::vector<Price>& prices() const { return prices_; }  // one for each server, in the order of the file
 
  private:
-  std::map<std::pair<std::string, std::string>, double> prices_;
+  std::vector<Price> prices_;
+  std::map<std::pair<std::string, std::string>, size_t> index_;
 };
 
 }  // namespace perfcast

@@ -10,7 +10,9 @@ TEST(PriceList, ReadsVendorServerAndPrice) {
   const auto prices =
       PriceList::parse("vendor,server,price_per_hour,note\naws,m6i.large,0.096,x\ngcp,n2,,blank\n", "p.csv");
   ASSERT_TRUE(prices) << to_text(prices.error());
-  EXPECT_EQ(prices->size(), 1u);
+  ASSERT_EQ(prices->prices().size(), 1u);
+  EXPECT_EQ(prices->prices()[0].server, "m6i.large");
+  EXPECT_EQ(prices->prices()[0].where, "p.csv:2");
   EXPECT_EQ(prices->per_hour("aws", "m6i.large"), 0.096);
   EXPECT_EQ(prices->per_hour("gcp", "n2"), std::nullopt);
 }

@@ -335,13 +335,13 @@ Status TableImport::read_row(size_t row) {
 Status TableImport::add_platforms() {
   for (const auto& [name, facts] : mapping_.platforms) {
     if (!platform_ids_.contains(name)) {
-      return usage_error("unknown-platform", "the table has no platform '" + printable(name) + "'", "platforms",
-                         "one of: " + printable(join(platform_names_, ", ")));
+      return Error{"unknown-platform", "the table has no platform '" + printable(name) + "'", "platforms",
+                   "one of: " + printable(join(platform_names_, ", "))};
     }
   }
   if (!mapping_.counters_platform.empty() && !platform_ids_.contains(mapping_.counters_platform)) {
-    return usage_error("unknown-platform", "the table has no platform '" + printable(mapping_.counters_platform) + "'",
-                       "counters_platform", "one of: " + printable(join(platform_names_, ", ")));
+    return Error{"unknown-platform", "the table has no platform '" + printable(mapping_.counters_platform) + "'",
+                 "counters_platform", "one of: " + printable(join(platform_names_, ", "))};
   }
   for (const std::string& name : platform_names_) {
     Platform platform;

@@ -143,6 +143,7 @@ TEST(TableImportTest, MistakesInTheTableAreNamedWithTheirLine) {
   EXPECT_EQ(result.error().code, "duplicate-key");
   result = import(kLong, first);
   EXPECT_EQ(result.error().code, "unknown-platform");
+  EXPECT_EQ(result.error().kind, ErrorKind::kData);  // the mapping file is wrong, not the command line
   EXPECT_EQ(import(mapping, kLongHeader).error().code, "no-rows");
 }
 

@@ -1,6 +1,8 @@
 #pragma once
-// A forecast as people and machines read it: platforms sorted, seconds and cost where they can be told, and why.
+// Use case: forecast this profile. How a program that was measured somewhere would run on every platform that a bundle
+// knows: relative times, seconds and cost where they can be told, and why.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,15 +19,14 @@ namespace perfcast {
 
 inline constexpr const char* kForecastSchema = "perfcast.forecast/1";
 
+// Errors about a field say so in `where`: "reference", "measured", "filter".
 struct ForecastRequest {
   std::string reference = "mean";                          // "mean", "host", or as find_platform()
   std::vector<std::pair<std::string, double>> measured_s;  // platform, as find_platform(), and its seconds
-  // "vendor=amd", "arch=aarch64", "cloud=aws", "name=9r14", or a part of a name alone. All must hold; without regard to
-  // case; vendor, arch and cloud as a whole, name in part.
-  std::vector<std::string> filters;
-  size_t top = 0;  // 0: all
+  std::vector<std::string> filters;                        // as parse_platform_filters()
+  size_t top = 0;                                          // 0: all
   bool instances = false;
-  const PriceList* prices = nullptr;
+  std::optional<PriceList> prices;
 };
 
 struct InstanceRow {
@@ -36,10 +37,10 @@ struct InstanceRow {
 struct PlatformRow {
   Platform platform;
   double rpv = 1, lower = 1, upper = 1;  // relative to the reference; 90% interval
-  // The interval of the seconds: of this platform's time against the one that was timed, whose own is 0. A host that is
-  // not known by its name may be any CPU of the core design (matched by CPU family and model) or line of designs
-  // (nearest only) that it was taken for: then the spread of training times between such platforms is added, for the
-  // matched platform too.
+  // The interval of the seconds: of this platform's time against that of the platform that was timed, whose own is 0;
+  // of several, against the mean of their log times. A host that is not known by its name may be any CPU of the core
+  // design (matched by CPU family and model) or line of designs (nearest only) that it was taken for: then the spread
+  // of training times between such platforms is added, for the matched platform too.
   std::optional<double> time_s, time_lower_s, time_upper_s;
   bool is_host = false, is_measured = false;
   std::vector<InstanceRow> instances;  // where asked for, or where prices are known: cheapest first
@@ -49,7 +50,6 @@ struct PlatformRow {
 struct ForecastReport {
   std::string program;
   std::string bundle, model;
-  int64_t platforms_known = 0;
   std::string reference;       // platform id or "mean"
   std::string reference_name;  // for people
   bool in_distribution = true;
@@ -63,14 +63,21 @@ struct ForecastReport {
   std::vector<std::string> notes;
   std::vector<PlatformRow> rows;  // fastest first
   Attribution attribution;
-  std::vector<FeatureStanding> features;  // most unusual first
-  std::vector<std::string> forecast_ids;  // platforms in the order of the attribution's vectors
+  std::vector<FeatureStanding> features;    // most unusual first
+  std::vector<std::string> forecast_ids;    // platforms in the order of the attribution's vectors
+  std::vector<std::string> forecast_names;  // likewise
+  // Prices for what is no instance type of the bundle, in the order of their file; absent without prices.
+  std::optional<std::vector<Price>> unmatched_prices;
 };
 
-// Errors: "unknown-platform", "ambiguous-platform", "unknown-host" (reference host without a match), "bad-filter",
-// "no-platform" (the filters leave none), and what Forecaster::forecast() says.
-Result<ForecastReport> make_forecast_report(const Forecaster& forecaster, const Profile& profile,
-                                            const ForecastRequest& request);
+// Error "program-failed" for the profile of a run that failed, or that does not say how it ended, unless accepted.
+Status check_success(const Profile& profile, bool accept_failure);
+
+// The same whatever the order of what was measured. Errors: "unknown-platform", "ambiguous-platform", "unknown-host"
+// (reference host without a match), "bad-usage" (filters, measured times), "no-platform" (the filters leave none), and
+// what Forecaster::forecast() says.
+Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Profile& profile,
+                                        const ForecastRequest& request);
 
 Json to_json(const ForecastReport& report);
 // `explain`: groups and unusual features in full, besides the line that is always there.

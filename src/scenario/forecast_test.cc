@@ -1,9 +1,10 @@
-#include "explain/forecast_report.h"
+#include "scenario/forecast.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <memory>
 
 #include "base/json.h"
@@ -13,6 +14,7 @@
 namespace perfcast {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
@@ -33,13 +35,13 @@ const Forecaster& forecaster() {
 Profile example() { return synthetic_profile({}, 11); }
 
 ForecastReport report_of(const ForecastRequest& request, const Profile& profile = example()) {
-  auto report = make_forecast_report(forecaster(), profile, request);
+  auto report = forecast_program(forecaster(), profile, request);
   if (!report) throw std::runtime_error(to_text(report.error()));
   return std::move(*report);
 }
 
 std::string error_of(const ForecastRequest& request, const Profile& profile = example()) {
-  const auto report = make_forecast_report(forecaster(), profile, request);
+  const auto report = forecast_program(forecaster(), profile, request);
   return report ? "" : report.error().code;
 }
 
@@ -172,12 +174,49 @@ TEST(ForecastReport, MeasuredTimesMoveTheForecast) {
   request.measured_s = {{"Example 600", -1}};
   EXPECT_EQ(error_of(request), "bad-usage");
   request.measured_s = {{"Example 600", 1}, {"600", 2}};
-  const auto twice = make_forecast_report(forecaster(), example(), request);
+  const auto twice = forecast_program(forecaster(), example(), request);
   ASSERT_FALSE(twice);
   EXPECT_EQ(twice.error().code, "bad-usage");
   EXPECT_EQ(twice.error().message, "Example 600 is measured twice");
   request.measured_s = {{"Example 9", 1}};
   EXPECT_EQ(error_of(request), "unknown-platform");
+}
+
+// Half widths of the seconds' intervals, in log time, by platform.
+std::map<std::string, double> half_widths(const ForecastReport& report) {
+  std::map<std::string, double> halves;
+  for (const PlatformRow& row : report.rows) halves[row.platform.id] = std::log(*row.time_upper_s / *row.time_s);
+  return halves;
+}
+
+TEST(ForecastReport, OrderOfMeasuredTimesDoesNotMatter) {
+  Profile elsewhere = example();  // so that the run here is no third measurement
+  elsewhere.host.cpu_vendor = "CentaurHauls";
+  ForecastRequest one_way, other_way;
+  one_way.measured_s = {{"Example 600", 12}, {"Example 300", 9.5}};
+  other_way.measured_s = {{"Example 300", 9.5}, {"Example 600", 12}};
+  EXPECT_EQ(to_json(report_of(one_way, elsewhere)).dump(), to_json(report_of(other_way, elsewhere)).dump());
+  one_way.measured_s.emplace_back("Example 100", 3);
+  other_way.measured_s.emplace(other_way.measured_s.begin() + 1, "Example 100", 3);
+  EXPECT_EQ(to_json(report_of(one_way)).dump(), to_json(report_of(other_way)).dump());
+}
+
+TEST(ForecastReport, SecondsHangOnAllMeasuredTimesAlike) {
+  Profile elsewhere = example();
+  elsewhere.host.cpu_vendor = "CentaurHauls";
+  ForecastRequest request;
+  request.measured_s = {{"Example 600", 12}};
+  const auto one = half_widths(report_of(request, elsewhere));
+  EXPECT_EQ(one.at("example-600"), 0);
+  request.measured_s = {{"Example 600", 12}, {"Example 300", 9.5}};
+  const auto two = half_widths(report_of(request, elsewhere));
+  // Neither of the two is more certain for having been named first, and both are nearly known.
+  EXPECT_GT(two.at("example-600"), 0);
+  EXPECT_GT(two.at("example-300"), 0);
+  for (const char* other : {"example-100", "example-200", "example-400", "example-500"}) {
+    EXPECT_LT(two.at("example-600"), two.at(other)) << other;
+    EXPECT_LT(two.at("example-300"), two.at(other)) << other;
+  }
 }
 
 TEST(ForecastReport, FiltersByFactsAndNames) {
@@ -200,7 +239,7 @@ TEST(ForecastReport, FiltersByFactsAndNames) {
 TEST(ForecastReport, CostsComeFromPricesAndSeconds) {
   const auto prices = PriceList::parse("vendor,server,price_per_hour\ncloud-a,m2.x1,3.6\ncloud-b,m2.x2,7.2\n", "p.csv");
   ForecastRequest request;
-  request.prices = &*prices;
+  request.prices = *prices;
   const ForecastReport report = report_of(request);
   for (const PlatformRow& row : report.rows) {
     if (row.platform.id != "example-200") {
@@ -212,8 +251,62 @@ TEST(ForecastReport, CostsComeFromPricesAndSeconds) {
     EXPECT_NEAR(*row.cost, *row.time_s / 1000, 1e-12);
   }
   const auto elsewhere = PriceList::parse("vendor,server,price_per_hour\ncloud-z,m2.x1,3.6\n", "p.csv");
-  request.prices = &*elsewhere;
+  request.prices = *elsewhere;
   EXPECT_THAT(report_of(request).notes, Contains(HasSubstr("no platform shown has an instance type with a price")));
+}
+
+TEST(ForecastReport, ListsPricesOfUnknownInstanceTypes) {
+  std::string csv = "vendor,server,price_per_hour\ncloud-a,m2.x1,3.6\ncloud-z,m2.x1,1\n";
+  ForecastRequest request;
+  request.prices = *PriceList::parse(csv, "p.csv");
+  ForecastReport report = report_of(request);
+  ASSERT_THAT(*report.unmatched_prices, SizeIs(1));
+  EXPECT_EQ(report.unmatched_prices->front().vendor, "cloud-z");
+  EXPECT_EQ(report.unmatched_prices->front().where, "p.csv:3");
+  const std::string listed = "1 of 2 prices matches no known instance type: cloud-z m2.x1 (p.csv:3)";
+  EXPECT_THAT(report.notes, Contains(HasSubstr(listed)));
+  EXPECT_EQ(to_json(report)["unmatched_prices"].dump(), R"([{"vendor":"cloud-z","server":"m2.x1","where":"p.csv:3"}])");
+
+  // What a filter hides is known all the same; what matches all leaves no note.
+  csv = "vendor,server,price_per_hour\ncloud-a,m2.x1,3.6\n";
+  request.prices = *PriceList::parse(csv, "p.csv");
+  request.filters = {"cloud=cloud-b"};
+  report = report_of(request);
+  EXPECT_THAT(*report.unmatched_prices, SizeIs(0));
+  EXPECT_THAT(report.notes, Not(Contains(HasSubstr("no known instance type"))));
+  EXPECT_EQ(to_json(report)["unmatched_prices"], Json::array());
+  EXPECT_FALSE(to_json(report_of({})).contains("unmatched_prices"));
+
+  for (int i = 0; i < 7; ++i) csv += "cloud-y,y" + std::to_string(i) + ",1\n";
+  request.prices = *PriceList::parse(csv, "p.csv");
+  EXPECT_THAT(report_of(request).notes,
+              Contains(AllOf(HasSubstr("7 of 8 prices match no"), HasSubstr("y4 (p.csv:7) and 2 more"))));
+}
+
+TEST(ForecastText, TimesOfAColumnHaveOneUnitAndOneNumberOfDecimals) {
+  ForecastReport report = report_of({});
+  report.rows.resize(3);
+  const auto times = [&report](double a, double b, double c) {
+    report.rows[0].time_s = a;
+    report.rows[1].time_s = b;
+    report.rows[2].time_s = c;
+    return to_text(report, false);
+  };
+  EXPECT_THAT(times(0.071, 0.0763, 0.1603), AllOf(HasSubstr(" 71.0 ms"), HasSubstr(" 76.3 ms"), HasSubstr("160.3 ms")));
+  EXPECT_THAT(times(0.786, 1.8, 12.34), AllOf(HasSubstr(" 0.786 s"), HasSubstr(" 1.800 s"), HasSubstr("12.340 s")));
+  EXPECT_THAT(times(0.99996, 1, 2), AllOf(HasSubstr(" 1.00 s"), HasSubstr(" 2.00 s")));
+  EXPECT_THAT(times(1234, 1500, 20000), AllOf(HasSubstr(" 1234 s"), HasSubstr("20000 s")));
+}
+
+TEST(ForecastText, ExplanationNamesPlatformsInFull) {
+  ForecastReport report = report_of({});
+  for (std::string& name : report.forecast_names) name += " of a very long name, with all of its 24 cores";
+  const std::string text = to_text(report, true);
+  size_t named = 0;
+  for (const std::string& name : report.forecast_names) named += text.find(") " + name + "\n") != std::string::npos;
+  EXPECT_EQ(named, 4u);
+  EXPECT_THAT(text, HasSubstr("share  "));
+  EXPECT_THAT(text, HasSubstr("(4)"));
 }
 
 TEST(ForecastReport, ListsInstancesOnDemand) {

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 
-#include "base/json.h"
 #include "base/text.h"
-#include "explain/forecast_report.h"
+#include "scenario/forecast.h"
 
 namespace perfcast {
 namespace {
@@ -48,6 +49,33 @@ std::string wrapped(const std::string& first_indent, const std::string& indent, 
   return result + line + "\n";
 }
 
+// A column of times: one unit, that of the longest, and as many decimals in each as give the shortest three digits.
+std::vector<std::string> seconds_column(const std::vector<std::optional<double>>& times_s) {
+  struct Unit {
+    double seconds;
+    const char* name;
+  };
+  constexpr Unit kUnits[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
+  double shortest = std::numeric_limits<double>::infinity(), longest = 0;
+  const auto shown = [](const std::optional<double>& time) { return time && std::isfinite(*time) && *time > 0; };
+  for (const auto& time : times_s) {
+    if (!shown(time)) continue;
+    shortest = std::min(shortest, *time);
+    longest = std::max(longest, *time);
+  }
+  if (!(longest > 0)) return std::vector<std::string>(times_s.size(), "-");
+  Unit unit = kUnits[0];
+  for (size_t i = 1; i < std::size(kUnits) && longest < 0.9995 * unit.seconds; ++i) unit = kUnits[i];
+  // Rounded to three digits first: 0.9996 shows as 1.00.
+  const double magnitude = std::floor(std::log10(shortest / unit.seconds * (1 + 5e-4)));
+  const int decimals = std::clamp(2 - static_cast<int>(magnitude), 0, 6);
+  std::vector<std::string> cells;
+  for (const auto& time : times_s) {
+    cells.push_back(shown(time) ? fmt::format("{:.{}f} {}", *time / unit.seconds, decimals, unit.name) : "-");
+  }
+  return cells;
+}
+
 std::string platforms_as_table(const ForecastReport& report) {
   const auto any = [&](auto has) { return std::any_of(report.rows.begin(), report.rows.end(), has); };
   const bool seconds = any([](const PlatformRow& row) { return row.time_s.has_value(); });
@@ -63,10 +91,14 @@ std::string platforms_as_table(const ForecastReport& report) {
     table.add_column("on", TextTable::Align::kLeft);
   }
   if (marks) table.add_column("", TextTable::Align::kLeft);
-  for (const PlatformRow& row : report.rows) {
+  std::vector<std::optional<double>> times;
+  for (const PlatformRow& row : report.rows) times.push_back(row.time_s);
+  const std::vector<std::string> shown_times = seconds_column(times);
+  for (size_t i = 0; i < report.rows.size(); ++i) {
+    const PlatformRow& row = report.rows[i];
     std::vector<std::string> cells = {printable(row.platform.name), ratio(row.rpv),
                                       ratio(row.lower) + " .. " + ratio(row.upper)};
-    if (seconds) cells.push_back(row.time_s ? human_seconds(*row.time_s) : "-");
+    if (seconds) cells.push_back(shown_times[i]);
     if (costs) {
       cells.push_back(row.cost ? fmt::format("{:.3g}", *row.cost) : "-");
       cells.push_back(
@@ -125,11 +157,15 @@ std::string explanation_as_text(const ForecastReport& report) {
     std::stable_sort(order.begin(), order.end(),
                      [&](int64_t a, int64_t b) { return attribution.deviation_log(a) < attribution.deviation_log(b); });
     if (order.size() > 4) order = {order[0], order[1], order[order.size() - 2], order[order.size() - 1]};
+    // Columns have numbers, so that no name of a platform is cut.
     TextTable table;
     table.add_column("against a typical program", TextTable::Align::kLeft);
     table.add_column("share", TextTable::Align::kRight);
-    for (const int64_t j : order) {
-      table.add_column(report.forecast_ids[static_cast<size_t>(j)].substr(0, 24), TextTable::Align::kRight);
+    text += "\n";
+    for (size_t i = 0; i < order.size(); ++i) {
+      const std::string column = "(" + std::to_string(i + 1) + ")";
+      table.add_column(column, TextTable::Align::kRight);
+      text += column + " " + printable(report.forecast_names[static_cast<size_t>(order[i])]) + "\n";
     }
     for (const GroupEffect& group : attribution.groups) {
       std::vector<std::string> cells = {describe_group(group.group), percent(group.share)};
@@ -148,37 +184,6 @@ std::string explanation_as_text(const ForecastReport& report) {
     }
   }
   return text;
-}
-
-Json features_as_json(const ForecastReport& report) {
-  Json items = Json::array();
-  for (const FeatureStanding& feature : report.features) {
-    Json item;
-    item["feature"] = feature.feature;
-    item["group"] = feature.group;
-    item["text"] = feature.text;
-    item["percentile"] = feature.percentile;
-    item["deviations"] = feature.deviations;
-    items.push_back(std::move(item));
-  }
-  return items;
-}
-
-Json groups_as_json(const ForecastReport& report) {
-  Json items = Json::array();
-  for (const GroupEffect& group : report.attribution.groups) {
-    Json item;
-    item["group"] = group.group;
-    item["text"] = describe_group(group.group);
-    item["share"] = group.share;
-    Json& effects = item["effect_ratio"] = Json::object();
-    for (const PlatformRow& row : report.rows) {
-      const auto found = std::find(report.forecast_ids.begin(), report.forecast_ids.end(), row.platform.id);
-      effects[row.platform.id] = std::exp(group.log(found - report.forecast_ids.begin()));
-    }
-    items.push_back(std::move(item));
-  }
-  return items;
 }
 
 }  // namespace
@@ -203,68 +208,6 @@ std::string why_line(const ForecastReport& report) {
     parts.push_back(describe_group(against.group) + " counts against it (" + percent(against.share) + ")");
   }
   return "why: " + join(parts, ", ");
-}
-
-Json to_json(const ForecastReport& report) {
-  Json json;
-  json["schema"] = kForecastSchema;
-  json["program"] = report.program;
-  json["bundle"] = report.bundle;
-  json["model"] = report.model;
-  json["reference"] = report.reference;
-  json["in_distribution"] = report.in_distribution;
-  Json& nearest = json["nearest"] = Json::array();
-  for (const Neighbour& neighbour : report.nearest) nearest.push_back(neighbour.program);
-  json["host_platform"] = report.host_platform ? Json(report.host_platform->id) : Json();
-  Json host;
-  host["cpu_model"] = report.host_cpu;
-  if (report.host) {
-    host["match"] = to_string(report.host->certainty);
-    host["how"] = report.host->how;
-  }
-  if (report.host_time_s) host["time_s"] = *report.host_time_s;
-  json["host"] = std::move(host);
-  if (!report.time_basis.empty()) json["time_basis"] = report.time_basis;
-  Json& platforms = json["platforms"] = Json::array();
-  for (const PlatformRow& row : report.rows) {
-    Json item;
-    item["id"] = row.platform.id;
-    item["name"] = row.platform.name;
-    item["vendor"] = row.platform.vendor;
-    item["arch"] = row.platform.arch;
-    item["rpv"] = row.rpv;
-    item["lower"] = row.lower;
-    item["upper"] = row.upper;
-    if (row.time_s) {
-      item["time_s"] = *row.time_s;
-      item["time_lower_s"] = *row.time_lower_s;
-      item["time_upper_s"] = *row.time_upper_s;
-    }
-    if (row.is_measured) item["measured"] = true;
-    if (row.cost) item["cost"] = *row.cost;
-    if (!row.instances.empty()) {
-      Json& instances = item["instances"] = Json::array();
-      for (const InstanceRow& instance : row.instances) {
-        Json entry;
-        entry["vendor"] = instance.server.vendor;
-        entry["server"] = instance.server.name;
-        if (instance.server.vcpus) entry["vcpus"] = *instance.server.vcpus;
-        if (instance.server.memory_gib) entry["memory_gib"] = *instance.server.memory_gib;
-        if (instance.price_per_hour) entry["price_per_hour"] = *instance.price_per_hour;
-        if (instance.cost) entry["cost"] = *instance.cost;
-        instances.push_back(std::move(entry));
-      }
-    }
-    platforms.push_back(std::move(item));
-  }
-  json["explanation"] = {
-      {"text", why_line(report)}, {"groups", groups_as_json(report)}, {"features", features_as_json(report)}};
-  Json& warnings = json["warnings"] = Json::array();
-  for (const ProfileWarning& warning : report.warnings) {
-    warnings.push_back({{"code", warning.code}, {"message", warning.message}, {"advice", warning.advice}});
-  }
-  json["notes"] = report.notes;
-  return json;
 }
 
 std::string to_text(const ForecastReport& report, bool explain) {

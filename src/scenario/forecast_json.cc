@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/json.h"
+#include "scenario/forecast.h"
+
+namespace perfcast {
+namespace {
+
+Json features_as_json(const ForecastReport& report) {
+  Json items = Json::array();
+  for (const FeatureStanding& feature : report.features) {
+    Json item;
+    item["feature"] = feature.feature;
+    item["group"] = feature.group;
+    item["text"] = feature.text;
+    item["percentile"] = feature.percentile;
+    item["deviations"] = feature.deviations;
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
+Json groups_as_json(const ForecastReport& report) {
+  Json items = Json::array();
+  for (const GroupEffect& group : report.attribution.groups) {
+    Json item;
+    item["group"] = group.group;
+    item["text"] = describe_group(group.group);
+    item["share"] = group.share;
+    Json& effects = item["effect_ratio"] = Json::object();
+    for (const PlatformRow& row : report.rows) {
+      const auto found = std::find(report.forecast_ids.begin(), report.forecast_ids.end(), row.platform.id);
+      effects[row.platform.id] = std::exp(group.log(found - report.forecast_ids.begin()));
+    }
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
+}  // namespace
+
+Json to_json(const ForecastReport& report) {
+  Json json;
+  json["schema"] = kForecastSchema;
+  json["program"] = report.program;
+  json["bundle"] = report.bundle;
+  json["model"] = report.model;
+  json["reference"] = report.reference;
+  json["in_distribution"] = report.in_distribution;
+  Json& nearest = json["nearest"] = Json::array();
+  for (const Neighbour& neighbour : report.nearest) nearest.push_back(neighbour.program);
+  json["host_platform"] = report.host_platform ? Json(report.host_platform->id) : Json();
+  Json host;
+  host["cpu_model"] = report.host_cpu;
+  if (report.host) {
+    host["match"] = to_string(report.host->certainty);
+    host["how"] = report.host->how;
+  }
+  if (report.host_time_s) host["time_s"] = *report.host_time_s;
+  json["host"] = std::move(host);
+  if (!report.time_basis.empty()) json["time_basis"] = report.time_basis;
+  Json& platforms = json["platforms"] = Json::array();
+  for (const PlatformRow& row : report.rows) {
+    Json item;
+    item["id"] = row.platform.id;
+    item["name"] = row.platform.name;
+    item["vendor"] = row.platform.vendor;
+    item["arch"] = row.platform.arch;
+    item["rpv"] = row.rpv;
+    item["lower"] = row.lower;
+    item["upper"] = row.upper;
+    if (row.time_s) {
+      item["time_s"] = *row.time_s;
+      item["time_lower_s"] = *row.time_lower_s;
+      item["time_upper_s"] = *row.time_upper_s;
+    }
+    if (row.is_measured) item["measured"] = true;
+    if (row.cost) item["cost"] = *row.cost;
+    if (!row.instances.empty()) {
+      Json& instances = item["instances"] = Json::array();
+      for (const InstanceRow& instance : row.instances) {
+        Json entry;
+        entry["vendor"] = instance.server.vendor;
+        entry["server"] = instance.server.name;
+        if (instance.server.vcpus) entry["vcpus"] = *instance.server.vcpus;
+        if (instance.server.memory_gib) entry["memory_gib"] = *instance.server.memory_gib;
+        if (instance.price_per_hour) entry["price_per_hour"] = *instance.price_per_hour;
+        if (instance.cost) entry["cost"] = *instance.cost;
+        instances.push_back(std::move(entry));
+      }
+    }
+    platforms.push_back(std::move(item));
+  }
+  if (report.unmatched_prices) {
+    Json& unmatched = json["unmatched_prices"] = Json::array();
+    for (const Price& price : *report.unmatched_prices) {
+      unmatched.push_back({{"vendor", price.vendor}, {"server", price.server}, {"where", price.where}});
+    }
+  }
+  json["explanation"] = {
+      {"text", why_line(report)}, {"groups", groups_as_json(report)}, {"features", features_as_json(report)}};
+  Json& warnings = json["warnings"] = Json::array();
+  for (const ProfileWarning& warning : report.warnings) {
+    warnings.push_back({{"code", warning.code}, {"message", warning.message}, {"advice", warning.advice}});
+  }
+  json["notes"] = report.notes;
+  return json;
+}
+
+}  // namespace perfcast
