@@ -63,7 +63,7 @@ Result<ProgramMix> mix_from_corpus(const CommonOptions& common, const CorpusMixO
   evaluation.progress = [&progress](const std::string& text) { progress.show("forecasts: " + text); };
   const auto evaluated = evaluate(table, evaluation);
   if (!evaluated) return evaluated.error();
-  const auto& models = evaluated->figures.models;
+  const auto& models = evaluated->first_seed.models;
   const auto model = std::find_if(models.begin(), models.end(), [&](const auto& m) { return m.name == options.model; });
   if (model == models.end()) {
     return usage_error("unknown-model", "no forecasts by '" + printable(options.model) + "'", "--model",

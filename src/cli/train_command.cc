@@ -92,7 +92,7 @@ Result<Json> scores_for_card(const TrainArguments& arguments, const LoadedTable&
   options.seed = common.seed;
   options.threads = common.threads;
   options.intervals = false;
-  options.settings = arguments.settings;
+  options.settings = std::make_shared<const Json>(arguments.settings);
   options.checkpoint = checkpoint;
   options.progress = [&progress](const std::string& text) { progress.show(text); };
   const auto evaluation = evaluate(loaded.table, options);

@@ -1,9 +1,9 @@
 #include "evaluate/fold_forecast.h"
 
 #include <cmath>
-#include <limits>
 #include <memory>
 
+#include "base/unknown.h"
 #include "evaluate/platform_transfer.h"
 #include "model/bundle/train_bundle.h"
 #include "model/fit/fit_checkpoint.h"
@@ -13,8 +13,6 @@
 namespace perfcast {
 namespace {
 
-constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
-
 // [P x platforms.size()] log times relative to each row's mean over `platforms`; NaN: not measured.
 Eigen::MatrixXd relative_times(const TrainingTable& table, const std::vector<size_t>& platforms) {
   Eigen::MatrixXd times(static_cast<int64_t>(table.programs.size()), static_cast<int64_t>(platforms.size()));
@@ -23,7 +21,7 @@ Eigen::MatrixXd relative_times(const TrainingTable& table, const std::vector<siz
     int64_t present = 0;
     for (int64_t j = 0; j < times.cols(); ++j) {
       const auto& time = table.at(static_cast<size_t>(i), platforms[static_cast<size_t>(j)]);
-      times(i, j) = time ? time->log_time : kAbsent;
+      times(i, j) = time ? time->log_time : kUnknown;
       sum += time ? time->log_time : 0;
       present += time ? 1 : 0;
     }
@@ -34,7 +32,7 @@ Eigen::MatrixXd relative_times(const TrainingTable& table, const std::vector<siz
 
 Eigen::MatrixXd absent_like(const TrainingTable& table) {
   return Eigen::MatrixXd::Constant(static_cast<int64_t>(table.programs.size()),
-                                   static_cast<int64_t>(table.platforms.size()), kAbsent);
+                                   static_cast<int64_t>(table.platforms.size()), kUnknown);
 }
 
 }  // namespace
@@ -43,7 +41,7 @@ Result<FoldForecast> forecast_programs(const TrainingTable& training, const std:
                                        const FoldOptions& options, const std::vector<const Profile*>& profiles,
                                        const std::vector<std::vector<Measurement>>& measured) {
   const auto rows = static_cast<int64_t>(profiles.size()), columns = static_cast<int64_t>(training.platforms.size());
-  const Eigen::MatrixXd absent = Eigen::MatrixXd::Constant(rows, columns, kAbsent);
+  const Eigen::MatrixXd absent = Eigen::MatrixXd::Constant(rows, columns, kUnknown);
   if (!options.intervals) {
     if (const auto kept = kept_forecasts(options.fit, rows, columns)) return FoldForecast{*kept, absent, absent};
     auto predictor = make_predictor(model, options.fit.settings);

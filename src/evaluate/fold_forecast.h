@@ -1,7 +1,7 @@
 #pragma once
 // What one fold's model says about programs it was not fitted on.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <string>
 #include <vector>
 

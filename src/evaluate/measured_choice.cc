@@ -1,5 +1,6 @@
 #include "evaluate/measured_choice.h"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>

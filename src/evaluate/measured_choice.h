@@ -1,7 +1,7 @@
 #pragma once
 // Which few platforms tell most about all the others, once a program was measured there.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cstdint>
 #include <vector>
 

@@ -1,21 +1,17 @@
 #include "evaluate/noise_floor.h"
 
 #include <cmath>
-#include <limits>
+
+#include "base/unknown.h"
 
 namespace perfcast {
-namespace {
-
-constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
 
 Eigen::MatrixXd log_times(const TrainingTable& table) {
   Eigen::MatrixXd result(static_cast<int64_t>(table.programs.size()), static_cast<int64_t>(table.platforms.size()));
   for (size_t i = 0; i < table.programs.size(); ++i) {
     for (size_t j = 0; j < table.platforms.size(); ++j) {
       const auto& time = table.at(i, j);
-      result(static_cast<int64_t>(i), static_cast<int64_t>(j)) = time ? time->log_time : kAbsent;
+      result(static_cast<int64_t>(i), static_cast<int64_t>(j)) = time ? time->log_time : kUnknown;
     }
   }
   return result;
@@ -31,8 +27,8 @@ ScoreInput noise_floor(const TrainingTable& table, int64_t reference) {
       const auto& time = table.at(i, j);
       const auto row = static_cast<int64_t>(i), column = static_cast<int64_t>(j);
       const bool halves = time && time->servers >= 2 && std::isfinite(time->half_a) && std::isfinite(time->half_b);
-      input.truth(row, column) = halves ? time->half_a : kAbsent;
-      input.predicted(row, column) = halves ? time->half_b : kAbsent;
+      input.truth(row, column) = halves ? time->half_a : kUnknown;
+      input.predicted(row, column) = halves ? time->half_b : kUnknown;
     }
   }
   relative_to(reference, input);

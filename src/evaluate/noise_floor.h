@@ -1,7 +1,7 @@
 #pragma once
 // Measured times as scores take them, and how far measurements agree with themselves.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cstdint>
 
 #include "corpus/corpus.h"

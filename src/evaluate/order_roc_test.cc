@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <random>
 
+#include "base/unknown.h"
 #include "evaluate/testing/score_inputs.h"
 
 namespace perfcast {
@@ -15,8 +15,6 @@ namespace {
 using testing::IsEmpty;
 using testing::Optional;
 using testing::SizeIs;
-
-constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 
 MATCHER_P(Near, value, "") { return std::abs(arg - value) < 1e-12; }
 
@@ -100,7 +98,7 @@ TEST(Roc, OfAnyScoresRisesFromZeroToOneAndHasTheMannWhitneyArea) {
 TEST(OrderSamples, ScoreIsTheSmallestStepAlongTheVotedOrder) {
   const auto vote = votes(logs({{4, 2, 1}, {8, 2, 1}}), 3);  // the last platform is the fastest
   const auto samples = order_samples(
-      input_of(logs({{4, 2, 1}, {1, 2, 4}, {4, 2, kAbsent}}), logs({{8, 2, 1}, {4, 3, 1}, {4, 2, 1}})), vote);
+      input_of(logs({{4, 2, 1}, {1, 2, 4}, {4, 2, kUnknown}}), logs({{8, 2, 1}, {4, 3, 1}, {4, 2, 1}})), vote);
   ASSERT_THAT(samples, SizeIs(2));  // the third row was not measured everywhere
   EXPECT_TRUE(samples[0].positive);
   EXPECT_NEAR(samples[0].score, std::log(2), 1e-12);
@@ -111,8 +109,8 @@ TEST(OrderSamples, ScoreIsTheSmallestStepAlongTheVotedOrder) {
 TEST(OrderSamples, SkipTheReferenceAndRowsWithoutAVote) {
   MajorityVotes some = votes(logs({{1, 2, 4}}), 2);
   some[1] = nullptr;
-  const auto samples =
-      order_samples(input_of(logs({{kAbsent, 2, 4}, {kAbsent, 2, 4}}), logs({{kAbsent, 4, 2}, {kAbsent, 2, 4}})), some);
+  const auto samples = order_samples(
+      input_of(logs({{kUnknown, 2, 4}, {kUnknown, 2, 4}}), logs({{kUnknown, 4, 2}, {kUnknown, 2, 4}})), some);
   ASSERT_THAT(samples, SizeIs(1));
   EXPECT_TRUE(samples[0].positive);
   EXPECT_NEAR(samples[0].score, std::log(0.5), 1e-12);
@@ -148,7 +146,7 @@ TEST(OrderScores, OfAPerfectForecastAreOne) {
 
 TEST(OrderScores, WithoutAWholeMajorityOrderAreOfPairsAlone) {
   // No training row is complete, so there is no order; its pairs still have a majority.
-  const auto vote = votes(logs({{1, 2, kAbsent}, {kAbsent, 2, 4}, {1, kAbsent, 4}}), 2);
+  const auto vote = votes(logs({{1, 2, kUnknown}, {kUnknown, 2, 4}, {1, kUnknown, 4}}), 2);
   const OrderScores scores = order_scores(input_of(logs({{1, 2, 4}, {4, 2, 1}}), logs({{1, 2, 4}, {4, 2, 1}})), vote);
   EXPECT_EQ(scores.order_auc, std::nullopt);
   EXPECT_EQ(scores.order_specificity, std::nullopt);

@@ -15,24 +15,6 @@ namespace {
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// Student's 0.975 quantile by its expansion in 1 / freedom (Abramowitz & Stegun 26.7.5): 0.001 off at 5 degrees.
-double student_quantile(double freedom) {
-  constexpr double z = 1.959963984540054;
-  const double z2 = z * z;
-  const double terms[] = {z * (z2 + 1) / 4, z * ((5 * z2 + 16) * z2 + 3) / 96,
-                          z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384,
-                          z * ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / 92160};
-  double quantile = z, power = 1;
-  for (const double term : terms) quantile += term / (power *= freedom);
-  return quantile;
-}
-
-// The share of resamples to leave out on either side of a 95% interval from n units.
-double tail_share(int64_t units) {
-  const auto n = static_cast<double>(units);
-  return 0.5 * std::erfc(std::sqrt(n / (n - 1)) * student_quantile(n - 1) / std::sqrt(2.0));
-}
-
 // What the split leaves out as a whole: a unit for each row, or for each column.
 struct Units {
   std::vector<int64_t> of_row, of_column;  // one of them is empty
@@ -112,6 +94,11 @@ class PairedSamples {
 
 }  // namespace
 
+double bootstrap_tail_share(int64_t units) {
+  const auto n = static_cast<double>(units);
+  return 0.5 * std::erfc(std::sqrt(n / (n - 1)) * student_quantile(0.975, n - 1) / std::sqrt(2.0));
+}
+
 std::vector<MeanDifference> bootstrap_mean_difference(const Eigen::MatrixXd& sums, const Eigen::MatrixXd& counts,
                                                       uint64_t seed, int64_t resamples) {
   const Eigen::Index columns = sums.cols();
@@ -145,7 +132,7 @@ std::vector<MeanDifference> bootstrap_mean_difference(const Eigen::MatrixXd& sum
     difference.difference = total(c) / total(columns + c);
     const std::vector<double>& of_column = means[static_cast<size_t>(c)];
     if (difference.units < kFewestUnits || of_column.empty()) continue;
-    const double tail = tail_share(difference.units);
+    const double tail = bootstrap_tail_share(difference.units);
     difference.lower = quantile(of_column, tail);
     difference.upper = quantile(of_column, 1 - tail);
   }

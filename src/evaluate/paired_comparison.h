@@ -12,7 +12,7 @@
 // does: Phi(-sqrt(n / (n - 1)) t) instead of 0.025, with t Student's 0.975 quantile at n - 1 degrees of freedom.
 // Intervals hold one by one, not for all comparisons of an evaluation together.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -46,6 +46,9 @@ struct MeanDifference {
   int64_t units = 0;
   bool significant() const { return lower && upper && (*lower > 0 || *upper < 0); }
 };
+
+// The share of resamples to leave out on either side of a 95% interval from `units` units, two or more.
+double bootstrap_tail_share(int64_t units);
 
 // Of each column by itself; all columns share their draws. Rows are units. `sums`: of the differences of a unit's
 // samples; `counts`: how many samples (a weight, so fractions are fine), 0 where it has none. Columns without any

@@ -4,17 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <set>
 
 #include "base/random.h"
+#include "base/unknown.h"
 
 namespace perfcast {
 namespace {
 
 using testing::IsEmpty;
-
-constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 
 Eigen::MatrixXd column(std::initializer_list<double> values) {
   Eigen::MatrixXd result(static_cast<Eigen::Index>(values.size()), 1);
@@ -45,6 +43,21 @@ TEST(BootstrapMeanDifference, OfFewUnitsHasNoInterval) {
   EXPECT_FALSE(difference_of(column({1, 1, 1, 1, 1, -1}), six).significant());
   EXPECT_EQ(difference_of(column({0, 0}), column({0, 0})).units, 0);
   EXPECT_THAT(bootstrap_mean_difference(Eigen::MatrixXd(3, 0), Eigen::MatrixXd(3, 0), 1), IsEmpty());
+}
+
+TEST(BootstrapMeanDifference, TailsAreWidenedByStudentsQuantile) {
+  // Phi(-sqrt(n / (n - 1)) t) with t of tables at n - 1 = 1, 2, 5 degrees of freedom.
+  const struct {
+    int64_t units;
+    double quantile;
+  } known[] = {{2, 12.706204736}, {3, 4.3026527297}, {6, 2.5705818356}};
+  for (const auto& [units, quantile] : known) {
+    const double n = static_cast<double>(units);
+    const double tail = 0.5 * std::erfc(std::sqrt(n / (n - 1)) * quantile / std::sqrt(2.0));
+    EXPECT_NEAR(bootstrap_tail_share(units) / tail, 1, 1e-6) << units;
+  }
+  EXPECT_NEAR(bootstrap_tail_share(6), 0.002432, 1e-5);
+  EXPECT_NEAR(bootstrap_tail_share(1000000), 0.025, 1e-6);
 }
 
 TEST(BootstrapMeanDifference, UnitsWithoutASampleChangeNothing) {
@@ -176,7 +189,7 @@ TEST(CompareModels, OfThreePlatformsByHand) {
   ScoreInput a, b;
   a.truth = b.truth = Eigen::RowVector3d(0, 1, 1.01);  // the last two are within 5%: no pair
   a.predicted = Eigen::RowVector3d(0, 0, 2);           // off by 0, 1, .99; (0,1) undecided, (0,2) right
-  b.predicted = Eigen::RowVector3d(0.5, kAbsent, 0);   // off by .5, -, 1.01; (0,2) wrong
+  b.predicted = Eigen::RowVector3d(0.5, kUnknown, 0);  // off by .5, -, 1.01; (0,2) wrong
   const auto comparisons = compare_models(table, Split::kProgram, {{"a", 1, {a}}, {"b", 2, {b}}}, 1);
   EXPECT_NEAR(find(comparisons, "g", "mae_log").difference, (0 + 0.99 - 0.5 - 1.01) / 2, 1e-12);
   EXPECT_NEAR(find(comparisons, "g", "pair_order").difference, 1, 1e-12);

@@ -9,13 +9,13 @@
 #include <string>
 
 #include "base/statistics.h"
+#include "base/unknown.h"
 #include "model/forecast/conformal.h"
 
 namespace perfcast {
 namespace {
 
 constexpr double kCoverage = 0.9;
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 void add_indicator(std::vector<std::vector<double>>& columns, const std::vector<Platform>& platforms,
                    const std::set<std::string>& values,

@@ -2,7 +2,8 @@
 // What a platform's facts say about times on it, learned from platforms with runs: for the split by platform, where a
 // program's times elsewhere are known and the platform's own are not.
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
 #include <vector>
 
 #include "corpus/corpus.h"

@@ -22,12 +22,12 @@ double log_time(const Platform& platform, double slope) {
   return -slope * std::log(platform.facts.at("max_hz") / 3e9) + (platform.vendor == "AMD" ? 0.7 : 0);
 }
 
-struct World {
+struct PlatformWorld {
   std::vector<Platform> platforms;
   std::vector<size_t> known;
   Eigen::MatrixXd columns;  // 4 programs x known, centred
 
-  World() {
+  PlatformWorld() {
     for (int i = 0; i < 12; ++i) platforms.push_back(platform("i" + std::to_string(i), "Intel", 2e9 + 2e8 * i));
     for (int i = 0; i < 12; ++i) platforms.push_back(platform("a" + std::to_string(i), "AMD", 2e9 + 2e8 * i));
     for (size_t i = 0; i < platforms.size(); ++i) {
@@ -53,7 +53,7 @@ TEST(PlatformFeatures, LeaveOutWhatDoesNotVaryAndFillWhatIsNotStated) {
 }
 
 TEST(PlatformTransfer, PredictsAPlatformBetweenItsNeighbours) {
-  const World world;
+  const PlatformWorld world;
   const PlatformTransfer transfer(platform_features(world.platforms, world.known), world.known, world.columns,
                                   world.columns);
   const Eigen::VectorXd predicted = world.columns * transfer.weights(5);
@@ -66,7 +66,7 @@ TEST(PlatformTransfer, PredictsAPlatformBetweenItsNeighbours) {
 }
 
 TEST(NearestByFacts, HasTheNearestFacts) {
-  const World world;
+  const PlatformWorld world;
   const size_t nearest = world.known[nearest_by_facts(platform_features(world.platforms, world.known), world.known, 5)];
   EXPECT_TRUE(nearest == 4 || nearest == 6) << nearest;
 }

@@ -8,19 +8,18 @@
 #include <set>
 
 #include "base/statistics.h"
+#include "base/unknown.h"
 
 namespace perfcast {
 namespace {
 
-constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
-
-struct Entry {
+struct LogEntry {
   int64_t row, column;
   double truth, predicted;
 };
 
-std::vector<Entry> entries_of(const ScoreInput& input) {
-  std::vector<Entry> entries;
+std::vector<LogEntry> log_entries_of(const ScoreInput& input) {
+  std::vector<LogEntry> entries;
   for (int64_t row = 0; row < input.truth.rows(); ++row) {
     for (int64_t column = 0; column < input.truth.cols(); ++column) {
       const double truth = input.truth(row, column), predicted = input.predicted(row, column);
@@ -36,12 +35,12 @@ std::optional<double> determination(double squared_error, double squared_spread)
   return 1 - squared_error / squared_spread;
 }
 
-void score_values(const std::vector<Entry>& entries, int64_t columns, Scores& scores) {
+void score_values(const std::vector<LogEntry>& entries, int64_t columns, Scores& scores) {
   double sum = 0, squared_error = 0, absolute_error = 0;
   std::vector<double> column_sum(columns, 0);
   std::vector<int64_t> column_count(columns, 0);
   std::vector<double> errors;
-  for (const Entry& entry : entries) {
+  for (const LogEntry& entry : entries) {
     sum += entry.truth;
     column_sum[entry.column] += entry.truth;
     ++column_count[entry.column];
@@ -52,7 +51,7 @@ void score_values(const std::vector<Entry>& entries, int64_t columns, Scores& sc
   const auto samples = static_cast<double>(entries.size());
   const double center = sum / samples;
   double squares = 0, platform_squares = 0;
-  for (const Entry& entry : entries) {
+  for (const LogEntry& entry : entries) {
     const double of_column = entry.truth - column_sum[entry.column] / static_cast<double>(column_count[entry.column]);
     squares += (entry.truth - center) * (entry.truth - center);
     platform_squares += of_column * of_column;
@@ -67,7 +66,7 @@ void score_values(const std::vector<Entry>& entries, int64_t columns, Scores& sc
 
 // One row's entries at a time: `visit(first, end)`.
 template <typename Visit>
-void for_each_row(const std::vector<Entry>& entries, const Visit& visit) {
+void for_each_row(const std::vector<LogEntry>& entries, const Visit& visit) {
   for (size_t first = 0; first < entries.size();) {
     size_t end = first;
     while (end < entries.size() && entries[end].row == entries[first].row) ++end;
@@ -77,17 +76,17 @@ void for_each_row(const std::vector<Entry>& entries, const Visit& visit) {
 }
 
 // The paper's R2, and the errors it is made of: linear times relative to the fastest platform, on either side.
-void score_linear(const std::vector<Entry>& entries, Scores& scores) {
+void score_linear(const std::vector<LogEntry>& entries, Scores& scores) {
   std::vector<double> truths;
   double squared_error = 0, absolute_error = 0;
-  for_each_row(entries, [&](const Entry* first, const Entry* end) {
+  for_each_row(entries, [&](const LogEntry* first, const LogEntry* end) {
     if (end - first < 2) return;
     double best = first->truth, best_predicted = first->predicted;
-    for (const Entry* entry = first; entry != end; ++entry) {
+    for (const LogEntry* entry = first; entry != end; ++entry) {
       best = std::min(best, entry->truth);
       best_predicted = std::min(best_predicted, entry->predicted);
     }
-    for (const Entry* entry = first; entry != end; ++entry) {
+    for (const LogEntry* entry = first; entry != end; ++entry) {
       const double truth = std::exp(entry->truth - best), predicted = std::exp(entry->predicted - best_predicted);
       truths.push_back(truth);
       squared_error += (predicted - truth) * (predicted - truth);
@@ -146,9 +145,9 @@ std::vector<int64_t> complete_sizes(const ScoreInput& input) {
 int sign(double value) { return (value > 0) - (value < 0); }
 
 // Absent: the measured times all tie. 0: the forecasts do.
-std::optional<double> tau_of_row(const Entry* first, const Entry* end) {
+std::optional<double> tau_of_row(const LogEntry* first, const LogEntry* end) {
   std::vector<double> truth, predicted;
-  for (const Entry* entry = first; entry != end; ++entry) {
+  for (const LogEntry* entry = first; entry != end; ++entry) {
     truth.push_back(entry->truth);
     predicted.push_back(entry->predicted);
   }
@@ -158,15 +157,15 @@ std::optional<double> tau_of_row(const Entry* first, const Entry* end) {
   return std::isnan(tau) ? 0 : tau;
 }
 
-void score_order(const ScoreInput& input, const std::vector<Entry>& entries, Scores& scores) {
+void score_order(const ScoreInput& input, const std::vector<LogEntry>& entries, Scores& scores) {
   static const double kApart = std::log(kPairApartRatio);
   const std::vector<int64_t> complete = complete_sizes(input);
   OrderCounts counts;
-  for_each_row(entries, [&](const Entry* first, const Entry* end) {
+  for_each_row(entries, [&](const LogEntry* first, const LogEntry* end) {
     if (end - first < 2) return;
     bool same_order = true;
-    for (const Entry* a = first; a != end; ++a) {
-      for (const Entry* b = a + 1; b != end; ++b) {
+    for (const LogEntry* a = first; a != end; ++a) {
+      for (const LogEntry* b = a + 1; b != end; ++b) {
         const int truth = sign(a->truth - b->truth), predicted = sign(a->predicted - b->predicted);
         if (std::abs(a->truth - b->truth) > kApart) counts.add_pair(predicted, truth);
         if (truth != 0 && predicted != truth) same_order = false;
@@ -177,22 +176,22 @@ void score_order(const ScoreInput& input, const std::vector<Entry>& entries, Sco
       if (same_order) ++counts.whole_right;
     }
     if (const auto tau = tau_of_row(first, end)) counts.add_tau(*tau);
-    const auto by_prediction = [](const Entry& a, const Entry& b) { return a.predicted < b.predicted; };
-    const auto by_truth = [](const Entry& a, const Entry& b) { return a.truth < b.truth; };
+    const auto by_prediction = [](const LogEntry& a, const LogEntry& b) { return a.predicted < b.predicted; };
+    const auto by_truth = [](const LogEntry& a, const LogEntry& b) { return a.truth < b.truth; };
     counts.add_choice(std::min_element(first, end, by_prediction)->truth,
                       std::min_element(first, end, by_truth)->truth);
   });
   counts.write(scores);
 }
 
-void score_coverage(const ScoreInput& input, const std::vector<Entry>& entries, Scores& scores) {
+void score_coverage(const ScoreInput& input, const std::vector<LogEntry>& entries, Scores& scores) {
   if (input.lower.size() == 0 || input.upper.size() == 0) return;
   struct Share {
     int64_t inside = 0, total = 0;
   };
   std::map<std::string, Share> by_family;
   Share all;
-  for (const Entry& entry : entries) {
+  for (const LogEntry& entry : entries) {
     const double lower = input.lower(entry.row, entry.column), upper = input.upper(entry.row, entry.column);
     if (std::isnan(lower) || std::isnan(upper)) continue;
     const bool inside = lower <= entry.truth && entry.truth <= upper;
@@ -212,10 +211,10 @@ void score_coverage(const ScoreInput& input, const std::vector<Entry>& entries, 
   scores.coverage_90_upper = high;
 }
 
-void count(const std::vector<Entry>& entries, const std::vector<std::string>& families, Scores& scores) {
+void count(const std::vector<LogEntry>& entries, const std::vector<std::string>& families, Scores& scores) {
   std::set<int64_t> rows;
   std::set<std::string> names;
-  for (const Entry& entry : entries) {
+  for (const LogEntry& entry : entries) {
     if (rows.insert(entry.row).second) names.insert(families[entry.row]);
   }
   scores.n = static_cast<int64_t>(entries.size());
@@ -235,7 +234,7 @@ int64_t columns_in_use(const Eigen::MatrixXd& truth) {
 
 Scores score(const ScoreInput& input) {
   Scores scores;
-  const std::vector<Entry> entries = entries_of(input);
+  const std::vector<LogEntry> entries = log_entries_of(input);
   if (entries.empty()) return scores;
   count(entries, input.families, scores);
   score_values(entries, input.truth.cols(), scores);
@@ -250,7 +249,7 @@ void relative_to(int64_t reference, ScoreInput& input) {
     if (values.size() > 0) values.row(row).array() -= by;
   };
   for (int64_t row = 0; row < input.truth.rows(); ++row) {
-    double truth = kAbsent, predicted = kAbsent;
+    double truth = kUnknown, predicted = kUnknown;
     if (reference >= 0) {
       truth = input.truth(row, reference);
       predicted = input.predicted(row, reference);
@@ -273,8 +272,8 @@ void relative_to(int64_t reference, ScoreInput& input) {
     shift(input.lower, row, predicted);
     shift(input.upper, row, predicted);
     if (reference >= 0) {
-      input.truth(row, reference) = kAbsent;
-      input.predicted(row, reference) = kAbsent;
+      input.truth(row, reference) = kUnknown;
+      input.predicted(row, reference) = kUnknown;
     }
   }
 }
@@ -330,20 +329,20 @@ Scores score_majority(const ScoreInput& input, const std::vector<const MajorityV
   const Eigen::MatrixXd& truth = input.truth;
   ScoreInput all = input;
   all.predicted = truth;  // only to list the entries
-  const std::vector<Entry> entries = entries_of(all);
+  const std::vector<LogEntry> entries = log_entries_of(all);
   const std::vector<int64_t> complete = complete_sizes(input);
   Scores scores;
   count(entries, input.families, scores);
   OrderCounts counts;
-  for_each_row(entries, [&](const Entry* first, const Entry* end) {
+  for_each_row(entries, [&](const LogEntry* first, const LogEntry* end) {
     const MajorityVote& vote = *votes[first->row];
     if (end - first < 2) return;
     const auto row = truth.row(first->row);
     double best = first->truth;
     double concordance = 0, decided = 0, apart = 0;  // tau-b: pairs that tie on neither, on either side
-    for (const Entry* a = first; a != end; ++a) {
+    for (const LogEntry* a = first; a != end; ++a) {
       best = std::min(best, a->truth);
-      for (const Entry* b = a + 1; b != end; ++b) {
+      for (const LogEntry* b = a + 1; b != end; ++b) {
         const int voted = vote.pair(a->column, b->column), measured = sign(a->truth - b->truth);
         if (std::abs(a->truth - b->truth) > kApart) counts.add_pair(voted, measured);
         concordance += voted * measured;

@@ -1,7 +1,7 @@
 #pragma once
 // Scores as DESIGN defines them, from log relative times. Pure arithmetic: no model, no corpus, no I/O.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cstdint>
 #include <optional>
 #include <span>

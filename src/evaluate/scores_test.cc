@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "base/statistics.h"
+#include "base/unknown.h"
 #include "evaluate/testing/score_inputs.h"
 
 namespace perfcast {
@@ -15,8 +15,6 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Optional;
-
-constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 
 MATCHER_P(Near, value, "") { return std::abs(arg - value) < 1e-12; }
 
@@ -49,7 +47,7 @@ TEST(Scores, LinearErrorsAreRelativeToTheFastestPlatformOnEitherSide) {
 }
 
 TEST(Scores, ALonePlatformHasLogErrorsAndNoLinearOnes) {
-  const Scores scores = score(input_of(logs({{2, kAbsent}}), logs({{1, 3}})));
+  const Scores scores = score(input_of(logs({{2, kUnknown}}), logs({{1, 3}})));
   EXPECT_THAT(scores.mae_log, Optional(Near(std::log(2))));
   EXPECT_EQ(scores.mae, std::nullopt);
   EXPECT_EQ(scores.mse, std::nullopt);
@@ -66,7 +64,7 @@ TEST(Scores, KendallTauIsTheMeanOverRows) {
   EXPECT_EQ(tau(logs({{2, 2, 2}}), logs({{1, 2, 3}})), std::nullopt);
   // No order found is no order right: the mean of 1 and 0.
   EXPECT_THAT(tau(logs({{1, 2, 4}, {1, 2, 4}}), logs({{1, 2, 3}, {5, 5, 5}})), Optional(Near(0.5)));
-  EXPECT_THAT(tau(logs({{1, kAbsent, 4}}), logs({{1, 9, 4}})), Optional(Near(1.0)));
+  EXPECT_THAT(tau(logs({{1, kUnknown, 4}}), logs({{1, 9, 4}})), Optional(Near(1.0)));
 }
 
 TEST(Scores, CountRowsSeparatelyForOrderAndTogetherForValues) {
@@ -87,7 +85,7 @@ TEST(Scores, OfPlatformMeansExplainNothingAboutThem) {
 }
 
 TEST(Scores, TakeAMissingEntryAsNoSample) {
-  const Scores scores = score(input_of(logs({{1, kAbsent, 4}, {1, 2, 4}}), logs({{1, 9, 4}, {1, 2, 2}})));
+  const Scores scores = score(input_of(logs({{1, kUnknown, 4}, {1, 2, 4}}), logs({{1, 9, 4}, {1, 2, 2}})));
   EXPECT_EQ(scores.n, 5);
   EXPECT_THAT(scores.mape, Optional(Near(0.1)));
   // Only the second row is measured on all platforms; its tie in the prediction is not the measured order.
@@ -118,14 +116,14 @@ TEST(Scores, CoverageCountsEntriesAndItsIntervalFamilies) {
 }
 
 TEST(Scores, ARowIsCompleteWithoutWhatItWasGiven) {
-  ScoreInput input = input_of(logs({{1, 2, kAbsent}, {kAbsent, 2, 4}}), logs({{1, 2, 4}, {1, 4, 2}}));
+  ScoreInput input = input_of(logs({{1, 2, kUnknown}, {kUnknown, 2, 4}}), logs({{1, 2, 4}, {1, 4, 2}}));
   EXPECT_EQ(score(input).sos, std::nullopt);  // no row has all three
   input.complete = {2, 2};                    // each was given another platform
   EXPECT_THAT(score(input).sos, Optional(0.5));
 }
 
 TEST(Scores, OfNothingAreAbsent) {
-  const Scores scores = score(input_of(logs({{kAbsent, 2}}), logs({{1, kAbsent}})));
+  const Scores scores = score(input_of(logs({{kUnknown, 2}}), logs({{1, kUnknown}})));
   EXPECT_EQ(scores.n, 0);
   EXPECT_EQ(scores.mape, std::nullopt);
   EXPECT_EQ(scores.r2_log, std::nullopt);
@@ -172,7 +170,7 @@ TEST(Scores, EveryScoreHasAName) {
 }
 
 TEST(RelativeTo, TheMeanCentersBothSidesOverTheSameEntries) {
-  ScoreInput input = input_of(logs({{2, 8, kAbsent}}), logs({{1, 4, 1024}}));
+  ScoreInput input = input_of(logs({{2, 8, kUnknown}}), logs({{1, 4, 1024}}));
   input.lower = input.predicted.array() - 1;
   input.upper = input.predicted.array() + 1;
   relative_to(-1, input);
@@ -184,7 +182,7 @@ TEST(RelativeTo, TheMeanCentersBothSidesOverTheSameEntries) {
 }
 
 TEST(RelativeTo, ANamedPlatformIsNoSampleItself) {
-  ScoreInput input = input_of(logs({{2, 8, 4}, {kAbsent, 1, 2}}), logs({{1, 4, 4}, {1, 1, 1}}));
+  ScoreInput input = input_of(logs({{2, 8, 4}, {kUnknown, 1, 2}}), logs({{1, 4, 4}, {1, 1, 1}}));
   relative_to(0, input);
   const Scores scores = score(input);
   EXPECT_EQ(scores.n, 2);  // the second row was not measured on the reference
@@ -195,7 +193,7 @@ TEST(RelativeTo, ANamedPlatformIsNoSampleItself) {
 }
 
 TEST(MajorityVote, HoldsWhatTheTrainingRowsMostOftenShow) {
-  const MajorityVote vote(logs({{1, 2, 3}, {1, 2, 3}, {3, 2, 1}, {kAbsent, 2, 1}}));
+  const MajorityVote vote(logs({{1, 2, 3}, {1, 2, 3}, {3, 2, 1}, {kUnknown, 2, 1}}));
   EXPECT_THAT(vote.order(), ElementsAre(0, 1, 2));
   EXPECT_EQ(vote.pair(0, 1), -1);
   EXPECT_EQ(vote.pair(1, 0), 1);
@@ -204,7 +202,7 @@ TEST(MajorityVote, HoldsWhatTheTrainingRowsMostOftenShow) {
 }
 
 TEST(MajorityVote, WithoutACompleteRowHasNoOrder) {
-  const MajorityVote vote(logs({{1, kAbsent}, {kAbsent, 1}}));
+  const MajorityVote vote(logs({{1, kUnknown}, {kUnknown, 1}}));
   EXPECT_THAT(vote.order(), IsEmpty());
 }
 
@@ -222,7 +220,7 @@ TEST(ScoreMajority, CountsVotesAgainstMeasuredRows) {
 
 TEST(ScoreMajority, LeavesOutTheReferenceColumn) {
   const MajorityVote vote(logs({{1, 2, 4}, {1, 2, 4}}));
-  const Scores scores = score_majority(input_of(logs({{kAbsent, 2, 4}}), {}), {&vote});
+  const Scores scores = score_majority(input_of(logs({{kUnknown, 2, 4}}), {}), {&vote});
   EXPECT_THAT(scores.sos, Optional(1.0));
   EXPECT_EQ(scores.best_share, std::nullopt);
 }

@@ -7,21 +7,11 @@
 
 #include "base/result.h"
 #include "corpus/corpus.h"
-#include "corpus/splits.h"
-#include "evaluate/evaluate.h"
+#include "evaluate/evaluation_options.h"
 #include "evaluate/fold_forecast.h"
+#include "evaluate/repetition.h"
 
 namespace perfcast {
-
-// One repetition's split, the same for all models.
-struct Repetition {
-  uint64_t seed = 0;
-  std::vector<Fold> folds;
-  std::vector<std::vector<int64_t>> measured;  // per fold: columns that count as measured
-};
-
-// "empty-corpus" where there are fewer than two folds.
-Result<std::vector<Repetition>> make_repetitions(const TrainingTable& table, const EvaluationOptions& options);
 
 // [model][repetition]: rows and columns of the whole table, each entry by the fold that left it out; NaN where none
 // did. Runs on options.threads threads; the result does not depend on them. Errors name model and fold.

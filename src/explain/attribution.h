@@ -1,7 +1,7 @@
 #pragma once
 // Why a forecast is as it is: which kinds of counters move it away from the forecast of a typical program.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <string>
 #include <vector>
 

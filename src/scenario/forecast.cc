@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "evaluate/platform_name.h"
@@ -29,16 +29,19 @@ std::string distinct(const std::vector<Platform>& platforms, std::string Platfor
   return join(values, ", ");
 }
 
+bool measured_on(const std::vector<Measurement>& measured, size_t platform) {
+  return std::any_of(measured.begin(), measured.end(), [platform](const Measurement& measurement) {
+    return measurement.platform == static_cast<int64_t>(platform);
+  });
+}
+
 Result<std::vector<Measurement>> measurements_of(const std::vector<Platform>& platforms,
                                                  const ForecastRequest& request) {
   std::vector<Measurement> measured;
   for (const auto& [name, seconds] : request.measured_s) {
     const auto index = find_platform(platforms, name, "measured");
     if (!index) return index.error();
-    const bool again = std::any_of(measured.begin(), measured.end(), [&](const Measurement& measurement) {
-      return measurement.platform == static_cast<int64_t>(*index);
-    });
-    if (again) {
+    if (measured_on(measured, *index)) {
       return usage_error("bad-usage", platforms[*index].name + " is measured twice", "measured",
                          "one time per platform");
     }
@@ -49,12 +52,6 @@ Result<std::vector<Measurement>> measurements_of(const std::vector<Platform>& pl
     measured.push_back({static_cast<int64_t>(*index), std::log(seconds)});
   }
   return measured;
-}
-
-// Whatever the order they were given in: sums over them are the same to the last bit.
-void sort_by_platform(std::vector<Measurement>& measured) {
-  std::sort(measured.begin(), measured.end(),
-            [](const Measurement& a, const Measurement& b) { return a.platform < b.platform; });
 }
 
 // Index of the reference, -1 for the mean.
@@ -80,12 +77,11 @@ Result<int64_t> reference_of(const std::vector<Platform>& platforms, const Forec
 void note_contradiction(const ForecastSeconds& seconds, const Forecast& against_mean,
                         const std::vector<Measurement>& measured, ForecastReport& report) {
   if (!report.host || !report.host_time_s) return;
-  const auto host = static_cast<int64_t>(report.host->platform);
-  const bool stated = std::any_of(measured.begin(), measured.end(),
-                                  [&](const Measurement& measurement) { return measurement.platform == host; });
-  if (stated) return;
+  if (measured_on(measured, report.host->platform)) return;
   report.notes.push_back("seconds come from the measured times, not from the run here");
-  const double ratio = std::exp(seconds.log_of_one + against_mean.log_rpv(host)) / *report.host_time_s;
+  const double ratio =
+      std::exp(seconds.log_of_one + against_mean.log_rpv(static_cast<int64_t>(report.host->platform))) /
+      *report.host_time_s;
   if (ratio < kContradicts && ratio > 1 / kContradicts) return;
   report.notes.push_back(
       fmt::format("the measured times put this host at {:.1f}x of what the run here took: were they "
@@ -152,6 +148,82 @@ void explain(const Bundle& bundle, const Profile& profile, ForecastReport& repor
   if (report.features.size() > kFeaturesKept) report.features.resize(kFeaturesKept);
 }
 
+// What the forecast is conditioned on: the times that were given and, beside them, the run on a host that is surely
+// known.
+Result<std::vector<Measurement>> all_measurements(const std::vector<Platform>& platforms,
+                                                  const ForecastRequest& request, ForecastReport& report) {
+  auto measured = measurements_of(platforms, request);
+  if (!measured || measured->empty()) return measured;
+  const bool sure_of_host = report.host && report.host->certainty != HostMatch::Certainty::kNearest;
+  if (sure_of_host && report.host_time_s && !measured_on(*measured, report.host->platform)) {
+    measured->push_back({static_cast<int64_t>(report.host->platform), std::log(*report.host_time_s)});
+    report.notes.push_back("the run on this host counts as measured too");
+  }
+  // Whatever the order they were given in: sums over them are the same to the last bit.
+  std::sort(measured->begin(), measured->end(),
+            [](const Measurement& a, const Measurement& b) { return a.platform < b.platform; });
+  if (measured->size() == 1) {
+    report.notes.push_back("one measured platform fixes the seconds; from two on, relative times improve as well");
+  }
+  return measured;
+}
+
+void take_host(const Profile& profile, const std::vector<Platform>& platforms, ForecastReport& report) {
+  report.host_cpu = profile.host.cpu_model;
+  report.host = match_host(profile.host, platforms);
+  if (report.host) report.host_platform = platforms[report.host->platform];
+  HostTime time = host_time_of(profile);
+  report.host_time_s = time.seconds;
+  report.time_basis = std::move(time.basis);
+  report.notes = std::move(time.notes);
+}
+
+// The forecast's verdict, with what the profile itself warns of.
+void take_verdict(const Profile& profile, const Forecast& forecast, ForecastReport& report) {
+  report.in_distribution = forecast.in_distribution;
+  report.nearest = forecast.nearest;
+  report.warnings = forecast.warnings;
+  for (const ProfileWarning& warning : profile.warnings) {
+    const bool known = std::any_of(report.warnings.begin(), report.warnings.end(),
+                                   [&](const ProfileWarning& other) { return other.code == warning.code; });
+    if (!known) report.warnings.push_back(warning);
+  }
+}
+
+// All platforms, in the order of the bundle.
+std::vector<PlatformRow> rows_of(const Bundle& bundle, const Forecast& forecast, const ForecastReport& report,
+                                 const std::vector<Measurement>& measured) {
+  std::vector<PlatformRow> rows(bundle.platforms.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto j = static_cast<int64_t>(i);
+    rows[i].platform = bundle.platforms[i];
+    rows[i].rpv = std::exp(forecast.log_rpv(j));
+    rows[i].lower = std::exp(forecast.lower(j));
+    rows[i].upper = std::exp(forecast.upper(j));
+    rows[i].is_host = report.host && report.host->platform == i;
+    rows[i].is_measured = measured_on(measured, i);
+  }
+  return rows;
+}
+
+void add_seconds(const ForecastSeconds& seconds, const Forecast& against_mean, std::vector<PlatformRow>& rows) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto j = static_cast<int64_t>(i);
+    const double log_time = seconds.log_of_one + against_mean.log_rpv(j);
+    rows[i].time_s = std::exp(log_time);
+    rows[i].time_lower_s = std::exp(log_time + seconds.lower(j));
+    rows[i].time_upper_s = std::exp(log_time + seconds.upper(j));
+  }
+}
+
+// Those that were asked for.
+void keep_wanted(const Bundle& bundle, const std::vector<PlatformFilter>& filters, const ForecastRequest& request,
+                 std::vector<PlatformRow>& rows) {
+  std::erase_if(rows, [&](const PlatformRow& row) { return !passes(filters, row.platform, bundle.servers); });
+  std::stable_sort(rows.begin(), rows.end(), [](const PlatformRow& a, const PlatformRow& b) { return a.rpv < b.rpv; });
+  if (request.top > 0 && rows.size() > request.top) rows.resize(request.top);
+}
+
 std::string short_name_of(const Profile& profile) {
   if (!profile.program.empty()) return profile.program;
   return join(profile.command, " ");
@@ -181,85 +253,36 @@ Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Prof
   report.program = short_name_of(profile);
   report.bundle = bundle.card.name;
   report.model = bundle.card.model;
-  report.host_cpu = profile.host.cpu_model;
-  report.host = match_host(profile.host, bundle.platforms);
-  if (report.host) report.host_platform = bundle.platforms[report.host->platform];
+  take_host(profile, bundle.platforms, report);
   const auto reference = reference_of(bundle.platforms, request, report);
   if (!reference) return reference.error();
   report.reference = *reference < 0 ? "mean" : bundle.platforms[static_cast<size_t>(*reference)].id;
   report.reference_name = *reference < 0 ? "the mean over " + std::to_string(bundle.platforms.size()) + " platforms"
                                          : bundle.platforms[static_cast<size_t>(*reference)].name;
-  const HostTime host_time = host_time_of(profile);
-  report.host_time_s = host_time.seconds;
-  report.time_basis = host_time.basis;
-  report.notes = host_time.notes;
-
-  auto measured = measurements_of(bundle.platforms, request);
+  const auto measured = all_measurements(bundle.platforms, request, report);
   if (!measured) return measured.error();
-  const bool sure_of_host = report.host && report.host->certainty != HostMatch::Certainty::kNearest;
-  if (!measured->empty() && sure_of_host && report.host_time_s) {
-    const auto host = static_cast<int64_t>(report.host->platform);
-    const bool stated = std::any_of(measured->begin(), measured->end(),
-                                    [&](const Measurement& measurement) { return measurement.platform == host; });
-    if (!stated) {
-      measured->push_back({host, std::log(*report.host_time_s)});
-      report.notes.push_back("the run on this host counts as measured too");
-    }
-  }
-  sort_by_platform(*measured);
-  if (measured->size() == 1) {
-    report.notes.push_back("one measured platform fixes the seconds; from two on, relative times improve as well");
-  }
 
   const auto against_mean = forecaster.forecast(profile, *measured);
   if (!against_mean) return against_mean.error();
   const Forecast forecast = *reference < 0 ? *against_mean : Forecaster::relative_to(*against_mean, *reference);
-  report.in_distribution = forecast.in_distribution;
-  report.warnings = forecast.warnings;
-  for (const ProfileWarning& warning : profile.warnings) {
-    const bool known = std::any_of(report.warnings.begin(), report.warnings.end(),
-                                   [&](const ProfileWarning& other) { return other.code == warning.code; });
-    if (!known) report.warnings.push_back(warning);
-  }
-  report.nearest = forecast.nearest;
+  take_verdict(profile, forecast, report);
+  report.rows = rows_of(bundle, forecast, report, *measured);
   const auto seconds = seconds_of(bundle, *against_mean, *measured, report.host, report.host_time_s);
-  if (!measured->empty()) {
-    report.time_basis = "measured";
-    if (seconds) note_contradiction(*seconds, *against_mean, *measured, report);
-  }
+  if (!measured->empty()) report.time_basis = "measured";
   if (!seconds) report.time_basis.clear();
-
-  std::vector<size_t> order(bundle.platforms.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return forecast.log_rpv(static_cast<int64_t>(a)) < forecast.log_rpv(static_cast<int64_t>(b));
-  });
-  for (const size_t index : order) {
-    const Platform& platform = bundle.platforms[index];
-    const bool wanted = passes(*filters, platform, bundle.servers);
-    if (!wanted || (request.top > 0 && report.rows.size() >= request.top)) continue;
-    const auto j = static_cast<int64_t>(index);
-    PlatformRow row;
-    row.platform = platform;
-    row.rpv = std::exp(forecast.log_rpv(j));
-    row.lower = std::exp(forecast.lower(j));
-    row.upper = std::exp(forecast.upper(j));
-    row.is_host = report.host && report.host->platform == index;
-    row.is_measured = std::any_of(measured->begin(), measured->end(),
-                                  [&](const Measurement& measurement) { return measurement.platform == j; });
-    if (seconds) {
-      const double log_time = seconds->log_of_one + against_mean->log_rpv(j);
-      row.time_s = std::exp(log_time);
-      row.time_lower_s = std::exp(log_time + seconds->lower(j));
-      row.time_upper_s = std::exp(log_time + seconds->upper(j));
-    }
-    if (request.instances || request.prices) add_instances(bundle.servers, *filters, request, row);
-    report.rows.push_back(std::move(row));
+  if (seconds) {
+    add_seconds(*seconds, *against_mean, report.rows);
+    if (!measured->empty()) note_contradiction(*seconds, *against_mean, *measured, report);
   }
+
+  keep_wanted(bundle, *filters, request, report.rows);
   if (report.rows.empty()) {
     return Error{"no-platform", "the filters leave no platform", "filter",
                  "vendor one of " + distinct(bundle.platforms, &Platform::vendor) + "; arch one of " +
                      distinct(bundle.platforms, &Platform::arch) + "; or a part of a platform's name"};
+  }
+  if (request.instances || request.prices) {
+    for (PlatformRow& row : report.rows) add_instances(bundle.servers, *filters, request, row);
   }
   if (request.prices) note_prices(request, bundle, seconds.has_value(), report);
   for (const Platform& platform : bundle.platforms) {

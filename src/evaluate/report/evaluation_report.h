@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/json_fwd.h"
-#include "evaluate/evaluate.h"
+#include "evaluate/evaluation.h"
 
 namespace perfcast {
 

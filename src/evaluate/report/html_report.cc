@@ -164,8 +164,8 @@ std::string header(const Evaluation& evaluation, const ReportOptions& options) {
            fmt::format("{}, {}", evaluation.folds,
                        evaluation.seeds == 1 ? "1 seed" : std::to_string(evaluation.seeds) + " seeds"));
   std::set<std::string> programs;
-  for (const FigureData::Row& row : evaluation.figures.rows) programs.insert(row.program);
-  const size_t samples = evaluation.figures.rows.size();
+  for (const SeedForecasts::Row& row : evaluation.first_seed.rows) programs.insert(row.program);
+  const size_t samples = evaluation.first_seed.rows.size();
   describe(html, "programs",
            fmt::format("{} in {} families{}", programs.size(), evaluation.families,
                        samples == programs.size() ? "" : fmt::format("; {} profiles of them, each a sample", samples)));
@@ -179,8 +179,8 @@ std::string header(const Evaluation& evaluation, const ReportOptions& options) {
     describe(html, "measured on", join(choices, ", ") + "; left out of the scores");
   }
   std::vector<std::string> names;
-  names.reserve(evaluation.figures.platform_names.size());
-  for (const std::string& name : evaluation.figures.platform_names) names.push_back(escape_html(name));
+  names.reserve(evaluation.first_seed.platform_names.size());
+  for (const std::string& name : evaluation.first_seed.platform_names) names.push_back(escape_html(name));
   constexpr size_t kFewPlatforms = 8;
   html += "<dt>platforms</dt><dd>";
   html += names.size() <= kFewPlatforms
@@ -205,7 +205,7 @@ std::string in_brackets(const std::vector<std::string>& parts) {
 }
 
 std::string summary(const Evaluation& evaluation) {
-  const FigureData::Model* model = shown_model(evaluation);
+  const SeedForecasts::Model* model = shown_model(evaluation);
   const EvaluationRow* row = model == nullptr ? nullptr : row_of(evaluation, model->name);
   if (row == nullptr || !row->scores.mape) return "No entry was both measured and forecast.";
   const Scores& scores = row->scores;

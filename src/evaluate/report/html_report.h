@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "evaluate/evaluate.h"
+#include "evaluate/evaluation.h"
 
 namespace perfcast {
 

@@ -4,9 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "base/csv.h"
+#include "base/unknown.h"
+#include "evaluate/evaluate.h"
 #include "evaluate/report/report_figure.h"
 #include "evaluate/testing/synthetic_corpus.h"
 #include "figure/testing/markup.h"
@@ -18,8 +19,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
-
-constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 
 Evaluation evaluation_of(const EvaluationOptions& options, const SyntheticOptions& world = {}) {
   const auto table = make_training_table(synthetic_corpus(world), TableOptions{});
@@ -41,8 +40,8 @@ Evaluation tiny() {
   evaluation.programs = 2;
   evaluation.families = 2;
   evaluation.platforms = {"p0", "p1"};
-  evaluation.figures.rows = {{"gzip.1", "gzip", "compressor"}, {"matrix", "matrix", "user"}};
-  evaluation.figures.platform_names = {"Platform 0", "Platform 1"};
+  evaluation.first_seed.rows = {{"gzip.1", "gzip", "compressor"}, {"matrix", "matrix", "user"}};
+  evaluation.first_seed.platform_names = {"Platform 0", "Platform 1"};
   ScoreInput entries;
   const double two = std::log(2.0);
   entries.truth = Eigen::MatrixXd{{-two, two}, {two, -two}};
@@ -50,13 +49,14 @@ Evaluation tiny() {
   entries.lower = entries.predicted.array() - two / 2;
   entries.upper = entries.predicted.array() + two / 2;
   entries.families = {"gzip", "matrix"};
-  evaluation.figures.models = {{"mean", entries}, {"knn", entries}};
+  evaluation.first_seed.models = {{"mean", entries}, {"knn", entries}};
   const auto vote = std::make_shared<const MajorityVote>(Eigen::MatrixXd{{0, 1}});
-  evaluation.figures.votes = {vote, vote};
+  evaluation.first_seed.votes = {vote, vote};
   for (const char* model : {"mean", "knn"}) {
-    evaluation.rows.push_back({model, "all", score(entries), "", {}, order_scores(entries, evaluation.figures.votes)});
+    evaluation.rows.push_back(
+        {model, "all", score(entries), "", {}, order_scores(entries, evaluation.first_seed.votes)});
     ScoreInput gzip = entries;
-    gzip.truth.row(1).setConstant(kAbsent);
+    gzip.truth.row(1).setConstant(kUnknown);
     evaluation.by_family.push_back({model, "gzip", "compressor", score(gzip)});
   }
   return evaluation;
@@ -89,10 +89,10 @@ TEST(HtmlReport, IsWellFormedSelfContainedAndTheSameEveryTime) {
 TEST(HtmlReport, DoesNotReadWhatComesFromOutside) {
   Evaluation evaluation = evaluation_of(knn());
   const std::string evil = "<script>alert(\"1\")</script>&'";
-  evaluation.figures.platform_names[1] = evil;
+  evaluation.first_seed.platform_names[1] = evil;
   evaluation.platforms[1] = evil;
   evaluation.notes.push_back(evil);
-  for (FigureData::Row& row : evaluation.figures.rows) row.program = row.family = row.group = evil;
+  for (SeedForecasts::Row& row : evaluation.first_seed.rows) row.program = row.family = row.group = evil;
   for (EvaluationRow& row : evaluation.rows) row.note = evil;
   for (FamilyRow& row : evaluation.by_family) row.family = evil;
   const std::string html = html_report(evaluation, {evil, evil});
@@ -171,7 +171,7 @@ TEST(Figures, HaveTheirNumbersByHand) {
 
 TEST(Figures, WithoutAVoteHaveNoCurve) {
   Evaluation evaluation = tiny();
-  evaluation.figures.votes = {nullptr, nullptr};
+  evaluation.first_seed.votes = {nullptr, nullptr};
   evaluation.split = Split::kPlatform;
   const Figure figure = roc_figure(evaluation);
   EXPECT_THAT(figure.images, IsEmpty());
@@ -196,12 +196,12 @@ TEST(Evaluate, KeepsTheEntriesOfItsFigures) {
   options.folds = 4;
   options.holdout = true;
   const Evaluation evaluation = evaluation_of(options);
-  ASSERT_THAT(evaluation.figures.models, SizeIs(2));
-  EXPECT_EQ(evaluation.figures.models[0].name, "mean");
-  EXPECT_THAT(evaluation.figures.rows, SizeIs(24));
-  EXPECT_THAT(entries_of(evaluation.figures.models[1].entries), SizeIs(6 * 6));
+  ASSERT_THAT(evaluation.first_seed.models, SizeIs(2));
+  EXPECT_EQ(evaluation.first_seed.models[0].name, "mean");
+  EXPECT_THAT(evaluation.first_seed.rows, SizeIs(24));
+  EXPECT_THAT(entries_of(evaluation.first_seed.models[1].entries), SizeIs(6 * 6));
   int64_t votes = 0;
-  for (const auto& vote : evaluation.figures.votes) votes += vote != nullptr ? 1 : 0;
+  for (const auto& vote : evaluation.first_seed.votes) votes += vote != nullptr ? 1 : 0;
   EXPECT_EQ(votes, 6);
 }
 

@@ -5,9 +5,9 @@
 
 namespace perfcast {
 
-const FigureData::Model* shown_model(const Evaluation& evaluation) {
-  const auto& models = evaluation.figures.models;
-  for (const FigureData::Model& model : models) {
+const SeedForecasts::Model* shown_model(const Evaluation& evaluation) {
+  const auto& models = evaluation.first_seed.models;
+  for (const SeedForecasts::Model& model : models) {
     if (model.name != "mean") return &model;
   }
   return models.empty() ? nullptr : &models.front();
@@ -46,7 +46,7 @@ bool covers(const Entry& entry) {
 std::string reference_text(const Evaluation& evaluation) {
   if (evaluation.reference.empty()) return "the geometric mean of the platforms";
   for (size_t j = 0; j < evaluation.platforms.size(); ++j) {
-    if (evaluation.platforms[j] == evaluation.reference) return evaluation.figures.platform_names[j];
+    if (evaluation.platforms[j] == evaluation.reference) return evaluation.first_seed.platform_names[j];
   }
   return evaluation.reference;
 }

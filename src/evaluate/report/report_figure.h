@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "base/csv.h"
-#include "evaluate/evaluate.h"
+#include "evaluate/evaluation.h"
 #include "figure/page.h"
 
 namespace perfcast {
 
 // The model that single-model figures show: the first that was asked for, else the mean RPV. Null: no forecast at all.
-const FigureData::Model* shown_model(const Evaluation& evaluation);
+const SeedForecasts::Model* shown_model(const Evaluation& evaluation);
 
 // Rows of (measured, forecast) where both are there; relative times, not logs.
 struct Entry {

@@ -13,7 +13,7 @@
 namespace perfcast {
 namespace {
 
-constexpr double kNominal = 0.9, kWidest = 2.5, kStep = 0.02;
+constexpr double kNominal = 0.9, kWidest = 2.5, kStretchStep = 0.02;
 
 // By how much the interval must be stretched about its forecast, in log time, to reach the measured value.
 double stretch_to_cover(const Entry& entry) {
@@ -39,9 +39,9 @@ struct ModelCurve {
 
 std::vector<ModelCurve> curves_of(const Evaluation& evaluation) {
   std::vector<ModelCurve> curves;
-  for (size_t m = 0; m < evaluation.figures.models.size(); ++m) {
-    ModelCurve curve{evaluation.figures.models[m].name, m, {}};
-    for (const Entry& entry : entries_of(evaluation.figures.models[m].entries)) {
+  for (size_t m = 0; m < evaluation.first_seed.models.size(); ++m) {
+    ModelCurve curve{evaluation.first_seed.models[m].name, m, {}};
+    for (const Entry& entry : entries_of(evaluation.first_seed.models[m].entries)) {
       if (entry.lower) curve.stretches.push_back(stretch_to_cover(entry));
     }
     if (curve.stretches.empty()) continue;
@@ -65,8 +65,8 @@ std::string draw_curves(const Figure& figure, const std::vector<ModelCurve>& cur
   for (const ModelCurve& curve : curves) {
     const std::string look = series_class(curve.series);
     std::vector<std::pair<double, double>> points;
-    for (int i = 0; i * kStep <= kWidest + 1e-9; ++i) {
-      points.emplace_back(x.at(i * kStep), y.at(curve.coverage_at(i * kStep)));
+    for (int i = 0; i * kStretchStep <= kWidest + 1e-9; ++i) {
+      points.emplace_back(x.at(i * kStretchStep), y.at(curve.coverage_at(i * kStretchStep)));
     }
     canvas.polyline(points, look + " stroke curve");
     canvas.marker(series_marker(curve.series), x.at(1), y.at(curve.coverage_at(1)), 5, look + " hollow");
@@ -139,13 +139,13 @@ Figure calibration_figure(const Evaluation& evaluation) {
     return figure;
   }
   for (const ModelCurve& curve : curves) {
-    for (int i = 0; i * kStep <= kWidest + 1e-9; ++i) {
-      figure.csv += csv_line({"width", "all", curve.model, csv_number(i * kStep),
-                              csv_number(curve.coverage_at(i * kStep)), std::to_string(curve.stretches.size())});
+    for (int i = 0; i * kStretchStep <= kWidest + 1e-9; ++i) {
+      figure.csv += csv_line({"width", "all", curve.model, csv_number(i * kStretchStep),
+                              csv_number(curve.coverage_at(i * kStretchStep)), std::to_string(curve.stretches.size())});
     }
   }
-  const FigureData& data = evaluation.figures;
-  const FigureData::Model& model = *shown_model(evaluation);
+  const SeedForecasts& data = evaluation.first_seed;
+  const SeedForecasts::Model& model = *shown_model(evaluation);
   std::map<std::string, Share> platforms, families;
   for (const Entry& entry : entries_of(model.entries)) {
     if (!entry.lower) continue;

@@ -49,8 +49,8 @@ std::string spoken(const std::string& platform, const std::string& what, const B
 
 Figure distribution_figure(const Evaluation& evaluation) {
   Figure figure{"distribution", "Relative time on each platform", "", {}, ""};
-  const FigureData& data = evaluation.figures;
-  const FigureData::Model* model = shown_model(evaluation);
+  const SeedForecasts& data = evaluation.first_seed;
+  const SeedForecasts::Model* model = shown_model(evaluation);
   figure.csv = csv_line({"program", "family", "group", "platform", "model", "measured_ratio", "forecast_ratio",
                          "lower_ratio", "upper_ratio"});
   std::vector<std::vector<double>> measured(data.platform_names.size()), forecast(data.platform_names.size());
@@ -65,7 +65,7 @@ Figure distribution_figure(const Evaluation& evaluation) {
     forecast[static_cast<size_t>(entry.column)].push_back(entry.forecast);
     least = std::min({least, entry.measured, entry.forecast});
     most = std::max({most, entry.measured, entry.forecast});
-    const FigureData::Row& row = data.rows[static_cast<size_t>(entry.row)];
+    const SeedForecasts::Row& row = data.rows[static_cast<size_t>(entry.row)];
     figure.csv += csv_line({row.program, row.family, row.group, evaluation.platforms[static_cast<size_t>(entry.column)],
                             model->name, csv_number(entry.measured), csv_number(entry.forecast),
                             entry.lower ? csv_number(*entry.lower) : "", entry.upper ? csv_number(*entry.upper) : ""});

@@ -15,8 +15,8 @@ Figure family_error_figure(const Evaluation& evaluation) {
   Figure figure{"families", "Error by family of programs", "", {}, ""};
   figure.csv = csv_line({"model", "family", "group", "programs", "entries", "mape_ratio"});
   std::map<std::string, std::set<std::string>> programs_of;
-  for (const FigureData::Row& row : evaluation.figures.rows) programs_of[row.family].insert(row.program);
-  const FigureData::Model* model = shown_model(evaluation);
+  for (const SeedForecasts::Row& row : evaluation.first_seed.rows) programs_of[row.family].insert(row.program);
+  const SeedForecasts::Model* model = shown_model(evaluation);
   std::vector<const FamilyRow*> shown;
   std::map<std::string, double> mean_rpv;
   double most = 0, label_width = 0;

@@ -11,7 +11,7 @@ namespace perfcast {
 namespace {
 
 // One column of bars per group; where they would be too many, or the only group is everything, `all` alone.
-std::vector<std::string> shown_groups(const Evaluation& evaluation) {
+std::vector<std::string> groups_with_bars(const Evaluation& evaluation) {
   std::vector<std::string> groups = groups_of(evaluation);
   if (groups.size() == 2 || groups.size() > 4) groups = {"all"};
   std::stable_partition(groups.begin(), groups.end(), [](const std::string& group) { return group == "all"; });
@@ -35,7 +35,7 @@ Figure order_share_figure(const Evaluation& evaluation) {
     figure.caption = "No two platforms over 5% apart were both forecast for one program.";
     return figure;
   }
-  const std::vector<std::string> groups = shown_groups(evaluation);
+  const std::vector<std::string> groups = groups_with_bars(evaluation);
   double label_width = 0;
   for (const std::string& model : models) label_width = std::max(label_width, text_width(model, 12));
   const double left = std::min(label_width + 16, 220.0), gap = 40, top = groups.size() > 1 ? 62 : 38, row_height = 44;

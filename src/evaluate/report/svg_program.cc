@@ -77,8 +77,8 @@ std::pair<double, double> range_of(const std::vector<Panel>& panels) {
 
 Figure program_figure(const Evaluation& evaluation, const std::string& program) {
   Figure figure{"program", "One program on every platform: measured and forecast", "", {}, ""};
-  const FigureData& data = evaluation.figures;
-  const FigureData::Model* model = shown_model(evaluation);
+  const SeedForecasts& data = evaluation.first_seed;
+  const SeedForecasts::Model* model = shown_model(evaluation);
   figure.csv = csv_line(
       {"shown_as", "program", "platform", "model", "measured_ratio", "forecast_ratio", "lower_ratio", "upper_ratio"});
   const std::vector<Sample> samples = model == nullptr ? std::vector<Sample>() : samples_of(model->entries);

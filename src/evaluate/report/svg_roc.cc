@@ -12,7 +12,7 @@ namespace perfcast {
 namespace {
 
 constexpr double kTop = 40, kSide = 380, kLegendLine = 19;
-constexpr double kStep = 0.004;  // of a rate: 1.5 pixels
+constexpr double kRateStep = 0.004;  // of a rate: 1.5 pixels
 
 struct ModelRoc {
   std::string model;
@@ -23,9 +23,9 @@ struct ModelRoc {
 std::vector<ModelRoc> rocs_of(const Evaluation& evaluation,
                               std::vector<RocSample> (*samples)(const ScoreInput&, const MajorityVotes&)) {
   std::vector<ModelRoc> rocs;
-  for (size_t m = 0; m < evaluation.figures.models.size(); ++m) {
-    const FigureData::Model& model = evaluation.figures.models[m];
-    ModelRoc item{model.name, m, roc_of(samples(model.entries, evaluation.figures.votes))};
+  for (size_t m = 0; m < evaluation.first_seed.models.size(); ++m) {
+    const SeedForecasts::Model& model = evaluation.first_seed.models[m];
+    ModelRoc item{model.name, m, roc_of(samples(model.entries, evaluation.first_seed.votes))};
     if (item.roc.auc) rocs.push_back(std::move(item));
   }
   return rocs;
@@ -46,7 +46,7 @@ void draw_panel(SvgCanvas& canvas, double left, const std::string& title, const 
   std::vector<LegendEntry> legend;
   for (const ModelRoc& item : rocs) {
     const std::string look = series_class(item.series);
-    const std::vector<RocPoint> curve = thinned(item.roc.curve, kStep);
+    const std::vector<RocPoint> curve = thinned(item.roc.curve, kRateStep);
     std::vector<std::pair<double, double>> points;
     points.reserve(curve.size());
     for (const RocPoint& point : curve) {
@@ -72,7 +72,7 @@ Figure roc_figure(const Evaluation& evaluation) {
   Figure figure{"roc", "ROC: does the program run in the majority order?", "", {}, ""};
   figure.csv = csv_line({"samples", "model", "false_positive_ratio", "true_positive_ratio", "threshold_log_ratio"});
   std::vector<std::pair<std::string, std::vector<ModelRoc>>> panels;
-  if (!evaluation.figures.votes.empty()) {
+  if (!evaluation.first_seed.votes.empty()) {
     auto whole = rocs_of(evaluation, order_samples), pairs = rocs_of(evaluation, pair_samples);
     if (!whole.empty()) panels.emplace_back("whole orders", std::move(whole));
     if (!pairs.empty()) panels.emplace_back("pairs of platforms", std::move(pairs));
@@ -87,7 +87,7 @@ Figure roc_figure(const Evaluation& evaluation) {
   for (const auto& [title, rocs] : panels) {
     most = std::max(most, rocs.size());
     for (const ModelRoc& item : rocs) {
-      for (const RocPoint& point : thinned(item.roc.curve, kStep)) {
+      for (const RocPoint& point : thinned(item.roc.curve, kRateStep)) {
         figure.csv += csv_line({title, item.model, csv_number(point.false_positive_rate),
                                 csv_number(point.true_positive_rate), csv_number(point.threshold)});
       }

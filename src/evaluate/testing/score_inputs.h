@@ -1,7 +1,7 @@
 #pragma once
 // Small inputs of scores, written as relative times.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cmath>
 #include <initializer_list>
 #include <string>

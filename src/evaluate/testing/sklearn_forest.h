@@ -1,7 +1,7 @@
 #pragma once
 // Forecasts of scikit-learn's forests, for differential tests.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cstdint>
 #include <string>
 #include <vector>

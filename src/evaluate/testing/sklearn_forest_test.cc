@@ -13,7 +13,7 @@
 #include "corpus/importers/gpuperfpredict_importer.h"
 #include "corpus/program_catalogue.h"
 #include "corpus/splits.h"
-#include "evaluate/evaluate.h"
+#include "evaluate/noise_floor.h"
 #include "evaluate/scores.h"
 #include "evaluate/testing/synthetic_corpus.h"
 #include "model/fit/training.h"

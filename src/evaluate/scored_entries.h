@@ -1,0 +1,28 @@
+#pragma once
+// From the forecasts of a repetition to what scores take: measured and forecast on one scale, without what is no
+// sample.
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <vector>
+
+#include "corpus/splits.h"
+#include "evaluate/fold_forecast.h"
+#include "evaluate/repetition.h"
+#include "evaluate/scores.h"
+
+namespace perfcast {
+
+// Of folds that leave platforms out. `log_times`: [P x J] measured, NaN where absent. `forecast`: each tested column
+// relative to the row's mean over the platforms that its fold knew, as forecast_platforms() has it: another zero for
+// each column. Here both sides are relative to one zero, the row's mean over all its measured platforms, so that
+// differences between columns are those of log times. Errors, column by column, stay what they were. Families are left
+// empty.
+ScoreInput on_one_scale(const Eigen::MatrixXd& log_times, const std::vector<Fold>& folds, const FoldForecast& forecast);
+
+// Takes the entries that counted as measured out of the truth, and says how many a complete row has without them.
+void leave_out_measured(const Repetition& repetition, int64_t reference, ScoreInput& input);
+
+ScoreInput rows_of(const ScoreInput& input, const std::vector<int64_t>& rows);
+
+}  // namespace perfcast
