@@ -8,21 +8,33 @@
 namespace perfcast {
 namespace {
 
-// Of each row over those columns of it that are there; NaN where none is.
-Eigen::VectorXd row_means(const Eigen::MatrixXd& values, const std::vector<size_t>& columns) {
-  Eigen::VectorXd means(values.rows());
-  for (int64_t row = 0; row < values.rows(); ++row) {
-    double sum = 0;
-    int64_t present = 0;
-    for (const size_t column : columns) {
-      const double value = values(row, static_cast<int64_t>(column));
-      if (std::isnan(value)) continue;
-      sum += value;
-      ++present;
-    }
-    means(row) = present > 0 ? sum / static_cast<double>(present) : kUnknown;
+int64_t measured_among(const Eigen::MatrixXd& log_times, int64_t row, const std::vector<size_t>& columns) {
+  return std::count_if(columns.begin(), columns.end(),
+                       [&](size_t column) { return !std::isnan(log_times(row, static_cast<int64_t>(column))); });
+}
+
+// One row's forecasts of a fold: from the mean over the platforms that the fold knew to that over all.
+void against_all_platforms(const Eigen::MatrixXd& log_times, const Fold& fold, int64_t row, ScoreInput& input) {
+  const int64_t known = measured_among(log_times, row, fold.train_platforms);
+  const int64_t all = known + measured_among(log_times, row, fold.test_platforms);
+  double sum = 0;
+  for (const size_t j : fold.test_platforms) {
+    const auto column = static_cast<int64_t>(j);
+    const double forecast = input.predicted(row, column);  // without one, it stays at the known ones' mean
+    if (!std::isnan(log_times(row, column)) && !std::isnan(forecast)) sum += forecast;
   }
-  return means;
+  const auto count = static_cast<double>(all);
+  const double shift = known > 0 ? sum / count : kUnknown;
+  const double own_share = 1 - 1 / count;  // what an error of a forecast moves it by, against a mean that it is part of
+  for (const size_t j : fold.test_platforms) {
+    const auto column = static_cast<int64_t>(j);
+    const double before = input.predicted(row, column);
+    input.predicted(row, column) = before - shift;
+    for (Eigen::MatrixXd* bound : {&input.lower, &input.upper}) {
+      if (bound->size() == 0) continue;
+      (*bound)(row, column) = before - shift + own_share * ((*bound)(row, column) - before);
+    }
+  }
 }
 
 }  // namespace
@@ -30,17 +42,16 @@ Eigen::VectorXd row_means(const Eigen::MatrixXd& values, const std::vector<size_
 ScoreInput on_one_scale(const Eigen::MatrixXd& log_times, const std::vector<Fold>& folds,
                         const FoldForecast& forecast) {
   ScoreInput input{log_times, forecast.predicted, forecast.lower, forecast.upper, {}, {}};
-  std::vector<size_t> all;
-  for (int64_t j = 0; j < log_times.cols(); ++j) all.push_back(static_cast<size_t>(j));
-  const Eigen::VectorXd zero = row_means(log_times, all);
-  input.truth.colwise() -= zero;
-  for (const Fold& fold : folds) {
-    const Eigen::VectorXd shift = row_means(log_times, fold.train_platforms) - zero;
-    for (const size_t j : fold.test_platforms) {
-      for (Eigen::MatrixXd* values : {&input.predicted, &input.lower, &input.upper}) {
-        if (values->size() > 0) values->col(static_cast<int64_t>(j)) += shift;
-      }
+  for (int64_t row = 0; row < log_times.rows(); ++row) {
+    double sum = 0;
+    int64_t present = 0;
+    for (const double value : log_times.row(row)) {
+      if (std::isnan(value)) continue;
+      sum += value;
+      ++present;
     }
+    if (present > 0) input.truth.row(row).array() -= sum / static_cast<double>(present);
+    for (const Fold& fold : folds) against_all_platforms(log_times, fold, row, input);
   }
   return input;
 }

@@ -14,10 +14,12 @@
 namespace perfcast {
 
 // Of folds that leave platforms out. `log_times`: [P x J] measured, NaN where absent. `forecast`: each tested column
-// relative to the row's mean over the platforms that its fold knew, as forecast_platforms() has it: another zero for
-// each column. Here both sides are relative to one zero, the row's mean over all its measured platforms, so that
-// differences between columns are those of log times. Errors, column by column, stay what they were. Families are left
-// empty.
+// relative to the row's mean over the platforms that its fold knew, as forecast_platforms() has it. Against that mean,
+// another one for each fold, differences between columns are too large: J / (J - 1) of the true ones where one of J
+// platforms is left out. Here both sides are relative to the row's mean over all its measured platforms: of measured
+// times; and as the fold sees it, measured where it knew the platform, forecast where not. So nothing that was measured
+// on a tested platform enters its forecast, right forecasts equal the truth, and equal ones stay equal. Families are
+// left empty.
 ScoreInput on_one_scale(const Eigen::MatrixXd& log_times, const std::vector<Fold>& folds, const FoldForecast& forecast);
 
 // Takes the entries that counted as measured out of the truth, and says how many a complete row has without them.

@@ -32,38 +32,59 @@ FoldForecast forecast_of(const Eigen::MatrixXd& log_times, const Eigen::MatrixXd
 
 TEST(OnOneScale, DifferencesAreThoseOfLogTimes) {
   const Eigen::MatrixXd log_times = Eigen::RowVector3d(0, std::log(2), std::log(4));
-  const Eigen::MatrixXd off = Eigen::RowVector3d(0.1, 0, -0.2);
+  const Eigen::MatrixXd off = Eigen::RowVector3d(0.3, 0, -0.6);
   const ScoreInput input = on_one_scale(log_times, leave_one_out(), forecast_of(log_times, off));
   // Relative to its own fold's mean, the last column would be 1.5 ln 2 from the middle one, not ln 2.
   const Eigen::RowVector3d truth(-std::log(2), 0, std::log(2));
   EXPECT_LT((input.truth - truth).cwiseAbs().maxCoeff(), 1e-14);
-  EXPECT_LT((input.predicted - truth - off).cwiseAbs().maxCoeff(), 1e-14);
-  EXPECT_TRUE((input.predicted - input.lower).isApproxToConstant(0.5));
-  EXPECT_TRUE((input.upper - input.predicted).isApproxToConstant(0.25));
+  // A third of an error moves the mean along.
+  EXPECT_LT((input.predicted - truth - off * 2 / 3).cwiseAbs().maxCoeff(), 1e-14);
+  EXPECT_TRUE((input.predicted - input.lower).isApproxToConstant(0.5 * 2 / 3));
+  EXPECT_TRUE((input.upper - input.predicted).isApproxToConstant(0.25 * 2 / 3));
+}
+
+TEST(OnOneScale, RightForecastsOfSeveralPlatformsEqualTheTruth) {
+  const Eigen::MatrixXd log_times = Eigen::RowVector3d(0, 3, 6);
+  Fold fold;
+  fold.train_platforms = {0};
+  fold.test_platforms = {1, 2};
+  FoldForecast forecast{Eigen::RowVector3d(kUnknown, 3, 6), {}, {}};
+  const ScoreInput input = on_one_scale(log_times, {fold}, forecast);
+  EXPECT_EQ(input.truth, Eigen::MatrixXd(Eigen::RowVector3d(-3, 0, 3)));
+  EXPECT_TRUE(std::isnan(input.predicted(0, 0)));
+  EXPECT_EQ(input.predicted(0, 1), 0);
+  EXPECT_EQ(input.predicted(0, 2), 3);
 }
 
 TEST(OnOneScale, RegretAndTheFivePercentOfPairsAreTrue) {
   // Times of 100, 104 and 200: the first two are within 5%, which a stretch by 3/2 would hide.
   const Eigen::MatrixXd log_times = Eigen::RowVector3d(std::log(100), std::log(104), std::log(200));
-  const Eigen::MatrixXd off = Eigen::RowVector3d(0.9, 0.9, 0);  // the slowest is forecast to be the fastest
+  const Eigen::MatrixXd off = Eigen::RowVector3d(1.5, 1.5, 0);  // the slowest is forecast to be the fastest
   ScoreInput input = on_one_scale(log_times, leave_one_out(), forecast_of(log_times, off));
   input.families = {"f"};
   const Scores scores = score(input);
   EXPECT_NEAR(*scores.regret, 2, 1e-12);      // 200 instead of 100
   EXPECT_NEAR(*scores.pair_order, 0, 1e-12);  // two pairs, both wrong; 100 and 104 are none
-  EXPECT_NEAR(*scores.mae_log, 0.6, 1e-12);
+  EXPECT_NEAR(*scores.mae_log, 2.0 / 3, 1e-12);
+}
+
+// A mean over the others that came from measured times would put them in the reverse order.
+TEST(OnOneScale, ForecastsThatKnowNothingHaveNoOrder) {
+  const Eigen::MatrixXd log_times = Eigen::RowVector3d(0, std::log(2), std::log(4));
+  ScoreInput input = on_one_scale(log_times, leave_one_out(), {Eigen::MatrixXd::Zero(1, 3), {}, {}});
+  input.families = {"f"};
+  EXPECT_EQ(*score(input).pair_order, 0.5);
 }
 
 TEST(OnOneScale, LeavesOutWhatNoFoldKnows) {
   Eigen::MatrixXd log_times(2, 3);
   log_times << 1, kUnknown, kUnknown, 1, 3, kUnknown;
-  const FoldForecast forecast{Eigen::MatrixXd::Zero(2, 3), {}, {}};
-  const ScoreInput input = on_one_scale(log_times, leave_one_out(), forecast);
+  const ScoreInput input = on_one_scale(log_times, leave_one_out(), {Eigen::MatrixXd::Constant(2, 3, 1), {}, {}});
   EXPECT_TRUE(std::isnan(input.predicted(0, 0)));  // measured nowhere else: relative to nothing
-  EXPECT_EQ(input.predicted(0, 1), 0);             // relative to 1, which is the row's mean
-  EXPECT_EQ(input.predicted(1, 0), 1);             // relative to 3; the row's mean is 2
-  EXPECT_EQ(input.predicted(1, 1), -1);
+  EXPECT_EQ(input.predicted(1, 0), 0.5);           // the mean of two platforms moves by half of it
+  EXPECT_EQ(input.predicted(1, 1), 0.5);
   EXPECT_EQ(input.truth(1, 0), -1);
+  EXPECT_EQ(input.truth(1, 1), 1);
   EXPECT_TRUE(std::isnan(input.truth(0, 1)));
   EXPECT_EQ(input.lower.size(), 0);
 }
