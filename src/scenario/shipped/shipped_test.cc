@@ -1,0 +1,167 @@
+// Holds the shipped bundles to what they forecast when they were made: a change of a model, a feature or a reader that
+// moves forecasts shows here, in the commit that makes it.
+//
+// Where the change is meant (a new bundle, a mended model), renew the expected values and look at the difference:
+//   PERFCAST_RENEW_EXPECTED=1 build/dev/bin/perfcast_scenario_forecast_test --gtest_filter='ShippedBundles.*'
+//   git diff src/scenario/shipped/expected.json
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "corpus/profile.h"
+#include "model/bundle/bundle.h"
+#include "model/forecast/forecaster.h"
+#include "workload/cpu_tokens/token_bundle.h"
+#include "workload/latency/model/gpu_bundle.h"
+#include "workload/latency/model/half_precision.h"
+#include "workload/latency/model/half_precision_file.h"
+
+namespace perfcast {
+namespace {
+
+// Natural logs, so that one tolerance is relative for times, rates and ratios alike. Differences between compilers and
+// processors are below it.
+constexpr double kToleranceLog = 1e-6;
+// Mean absolute error of relative times on families of programs that the model had not seen, as its card states it.
+// The bundle of today has .103.
+constexpr double kLargestError = 0.11;
+
+const std::string kData = std::string(PERFCAST_SOURCE_DIR) + "/data/";
+const std::string kExpected = std::string(PERFCAST_SOURCE_DIR) + "/src/scenario/shipped/expected.json";
+
+const char* const kProfiles[] = {
+    "compress.gzip.5.c",   "compress.zstd.7.d", "compress.lz4.12.b65536.c", "compress.bzip3.b1048576.d",
+    "openssl.AES-256-CBC", "openssl.sha3-256",  "stressng.matrix",          "stressng.ptr-chase",
+    "stressng.branch",     "stressng.fma",      "stressng.hsearch",         "stressng.mergesort"};
+constexpr Eigen::Index kEveryPlatform = 8;
+
+using Values = std::map<std::string, double>;  // natural logs
+
+template <typename T>
+T value_of(Result<T> result) {
+  if (!result) throw std::runtime_error(to_text(result.error()));
+  return std::move(*result);
+}
+
+std::shared_ptr<const Bundle> cloud_bundle() {
+  static const auto bundle = std::make_shared<const Bundle>(value_of(read_bundle(kData + "bundles/cloud-cpus.pcb")));
+  return bundle;
+}
+
+// Of every eighth platform, and how far all of them spread.
+void add_cloud_forecasts(Values& values) {
+  const Forecaster forecaster(cloud_bundle());
+  for (const char* program : kProfiles) {
+    const Profile profile = value_of(read_profile(kData + "profiles/cloud/" + program + ".json"));
+    const Forecast forecast = value_of(forecaster.forecast(profile, {}));
+    const std::string of = std::string("cloud-cpus: ") + program;
+    values[of + ", root mean square"] = std::sqrt(forecast.log_rpv.squaredNorm() / forecast.log_rpv.size());
+    values[of + ", mean half width"] = forecast.half_width.mean();
+    for (Eigen::Index j = 0; j < forecast.log_rpv.size(); j += kEveryPlatform) {
+      values[of + " on " + cloud_bundle()->platforms[static_cast<size_t>(j)].id] = forecast.log_rpv(j);
+    }
+  }
+}
+
+void add_token_rates(Values& values) {
+  const TokenBundle bundle = value_of(read_token_bundle(kData + "bundles/cpu-tokens.json"));
+  const struct {
+    const char* cpu;
+    double vcpus;
+  } machines[] = {{"AMD EPYC 9R14", 16}, {"AMD EPYC 7763", 8}, {"Neoverse-V1", 16}, {"Intel Xeon Platinum 8375C", 32}};
+  for (const auto& machine : machines) {
+    const CpuFacts cpu = value_of(bundle.cpus.find(machine.cpu, machine.vcpus));
+    for (const BenchmarkLlm& llm : benchmark_llms()) {
+      for (const TokenPhase phase : {TokenPhase::kPrefill, TokenPhase::kGeneration}) {
+        const TokenForecast forecast = value_of(bundle.forecast(cpu, llm.work, phase, 128));
+        values[std::string("cpu-tokens: ") + llm.work.name + " on " + machine.cpu +
+               (phase == TokenPhase::kPrefill ? ", prefill" : ", generation")] = std::log(forecast.tokens_per_s);
+      }
+    }
+  }
+}
+
+const ProductShape kProducts[] = {{1, 1, 4096, 4096, true}, {1, 512, 4096, 11008, true}, {32, 256, 128, 256, false}};
+const VectorShape kVectors[] = {{VectorKind::kSoftmax, 4096, 512}, {VectorKind::kNorm, 2048, 4096}};
+
+std::string name_of(const ProductShape& shape) {
+  return std::to_string(static_cast<int>(shape.batch)) + " x " + std::to_string(static_cast<int>(shape.m)) + " x " +
+         std::to_string(static_cast<int>(shape.k)) + " x " + std::to_string(static_cast<int>(shape.n));
+}
+
+// Of the devices that were measured; how models are carried over to others is tested beside it.
+void add_gpu_times(Values& values) {
+  const std::string path = kData + "bundles/gpu-latency.json";
+  const GpuBundle bundle = value_of(parse_gpu_bundle(value_of(read_file(path, size_t{64} << 20)), path));
+  for (const GpuModels& models : bundle.fitted) {
+    const std::string of = "gpu-latency: " + models.fitted_on + ", ";
+    for (const VectorShape& shape : kVectors) {
+      values[of + (shape.kind == VectorKind::kSoftmax ? "softmax" : "norm")] = std::log(models.vector(shape).seconds);
+    }
+    if (!models.has_products()) continue;
+    for (const ProductShape& shape : kProducts) values[of + name_of(shape)] = std::log(models.product(shape).seconds);
+  }
+}
+
+void add_half_precision_times(Values& values) {
+  const HalfPrecisionBundle bundle = value_of(read_half_precision(kData + "bundles/half-precision.json"));
+  for (const HalfPrecisionDevice& device : bundle.devices) {
+    const HalfPrecisionModel model = value_of(HalfPrecisionModel::for_device(device.facts, bundle));
+    const std::string of = "half-precision: " + device.facts.name + ", ";
+    for (const ProductShape& shape : kProducts) {
+      const double weight_bytes = 2 * shape.batch * shape.k * shape.n;
+      values[of + name_of(shape)] = std::log(model.product(shape, MathMode::kHalf, weight_bytes).seconds);
+    }
+    for (const VectorShape& shape : kVectors) {
+      values[of + (shape.kind == VectorKind::kSoftmax ? "softmax" : "norm")] = std::log(model.vector(shape, 2).seconds);
+    }
+  }
+}
+
+TEST(ShippedBundles, ForecastWhatTheyDidWhenTheyWereMade) {
+  Values values;
+  add_cloud_forecasts(values);
+  add_token_rates(values);
+  add_gpu_times(values);
+  add_half_precision_times(values);
+  for (const auto& [name, value] : values) ASSERT_TRUE(std::isfinite(value)) << name;
+  if (std::getenv("PERFCAST_RENEW_EXPECTED") != nullptr) {
+    Json json = Json::object();
+    for (const auto& [name, value] : values) json[name] = value;
+    const Status status = write_file_atomically(kExpected, to_text(json));
+    ASSERT_TRUE(status) << to_text(status.error());
+    GTEST_SKIP() << "wrote " << kExpected;
+  }
+  const Json expected = value_of(parse_json(value_of(read_file(kExpected, size_t{1} << 20)), kExpected));
+  EXPECT_EQ(values.size(), expected.size());
+  for (const auto& [name, value] : expected.items()) {
+    ASSERT_TRUE(values.contains(name)) << name << ": no longer forecast";
+    EXPECT_NEAR(values.at(name), value.get<double>(), kToleranceLog) << name;
+  }
+}
+
+TEST(ShippedBundles, ErrOnUnseenFamiliesNoMoreThanTheBound) {
+  const ModelCard& card = cloud_bundle()->card;
+  ASSERT_EQ(card.scores.at("split"), "program-family");
+  double error = std::nan(""), of_mean = std::nan("");
+  for (const Json& row : card.scores.at("models")) {
+    if (row.at("group") != "all") continue;
+    if (row.at("model") == card.model) error = row.at("mape").get<double>();
+    if (row.at("model") == "mean") of_mean = row.at("mape").get<double>();
+  }
+  EXPECT_LE(error, kLargestError) << "the card of cloud-cpus.pcb states a larger error than was accepted";
+  EXPECT_LT(error, 0.75 * of_mean);
+}
+
+}  // namespace
+}  // namespace perfcast
