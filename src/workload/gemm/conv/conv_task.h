@@ -2,6 +2,7 @@
 // A rung of convolutions at one shape as a task.
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "workload/gemm/conv/conv_shape.h"
