@@ -1,5 +1,7 @@
 #include "model/forecast/conditioning.h"
 
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -32,6 +34,21 @@ std::optional<double> same_provider(const Platform& a, const Platform& b) {
     if (name.starts_with(kProviderFact) && other != b.facts.end()) shared += ratio * other->second;
   }
   return shared;
+}
+
+// What is observed of pairs that were measured on different programs, and kinship by several rules at once, need not
+// fit together: some mixture of platforms may come out with a variance below 0, and conditioning would then move a
+// forecast the wrong way. Each direction is given the variance that the floor gives all: the nearest such matrix
+// (Frobenius).
+Eigen::MatrixXd at_least(const Eigen::MatrixXd& covariance, double floor) {
+  // Where all fits together, the floor is on the diagonal already; half of it leaves room for rounding.
+  Eigen::MatrixXd above = covariance;
+  above.diagonal().array() -= floor / 2;
+  if (Eigen::LLT<Eigen::MatrixXd>(above).info() == Eigen::Success) return covariance;
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(covariance);
+  const Eigen::MatrixXd result =
+      solver.eigenvectors() * solver.eigenvalues().cwiseMax(floor).asDiagonal() * solver.eigenvectors().transpose();
+  return (result + result.transpose()) / 2;
 }
 
 }  // namespace
@@ -115,7 +132,7 @@ Eigen::MatrixXd residual_covariance(const Eigen::MatrixXd& residuals, const Eige
   Eigen::MatrixXd covariance =
       (1 - kBorrowed) * observed + kBorrowed * observed.trace() / static_cast<double>(count) * kinship;
   covariance.diagonal().array() += kFloorLog * kFloorLog;
-  return covariance;
+  return at_least(covariance, kFloorLog * kFloorLog);
 }
 
 Eigen::VectorXd relative_deviations(const Eigen::MatrixXd& covariance) {

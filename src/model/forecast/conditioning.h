@@ -1,7 +1,7 @@
 #pragma once
 // What a few measured times say about all the other platforms.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <vector>
 
 #include "base/result.h"
@@ -30,7 +30,7 @@ double implied_log_seconds(const Gaussian& posterior, const std::vector<Measurem
 
 // Residuals [P x J] (NaN: absent) with row weights -> covariance about 0. Few programs say little about so many pairs
 // of platforms: half of it is borrowed from kinship (same core design, same line of designs, same cloud provider,
-// itself).
+// itself). Symmetric, and in every direction at least a variance of 0.02^2: positive definite.
 Eigen::MatrixXd residual_covariance(const Eigen::MatrixXd& residuals, const Eigen::VectorXd& weights,
                                     const std::vector<Platform>& platforms);
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
 #include <cmath>
 #include <limits>
 
@@ -103,6 +105,33 @@ TEST(RelativeDeviations, TakeTheCommonLevelOff) {
   EXPECT_NEAR(deviations(0), 0.3 * std::sqrt(2.0 / 3), 1e-12);
   // What all share is no relative uncertainty.
   EXPECT_NEAR(relative_deviations(Eigen::MatrixXd::Constant(3, 3, 0.5)).maxCoeff(), 0, 1e-7);
+}
+
+// Each pair of six platforms was measured on programs of its own, and moved oppositely there: more than six numbers can
+// do at once.
+TEST(ResidualCovariance, IsPositiveDefiniteWhereWhatIsObservedIsNot) {
+  constexpr Eigen::Index kPlatforms = 6;
+  std::vector<Platform> platforms(kPlatforms);
+  for (size_t j = 0; j < platforms.size(); ++j) platforms[j].id = platforms[j].vendor = "v" + std::to_string(j);
+  Eigen::MatrixXd residuals = Eigen::MatrixXd::Constant(15, kPlatforms, std::numeric_limits<double>::quiet_NaN());
+  Eigen::Index row = 0;
+  for (Eigen::Index a = 0; a < kPlatforms; ++a) {
+    for (Eigen::Index b = a + 1; b < kPlatforms; ++b, ++row) {
+      residuals(row, a) = 0.1;
+      residuals(row, b) = -0.1;
+    }
+  }
+  // As observed, the mean of all six would have a variance of (0.01 - 5 x 0.01) / 6.
+  const Eigen::MatrixXd covariance = residual_covariance(residuals, Eigen::VectorXd::Ones(15), platforms);
+  EXPECT_EQ(covariance, covariance.transpose());
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(covariance);
+  EXPECT_NEAR(solver.eigenvalues().minCoeff(), 0.02 * 0.02, 1e-12);
+  // Other directions keep what they had: half of 0.01 + 0.01, half of 0.01 of their own, and the floor.
+  EXPECT_NEAR(solver.eigenvalues().maxCoeff(), 0.5 * 0.02 + 0.5 * 0.01 + 0.02 * 0.02, 1e-12);
+  const auto posterior = condition({Eigen::VectorXd::Zero(kPlatforms), covariance}, {{0, 1.0}, {1, 2.0}}, 0.015);
+  ASSERT_TRUE(posterior);
+  EXPECT_GT(posterior->mean(1), posterior->mean(0));
+  EXPECT_GE(Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(posterior->covariance).eigenvalues().minCoeff(), -1e-12);
 }
 
 }  // namespace
