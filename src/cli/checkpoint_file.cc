@@ -1,5 +1,10 @@
 #include "cli/checkpoint_file.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "base/file.h"
@@ -7,7 +12,8 @@
 namespace perfcast {
 namespace {
 
-constexpr size_t kMostBytes = size_t{4} << 30;
+constexpr size_t kMostBytes = size_t{8} << 30;
+constexpr size_t kSpareBytes = size_t{1} << 16;  // outdated bytes that are never worth a new file
 
 }  // namespace
 
@@ -20,12 +26,13 @@ Result<std::unique_ptr<CheckpointFile>> CheckpointFile::open(const std::string& 
   if (!bytes) return bytes.error();
   auto state = training_checkpoint_from_bytes(*bytes, path);
   if (!state) return state.error();
-  if (state->run != run) {
+  if (state->checkpoint.run != run) {
     return Error{"checkpoint-mismatch",
                  "the checkpoint is of another training: its corpus, options, model, settings or seed differ", path,
                  "the command line and corpus that it was begun with; or remove it, and train from the start"};
   }
-  file->state_ = std::move(*state);
+  file->state_ = std::move(state->checkpoint);
+  file->file_bytes_ = state->whole_bytes;
   file->resumed_ = true;
   return file;
 }
@@ -38,12 +45,50 @@ std::string CheckpointFile::load(const std::string& part) {
 
 Status CheckpointFile::save(const std::string& part, std::string bytes) {
   const std::lock_guard guard(lock_);
+  const std::string record = checkpoint_record(part, bytes);
   if (bytes.empty()) {
-    state_.parts.erase(part);  // written with the next part: until then the file holds more than is needed
-    return {};
+    state_.parts.erase(part);
+  } else {
+    state_.parts[part] = std::move(bytes);
   }
-  state_.parts[part] = std::move(bytes);
-  return write_file_atomically(path_, to_bytes(state_));
+  size_t current = 0;
+  for (const auto& [name, content] : state_.parts) current += name.size() + content.size();
+  if (file_bytes_ == 0 || file_bytes_ + record.size() > 2 * current + kSpareBytes) return write_anew();
+  return append(record);
+}
+
+Status CheckpointFile::write_anew() {
+  const std::string all = to_bytes(state_);
+  file_bytes_ = 0;
+  if (auto status = write_file_atomically(path_, all); !status) return status;
+  file_bytes_ = all.size();
+  return {};
+}
+
+// Behind the last whole record, over whatever a kill left there. Should it fail, the file is written anew next time.
+Status CheckpointFile::append(const std::string& record) {
+  const auto failed = [this](int descriptor) {
+    const Error error =
+        environment_error("file-error", std::string("could not add to the checkpoint: ") + std::strerror(errno), path_,
+                          "a disk with room, and a file that may be written");
+    if (descriptor >= 0) close(descriptor);
+    file_bytes_ = 0;
+    return error;
+  };
+  const int descriptor = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) return failed(descriptor);
+  if (ftruncate(descriptor, static_cast<off_t>(file_bytes_)) != 0) return failed(descriptor);
+  for (size_t done = 0; done < record.size();) {
+    const ssize_t count =
+        pwrite(descriptor, record.data() + done, record.size() - done, static_cast<off_t>(file_bytes_ + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return failed(descriptor);
+    done += static_cast<size_t>(count);
+  }
+  if (fdatasync(descriptor) != 0 && errno != EINVAL) return failed(descriptor);
+  close(descriptor);
+  file_bytes_ += record.size();
+  return {};
 }
 
 }  // namespace perfcast

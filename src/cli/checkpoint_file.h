@@ -1,5 +1,7 @@
 #pragma once
-// The file that `perfcast train --checkpoint` keeps a training in: rewritten as a whole, atomically, between epochs.
+// The file that `perfcast train --checkpoint` keeps a training in. Each state that a fit leaves is added at its end;
+// once most of the file is outdated, it is written anew, atomically, so that it stays within about twice of what it
+// holds.
 
 #include <cstdint>
 #include <memory>
@@ -24,8 +26,12 @@ class CheckpointFile : public FitCheckpoint {
  private:
   explicit CheckpointFile(std::string path) : path_(std::move(path)) {}
 
+  Status append(const std::string& record);
+  Status write_anew();
+
   std::string path_;
   bool resumed_ = false;
+  size_t file_bytes_ = 0;  // whole records' end; 0: the file must be written anew before anything is added
   std::mutex lock_;
   TrainingCheckpoint state_;
 };

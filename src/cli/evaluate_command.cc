@@ -64,7 +64,7 @@ int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
   options.models = list_of(arguments.models);
   auto settings = read_model_settings(arguments.config, options.models, common);
   if (!settings) return report_error(settings.error(), common);
-  options.settings = std::make_shared<const Json>(std::move(*settings));
+  options.settings = std::move(*settings);
   options.seed = common.seed;
   options.threads = common.threads;
   const auto loaded = load_table(common, arguments.table);

@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "model/predictor.h"
 
 namespace perfcast {
 namespace {
@@ -19,9 +18,9 @@ std::string families_with_settings() {
 
 }  // namespace
 
-Result<Json> read_model_settings(const std::string& path, const std::vector<std::string>& models,
-                                 CommonOptions& options) {
-  if (path.empty()) return Json();
+Result<ModelSettings> read_model_settings(const std::string& path, const std::vector<std::string>& models,
+                                          CommonOptions& options) {
+  if (path.empty()) return ModelSettings();
   const auto text = read_file(path, size_t{1} << 20);
   if (!text) return text.error();
   auto settings = parse_json(*text, path);
@@ -49,7 +48,7 @@ Result<Json> read_model_settings(const std::string& path, const std::vector<std:
                        "--config",
                        "one of " + families_with_settings() + "; see perfcast train --print-config --model NAME");
   }
-  return std::move(*settings);
+  return std::make_shared<const Json>(std::move(*settings));
 }
 
 Result<Json> default_model_settings(const std::string& model) {

@@ -30,7 +30,7 @@ struct TrainArguments {
   TableArguments table;
   std::string model = "auto";
   std::string name, licence, notes, evaluation, config, checkpoint;
-  Json settings;  // what `config` says
+  ModelSettings settings;  // what `config` says
   bool score = true, print_config = false;
 };
 
@@ -92,7 +92,7 @@ Result<Json> scores_for_card(const TrainArguments& arguments, const LoadedTable&
   options.seed = common.seed;
   options.threads = common.threads;
   options.intervals = false;
-  options.settings = std::make_shared<const Json>(arguments.settings);
+  options.settings = arguments.settings;
   options.checkpoint = checkpoint;
   options.progress = [&progress](const std::string& text) { progress.show(text); };
   const auto evaluation = evaluate(loaded.table, options);
@@ -141,7 +141,7 @@ Result<Bundle> train(const TrainArguments& arguments, const CommonOptions& commo
   card.model = arguments.model;
   card.sources = loaded->sources;
   card.licence = arguments.licence.empty() ? licence_of(loaded->sources) : arguments.licence;
-  card.scores = std::move(*scores);
+  card.scores = std::make_shared<const Json>(std::move(*scores));
   card.notes = arguments.notes;
   return bundle;
 }
@@ -182,7 +182,7 @@ int run(TrainArguments& arguments, const CommandContext& context) {
     json["platforms"] = bundle->platforms.size();
     json["servers"] = bundle->servers.size();
     json["licence"] = bundle->card.licence;
-    json["scores"] = bundle->card.scores;
+    json["scores"] = *bundle->card.scores;
     if (!notes.empty()) json["notes"] = notes;
     std::fputs(to_text(json).c_str(), stdout);
   } else if (!common.quiet) {

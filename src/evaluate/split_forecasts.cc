@@ -69,7 +69,7 @@ class SplitForecaster {
     FoldOptions fold_options;
     fold_options.fit.seed = repetition.seed;
     fold_options.fit.inner_folds = options_.inner_folds;
-    if (options_.settings) fold_options.fit.settings = *options_.settings;
+    fold_options.fit.settings = options_.settings;
     if (!options_.intervals) fold_options.fit.checkpoint = options_.checkpoint;
     fold_options.fit.part = "scores/" + models_[task.model] + "/seed " + std::to_string(repetition.seed) + "/fold " +
                             std::to_string(task.fold);

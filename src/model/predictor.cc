@@ -8,6 +8,7 @@
 #include "model/combined/auto_predictor.h"
 #include "model/combined/mean_predictor.h"
 #include "model/combined/stack_predictor.h"
+#include "model/fit/training.h"
 #include "model/kernel/kernel_predictor.h"
 #include "model/linear/additive_cost.h"
 #include "model/linear/lasso_predictor.h"
@@ -59,6 +60,16 @@ constexpr Entry kFamilies[] = {
 
 }  // namespace
 
+Json Predictor::settings() const { return nullptr; }
+
+Prediction Predictor::predict_with_disagreement(const std::vector<const Profile*>& profiles) const {
+  return {predict(profiles), Eigen::VectorXd::Zero(static_cast<Eigen::Index>(profiles.size()))};
+}
+
+Result<Prediction> Predictor::out_of_family(const TrainingTable& table, const FitOptions& options) const {
+  return predict_out_of_family([&] { return make_predictor(family(), options.settings); }, table, options);
+}
+
 Status Predictor::configure(const Json&, const std::string& source) {
   return Error{"bad-config", "the model '" + family() + "' has no settings", source, "a model that has"};
 }
@@ -78,12 +89,12 @@ Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family) {
                      "one of " + join(names, ", ") + ", or the mean of several: forest+physics");
 }
 
-Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family, const Json& settings) {
+Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family, const ModelSettings& settings) {
   auto predictor = make_predictor(family);
-  if (!predictor || !settings.is_object()) return predictor;
+  if (!predictor || !settings || !settings->is_object()) return predictor;
   const Json own = (*predictor)->settings();
-  if (!own.is_object() || own["schema"] != settings.value("schema", Json())) return predictor;
-  if (auto status = (*predictor)->configure(settings, "settings"); !status) return status.error();
+  if (!own.is_object() || own["schema"] != settings->value("schema", Json())) return predictor;
+  if (auto status = (*predictor)->configure(*settings, "settings"); !status) return status.error();
   return predictor;
 }
 

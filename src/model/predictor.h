@@ -1,20 +1,20 @@
 #pragma once
 // The one interface that every model family implements.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "base/result.h"
 #include "corpus/corpus.h"
 
 namespace perfcast {
 
-class TensorMap;  // model/bundle.h: named tensors of a bundle
+class TensorMap;  // model/bundle/tensor_map.h
 
 // Where a training that takes long leaves what it has done, so that a killed one goes on. Models do no I/O: bytes go
 // out and come in here, and whoever trains decides where they lie. Safe to call from several threads.
@@ -27,6 +27,9 @@ class FitCheckpoint {
   virtual Status save(const std::string& part, std::string bytes) = 0;
 };
 
+// How a family is fitted, as JSON with its "schema"; null: its defaults.
+using ModelSettings = std::shared_ptr<const Json>;
+
 struct FitOptions {
   uint64_t seed = 1;
   int threads = 1;
@@ -34,10 +37,19 @@ struct FitOptions {
   // turn; 0: each family alone, as many fits as there are families.
   int64_t inner_folds = 0;
   // What make_predictor() is to be given wherever the model of the fit is made anew: per fold, per family left out.
-  Json settings = nullptr;
+  ModelSettings settings = nullptr;
   std::function<void(const std::string&)> progress = nullptr;  // a line for people; from any thread
   FitCheckpoint* checkpoint = nullptr;
   std::string part = "model";  // names this fit's own in the checkpoint
+};
+
+// What a fitted model says about some programs.
+struct Prediction {
+  // [N x J] log RPV, each row's mean over the J platforms is 0.
+  Eigen::MatrixXd log_rpv;
+  // [N] standard deviation of log RPV over the parts that the family is made of (root mean square over the platforms):
+  // where they disagree, a forecast is worth less. 0 for a family of one part.
+  Eigen::VectorXd disagreement;
 };
 
 // A fitted model: features of a program -> log relative time on every platform it was fitted for.
@@ -48,7 +60,7 @@ class Predictor {
   virtual std::string family() const = 0;  // the name `train --model` takes
 
   // How the family is fitted, as JSON with its "schema"; null: there is nothing to set.
-  virtual Json settings() const { return nullptr; }
+  virtual Json settings() const;
   // Settings of settings()' schema for later fits; absent keys stay as they are. "bad-config": an unknown key (the
   // valid ones are listed), or a value that can't be. `source` names where the JSON came from.
   virtual Status configure(const Json& settings, const std::string& source);
@@ -64,11 +76,12 @@ class Predictor {
   // Number of platforms J that predict() forecasts; 0 before fit or load.
   virtual int64_t outputs() const = 0;
 
-  // [profiles.size()] standard deviation of log RPV over the parts this family is made of (root mean square over the
-  // platforms): where they disagree, a forecast is worth less. 0 for a family of one part.
-  virtual Eigen::VectorXd disagreement(const std::vector<const Profile*>& profiles) const {
-    return Eigen::VectorXd::Zero(static_cast<Eigen::Index>(profiles.size()));
-  }
+  // predict(), and how far the parts disagree, for the price of one.
+  virtual Prediction predict_with_disagreement(const std::vector<const Profile*>& profiles) const;
+
+  // After fit(table, options): what a model made in the same way says about each program of the table without having
+  // seen its family. Residuals of this are what intervals are calibrated on. "too-few-families" with fewer than two.
+  virtual Result<Prediction> out_of_family(const TrainingTable& table, const FitOptions& options) const;
 
   // State to and from a bundle. load() fails with "bad-bundle" where tensors are absent or of another shape.
   virtual void save(TensorMap& tensors) const = 0;
@@ -79,7 +92,7 @@ class Predictor {
 // listed.
 Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family);
 // Configured where `settings` are of the family's schema; settings of other families leave it as it is.
-Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family, const Json& settings);
+Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family, const ModelSettings& settings);
 std::vector<std::string> predictor_families();
 
 // [P x J] log RPV of a table, centred per row over the platforms present; NaN where absent.

@@ -1,49 +1,26 @@
 #include "model/bundle/bundle.h"
 
-#include <zlib.h>
-
-#include <bit>
-#include <cstring>
-#include <limits>
+#include <algorithm>
 #include <string_view>
+#include <utility>
 
+#include "base/bytes.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "model/bundle/bundle_records.h"
+#include "model/bundle/tensor_map.h"
 
 namespace perfcast {
-
-static_assert(std::endian::native == std::endian::little, "bundles are little-endian");
-
 namespace {
 
 constexpr std::string_view kMagic = "PCBUNDLE";
 constexpr uint32_t kVersion = 1;
 constexpr size_t kAlignment = 64;
 constexpr size_t kPreamble = 8 + 4 + 8;
-constexpr size_t kChecksum = 4;
 constexpr size_t kFileLimit = size_t{1} << 30;
 
 Error bad(const std::string& message, const std::string& where) {
   return Error{"bad-bundle", message, where, "a file written by perfcast train"};
-}
-
-template <typename T>
-T read_number(std::string_view bytes, size_t offset) {
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof value);
-  return value;
-}
-
-template <typename T>
-void append_number(std::string& bytes, T value) {
-  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-size_t aligned(size_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
-
-uint32_t checksum(std::string_view bytes) {
-  return static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 template <typename T, typename Read>
@@ -71,89 +48,74 @@ Json header_rows(const Records& records) {
 // The tensors of a bundle <-> the bytes behind its header.
 class BundleCodec {
  public:
-  static void encode(const TensorMap& tensors, Json& index, std::string& data) {
+  static void encode(const TensorMap& tensors, Json& index, ByteWriter& data) {
     index = Json::array();
-    const auto add = [&](const std::string& name, const char* kind, size_t rows, size_t cols, const void* values,
-                         size_t bytes) {
-      data.resize(aligned(data.size()), '\0');
-      index.push_back({{"name", name}, {"kind", kind}, {"rows", rows}, {"cols", cols}, {"offset_bytes", data.size()}});
-      data.append(static_cast<const char*>(values), bytes);
-    };
-    const auto size = [](Eigen::Index n) { return static_cast<size_t>(n); };
-    for (const auto& [name, values] : tensors.doubles_) {
-      add(name, "f64", size(values.rows()), size(values.cols()), values.data(), size(values.size()) * 8);
+    for (const auto& [kind, word] : kKinds) {
+      for (const auto& [name, tensor] : tensors.tensors_) {
+        if (tensor.kind != kind) continue;
+        data.pad_to(kAlignment);
+        index.push_back({{"name", name},
+                         {"kind", word},
+                         {"rows", tensor.rows},
+                         {"cols", tensor.cols},
+                         {"offset_bytes", data.size()}});
+        data.put_raw(tensor.values.data(), tensor.values.size());
+      }
     }
-    for (const auto& [name, values] : tensors.floats_) {
-      add(name, "f32", size(values.rows()), size(values.cols()), values.data(), size(values.size()) * 4);
-    }
-    for (const auto& [name, values] : tensors.bytes_) add(name, "u8", values.size(), 1, values.data(), values.size());
   }
 
-  // `data` is all between header and checksum; every tensor must lie within it.
-  static Status decode(const Json& index, std::string_view data, const std::string& path, TensorMap& tensors) {
+  // `data` is all between header and checksum; every tensor must lie within it. They stay where they are in `owner`.
+  static Status decode(const Json& index, std::string_view data, const std::shared_ptr<const void>& owner,
+                       const std::string& path, TensorMap& tensors) {
     for (size_t i = 0; i < index.size(); ++i) {
       const std::string item = path + ".tensors[" + std::to_string(i) + "]";
       JsonReader in(index[i], item);
       const std::string name = in.string("name");
-      const std::string kind = in.string("kind");
-      const int64_t rows = in.integer("rows");
-      const int64_t cols = in.integer("cols");
+      const std::string word = in.string("kind");
+      TensorMap::Tensor tensor;
+      tensor.rows = in.integer("rows");
+      tensor.cols = in.integer("cols");
       const int64_t offset = in.integer("offset_bytes");
       if (auto status = in.finish(); !status) return bad(status.error().message, item);
-      const int64_t width = kind == "f64" ? 8 : kind == "f32" ? 4 : kind == "u8" ? 1 : 0;
-      if (width == 0) return bad("tensor '" + name + "' is of unknown kind '" + kind + "'", item);
+      const auto kind =
+          std::find_if(std::begin(kKinds), std::end(kKinds), [&](auto& known) { return known.word == word; });
+      if (kind == std::end(kKinds)) return bad("tensor '" + name + "' is of unknown kind '" + word + "'", item);
+      tensor.kind = kind->kind;
+      const int64_t width = width_of(tensor.kind);
       const auto available = static_cast<int64_t>(data.size());
-      if (rows < 0 || cols < 0 || offset < 0 || offset > available ||
-          (cols > 0 && rows > (available - offset) / width / cols)) {
+      if (tensor.rows < 0 || tensor.cols < 0 || offset < 0 || offset > available ||
+          (tensor.cols > 0 && tensor.rows > (available - offset) / width / tensor.cols)) {
         return bad("tensor '" + name + "' does not lie within the file", item);
       }
-      const char* start = data.data() + offset;
-      if (kind == "f64") {
-        copy(start, tensors.doubles_[name], rows, cols);
-      } else if (kind == "f32") {
-        copy(start, tensors.floats_[name], rows, cols);
-      } else {
-        tensors.bytes_[name].assign(start, static_cast<size_t>(rows * cols));
-      }
+      // A tensor without columns claims no bytes: its rows are not limited by the file's size.
+      if (tensor.rows == 0 || tensor.cols == 0) tensor.rows = tensor.cols = 0;
+      tensor.values = data.substr(static_cast<size_t>(offset), static_cast<size_t>(tensor.rows * tensor.cols * width));
+      tensor.owner = owner;
+      // Only what was not measured may be NaN.
+      const bool may_have_gaps = name.starts_with("training_") || name == "residuals" || name == "platform_facts";
+      tensor.numbers = may_have_gaps ? TensorMap::Numbers::kNoInfinity : TensorMap::Numbers::kFinite;
+      tensors.tensors_[name] = std::move(tensor);
     }
-    return check_numbers(tensors, path);
+    return {};
   }
 
   static Json json_values(const TensorMap& tensors) {
     Json values = Json::object();
-    for (const auto& [name, value] : tensors.json_) values[name] = value;
+    for (const auto& [name, value] : tensors.json_) values[name] = *value;
     return values;
   }
   static void set_json_values(const Json& values, TensorMap& tensors) {
-    for (const auto& [name, value] : values.items()) tensors.json_[name] = value;
+    for (const auto& [name, value] : values.items()) tensors.put_json(name, value);
   }
 
  private:
-  // Models and intervals compare and sort their numbers: none may be NaN or infinite. Only what was not measured may be
-  // NaN.
-  static Status check_numbers(const TensorMap& tensors, const std::string& path) {
-    const auto may_have_gaps = [](const std::string& name) {
-      return name.starts_with("training_") || name == "residuals" || name == "platform_facts";
-    };
-    const auto check = [&](const auto& values) -> Status {
-      for (const auto& [name, matrix] : values) {
-        if (may_have_gaps(name) ? matrix.array().isInf().any() : !matrix.allFinite()) {
-          return bad("tensor '" + name + "' holds a number that is not finite", path);
-        }
-      }
-      return {};
-    };
-    if (auto status = check(tensors.doubles_); !status) return status;
-    return check(tensors.floats_);
-  }
-
-  template <typename Matrix>
-  static void copy(const char* from, Matrix& to, int64_t rows, int64_t cols) {
-    // A tensor without columns claims no bytes: its rows are not limited by the file's size.
-    if (rows == 0 || cols == 0) rows = cols = 0;
-    to.resize(rows, cols);
-    if (to.size() > 0) std::memcpy(to.data(), from, static_cast<size_t>(to.size()) * sizeof(typename Matrix::Scalar));
-  }
+  using Kind = TensorMap::Kind;
+  struct Named {
+    Kind kind;
+    std::string_view word;
+  };
+  static constexpr Named kKinds[] = {{Kind::kDouble, "f64"}, {Kind::kFloat, "f32"}, {Kind::kBytes, "u8"}};  // in order
+  static int64_t width_of(Kind kind) { return kind == Kind::kDouble ? 8 : kind == Kind::kFloat ? 4 : 1; }
 };
 
 namespace {
@@ -174,7 +136,7 @@ std::string encode_bundle(const Bundle& bundle) {
   bundle.predictor->save(state);
   tensors.put_within("predictor", state);
 
-  std::string data;
+  ByteWriter data;
   Json index;
   BundleCodec::encode(tensors, index, data);
   const Json header = {{"schema", "perfcast.bundle/1"},
@@ -183,7 +145,6 @@ std::string encode_bundle(const Bundle& bundle) {
                        {"fact_names", facts.names},
                        {"programs", header_rows(bundle.programs)},
                        {"instruction_sets", bundle.instruction_sets},
-                       {"training_host", header_of(bundle.training_host)},
                        {"feature_names", bundle.feature_names},
                        {"typical_rates", Json(bundle.typical_rates)},
                        {"coverage", bundle.calibration.coverage},
@@ -196,14 +157,12 @@ std::string encode_bundle(const Bundle& bundle) {
                        {"tensors", index}};
   const std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
 
-  std::string bytes(kMagic);
-  append_number(bytes, kVersion);
-  append_number(bytes, static_cast<uint64_t>(text.size()));
-  bytes += text;
-  bytes.resize(aligned(bytes.size()), '\0');
-  bytes += data;
-  append_number(bytes, checksum(bytes));
-  return bytes;
+  ByteWriter out(kMagic);
+  out.put(kVersion);
+  out.put_text(text);
+  out.pad_to(kAlignment);
+  out.put_raw(data.bytes().data(), data.size());
+  return std::move(out).finish();
 }
 
 Status read_numbers(const Json& header, const TensorMap& tensors, const std::string& source, Bundle& bundle) {
@@ -266,14 +225,14 @@ Status read_numbers(const Json& header, const TensorMap& tensors, const std::str
   return {};
 }
 
-Result<Bundle> decode_header(const Json& header, std::string_view data, const std::string& source) {
+Result<Bundle> decode_header(const Json& header, std::string_view data, const std::shared_ptr<const void>& owner,
+                             const std::string& source) {
   Bundle bundle;
   JsonReader in(header, source);
   const std::string family = in.string("predictor");
   bundle.instruction_sets = in.strings("instruction_sets");
   bundle.feature_names = in.strings("feature_names");
   const Json* card = in.require_object("card");
-  const Json* host = in.require_object("training_host");
   const Json* index = in.require_array("tensors");
   const Json* values = in.require_object("values");
   if (auto status = in.finish(); !status) return bad(status.error().message, source);
@@ -281,9 +240,6 @@ Result<Bundle> decode_header(const Json& header, std::string_view data, const st
   auto read_card = card_from_header(*card, source + ".card");
   if (!read_card) return bad(read_card.error().message, read_card.error().where);
   bundle.card = std::move(*read_card);
-  auto read_host = host_from_header(*host, source + ".training_host");
-  if (!read_host) return bad(read_host.error().message, read_host.error().where);
-  bundle.training_host = std::move(*read_host);
   for (const Status& status : {read_records(in, "platforms", bundle.platforms, platform_from_header),
                                read_records(in, "programs", bundle.programs, program_from_header)}) {
     if (!status) return bad(status.error().message, status.error().where);
@@ -292,7 +248,7 @@ Result<Bundle> decode_header(const Json& header, std::string_view data, const st
   if (bundle.platforms.empty() || bundle.programs.empty()) return bad("it names no platform or no program", source);
 
   TensorMap tensors;
-  if (auto status = BundleCodec::decode(*index, data, source, tensors); !status) return status.error();
+  if (auto status = BundleCodec::decode(*index, data, owner, source, tensors); !status) return status.error();
   BundleCodec::set_json_values(*values, tensors);
   if (auto status = read_numbers(header, tensors, source, bundle); !status) return status.error();
   const auto text = tensors.get_bytes("servers");
@@ -322,35 +278,38 @@ Result<Bundle> decode_header(const Json& header, std::string_view data, const st
 
 }  // namespace
 
-Result<Bundle> parse_bundle(const std::string& bytes, const std::string& source) {
-  const std::string_view all = bytes;
-  if (all.size() < kPreamble + kChecksum || all.substr(0, kMagic.size()) != kMagic) {
-    return bad("the file is no perfcast bundle", source);
+Result<Bundle> parse_bundle(std::string bytes, const std::string& source) {
+  const auto file = std::make_shared<const std::string>(std::move(bytes));
+  const ByteFrame frame = open_frame(*file, kMagic, kVersion);
+  switch (frame.state) {
+    case ByteFrame::State::kOtherMagic:
+      return bad("the file is no perfcast bundle", source);
+    case ByteFrame::State::kOtherVersion:
+      if (frame.version <= kVersion || frame.version >= 1000) {
+        return bad("the bundle has the impossible format version " + std::to_string(frame.version), source);
+      }
+      return Error{"future-version", "the bundle has format version " + std::to_string(frame.version), source,
+                   "version " + std::to_string(kVersion) + ", or a newer perfcast"};
+    case ByteFrame::State::kCorrupt:
+      return bad("the checksum does not fit: the file is damaged or truncated", source);
+    case ByteFrame::State::kGood:
+      break;
   }
-  const auto version = read_number<uint32_t>(all, kMagic.size());
-  if (version > kVersion && version < 1000) {
-    return Error{"future-version", "the bundle has format version " + std::to_string(version), source,
-                 "version " + std::to_string(kVersion) + ", or a newer perfcast"};
-  }
-  if (version != kVersion)
-    return bad("the bundle has the impossible format version " + std::to_string(version), source);
-  const std::string_view content = all.substr(0, all.size() - kChecksum);
-  if (read_number<uint32_t>(all, content.size()) != checksum(content)) {
-    return bad("the checksum does not fit: the file is damaged or truncated", source);
-  }
-  const auto header_bytes = read_number<uint64_t>(all, kMagic.size() + 4);
-  if (header_bytes > content.size() - kPreamble) return bad("the header does not lie within the file", source);
-  const std::string_view text = content.substr(kPreamble, header_bytes);
-  const size_t data_start = std::min(aligned(kPreamble + header_bytes), content.size());
-  auto header = parse_json(text, source);
+  ByteReader in(frame.body);
+  uint64_t header_bytes = 0;
+  if (!in.get(header_bytes) || header_bytes > in.left()) return bad("the header does not lie within the file", source);
+  const std::string_view content(file->data(), frame.body.data() + frame.body.size() - file->data());
+  const size_t header_end = kPreamble + header_bytes;
+  const size_t data_start = std::min((header_end + kAlignment - 1) / kAlignment * kAlignment, content.size());
+  auto header = parse_json(content.substr(kPreamble, header_bytes), source);
   if (!header) return bad(header.error().message, header.error().where);
-  return decode_header(*header, content.substr(data_start), source);
+  return decode_header(*header, content.substr(data_start), file, source);
 }
 
 Result<Bundle> read_bundle(const std::string& path) {
-  const auto bytes = read_file(path, kFileLimit);
+  auto bytes = read_file(path, kFileLimit);
   if (!bytes) return bytes.error();
-  return parse_bundle(*bytes, path);
+  return parse_bundle(std::move(*bytes), path);
 }
 
 Result<std::string> bundle_bytes(const Bundle& bundle) {

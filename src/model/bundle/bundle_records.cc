@@ -84,7 +84,7 @@ std::string servers_as_text(const std::vector<Server>& servers) {
   return text;
 }
 
-Result<std::vector<Server>> servers_from_text(const std::string& text, const std::string& path) {
+Result<std::vector<Server>> servers_from_text(std::string_view text, const std::string& path) {
   std::vector<Server> servers;
   size_t line = 0;
   for (std::string_view rest = text; !rest.empty(); ++line) {
@@ -174,47 +174,6 @@ Result<Program> program_from_header(const Json& json, const std::string& path) {
   return program;
 }
 
-Json header_of(const HostFacts& host) {
-  Json json = {{"cpu_model", host.cpu_model}, {"cpu_vendor", host.cpu_vendor}, {"arch", host.arch}};
-  put_if(json, "cpu_family", host.cpu_family);
-  put_if(json, "model", host.model);
-  put_if(json, "stepping", host.stepping);
-  put_if(json, "logical_cpus", host.logical_cpus);
-  put_if(json, "memory_bytes", host.memory_bytes);
-  put_if(json, "l1d_bytes", host.l1d_bytes);
-  put_if(json, "l1i_bytes", host.l1i_bytes);
-  put_if(json, "l2_bytes", host.l2_bytes);
-  put_if(json, "l3_bytes", host.l3_bytes);
-  json["cpu_flags"] = host.cpu_flags;
-  json["kernel"] = host.kernel;
-  json["os"] = host.os;
-  json["hypervisor"] = host.hypervisor;
-  return json;
-}
-
-Result<HostFacts> host_from_header(const Json& json, const std::string& path) {
-  JsonReader in(json, path);
-  HostFacts host;
-  host.cpu_model = in.string("cpu_model");
-  host.cpu_vendor = in.string("cpu_vendor");
-  host.arch = in.string("arch");
-  host.cpu_family = optional_integer(in, "cpu_family");
-  host.model = optional_integer(in, "model");
-  host.stepping = optional_integer(in, "stepping");
-  host.logical_cpus = optional_integer(in, "logical_cpus");
-  host.memory_bytes = in.optional_number("memory_bytes");
-  host.l1d_bytes = in.optional_number("l1d_bytes");
-  host.l1i_bytes = in.optional_number("l1i_bytes");
-  host.l2_bytes = in.optional_number("l2_bytes");
-  host.l3_bytes = in.optional_number("l3_bytes");
-  host.cpu_flags = in.strings("cpu_flags");
-  host.kernel = in.string("kernel");
-  host.os = in.string("os");
-  host.hypervisor = in.string("hypervisor");
-  if (auto status = in.finish(); !status) return status.error();
-  return host;
-}
-
 Json header_of(const ModelCard& card) {
   Json sources = Json::array();
   for (const Source& source : card.sources) {
@@ -231,7 +190,7 @@ Json header_of(const ModelCard& card) {
           {"licence", card.licence},
           {"notes", card.notes},
           {"sources", sources},
-          {"scores", card.scores}};
+          {"scores", card.scores ? *card.scores : Json()}};
 }
 
 Result<ModelCard> card_from_header(const Json& json, const std::string& path) {
@@ -257,7 +216,7 @@ Result<ModelCard> card_from_header(const Json& json, const std::string& path) {
       card.sources.push_back(source);
     }
   }
-  if (const Json* scores = in.object("scores")) card.scores = *scores;
+  if (const Json* scores = in.object("scores")) card.scores = std::make_shared<const Json>(*scores);
   if (auto status = in.finish(); !status) return status.error();
   return card;
 }

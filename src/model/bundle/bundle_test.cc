@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "model/bundle/tensor_map.h"
 #include "model/bundle/train_bundle.h"
 #include "model/forecast/forecaster.h"
 #include "model/test_world.h"
@@ -30,15 +31,13 @@ Bundle small_bundle(const std::string& model = "knn") {
   bundle->card.created_utc = "2026-01-01T00:00:00Z";
   bundle->card.licence = "CC BY-SA 4.0";
   bundle->card.sources.push_back({"source", "https://example.org", "CC BY-SA 4.0", "2026-01-01", "note"});
-  bundle->card.scores = Json{{"schema", "perfcast.evaluation/1"}};
+  bundle->card.scores = std::make_shared<const Json>(Json{{"schema", "perfcast.evaluation/1"}});
   Server server;
   server.vendor = "cloud";
   server.name = "large";
   server.platform = "p1";
   server.vcpus = 4;
   bundle->servers.push_back(server);
-  bundle->training_host.cpu_model = "A CPU";
-  bundle->training_host.l2_bytes = 1 << 20;
   bundle->platforms[0].facts["l2_bytes"] = 524288;
   bundle->platforms[0].flags = {"avx2"};
   return std::move(*bundle);
@@ -58,7 +57,7 @@ TEST(Bundle, ComesBackAsItWas) {
   EXPECT_EQ(read->card.name, "test");
   EXPECT_EQ(read->card.model, "knn");
   EXPECT_EQ(read->card.sources[0].licence, "CC BY-SA 4.0");
-  EXPECT_EQ(read->card.scores["schema"], "perfcast.evaluation/1");
+  EXPECT_EQ((*read->card.scores)["schema"], "perfcast.evaluation/1");
   ASSERT_EQ(read->platforms.size(), 3u);
   EXPECT_EQ(read->platforms[0].facts.at("l2_bytes"), 524288);
   EXPECT_EQ(read->platforms[0].flags, std::vector<std::string>{"avx2"});
@@ -69,8 +68,6 @@ TEST(Bundle, ComesBackAsItWas) {
   EXPECT_EQ(read->servers[0].memory_gib, std::nullopt);
   EXPECT_EQ(read->programs[5].family, "family1");
   EXPECT_EQ(read->instruction_sets, std::vector<std::string>{"x86_64"});
-  EXPECT_EQ(read->training_host.l2_bytes, 1 << 20);
-  EXPECT_EQ(read->training_host.l3_bytes, std::nullopt);
   EXPECT_EQ(read->training_features, bundle.training_features);
   EXPECT_TRUE(std::isnan(read->training_log_rpv(1, 1)));
   EXPECT_EQ(read->training_log_rpv.row(0), bundle.training_log_rpv.row(0));

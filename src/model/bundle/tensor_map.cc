@@ -1,5 +1,9 @@
+#include "model/bundle/tensor_map.h"
+
+#include <cstring>
+#include <utility>
+
 #include "base/json.h"
-#include "model/bundle/bundle.h"
 
 namespace perfcast {
 namespace {
@@ -8,45 +12,72 @@ Error absent(const std::string& name) {
   return Error{"bad-bundle", "the bundle lacks '" + name + "'", name, "a bundle written by perfcast train"};
 }
 
+}  // namespace
+
 template <typename Matrix>
-Result<Matrix> checked(const std::map<std::string, Matrix>& from, const std::string& name, int64_t rows, int64_t cols) {
-  const auto found = from.find(name);
-  if (found == from.end()) return absent(name);
-  const Matrix& values = found->second;
-  if ((rows >= 0 && values.rows() != rows) || (cols >= 0 && values.cols() != cols)) {
+void TensorMap::put_matrix(Kind kind, const std::string& name, const Matrix& values) {
+  auto own = std::make_shared<const Matrix>(values);
+  const std::string_view bytes(reinterpret_cast<const char*>(own->data()),
+                               static_cast<size_t>(own->size()) * sizeof(typename Matrix::Scalar));
+  tensors_[name] = {kind, Numbers::kAny, own->rows(), own->cols(), bytes, std::move(own)};
+}
+
+template <typename Matrix>
+Result<Matrix> TensorMap::get_matrix(Kind kind, const std::string& name, int64_t rows, int64_t cols) const {
+  const auto found = tensors_.find(name);
+  if (found == tensors_.end() || found->second.kind != kind) return absent(name);
+  const Tensor& tensor = found->second;
+  if ((rows >= 0 && tensor.rows != rows) || (cols >= 0 && tensor.cols != cols)) {
     const auto side = [](int64_t n) { return n < 0 ? std::string("any") : std::to_string(n); };
-    return Error{"bad-bundle",
-                 "'" + name + "' is " + std::to_string(values.rows()) + " x " + std::to_string(values.cols()), name,
-                 side(rows) + " x " + side(cols)};
+    return Error{"bad-bundle", "'" + name + "' is " + std::to_string(tensor.rows) + " x " + std::to_string(tensor.cols),
+                 name, side(rows) + " x " + side(cols)};
+  }
+  Matrix values(tensor.rows, tensor.cols);
+  if (!tensor.values.empty()) std::memcpy(values.data(), tensor.values.data(), tensor.values.size());
+  const bool bad = tensor.numbers == Numbers::kFinite       ? !values.allFinite()
+                   : tensor.numbers == Numbers::kNoInfinity ? values.array().isInf().any()
+                                                            : false;
+  if (bad) {
+    return Error{"bad-bundle", "tensor '" + name + "' holds a number that is not finite", name,
+                 "a file written by perfcast train"};
   }
   return values;
 }
 
-}  // namespace
+void TensorMap::put(const std::string& name, const Eigen::MatrixXd& values) { put_matrix(Kind::kDouble, name, values); }
 
-void TensorMap::put(const std::string& name, const Eigen::MatrixXd& values) { doubles_[name] = values; }
-void TensorMap::put_float(const std::string& name, const Eigen::MatrixXf& values) { floats_[name] = values; }
-void TensorMap::put_bytes(const std::string& name, const std::string& bytes) { bytes_[name] = bytes; }
-void TensorMap::put_json(const std::string& name, Json value) { json_[name] = std::move(value); }
+void TensorMap::put_float(const std::string& name, const Eigen::MatrixXf& values) {
+  put_matrix(Kind::kFloat, name, values);
+}
+
+void TensorMap::put_bytes(const std::string& name, std::string bytes) {
+  auto own = std::make_shared<const std::string>(std::move(bytes));
+  const auto size = static_cast<int64_t>(own->size());
+  tensors_[name] = {Kind::kBytes, Numbers::kAny, size, 1, std::string_view(*own), own};
+}
+
+void TensorMap::put_json(const std::string& name, const Json& value) {
+  json_[name] = std::make_shared<const Json>(value);
+}
 
 Result<Eigen::MatrixXd> TensorMap::get(const std::string& name, int64_t rows, int64_t cols) const {
-  return checked(doubles_, name, rows, cols);
+  return get_matrix<Eigen::MatrixXd>(Kind::kDouble, name, rows, cols);
 }
 
 Result<Eigen::MatrixXf> TensorMap::get_float(const std::string& name, int64_t rows, int64_t cols) const {
-  return checked(floats_, name, rows, cols);
+  return get_matrix<Eigen::MatrixXf>(Kind::kFloat, name, rows, cols);
 }
 
-Result<std::string> TensorMap::get_bytes(const std::string& name) const {
-  const auto found = bytes_.find(name);
-  if (found == bytes_.end()) return absent(name);
-  return found->second;
+Result<std::string_view> TensorMap::get_bytes(const std::string& name) const {
+  const auto found = tensors_.find(name);
+  if (found == tensors_.end() || found->second.kind != Kind::kBytes) return absent(name);
+  return found->second.values;
 }
 
 Result<Json> TensorMap::get_json(const std::string& name) const {
   const auto found = json_.find(name);
   if (found == json_.end()) return absent(name);
-  return found->second;
+  return *found->second;
 }
 
 TensorMap TensorMap::within(const std::string& prefix) const {
@@ -54,24 +85,17 @@ TensorMap TensorMap::within(const std::string& prefix) const {
   TensorMap part;
   const auto take = [&start](const auto& from, auto& to) {
     for (auto item = from.lower_bound(start); item != from.end() && item->first.starts_with(start); ++item) {
-      to[item->first.substr(start.size())] = item->second;
+      to.emplace_hint(to.end(), item->first.substr(start.size()), item->second);
     }
   };
-  take(doubles_, part.doubles_);
-  take(floats_, part.floats_);
-  take(bytes_, part.bytes_);
+  take(tensors_, part.tensors_);
   take(json_, part.json_);
   return part;
 }
 
 void TensorMap::put_within(const std::string& prefix, const TensorMap& other) {
-  const auto add = [&prefix](const auto& from, auto& to) {
-    for (const auto& [name, value] : from) to[prefix + "/" + name] = value;
-  };
-  add(other.doubles_, doubles_);
-  add(other.floats_, floats_);
-  add(other.bytes_, bytes_);
-  add(other.json_, json_);
+  for (const auto& [name, tensor] : other.tensors_) tensors_[prefix + "/" + name] = tensor;
+  for (const auto& [name, value] : other.json_) json_[prefix + "/" + name] = value;
 }
 
 }  // namespace perfcast

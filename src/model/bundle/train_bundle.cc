@@ -6,7 +6,6 @@
 #include <map>
 
 #include "base/statistics.h"
-#include "model/combined/auto_predictor.h"
 #include "model/features/features.h"
 #include "model/fit/training.h"
 #include "model/forecast/forecaster.h"
@@ -65,14 +64,6 @@ double usual_kernel_share(const TrainingTable& table) {
                         : std::max(kLeastKernelShare, weighted_quantile(shares, weights, kUsualShare));
 }
 
-// What the model says about each program without having seen its family.
-Result<OutOfFamily> out_of_family(const Predictor& fitted, const TrainingTable& table, const TrainOptions& options) {
-  // The automatic choice was made on just these predictions: made anew per family, it would cost its square.
-  if (const auto* choice = dynamic_cast<const AutoPredictor*>(&fitted)) return choice->out_of_family();
-  return predict_out_of_family([&options] { return make_predictor(options.model, options.fit.settings); }, table,
-                               options.fit);
-}
-
 }  // namespace
 
 Result<Bundle> train_bundle(const TrainingTable& table, const TrainOptions& options) {
@@ -81,7 +72,7 @@ Result<Bundle> train_bundle(const TrainingTable& table, const TrainOptions& opti
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
   if (auto status = (*predictor)->fit(table, options.fit); !status) return status.error();
-  const auto predictions = out_of_family(**predictor, table, options);
+  const auto predictions = (*predictor)->out_of_family(table, options.fit);
   if (!predictions) return predictions.error();
 
   Bundle bundle;
@@ -96,7 +87,6 @@ Result<Bundle> train_bundle(const TrainingTable& table, const TrainOptions& opti
     }
   }
   std::sort(bundle.instruction_sets.begin(), bundle.instruction_sets.end());
-  bundle.training_host = table.profiles.front().host;
   bundle.feature_space = FeatureSpace::choose(table);
   bundle.feature_names = bundle.feature_space.names();
   bundle.training_features = bundle.feature_space.extract(profiles_of(table));

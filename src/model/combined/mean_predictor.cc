@@ -1,6 +1,6 @@
 #include "model/combined/mean_predictor.h"
 
-#include "model/bundle/bundle.h"
+#include "model/bundle/tensor_map.h"
 #include "model/fit/training.h"
 
 namespace perfcast {

@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "model/bundle/bundle.h"
+#include "model/bundle/tensor_map.h"
 
 namespace perfcast {
 
@@ -49,8 +49,8 @@ Status StackPredictor::fit(const TrainingTable& table, const FitOptions& options
   return {};
 }
 
-OutOfFamily stack_of(const std::vector<Eigen::MatrixXd>& parts) {
-  OutOfFamily result;
+Prediction stack_of(const std::vector<Eigen::MatrixXd>& parts) {
+  Prediction result;
   const auto count = static_cast<double>(parts.size());
   result.log_rpv = Eigen::MatrixXd::Zero(parts.front().rows(), parts.front().cols());
   for (const Eigen::MatrixXd& part : parts) result.log_rpv += part / count;
@@ -60,18 +60,14 @@ OutOfFamily stack_of(const std::vector<Eigen::MatrixXd>& parts) {
   return result;
 }
 
-OutOfFamily StackPredictor::forecast_parts(const std::vector<const Profile*>& profiles) const {
+Prediction StackPredictor::predict_with_disagreement(const std::vector<const Profile*>& profiles) const {
   std::vector<Eigen::MatrixXd> predictions;
   for (const auto& part : parts_) predictions.push_back(part->predict(profiles));
   return stack_of(predictions);
 }
 
 Eigen::MatrixXd StackPredictor::predict(const std::vector<const Profile*>& profiles) const {
-  return forecast_parts(profiles).log_rpv;
-}
-
-Eigen::VectorXd StackPredictor::disagreement(const std::vector<const Profile*>& profiles) const {
-  return forecast_parts(profiles).disagreement;
+  return predict_with_disagreement(profiles).log_rpv;
 }
 
 std::vector<std::string> StackPredictor::parts() const {

@@ -16,7 +16,7 @@ class StackPredictor : public Predictor {
   std::string family() const override;  // "stack", or the given parts joined by '+'
   Status fit(const TrainingTable& table, const FitOptions& options) override;
   Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
-  Eigen::VectorXd disagreement(const std::vector<const Profile*>& profiles) const override;
+  Prediction predict_with_disagreement(const std::vector<const Profile*>& profiles) const override;
   int64_t outputs() const override;
   std::vector<std::string> parts() const;
   void save(TensorMap& tensors) const override;
@@ -24,7 +24,6 @@ class StackPredictor : public Predictor {
 
  private:
   void set_parts(const std::vector<std::string>& families);
-  OutOfFamily forecast_parts(const std::vector<const Profile*>& profiles) const;
 
   std::vector<std::unique_ptr<Predictor>> parts_;
   bool by_profiles_ = false;
@@ -40,6 +39,6 @@ const std::vector<std::string>& stackable_families();
 bool is_stack_of_parts(const std::vector<std::string>& families);  // at least two, each stackable, each once
 
 // Mean and disagreement of the parts' forecasts, each [N x J]; at least one.
-OutOfFamily stack_of(const std::vector<Eigen::MatrixXd>& parts);
+Prediction stack_of(const std::vector<Eigen::MatrixXd>& parts);
 
 }  // namespace perfcast

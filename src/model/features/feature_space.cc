@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "metrics/catalogue.h"
-#include "model/bundle/bundle.h"
+#include "model/bundle/tensor_map.h"
 #include "model/features/features.h"
 
 namespace perfcast {

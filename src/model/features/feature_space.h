@@ -2,7 +2,7 @@
 // Which numbers a model sees of a profile. Chosen once from the training profiles and kept with the model, so that a
 // forecast reads the same numbers that the model was fitted on.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <map>
 #include <string>
 #include <vector>

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/json.h"
-#include "model/bundle/bundle.h"
+#include "model/bundle/tensor_map.h"
 #include "model/features/features.h"
 
 namespace perfcast {

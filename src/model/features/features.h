@@ -2,7 +2,7 @@
 // What models see of a profile: an explicit list of numbers made from its counters, all per instruction, so that a
 // program's length doesn't matter. A number whose counters are absent is NaN, never 0.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <string>
 #include <vector>
 

@@ -1,142 +1,137 @@
 #include "model/fit/fit_checkpoint.h"
 
-#include <zlib.h>
-
-#include <bit>
 #include <cstring>
 #include <limits>
 
+#include "base/bytes.h"
 #include "base/json.h"
 
 namespace perfcast {
 namespace {
 
-static_assert(std::endian::native == std::endian::little);
-constexpr std::string_view kMagic = "PCFITCKP";
-constexpr uint32_t kVersion = 1;
+constexpr std::string_view kFitMagic = "PCFITCKP";
+constexpr uint32_t kFitVersion = 2;
+constexpr uint32_t kOneFrameVersion = 1;
+constexpr size_t kFitHead = kFitMagic.size() + 3 * sizeof(uint32_t);
 constexpr const char* kForecasts = "/forecasts";
-
-uint32_t checksum(std::string_view bytes, uint32_t sum = 0) {
-  return static_cast<uint32_t>(crc32_z(sum, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
-
-template <typename T>
-void append(std::string& bytes, T value) {
-  bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
-}
-
-void append_text(std::string& bytes, std::string_view text) {
-  append(bytes, static_cast<uint64_t>(text.size()));
-  bytes += text;
-}
-
-template <typename T>
-bool take(std::string_view& bytes, T& value) {
-  if (bytes.size() < sizeof(value)) return false;
-  std::memcpy(&value, bytes.data(), sizeof(value));
-  bytes.remove_prefix(sizeof(value));
-  return true;
-}
-
-bool take_text(std::string_view& bytes, std::string& text) {
-  uint64_t size = 0;
-  if (!take(bytes, size) || size > bytes.size()) return false;
-  text = bytes.substr(0, size);
-  bytes.remove_prefix(size);
-  return true;
-}
 
 // What a model may read of a platform and of times.
 std::string described(const TrainingTable& table) {
-  std::string text;
+  ByteWriter out;
   for (const Platform& platform : table.platforms) {
     for (const std::string& field : {platform.id, platform.name, platform.kind, platform.arch, platform.vendor}) {
-      append_text(text, field);
+      out.put_text(field);
     }
     for (const auto& number : {platform.cpu_family, platform.model, platform.stepping}) {
-      append(text, number.value_or(std::numeric_limits<int64_t>::min()));
+      out.put(number.value_or(std::numeric_limits<int64_t>::min()));
     }
     for (const auto& [name, value] : platform.facts) {
-      append_text(text, name);
-      append(text, value);
+      out.put_text(name);
+      out.put(value);
     }
-    for (const std::string& flag : platform.flags) append_text(text, flag);
+    for (const std::string& flag : platform.flags) out.put_text(flag);
   }
   for (const auto& time : table.times) {
-    append(text, time ? time->log_time : std::numeric_limits<double>::quiet_NaN());
-    append(text, time ? time->servers : 0);
+    out.put(time ? time->log_time : std::numeric_limits<double>::quiet_NaN());
+    out.put(time ? time->servers : 0);
   }
-  append(text, static_cast<int64_t>(table.inputs.counters));
-  append(text, static_cast<int64_t>(table.inputs.source));
+  out.put(static_cast<int64_t>(table.inputs.counters));
+  out.put(static_cast<int64_t>(table.inputs.source));
   for (const auto& [platform, facts] : table.inputs.facts) {
-    append_text(text, platform);
+    out.put_text(platform);
     for (const auto& [name, value] : facts) {
-      append_text(text, name);
-      append(text, value);
+      out.put_text(name);
+      out.put(value);
     }
   }
-  return text;
+  return out.bytes();
+}
+
+// Version 1: uint64 number of parts, the parts, one checksum behind all.
+bool read_one_frame(std::string_view body, TrainingCheckpoint& checkpoint) {
+  ByteReader in(body);
+  uint64_t parts = 0;
+  in.get(checkpoint.run);
+  in.get(parts);
+  for (; in.ok() && parts > 0; --parts) {
+    std::string name, content;
+    if (in.get_text(name) && in.get_text(content)) checkpoint.parts[name] = std::move(content);
+  }
+  return in.at_end();
 }
 
 }  // namespace
 
+std::string checkpoint_record(std::string_view part, std::string_view bytes) {
+  ByteWriter out;
+  out.put_text(part);
+  out.put_text(bytes);
+  return std::move(out).finish();
+}
+
 std::string to_bytes(const TrainingCheckpoint& checkpoint) {
-  std::string bytes(kMagic);
-  append(bytes, kVersion);
-  append(bytes, checkpoint.run);
-  append(bytes, static_cast<uint64_t>(checkpoint.parts.size()));
-  for (const auto& [name, content] : checkpoint.parts) {
-    append_text(bytes, name);
-    append_text(bytes, content);
-  }
-  append(bytes, checksum(bytes));
+  ByteWriter head(kFitMagic);
+  head.put(kFitVersion);
+  head.put(checkpoint.run);
+  std::string bytes = std::move(head).finish();
+  for (const auto& [name, content] : checkpoint.parts) bytes += checkpoint_record(name, content);
   return bytes;
 }
 
-Result<TrainingCheckpoint> training_checkpoint_from_bytes(std::string_view bytes, const std::string& source) {
+Result<ReadCheckpoint> training_checkpoint_from_bytes(std::string_view bytes, const std::string& source) {
   const auto bad = [&source](const std::string& message) {
     return Error{"bad-checkpoint", message, source,
                  "a checkpoint that perfcast train wrote; or remove it, and train from the start"};
   };
-  uint32_t sum = 0, version = 0;
-  if (bytes.size() < kMagic.size() + sizeof(version) + sizeof(sum) || !bytes.starts_with(kMagic)) {
-    return bad("this is no training checkpoint");
+  ReadCheckpoint read;
+  if (const ByteFrame old = open_frame(bytes, kFitMagic, kOneFrameVersion);
+      old.state != ByteFrame::State::kOtherVersion && old.state != ByteFrame::State::kOtherMagic) {
+    if (old.state == ByteFrame::State::kCorrupt) return bad("the checkpoint is corrupt: its checksum differs");
+    if (!read_one_frame(old.body, read.checkpoint)) return bad("the checkpoint's parts don't fit its length");
+    return read;
   }
-  std::memcpy(&sum, bytes.data() + bytes.size() - sizeof(sum), sizeof(sum));
-  bytes.remove_suffix(sizeof(sum));
-  const bool whole = sum == checksum(bytes);
-  bytes.remove_prefix(kMagic.size());
-  if (!take(bytes, version) || version != kVersion) {
-    return bad("the checkpoint has version " + std::to_string(version));
+  const ByteFrame head = open_frame(bytes.substr(0, kFitHead), kFitMagic, kFitVersion);
+  if (head.state == ByteFrame::State::kOtherMagic) return bad("this is no training checkpoint");
+  if (head.state == ByteFrame::State::kOtherVersion) {
+    return bad("the checkpoint has version " + std::to_string(head.version));
   }
-  if (!whole) return bad("the checkpoint is corrupt: its checksum differs");
-  TrainingCheckpoint checkpoint;
-  uint64_t parts = 0;
-  bool fits = take(bytes, checkpoint.run) && take(bytes, parts);
-  for (; fits && parts > 0; --parts) {
+  if (head.state == ByteFrame::State::kCorrupt)
+    return bad("the checkpoint is corrupt: the checksum of its head differs");
+  ByteReader(head.body).get(read.checkpoint.run);
+  read.whole_bytes = kFitHead;
+  while (true) {
+    const std::string_view rest = bytes.substr(read.whole_bytes);
+    ByteReader in(rest);
     std::string name, content;
-    fits = take_text(bytes, name) && take_text(bytes, content);
-    if (fits) checkpoint.parts[name] = std::move(content);
+    uint32_t sum = 0;
+    in.get_text(name);
+    in.get_text(content);
+    const size_t size = rest.size() - in.left();
+    if (!in.get(sum) || sum != crc32_of(rest.substr(0, size))) return read;
+    read.whole_bytes += size + sizeof(sum);
+    if (content.empty()) {
+      read.checkpoint.parts.erase(name);
+    } else {
+      read.checkpoint.parts[name] = std::move(content);
+    }
   }
-  if (!fits || !bytes.empty()) return bad("the checkpoint's parts don't fit its length");
-  return checkpoint;
 }
 
 uint32_t training_fingerprint(const TrainingTable& table, const std::string& model, const FitOptions& options) {
-  uint32_t sum = checksum(described(table));
+  uint32_t sum = crc32_of(described(table));
   for (size_t p = 0; p < table.programs.size(); ++p) {
     const Program& program = table.programs[p];
-    std::string row;
-    for (const std::string& field : {program.id, program.family, program.group}) append_text(row, field);
-    append_text(row, to_json(table.profiles[p]).dump(-1, ' ', false, Json::error_handler_t::replace));
-    sum = checksum(row, sum);
+    ByteWriter row;
+    for (const std::string& field : {program.id, program.family, program.group}) row.put_text(field);
+    row.put_text(to_json(table.profiles[p]).dump(-1, ' ', false, Json::error_handler_t::replace));
+    sum = crc32_of(row.bytes(), sum);
   }
-  std::string how;
-  append_text(how, model);
-  append_text(how, options.settings.dump());
-  append(how, options.seed);
-  append(how, options.inner_folds);
-  return checksum(how, sum);
+  ByteWriter how;
+  how.put_text(model);
+  how.put_text((options.settings ? *options.settings : Json()).dump());
+  how.put(options.seed);
+  how.put(options.inner_folds);
+  return crc32_of(how.bytes(), sum);
 }
 
 std::optional<Eigen::MatrixXd> kept_forecasts(const FitOptions& options, Eigen::Index rows, Eigen::Index columns) {

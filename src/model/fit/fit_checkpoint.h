@@ -1,9 +1,10 @@
 #pragma once
-// A training that was killed goes on from what it left: the parts of a FitCheckpoint (predictor.h) as one string of
-// bytes, "PCFITCKP", uint32 version, uint32 fingerprint of what is trained, uint64 number of parts, each part's name
-// and bytes behind their uint64 lengths, CRC-32 of all before it. Little-endian.
+// A training that was killed goes on from what it left: the parts of a FitCheckpoint (predictor.h) as a file that grows
+// at its end. Its head: "PCFITCKP", uint32 version, uint32 fingerprint of what is trained, CRC-32 of both. Then
+// records, each a part's name and bytes behind their uint64 lengths, and their CRC-32: the last record of a name
+// counts, one without bytes takes the part away. Little-endian.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -21,10 +22,18 @@ struct TrainingCheckpoint {
   std::map<std::string, std::string> parts;
 };
 
-std::string to_bytes(const TrainingCheckpoint& checkpoint);
-// "bad-checkpoint": corrupt, truncated, or of another version. Never reads past the end nor allocates more than the
-// bytes hold.
-Result<TrainingCheckpoint> training_checkpoint_from_bytes(std::string_view bytes, const std::string& source);
+std::string to_bytes(const TrainingCheckpoint& checkpoint);  // the head and a record for each part
+std::string checkpoint_record(std::string_view part, std::string_view bytes);
+
+struct ReadCheckpoint {
+  TrainingCheckpoint checkpoint;
+  // Bytes up to the end of the last whole record: whoever goes on writes from there. Behind it lies what a kill or a
+  // full disk left of a record. 0: a file of version 1, a single frame, to be written anew.
+  size_t whole_bytes = 0;
+};
+// "bad-checkpoint": no whole head, or of a later version. Never reads past the end nor allocates more than the bytes
+// hold.
+Result<ReadCheckpoint> training_checkpoint_from_bytes(std::string_view bytes, const std::string& source);
 
 // Of all that decides what is computed: the table's rows, inputs, times and platforms, the model, its settings, seed
 // and folds. Not of threads.

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/bytes.h"
 #include "base/json.h"
 #include "model/bundle/train_bundle.h"
 #include "model/fit/training.h"
@@ -35,32 +36,79 @@ class MemoryCheckpoint : public FitCheckpoint {
   int64_t saves_left = 1000000, loads = 0;
 };
 
-Json small_settings() {
+Json small_json() {
   return {{"schema", kVaeConfigSchema}, {"latent", 3},      {"hidden", {8}},    {"head_hidden", {16}},
           {"pretrain_epochs", 4},       {"vae_epochs", 12}, {"head_epochs", 12}};
 }
 
 FitOptions small_options(FitCheckpoint* checkpoint) {
   FitOptions options;
-  options.settings = small_settings();
+  options.settings = std::make_shared<const Json>(small_json());
   options.inner_folds = 3;
   options.checkpoint = checkpoint;
   return options;
 }
 
 TEST(TrainingCheckpoint, ComesBackAsItWas) {
-  const TrainingCheckpoint checkpoint{.run = 0xDEADBEEF, .parts = {{"model", "state"}, {"model/fold 1 of 3", ""}}};
+  const TrainingCheckpoint checkpoint{.run = 0xDEADBEEF, .parts = {{"model", "state"}, {"model/fold 1 of 3", "x"}}};
   const std::string bytes = to_bytes(checkpoint);
   const auto back = training_checkpoint_from_bytes(bytes, "x");
   ASSERT_TRUE(back);
-  EXPECT_EQ(back->run, 0xDEADBEEF);
-  EXPECT_EQ(back->parts, checkpoint.parts);
-  for (size_t n = 0; n < bytes.size(); ++n) {
+  EXPECT_EQ(back->checkpoint.run, 0xDEADBEEF);
+  EXPECT_EQ(back->checkpoint.parts, checkpoint.parts);
+  EXPECT_EQ(back->whole_bytes, bytes.size());
+}
+
+TEST(TrainingCheckpoint, TheLastRecordOfAPartCounts) {
+  const std::string bytes = to_bytes({.run = 1, .parts = {{"a", "old"}, {"b", "gone"}}}) +
+                            checkpoint_record("a", "new") + checkpoint_record("b", "");
+  const auto back = training_checkpoint_from_bytes(bytes, "x");
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->checkpoint.parts, (std::map<std::string, std::string>{{"a", "new"}}));
+}
+
+// However far the last record got, all before it stands; so it does where a bit of the last record fell over.
+TEST(TrainingCheckpoint, ATornTailCostsTheLastRecordAlone) {
+  const std::string before = to_bytes({.run = 7, .parts = {{"model", "state"}}});
+  const std::string all = before + checkpoint_record("model", "later state");
+  for (size_t n = before.size(); n < all.size(); ++n) {
+    const auto torn = training_checkpoint_from_bytes(all.substr(0, n), "x");
+    ASSERT_TRUE(torn) << n;
+    EXPECT_EQ(torn->checkpoint.parts.at("model"), "state") << n;
+    EXPECT_EQ(torn->whole_bytes, before.size()) << n;
+    std::string changed = all;
+    changed[n] = static_cast<char>(changed[n] ^ 16);
+    const auto damaged = training_checkpoint_from_bytes(changed, "x");
+    ASSERT_TRUE(damaged) << n;
+    EXPECT_EQ(damaged->checkpoint.parts.at("model"), "state") << n;
+  }
+}
+
+TEST(TrainingCheckpoint, ADamagedHeadIsAnError) {
+  constexpr size_t kHead = 20;
+  const std::string bytes = to_bytes({.run = 7, .parts = {{"model", "state"}}});
+  for (size_t n = 0; n < kHead; ++n) {
     EXPECT_EQ(training_checkpoint_from_bytes(bytes.substr(0, n), "x").error().code, "bad-checkpoint") << n;
     std::string changed = bytes;
     changed[n] = static_cast<char>(changed[n] ^ 16);
     EXPECT_EQ(training_checkpoint_from_bytes(changed, "x").error().code, "bad-checkpoint") << n;
   }
+}
+
+// As the first versions of perfcast wrote it: magic, version, run, number of parts, parts, one checksum.
+TEST(TrainingCheckpoint, TakesWhatVersion1Wrote) {
+  ByteWriter old("PCFITCKP");
+  old.put(uint32_t{1});
+  old.put(uint32_t{5});
+  old.put(uint64_t{2});
+  for (const char* text : {"a", "state", "b", "other"}) old.put_text(text);
+  const std::string bytes = std::move(old).finish();
+  const auto back = training_checkpoint_from_bytes(bytes, "x");
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->checkpoint.run, 5u);
+  EXPECT_EQ(back->checkpoint.parts, (std::map<std::string, std::string>{{"a", "state"}, {"b", "other"}}));
+  EXPECT_EQ(back->whole_bytes, 0u);
+  EXPECT_EQ(training_checkpoint_from_bytes(bytes.substr(0, bytes.size() - 1), "x").error().code, "bad-checkpoint");
 }
 
 TEST(TrainingFingerprint, TellsAllThatMatters) {
@@ -87,7 +135,11 @@ TEST(TrainingFingerprint, TellsAllThatMatters) {
   EXPECT_TRUE(differs([](auto& table, auto&, auto&) { table.inputs.source = InputChoice::Source::kNone; }));
   EXPECT_TRUE(differs([](auto& table, auto&, auto&) { table.inputs.facts["a"]["l2_bytes"] = 1; }));
   EXPECT_TRUE(differs([](auto&, auto& other, auto&) { other.seed = 2; }));
-  EXPECT_TRUE(differs([](auto&, auto& other, auto&) { other.settings["latent"] = 4; }));
+  EXPECT_TRUE(differs([](auto&, auto& other, auto&) {
+    Json settings = small_json();
+    settings["latent"] = 4;
+    other.settings = std::make_shared<const Json>(settings);
+  }));
   EXPECT_TRUE(differs([](auto&, auto& other, auto&) { other.inner_folds = 4; }));
   EXPECT_TRUE(differs([](auto&, auto&, auto& model) { model = "dnn"; }));
   EXPECT_FALSE(differs([](auto&, auto& other, auto&) { other.threads = 2; }));

@@ -1,7 +1,7 @@
 #pragma once
 // Minimisation of a smooth function of many variables (limited-memory BFGS with backtracking).
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <functional>
 
 namespace perfcast {

@@ -1,14 +1,12 @@
 #include "model/fit/training.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <map>
-#include <mutex>
-#include <thread>
 
-#include "model/bundle/bundle.h"
+#include "base/parallel.h"
+#include "model/bundle/tensor_map.h"
 #include "model/fit/fit_checkpoint.h"
 
 namespace perfcast {
@@ -242,68 +240,72 @@ Result<Eigen::MatrixXd> forecast_left_out(const MakePredictor& make, const Train
   std::vector<const Profile*> profiles;
   for (const size_t p : test) profiles.push_back(&table.profiles[p]);
   Eigen::MatrixXd forecasts(rows, platforms + 1);
-  forecasts << (*predictor)->predict(profiles), (*predictor)->disagreement(profiles);
+  const Prediction prediction = (*predictor)->predict_with_disagreement(profiles);
+  forecasts << prediction.log_rpv, prediction.disagreement;
   if (auto status = keep_forecasts(options, forecasts); !status) return status.error();
   return forecasts;
 }
 
 }  // namespace
 
-Result<OutOfFamily> predict_out_of_family(const MakePredictor& make, const TrainingTable& table,
-                                          const FitOptions& options) {
+std::vector<int64_t> left_out_with(const Targets& targets, const FitOptions& options) {
+  const int64_t groups = options.inner_folds > 0 ? std::min(std::max<int64_t>(options.inner_folds, 2), targets.families)
+                                                 : targets.families;
+  std::vector<int64_t> group;
+  for (const int64_t family : targets.family) group.push_back(family % groups);
+  return group;
+}
+
+Result<Prediction> predict_out_of_family(const MakePredictor& make, const TrainingTable& table,
+                                         const FitOptions& options) {
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
   if (targets->families < 2) {
     return Error{"too-few-families", "leaving one family out leaves nothing to train on", "",
                  "programs of at least two families"};
   }
-  OutOfFamily result;
+  Prediction result;
   result.log_rpv = Eigen::MatrixXd::Zero(targets->log_rpv.rows(), targets->log_rpv.cols());
   result.disagreement = Eigen::VectorXd::Zero(targets->log_rpv.rows());
-  const int64_t folds = options.inner_folds > 0 ? std::min(std::max<int64_t>(options.inner_folds, 2), targets->families)
-                                                : targets->families;
-  std::atomic<int64_t> next = 0;
-  std::mutex lock;
-  std::optional<Error> failure;
-  const auto work = [&] {
-    for (int64_t fold = next++; fold < folds; fold = next++) {
-      std::vector<size_t> train;
-      std::vector<size_t> test;
-      for (size_t p = 0; p < table.programs.size(); ++p)
-        (targets->family[p] % folds == fold ? test : train).push_back(p);
-      const auto forecasts = forecast_left_out(make, table, train, test, inner_options(options, fold, folds));
-      if (!forecasts) {
-        const std::lock_guard guard(lock);
-        failure = forecasts.error();
-        return;
-      }
-      for (size_t i = 0; i < test.size(); ++i) {
-        const auto row = static_cast<Eigen::Index>(test[i]);
-        const auto from = static_cast<Eigen::Index>(i);
-        result.log_rpv.row(row) = forecasts->row(from).head(result.log_rpv.cols());
-        result.disagreement(row) = (*forecasts)(from, result.log_rpv.cols());
-      }
+  const std::vector<int64_t> group = left_out_with(*targets, options);
+  const int64_t groups = 1 + *std::max_element(group.begin(), group.end());
+  const auto without = [&](size_t left_out) -> Status {
+    const auto fold = static_cast<int64_t>(left_out);
+    std::vector<size_t> train;
+    std::vector<size_t> test;
+    for (size_t p = 0; p < group.size(); ++p) (group[p] == fold ? test : train).push_back(p);
+    const auto forecasts = forecast_left_out(make, table, train, test, inner_options(options, fold, groups));
+    if (!forecasts) return forecasts.error();
+    for (size_t i = 0; i < test.size(); ++i) {
+      const auto row = static_cast<Eigen::Index>(test[i]);
+      const auto from = static_cast<Eigen::Index>(i);
+      result.log_rpv.row(row) = forecasts->row(from).head(result.log_rpv.cols());
+      result.disagreement(row) = (*forecasts)(from, result.log_rpv.cols());
     }
+    return {};
   };
-  std::vector<std::thread> helpers;
-  for (int t = 1; t < options.threads; ++t) helpers.emplace_back(work);
-  work();
-  for (std::thread& helper : helpers) helper.join();
-  if (failure) return *failure;
+  if (auto status = parallel_for(static_cast<size_t>(groups), options.threads, without); !status) {
+    return status.error();
+  }
   return result;
 }
 
-double family_mean_error(const Eigen::MatrixXd& predicted, const Targets& targets) {
-  std::vector<double> error(static_cast<size_t>(targets.families), 0);
-  std::vector<double> count(static_cast<size_t>(targets.families), 0);
+Eigen::VectorXd family_errors(const Eigen::MatrixXd& predicted, const Targets& targets) {
+  Eigen::VectorXd error = Eigen::VectorXd::Zero(targets.families);
+  Eigen::VectorXd count = Eigen::VectorXd::Zero(targets.families);
   for (Eigen::Index p = 0; p < predicted.rows(); ++p) {
-    const auto family = static_cast<size_t>(targets.family[static_cast<size_t>(p)]);
-    error[family] +=
+    const auto family = static_cast<Eigen::Index>(targets.family[static_cast<size_t>(p)]);
+    error(family) +=
         ((predicted.row(p) - targets.log_rpv.row(p)).cwiseProduct(targets.present.row(p))).cwiseAbs().sum();
-    count[family] += targets.present.row(p).sum();
+    count(family) += targets.present.row(p).sum();
   }
+  return error.cwiseQuotient(count);
+}
+
+double family_mean_error(const Eigen::MatrixXd& predicted, const Targets& targets) {
+  const Eigen::VectorXd errors = family_errors(predicted, targets);
   double total = 0;
-  for (size_t f = 0; f < error.size(); ++f) total += error[f] / count[f];
+  for (const double error : errors) total += error;
   return total / static_cast<double>(targets.families);
 }
 

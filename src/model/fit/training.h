@@ -2,7 +2,7 @@
 // What every family needs from a TrainingTable: complete targets, family weights, standardised features, and
 // predictions for each program from a fit that never saw its family.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <functional>
 #include <string>
 #include <vector>
@@ -70,16 +70,17 @@ class ProgramFeatures {
   Standardiser standardiser_;
 };
 
-// [P x J] log RPV of each program by a model fitted without its family.
+// Each program's forecast by a model that `make` gives, fitted without the program's family:
+// Predictor::out_of_family().
 using MakePredictor = std::function<Result<std::unique_ptr<Predictor>>()>;
-struct OutOfFamily {
-  Eigen::MatrixXd log_rpv;       // P x J
-  Eigen::VectorXd disagreement;  // P
-};
-Result<OutOfFamily> predict_out_of_family(const MakePredictor& make, const TrainingTable& table,
-                                          const FitOptions& options);
+Result<Prediction> predict_out_of_family(const MakePredictor& make, const TrainingTable& table,
+                                         const FitOptions& options);
+// Which of FitOptions::inner_folds groups each program is left out with, 0 to the number of groups - 1.
+std::vector<int64_t> left_out_with(const Targets& targets, const FitOptions& options);
 
-// Mean over families of the mean absolute error in log RPV over measured entries.
+// [families] mean absolute error in log RPV over each family's measured entries.
+Eigen::VectorXd family_errors(const Eigen::MatrixXd& predicted, const Targets& targets);
+// Their mean over the families.
 double family_mean_error(const Eigen::MatrixXd& predicted, const Targets& targets);
 
 }  // namespace perfcast

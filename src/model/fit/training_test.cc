@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "model/bundle/bundle.h"
+#include "model/bundle/tensor_map.h"
 #include "model/test_world.h"
 
 namespace perfcast {

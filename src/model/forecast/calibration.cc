@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "model/forecast/conditioning.h"
 #include "model/forecast/conformal.h"
@@ -44,16 +45,26 @@ Eigen::VectorXd scale_per_platform(const Eigen::MatrixXd& residuals, const Targe
 
 double weighted_quantile(const std::vector<double>& values, const std::vector<double>& weights, double share) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  std::vector<size_t> order(values.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(), [&values](size_t a, size_t b) { return values[a] < values[b]; });
+  std::vector<std::pair<double, double>> order(values.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = {values[i], weights[i]};
+  // The slack swallows what adding up in another order changes.
   const double needed = share * std::accumulate(weights.begin(), weights.end(), 0.0) - 1e-9;
-  double sum = 0;
-  for (const size_t i : order) {
-    sum += weights[i];
-    if (sum >= needed) return values[i];
+  // Halves the part that holds the quantile: what lies below `begin` weighs `below` together.
+  double below = 0;
+  auto begin = order.begin(), end = order.end();
+  while (end - begin > 1) {
+    const auto middle = begin + (end - begin) / 2;
+    std::nth_element(begin, middle, end, [](const auto& a, const auto& b) { return a.first < b.first; });
+    double lower = below;
+    for (auto item = begin; item != middle; ++item) lower += item->second;
+    if (lower >= needed) {
+      end = middle;
+    } else {
+      below = lower;
+      begin = middle;
+    }
   }
-  return values[order.back()];
+  return begin->first;
 }
 
 Eigen::MatrixXd expected_residuals(const Calibration& calibration, const Eigen::VectorXd& disagreement) {
@@ -61,7 +72,7 @@ Eigen::MatrixXd expected_residuals(const Calibration& calibration, const Eigen::
          calibration.platform_scale.transpose();
 }
 
-Calibration calibrate(const OutOfFamily& predictions, const Targets& targets, const TrainingTable& table,
+Calibration calibrate(const Prediction& predictions, const Targets& targets, const TrainingTable& table,
                       double coverage) {
   Calibration result;
   result.coverage = coverage;

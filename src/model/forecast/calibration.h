@@ -1,7 +1,7 @@
 #pragma once
 // From out-of-family predictions to intervals and verdicts on new programs.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <vector>
 
 #include "corpus/corpus.h"
@@ -20,7 +20,7 @@ struct Calibration {
   double disagreement_limit = 0;        // disagreement above it: out of distribution
 };
 
-Calibration calibrate(const OutOfFamily& predictions, const Targets& targets, const TrainingTable& table,
+Calibration calibrate(const Prediction& predictions, const Targets& targets, const TrainingTable& table,
                       double coverage);
 
 // [N x J] expected size of residuals; disagreement: [N].

@@ -1,7 +1,7 @@
 #pragma once
 // Interval half widths with coverage over families that the model has not seen.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <vector>
 
 namespace perfcast {

@@ -172,11 +172,11 @@ Result<Forecast> Forecaster::forecast(const Profile& profile, const std::vector<
   }
   Forecast result;
   const Calibration& calibration = bundle_->calibration;
-  const Eigen::VectorXd disagreement = bundle_->predictor->disagreement(one);
-  judge(profile, features.row(0), disagreement(0), result);
+  const Prediction prediction = bundle_->predictor->predict_with_disagreement(one);
+  judge(profile, features.row(0), prediction.disagreement(0), result);
 
-  Gaussian belief{bundle_->predictor->predict(one).row(0), calibration.residual_covariance};
-  Eigen::VectorXd half = calibration.multiple * expected_residuals(calibration, disagreement).row(0);
+  Gaussian belief{prediction.log_rpv.row(0), calibration.residual_covariance};
+  Eigen::VectorXd half = calibration.multiple * expected_residuals(calibration, prediction.disagreement).row(0);
   if (!result.in_distribution) {
     const double excess = bundle_->distance_limit > 0 ? result.distance / bundle_->distance_limit : kLeastFactor;
     half *= std::isnan(excess) ? kWidestFactor : std::clamp(excess, kLeastFactor, kWidestFactor);

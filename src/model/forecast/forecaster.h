@@ -1,7 +1,7 @@
 #pragma once
 // From a bundle and a profile to a forecast with intervals and a verdict: what `perfcast predict` prints.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <memory>
 #include <optional>
 #include <string>

@@ -12,7 +12,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes = with_mended_checksum(data, size);
   const auto checkpoint = perfcast::training_checkpoint_from_bytes(bytes, "fuzz");
   if (!checkpoint) return 0;
-  const auto again = perfcast::training_checkpoint_from_bytes(perfcast::to_bytes(*checkpoint), "fuzz");
-  if (!again || again->run != checkpoint->run || again->parts != checkpoint->parts) std::abort();
+  const auto again = perfcast::training_checkpoint_from_bytes(perfcast::to_bytes(checkpoint->checkpoint), "fuzz");
+  if (!again || again->checkpoint.run != checkpoint->checkpoint.run ||
+      again->checkpoint.parts != checkpoint->checkpoint.parts)
+    std::abort();
   return 0;
 }

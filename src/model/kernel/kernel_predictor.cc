@@ -1,8 +1,9 @@
 #include "model/kernel/kernel_predictor.h"
 
+#include <Eigen/Cholesky>
 #include <cmath>
 
-#include "model/bundle/bundle.h"
+#include "model/bundle/tensor_map.h"
 
 namespace perfcast {
 

@@ -4,7 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "model/bundle/bundle.h"
 #include "model/features/features.h"
 #include "model/features/microarchitecture.h"
 #include "model/linear/nnls.h"
@@ -38,12 +37,10 @@ Eigen::MatrixXd means_of_kind(const Eigen::MatrixXd& multiples, const std::vecto
   return result;
 }
 
-}  // namespace
-
 // `shares` is P x K: textbook cycles per instruction by cause. Costs are found as multiples of the textbook's. How long
 // a program runs on the average platform is unknown in a relative table, so each round takes it from the last costs.
 // Few programs can't tell some 35 costs apart on each platform: each is drawn to what its kind of platform showed.
-void AdditiveCostPredictor::fit_costs(const Eigen::MatrixXd& shares, const Targets& targets,
+Eigen::MatrixXd multiples_of_textbook(const Eigen::MatrixXd& shares, const Targets& targets,
                                       const std::vector<Platform>& platforms) {
   const Eigen::Index classes = shares.cols();
   const Eigen::Index outputs = targets.log_rpv.cols();
@@ -56,9 +53,9 @@ void AdditiveCostPredictor::fit_costs(const Eigen::MatrixXd& shares, const Targe
   const Eigen::RowVectorXd speed = weighted_mean(targets.log_rpv, targets.weights).array().exp();
   const Eigen::VectorXd shrinkage = kShrinkage + (kMemoryShrinkage - kShrinkage) * memory_classes().array();
   Eigen::MatrixXd expected = Eigen::VectorXd::Ones(classes) * speed;
-  costs_ = expected;
+  Eigen::MatrixXd costs = expected;
   for (int round = 0; round < kRounds; ++round) {
-    const Eigen::VectorXd scale = (shares * costs_).array().log().rowwise().mean();
+    const Eigen::VectorXd scale = (shares * costs).array().log().rowwise().mean();
     const Eigen::MatrixXd cycles = (targets.log_rpv.colwise() + scale).array().exp();
     for (Eigen::Index j = 0; j < outputs; ++j) {
       // Relative error: each row is divided by its time; absent entries weigh nothing.
@@ -67,29 +64,15 @@ void AdditiveCostPredictor::fit_costs(const Eigen::MatrixXd& shares, const Targe
       Eigen::MatrixXd gram = rows.transpose() * weights.asDiagonal() * rows;
       gram.diagonal() += shrinkage;
       const Eigen::VectorXd moment = rows.transpose() * weights + shrinkage;
-      costs_.col(j) = expected.col(j).cwiseProduct(nonnegative_least_squares(gram, moment));
+      costs.col(j) = expected.col(j).cwiseProduct(nonnegative_least_squares(gram, moment));
     }
-    const Eigen::MatrixXd multiples = costs_.array().rowwise() / speed.array();
+    const Eigen::MatrixXd multiples = costs.array().rowwise() / speed.array();
     const Eigen::MatrixXd all = multiples.rowwise().mean().replicate(1, outputs);
     const Eigen::MatrixXd of_line = means_of_kind(multiples, lines, all);
     expected = means_of_kind(multiples, designs, of_line).cwiseMax(kLeastMultiple).cwiseMin(kLargestMultiple) *
                speed.asDiagonal();
   }
-}
-
-namespace {
-
-// Absent counts are taken as the typical program's rate.
-Eigen::MatrixXd textbook_cycles(const std::vector<const Profile*>& profiles, const Eigen::VectorXd& typical_rates) {
-  Eigen::MatrixXd rates = work_rates(profiles);
-  const Eigen::VectorXd textbook = textbook_costs();
-  for (Eigen::Index k = 0; k < rates.cols(); ++k) {
-    for (Eigen::Index p = 0; p < rates.rows(); ++p) {
-      const double rate = std::isnan(rates(p, k)) ? typical_rates(k) : rates(p, k);
-      rates(p, k) = rate * textbook(k);
-    }
-  }
-  return rates;
+  return costs;
 }
 
 }  // namespace
@@ -99,42 +82,18 @@ Status AdditiveCostPredictor::fit(const TrainingTable& table, const FitOptions&)
   if (!targets) return targets.error();
   if (auto status = may_read_work(table); !status) return status;
   const auto profiles = profiles_of(table);
-  const Eigen::MatrixXd rates = work_rates(profiles);
-  if (rates.array().isNaN().rowwise().all().any()) {
+  if (work_rates(profiles).array().isNaN().rowwise().all().any()) {
     return Error{"bad-profile", "a training profile has no instruction count", "", "profiles with instructions_count"};
   }
-  typical_rates_ = Standardiser::fit(rates, targets->weights).centre;
-  const Eigen::MatrixXd shares = textbook_cycles(profiles, typical_rates_);
-  fit_costs(shares, *targets, table.platforms);
-  costs_ = textbook_costs().asDiagonal() * costs_;
+  costs_ = WorkCosts::typical_of(table, *targets);
+  const Eigen::VectorXd textbook = textbook_costs();
+  const Eigen::MatrixXd shares = costs_.rates(profiles) * textbook.asDiagonal();
+  costs_.set_costs(textbook.asDiagonal() * multiples_of_textbook(shares, *targets, table.platforms));
   return {};
 }
 
 Eigen::MatrixXd AdditiveCostPredictor::predict(const std::vector<const Profile*>& profiles) const {
-  Eigen::MatrixXd rates = work_rates(profiles);
-  for (Eigen::Index k = 0; k < rates.cols(); ++k) {
-    rates.col(k) = rates.col(k).unaryExpr([&](double rate) { return std::isnan(rate) ? typical_rates_(k) : rate; });
-  }
-  // All costs could be 0 for what a program does: a floor keeps the logarithm finite.
-  Eigen::MatrixXd result = (rates * costs_).array().max(1e-9).log();
-  result.colwise() -= result.rowwise().mean().eval();
-  return result;
-}
-
-void AdditiveCostPredictor::save(TensorMap& tensors) const {
-  tensors.put("typical_rates", typical_rates_);
-  tensors.put("costs", costs_);
-}
-
-Status AdditiveCostPredictor::load(const TensorMap& tensors) {
-  const int64_t classes = textbook_costs().size();
-  const auto typical = tensors.get("typical_rates", classes, 1);
-  if (!typical) return typical.error();
-  auto costs = tensors.get("costs", classes);
-  if (!costs) return costs.error();
-  typical_rates_ = typical->col(0);
-  costs_ = std::move(*costs);
-  return {};
+  return costs_.log_rpv(profiles);
 }
 
 }  // namespace perfcast

@@ -2,7 +2,7 @@
 // The lasso by cyclic coordinate descent (Friedman, Hastie & Tibshirani, J. Stat. Software 2010) on the normal
 // equations, so that a sweep costs nothing in the number of rows.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 namespace perfcast {
 

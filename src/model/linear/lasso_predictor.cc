@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "model/bundle/bundle.h"
+#include "model/bundle/tensor_map.h"
 
 namespace perfcast {
 namespace {

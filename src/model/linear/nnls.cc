@@ -1,5 +1,6 @@
 #include "model/linear/nnls.h"
 
+#include <Eigen/Cholesky>
 #include <limits>
 #include <vector>
 

@@ -1,7 +1,7 @@
 #pragma once
 // Non-negative least squares by the active-set method of Lawson and Hanson, on the normal equations.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 namespace perfcast {
 

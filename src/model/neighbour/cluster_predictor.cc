@@ -1,11 +1,12 @@
 #include "model/neighbour/cluster_predictor.h"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "base/random.h"
-#include "model/bundle/bundle.h"
+#include "model/bundle/tensor_map.h"
 
 namespace perfcast {
 namespace {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/json.h"
-#include "model/bundle/bundle.h"
+#include "model/bundle/tensor_map.h"
 
 namespace perfcast {
 namespace {

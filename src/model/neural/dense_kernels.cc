@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/parallel.h"
+
 // One binary for all x86-64 machines: the widest registers that the one at hand has.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
@@ -18,19 +20,50 @@ extern "C" void omp_set_num_threads(int threads);
 
 namespace perfcast {
 
-Status multiply(const Product& product, const float* a, const float* b, float* c) {
-  if (product.m == 0 || product.n == 0 || product.k == 0) return {};
+namespace {
+
+// Blocks of a product are the same however many threads there are: so are its bits. oneDNN sums a block of such a side
+// in the order that it sums the whole in.
+constexpr int64_t kBlockRows = 128, kBlockColumns = 512;
+constexpr double kWorthThreads = 1.6e7;  // operations of a product: to start a thread takes as long as some millions
+
+thread_local int threads_of_products = 1;
+
+Status multiply_block(const Product& product, const float* a, const float* b, float* c, int64_t row, int64_t column) {
+  omp_set_num_threads(1);
   const int64_t a_stride = product.transpose_a ? product.m : product.k;
   const int64_t b_stride = product.transpose_b ? product.k : product.n;
+  a += product.transpose_a ? row : row * product.k;
+  b += product.transpose_b ? column * product.k : column;
+  c += row * product.n + column;
+  const bool by_rows = product.m >= 2 * kBlockRows;
+  const int64_t m = by_rows ? std::min(kBlockRows, product.m - row) : product.m;
+  const int64_t n = by_rows ? product.n : std::min(kBlockColumns, product.n - column);
   const dnnl_status_t status =
-      dnnl_sgemm(product.transpose_a ? 'T' : 'N', product.transpose_b ? 'T' : 'N', product.m, product.n, product.k,
-                 product.alpha, a, a_stride, b, b_stride, product.beta, c, product.n);
+      dnnl_sgemm(product.transpose_a ? 'T' : 'N', product.transpose_b ? 'T' : 'N', m, n, product.k, product.alpha, a,
+                 a_stride, b, b_stride, product.beta, c, product.n);
   if (status == dnnl_success) return {};
   return Error{"onednn-failed", "oneDNN's matrix product ended with status " + std::to_string(static_cast<int>(status)),
                "", "oneDNN 2.6"};
 }
 
-void use_threads(int threads) { omp_set_num_threads(threads < 1 ? 1 : threads); }
+}  // namespace
+
+Status multiply(const Product& product, const float* a, const float* b, float* c) {
+  if (product.m == 0 || product.n == 0 || product.k == 0) return {};
+  const bool by_rows = product.m >= 2 * kBlockRows;
+  const int64_t blocks =
+      by_rows ? (product.m + kBlockRows - 1) / kBlockRows : (product.n + kBlockColumns - 1) / kBlockColumns;
+  const double operations =
+      2 * static_cast<double>(product.m) * static_cast<double>(product.n) * static_cast<double>(product.k);
+  return parallel_for(static_cast<size_t>(blocks), operations < kWorthThreads ? 1 : threads_of_products, [&](size_t i) {
+    const auto block = static_cast<int64_t>(i);
+    return multiply_block(product, a, b, c, by_rows ? block * kBlockRows : 0, by_rows ? 0 : block * kBlockColumns);
+  });
+}
+
+void use_threads(int threads) { threads_of_products = threads < 1 ? 1 : threads; }
+int threads_in_use() { return threads_of_products; }
 
 namespace {
 

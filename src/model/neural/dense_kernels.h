@@ -18,8 +18,9 @@ struct Product {
 };
 Status multiply(const Product& product, const float* a, const float* b, float* c);
 
-// For products that this thread asks for from now on.
+// For products and Adam steps that this thread asks for from now on; their results are the same with any number.
 void use_threads(int threads);
+int threads_in_use();
 
 // rows[r][c] += bias[c], and what is then below 0 becomes 0 where `rectify`.
 void add_bias(std::span<float> rows, std::span<const float> bias, bool rectify);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/parallel.h"
 #include "base/random.h"
 
 namespace perfcast {
@@ -24,6 +25,9 @@ DenseNetwork::DenseNetwork(const std::vector<int64_t>& sizes, uint64_t seed) {
 }
 
 namespace {
+
+constexpr size_t kAdamPiece = size_t{1} << 16;
+constexpr size_t kAdamWorthThreads = size_t{1} << 19;  // values: to start a thread takes as long as some 100,000
 
 template <typename Matrix>
 std::span<float> all_of(Matrix& values) {
@@ -111,21 +115,46 @@ void Adam::step(DenseNetwork& network, const std::vector<DenseLayer>& gradients)
   }
   ++state_.steps;
   const auto steps = static_cast<double>(state_.steps);
-  AdamStep step{
+  const AdamStep step{
       .rate = options_.learning_rate,
       .first_decay = options_.first_decay,
       .second_decay = options_.second_decay,
       .first_scale = static_cast<float>(1 / (1 - std::pow(static_cast<double>(options_.first_decay), steps))),
       .second_scale = static_cast<float>(1 / (1 - std::pow(static_cast<double>(options_.second_decay), steps))),
       .epsilon = options_.epsilon};
+  // In pieces, for threads: one pass over memory is what an update takes.
+  struct Piece {
+    float weight_decay;
+    std::span<const float> gradient;
+    std::span<float> first, second, values;
+  };
+  std::vector<Piece> pieces;
+  size_t all = 0;
+  const auto add = [&](float decay, std::span<const float> gradient, std::span<float> first, std::span<float> second,
+                       std::span<float> values) {
+    for (size_t at = 0; at < values.size(); at += kAdamPiece) {
+      const size_t n = std::min(kAdamPiece, values.size() - at);
+      pieces.push_back(
+          {decay, gradient.subspan(at, n), first.subspan(at, n), second.subspan(at, n), values.subspan(at, n)});
+    }
+    all += values.size();
+  };
   for (size_t i = 0; i < layers.size(); ++i) {
-    step.weight_decay = options_.weight_decay;
-    adam_step(step, all_of(gradients[i].weights), all_of(state_.first[i].weights), all_of(state_.second[i].weights),
-              all_of(layers[i].weights));
-    step.weight_decay = 0;
-    adam_step(step, all_of(gradients[i].bias), all_of(state_.first[i].bias), all_of(state_.second[i].bias),
-              all_of(layers[i].bias));
+    DenseLayer& first = state_.first[i];
+    DenseLayer& second = state_.second[i];
+    add(options_.weight_decay, all_of(gradients[i].weights), all_of(first.weights), all_of(second.weights),
+        all_of(layers[i].weights));
+    add(0, all_of(gradients[i].bias), all_of(first.bias), all_of(second.bias), all_of(layers[i].bias));
   }
+  // No piece can fail.
+  static_cast<void>(
+      parallel_for(pieces.size(), all < kAdamWorthThreads ? 1 : threads_in_use(), [&](size_t i) -> Status {
+        const Piece& piece = pieces[i];
+        AdamStep own = step;
+        own.weight_decay = piece.weight_decay;
+        adam_step(own, piece.gradient, piece.first, piece.second, piece.values);
+        return {};
+      }));
 }
 
 PackedNetwork::PackedNetwork(const DenseNetwork& network) {

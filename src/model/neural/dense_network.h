@@ -1,7 +1,7 @@
 #pragma once
 // A dense network with rectified hidden layers and a linear output, trained by Adam on a weighted squared error.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cstdint>
 #include <span>
 #include <string>

@@ -6,7 +6,7 @@
 #include <numbers>
 
 #include "base/random.h"
-#include "model/bundle/bundle.h"
+#include "model/bundle/tensor_map.h"
 #include "model/neural/dense_kernels.h"
 #include "model/neural/packed_vae_regressor.h"
 

@@ -2,7 +2,7 @@
 // For tests: dense networks in double precision, written down plainly, as the reference that the fast ones in float are
 // held to. Finite differences of a loss in double see a wrong sign or a missing term where float's rounding hides it.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <functional>
 #include <vector>
 

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "base/json.h"
-#include "model/bundle/bundle.h"
+#include "model/bundle/tensor_map.h"
 
 namespace perfcast {
 namespace {

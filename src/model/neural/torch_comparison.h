@@ -2,7 +2,7 @@
 // For tests: named matrices as the text that torch_comparison.py reads and writes. A matrix a line: its name, rows,
 // columns and values, row by row.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cstdio>
 #include <map>
 #include <sstream>

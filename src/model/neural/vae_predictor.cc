@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "base/random.h"
-#include "model/bundle/bundle.h"
+#include "model/bundle/tensor_map.h"
 #include "model/neural/vae_regressor.h"
 
 namespace perfcast {
@@ -79,12 +79,6 @@ std::vector<bool> first_stage(const TrainingTable& table) {
 }
 
 }  // namespace
-
-std::vector<std::string> vae_families() {
-  std::vector<std::string> names;
-  for (const Ablation& ablation : kAblations) names.emplace_back(ablation.family);
-  return names;
-}
 
 VaePredictor::VaePredictor(std::string family) : VaePredictor(std::move(family), default_config()) {}
 

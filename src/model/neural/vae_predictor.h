@@ -11,7 +11,8 @@ namespace perfcast {
 
 class VaePredictor : public Predictor {
  public:
-  // `family` names one of vae_families(): the paper's model, or one with an ingredient left out.
+  // "vae-dnn", the paper's model, or one with an ingredient left out: "vae-dnn-no-feedback", "vae-dnn-fixed-sigma",
+  // "vae-dnn-no-schedule", "vae-dnn-no-pretraining".
   explicit VaePredictor(std::string family = "vae-dnn");
   VaePredictor(std::string family, const VaeRegressorConfig& config);
 
@@ -35,9 +36,5 @@ class VaePredictor : public Predictor {
 };
 
 inline constexpr const char* kVaeConfigSchema = "perfcast.vae-config/1";
-
-// "vae-dnn" and its ablations: "vae-dnn-no-feedback", "vae-dnn-fixed-sigma", "vae-dnn-no-schedule",
-// "vae-dnn-no-pretraining".
-std::vector<std::string> vae_families();
 
 }  // namespace perfcast

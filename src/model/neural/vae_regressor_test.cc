@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/json.h"
-#include "model/bundle/bundle.h"
+#include "model/bundle/tensor_map.h"
 #include "model/neural/packed_vae_regressor.h"
 #include "model/neural/vae_checkpoint.h"
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 
-#include "model/bundle/bundle.h"
 #include "model/features/features.h"
 #include "model/features/microarchitecture.h"
 #include "model/fit/lbfgs.h"
@@ -152,23 +151,14 @@ class CostHierarchy {
   Eigen::VectorXd deviation_;  // K
 };
 
-void fill_absent(Eigen::MatrixXd& rates, const Eigen::VectorXd& typical) {
-  for (Eigen::Index k = 0; k < rates.cols(); ++k) {
-    for (Eigen::Index p = 0; p < rates.rows(); ++p) {
-      if (std::isnan(rates(p, k))) rates(p, k) = typical(k);
-    }
-  }
-}
-
 }  // namespace
 
 Status PhysicsPredictor::fit(const TrainingTable& table, const FitOptions&) {
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
   if (auto status = may_read_work(table); !status) return status;
-  Eigen::MatrixXd rates = work_rates(profiles_of(table));
-  typical_rates_ = Standardiser::fit(rates, targets->weights).centre;
-  fill_absent(rates, typical_rates_);
+  costs_ = WorkCosts::typical_of(table, *targets);
+  const Eigen::MatrixXd rates = costs_.rates(profiles_of(table));
   if (!(rates.rowwise().sum().minCoeff() > 0)) {
     return Error{"bad-profile", "a training profile has no instruction count", "", "profiles with instructions_count"};
   }
@@ -176,32 +166,12 @@ Status PhysicsPredictor::fit(const TrainingTable& table, const FitOptions&) {
   const Eigen::VectorXd found =
       minimise([&hierarchy](const Eigen::VectorXd& x, Eigen::VectorXd& gradient) { return hierarchy(x, gradient); },
                Eigen::VectorXd::Zero(hierarchy.variables()), MinimiseOptions{});
-  costs_ = hierarchy.log_costs(found).array().exp();
+  costs_.set_costs(hierarchy.log_costs(found).array().exp());
   return {};
 }
 
 Eigen::MatrixXd PhysicsPredictor::predict(const std::vector<const Profile*>& profiles) const {
-  Eigen::MatrixXd rates = work_rates(profiles);
-  fill_absent(rates, typical_rates_);
-  Eigen::MatrixXd result = (rates * costs_).array().max(1e-9).log();
-  result.colwise() -= result.rowwise().mean().eval();
-  return result;
-}
-
-void PhysicsPredictor::save(TensorMap& tensors) const {
-  tensors.put("typical_rates", typical_rates_);
-  tensors.put("costs", costs_);
-}
-
-Status PhysicsPredictor::load(const TensorMap& tensors) {
-  const int64_t classes = textbook_costs().size();
-  const auto typical = tensors.get("typical_rates", classes, 1);
-  if (!typical) return typical.error();
-  auto costs = tensors.get("costs", classes);
-  if (!costs) return costs.error();
-  typical_rates_ = typical->col(0);
-  costs_ = std::move(*costs);
-  return {};
+  return costs_.log_rpv(profiles);
 }
 
 }  // namespace perfcast

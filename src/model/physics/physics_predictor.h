@@ -3,7 +3,7 @@
 // textbook + common + line of core designs + core design + platform, each with a Gaussian prior about 0. Platforms of
 // one design are alike but for their memory.
 
-#include "model/fit/training.h"
+#include "model/linear/work_costs.h"
 #include "model/predictor.h"
 
 namespace perfcast {
@@ -13,16 +13,15 @@ class PhysicsPredictor : public Predictor {
   std::string family() const override { return "physics"; }
   Status fit(const TrainingTable& table, const FitOptions& options) override;
   Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
-  int64_t outputs() const override { return costs_.cols(); }
-  void save(TensorMap& tensors) const override;
-  Status load(const TensorMap& tensors) override;
+  int64_t outputs() const override { return costs_.costs().cols(); }
+  void save(TensorMap& tensors) const override { costs_.save(tensors); }
+  Status load(const TensorMap& tensors) override { return costs_.load(tensors); }
 
   // [K x J] cycles of one event of each work class on each platform, up to one common factor.
-  const Eigen::MatrixXd& costs() const { return costs_; }
+  const Eigen::MatrixXd& costs() const { return costs_.costs(); }
 
  private:
-  Eigen::VectorXd typical_rates_;  // K: stands in for a count that is absent
-  Eigen::MatrixXd costs_;
+  WorkCosts costs_;
 };
 
 }  // namespace perfcast

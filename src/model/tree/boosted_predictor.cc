@@ -1,8 +1,9 @@
 #include "model/tree/boosted_predictor.h"
 
+#include <Eigen/SVD>
 #include <algorithm>
 
-#include "model/bundle/bundle.h"
+#include "model/bundle/tensor_map.h"
 
 namespace perfcast {
 namespace {

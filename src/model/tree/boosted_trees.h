@@ -1,7 +1,7 @@
 #pragma once
 // Gradient-boosted trees: grown by XGBoost, kept as plain arrays. Predicting, saving and loading need no library.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cstdint>
 #include <span>
 #include <string>

@@ -1,11 +1,13 @@
 #include "model/tree/forest_predictor.h"
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "base/parallel.h"
 #include "base/random.h"
-#include "model/bundle/bundle.h"
+#include "model/bundle/tensor_map.h"
 
 namespace perfcast {
 
@@ -14,12 +16,11 @@ class TreeGrower {
  public:
   // targets: D x P (a program's outputs are contiguous).
   TreeGrower(ForestPredictor& forest, const Eigen::MatrixXd& rows, const Eigen::MatrixXd& targets,
-             const Eigen::VectorXd& weights, double feature_share, uint64_t seed)
-      : forest_(forest), rows_(rows), targets_(targets), weights_(weights), random_(seed) {
+             const Eigen::VectorXd& weights, double feature_share, uint64_t seed, int threads)
+      : forest_(forest), rows_(rows), targets_(targets), weights_(weights), random_(seed), threads_(threads) {
     columns_.resize(static_cast<size_t>(rows.cols()));
     std::iota(columns_.begin(), columns_.end(), 0);
     tried_ = std::max<int64_t>(1, static_cast<int64_t>(feature_share * static_cast<double>(rows.cols())));
-    left_sum_.resize(targets.rows());
   }
 
   void grow() {
@@ -54,6 +55,7 @@ class TreeGrower {
   }
 
  private:
+  static constexpr size_t kWorthThreads = 2'000'000;  // additions: to start a thread takes as long as some 100,000
   struct Split {
     Eigen::Index feature = 0;
     float threshold = 0;
@@ -78,9 +80,8 @@ class TreeGrower {
       total += weights_(p) * targets_.col(p);
       total_weight += weights_(p);
     }
-    double best_gain = -1;
-    int64_t tries = 0;
-    for (size_t drawn = 0; drawn < columns_.size() && tries < tried_; ++drawn) {
+    std::vector<Split> splits;
+    for (size_t drawn = 0; drawn < columns_.size() && static_cast<int64_t>(splits.size()) < tried_; ++drawn) {
       std::swap(columns_[drawn], columns_[drawn + random_.below(columns_.size() - drawn)]);
       const Eigen::Index feature = columns_[drawn];
       float low = static_cast<float>(rows_(members[0], feature));
@@ -91,29 +92,38 @@ class TreeGrower {
         high = std::max(high, value);
       }
       if (!(high - low > 1e-6f)) continue;
-      ++tries;
       float threshold = static_cast<float>(random_.uniform(low, high));
       if (threshold >= high) threshold = low;
-      const double gain = gain_of(members, feature, threshold, total, total_weight);
-      if (gain > best_gain) {
-        best_gain = gain;
-        best = {feature, threshold};
-      }
+      splits.push_back({feature, threshold});
+    }
+    // All is drawn: what each split gains doesn't depend on who reckons it, and none can fail.
+    std::vector<double> gains(splits.size());
+    const size_t work = members.size() * splits.size() * static_cast<size_t>(targets_.rows());
+    static_cast<void>(parallel_for(splits.size(), work < kWorthThreads ? 1 : threads_, [&](size_t i) -> Status {
+      gains[i] = gain_of(members, splits[i].feature, splits[i].threshold, total, total_weight);
+      return {};
+    }));
+    double best_gain = -1;
+    for (size_t i = 0; i < splits.size(); ++i) {
+      if (!(gains[i] > best_gain)) continue;
+      best_gain = gains[i];
+      best = splits[i];
     }
     return best_gain >= 0;
   }
 
   // Sum of squares explained by the two means, up to what is the same for all splits of these members.
   double gain_of(std::span<const int32_t> members, Eigen::Index feature, float threshold, const Eigen::VectorXd& total,
-                 double total_weight) {
-    left_sum_.setZero();
+                 double total_weight) const {
+    thread_local Eigen::VectorXd left_sum;
+    left_sum.setZero(targets_.rows());
     double left_weight = 0;
     for (const int32_t p : members) {
       if (static_cast<float>(rows_(p, feature)) > threshold) continue;
-      left_sum_ += weights_(p) * targets_.col(p);
+      left_sum += weights_(p) * targets_.col(p);
       left_weight += weights_(p);
     }
-    return left_sum_.squaredNorm() / left_weight + (total - left_sum_).squaredNorm() / (total_weight - left_weight);
+    return left_sum.squaredNorm() / left_weight + (total - left_sum).squaredNorm() / (total_weight - left_weight);
   }
 
   ForestPredictor& forest_;
@@ -122,8 +132,8 @@ class TreeGrower {
   const Eigen::VectorXd& weights_;
   Random random_;
   std::vector<Eigen::Index> columns_;
-  Eigen::VectorXd left_sum_;
   int64_t tried_ = 1;
+  int threads_ = 1;
 };
 
 namespace {
@@ -162,7 +172,7 @@ Status ForestPredictor::fit(const TrainingTable& table, const FitOptions& option
   leaf_weights_.clear();
   const bool counters = features_.space().kind() == FeatureSpace::Kind::kCounters;
   TreeGrower grower(*this, rows, components, targets->weights,
-                    counters ? options_.counter_share : options_.feature_share, options.seed);
+                    counters ? options_.counter_share : options_.feature_share, options.seed, options.threads);
   const int64_t trees = rows.rows() < options_.many_rows ? options_.trees : options_.trees_of_many;
   for (int64_t tree = 0; tree < trees; ++tree) grower.grow();
   return {};

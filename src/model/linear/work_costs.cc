@@ -1,0 +1,49 @@
+#include "model/linear/work_costs.h"
+
+#include <cmath>
+
+#include "model/bundle/tensor_map.h"
+#include "model/features/features.h"
+
+namespace perfcast {
+
+WorkCosts WorkCosts::typical_of(const TrainingTable& table, const Targets& targets) {
+  WorkCosts result;
+  result.typical_rates_ = Standardiser::fit(work_rates(profiles_of(table)), targets.weights).centre;
+  return result;
+}
+
+Eigen::MatrixXd WorkCosts::rates(const std::vector<const Profile*>& profiles) const {
+  Eigen::MatrixXd rates = work_rates(profiles);
+  for (Eigen::Index k = 0; k < rates.cols(); ++k) {
+    for (Eigen::Index p = 0; p < rates.rows(); ++p) {
+      if (std::isnan(rates(p, k))) rates(p, k) = typical_rates_(k);
+    }
+  }
+  return rates;
+}
+
+Eigen::MatrixXd WorkCosts::log_rpv(const std::vector<const Profile*>& profiles) const {
+  // All costs could be 0 for what a program does: a floor keeps the logarithm finite.
+  Eigen::MatrixXd result = (rates(profiles) * costs_).array().max(1e-9).log();
+  result.colwise() -= result.rowwise().mean().eval();
+  return result;
+}
+
+void WorkCosts::save(TensorMap& tensors) const {
+  tensors.put("typical_rates", typical_rates_);
+  tensors.put("costs", costs_);
+}
+
+Status WorkCosts::load(const TensorMap& tensors) {
+  const int64_t classes = textbook_costs().size();
+  const auto typical = tensors.get("typical_rates", classes, 1);
+  if (!typical) return typical.error();
+  auto costs = tensors.get("costs", classes);
+  if (!costs) return costs.error();
+  typical_rates_ = typical->col(0);
+  costs_ = std::move(*costs);
+  return {};
+}
+
+}  // namespace perfcast
