@@ -152,9 +152,9 @@ TEST(ShippedBundles, ForecastWhatTheyDidWhenTheyWereMade) {
 
 TEST(ShippedBundles, ErrOnUnseenFamiliesNoMoreThanTheBound) {
   const ModelCard& card = cloud_bundle()->card;
-  ASSERT_EQ(card.scores.at("split"), "program-family");
+  ASSERT_EQ(card.scores->at("split"), "program-family");
   double error = std::nan(""), of_mean = std::nan("");
-  for (const Json& row : card.scores.at("models")) {
+  for (const Json& row : card.scores->at("models")) {
     if (row.at("group") != "all") continue;
     if (row.at("model") == card.model) error = row.at("mape").get<double>();
     if (row.at("model") == "mean") of_mean = row.at("mape").get<double>();
