@@ -9,11 +9,10 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "base/unknown.h"
 
 namespace perfcast {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 struct Measurement {
   size_t server_rank;  // place of the server's name in the sorted list
@@ -42,9 +41,9 @@ PlatformTime fold(std::vector<Measurement> measurements) {
   }
   PlatformTime time;
   time.servers = static_cast<int64_t>(all.size());
-  time.log_spread = all.size() < 2 ? kNaN : robust_deviation(all);
-  time.half_a = all.size() < 2 ? kNaN : median(std::move(halves[0]));
-  time.half_b = all.size() < 2 ? kNaN : median(std::move(halves[1]));
+  time.log_spread = all.size() < 2 ? kUnknown : robust_deviation(all);
+  time.half_a = all.size() < 2 ? kUnknown : median(std::move(halves[0]));
+  time.half_b = all.size() < 2 ? kUnknown : median(std::move(halves[1]));
   time.log_time = median(std::move(all));
   return time;
 }
@@ -228,7 +227,7 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
     if (measured < (options.complete_rows ? kept.size() : 1)) continue;
     auto known = profiles_of.find(programs[row]->id);
     if (options.every_profile && known != profiles_of.end()) {
-      std::erase_if(known->second, [&](const Profile* profile) { return elsewhere.contains(profile->host.cpu_model); });
+      std::erase_if(known->second, [&](const Profile* profile) { return elsewhere.contains(profile->host.name); });
     }
     const size_t samples = known == profiles_of.end() ? 1 : known->second.size();
     for (size_t sample = 0; sample < samples; ++sample) {
@@ -247,62 +246,12 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
   table.inputs = options.inputs;
   if (options.inputs.source == InputChoice::Source::kFacts) {
     std::set<std::string> hosts;
-    for (const Profile& profile : table.profiles) hosts.insert(profile.host.cpu_model);
+    for (const Profile& profile : table.profiles) hosts.insert(profile.host.name);
     for (const Platform& platform : corpus.platforms) {
       if (hosts.contains(platform.name)) table.inputs.facts[platform.name] = platform.facts;
     }
   }
   return table;
-}
-
-std::string platform_flag(const std::string& cpu_flag) {
-  constexpr std::string_view kListed[] = {"aes", "asimd", "avx2", "avx512f", "sve"};
-  if (std::find(std::begin(kListed), std::end(kListed), cpu_flag) != std::end(kListed)) return cpu_flag;
-  if (cpu_flag.starts_with("amx_")) return "amx";
-  if (cpu_flag == "sha_ni" || cpu_flag == "sha1" || cpu_flag == "sha2") return "sha";
-  return "";
-}
-
-std::string slug(const std::string& name) {
-  std::string text = lower_case(name);
-  for (const std::string_view mark : {"(r)", "(tm)"}) {
-    for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
-      text.replace(at, mark.size(), " ");
-    }
-  }
-  std::string result;
-  for (const char c : text) {
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
-      result += c;
-    } else if (!result.empty() && result.back() != '-') {
-      result += '-';
-    }
-  }
-  while (!result.empty() && result.back() == '-') result.pop_back();
-  return result;
-}
-
-void make_platform_names_unique(std::vector<Platform>& platforms) {
-  const auto numbered = [](const char* what, const std::optional<int64_t>& value) {
-    return value ? std::string(what) + " " + std::to_string(*value) : std::string();
-  };
-  // Each round tells more about those that still share a name.
-  std::vector<std::string> verbatim;
-  verbatim.reserve(platforms.size());
-  for (const Platform& platform : platforms) verbatim.push_back(platform.name);
-  for (int round = 0; round < 3; ++round) {
-    std::unordered_map<std::string, int64_t> count;
-    for (const Platform& platform : platforms) ++count[platform.name];
-    for (size_t i = 0; i < platforms.size(); ++i) {
-      Platform& platform = platforms[i];
-      if (count[platform.name] < 2) continue;
-      std::vector<std::string> parts{numbered("family", platform.cpu_family), numbered("model", platform.model)};
-      if (round > 0) parts.push_back(numbered("stepping", platform.stepping));
-      std::erase(parts, "");
-      if (round == 2) parts = {platform.id};
-      if (!parts.empty()) platform.name = verbatim[i] + " (" + join(parts, " ") + ")";
-    }
-  }
 }
 
 }  // namespace perfcast

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "corpus/machine/platform.h"
 #include "corpus/profile.h"
 
 namespace perfcast {
@@ -17,22 +18,6 @@ struct Source {    // provenance; every row names one
   std::string id;  // "sparecores@804d3c7", "perfcast-cloud-suite"
   std::string url, licence, retrieved_utc, note;
 };
-
-struct Platform {
-  std::string id;    // stable slug, unique: "amd-epyc-7763"
-  std::string name;  // verbatim as the source writes the CPU or GPU model; made unique where the source hides it
-  std::string kind = "cpu";
-  std::string arch, vendor;  // "x86_64" / "aarch64"; "AMD", "Intel", "ARM", ...
-  std::optional<int64_t> cpu_family, model, stepping;
-  std::map<std::string, double>
-      facts;                       // names end in their unit: l1d_bytes, l2_bytes, max_hz, bwmem_rd_16mb_bytes_per_s
-  std::vector<std::string> flags;  // avx2, avx512f, amx, sve, asimd, aes, sha
-  std::string source;
-};
-
-// Platform facts "provider_NAME_ratio": share of the platform's servers that this cloud provider runs. Whoever runs the
-// hypervisor and sets the clocks leaves a mark on the times.
-inline constexpr const char* kProviderFact = "provider_";
 
 struct Server {  // a cloud instance type that carries a platform
   std::string vendor, name;
@@ -145,16 +130,5 @@ struct TableOptions {
 // platforms at least. Profiles that warn of clock-bound, runs-differ or other-code-path don't count. Fails with
 // "unknown-platform" or "unknown-group" (near names listed) or "empty-corpus".
 Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptions& options);
-
-// The flag of Platform::flags that a flag of /proc/cpuinfo amounts to: "amx_tile" -> "amx", "sha_ni" -> "sha"; empty
-// where platforms don't list it.
-std::string platform_flag(const std::string& cpu_flag);
-
-// "AMD EPYC 7763 64-Core Processor" -> "amd-epyc-7763-64-core-processor"; "(R)" and "(TM)" are left out.
-std::string slug(const std::string& name);
-
-// Platforms that share a verbatim name, which hides different hardware, get " (family 6 model 143)" behind it; the
-// stepping, then the id, where that is not enough. Unique names stay as they are.
-void make_platform_names_unique(std::vector<Platform>& platforms);
 
 }  // namespace perfcast

@@ -7,16 +7,16 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "corpus/machine/checked_fields.h"
 
 namespace perfcast {
 namespace {
 
-constexpr size_t kMaximumFileBytes = size_t{64} << 20;
+constexpr size_t kMaximumProfileBytes = size_t{64} << 20;
 constexpr size_t kMaximumArguments = size_t{1} << 20;
-constexpr size_t kMaximumNames = 10'000;  // metrics, flags, collectors, ... of one profile
+constexpr size_t kMaximumNames = CheckedFields::kMaximumNames;
 constexpr size_t kMaximumPhases = 100'000;
 constexpr size_t kMaximumNameLength = 128;
-constexpr size_t kMaximumTextLength = size_t{1} << 20;
 constexpr size_t kMistakesShown = 10;
 constexpr std::string_view kSchemaStem = "perfcast.profile/";
 
@@ -60,84 +60,16 @@ bool is_never_negative(std::string_view name) {
   return name.ends_with("_count") || name.ends_with("_bytes") || name.ends_with("_s");
 }
 
-// A field of one object with the checks that JsonReader leaves to its caller.
-class Fields {
+// Fields whose mistakes are added to a document's.
+class Fields : public CheckedFields {
  public:
   Fields(const Json& json, std::string path, Mistakes& mistakes)
-      : json_(json), reader_(json, std::move(path)), mistakes_(mistakes) {}
-  ~Fields() { mistakes_.add(reader_.finish()); }
+      : CheckedFields(json, std::move(path)), mistakes_(mistakes) {}
+  ~Fields() { mistakes_.add(finish()); }
   Fields(const Fields&) = delete;
   Fields& operator=(const Fields&) = delete;
 
-  JsonReader& reader() { return reader_; }
-  std::string path(const std::string& key) const { return reader_.path() + "." + key; }
-
-  std::string text(const std::string& key) { return checked(key, reader_.string(key)); }
-  std::string text_or_empty(const std::string& key) { return checked(key, reader_.string_or(key, "")); }
-
-  std::vector<std::string> texts(const std::string& key, size_t limit) {
-    std::vector<std::string> values = reader_.strings(key);
-    if (values.size() > limit) {
-      reader_.complain(key, std::to_string(values.size()) + " entries", "at most " + std::to_string(limit));
-      return {};
-    }
-    for (std::string& value : values) value = checked(key, std::move(value));
-    return values;
-  }
-
-  std::optional<int64_t> integer(const std::string& key, int64_t low, int64_t high) {
-    if (!has(key)) return std::nullopt;
-    if (json_.at(key).is_number_unsigned() && json_.at(key).get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)) {
-      reader_.complain(key, "a huge number", "an integer of at most " + std::to_string(high));
-      return std::nullopt;
-    }
-    const int64_t value = reader_.integer(key);
-    if (value < low || value > high) {
-      reader_.complain(key, std::to_string(value),
-                       "an integer from " + std::to_string(low) + " to " + std::to_string(high));
-      return std::nullopt;
-    }
-    return value;
-  }
-
-  std::optional<double> amount(const std::string& key) {
-    const std::optional<double> value = reader_.optional_number(key);
-    if (value && *value < 0) {
-      reader_.complain(key, std::to_string(*value), "a number of at least 0");
-      return std::nullopt;
-    }
-    return value;
-  }
-
-  // An array of at most `limit` objects; each is handed to read(element, its path).
-  template <typename Read>
-  void each(const std::string& key, size_t limit, const Read& read) {
-    const Json* elements = reader_.array(key);
-    if (elements == nullptr) return;
-    if (elements->size() > limit) {
-      reader_.complain(key, std::to_string(elements->size()) + " entries", "at most " + std::to_string(limit));
-      return;
-    }
-    size_t index = 0;
-    for (const Json& element : *elements) read(element, path(key) + "[" + std::to_string(index++) + "]");
-  }
-
  private:
-  bool has(const std::string& key) const {
-    if (!json_.is_object()) return false;
-    const auto found = json_.find(key);
-    return found != json_.end() && !found->is_null();
-  }
-
-  std::string checked(const std::string& key, std::string value) {
-    if (value.size() <= kMaximumTextLength) return value;
-    reader_.complain(key, "a text of " + std::to_string(value.size()) + " bytes",
-                     "at most " + std::to_string(kMaximumTextLength));
-    return {};
-  }
-
-  const Json& json_;
-  JsonReader reader_;
   Mistakes& mistakes_;
 };
 
@@ -184,25 +116,10 @@ std::map<std::string, std::string> read_missing(const Json& json, const std::str
 }
 
 HostFacts read_host(const Json& json, const std::string& path, Mistakes& mistakes) {
-  Fields in(json, path, mistakes);
-  HostFacts host;
-  host.cpu_model = in.text_or_empty("cpu_model");
-  host.cpu_vendor = in.text_or_empty("cpu_vendor");
-  host.arch = in.text_or_empty("arch");
-  host.cpu_family = in.integer("cpu_family", 0, INT64_MAX);
-  host.model = in.integer("model", 0, INT64_MAX);
-  host.stepping = in.integer("stepping", 0, INT64_MAX);
-  host.logical_cpus = in.integer("logical_cpus", 1, 1 << 20);
-  host.memory_bytes = in.amount("memory_bytes");
-  host.l1d_bytes = in.amount("l1d_bytes");
-  host.l1i_bytes = in.amount("l1i_bytes");
-  host.l2_bytes = in.amount("l2_bytes");
-  host.l3_bytes = in.amount("l3_bytes");
-  host.cpu_flags = in.texts("cpu_flags", kMaximumNames);
-  host.kernel = in.text_or_empty("kernel");
-  host.os = in.text_or_empty("os");
-  host.hypervisor = in.text_or_empty("hypervisor");
-  return host;
+  const auto host = host_facts_from_json(json, path);
+  if (host) return *host;
+  mistakes.add(host.error());
+  return {};
 }
 
 CollectorRecord read_collector(const Json& json, const std::string& path, Mistakes& mistakes) {
@@ -252,19 +169,6 @@ Status check_schema(const Json& json, const std::string& source) {
                std::string("schema ") + kProfileSchema};
 }
 
-template <typename T>
-void put(Json& json, const char* key, const std::optional<T>& value) {
-  if (value) json[key] = *value;
-}
-
-void put(Json& json, const char* key, const std::optional<double>& value) {
-  if (value && std::isfinite(*value)) json[key] = *value;
-}
-
-void put(Json& json, const char* key, const std::string& value) {
-  if (!value.empty()) json[key] = value;
-}
-
 // Counts are written as integers where they are: 1234567 rather than 1234567.0.
 Json number_to_json(double value) {
   constexpr double kExact = 9007199254740992.0;  // 2^53
@@ -282,27 +186,6 @@ Json metrics_to_json(const MetricValues& metrics) {
   return json;
 }
 
-Json host_to_json(const HostFacts& host) {
-  Json json = Json::object();
-  put(json, "cpu_model", host.cpu_model);
-  put(json, "cpu_vendor", host.cpu_vendor);
-  put(json, "arch", host.arch);
-  put(json, "cpu_family", host.cpu_family);
-  put(json, "model", host.model);
-  put(json, "stepping", host.stepping);
-  put(json, "logical_cpus", host.logical_cpus);
-  put(json, "memory_bytes", host.memory_bytes);
-  put(json, "l1d_bytes", host.l1d_bytes);
-  put(json, "l1i_bytes", host.l1i_bytes);
-  put(json, "l2_bytes", host.l2_bytes);
-  put(json, "l3_bytes", host.l3_bytes);
-  if (!host.cpu_flags.empty()) json["cpu_flags"] = host.cpu_flags;
-  put(json, "kernel", host.kernel);
-  put(json, "os", host.os);
-  put(json, "hypervisor", host.hypervisor);
-  return json;
-}
-
 }  // namespace
 
 Json to_json(const Profile& profile) {
@@ -313,7 +196,7 @@ Json to_json(const Profile& profile) {
   put(json, "signal", profile.signal);
   put(json, "work_units", profile.work_units);
   put(json, "work_unit", profile.work_unit);
-  json["host"] = host_to_json(profile.host);
+  json["host"] = to_json(profile.host);
   json["metrics"] = metrics_to_json(profile.metrics);
   std::map<std::string, std::string> missing = profile.missing;
   for (const auto& [name, value] : profile.metrics) {
@@ -382,7 +265,7 @@ Result<Profile> profile_from_json(const Json& json, const std::string& source) {
 }
 
 Result<Profile> read_profile(const std::string& path) {
-  const auto text = read_file(path, kMaximumFileBytes);
+  const auto text = read_file(path, kMaximumProfileBytes);
   if (!text) return text.error();
   const auto json = parse_json(*text, path);
   if (!json) return json.error();

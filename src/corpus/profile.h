@@ -7,25 +7,10 @@
 
 #include "base/json_fwd.h"
 #include "base/result.h"
+#include "corpus/machine/host_facts.h"
 #include "metrics/catalogue.h"
 
 namespace perfcast {
-
-// Facts of the machine a profile was taken on; empty or absent where they could not be read.
-struct HostFacts {
-  std::string cpu_model;   // verbatim "model name"
-  std::string cpu_vendor;  // "GenuineIntel", "AuthenticAMD", "ARM"
-  std::string arch;        // "x86_64", "aarch64"
-  std::optional<int64_t> cpu_family, model, stepping;
-  std::optional<int64_t> logical_cpus;
-  std::optional<double> memory_bytes;
-  std::optional<double> l1d_bytes, l1i_bytes, l2_bytes, l3_bytes;  // per instance
-  std::vector<std::string> cpu_flags;
-  std::string kernel;      // uname -r
-  std::string os;          // PRETTY_NAME of os-release
-  std::string hypervisor;  // "kvm", "none", ...; empty: unknown
-  bool operator==(const HostFacts&) const = default;
-};
 
 // One collector's part in a profile.
 struct CollectorRecord {

@@ -24,8 +24,8 @@ Profile example() {
   Profile profile;
   profile.program = "gzip -9";
   profile.command = {"gzip", "-9", "-c", "a \"file\"\n.txt"};
-  profile.host.cpu_model = "AMD EPYC 9V45 96-Core Processor";
-  profile.host.cpu_vendor = "AuthenticAMD";
+  profile.host.name = "AMD EPYC 9V45 96-Core Processor";
+  profile.host.vendor = "AuthenticAMD";
   profile.host.arch = "x86_64";
   profile.host.cpu_family = 26;
   profile.host.model = 2;
@@ -230,7 +230,7 @@ TEST(Profile, AnyProfileComesBackAsItWas) {
     profile.command = *rc::gen::container<std::vector<std::string>>(texts());
     profile.metrics = *rc::gen::container<MetricValues>(names(), finite_numbers());
     profile.missing = *rc::gen::container<std::map<std::string, std::string>>(names(), texts());
-    profile.host.cpu_model = *texts();
+    profile.host.name = *texts();
     if (*rc::gen::arbitrary<bool>()) profile.host.l3_bytes = std::abs(*finite_numbers());
     if (*rc::gen::arbitrary<bool>()) profile.host.stepping = *rc::gen::inRange<int64_t>(0, INT64_MAX);
     if (*rc::gen::arbitrary<bool>()) profile.exit_code = *rc::gen::inRange(0, 256);

@@ -9,7 +9,7 @@
 namespace perfcast {
 namespace {
 
-constexpr size_t kMaximumFileBytes = size_t{16} << 20;
+constexpr size_t kMaximumSuiteBytes = size_t{16} << 20;
 constexpr const char* kSuiteSchema = "perfcast.suite/1";
 // Collections of programs: the second segment of an id names the program.
 constexpr std::string_view kCollections[] = {"compress", "openssl", "stressng", "stressngfull"};
@@ -69,7 +69,7 @@ Result<ProgramCatalogue> ProgramCatalogue::parse(std::string_view json_text, con
 }
 
 Result<ProgramCatalogue> ProgramCatalogue::read(const std::string& path) {
-  auto text = read_file(path, kMaximumFileBytes);
+  auto text = read_file(path, kMaximumSuiteBytes);
   if (!text) return text.error();
   return parse(*text, path);
 }

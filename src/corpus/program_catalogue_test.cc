@@ -7,7 +7,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kSuite = R"({"schema": "perfcast.suite/1", "name": "cloud",
+constexpr const char* kSmallSuite = R"({"schema": "perfcast.suite/1", "name": "cloud",
   "rules": [{"id": "machine-sized", "text": "..."}],
   "programs": [
     {"id": "stressng.stream", "label": "stressng.stream.1", "family": "stream", "group": "user",
@@ -15,7 +15,7 @@ constexpr const char* kSuite = R"({"schema": "perfcast.suite/1", "name": "cloud"
     {"id": "openssl.sha256", "label": "openssl.sha256.16384", "family": "sha2", "group": "crypto"}]})";
 
 TEST(ProgramCatalogueTest, ReadsEntries) {
-  const auto catalogue = ProgramCatalogue::parse(kSuite, "s.json");
+  const auto catalogue = ProgramCatalogue::parse(kSmallSuite, "s.json");
   ASSERT_TRUE(catalogue.ok());
   EXPECT_EQ(catalogue->size(), 2u);
   const Program stream = catalogue->describe("stressng.stream", "here");

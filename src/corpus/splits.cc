@@ -30,7 +30,7 @@ std::vector<size_t> all_below(size_t count) {
 
 // Items that share a key stay together. Keys in sorted order, so that folds depend on the table's content and the seed
 // alone.
-using Groups = std::map<std::string, std::vector<size_t>>;
+using RowsOfGroup = std::map<std::string, std::vector<size_t>>;
 
 struct Bin {
   std::vector<size_t> items;
@@ -38,13 +38,13 @@ struct Bin {
 };
 
 // `folds` bins of about equal size, or one bin per key where folds is 0.
-std::vector<Bin> deal(const Groups& groups, int64_t folds, uint64_t seed) {
+std::vector<Bin> deal(const RowsOfGroup& groups, int64_t folds, uint64_t seed) {
   std::vector<Bin> bins;
   if (folds == 0) {
     for (const auto& [key, items] : groups) bins.push_back({items, {key}});
     return bins;
   }
-  std::vector<const Groups::value_type*> order;
+  std::vector<const RowsOfGroup::value_type*> order;
   for (const auto& group : groups) order.push_back(&group);
   Random random(seed);
   random.shuffle(order);
@@ -134,7 +134,7 @@ std::vector<Fold> make_folds(const TrainingTable& table, Split split, int64_t fo
   if ((split == Split::kRandom || split == Split::kWorkload) && folds == 0) folds = kDefaultFolds;
 
   const bool by_platform = split == Split::kPlatform;
-  Groups groups;
+  RowsOfGroup groups;
   if (by_platform) {
     for (size_t i = 0; i < table.platforms.size(); ++i) groups[table.platforms[i].name].push_back(i);
   } else {

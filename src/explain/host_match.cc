@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "corpus/machine/processor.h"
 
 namespace perfcast {
 namespace {
@@ -16,19 +17,6 @@ constexpr double kFlagWeight = 3, kFamilyWeight = 4, kModelWeight = 2, kStepping
 constexpr double kNameWordWeight = 0.25;
 constexpr double kL1Weight = 2, kL2Weight = 1.5, kL3Weight = 0.25;
 constexpr double kCacheAgrees = 0.25;  // |log2 ratio|
-
-std::string vendor_key(const std::string& vendor) {
-  std::string text = lower_case(vendor);
-  if (text.find("intel") != std::string::npos) return "intel";
-  if (text.find("amd") != std::string::npos) return "amd";
-  return text;
-}
-
-std::string arch_key(const std::string& arch) {
-  if (arch == "arm64") return "aarch64";
-  if (arch == "amd64") return "x86_64";
-  return arch;
-}
 
 bool has_flag(const HostFacts& host, const std::string& flag) {
   for (const std::string& found : host.cpu_flags) {
@@ -96,9 +84,9 @@ Comparison compare(const HostFacts& host, const Platform& platform, const std::s
   compare_cache(host.l2_bytes, platform, "l2_bytes", kL2Weight, "L2 cache", result);
   compare_cache(host.l3_bytes, platform, "l3_bytes", kL3Weight, "", result);
 
-  const std::string host_name = cpu_name_key(host.cpu_model), known_name = cpu_name_key(platform.name);
+  const std::string host_name = cpu_name_key(host.name), known_name = cpu_name_key(platform.name);
   // A name without a number may hide what stands behind it ("Intel Xeon Processor") unless all facts agree.
-  const bool same = !host.cpu_model.empty() && host.cpu_model == platform.name && result.differs.empty();
+  const bool same = !host.name.empty() && host.name == platform.name && result.differs.empty();
   result.same_name = same || (!host_name.empty() && host_name == known_name && names_a_model(host_name));
   if (host_name != known_name) {
     const std::set<std::string> a = words_of(host_name), b = words_of(known_name);
@@ -112,22 +100,6 @@ Comparison compare(const HostFacts& host, const Platform& platform, const std::s
 
 }  // namespace
 
-std::string cpu_name_key(const std::string& name) {
-  std::string text = lower_case(name);
-  for (const std::string mark : {"(r)", "(tm)", "®", "™"}) {
-    for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) text.replace(at, mark.size(), " ");
-  }
-  if (const size_t clock = text.find('@'); clock != std::string::npos) text.resize(clock);
-  std::vector<std::string> kept;
-  for (const std::string& word : split(text, ' ')) {
-    const bool is_core_count = word.size() > 5 && word.compare(word.size() - 5, 5, "-core") == 0;
-    const bool is_clock = word.size() > 3 && word.compare(word.size() - 3, 3, "ghz") == 0;
-    if (word.empty() || word == "cpu" || word == "processor" || is_core_count || is_clock) continue;
-    kept.push_back(word);
-  }
-  return join(kept, " ");
-}
-
 std::optional<HostMatch> match_host(const HostFacts& host, const std::vector<Platform>& platforms) {
   std::set<std::string> known_flags;
   for (const Platform& platform : platforms) known_flags.insert(platform.flags.begin(), platform.flags.end());
@@ -138,12 +110,12 @@ std::optional<HostMatch> match_host(const HostFacts& host, const std::vector<Pla
   for (size_t i = 0; i < platforms.size(); ++i) {
     const Platform& platform = platforms[i];
     if (platform.kind != "cpu" || arch_key(platform.arch) != arch_key(host.arch) ||
-        vendor_key(platform.vendor) != vendor_key(host.cpu_vendor)) {
+        vendor_key(platform.vendor) != vendor_key(host.vendor)) {
       continue;
     }
     Comparison comparison = compare(host, platform, known_flags);
     // Nothing is known that could make it near.
-    if (host.arch.empty() && host.cpu_vendor.empty() && !comparison.any && !comparison.same_name) continue;
+    if (host.arch.empty() && host.vendor.empty() && !comparison.any && !comparison.same_name) continue;
     // A name that names a model decides; facts then only choose between platforms that share it.
     const double distance = comparison.distance - (comparison.same_name ? 1000 : 0);
     if (distance >= nearest) continue;

@@ -25,9 +25,6 @@ struct HostMatch {
 // None where no platform has the host's architecture and vendor.
 std::optional<HostMatch> match_host(const HostFacts& host, const std::vector<Platform>& platforms);
 
-// "AMD EPYC 7763 64-Core Processor" -> "amd epyc 7763": what is left without trade marks, clock and core count.
-std::string cpu_name_key(const std::string& name);
-
 std::string to_string(HostMatch::Certainty certainty);  // "name", "model", "nearest"
 
 }  // namespace perfcast

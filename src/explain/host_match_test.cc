@@ -42,8 +42,8 @@ std::vector<Platform> known() {
 
 HostFacts host(const std::string& name, const std::string& vendor, int64_t family, int64_t model) {
   HostFacts facts;
-  facts.cpu_model = name;
-  facts.cpu_vendor = vendor;
+  facts.name = name;
+  facts.vendor = vendor;
   facts.arch = "x86_64";
   facts.cpu_family = family;
   facts.model = model;
@@ -92,13 +92,13 @@ TEST(MatchHost, ByTheVeryNameWhereNothingContradictsIt) {
   platforms[0].name = "Box B";
   platforms[1].name = "Box A";
   HostFacts facts;
-  facts.cpu_model = "Box A";
+  facts.name = "Box A";
   for (Platform& platform : platforms) platform.kind = "cpu";
   const auto match = match_host(facts, platforms);
   ASSERT_TRUE(match);
   EXPECT_EQ(match->platform, 1U);
   EXPECT_EQ(match->certainty, HostMatch::Certainty::kName);
-  facts.cpu_model = "Box C";
+  facts.name = "Box C";
   EXPECT_FALSE(match_host(facts, platforms)) << "nothing is known that could make one of them near";
 }
 
@@ -113,7 +113,7 @@ TEST(MatchHost, NeverAcrossArchitecturesOrVendors) {
 TEST(MatchHost, WithoutFactsIsOnlyNearest) {
   HostFacts facts;
   facts.arch = "x86_64";
-  facts.cpu_vendor = "GenuineIntel";
+  facts.vendor = "GenuineIntel";
   const auto match = match_host(facts, known());
   ASSERT_TRUE(match);
   EXPECT_EQ(match->certainty, HostMatch::Certainty::kNearest);

@@ -150,7 +150,7 @@ TrainingTable counters_world() {
   for (size_t p = 0; p < world.table.programs.size(); ++p) {
     for (const char* gpu : {"GPU A", "GPU B"}) {
       Profile profile;
-      profile.host.cpu_model = gpu;
+      profile.host.name = gpu;
       const auto value = static_cast<double>(p);
       profile.metrics = {{"nvprof_warps_count", 1 + value * value}, {"nvprof_occupancy_ratio", value / 20}};
       table.programs.push_back(world.table.programs[p]);
@@ -185,7 +185,7 @@ TEST_P(EveryFamily, TakesPlainCountersOrSaysThatItCannot) {
 TEST_P(EveryFamily, SeesWhatTheTableAllows) {
   TrainingTable table = additive_world({.programs = 24, .platforms = 3, .families = 12}).table;
   for (size_t p = 0; p < table.profiles.size(); ++p) {
-    table.profiles[p].host.cpu_model = p % 2 == 0 ? "Platform 0" : "Platform 1";
+    table.profiles[p].host.name = p % 2 == 0 ? "Platform 0" : "Platform 1";
   }
   table.inputs.facts = {{"Platform 0", {{"l2_bytes", 1e6}}}, {"Platform 1", {{"l2_bytes", 2e6}}}};
   for (const auto counters : {InputChoice::Counters::kAll, InputChoice::Counters::kTable1}) {
@@ -206,9 +206,9 @@ TEST_P(EveryFamily, SeesWhatTheTableAllows) {
       const Status read = (*loaded)->load(tensors);
       ASSERT_TRUE(read.ok()) << to_text(read.error());
       Profile elsewhere = table.profiles[0];
-      elsewhere.host.cpu_model = "Platform 9";
+      elsewhere.host.name = "Platform 9";
       Profile nowhere = elsewhere;
-      nowhere.host.cpu_model = "";
+      nowhere.host.name = "";
       const std::vector<const Profile*> profiles = {&table.profiles[0], &elsewhere, &nowhere};
       const Eigen::MatrixXd predicted = predictor->predict(profiles);
       EXPECT_TRUE(predicted.allFinite());

@@ -169,7 +169,7 @@ Result<std::vector<Measurement>> all_measurements(const std::vector<Platform>& p
 }
 
 void take_host(const Profile& profile, const std::vector<Platform>& platforms, ForecastReport& report) {
-  report.host_cpu = profile.host.cpu_model;
+  report.host_cpu = profile.host.name;
   report.host = match_host(profile.host, platforms);
   if (report.host) report.host_platform = platforms[report.host->platform];
   HostTime time = host_time_of(profile);

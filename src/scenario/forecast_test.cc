@@ -87,7 +87,7 @@ const PlatformRow& host_row(const ForecastReport& report) {
 // and the more so the less the match is worth.
 TEST(ForecastReport, SecondsKnowThatTheHostMayBeAnother) {
   Profile by_model = example(), nearest = example();
-  by_model.host.cpu_model = nearest.host.cpu_model = "Intel(R) Xeon(R) Processor";
+  by_model.host.name = nearest.host.name = "Intel(R) Xeon(R) Processor";
   nearest.host.model = 99;
   const ForecastReport named = report_of({}), modelled = report_of({}, by_model), near = report_of({}, nearest);
   ASSERT_EQ(modelled.host->certainty, HostMatch::Certainty::kModel);
@@ -106,7 +106,7 @@ TEST(ForecastReport, SecondsKnowThatTheHostMayBeAnother) {
 
 TEST(ForecastReport, SaysWhereMeasuredTimesContradictTheRunHere) {
   Profile nearest = example();
-  nearest.host.cpu_model = "Intel(R) Xeon(R) Processor";
+  nearest.host.name = "Intel(R) Xeon(R) Processor";
   nearest.host.model = 99;
   const ForecastReport plain = report_of({}, nearest);
   const PlatformRow& first = plain.rows.front();
@@ -128,7 +128,7 @@ TEST(ForecastReport, SaysThatSecondsAreSummedOverThreads) {
 
 TEST(ForecastReport, HasNoSecondsForAHostLikeNone) {
   Profile profile = example();
-  profile.host.cpu_vendor = "CentaurHauls";
+  profile.host.vendor = "CentaurHauls";
   const ForecastReport report = report_of({}, profile);
   EXPECT_FALSE(report.host_platform);
   EXPECT_FALSE(report.rows[0].time_s);
@@ -191,7 +191,7 @@ std::map<std::string, double> half_widths(const ForecastReport& report) {
 
 TEST(ForecastReport, OrderOfMeasuredTimesDoesNotMatter) {
   Profile elsewhere = example();  // so that the run here is no third measurement
-  elsewhere.host.cpu_vendor = "CentaurHauls";
+  elsewhere.host.vendor = "CentaurHauls";
   ForecastRequest one_way, other_way;
   one_way.measured_s = {{"Example 600", 12}, {"Example 300", 9.5}};
   other_way.measured_s = {{"Example 300", 9.5}, {"Example 600", 12}};
@@ -203,7 +203,7 @@ TEST(ForecastReport, OrderOfMeasuredTimesDoesNotMatter) {
 
 TEST(ForecastReport, SecondsHangOnAllMeasuredTimesAlike) {
   Profile elsewhere = example();
-  elsewhere.host.cpu_vendor = "CentaurHauls";
+  elsewhere.host.vendor = "CentaurHauls";
   ForecastRequest request;
   request.measured_s = {{"Example 600", 12}};
   const auto one = half_widths(report_of(request, elsewhere));

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "corpus/machine/processor.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -63,45 +64,6 @@ std::map<std::string, std::string> first_processor(const std::string& cpuinfo, i
   return fields;
 }
 
-struct ArmPart {
-  int64_t implementer, part;
-  const char* name;
-};
-
-// Main ID register values as their makers publish them.
-constexpr std::array<ArmPart, 22> kArmParts = {
-    {{0x41, 0xd03, "Cortex-A53"},  {0x41, 0xd04, "Cortex-A35"},   {0x41, 0xd05, "Cortex-A55"},
-     {0x41, 0xd07, "Cortex-A57"},  {0x41, 0xd08, "Cortex-A72"},   {0x41, 0xd09, "Cortex-A73"},
-     {0x41, 0xd0a, "Cortex-A75"},  {0x41, 0xd0b, "Cortex-A76"},   {0x41, 0xd0c, "Neoverse-N1"},
-     {0x41, 0xd0d, "Cortex-A77"},  {0x41, 0xd40, "Neoverse-V1"},  {0x41, 0xd41, "Cortex-A78"},
-     {0x41, 0xd44, "Cortex-X1"},   {0x41, 0xd49, "Neoverse-N2"},  {0x41, 0xd4a, "Neoverse-E1"},
-     {0x41, 0xd4f, "Neoverse-V2"}, {0x41, 0xd84, "Neoverse-V3"},  {0x41, 0xd8e, "Neoverse-N3"},
-     {0x46, 0x001, "A64FX"},       {0x48, 0xd01, "TaiShan-v110"}, {0xc0, 0xac3, "Ampere-1"},
-     {0xc0, 0xac4, "Ampere-1a"}}};
-
-const char* arm_vendor(int64_t implementer) {
-  switch (implementer) {
-    case 0x41:
-      return "ARM";
-    case 0x43:
-      return "Cavium";
-    case 0x46:
-      return "Fujitsu";
-    case 0x48:
-      return "HiSilicon";
-    case 0x4e:
-      return "NVIDIA";
-    case 0x51:
-      return "Qualcomm";
-    case 0x61:
-      return "Apple";
-    case 0xc0:
-      return "Ampere";
-    default:
-      return "";
-  }
-}
-
 void read_cpuinfo(const std::string& root, HostFacts& facts) {
   int64_t processors = 0;
   const auto fields = first_processor(text_of(root + "/proc/cpuinfo"), processors);
@@ -114,21 +76,17 @@ void read_cpuinfo(const std::string& root, HostFacts& facts) {
   if (fields.contains("CPU implementer")) {
     facts.arch = "aarch64";
     const int64_t implementer = integer(field("CPU implementer")).value_or(-1);
-    facts.cpu_vendor = arm_vendor(implementer);
+    facts.vendor = arm_vendor(implementer);
     facts.cpu_family = integer(field("CPU architecture"));
     facts.model = integer(field("CPU part"));
     facts.stepping = integer(field("CPU revision"));
-    facts.cpu_model = field("model name");
-    for (const ArmPart& part : kArmParts) {
-      if (facts.cpu_model.empty() && part.implementer == implementer && part.part == facts.model) {
-        facts.cpu_model = part.name;
-      }
-    }
+    facts.name = field("model name");
+    if (facts.name.empty() && facts.model) facts.name = arm_core_name(implementer, *facts.model);
     flags = field("Features");
   } else if (fields.contains("vendor_id")) {
     facts.arch = "x86_64";
-    facts.cpu_vendor = field("vendor_id");
-    facts.cpu_model = field("model name");
+    facts.vendor = field("vendor_id");
+    facts.name = field("model name");
     facts.cpu_family = integer(field("cpu family"));
     facts.model = integer(field("model"));
     facts.stepping = integer(field("stepping"));

@@ -49,8 +49,8 @@ TEST(HostFacts, ReadsAnX86Server) {
   machine.put_cache(3, "3", "Unified", "32M");
 
   const HostFacts facts = read_host_facts(machine.root());
-  EXPECT_EQ(facts.cpu_model, "AMD EPYC 7763 64-Core Processor");
-  EXPECT_EQ(facts.cpu_vendor, "AuthenticAMD");
+  EXPECT_EQ(facts.name, "AMD EPYC 7763 64-Core Processor");
+  EXPECT_EQ(facts.vendor, "AuthenticAMD");
   EXPECT_EQ(facts.arch, "x86_64");
   EXPECT_EQ(facts.cpu_family, 25);
   EXPECT_EQ(facts.model, 1);
@@ -86,8 +86,8 @@ TEST(HostFacts, ReadsAnArmServer) {
               "aaaae0000000-aaaae0001000 r-xp 00000000 fe:00 1 /bin/x\nKernelPageSize:        4 kB\n"
               "ffffd0000000-ffffd0021000 rw-p 00000000 00:00 0 [stack]\nKernelPageSize:        4 kB\n");
   const HostFacts facts = read_host_facts(machine.root());
-  EXPECT_EQ(facts.cpu_model, "Neoverse-N1");
-  EXPECT_EQ(facts.cpu_vendor, "ARM");
+  EXPECT_EQ(facts.name, "Neoverse-N1");
+  EXPECT_EQ(facts.vendor, "ARM");
   EXPECT_EQ(facts.arch, "aarch64");
   EXPECT_EQ(facts.cpu_family, 8);
   EXPECT_EQ(facts.model, 0xd0c);
@@ -105,7 +105,7 @@ TEST(HostFacts, LeavesOutWhatIsNotThere) {
   machine.put("/proc/cpuinfo", "garbage without a colon\nprocessor : 0\nvendor_id : GenuineIntel\ncpu family : many\n");
   machine.put_cache(0, "1", "Data", "lots");
   const HostFacts facts = read_host_facts(machine.root());
-  EXPECT_EQ(facts.cpu_model, "");
+  EXPECT_EQ(facts.name, "");
   EXPECT_EQ(facts.cpu_family, std::nullopt);
   EXPECT_EQ(facts.l1d_bytes, std::nullopt);
   EXPECT_EQ(facts.memory_bytes, std::nullopt);

@@ -18,7 +18,7 @@ using testing::Field;
 using testing::HasSubstr;
 using testing::Not;
 
-CollectRequest quiet(std::vector<std::string> command) {
+CollectRequest quietly(std::vector<std::string> command) {
   CollectRequest request;
   request.command = std::move(command);
   request.pass_output = false;
@@ -38,14 +38,14 @@ class Qemu : public testing::Test {
     if (const Status status = collector_.available(); !status) GTEST_SKIP() << status.error().message;
   }
   Collection collect(std::vector<std::string> command, bool mix_only = false) {
-    CollectRequest request = quiet(std::move(command));
+    CollectRequest request = quietly(std::move(command));
     request.mix_only = mix_only;
     auto found = collector_.collect(request);
     EXPECT_TRUE(found) << found.error().message;
     return found ? *found : Collection{};
   }
   std::string failure(std::vector<std::string> command) {
-    const auto found = collector_.collect(quiet(std::move(command)));
+    const auto found = collector_.collect(quietly(std::move(command)));
     return found ? "" : found.error().code;
   }
   QemuCollector collector_;
@@ -114,7 +114,7 @@ TEST_F(Qemu, RunsProgramsOfTheOtherInstructionSet) {
   EXPECT_EQ(found.instruction_set, "aarch64");
   EXPECT_GT(value(found, "instructions_count"), 400000);
   EXPECT_GT(value(found, "op_cond_branch_count"), 100000);
-  const auto whole = profile_command(quiet({PERFCAST_GUINEA_AARCH64, "exit", "3"}), [](const std::string&) {});
+  const auto whole = profile_command(quietly({PERFCAST_GUINEA_AARCH64, "exit", "3"}), [](const std::string&) {});
   ASSERT_TRUE(whole) << whole.error().message;
   EXPECT_EQ(whole->exit_code, 3);
   EXPECT_THAT(whole->missing.at("wall_s"), HasSubstr("built for aarch64"));
@@ -129,18 +129,18 @@ TEST_F(Qemu, NamesWhatItCannotDo) {
 #ifdef PERFCAST_AVX512
   EXPECT_EQ(failure({PERFCAST_AVX512}), "unsupported-instructions");
 #endif
-  CollectRequest request = quiet({PERFCAST_GUINEA, "sleep", "10000"});
+  CollectRequest request = quietly({PERFCAST_GUINEA, "sleep", "10000"});
   request.limit_s = 0.3;
   EXPECT_EQ(collector_.collect(request).error().code, "limit-reached");
   QemuCollector without("/nonexistent/plugin.so");
-  EXPECT_EQ(without.collect(quiet({PERFCAST_GUINEA, "exit", "0"})).error().code, "instrumenter-failed");
+  EXPECT_EQ(without.collect(quietly({PERFCAST_GUINEA, "exit", "0"})).error().code, "instrumenter-failed");
 }
 
 TEST_F(Qemu, TellsClocksFromWork) {
-  const auto until = profile_command(quiet({PERFCAST_GUINEA, "until", "300"}), [](const std::string&) {});
+  const auto until = profile_command(quietly({PERFCAST_GUINEA, "until", "300"}), [](const std::string&) {});
   ASSERT_TRUE(until) << until.error().message;
   EXPECT_THAT(until->warnings, Contains(Field(&ProfileWarning::code, "clock-bound")));
-  const auto work = profile_command(quiet({PERFCAST_GUINEA, "work", "20000000"}), [](const std::string&) {});
+  const auto work = profile_command(quietly({PERFCAST_GUINEA, "work", "20000000"}), [](const std::string&) {});
   ASSERT_TRUE(work) << work.error().message;
   EXPECT_THAT(work->warnings, Not(Contains(Field(&ProfileWarning::code, "clock-bound"))));
   EXPECT_GT(work->metrics.at("instructions_per_s"), 1e7);

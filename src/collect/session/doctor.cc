@@ -160,7 +160,7 @@ std::vector<Finding> examine_files(const std::string& corpus, const std::string&
 
 std::string findings_as_text(const HostFacts& host, const std::vector<Finding>& findings) {
   const std::string processors = host.logical_cpus ? fmt::format(", {} CPUs", *host.logical_cpus) : "";
-  std::string text = fmt::format("{}{}, {}\n", host.cpu_model.empty() ? "unknown processor" : printable(host.cpu_model),
+  std::string text = fmt::format("{}{}, {}\n", host.name.empty() ? "unknown processor" : printable(host.name),
                                  processors, host.arch.empty() ? host_instruction_set() : host.arch);
   if (const std::string sizes = cache_sizes(host); !sizes.empty()) text += sizes + "\n";
   text += fmt::format("{}, kernel {}, hypervisor {}\n\n", host.os.empty() ? "unknown system" : printable(host.os),

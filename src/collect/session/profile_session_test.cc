@@ -59,7 +59,7 @@ class SessionTest : public testing::Test {
  protected:
   Result<Profile> profile(FakeCollector& native, FakeCollector* instrumenter, FakeCollector* fallback = nullptr) {
     SessionCollectors collectors;
-    collectors.host.cpu_model = "A Processor";
+    collectors.host.name = "A Processor";
     collectors.native = &native;
     collectors.instrumenter = instrumenter;
     collectors.fallback = fallback;
@@ -86,7 +86,7 @@ TEST_F(SessionTest, JoinsCollectorsAndDerives) {
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->program, "true");
   EXPECT_THAT(found->command, ElementsAre("true", "argument"));
-  EXPECT_EQ(found->host.cpu_model, "A Processor");
+  EXPECT_EQ(found->host.name, "A Processor");
   EXPECT_EQ(found->instruction_set, "x86_64");
   EXPECT_EQ(found->exit_code, 0);
   EXPECT_TRUE(found->ok());
@@ -367,7 +367,7 @@ TEST(ProfileSummary, ShowsWhatIsThereAndNothingElse) {
 
 TEST(Doctor, PrintsALineEach) {
   HostFacts host;
-  host.cpu_model = "A Processor";
+  host.name = "A Processor";
   host.arch = "x86_64";
   host.logical_cpus = 2;
   host.kernel = "6.1";

@@ -67,7 +67,7 @@ std::vector<std::string> top_classes(const Profile& profile) {
 std::string profile_summary(const Profile& profile) {
   Page page(profile);
   std::vector<std::string> parts = {printable(profile.program), profile.instruction_set};
-  if (!profile.host.cpu_model.empty()) parts.push_back("on " + printable(profile.host.cpu_model));
+  if (!profile.host.name.empty()) parts.push_back("on " + printable(profile.host.name));
   page.line("program", parts);
 
   parts.clear();

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "collect/suite/suite_corpus.h"
+#include "collect/suite/suite_tools.h"
 
 namespace perfcast {
 namespace {
@@ -40,16 +41,6 @@ std::string quoted(const std::string& word) {
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
   return text + "'";
-}
-
-bool exists(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
-
-void remove_file(const std::string& path) {
-  std::error_code ignored;
-  std::filesystem::remove(path, ignored);
 }
 
 // "123 <tab> list" per array -> program -> "123_4", of the latest array that has it.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "corpus/machine/processor.h"
+
 namespace perfcast {
 namespace {
 
@@ -16,18 +18,12 @@ Program described(const SuiteProgram& entry, const std::string& source) {
   return program;
 }
 
-std::string vendor_of(const std::string& cpu_vendor) {
-  if (cpu_vendor == "AuthenticAMD") return "AMD";
-  if (cpu_vendor == "GenuineIntel") return "Intel";
-  return cpu_vendor;
-}
-
 Platform platform_of(const HostFacts& host, const std::string& source) {
   Platform platform;
-  platform.name = host.cpu_model.empty() ? "unknown " + host.arch + " processor" : host.cpu_model;
+  platform.name = host.name.empty() ? "unknown " + host.arch + " processor" : host.name;
   platform.id = slug(platform.name);
   platform.arch = host.arch;
-  platform.vendor = vendor_of(host.cpu_vendor);
+  platform.vendor = vendor_name(host.vendor);
   platform.cpu_family = host.cpu_family;
   platform.model = host.model;
   platform.stepping = host.stepping;

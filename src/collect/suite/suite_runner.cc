@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "collect/process/process.h"
 #include "collect/process/program_inspector.h"
+#include "collect/suite/suite_tools.h"
 
 namespace perfcast {
 namespace {
@@ -40,17 +41,6 @@ Result<WorkReport> run_natively(const std::vector<std::string>& command, double 
                  "a program that works here"};
   }
   return WorkReport{0, outcome->user_s, outcome->system_s, outcome->wall_s};
-}
-
-// Reports of an earlier run must not be taken for this one's.
-void remove_file(const std::string& path) {
-  std::error_code ignored;
-  std::filesystem::remove(path, ignored);
-}
-
-bool exists(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
 }
 
 std::vector<double> times_per_unit(const std::vector<WorkReport>& runs) {

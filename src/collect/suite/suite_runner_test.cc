@@ -269,8 +269,8 @@ TEST_F(SuiteRun, TimesBecomeRunsOfThisHost) {
   EXPECT_EQ((*outcomes)[0].status, "timed");
   EXPECT_THAT(profiled_, IsEmpty());
   HostFacts host;
-  host.cpu_model = "Test CPU 9000";
-  host.cpu_vendor = "AuthenticAMD";
+  host.name = "Test CPU 9000";
+  host.vendor = "AuthenticAMD";
   host.arch = "x86_64";
   host.cpu_flags = {"fpu", "sha_ni", "avx2", "amx_tile", "amx_bf16", "sse2"};
   const Corpus rows = host_rows(suite_, *outcomes, host, Corpus());

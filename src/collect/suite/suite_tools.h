@@ -48,4 +48,9 @@ struct Harness {
 // Beside the running binary, by PATH, or `path`. Errors: "tool-missing", "bad-harness".
 Result<Harness> find_harness(const std::string& path);
 
+// Files of a suite's run. What can't be told or removed counts as absent: reports of an earlier run must not be taken
+// for this one's.
+bool exists(const std::string& path);
+void remove_file(const std::string& path);
+
 }  // namespace perfcast

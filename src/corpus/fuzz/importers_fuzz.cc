@@ -39,8 +39,7 @@ Result<Import> as_import(Result<std::vector<StoredProfile>> profiles) {
   for (StoredProfile& stored : *profiles) {
     bool is_new = true;
     for (const StoredProfile& other : result.corpus.profiles) {
-      is_new =
-          is_new && (other.program != stored.program || other.profile.host.cpu_model != stored.profile.host.cpu_model);
+      is_new = is_new && (other.program != stored.program || other.profile.host.name != stored.profile.host.name);
     }
     if (!is_new) continue;
     Program program;

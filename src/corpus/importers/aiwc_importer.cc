@@ -13,8 +13,7 @@
 namespace perfcast {
 namespace {
 
-constexpr size_t kMaximumTableBytes = size_t{256} << 20;
-constexpr const char* kSet = "aiwc";
+constexpr const char* kAiwcSet = "aiwc";
 constexpr double kSecondsPerUs = 1e-6;
 constexpr double kUnsteadyRatio = 2;
 // In the published set the kernels of one fft differ by up to 2.7% (medians of different runs), any others by 22%.
@@ -79,7 +78,8 @@ std::string AiwcImport::program_of(const CsvTable& table, size_t row, const std:
   std::vector<std::string> cells;
   for (const size_t column : keys) cells.emplace_back(trim(table.cell(row, column)));
   if (cells[0].empty() || cells[1].empty() || cells[2].empty()) return {};
-  return std::string(kSet) + "." + id_segment(cells[0]) + "." + id_segment(cells[1]) + "." + input_segment(cells[2]);
+  return std::string(kAiwcSet) + "." + id_segment(cells[0]) + "." + id_segment(cells[1]) + "." +
+         input_segment(cells[2]);
 }
 
 Status AiwcImport::read_devices() {
@@ -125,7 +125,7 @@ Status AiwcImport::read_features() {
   std::vector<ImportedColumn> columns;
   for (size_t i = 0; i < table->columns().size(); ++i) {
     ++result_.report.columns_read_count;
-    if (const std::string* metric = Catalogue::built_in().metric_of(kSet, table->columns()[i])) {
+    if (const std::string* metric = Catalogue::built_in().metric_of(kAiwcSet, table->columns()[i])) {
       columns.push_back({i, *metric, 1});
     } else if (std::find(keys->begin(), keys->end(), i) == keys->end()) {
       exclusions_.add("column", "not a feature: " + printable(table->columns()[i]));
@@ -148,7 +148,7 @@ Status AiwcImport::read_features() {
     program.id = id;
     program.family = id_segment(table->cell(row, (*keys)[0]));
     program.group = "opencl-kernel";
-    program.suite = kSet;
+    program.suite = kAiwcSet;
     program.work_unit = "launch";
     program.source = source_;
     result_.corpus.programs.push_back(std::move(program));
@@ -239,8 +239,8 @@ void AiwcImport::mark_duplicates() {
 }
 
 Result<Import> AiwcImport::run() {
-  source_ = versioned_source(kSet, text_.note);
-  result_.report.format = kSet;
+  source_ = versioned_source(kAiwcSet, text_.note);
+  result_.report.format = kAiwcSet;
   result_.corpus.sources = {{source_, "https://github.com/BeauJoh/opencl-predictions-with-aiwc",
                              text_.note.licence.empty() ? "not stated" : text_.note.licence, text_.note.retrieved_utc,
                              "OpenDwarfs kernels: AIWC features and median kernel times (Johnston and others, 2018)"}};

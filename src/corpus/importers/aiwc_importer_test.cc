@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "corpus/importers/test_exclusions.h"
 #include "corpus/splits.h"
 
 namespace perfcast {
@@ -32,13 +33,6 @@ AiwcText small() {
       "i9,Core i9,Intel,CPU,Skylake,8,hyperthreads,800,4000,4300,32,256,8192,91,2015Q3\n"
       "phi,Xeon Phi,Intel,MIC,KNL,256,hardware threads,1300,1500,,32,1024,,215,2016Q2\n";
   return text;
-}
-
-int64_t excluded(const Import& result, const std::string& subject, const std::string& reason_start) {
-  for (const Exclusion& exclusion : result.corpus.exclusions) {
-    if (exclusion.subject == subject && exclusion.reason.starts_with(reason_start)) return exclusion.count;
-  }
-  return 0;
 }
 
 TEST(AiwcImportTest, DevicesBecomePlatformsWithFacts) {
@@ -70,7 +64,7 @@ TEST(AiwcImportTest, OneProfileForEachKernelAndSize) {
   EXPECT_EQ(corpus.programs[2].group, "opencl-kernel");
   ASSERT_EQ(corpus.profiles.size(), 3u);
   const Profile& profile = corpus.profiles[1].profile;
-  EXPECT_EQ(profile.host.cpu_model, "");
+  EXPECT_EQ(profile.host.name, "");
   EXPECT_TRUE(profile.ok());
   EXPECT_THAT(profile.metrics,
               UnorderedElementsAre(Pair("aiwc_unique_opcodes_count", 8), Pair("aiwc_granularity_ratio", 0.25),

@@ -14,9 +14,8 @@
 namespace perfcast {
 namespace {
 
-constexpr size_t kMaximumTableBytes = size_t{512} << 20;
 constexpr const char* kFile = "rodinia_nvprof.csv";
-constexpr const char* kSet = "gpuperfpredict";
+constexpr const char* kGpuSet = "gpuperfpredict";
 constexpr const char* kStaticShared = "nvprof_static_shared_memory_bytes";
 constexpr double kBytesPerGb = 1e9;
 constexpr double kBytesPerKib = 1024;
@@ -114,7 +113,7 @@ Result<GpuperfpredictImport::Columns> GpuperfpredictImport::find_columns(const C
   }
   for (size_t i = 0; i < table.columns().size(); ++i) {
     ++result_.report.columns_read_count;
-    if (const std::string* metric = Catalogue::built_in().metric_of(kSet, table.columns()[i])) {
+    if (const std::string* metric = Catalogue::built_in().metric_of(kGpuSet, table.columns()[i])) {
       columns.metrics.push_back({i, *metric, factor_of(*metric)});
     } else if (i != columns.app && i != columns.kernel && i != columns.gpu) {
       exclusions_.add("column", "not a metric: " + printable(table.columns()[i]));
@@ -148,7 +147,7 @@ void GpuperfpredictImport::read_row(const CsvTable& table, size_t row, const Col
     exclusions_.add("row", "without a program, a kernel or a GPU");
     return;
   }
-  std::string id = std::string(kSet) + "." + id_segment(app) + "." + id_segment(kernel);
+  std::string id = std::string(kGpuSet) + "." + id_segment(app) + "." + id_segment(kernel);
   for (const size_t column : columns.numbers) {
     const auto number = parse_number(table.cell(row, column));
     if (!number || *number < 0 || *number > 1e15 || *number != std::floor(*number)) {
@@ -171,7 +170,7 @@ void GpuperfpredictImport::read_row(const CsvTable& table, size_t row, const Col
     program.id = id;
     program.family = id_segment(app) + "." + id_segment(kernel);
     program.group = "gpu-kernel";
-    program.suite = kSet;
+    program.suite = kGpuSet;
     program.work_unit = "launch";
     program.source = source_;
     result_.corpus.programs.push_back(std::move(program));
@@ -183,8 +182,8 @@ void GpuperfpredictImport::read_row(const CsvTable& table, size_t row, const Col
   stored.source = source_;
   Profile& profile = stored.profile;
   profile.program = id;
-  profile.host.cpu_model = gpu;
-  profile.host.cpu_vendor = "NVIDIA";
+  profile.host.name = gpu;
+  profile.host.vendor = "NVIDIA";
   profile.exit_code = 0;
   profile.collectors = {{"nvprof", "", 0, "ok", "published counters; mean over the launches"}};
   read_imported_columns(table, row, columns.metrics, exclusions_, profile.metrics, profile.missing);
@@ -236,8 +235,8 @@ void GpuperfpredictImport::compare_over_gpus() {
 Result<Import> GpuperfpredictImport::run(const GpuperfpredictText& text) {
   const auto table = CsvTable::parse(text.csv, text.path);
   if (!table) return table.error();
-  source_ = versioned_source(kSet, text.note);
-  result_.report.format = kSet;
+  source_ = versioned_source(kGpuSet, text.note);
+  result_.report.format = kGpuSet;
   result_.corpus.sources = {
       {source_, "https://github.com/marcosamaris/gpuperfpredict",
        text.note.licence.empty() ? "not stated" : text.note.licence, text.note.retrieved_utc,

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "corpus/importers/test_exclusions.h"
 #include "corpus/splits.h"
 
 namespace perfcast {
@@ -24,7 +25,7 @@ std::string row(const std::string& gpu, const std::string& time, const std::stri
   return key + "," + gpu + ",3," + time + ",1e-6," + shared + ",640,32,1.5,2.5,40,3,100,50,300,50,400,100\n";
 }
 
-Result<Import> import(const std::string& rows) {
+Result<Import> import_rows(const std::string& rows) {
   GpuperfpredictText text;
   text.csv = kHeader + rows;
   text.note.licence = "CC BY 4.0";
@@ -32,15 +33,8 @@ Result<Import> import(const std::string& rows) {
   return import_gpuperfpredict(text);
 }
 
-int64_t excluded(const Import& result, const std::string& subject, const std::string& reason_start) {
-  for (const Exclusion& exclusion : result.corpus.exclusions) {
-    if (exclusion.subject == subject && exclusion.reason.starts_with(reason_start)) return exclusion.count;
-  }
-  return 0;
-}
-
 TEST(GpuperfpredictImportTest, OneProfileAndOneRunForEachWorkloadAndGpu) {
-  const auto result = import(row("GTX-680", "2e-4", "1088") + row("GTX-980", "1e-4", "1.0625"));
+  const auto result = import_rows(row("GTX-680", "2e-4", "1088") + row("GTX-980", "1e-4", "1.0625"));
   ASSERT_TRUE(result.ok()) << to_text(result.error());
   const Corpus& corpus = result->corpus;
   EXPECT_EQ(corpus.sources[0].id, "gpuperfpredict@0123456");
@@ -64,13 +58,13 @@ TEST(GpuperfpredictImportTest, OneProfileAndOneRunForEachWorkloadAndGpu) {
   ASSERT_EQ(corpus.profiles.size(), 2u);
   const Profile& profile = corpus.profiles[1].profile;
   EXPECT_TRUE(profile.ok());
-  EXPECT_EQ(profile.host.cpu_model, corpus.platforms[1].name);
+  EXPECT_EQ(profile.host.name, corpus.platforms[1].name);
   ASSERT_EQ(profile.collectors.size(), 1u);
   EXPECT_EQ(profile.collectors[0].name, "nvprof");
 }
 
 TEST(GpuperfpredictImportTest, MetricsCarryTheirUnits) {
-  const auto result = import(row("GTX-680", "2e-4", "1088"));
+  const auto result = import_rows(row("GTX-680", "2e-4", "1088"));
   ASSERT_TRUE(result.ok()) << to_text(result.error());
   const MetricValues& metrics = result->corpus.profiles[0].profile.metrics;
   EXPECT_EQ(metrics.at("nvprof_kernel_duration_s"), 2e-4);
@@ -96,24 +90,24 @@ TEST(GpuperfpredictImportTest, MetricsCarryTheirUnits) {
 }
 
 TEST(GpuperfpredictImportTest, SharedMemoryInKibIsSetRight) {
-  const auto result = import(row("GTX-680", "2e-4", "11872") + row("GTX-980", "1e-4", "11.5938"));
+  const auto result = import_rows(row("GTX-680", "2e-4", "11872") + row("GTX-980", "1e-4", "11.5938"));
   ASSERT_TRUE(result.ok());
   for (const StoredProfile& stored : result->corpus.profiles) {
     EXPECT_EQ(stored.profile.metrics.at("nvprof_static_shared_memory_bytes"), 11872);
   }
   EXPECT_EQ(excluded(*result, "static shared memory", "given in KiB"), 1);
   // A true difference stays.
-  const auto other = import(row("GTX-680", "2e-4", "4096") + row("GTX-980", "1e-4", "2048"));
+  const auto other = import_rows(row("GTX-680", "2e-4", "4096") + row("GTX-980", "1e-4", "2048"));
   EXPECT_EQ(other->corpus.profiles[1].profile.metrics.at("nvprof_static_shared_memory_bytes"), 2048);
   EXPECT_EQ(excluded(*other, "static shared memory", ""), 0);
 }
 
 TEST(GpuperfpredictImportTest, WhatIsWrongIsCounted) {
-  const auto result =
-      import(row("GTX-680", "2e-4", "") + row("GTX-680", "3e-4", "1088") + row("GTX-980", "0", "1088") +
-             row("Titan", "-1", "1") + row("Titan", "", "1") + row("Titan", "nan", "1") + row("", "1", "1") +
-             row("Titan", "1", "-4", "lud,lud_diagonal,256,0,4,2,16,9") +
-             row("Titan", "1", "1", "lud,lud_diagonal,x,0,4,2,16,9") + row("Titan", "1", "1", "lud,,256,0,4,2,16,9"));
+  const auto result = import_rows(
+      row("GTX-680", "2e-4", "") + row("GTX-680", "3e-4", "1088") + row("GTX-980", "0", "1088") +
+      row("Titan", "-1", "1") + row("Titan", "", "1") + row("Titan", "nan", "1") + row("", "1", "1") +
+      row("Titan", "1", "-4", "lud,lud_diagonal,256,0,4,2,16,9") +
+      row("Titan", "1", "1", "lud,lud_diagonal,x,0,4,2,16,9") + row("Titan", "1", "1", "lud,,256,0,4,2,16,9"));
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->corpus.runs.size(), 2u);
   EXPECT_EQ(result->corpus.runs[0].time_s, 2e-4);
@@ -135,15 +129,15 @@ TEST(GpuperfpredictImportTest, WhatIsWrongIsCounted) {
 TEST(GpuperfpredictImportTest, SaysWhereCountsOfTheProgramDiffer) {
   std::string other = row("GTX-980", "1e-4", "1088");
   other.replace(other.find(",640,"), 5, ",641,");
-  const auto result = import(row("GTX-680", "2e-4", "1088") + other);
+  const auto result = import_rows(row("GTX-680", "2e-4", "1088") + other);
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(excluded(*result, "workload", "kept, but nvprof_gld_inst_32bit_count differs"), 1);
   EXPECT_EQ(excluded(*result, "workload", "kept, but warp_blocks_count differs"), 0);
 }
 
 TEST(GpuperfpredictImportTest, BadTablesAreErrors) {
-  EXPECT_EQ(import("a,b\n").error().code, "bad-csv");
-  EXPECT_EQ(import("").error().code, "no-rows");
+  EXPECT_EQ(import_rows("a,b\n").error().code, "bad-csv");
+  EXPECT_EQ(import_rows("").error().code, "no-rows");
   GpuperfpredictText text;
   text.csv = "app,kernel,gpu\n";
   const auto result = import_gpuperfpredict(text);

@@ -11,6 +11,9 @@
 
 namespace perfcast {
 
+// Larger tables are refused.
+inline constexpr size_t kMaximumTableBytes = size_t{512} << 20;
+
 struct ImportedColumn {
   size_t index;
   std::string metric;

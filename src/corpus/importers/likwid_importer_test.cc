@@ -23,7 +23,7 @@ TEST(LikwidImportTest, ThreadsAddUpAndTheLongestTimeCounts) {
   ASSERT_EQ(profiles->size(), 1u);
   const Profile& profile = (*profiles)[0].profile;
   EXPECT_EQ((*profiles)[0].program, "bt.a");
-  EXPECT_EQ(profile.host.cpu_model, "Example(R) CPU @ 2.00GHz");
+  EXPECT_EQ(profile.host.name, "Example(R) CPU @ 2.00GHz");
   EXPECT_EQ(profile.metrics.at("hw_instructions_count"), 150);
   EXPECT_EQ(profile.metrics.at("hw_cycles_count"), 300);
   EXPECT_EQ(profile.metrics.at("likwid_pwr_pkg_energy_joules"), 2.5);

@@ -32,7 +32,7 @@ TEST(NcuImportTest, EachKernelIsAProfileWithMeansOverItsLaunches) {
   ASSERT_EQ(profiles->size(), 2u);
   EXPECT_EQ((*profiles)[0].program, "app.axpy");
   const Profile& profile = (*profiles)[0].profile;
-  EXPECT_EQ(profile.host.cpu_model, "Example GPU");
+  EXPECT_EQ(profile.host.name, "Example GPU");
   EXPECT_EQ(profile.collectors.at(0).name, "ncu");
   EXPECT_DOUBLE_EQ(profile.metrics.at("nvprof_kernel_duration_s"), 3e-6);
   EXPECT_EQ(profile.metrics.at("nvprof_inst_executed_count"), 1024);
@@ -77,7 +77,7 @@ TEST(NvprofImportTest, ReadsMetricsEventsAndTimes) {
   ASSERT_EQ(profiles->size(), 1u);
   EXPECT_EQ((*profiles)[0].program, "app.void_lud_int");
   const Profile& profile = (*profiles)[0].profile;
-  EXPECT_EQ(profile.host.cpu_model, "Tesla Z1");
+  EXPECT_EQ(profile.host.name, "Tesla Z1");
   EXPECT_EQ(profile.metrics.at("warp_blocks_count"), 8);
   EXPECT_DOUBLE_EQ(profile.metrics.at("nvprof_gld_efficiency_ratio"), 0.85);
   EXPECT_EQ(profile.metrics.at("nvprof_dram_read_throughput_bytes_per_s"), 1.5e9);

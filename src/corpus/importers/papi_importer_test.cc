@@ -35,7 +35,7 @@ TEST(PapiImportTest, ReadsObjectsByIdAndCountsEnclosedRegionsOnce) {
       "x.json");
   ASSERT_TRUE(profiles.ok()) << to_text(profiles.error());
   const Profile& profile = (*profiles)[0].profile;
-  EXPECT_EQ(profile.host.cpu_model, "Example 200");
+  EXPECT_EQ(profile.host.name, "Example 200");
   EXPECT_EQ(profile.metrics.at("hw_cycles_count"), 8);
   EXPECT_DOUBLE_EQ(profile.metrics.at("wall_s"), 2000e-9);
 }

@@ -74,7 +74,7 @@ TEST(PerfStatImportTest, ReadsJsonLines) {
       "33.3}\n"
       "{\"metric-value\" : \"1.0\", \"metric-unit\" : \"MB/s\"}\n");
   EXPECT_EQ(profile.program, "my-lab.npb.cg.64");
-  EXPECT_EQ(profile.host.cpu_model, "Example 200");
+  EXPECT_EQ(profile.host.name, "Example 200");
   EXPECT_DOUBLE_EQ(profile.metrics.at("hw_task_clock_s"), 0.0125);
   EXPECT_EQ(profile.metrics.at("hw_page_faults_count"), 600);
   EXPECT_EQ(profile.metrics.at("perf_mem_load_retired_l3_miss_count"), 9);

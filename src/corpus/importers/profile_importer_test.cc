@@ -26,7 +26,7 @@ class ProfileImportTest : public testing::Test {
   std::string folder_;
 };
 
-Profile profile(const std::string& program, int exit_code) {
+Profile profile_of(const std::string& program, int exit_code) {
   Profile result;
   result.program = program;
   result.command = {program};
@@ -36,9 +36,9 @@ Profile profile(const std::string& program, int exit_code) {
 }
 
 TEST_F(ProfileImportTest, ReadsAFolder) {
-  write("b.json", to_text(to_json(profile("stressng.matrix", 0))));
-  write("a.json", to_text(to_json(profile("compress.gzip.9.c", 0))));
-  write("c.json", to_text(to_json(profile("stressng.cpu", 3))));
+  write("b.json", to_text(to_json(profile_of("stressng.matrix", 0))));
+  write("a.json", to_text(to_json(profile_of("compress.gzip.9.c", 0))));
+  write("c.json", to_text(to_json(profile_of("stressng.cpu", 3))));
   write("SOURCE.md", "Counters.\n- License: Apache-2.0\n");
   const auto result = import_profiles(folder_, ProgramCatalogue());
   ASSERT_TRUE(result.ok()) << to_text(result.error());
@@ -58,7 +58,7 @@ TEST_F(ProfileImportTest, FindsTheLicenceBesideTheFolderToo) {
     return result ? result->corpus.sources[0].licence : to_text(result.error());
   };
   std::filesystem::create_directories(folder_ + "/of/suite");
-  write("of/suite/a.json", to_text(to_json(profile("stressng.cpu", 0))));
+  write("of/suite/a.json", to_text(to_json(profile_of("stressng.cpu", 0))));
   EXPECT_EQ(licence(folder_ + "/of/suite"), "not stated");
   write("of/SOURCE.md", "- Origin: our own. Licence: CC0-1.0\n");
   EXPECT_EQ(licence(folder_ + "/of/suite"), "CC0-1.0");
@@ -71,7 +71,7 @@ TEST_F(ProfileImportTest, ReadsWhatExportWrites) {
   Corpus corpus;
   StoredProfile stored;
   stored.program = "stressng.matrix";
-  stored.profile = profile("matrix", 0);
+  stored.profile = profile_of("matrix", 0);
   corpus.profiles = {stored};
   ASSERT_TRUE(write_tables(corpus, folder_).ok());
   const auto result = import_profiles(folder_ + "/profiles.jsonl", ProgramCatalogue());

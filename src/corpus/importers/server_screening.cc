@@ -7,11 +7,11 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "base/unknown.h"
 
 namespace perfcast {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kSlowestRatio = 0.85;
 constexpr size_t kFewestServers = 3;   // below, there is no telling which of them is the odd one
 constexpr size_t kFewestPrograms = 5;  // compared at least
@@ -44,10 +44,10 @@ const std::vector<VendorRule>& vendor_rules() {
   return rules;
 }
 
-using Groups = std::map<size_t, std::vector<size_t>>;  // platform -> its servers that still stay
+using ServersOfPlatform = std::map<size_t, std::vector<size_t>>;  // platform -> its servers that still stay
 
-Groups staying(const std::vector<ScreenedServer>& servers, const std::vector<Screening>& screenings) {
-  Groups groups;
+ServersOfPlatform staying(const std::vector<ScreenedServer>& servers, const std::vector<Screening>& screenings) {
+  ServersOfPlatform groups;
   for (size_t i = 0; i < servers.size(); ++i) {
     if (screenings[i].reason.empty()) groups[servers[i].platform].push_back(i);
   }
@@ -61,7 +61,7 @@ std::vector<double> median_rates(const std::vector<ScreenedServer>& servers, con
     for (const size_t member : members) {
       if (!std::isnan(servers[member].log_rates[program])) values.push_back(servers[member].log_rates[program]);
     }
-    medians.push_back(values.empty() ? kNaN : median(std::move(values)));
+    medians.push_back(values.empty() ? kUnknown : median(std::move(values)));
   }
   return medians;
 }
@@ -73,7 +73,7 @@ double typical_log_ratio(const std::vector<double>& log_rates, const std::vector
     const double ratio = log_rates[i] - medians[i];
     if (!std::isnan(ratio)) ratios.push_back(ratio);
   }
-  return ratios.size() < kFewestPrograms ? kNaN : median(std::move(ratios));
+  return ratios.size() < kFewestPrograms ? kUnknown : median(std::move(ratios));
 }
 
 void drop_unmeasured(const std::vector<ScreenedServer>& servers, std::vector<Screening>& screenings) {
@@ -162,7 +162,7 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
     const double difference = a[i] - b[i];
     if (!std::isnan(difference)) differences.push_back(difference);
   }
-  if (differences.size() < kFewestPrograms) return kNaN;
+  if (differences.size() < kFewestPrograms) return kUnknown;
   const double centre = mean(differences);
   double sum = 0;
   for (const double difference : differences) sum += (difference - centre) * (difference - centre);
@@ -237,7 +237,7 @@ bool shares_cores(std::string_view vendor, std::string_view server) {
 
 std::vector<Screening> screen_servers(const std::vector<ScreenedServer>& servers,
                                       const std::vector<bool>& fingerprint) {
-  std::vector<Screening> screenings(servers.size(), Screening{"", kNaN});
+  std::vector<Screening> screenings(servers.size(), Screening{"", kUnknown});
   drop_unmeasured(servers, screenings);
   drop_duplicates(servers, screenings);
   drop_other_cpus(servers, fingerprint, screenings);

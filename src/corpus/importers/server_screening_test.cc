@@ -5,13 +5,14 @@
 #include <cmath>
 #include <limits>
 
+#include "base/unknown.h"
+
 namespace perfcast {
 namespace {
 
 using testing::Each;
 using testing::ElementsAre;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr size_t kPrograms = 8;
 
 // Rates that follow the platform's own pattern; `shift` moves all of them, in log.
@@ -56,9 +57,9 @@ TEST(ServerScreeningTest, DropsSharedCoresOnlyWhereOthersRemain) {
 
 TEST(ServerScreeningTest, DropsUnmeasuredAndDuplicates) {
   ScreenedServer empty = server("v", "e", 0, 0);
-  empty.log_rates.assign(kPrograms, kNaN);
+  empty.log_rates.assign(kPrograms, kUnknown);
   ScreenedServer partial = server("v", "p", 0, 0);
-  partial.log_rates[3] = kNaN;
+  partial.log_rates[3] = kUnknown;
   EXPECT_THAT(
       reasons({server("v", "a", 0, 0), server("v", "b", 0, 0), empty, partial, partial, server("v", "a", 1, 0)}),
       ElementsAre("", kDuplicateServer, kNotMeasured, "", kDuplicateServer, ""));

@@ -9,7 +9,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/unknown.h"
 #include "corpus/importers/exclusion_counter.h"
+#include "corpus/importers/imported_columns.h"
 #include "corpus/importers/server_screening.h"
 #include "corpus/importers/sparecores_columns.h"
 #include "corpus/importers/sparecores_platforms.h"
@@ -18,9 +20,7 @@
 namespace perfcast {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr size_t kMaximumTableBytes = size_t{512} << 20;
-constexpr size_t kShortCommitDigits = 7;
+constexpr size_t kDigitsOfCommit = 7;
 
 struct UsedColumn {
   size_t index;
@@ -30,7 +30,7 @@ struct UsedColumn {
 Source source_of(const SparecoresText& text) {
   Source source;
   source.id = "sparecores";
-  if (!text.commit.empty()) source.id += "@" + text.commit.substr(0, kShortCommitDigits);
+  if (!text.commit.empty()) source.id += "@" + text.commit.substr(0, kDigitsOfCommit);
   source.url = "https://github.com/SpareCores/sc-inspector-data";
   source.licence = "CC BY-SA 4.0";
   source.retrieved_utc = text.retrieved_utc;
@@ -157,11 +157,11 @@ void SparecoresImport::choose_columns(const CsvTable& rates) {
 
 void SparecoresImport::read_rates(const CsvTable& rates, const std::unordered_map<std::string, size_t>& row_of) {
   for (SparecoresServer& server : servers_) {
-    rates_.emplace_back(run_columns_.size(), kNaN);
+    rates_.emplace_back(run_columns_.size(), kUnknown);
     const auto row = row_of.find(server.id());
     if (row == row_of.end()) continue;
     const auto share = [&](double value, bool per_vcpu) {
-      return per_vcpu ? value / server.server.vcpus.value_or(kNaN) : value;
+      return per_vcpu ? value / server.server.vcpus.value_or(kUnknown) : value;
     };
     for (size_t i = 0; i < run_columns_.size(); ++i) {
       const SparecoresColumn& meaning = run_columns_[i].meaning;

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "corpus/importers/sparecores_columns.h"
+#include "corpus/importers/test_exclusions.h"
 
 namespace perfcast {
 namespace {
@@ -51,7 +52,7 @@ constexpr const char* kSuite = R"({"schema": "perfcast.suite/1", "name": "cloud"
     {"id": "openssl.sha256", "label": "openssl.sha256.16384", "family": "sha2", "group": "crypto",
      "work_unit": "byte"}]})";
 
-Import import(const std::string& servers = kServers, const std::string& rates = kRates) {
+Import import_servers(const std::string& servers = kServers, const std::string& rates = kRates) {
   SparecoresText text;
   text.servers_csv = servers;
   text.benchmarks_csv = rates;
@@ -68,15 +69,8 @@ std::optional<double> time_of(const Corpus& corpus, const std::string& program, 
   return std::nullopt;
 }
 
-int64_t excluded(const Corpus& corpus, const std::string& subject, const std::string& reason_start) {
-  for (const Exclusion& exclusion : corpus.exclusions) {
-    if (exclusion.subject == subject && exclusion.reason.starts_with(reason_start)) return exclusion.count;
-  }
-  return 0;
-}
-
 TEST(SparecoresImportTest, TurnsRatesIntoTimes) {
-  const Corpus corpus = import().corpus;
+  const Corpus corpus = import_servers().corpus;
   EXPECT_DOUBLE_EQ(*time_of(corpus, "stressng.matrix", "aws/m1x.small"), 0.01);
   EXPECT_DOUBLE_EQ(*time_of(corpus, "compress.gzip.9.c", "aws/m1x.large"), 5e-8);
   EXPECT_DOUBLE_EQ(*time_of(corpus, "openssl.sha256", "aws/m1x.large"), 4 / 8e9);  // CPU seconds: four vCPUs
@@ -89,7 +83,7 @@ TEST(SparecoresImportTest, TurnsRatesIntoTimes) {
 }
 
 TEST(SparecoresImportTest, MakesOnePlatformPerCpuModel) {
-  const Corpus corpus = import().corpus;
+  const Corpus corpus = import_servers().corpus;
   std::vector<std::string> ids, names;
   for (const Platform& platform : corpus.platforms) {
     ids.push_back(platform.id);
@@ -110,7 +104,7 @@ TEST(SparecoresImportTest, MakesOnePlatformPerCpuModel) {
 }
 
 TEST(SparecoresImportTest, GathersFactsOverTheServersKept) {
-  const Corpus corpus = import().corpus;
+  const Corpus corpus = import_servers().corpus;
   const auto& facts = corpus.platforms[0].facts;
   EXPECT_EQ(facts.at("l1d_bytes"), 32768);
   EXPECT_EQ(facts.at("l3_bytes"), 33554432);
@@ -127,7 +121,7 @@ TEST(SparecoresImportTest, GathersFactsOverTheServersKept) {
 }
 
 TEST(SparecoresImportTest, CountsWhatItLeavesOut) {
-  const Import result = import();
+  const Import result = import_servers();
   const Corpus& corpus = result.corpus;
   EXPECT_EQ(excluded(corpus, "server", "shared or credit-limited"), 1);  // t3.micro; t4g.nano has no better peer
   EXPECT_EQ(excluded(corpus, "server", "named twice"), 1);
@@ -147,7 +141,7 @@ TEST(SparecoresImportTest, CountsWhatItLeavesOut) {
 }
 
 TEST(SparecoresImportTest, DescribesProgramsBySuiteOrName) {
-  const Import result = import();
+  const Import result = import_servers();
   const Corpus& corpus = result.corpus;
   EXPECT_EQ(corpus.find_program("openssl.sha256")->family, "sha2");
   EXPECT_EQ(corpus.find_program("stressng.matrix")->work_unit, "operation");
@@ -193,7 +187,7 @@ TEST(SparecoresImportTest, ReadsAFolderWithItsNote) {
 }
 
 TEST(SparecoresImportTest, NamesThatDifferInCaseAloneGetIdsOfTheirOwn) {
-  const Corpus corpus = import(
+  const Corpus corpus = import_servers(
                             "vendor,server,arch,cpu_model\nv,a,x86_64,INTEL(R) XEON(R) PLATINUM 8559C\n"
                             "v,b,x86_64,Intel(R) Xeon(R) Platinum 8559C\nv,c,x86_64,\n",
                             "vendor,server,stressng.matrix.1\nv,a,1\nv,b,2\nv,c,3\n")

@@ -8,35 +8,13 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "corpus/importers/sparecores_importer.h"
+#include "corpus/importers/table_row.h"
+#include "corpus/machine/processor.h"
 
 namespace perfcast {
 namespace {
 
 constexpr double kSlowestHz = 0.4e9, kFastestHz = 10e9;
-
-// A cell read on demand; absent where the column is, or where the cell is blank or no number.
-class Row {
- public:
-  Row(const CsvTable& table, size_t row) : table_(table), row_(row) {}
-  std::string text(std::string_view column) const {
-    const auto found = table_.find_column(column);
-    return found ? std::string(trim(table_.cell(row_, *found))) : std::string();
-  }
-  std::optional<double> number(std::string_view column) const { return parse_number(text(column)); }
-  std::optional<double> positive(std::string_view column) const {
-    const auto value = number(column);
-    return value && *value > 0 ? value : std::nullopt;
-  }
-  std::optional<int64_t> integer(std::string_view column) const {
-    const auto value = number(column);
-    if (!value || std::abs(*value) > 1e9 || *value != std::floor(*value)) return std::nullopt;
-    return static_cast<int64_t>(*value);
-  }
-
- private:
-  const CsvTable& table_;
-  size_t row_;
-};
 
 // "131072 (4 instances)": the sum of all -> bytes of one.
 std::optional<double> cache_bytes(const std::string& text) {
@@ -65,17 +43,11 @@ std::optional<double> hz_in_name(const std::string& cpu_model) {
   return ghz ? plausible_hz(*ghz * 1e9) : std::nullopt;
 }
 
-std::string vendor_name(const std::string& cpu_vendor) {
-  if (cpu_vendor == "GenuineIntel") return "Intel";
-  if (cpu_vendor == "AuthenticAMD") return "AMD";
-  return cpu_vendor;
-}
-
 void set_fact(SparecoresServer& server, const char* name, std::optional<double> value) {
   if (value) server.facts[name] = *value;
 }
 
-void read_facts(const Row& row, SparecoresServer& server) {
+void read_facts(const TableRow& row, SparecoresServer& server) {
   set_fact(server, "l1d_bytes", cache_bytes(row.text("l1d")));
   set_fact(server, "l1i_bytes", cache_bytes(row.text("l1i")));
   set_fact(server, "l2_bytes", cache_bytes(row.text("l2")));
@@ -151,7 +123,7 @@ Result<std::vector<SparecoresServer>> read_sparecores_servers(const CsvTable& ta
   }
   std::vector<SparecoresServer> servers;
   for (size_t i = 0; i < table.rows(); ++i) {
-    const Row row(table, i);
+    const TableRow row(table, i);
     SparecoresServer server;
     server.server.vendor = row.text("vendor");
     server.server.name = row.text("server");

@@ -15,7 +15,6 @@ namespace perfcast {
 namespace {
 
 constexpr size_t kMaximumMappingBytes = size_t{16} << 20;
-constexpr size_t kMaximumTableBytes = size_t{512} << 20;
 constexpr size_t kColumnsListed = 60;
 
 struct PlatformCells {
@@ -25,7 +24,7 @@ struct PlatformCells {
 };
 
 // The repeats of one program on one platform.
-struct Cell {
+struct TableCell {
   size_t first_row = 0;
   std::vector<double> times_s, energies_joules;
 };
@@ -89,7 +88,7 @@ class TableImport {
   std::map<std::string, std::string> platform_ids_;  // name -> id
   std::map<std::string, std::string> names_of_ids_;
   std::set<std::string> programs_;
-  std::map<std::pair<std::string, std::string>, Cell> cells_;         // program, platform name
+  std::map<std::pair<std::string, std::string>, TableCell> cells_;    // program, platform name
   std::map<std::pair<std::string, std::string>, size_t> profile_at_;  // likewise -> row
   ExclusionCounter exclusions_;
   Import result_;
@@ -246,7 +245,7 @@ Status TableImport::add_time(size_t row, const std::string& program, const std::
     return {};
   }
   const auto [found, is_new] = cells_.try_emplace({program, platform});
-  Cell& cell = found->second;
+  TableCell& cell = found->second;
   if (is_new) {
     cell.first_row = row;
   } else if (!mapping_.fold_repeats) {
@@ -272,7 +271,7 @@ Status TableImport::add_profile(size_t row, const std::string& program, const st
   stored.source = source_;
   Profile& profile = stored.profile;
   profile.program = program;
-  profile.host.cpu_model = platform;
+  profile.host.name = platform;
   profile.exit_code = 0;
   profile.collectors = {{"table", "", 0, "ok", "counters of " + csv_path_}};
   for (const ImportedColumn& counter : counters_) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "corpus/importers/test_exclusions.h"
 #include "corpus/splits.h"
 #include "corpus/store/store.h"
 
@@ -28,17 +29,10 @@ constexpr const char* kWide = R"({"schema": "perfcast.table/1", "name": "wide", 
   "family": "kind", "times": {"columns": "t_*_us", "unit": "us"},
   "energies": {"columns": {"fast": "e1"}, "unit": "Wh"}, "counters": [{"column": "ops", "unit": "count"}]})";
 
-Result<Import> import(const std::string& mapping, const std::string& csv) {
+Result<Import> import_mapped(const std::string& mapping, const std::string& csv) {
   const auto parsed = parse_table_mapping(mapping, "map.json");
   if (!parsed) return parsed.error();
   return import_table(*parsed, csv, "x.csv");
-}
-
-int64_t excluded(const Import& result, const std::string& subject, const std::string& reason_start) {
-  for (const Exclusion& exclusion : result.corpus.exclusions) {
-    if (exclusion.subject == subject && exclusion.reason.starts_with(reason_start)) return exclusion.count;
-  }
-  return 0;
 }
 
 std::string with(std::string text, const std::string& from, const std::string& to) {
@@ -48,8 +42,8 @@ std::string with(std::string text, const std::string& from, const std::string& t
 
 TEST(TableImportTest, LongTableHasAProfileForEachRow) {
   const auto result =
-      import(kLong, std::string(kLongHeader) + "npb,CG,64,fast,Box A,20,500,10,50,7,8\n" +
-                        "npb,CG,64,fast,Box B,30,,20,100,9,10\n" + "npb,CG,0.5,slow,Box B,30,1,20,100,9,10\n");
+      import_mapped(kLong, std::string(kLongHeader) + "npb,CG,64,fast,Box A,20,500,10,50,7,8\n" +
+                               "npb,CG,64,fast,Box B,30,,20,100,9,10\n" + "npb,CG,0.5,slow,Box B,30,1,20,100,9,10\n");
   ASSERT_TRUE(result.ok()) << to_text(result.error());
   const Corpus& corpus = result->corpus;
   EXPECT_EQ(corpus.sources[0].id, "my-lab");
@@ -74,7 +68,7 @@ TEST(TableImportTest, LongTableHasAProfileForEachRow) {
     }
   }
   ASSERT_EQ(corpus.profiles.size(), 3u);
-  EXPECT_EQ(corpus.profiles[0].profile.host.cpu_model, "Box A");
+  EXPECT_EQ(corpus.profiles[0].profile.host.name, "Box A");
   EXPECT_THAT(corpus.profiles[0].profile.metrics,
               UnorderedElementsAre(Pair("table_l1_misses_count", 10), Pair("cpu_use_ratio", 0.5),
                                    Pair("hw_cycles_count", 7), Pair("table_hw_x_count", 8)));
@@ -82,7 +76,8 @@ TEST(TableImportTest, LongTableHasAProfileForEachRow) {
 }
 
 TEST(TableImportTest, WideTableHasATimeColumnForEachPlatform) {
-  const auto result = import(kWide, "kind,app,t_fast_us,t_slow_us,e1,ops\nsort,quick,10,20,1,5\nsort,heap,12,,,\n");
+  const auto result =
+      import_mapped(kWide, "kind,app,t_fast_us,t_slow_us,e1,ops\nsort,quick,10,20,1,5\nsort,heap,12,,,\n");
   ASSERT_TRUE(result.ok()) << to_text(result.error());
   const Corpus& corpus = result->corpus;
   ASSERT_EQ(corpus.programs.size(), 2u);
@@ -98,21 +93,21 @@ TEST(TableImportTest, WideTableHasATimeColumnForEachPlatform) {
     }
   }
   ASSERT_EQ(corpus.profiles.size(), 2u);
-  EXPECT_EQ(corpus.profiles[0].profile.host.cpu_model, "");
+  EXPECT_EQ(corpus.profiles[0].profile.host.name, "");
   EXPECT_EQ(corpus.profiles[1].profile.missing.at("table_ops_count"), "blank: not measured");
   EXPECT_EQ(excluded(*result, "time", "blank"), 1);
   EXPECT_EQ(excluded(*result, "counter", "blank"), 1);
-  const auto on_slow = import(with(kWide, "\"family\"", "\"counters_platform\": \"slow\", \"family\""),
-                              "kind,app,t_fast_us,t_slow_us,e1,ops\nsort,quick,10,20,1,5\n");
+  const auto on_slow = import_mapped(with(kWide, "\"family\"", "\"counters_platform\": \"slow\", \"family\""),
+                                     "kind,app,t_fast_us,t_slow_us,e1,ops\nsort,quick,10,20,1,5\n");
   ASSERT_TRUE(on_slow.ok()) << to_text(on_slow.error());
-  EXPECT_EQ(on_slow->corpus.profiles[0].profile.host.cpu_model, "slow");
+  EXPECT_EQ(on_slow->corpus.profiles[0].profile.host.name, "slow");
 }
 
 TEST(TableImportTest, TimesThatAreNoneAreCounted) {
   const std::string rows =
       "s,a,1,m,A,0,1,1,1,1,1\ns,b,1,m,A,-2,1,1,1,1,1\ns,c,1,m,A,NaN,1,1,1,1,1\ns,d,1,m,A,-inf,1,1,1,1,1\n"
       "s,e,1,m,A,,1,1,1,1,1\ns,,1,m,A,1,1,1,1,1,1\ns,f,1,m,,1,1,1,1,1,1\ns,g,1,m,A,5,0,-1,1,nan,1\n";
-  const auto result = import(with(kLong, "\"Box A\"", "\"A\""), kLongHeader + rows);
+  const auto result = import_mapped(with(kLong, "\"Box A\"", "\"A\""), kLongHeader + rows);
   ASSERT_TRUE(result.ok()) << to_text(result.error());
   EXPECT_EQ(result->corpus.runs.size(), 1u);
   EXPECT_EQ(excluded(*result, "time", "zero"), 1);
@@ -128,29 +123,29 @@ TEST(TableImportTest, TimesThatAreNoneAreCounted) {
 TEST(TableImportTest, MistakesInTheTableAreNamedWithTheirLine) {
   const std::string mapping = with(kLong, "\"Box A\"", "\"A\"");
   const std::string first = kLongHeader + std::string("s,a,1,m,A,5,1,1,1,1,1\n");
-  auto result = import(mapping, first + "s,b,1,m,A,5 ms,1,1,1,1,1\n");
+  auto result = import_mapped(mapping, first + "s,b,1,m,A,5 ms,1,1,1,1,1\n");
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code, "bad-number");
   EXPECT_EQ(result.error().where, "x.csv:3");
-  result = import(mapping, first + "s,b,1,m,A,5,1,1,high,1,1\n");
+  result = import_mapped(mapping, first + "s,b,1,m,A,5,1,1,high,1,1\n");
   EXPECT_EQ(result.error().code, "bad-number");
-  result = import(mapping, first + "s,a,1,m,A,6,1,1,1,1,1\n");
+  result = import_mapped(mapping, first + "s,a,1,m,A,6,1,1,1,1,1\n");
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code, "duplicate-key");
   EXPECT_EQ(result.error().where, "x.csv:3");
   EXPECT_THAT(result.error().message, HasSubstr("the first is x.csv:2"));
-  result = import(mapping, first + "s,a,1,m,(a),6,1,1,1,1,1\n");
+  result = import_mapped(mapping, first + "s,a,1,m,(a),6,1,1,1,1,1\n");
   EXPECT_EQ(result.error().code, "duplicate-key");
-  result = import(kLong, first);
+  result = import_mapped(kLong, first);
   EXPECT_EQ(result.error().code, "unknown-platform");
   EXPECT_EQ(result.error().kind, ErrorKind::kData);  // the mapping file is wrong, not the command line
-  EXPECT_EQ(import(mapping, kLongHeader).error().code, "no-rows");
+  EXPECT_EQ(import_mapped(mapping, kLongHeader).error().code, "no-rows");
 }
 
 TEST(TableImportTest, RepeatsAreFoldedOnRequest) {
-  const auto result =
-      import(with(with(kLong, "\"Box A\"", "\"A\""), "\"input\"", "\"repeats\": \"median\", \"input\""),
-             kLongHeader + std::string("s,a,1,m,A,5,1,1,1,1,1\ns,a,1,m,A,7,3,2,1,1,1\ns,a,1,m,A,90,5,3,1,1,1\n"));
+  const auto result = import_mapped(
+      with(with(kLong, "\"Box A\"", "\"A\""), "\"input\"", "\"repeats\": \"median\", \"input\""),
+      kLongHeader + std::string("s,a,1,m,A,5,1,1,1,1,1\ns,a,1,m,A,7,3,2,1,1,1\ns,a,1,m,A,90,5,3,1,1,1\n"));
   ASSERT_TRUE(result.ok()) << to_text(result.error());
   ASSERT_EQ(result->corpus.runs.size(), 1u);
   EXPECT_DOUBLE_EQ(result->corpus.runs[0].time_s, 7e-3);
@@ -161,12 +156,12 @@ TEST(TableImportTest, RepeatsAreFoldedOnRequest) {
 }
 
 TEST(TableImportTest, AMissingColumnListsThoseThatAre) {
-  auto result = import(with(kLong, "runtime", "run_time"), kLongHeader);
+  auto result = import_mapped(with(kLong, "runtime", "run_time"), kLongHeader);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code, "missing-column");
   EXPECT_THAT(result.error().message, HasSubstr("'run_time', which the mapping's time names"));
   EXPECT_THAT(result.error().expected, HasSubstr("one of: suite, app, size, mode, machine, runtime, joule"));
-  result = import(with(kLong, "hw_*", "papi_*"), kLongHeader);
+  result = import_mapped(with(kLong, "hw_*", "papi_*"), kLongHeader);
   EXPECT_THAT(result.error().message, HasSubstr("no column matches 'papi_*', which the mapping's counters[2].column"));
 }
 

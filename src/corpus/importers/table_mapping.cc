@@ -9,29 +9,30 @@
 namespace perfcast {
 namespace {
 
-constexpr const char* kSchema = "perfcast.table/1";
+constexpr const char* kMappingSchema = "perfcast.table/1";
 
-struct Unit {
+struct MappingUnit {
   std::string_view name, suffix;
   double factor;
 };
-constexpr Unit kTimeUnits[] = {{"s", "_s", 1}, {"ms", "_s", 1e-3}, {"us", "_s", 1e-6}, {"ns", "_s", 1e-9}};
-constexpr Unit kEnergyUnits[] = {{"J", "", 1}, {"mJ", "", 1e-3}, {"uJ", "", 1e-6}, {"kJ", "", 1e3}, {"Wh", "", 3600}};
-constexpr Unit kCounterUnits[] = {{"count", "_count", 1},
-                                  {"ratio", "_ratio", 1},
-                                  {"percent", "_ratio", 0.01},
-                                  {"byte", "_bytes", 1},
-                                  {"KiB", "_bytes", 1024},
-                                  {"MiB", "_bytes", 1048576},
-                                  {"GiB", "_bytes", 1073741824},
-                                  {"s", "_s", 1},
-                                  {"ms", "_s", 1e-3},
-                                  {"us", "_s", 1e-6},
-                                  {"ns", "_s", 1e-9},
-                                  {"1/s", "_per_s", 1},
-                                  {"byte/s", "_bytes_per_s", 1},
-                                  {"MB/s", "_bytes_per_s", 1e6},
-                                  {"GB/s", "_bytes_per_s", 1e9}};
+constexpr MappingUnit kTimeUnits[] = {{"s", "_s", 1}, {"ms", "_s", 1e-3}, {"us", "_s", 1e-6}, {"ns", "_s", 1e-9}};
+constexpr MappingUnit kEnergyUnits[] = {
+    {"J", "", 1}, {"mJ", "", 1e-3}, {"uJ", "", 1e-6}, {"kJ", "", 1e3}, {"Wh", "", 3600}};
+constexpr MappingUnit kCounterUnits[] = {{"count", "_count", 1},
+                                         {"ratio", "_ratio", 1},
+                                         {"percent", "_ratio", 0.01},
+                                         {"byte", "_bytes", 1},
+                                         {"KiB", "_bytes", 1024},
+                                         {"MiB", "_bytes", 1048576},
+                                         {"GiB", "_bytes", 1073741824},
+                                         {"s", "_s", 1},
+                                         {"ms", "_s", 1e-3},
+                                         {"us", "_s", 1e-6},
+                                         {"ns", "_s", 1e-9},
+                                         {"1/s", "_per_s", 1},
+                                         {"byte/s", "_bytes_per_s", 1},
+                                         {"MB/s", "_bytes_per_s", 1e6},
+                                         {"GB/s", "_bytes_per_s", 1e9}};
 
 // Reads one object of the mapping and remembers every mistake, unknown fields included.
 class MappingReader {
@@ -71,10 +72,10 @@ class MappingReader {
     return found;
   }
   template <size_t N>
-  const Unit* unit(const std::string& key, const Unit (&units)[N], bool required) {
+  const MappingUnit* unit(const std::string& key, const MappingUnit (&units)[N], bool required) {
     const std::string name = text(key, required);
     std::vector<std::string> names;
-    for (const Unit& known : units) {
+    for (const MappingUnit& known : units) {
       if (known.name == name) return &known;
       names.emplace_back(known.name);
     }
@@ -111,13 +112,13 @@ int64_t stars(const std::string& text) { return std::count(text.begin(), text.en
 std::string text_of(const Json& json) { return json.is_string() ? json.get<std::string>() : std::string(); }
 
 template <size_t N>
-PlatformColumns platform_columns(MappingReader& in, const std::string& key, const Unit (&units)[N],
+PlatformColumns platform_columns(MappingReader& in, const std::string& key, const MappingUnit (&units)[N],
                                  std::vector<std::string>& mistakes) {
   PlatformColumns result;
   const Json* json = in.find(key);
   if (json == nullptr) return result;
   MappingReader fields(*json, in.path() + "." + key, mistakes);
-  const Unit* unit = fields.unit("unit", units, true);
+  const MappingUnit* unit = fields.unit("unit", units, true);
   if (unit != nullptr) result.factor = unit->factor;
   const Json* columns = fields.find("columns");
   if (columns != nullptr && stars(text_of(*columns)) == 1) {
@@ -155,7 +156,7 @@ void read_counters(const Json& json, const std::string& path, TableMapping& mapp
     MappedCounters counters;
     counters.column = in.text("column", true);
     counters.metric = in.text("metric");
-    const Unit* unit = in.unit("unit", kCounterUnits, counters.metric.empty());
+    const MappingUnit* unit = in.unit("unit", kCounterUnits, counters.metric.empty());
     if (unit != nullptr) {
       counters.suffix = unit->suffix;
       counters.factor = unit->factor;
@@ -222,13 +223,13 @@ void check_shape(MappingReader& in, const TableMapping& mapping) {
 }
 
 template <size_t N>
-void read_column(MappingReader& in, const std::string& key, const Unit (&units)[N], std::string& column, double& factor,
-                 std::vector<std::string>& mistakes) {
+void read_column(MappingReader& in, const std::string& key, const MappingUnit (&units)[N], std::string& column,
+                 double& factor, std::vector<std::string>& mistakes) {
   const Json* json = in.find(key);
   if (json == nullptr) return;
   MappingReader fields(*json, in.path() + "." + key, mistakes);
   column = fields.text("column", true);
-  if (const Unit* unit = fields.unit("unit", units, true)) factor = unit->factor;
+  if (const MappingUnit* unit = fields.unit("unit", units, true)) factor = unit->factor;
   fields.finish();
 }
 
@@ -248,9 +249,9 @@ Result<TableMapping> parse_table_mapping(std::string_view json_text, const std::
   std::vector<std::string> mistakes;
   MappingReader in(*json, source, mistakes);
   const std::string schema = in.text("schema", true);
-  if (mistakes.empty() && schema != kSchema) {
+  if (mistakes.empty() && schema != kMappingSchema) {
     return Error{schema.starts_with("perfcast.table/") ? "future-version" : "bad-mapping",
-                 "found the schema '" + printable(schema.substr(0, 60)) + "'", source, kSchema};
+                 "found the schema '" + printable(schema.substr(0, 60)) + "'", source, kMappingSchema};
   }
   TableMapping mapping;
   mapping.name = in.text("name", true);

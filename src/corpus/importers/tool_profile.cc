@@ -13,58 +13,58 @@
 namespace perfcast {
 namespace {
 
-constexpr size_t kMaximumFileBytes = size_t{256} << 20;
+constexpr size_t kMaximumToolBytes = size_t{256} << 20;
 constexpr size_t kMaximumStem = 90;
 
-struct Unit {
+struct ToolUnit {
   std::string_view name, suffix;
   double factor;
 };
 // As perf, nvprof and Nsight Compute print them; the latter's prefixes are powers of 1000.
-constexpr Unit kUnits[] = {{"msec", "_s", 1e-3},
-                           {"ms", "_s", 1e-3},
-                           {"msecond", "_s", 1e-3},
-                           {"usec", "_s", 1e-6},
-                           {"us", "_s", 1e-6},
-                           {"usecond", "_s", 1e-6},
-                           {"ns", "_s", 1e-9},
-                           {"nsecond", "_s", 1e-9},
-                           {"s", "_s", 1},
-                           {"sec", "_s", 1},
-                           {"second", "_s", 1},
-                           {"%", "_ratio", 0.01},
-                           {"B", "_bytes", 1},
-                           {"Bytes", "_bytes", 1},
-                           {"byte", "_bytes", 1},
-                           {"byte/block", "_bytes", 1},
-                           {"Kbyte", "_bytes", 1e3},
-                           {"Kbyte/block", "_bytes", 1e3},
-                           {"Mbyte", "_bytes", 1e6},
-                           {"Gbyte", "_bytes", 1e9},
-                           {"KB", "_bytes", 1024},
-                           {"KiB", "_bytes", 1024},
-                           {"MB", "_bytes", 1048576},
-                           {"MiB", "_bytes", 1048576},
-                           {"B/s", "_bytes_per_s", 1},
-                           {"byte/second", "_bytes_per_s", 1},
-                           {"byte/s", "_bytes_per_s", 1},
-                           {"KB/s", "_bytes_per_s", 1e3},
-                           {"Kbyte/s", "_bytes_per_s", 1e3},
-                           {"Kbyte/second", "_bytes_per_s", 1e3},
-                           {"MB/s", "_bytes_per_s", 1e6},
-                           {"Mbyte/second", "_bytes_per_s", 1e6},
-                           {"Mbyte/s", "_bytes_per_s", 1e6},
-                           {"GB/s", "_bytes_per_s", 1e9},
-                           {"Gbyte/second", "_bytes_per_s", 1e9},
-                           {"Gbyte/s", "_bytes_per_s", 1e9},
-                           {"Joules", "_joules", 1},
-                           {"inst/cycle", "_ratio", 1},
-                           {"ratio", "_ratio", 1}};
+constexpr ToolUnit kUnits[] = {{"msec", "_s", 1e-3},
+                               {"ms", "_s", 1e-3},
+                               {"msecond", "_s", 1e-3},
+                               {"usec", "_s", 1e-6},
+                               {"us", "_s", 1e-6},
+                               {"usecond", "_s", 1e-6},
+                               {"ns", "_s", 1e-9},
+                               {"nsecond", "_s", 1e-9},
+                               {"s", "_s", 1},
+                               {"sec", "_s", 1},
+                               {"second", "_s", 1},
+                               {"%", "_ratio", 0.01},
+                               {"B", "_bytes", 1},
+                               {"Bytes", "_bytes", 1},
+                               {"byte", "_bytes", 1},
+                               {"byte/block", "_bytes", 1},
+                               {"Kbyte", "_bytes", 1e3},
+                               {"Kbyte/block", "_bytes", 1e3},
+                               {"Mbyte", "_bytes", 1e6},
+                               {"Gbyte", "_bytes", 1e9},
+                               {"KB", "_bytes", 1024},
+                               {"KiB", "_bytes", 1024},
+                               {"MB", "_bytes", 1048576},
+                               {"MiB", "_bytes", 1048576},
+                               {"B/s", "_bytes_per_s", 1},
+                               {"byte/second", "_bytes_per_s", 1},
+                               {"byte/s", "_bytes_per_s", 1},
+                               {"KB/s", "_bytes_per_s", 1e3},
+                               {"Kbyte/s", "_bytes_per_s", 1e3},
+                               {"Kbyte/second", "_bytes_per_s", 1e3},
+                               {"MB/s", "_bytes_per_s", 1e6},
+                               {"Mbyte/second", "_bytes_per_s", 1e6},
+                               {"Mbyte/s", "_bytes_per_s", 1e6},
+                               {"GB/s", "_bytes_per_s", 1e9},
+                               {"Gbyte/second", "_bytes_per_s", 1e9},
+                               {"Gbyte/s", "_bytes_per_s", 1e9},
+                               {"Joules", "_joules", 1},
+                               {"inst/cycle", "_ratio", 1},
+                               {"ratio", "_ratio", 1}};
 
 }  // namespace
 
 std::pair<std::string, double> unit_suffix(std::string_view unit) {
-  for (const Unit& known : kUnits) {
+  for (const ToolUnit& known : kUnits) {
     if (known.name == unit) return {std::string(known.suffix), known.factor};
   }
   return {"_count", 1};
@@ -126,7 +126,7 @@ void ToolProfile::warn(const std::string& code, const std::string& message, cons
   profile_.warnings.push_back({code, message, advice});
 }
 
-void ToolProfile::set_host(std::string_view model) { profile_.host.cpu_model = printable(trim(model)); }
+void ToolProfile::set_host(std::string_view model) { profile_.host.name = printable(trim(model)); }
 
 StoredProfile ToolProfile::finish(const std::string& program) && {
   profile_.program = program;
@@ -188,12 +188,12 @@ Result<Import> import_tool_files(const std::string& format, const std::string& p
   std::set<std::pair<std::string, std::string>> seen;
   std::set<std::string> programs;
   for (const std::string& file : files) {
-    const auto text = read_file(file, kMaximumFileBytes);
+    const auto text = read_file(file, kMaximumToolBytes);
     if (!text) return text.error();
     auto profiles = read(*text, file);
     if (!profiles) return profiles.error();
     for (StoredProfile& stored : *profiles) {
-      if (!seen.emplace(stored.program, stored.profile.host.cpu_model).second) {
+      if (!seen.emplace(stored.program, stored.profile.host.name).second) {
         exclusions.add("profile", "a second one of the same program and host: the first stays");
         continue;
       }

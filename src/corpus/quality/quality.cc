@@ -7,11 +7,11 @@
 #include <unordered_map>
 
 #include "base/statistics.h"
+#include "base/unknown.h"
 
 namespace perfcast {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kPairApartRatio = 1.05;
 constexpr int64_t kFewServers = 3;
 constexpr size_t kServersForOutliers = 5;
@@ -86,11 +86,11 @@ class HostLabels {
     int64_t kin_count = 0;
     for (size_t column = 0; column < table_.platforms.size(); ++column) {
       const Platform& platform = table_.platforms[column];
-      if (!host.cpu_model.empty() && platform.name == host.cpu_model) return column;
+      if (!host.name.empty() && platform.name == host.name) return column;
       const bool same_generation = host.cpu_family && host.model && platform.cpu_family == host.cpu_family &&
                                    platform.model == host.model && platform.arch == host.arch;
       if (!same_generation) continue;
-      if (!host.cpu_model.empty() && platform.name.starts_with(host.cpu_model + " (")) return column;
+      if (!host.name.empty() && platform.name.starts_with(host.name + " (")) return column;
       kin = column;
       ++kin_count;
     }
@@ -291,7 +291,7 @@ void Checker::find_equal_programs() {
   // Log times of each program in one order of machines.
   std::unordered_map<std::string, size_t> machines;
   for (const Run& run : corpus_.runs) machines.emplace(run.platform + " " + run.server, machines.size());
-  std::vector<std::vector<double>> log_times(card_.programs.size(), std::vector<double>(machines.size(), kNaN));
+  std::vector<std::vector<double>> log_times(card_.programs.size(), std::vector<double>(machines.size(), kUnknown));
   for (const Run& run : corpus_.runs) {
     const auto program = program_index_.find(run.program);
     if (program == program_index_.end()) continue;

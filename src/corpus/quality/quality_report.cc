@@ -278,20 +278,11 @@ Json info_json(const Corpus& corpus) {
   }
   json["platforms"] = Json::array();
   for (const Platform& platform : corpus.platforms) {
-    Json entry{{"id", platform.id},
-               {"name", platform.name},
-               {"kind", platform.kind},
-               {"arch", platform.arch},
-               {"vendor", platform.vendor},
-               {"servers_count", servers[platform.id]},
-               {"runs_count", runs_of_platform[platform.id]}};
-    put(entry, "cpu_family", platform.cpu_family);
-    put(entry, "model", platform.model);
-    put(entry, "stepping", platform.stepping);
+    Json entry = to_json(platform);
+    entry["servers_count"] = servers[platform.id];
+    entry["runs_count"] = runs_of_platform[platform.id];
     entry["facts"] = Json::object();
     for (const auto& [name, value] : platform.facts) entry["facts"][name] = value;
-    entry["flags"] = platform.flags;
-    entry["source"] = platform.source;
     json["platforms"].push_back(std::move(entry));
   }
   json["programs"] = Json::array();

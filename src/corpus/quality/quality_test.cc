@@ -42,7 +42,7 @@ Corpus corpus() {
   }
   StoredProfile stored;
   stored.program = "a";
-  stored.profile.host.cpu_model = "P1";
+  stored.profile.host.name = "P1";
   stored.profile.metrics["cpu_s"] = 20;
   stored.profile.work_units = 10;
   result.profiles = {stored};
@@ -97,7 +97,7 @@ TEST(QualityTest, FindsTheHostsPlatformByGeneration) {
   Corpus one = corpus();
   HostFacts& host = one.profiles[0].profile.host;
   host = {};
-  host.cpu_model = "Hidden";
+  host.name = "Hidden";
   host.arch = "x86_64";
   host.cpu_family = 6;
   host.model = 85;

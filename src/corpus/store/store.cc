@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kApplicationId = 0x50464331;  // "PFC1"
 constexpr int64_t kSchemaVersion = 1;
 
-constexpr const char* kSchema = R"sql(
+constexpr const char* kStoreSchema = R"sql(
 CREATE TABLE source(
   id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, url TEXT NOT NULL, licence TEXT NOT NULL,
   retrieved_utc TEXT NOT NULL, note TEXT NOT NULL);
@@ -105,7 +105,7 @@ Status SqliteStore::create_schema() {
   const auto tables = database_.query_integer("SELECT count(*) FROM sqlite_schema");
   if (!tables) return tables.error();
   if (*tables > 0) return {};
-  const std::string sql = std::string(kSchema) + "PRAGMA application_id = " + std::to_string(kApplicationId) +
+  const std::string sql = std::string(kStoreSchema) + "PRAGMA application_id = " + std::to_string(kApplicationId) +
                           "; PRAGMA user_version = " + std::to_string(kSchemaVersion);
   if (Status status = database_.execute(sql.c_str()); !status) return status;
   return transaction.commit();

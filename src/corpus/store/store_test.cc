@@ -63,7 +63,7 @@ Corpus small_corpus() {
   stored.source = "s";
   stored.profile.program = "a";
   stored.profile.command = {"a", "--x"};
-  stored.profile.host.cpu_model = "Host CPU";
+  stored.profile.host.name = "Host CPU";
   stored.profile.metrics["instructions_count"] = 1e9;
   stored.profile.exit_code = 0;
   corpus.profiles = {stored};
@@ -198,7 +198,7 @@ TEST_F(StoreTest, PutsProfilesOneByOne) {
   ASSERT_TRUE(store->put_profile(stored).ok());
   stored.profile.metrics["instructions_count"] = 2;
   ASSERT_TRUE(store->put_profile(stored).ok());
-  stored.profile.host.cpu_model = "Other CPU";
+  stored.profile.host.name = "Other CPU";
   ASSERT_TRUE(store->put_profile(stored).ok());
   const Corpus corpus = load(path());
   ASSERT_EQ(corpus.profiles.size(), 2u);

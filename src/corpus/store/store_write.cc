@@ -245,7 +245,7 @@ Status SqliteStore::write_profiles(const std::vector<StoredProfile>& profiles) {
     const auto source = source_id(stored.source, referrer);
     if (!source) return source.error();
     const std::string text = to_json(stored.profile).dump(-1, ' ', false, Json::error_handler_t::replace);
-    statement->bind(0, program->second).bind(1, *source).bind(2, stored.profile.host.cpu_model).bind(3, text);
+    statement->bind(0, program->second).bind(1, *source).bind(2, stored.profile.host.name).bind(3, text);
     if (Status status = statement->run(); !status) return status;
   }
   return {};

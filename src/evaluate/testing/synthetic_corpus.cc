@@ -62,8 +62,8 @@ Profile make_profile(const std::string& name, const Eigen::VectorXd& traits, uin
   profile.exit_code = 0;
   profile.work_units = 1;
   profile.work_unit = "operation";
-  profile.host.cpu_model = "Example 200";
-  profile.host.cpu_vendor = "GenuineIntel";
+  profile.host.name = "Example 200";
+  profile.host.vendor = "GenuineIntel";
   profile.host.arch = "x86_64";
   profile.host.cpu_family = 6;
   profile.host.model = 2;

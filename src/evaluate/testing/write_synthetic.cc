@@ -34,8 +34,8 @@ Status write_files(const std::string& folder) {
   }
   if (Status status = write("far.json", far); !status) return status;
   Profile other = profile;
-  other.host.cpu_model = "Unknown Vendor CPU";
-  other.host.cpu_vendor = "CentaurHauls";
+  other.host.name = "Unknown Vendor CPU";
+  other.host.vendor = "CentaurHauls";
   return write("other-cpu.json", other);
 }
 

@@ -19,49 +19,12 @@ namespace {
 constexpr char kFieldEnd = '\t';
 constexpr size_t kServerFields = 8;
 
-// Absent stays absent: no null, no zero.
-template <typename T>
-void put_if(Json& json, const char* key, const std::optional<T>& value) {
-  if (value) json[key] = *value;
-}
-
-std::optional<int64_t> optional_integer(JsonReader& in, const char* key) {
-  const std::optional<double> value = in.optional_number(key);
-  if (!value || *value < -9e15 || *value > 9e15) return std::nullopt;
-  return static_cast<int64_t>(*value);
-}
-
 }  // namespace
 
-Json header_of(const Platform& platform) {
-  Json json = {{"id", platform.id},
-               {"name", platform.name},
-               {"kind", platform.kind},
-               {"arch", platform.arch},
-               {"vendor", platform.vendor}};
-  put_if(json, "cpu_family", platform.cpu_family);
-  put_if(json, "model", platform.model);
-  put_if(json, "stepping", platform.stepping);
-  json["flags"] = platform.flags;
-  json["source"] = platform.source;
-  return json;
-}
+Json header_of(const Platform& platform) { return to_json(platform); }
 
 Result<Platform> platform_from_header(const Json& json, const std::string& path) {
-  JsonReader in(json, path);
-  Platform platform;
-  platform.id = in.string("id");
-  platform.name = in.string("name");
-  platform.kind = in.string("kind");
-  platform.arch = in.string("arch");
-  platform.vendor = in.string("vendor");
-  platform.cpu_family = optional_integer(in, "cpu_family");
-  platform.model = optional_integer(in, "model");
-  platform.stepping = optional_integer(in, "stepping");
-  platform.flags = in.strings("flags");
-  platform.source = in.string("source");
-  if (auto status = in.finish(); !status) return status.error();
-  return platform;
+  return platform_from_json(json, path);
 }
 
 // Servers are thousands: a row each, not an object, keeps reading a bundle fast.

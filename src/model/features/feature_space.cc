@@ -60,7 +60,7 @@ std::map<std::string, double> stated_facts(const HostFacts& host) {
 std::set<std::string> hosts_of(const std::vector<const Profile*>& profiles) {
   std::set<std::string> hosts;
   for (const Profile* profile : profiles) {
-    if (!profile->host.cpu_model.empty()) hosts.insert(profile->host.cpu_model);
+    if (!profile->host.name.empty()) hosts.insert(profile->host.name);
   }
   return hosts;
 }
@@ -169,7 +169,7 @@ const std::vector<std::string>& FeatureSpace::names() const {
 }
 
 FeatureSpace::Facts FeatureSpace::facts_of(const Profile& profile) const {
-  if (const auto known = host_facts_.find(profile.host.cpu_model); known != host_facts_.end()) return known->second;
+  if (const auto known = host_facts_.find(profile.host.name); known != host_facts_.end()) return known->second;
   const auto stated = stated_facts(profile.host);
   return {stated.begin(), stated.end()};
 }
@@ -192,7 +192,7 @@ Eigen::MatrixXd FeatureSpace::extract(const std::vector<const Profile*>& profile
     } else {
       for (const Counter& counter : counters_) result(p, column++) = counter.read(profile.metrics);
     }
-    const std::string& on = profile.host.cpu_model;
+    const std::string& on = profile.host.name;
     for (const std::string& host : hosts_) result(p, column++) = on.empty() ? kNaN : host == on ? 1 : 0;
     if (facts_.empty()) continue;
     const Facts facts = facts_of(profile);
@@ -202,8 +202,8 @@ Eigen::MatrixXd FeatureSpace::extract(const std::vector<const Profile*>& profile
 }
 
 bool FeatureSpace::knows_source(const Profile& profile) const {
-  if (!hosts_.empty()) return std::binary_search(hosts_.begin(), hosts_.end(), profile.host.cpu_model);
-  return facts_.empty() || host_facts_.contains(profile.host.cpu_model);
+  if (!hosts_.empty()) return std::binary_search(hosts_.begin(), hosts_.end(), profile.host.name);
+  return facts_.empty() || host_facts_.contains(profile.host.name);
 }
 
 std::vector<std::string> FeatureSpace::sources() const {

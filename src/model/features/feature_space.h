@@ -71,7 +71,7 @@ class FeatureSpace {
   Kind kind_ = Kind::kWork;
   bool table1_ = false;  // counters that the profile lacks are derived, as the catalogue has it
   std::vector<Counter> counters_;
-  std::vector<std::string> hosts_;           // host.cpu_model, each a column of 0 and 1; sorted
+  std::vector<std::string> hosts_;           // host.name, each a column of 0 and 1; sorted
   std::vector<Counter> facts_;               // of the source
   std::map<std::string, Facts> host_facts_;  // of training hosts, the facts above
   std::vector<std::string> names_;           // empty: feature_names()

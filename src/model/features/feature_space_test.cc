@@ -16,7 +16,7 @@ using testing::ElementsAre;
 
 Profile on(const std::string& gpu, MetricValues metrics) {
   Profile profile;
-  profile.host.cpu_model = gpu;
+  profile.host.name = gpu;
   profile.metrics = std::move(metrics);
   return profile;
 }
@@ -115,7 +115,7 @@ TEST(FeatureSpace, SeesTable1Alone) {
     made.metrics["instructions_count"] = 1000 * scale * scale;
     made.metrics["page_faults_minor_count"] = 5 * scale;
     made.metrics["page_faults_major_count"] = 2;
-    made.host.cpu_model = host;
+    made.host.name = host;
     return made;
   };
   const std::vector<Profile> profiles = {profile("A", 1), profile("A", 3), profile("B", 7)};
@@ -133,9 +133,9 @@ TEST(FeatureSpace, WorkCanHaveASourceToo) {
   Profile one;
   for (const std::string& metric : feature_metrics()) one.metrics[metric] = 10;
   one.metrics["instructions_count"] = 1000;
-  one.host.cpu_model = "A";
+  one.host.name = "A";
   Profile other = one;
-  other.host.cpu_model = "B";
+  other.host.name = "B";
   const FeatureSpace space = FeatureSpace::choose({&one, &other}, with_source(InputChoice::Source::kOneHot));
   EXPECT_EQ(space.kind(), FeatureSpace::Kind::kWork);
   ASSERT_EQ(space.names().size(), feature_names().size() + 2);
@@ -206,7 +206,7 @@ TEST(DescribeInputs, SaysWhatIsLeftOutAndWhatLacks) {
   EXPECT_EQ(describe_inputs(table).error().code, "unknown-source");
   table.inputs.source = InputChoice::Source::kOneHot;
   EXPECT_TRUE(describe_inputs(table));
-  for (Profile& profile : table.profiles) profile.host.cpu_model = "A";
+  for (Profile& profile : table.profiles) profile.host.name = "A";
   EXPECT_THAT(describe_inputs(table).error().message, testing::HasSubstr("one platform"));
   for (Profile& profile : table.profiles) profile.metrics = {{"clock_hz", 1e9}, {"rare_count", NAN}};
   table.inputs = {};

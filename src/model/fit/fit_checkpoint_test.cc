@@ -128,7 +128,7 @@ TEST(TrainingFingerprint, TellsAllThatMatters) {
   EXPECT_TRUE(differs([](auto& table, auto&, auto&) { table.times[4]->log_time += 1e-12; }));
   EXPECT_TRUE(differs([](auto& table, auto&, auto&) { table.times[4].reset(); }));
   EXPECT_TRUE(differs([](auto& table, auto&, auto&) { table.profiles[5].metrics["cpu_s"] = 2; }));
-  EXPECT_TRUE(differs([](auto& table, auto&, auto&) { table.profiles[5].host.cpu_model = "other"; }));
+  EXPECT_TRUE(differs([](auto& table, auto&, auto&) { table.profiles[5].host.name = "other"; }));
   EXPECT_TRUE(differs([](auto& table, auto&, auto&) { table.programs[0].family = "other"; }));
   EXPECT_TRUE(differs([](auto& table, auto&, auto&) { table.platforms[0].facts["l2_bytes"] = 1; }));
   EXPECT_TRUE(differs([](auto& table, auto&, auto&) { table.inputs.counters = InputChoice::Counters::kTable1; }));

@@ -123,7 +123,7 @@ void Forecaster::judge(const Profile& profile, const Eigen::RowVectorXd& feature
             "perfcast doctor says which collectors can be had");
   }
   if (!bundle_->feature_space.knows_source(profile)) {
-    const std::string& host = profile.host.cpu_model;
+    const std::string& host = profile.host.name;
     outside("unknown-source",
             (host.empty() ? std::string("the profile doesn't say which platform it was taken on")
                           : "the profile was taken on " + host) +

@@ -73,7 +73,7 @@ std::vector<bool> first_stage(const TrainingTable& table) {
   }
   std::vector<bool> chosen;
   for (const Profile& profile : table.profiles) {
-    chosen.push_back(std::find(first.begin(), first.end(), profile.host.cpu_model) != first.end());
+    chosen.push_back(std::find(first.begin(), first.end(), profile.host.name) != first.end());
   }
   return chosen;
 }

@@ -7,6 +7,8 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "corpus/machine/core_design.h"
+#include "corpus/machine/processor.h"
 
 namespace perfcast {
 namespace {
@@ -61,7 +63,7 @@ CpuRecord make_record(const std::string& key, const std::vector<const CpuFacts*>
   record.facts.name = most_common(names);
   record.facts.arch = first.arch;
   record.facts.vendor = first.vendor;
-  record.facts.family = first.family;
+  record.facts.cpu_family = first.cpu_family;
   record.facts.model = first.model;
   if (!steppings.empty()) record.facts.stepping = most_common(steppings);
   for (const auto& [flag, count] : flags) {
@@ -136,12 +138,12 @@ CpuCatalogue CpuCatalogue::from_servers(const std::vector<TokenServer>& servers,
 }
 
 Result<CpuFacts> CpuCatalogue::find(const std::string& name, double vcpus) const {
-  const std::string plain = plain_cpu_name(name), exact = lower_case(std::string(trim(name)));
+  const std::string plain = cpu_name_key_or_clock(name), exact = lower_case(std::string(trim(name)));
   const CpuRecord* found = nullptr;
   std::vector<std::string> names;
   for (const CpuRecord& record : records_) {
     names.push_back(record.facts.name);
-    const bool same = record.key == exact || (!plain.empty() && plain_cpu_name(record.facts.name) == plain);
+    const bool same = record.key == exact || (!plain.empty() && cpu_name_key_or_clock(record.facts.name) == plain);
     if (same && (found == nullptr || record.servers > found->servers)) found = &record;
   }
   if (found == nullptr) {

@@ -68,7 +68,7 @@ Result<CpuRecord> read_record(const Json& json, const std::string& path) {
     const auto integer = [&](const char* key) -> std::optional<int64_t> {
       return json.contains(key) ? std::optional(in.integer(key)) : std::nullopt;
     };
-    facts.family = integer("family");
+    facts.cpu_family = integer("family");
     facts.model = integer("model");
     facts.stepping = integer("stepping");
   }
@@ -105,7 +105,7 @@ Json CpuCatalogue::to_json() const {
     json["name"] = record.facts.name;
     json["arch"] = record.facts.arch;
     json["vendor"] = record.facts.vendor;
-    if (record.facts.family) json["family"] = *record.facts.family;
+    if (record.facts.cpu_family) json["family"] = *record.facts.cpu_family;
     if (record.facts.model) json["model"] = *record.facts.model;
     if (record.facts.stepping) json["stepping"] = *record.facts.stepping;
     json["flags"] = record.facts.flags;

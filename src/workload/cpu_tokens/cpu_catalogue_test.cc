@@ -60,7 +60,7 @@ TEST(CpuCatalogue, FindsByNameAndSize) {
 TEST(CpuCatalogue, ImputesOfTheLikest) {
   TokenServer intel = server("Intel Xeon 1", 4, 10);
   intel.facts.vendor = "Intel";
-  intel.facts.family = 6;
+  intel.facts.cpu_family = 6;
   intel.facts.model = 106;
   intel.cpu = cpu_model_key(intel.facts);
   const auto catalogue = CpuCatalogue::from_servers(
@@ -75,7 +75,7 @@ TEST(CpuCatalogue, ImputesOfTheLikest) {
   facts.name = "AMD EPYC 7A";
   EXPECT_NEAR(memory_bandwidth(*catalogue.impute(facts)), memory_bandwidth(token_test::machine("", 8)), 1);
   facts.vendor = "Intel";
-  facts.family = 6;
+  facts.cpu_family = 6;
   facts.model = 999;  // unknown design: the vendor's
   EXPECT_NEAR(memory_bandwidth(*catalogue.impute(facts)), 10 * memory_bandwidth(token_test::machine("", 8)), 1);
   facts.arch = "riscv64";

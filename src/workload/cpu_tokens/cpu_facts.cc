@@ -5,17 +5,9 @@
 #include <map>
 
 #include "base/text.h"
-#include "model/features/microarchitecture.h"
+#include "corpus/machine/core_design.h"
 
 namespace perfcast {
-namespace {
-
-bool is_arm(const CpuFacts& facts) { return facts.arch == "aarch64" || facts.arch == "arm64"; }
-
-bool tells_a_number(std::string_view name) { return name.find_first_of("0123456789") != std::string_view::npos; }
-
-}  // namespace
-
 BandwidthCurve unknown_bandwidth() {
   BandwidthCurve curve;
   curve.fill(kNotKnown);
@@ -46,53 +38,12 @@ bool has_bandwidth(const CpuFacts& facts) {
                        [](double value) { return value > 0; }) >= 2;
 }
 
-std::string plain_cpu_name(std::string_view name) {
-  std::string text = lower_case(name);
-  for (const std::string mark : {"(r)", "(tm)", "®", "™"}) {
-    for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) text.replace(at, mark.size(), " ");
-  }
-  std::vector<std::string> kept;
-  std::string clock;
-  for (const std::string& word : split(text, ' ')) {
-    if (word.ends_with("ghz")) clock = word.starts_with("@") ? word.substr(1) : word;
-    if (word.empty() || word == "cpu" || word == "processor" || word == "genuine" || word == "@" || word == "t" ||
-        word.ends_with("-core") || word.ends_with("ghz")) {
-      continue;
-    }
-    kept.push_back(word);
-  }
-  std::string plain = join(kept, " ");
-  if (!tells_a_number(plain) && !clock.empty()) plain += " " + clock;
-  return plain;
-}
-
 std::string cpu_model_key(const CpuFacts& facts) {
-  std::string key = plain_cpu_name(facts.name);
-  if (facts.family && facts.model) {
-    key += " (" + std::to_string(*facts.family) + "-" + std::to_string(*facts.model) + ")";
+  std::string key = cpu_name_key_or_clock(facts.name);
+  if (facts.cpu_family && facts.model) {
+    key += " (" + std::to_string(*facts.cpu_family) + "-" + std::to_string(*facts.model) + ")";
   }
   return key;
-}
-
-std::string core_design(const CpuFacts& facts) {
-  if (is_arm(facts)) {
-    const std::string name = plain_cpu_name(facts.name);
-    for (const char* known :
-         {"cortex-a72", "neoverse-n1", "neoverse-n2", "neoverse-n3", "neoverse-v1", "neoverse-v2", "neoverse-v3"}) {
-      if (name.find(known) != std::string::npos) return known;
-    }
-    return "unknown";
-  }
-  Platform platform;
-  platform.id = "unknown";
-  platform.arch = facts.arch;
-  platform.vendor = facts.vendor;
-  platform.cpu_family = facts.family;
-  platform.model = facts.model;
-  const std::string design = microarchitecture(platform);
-  // One CPUID model carries both; VNNI came with stepping 5.
-  if (design == "skylake-server" && facts.stepping && *facts.stepping >= 5) return "cascade-lake";
-  return design;
 }
 
 double int8_products_per_cycle(const CpuFacts& facts) {
@@ -105,7 +56,7 @@ double int8_products_per_cycle(const CpuFacts& facts) {
       {"neoverse-v3", 128}};
   const auto found = known.find(core_design(facts));
   if (found != known.end()) return found->second;
-  if (is_arm(facts)) return facts.flags.contains("sve") ? 64 : 32;
+  if (is_arm(facts.arch)) return facts.flags.contains("sve") ? 64 : 32;
   if (facts.flags.contains("avx512f")) return 128;
   return facts.flags.contains("avx2") ? 64 : 16;
 }

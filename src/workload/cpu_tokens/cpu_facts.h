@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "corpus/machine/processor.h"
 
 namespace perfcast {
 
@@ -23,11 +24,8 @@ using BandwidthCurve = std::array<double, kBandwidthBytes.size()>;  // bytes/s, 
 inline constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 BandwidthCurve unknown_bandwidth();
 
-struct CpuFacts {
-  std::string name;    // "AMD EPYC 7763 64-Core Processor", as the machine tells it
-  std::string arch;    // "x86_64", "aarch64"
-  std::string vendor;  // "Intel", "AMD", "ARM"
-  std::optional<int64_t> family, model, stepping;
+// `vendor` is as people write it: "Intel", "AMD", "ARM".
+struct CpuFacts : ProcessorIdentity {
   std::set<std::string> flags;  // of avx2, avx512f, amx, sve, asimd, sha
   double vcpus = kNotKnown;
   double cores = kNotKnown;  // physical ones; the programs run one thread on each
@@ -47,11 +45,7 @@ bool has_bandwidth(const CpuFacts& facts);  // at two sizes or more
 // Name without trade marks, clock and core count, with family and model: machines with one key are one CPU model.
 // A name that tells no number keeps its clock.
 std::string cpu_model_key(const CpuFacts& facts);
-// The first part of it.
-std::string plain_cpu_name(std::string_view name);
 
-// Core design: "zen4", "ice-lake", "cascade-lake", "neoverse-n2", ...; "unknown" where it can't be told.
-std::string core_design(const CpuFacts& facts);
 // Products of 8-bit numbers that a core's vector units (not AMX) make in a cycle, from the vendors' manuals: AVX2
 // without VNNI two instructions for 32; with VNNI 32 each on two ports; Arm's dot product 16 per 128 bits. Guessed from
 // the flags where the design is unknown.

@@ -4,23 +4,25 @@
 
 #include <cmath>
 
+#include "corpus/machine/core_design.h"
 #include "workload/cpu_tokens/token_test_world.h"
 
 namespace perfcast {
 namespace {
 
 TEST(CpuFacts, NamesWithoutTradeMarksClockAndCores) {
-  EXPECT_EQ(plain_cpu_name("AMD EPYC 7763 64-Core Processor"), "amd epyc 7763");
-  EXPECT_EQ(plain_cpu_name("Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz"), "intel xeon platinum 8375c");
-  EXPECT_EQ(plain_cpu_name("INTEL(R) XEON(R) PLATINUM 8559C"), plain_cpu_name("Intel(R) Xeon(R) Platinum 8559C"));
+  EXPECT_EQ(cpu_name_key_or_clock("AMD EPYC 7763 64-Core Processor"), "amd epyc 7763");
+  EXPECT_EQ(cpu_name_key_or_clock("Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz"), "intel xeon platinum 8375c");
+  EXPECT_EQ(cpu_name_key_or_clock("INTEL(R) XEON(R) PLATINUM 8559C"),
+            cpu_name_key_or_clock("Intel(R) Xeon(R) Platinum 8559C"));
   // The clock is all that tells these apart.
-  EXPECT_EQ(plain_cpu_name("Intel(R) Xeon(R) CPU @ 2.20GHz"), "intel xeon 2.20ghz");
-  EXPECT_EQ(plain_cpu_name(""), "");
+  EXPECT_EQ(cpu_name_key_or_clock("Intel(R) Xeon(R) CPU @ 2.20GHz"), "intel xeon 2.20ghz");
+  EXPECT_EQ(cpu_name_key_or_clock(""), "");
 }
 
 TEST(CpuFacts, KeyTellsFamiliesOfOneNameApart) {
   CpuFacts facts = token_test::machine("Intel(R) Xeon(R) CPU @ 2.20GHz", 4);
-  facts.family = 6;
+  facts.cpu_family = 6;
   facts.model = 79;
   EXPECT_EQ(cpu_model_key(facts), "intel xeon 2.20ghz (6-79)");
   facts.model.reset();
@@ -32,7 +34,7 @@ TEST(CpuFacts, DesignsAndTheirProducts) {
   EXPECT_EQ(core_design(facts), "zen3");
   EXPECT_EQ(int8_products_per_cycle(facts), 64);
   facts.vendor = "Intel";
-  facts.family = 6;
+  facts.cpu_family = 6;
   facts.model = 85;
   facts.stepping = 4;
   EXPECT_EQ(core_design(facts), "skylake-server");

@@ -10,6 +10,7 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "corpus/machine/core_design.h"
 #include "model/forecast/conformal.h"
 #include "workload/cpu_tokens/token_folds.h"
 

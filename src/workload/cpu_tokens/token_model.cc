@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/statistics.h"
+#include "corpus/machine/core_design.h"
 
 namespace perfcast {
 namespace {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "corpus/machine/core_design.h"
+
 namespace perfcast {
 namespace {
 

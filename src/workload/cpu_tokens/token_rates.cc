@@ -11,35 +11,14 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "corpus/importers/table_row.h"
+#include "corpus/machine/processor.h"
 
 namespace perfcast {
 namespace {
 
 constexpr double kImplausible = 4;  // times the measured bandwidth; the highest of sound servers is 2.4
 constexpr size_t kMaximumTableBytes = size_t{512} << 20;
-
-// Cells of one row by column name; absent where the column is, or where the cell is blank or no number.
-class Row {
- public:
-  Row(const CsvTable& table, size_t row) : table_(table), row_(row) {}
-  std::string text(std::string_view column) const {
-    const auto found = table_.find_column(column);
-    return found ? std::string(trim(table_.cell(row_, *found))) : std::string();
-  }
-  double positive(std::string_view column) const {
-    const auto value = parse_number(text(column));
-    return value && *value > 0 ? *value : kNotKnown;
-  }
-  std::optional<int64_t> integer(std::string_view column) const {
-    const auto value = parse_number(text(column));
-    if (!value || std::abs(*value) > 1e9 || *value != std::floor(*value)) return std::nullopt;
-    return static_cast<int64_t>(*value);
-  }
-
- private:
-  const CsvTable& table_;
-  size_t row_;
-};
 
 // "131072 (4 instances)": all together -> bytes of one, and how many.
 std::pair<double, double> cache(const std::string& text) {
@@ -54,33 +33,26 @@ std::pair<double, double> cache(const std::string& text) {
   return {*total / static_cast<double>(instances), static_cast<double>(instances)};
 }
 
-std::string vendor_name(const std::string& cpu_vendor) {
-  if (cpu_vendor == "GenuineIntel") return "Intel";
-  if (cpu_vendor == "AuthenticAMD") return "AMD";
-  return cpu_vendor;
-}
-
-CpuFacts read_facts(const Row& row) {
+CpuFacts read_facts(const TableRow& row) {
   CpuFacts facts;
   facts.name = row.text("cpu_model");
   facts.arch = row.text("arch");
   facts.vendor = vendor_name(row.text("cpu_vendor"));
-  facts.family = row.integer("cpu_family");
+  facts.cpu_family = row.integer("cpu_family");
   facts.model = row.integer("model");
   facts.stepping = row.integer("stepping");
   for (const char* flag : {"avx2", "avx512f", "amx", "sve", "asimd", "sha"}) {
     if (row.integer(std::string("f_") + flag) == 1) facts.flags.insert(flag);
   }
-  const auto or_one = [](double value) { return std::isnan(value) ? 1 : value; };
-  facts.vcpus = row.positive("vcpus");
-  facts.sockets = or_one(row.positive("sockets"));
-  facts.numa_nodes = or_one(row.positive("numa_nodes"));
-  facts.cores = row.positive("cores_per_socket") * facts.sockets;
-  if (std::isnan(facts.cores)) facts.cores = facts.vcpus / or_one(row.positive("threads_per_core"));
+  facts.vcpus = row.positive("vcpus").value_or(kNotKnown);
+  facts.sockets = row.positive("sockets").value_or(1);
+  facts.numa_nodes = row.positive("numa_nodes").value_or(1);
+  facts.cores = row.positive("cores_per_socket").value_or(kNotKnown) * facts.sockets;
+  if (std::isnan(facts.cores)) facts.cores = facts.vcpus / row.positive("threads_per_core").value_or(1);
   facts.cores = std::max(1.0, std::min(facts.cores, facts.vcpus));
   facts.l2_bytes = cache(row.text("l2")).first;
   std::tie(facts.l3_bytes, facts.l3_count) = cache(row.text("l3"));
-  facts.memory_gib = row.positive("mem_gib");
+  facts.memory_gib = row.positive("mem_gib").value_or(kNotKnown);
   return facts;
 }
 
@@ -123,7 +95,7 @@ class Reader {
   Result<TokenRates> read(const TokenRatesText& text);
 
  private:
-  void read_server(const Row& server, const CsvTable& rates, size_t row, const std::vector<RateColumn>& columns);
+  void read_server(const TableRow& server, const CsvTable& rates, size_t row, const std::vector<RateColumn>& columns);
   void leave_out(const std::string& subject, const std::string& reason) { ++left_out_[{subject, reason}]; }
 
   TokenRates result_;
@@ -156,7 +128,7 @@ Result<TokenRates> Reader::read(const TokenRatesText& text) {
   }
   std::set<std::string> seen;
   for (size_t i = 0; i < servers->rows(); ++i) {
-    const Row server(*servers, i);
+    const TableRow server(*servers, i);
     const std::string key = id(server.text("vendor"), server.text("server"));
     const auto row = row_of.find(key);
     if (!seen.insert(key).second) {
@@ -173,14 +145,15 @@ Result<TokenRates> Reader::read(const TokenRatesText& text) {
   return std::move(result_);
 }
 
-void Reader::read_server(const Row& server, const CsvTable& rates, size_t row, const std::vector<RateColumn>& columns) {
+void Reader::read_server(const TableRow& server, const CsvTable& rates, size_t row,
+                         const std::vector<RateColumn>& columns) {
   TokenServer entry;
   entry.vendor = server.text("vendor");
   entry.name = server.text("server");
   entry.facts = read_facts(server);
-  const Row measured(rates, row);
+  const TableRow measured(rates, row);
   for (size_t i = 0; i < kBandwidthBytes.size(); ++i) {
-    entry.facts.read_bytes_per_s[i] = measured.positive(bandwidth_column(i)) * 1e6;
+    entry.facts.read_bytes_per_s[i] = measured.positive(bandwidth_column(i)).value_or(kNotKnown) * 1e6;
   }
   if (!check_cpu_facts(entry.facts)) {
     leave_out("server", "without a plausible number of vCPUs and cores");

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "corpus/machine/core_design.h"
+
 namespace perfcast {
 namespace {
 

@@ -1,0 +1,62 @@
+#include "corpus/machine/core_design.h"
+
+namespace perfcast {
+namespace {
+
+struct IntelModel {
+  int64_t model;
+  const char* design;
+};
+// CPUID models of family 6 that servers and workstations carry.
+constexpr IntelModel kIntelModels[] = {
+    {45, "sandy-bridge"},     {62, "sandy-bridge"},     {60, "haswell"},          {63, "haswell"},
+    {61, "broadwell"},        {71, "broadwell"},        {79, "broadwell"},        {86, "broadwell"},
+    {78, "skylake-client"},   {94, "skylake-client"},   {142, "skylake-client"},  {158, "skylake-client"},
+    {85, "skylake-server"},   {106, "ice-lake"},        {108, "ice-lake"},        {125, "ice-lake"},
+    {126, "ice-lake"},        {167, "ice-lake"},        {143, "sapphire-rapids"}, {207, "sapphire-rapids"},
+    {151, "sapphire-rapids"}, {183, "sapphire-rapids"}, {173, "granite-rapids"},  {174, "granite-rapids"},
+};
+
+const char* amd_design(int64_t family, int64_t model) {
+  switch (family) {
+    case 23:
+      return model < 0x30 ? "zen1" : "zen2";
+    case 25:  // 0x10-0x1f, 0x60-0x7f and 0xa0-0xaf carry Zen 4
+      return (model >= 0x10 && model <= 0x1f) || (model >= 0x60 && model <= 0x7f) || model >= 0xa0 ? "zen4" : "zen3";
+    case 26:
+      return "zen5";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+std::string cpuid_core_design(const ProcessorIdentity& processor) {
+  if (is_arm(processor.arch) || !processor.cpu_family || !processor.model) return "";
+  const std::string vendor = vendor_key(processor.vendor);
+  if (vendor == "amd") return amd_design(*processor.cpu_family, *processor.model);
+  if (vendor == "intel" && *processor.cpu_family == 6) {
+    for (const IntelModel& known : kIntelModels) {
+      if (known.model == *processor.model) return known.design;
+    }
+  }
+  return "";
+}
+
+std::string core_design(const ProcessorIdentity& processor) {
+  if (is_arm(processor.arch)) {
+    const std::string name = cpu_name_key(processor.name);
+    for (const char* known :
+         {"cortex-a72", "neoverse-n1", "neoverse-n2", "neoverse-n3", "neoverse-v1", "neoverse-v2", "neoverse-v3"}) {
+      if (name.find(known) != std::string::npos) return known;
+    }
+    return "unknown";
+  }
+  const std::string design = cpuid_core_design(processor);
+  // One CPUID model carries both; VNNI came with stepping 5.
+  if (design == "skylake-server" && processor.stepping && *processor.stepping >= 5) return "cascade-lake";
+  return design.empty() ? "unknown" : design;
+}
+
+}  // namespace perfcast

@@ -1,0 +1,17 @@
+#pragma once
+// Core designs by what a processor says of itself: the one table of them.
+
+#include <string>
+
+#include "corpus/machine/processor.h"
+
+namespace perfcast {
+
+// "zen3", "sapphire-rapids", ...: what vendor, family and model of CPUID tell, one name for designs that share them.
+// Empty where they tell nothing, as for every Arm core.
+std::string cpuid_core_design(const ProcessorIdentity& processor);
+
+// Finer: Arm's cores by name, "cascade-lake" by its stepping; "unknown" where it can't be told.
+std::string core_design(const ProcessorIdentity& processor);
+
+}  // namespace perfcast

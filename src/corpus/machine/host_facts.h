@@ -1,0 +1,31 @@
+#pragma once
+// Facts of a machine that programs are measured on, as it tells them itself. Profiles and bundles carry them.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json_fwd.h"
+#include "base/result.h"
+#include "corpus/machine/processor.h"
+
+namespace perfcast {
+
+// Empty or absent where they could not be read.
+struct HostFacts : ProcessorIdentity {
+  std::optional<int64_t> logical_cpus;
+  std::optional<double> memory_bytes;
+  std::optional<double> l1d_bytes, l1i_bytes, l2_bytes, l3_bytes;  // per instance
+  std::vector<std::string> cpu_flags;                              // of /proc/cpuinfo
+  std::string kernel;                                              // uname -r
+  std::string os;                                                  // PRETTY_NAME of os-release
+  std::string hypervisor;                                          // "kvm", "none", ...; empty: unknown
+  bool operator==(const HostFacts&) const = default;
+};
+
+// Fields that are empty or absent are left out.
+Json to_json(const HostFacts& host);
+// A field may be missing. The error names every mistake; `path` stands before the fields' names in it.
+Result<HostFacts> host_facts_from_json(const Json& json, const std::string& path);
+
+}  // namespace perfcast
