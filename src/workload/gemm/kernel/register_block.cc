@@ -1,8 +1,11 @@
 #include "workload/gemm/kernel/register_block.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <thread>
 
+#include "base/unknown.h"
 #include "workload/gemm/kernel/cpu_isa.h"
 #include "workload/gemm/kernel/packing.h"
 
@@ -14,6 +17,8 @@ namespace perfcast::gemm {
 namespace {
 
 #if defined(__x86_64__)
+
+constexpr int kStepsAhead = 8;
 
 // 24 of 32 registers hold C, two a row of B; the elements of A are broadcast by the FMAs themselves. Each step loads
 // 14 times for 24 FMAs, so that the two FMA units, not the two load ports, are what is busy.
@@ -27,6 +32,10 @@ __attribute__((target("avx512f"))) void product_12x32(int64_t depth, const float
     sum[r][0] = sum[r][1] = _mm512_setzero_ps();
   }
   for (int64_t l = 0; l < depth; ++l, a += 12, b += 32) {
+    // Panels are longer than the first-level cache is large; past their end it is a hint that nobody minds.
+    _mm_prefetch(reinterpret_cast<const char*>(b + kStepsAhead * 32), _MM_HINT_T0);
+    _mm_prefetch(reinterpret_cast<const char*>(b + kStepsAhead * 32 + 16), _MM_HINT_T0);
+    _mm_prefetch(reinterpret_cast<const char*>(a + kStepsAhead * 12), _MM_HINT_T0);
     const __m512 left = _mm512_loadu_ps(b), right = _mm512_loadu_ps(b + 16);
 #pragma GCC unroll 12
     for (int r = 0; r < 12; ++r) {
@@ -73,9 +82,7 @@ __attribute__((target("avx2,fma"))) void product_6x16(int64_t depth, const float
 
 #endif
 
-// Depth of a block: a panel of B (kDepth x 32 floats) fills two thirds of a 48 KiB first-level cache. Rows: the block
-// of A (kRows x kDepth) takes 120 KiB of the second level. Columns: the block of B is for the last level.
-constexpr int64_t kDepth = 256, kRows = 120, kColumns = 3072;
+constexpr double kUsualL2 = 256 * 1024;
 
 // A block at the edge of C: computed whole beside it, and what is inside taken over.
 void edge_product(const RegisterBlock& block, int64_t rows, int64_t columns, int64_t depth, const float* a,
@@ -109,18 +116,39 @@ const RegisterBlock* register_block_here() {
   return nullptr;
 }
 
+BlockSizes block_sizes(const RegisterBlock& block, double l2_bytes) {
+  if (!(l2_bytes > 0)) l2_bytes = kUsualL2;
+  constexpr double kFloat = sizeof(float);
+  BlockSizes sizes;
+  // A panel of B takes a sixteenth of the cache: C is read and written once for each depth, and longer ones gain
+  // little.
+  const double depth = l2_bytes / 16 / (static_cast<double>(block.columns) * kFloat);
+  sizes.depth = static_cast<int64_t>(std::clamp(depth, 256.0, 512.0)) / 64 * 64;
+  const double rows = l2_bytes / 2 / (static_cast<double>(sizes.depth) * kFloat);
+  sizes.rows = std::max<int64_t>(1, static_cast<int64_t>(rows) / block.rows) * block.rows;
+  sizes.columns = 3072 * 256 / sizes.depth;
+  return sizes;
+}
+
+double l2_cache_bytes() {
+  const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes > 0 ? static_cast<double>(bytes) : kUnknown;
+}
+
 void block_product(const RegisterBlock& block, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
                    const float* b, int64_t ldb, float* c, int64_t ldc, PackedBlocks& packed) {
-  const int64_t widest = std::min(kColumns, round_up(n, block.columns)), deepest = std::min(kDepth, k);
+  static const double kL2Bytes = l2_cache_bytes();
+  const BlockSizes sizes = block_sizes(block, kL2Bytes);
+  const int64_t widest = std::min(sizes.columns, round_up(n, block.columns)), deepest = std::min(sizes.depth, k);
   packed.b.require(static_cast<size_t>(deepest * widest));
-  packed.a.require(static_cast<size_t>(deepest * std::min(kRows, round_up(m, block.rows))));
-  for (int64_t j0 = 0; j0 < n; j0 += kColumns) {
-    const int64_t columns = std::min(kColumns, n - j0);
-    for (int64_t l0 = 0; l0 < k; l0 += kDepth) {
-      const int64_t depth = std::min(kDepth, k - l0);
+  packed.a.require(static_cast<size_t>(deepest * std::min(sizes.rows, round_up(m, block.rows))));
+  for (int64_t j0 = 0; j0 < n; j0 += sizes.columns) {
+    const int64_t columns = std::min(sizes.columns, n - j0);
+    for (int64_t l0 = 0; l0 < k; l0 += sizes.depth) {
+      const int64_t depth = std::min(sizes.depth, k - l0);
       pack_columns(b + l0 * ldb + j0, ldb, depth, columns, block.columns, packed.b.data());
-      for (int64_t i0 = 0; i0 < m; i0 += kRows) {
-        const int64_t rows = std::min(kRows, m - i0);
+      for (int64_t i0 = 0; i0 < m; i0 += sizes.rows) {
+        const int64_t rows = std::min(sizes.rows, m - i0);
         pack_rows(a + i0 * lda + l0, lda, rows, depth, block.rows, packed.a.data());
         // A panel of B stays in the first-level cache while the panels of A stream past it from the second.
         for (int64_t j = 0; j < columns; j += block.columns) {

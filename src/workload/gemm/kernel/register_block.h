@@ -26,6 +26,16 @@ const std::vector<RegisterBlock>& register_blocks();
 // The widest one that this CPU can run; null where there is none.
 const RegisterBlock* register_block_here();
 
+// How a product is cut: a block of A (rows x depth) takes half of the second-level cache, beside a panel of B (depth x
+// the register block's columns) that streams past it; the block of B (depth x columns) is for the last level.
+struct BlockSizes {
+  int64_t depth = 0, rows = 0, columns = 0;
+};
+// `l2_bytes` of one core; not-a-number where it isn't known: 256 KiB then.
+BlockSizes block_sizes(const RegisterBlock& block, double l2_bytes);
+// Of a core of this machine; not-a-number where the system doesn't tell.
+double l2_cache_bytes();
+
 // Room for packed blocks, kept from call to call.
 struct PackedBlocks {
   AlignedArray<float> a, b;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/unknown.h"
 #include "workload/gemm/kernel/cpu_isa.h"
 
 namespace perfcast::gemm {
@@ -33,6 +34,22 @@ void expect_exact(const RegisterBlock& block, int64_t m, int64_t n, int64_t k, i
                                                         << i << ',' << j << ", " << threads << " threads";
     }
   }
+}
+
+// A block of A is half of the second-level cache, whatever its size.
+TEST(RegisterBlock, BlocksFollowTheCache) {
+  const RegisterBlock wide = {"avx512", "", 12, 32, nullptr};
+  const BlockSizes large = block_sizes(wide, 1 << 20);
+  EXPECT_EQ(large.depth, 512);
+  EXPECT_EQ(large.rows, 252);  // of 256 that fit
+  EXPECT_EQ(large.columns, 1536);
+  const BlockSizes small = block_sizes(wide, 256 << 10);
+  EXPECT_EQ(small.depth, 256);
+  EXPECT_EQ(small.rows, 120);
+  EXPECT_EQ(small.columns, 3072);
+  EXPECT_EQ(block_sizes(wide, kUnknown).rows, small.rows);
+  EXPECT_EQ(block_sizes(wide, 1).rows, 12);  // never none
+  EXPECT_EQ(block_sizes(wide, 1e12).depth, 512);
 }
 
 TEST(RegisterBlock, IsExactForAnyShape) {
