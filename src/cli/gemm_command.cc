@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "collect/process/duration.h"
+#include "collect/process/interrupt.h"
 #include "workload/gemm/conv/conv_report.h"
 #include "workload/gemm/conv/conv_rung.h"
 #include "workload/gemm/kernel/cpu_isa.h"
@@ -242,6 +243,7 @@ int run_gemm_command(CommandContext& context, const GemmArguments& arguments) {
   const bool wrong =
       std::any_of(result->rungs.begin(), result->rungs.end(), [](const gemm::RungResult& row) { return !row.correct; });
   const int written = write_result(options.json ? to_text(gemm::to_json(*result)) : gemm::to_text(*result), options);
+  if (written == kExitDone && result->interrupted) return kExitBySignal + interrupting_signal();
   return written == kExitDone && wrong ? kExitFailure : written;
 }
 

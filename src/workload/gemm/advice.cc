@@ -157,23 +157,25 @@ Result<std::optional<Advice>> try_choices(const RungResult& row, const std::vect
   }
   const auto first = run_ladder(entries, look);
   if (!first) return first.error();
+  if (first->interrupted) return *first->interrupted;
+  const std::vector<Measurement>& tried = first->measured;
   size_t best = 0;
-  for (size_t i = 1; i < first->size(); ++i) {
-    const Measurement& each = (*first)[i];
+  for (size_t i = 1; i < tried.size(); ++i) {
+    const Measurement& each = tried[i];
     if (!each.ran()) continue;
     // A library that does not know a name may take any kernel: only the one that was meant counts.
     const std::string& wanted = choices[i - 1].kernel;
-    if (!wanted.empty() && (lower_case(each.kernel) != lower_case(wanted) || each.kernel == (*first)[0].kernel))
-      continue;
-    if (each.median_s() < (*first)[best].median_s()) best = i;
+    if (!wanted.empty() && (lower_case(each.kernel) != lower_case(wanted) || each.kernel == tried[0].kernel)) continue;
+    if (each.median_s() < tried[best].median_s()) best = i;
   }
-  if (best == 0 || !(*first)[0].ran()) return std::optional<Advice>();
+  if (best == 0 || !tried[0].ran()) return std::optional<Advice>();
 
   LadderOptions thorough = request.ladder;
   thorough.rounds = std::max(request.ladder.rounds, 9);
   const auto pair = run_ladder({entries[0], entries[best]}, thorough);
   if (!pair) return pair.error();
-  const Measurement &before = (*pair)[0], &after = (*pair)[1];
+  if (pair->interrupted) return *pair->interrupted;
+  const Measurement &before = pair->measured[0], &after = pair->measured[1];
   if (!before.ran() || !after.ran() || !clearly_faster(before, after)) return std::optional<Advice>();
   const EnvironmentChoice& choice = choices[best - 1];
   Advice advice;

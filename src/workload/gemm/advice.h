@@ -32,7 +32,7 @@ std::vector<EnvironmentChoice> kernel_choices(const std::string& rung, const std
 std::vector<Advice> advice_from_ladder(const GemmResult& result);
 
 // All of it, added to result.advice: the ladder's, and libraries measured anew under other environments. The largest
-// shape decides. Errors: those of run_ladder.
+// shape decides. Errors: those of run_ladder, and its interrupt.
 Status find_advice(const GemmRequest& request, GemmResult& result);
 
 }  // namespace perfcast::gemm

@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+#include "base/unknown.h"
 #include "workload/gemm/conv/conv_shape.h"
 #include "workload/gemm/cuda/nvml.h"
 #include "workload/gemm/precision.h"
 #include "workload/gemm/shape.h"
 
 namespace perfcast::gemm {
-
-inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // One rung at one shape and thread count that ran and whose result was compared.
 struct RungResult {
@@ -104,7 +104,8 @@ struct GemmResult {
   std::vector<Advice> advice;
   std::vector<std::string> warnings;
   Noise noise;
-  std::optional<GpuFacts> gpu;  // read while the run ended; where a rung of a GPU ran
+  std::optional<Error> interrupted;  // by a signal, before all was measured
+  std::optional<GpuFacts> gpu;       // read while the run ended; where a rung of a GPU ran
 
   // More threads than cores: they wait for each other, and neither a peak nor a time says much.
   bool oversubscribed(const std::string& device, int threads) const;

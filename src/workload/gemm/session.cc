@@ -6,6 +6,7 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "collect/process/interrupt.h"
 #include "workload/gemm/advice.h"
 #include "workload/gemm/conv/conv_advice.h"
 #include "workload/gemm/kernel/cpu_isa.h"
@@ -284,6 +285,7 @@ std::map<std::string, std::string> thread_environment(int threads) {
 }
 
 Result<GemmResult> run_gemm(const GemmRequest& request) {
+  const InterruptGuard guard;
   const std::vector<Part> parts = parts_of(request);
   if (parts.empty()) {
     return usage_error("bad-usage", "no rung is left to run", "--rungs, --precision", "perfcast gemm --list has all");
@@ -331,8 +333,8 @@ Result<GemmResult> run_gemm(const GemmRequest& request) {
     }
     const auto measured = run_ladder(entries, request.ladder);
     if (!measured) return measured.error();
-    for (size_t i = 0; i < measured->size(); ++i) {
-      const Measurement& each = (*measured)[i];
+    for (size_t i = 0; i < measured->measured.size(); ++i) {
+      const Measurement& each = measured->measured[i];
       if (i < parts.size()) {
         add_rung(parts[i], problem, each, result);
       } else if (each.spec.op == "peak" || each.spec.op == "cuda-peak") {
@@ -341,6 +343,8 @@ Result<GemmResult> run_gemm(const GemmRequest& request) {
         result.bandwidths.push_back({each.spec.threads, each.rate() / 1e9, each.work});
       }
     }
+    result.interrupted = measured->interrupted;
+    if (result.interrupted) break;
   }
   relate(result);
   if (std::any_of(result.rungs.begin(), result.rungs.end(),
@@ -349,9 +353,13 @@ Result<GemmResult> run_gemm(const GemmRequest& request) {
   }
   if (request.advice && result.op == "conv") {
     result.advice = conv_advice(result);
-  } else if (request.advice) {
-    if (const Status advised = find_advice(request, result); !advised) return advised.error();
+  } else if (request.advice && !result.interrupted) {
+    if (const Status advised = find_advice(request, result); !advised) {
+      if (advised.error().kind != ErrorKind::kInterrupted) return advised.error();
+      result.interrupted = advised.error();
+    }
   }
+  if (result.interrupted) result.warnings.emplace_back("interrupted: this is what was measured until then");
   result.noise.steal_share = steal_share(before, cpu_ticks());
   look_at_noise(result);
   return result;

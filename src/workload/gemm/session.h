@@ -31,6 +31,7 @@ double memory_needed(const GemmRequest& request, const Shape& shape);
 // Environment of a worker that shall use so many threads, whatever library it loads.
 std::map<std::string, std::string> thread_environment(int threads);
 
+// Where a signal ended it, the result says so and holds what was measured until then.
 // Errors: "too-large" (more memory than there is), "bad-usage" (nothing left to run), "worker-failed".
 Result<GemmResult> run_gemm(const GemmRequest& request);
 

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/statistics.h"
 #include "base/text.h"
+#include "collect/process/interrupt.h"
 #include "workload/gemm/run/worker_process.h"
 
 namespace perfcast::gemm {
@@ -23,7 +24,7 @@ class Runner {
     found_.spec = entry.spec;
   }
 
-  // Starts the worker, checks the result, decides how often it runs.
+  // Starts the worker, checks the result, decides how often it runs. Errors: no worker, an interrupt.
   Status set_up() {
     auto worker = WorkerProcess::start(options_.worker, entry_.spec.environment);
     if (!worker) return worker.error();
@@ -48,6 +49,7 @@ class Runner {
     first_cpu_s_ = last_cpu_s_;
     if (Status checked = check(); !checked || !found_.verdict.correct) {
       if (!checked) return skip(checked.error());
+      judged_wrong_ = true;
       worker_.reset();
       return {};
     }
@@ -65,22 +67,31 @@ class Runner {
     return (round + 1) * rounds_ / options_.rounds > round * rounds_ / options_.rounds;
   }
 
-  void take_turn(int round) {
+  // Errors: an interrupt.
+  Status take_turn(int round) {
     worker_->resume();
     // Caches and clocks belong to the last one: a quarter of a turn to get them back.
     Result<double> taken = 0.0;
     if (once_s_ < kLong_s / 4) taken = run(std::max<int64_t>(1, calls_ / 4), kPrepareLimit_s);
     if (taken) taken = run(calls_, kPrepareLimit_s + 20 * once_s_ * static_cast<double>(calls_));
     if (!taken) {
+      if (taken.error().kind == ErrorKind::kInterrupted) return taken.error();
       found_.samples_s.clear();
       give_up(taken.error());
-      return;
+      return {};
     }
     worker_->pause();
     found_.timed_s += *taken;
     found_.cpu_s += last_cpu_s_;
     found_.samples_s.push_back(*taken / static_cast<double>(calls_));
     if (!takes_part_after(round)) worker_.reset();
+    return {};
+  }
+
+  // Leaves what there is.
+  void interrupt() {
+    worker_.reset();
+    if (found_.samples_s.empty() && found_.skipped.empty() && !judged_wrong_) found_.skipped = "interrupted";
   }
 
   Measurement result() && { return std::move(found_); }
@@ -149,6 +160,7 @@ class Runner {
     worker_.reset();
   }
   Status skip(const Error& error) {
+    if (error.kind == ErrorKind::kInterrupted) return error;
     give_up(error);
     return {};
   }
@@ -160,6 +172,7 @@ class Runner {
   double once_s_ = 0, last_cpu_s_ = 0, first_cpu_s_ = 0;
   int64_t calls_ = 1;
   int rounds_ = 0;
+  bool judged_wrong_ = false;
 };
 
 double nan() { return std::numeric_limits<double>::quiet_NaN(); }
@@ -184,30 +197,40 @@ double Measurement::spread() const {
   return (quantile(samples_s, 0.75) - quantile(samples_s, 0.25)) / median_s();
 }
 
-Result<std::vector<Measurement>> run_ladder(const std::vector<LadderEntry>& entries, const LadderOptions& options) {
+Result<LadderRun> run_ladder(const std::vector<LadderEntry>& entries, const LadderOptions& options) {
+  const InterruptGuard guard;
   std::vector<Runner> runners;
   runners.reserve(entries.size());
+  for (const LadderEntry& entry : entries) runners.emplace_back(entry, options);
   const auto say = [&options](const std::string& text) {
     if (options.progress) options.progress(text);
   };
-  for (const LadderEntry& entry : entries) {
-    say("checking " + entry.spec.rung);
-    runners.emplace_back(entry, options);
-    if (const Status started = runners.back().set_up(); !started) return started.error();
-  }
   const size_t count = runners.size();
-  for (int round = 0; round < options.rounds; ++round) {
-    for (size_t turn = 0; turn < count; ++turn) {
-      // Another one begins each round, so that none always follows the same one.
-      Runner& runner = runners[(turn + static_cast<size_t>(round)) % count];
-      if (!runner.takes_part(round)) continue;
-      say("round " + std::to_string(round + 1) + " of " + std::to_string(options.rounds) + ": " + runner.name());
-      runner.take_turn(round);
+  const auto measure = [&]() -> Status {
+    for (Runner& runner : runners) {
+      say("checking " + runner.name());
+      if (Status started = runner.set_up(); !started) return started;
     }
+    for (int round = 0; round < options.rounds; ++round) {
+      for (size_t turn = 0; turn < count; ++turn) {
+        // Another one begins each round, so that none always follows the same one.
+        Runner& runner = runners[(turn + static_cast<size_t>(round)) % count];
+        if (!runner.takes_part(round)) continue;
+        say("round " + std::to_string(round + 1) + " of " + std::to_string(options.rounds) + ": " + runner.name());
+        if (Status taken = runner.take_turn(round); !taken) return taken;
+      }
+    }
+    return {};
+  };
+  LadderRun found;
+  if (const Status done = measure(); !done) {
+    if (done.error().kind != ErrorKind::kInterrupted) return done.error();
+    InterruptGuard::acknowledge();
+    found.interrupted = done.error();
+    for (Runner& runner : runners) runner.interrupt();
   }
-  std::vector<Measurement> found;
-  found.reserve(count);
-  for (Runner& runner : runners) found.push_back(std::move(runner).result());
+  found.measured.reserve(count);
+  for (Runner& runner : runners) found.measured.push_back(std::move(runner).result());
   return found;
 }
 

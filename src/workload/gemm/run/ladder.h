@@ -4,6 +4,7 @@
 // that spins in wait takes their time. Each task is checked before it is timed.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,13 @@ struct Measurement {
   double spread() const;  // (third - first quartile) / median; NaN below two samples
 };
 
-// One measurement for each entry, in their order. Errors: "interrupted", or that no worker can be started at all.
-Result<std::vector<Measurement>> run_ladder(const std::vector<LadderEntry>& entries, const LadderOptions& options);
+struct LadderRun {
+  std::vector<Measurement> measured;  // one for each entry, in their order
+  // SIGINT, SIGTERM or SIGHUP ended it (interrupting_signal() tells which): samples up to then are there, tasks without
+  // one are skipped as "interrupted", and no worker is left.
+  std::optional<Error> interrupted;
+};
+// Errors: that no worker can be started at all.
+Result<LadderRun> run_ladder(const std::vector<LadderEntry>& entries, const LadderOptions& options);
 
 }  // namespace perfcast::gemm

@@ -1,16 +1,21 @@
 #include "workload/gemm/run/ladder.h"
 
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <thread>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "collect/process/interrupt.h"
+#include "collect/process/process_tree.h"
 #include "workload/gemm/run/worker_process.h"
 
 namespace perfcast::gemm {
@@ -37,10 +42,18 @@ LadderEntry entry(const std::string& name) {
   return entry;
 }
 
+// SIGTERM to ourselves in a moment.
+void alarm_by_signal() {
+  std::thread([] {
+    usleep(200'000);
+    kill(getpid(), SIGTERM);
+  }).detach();
+}
+
 Measurement one(const LadderOptions& options, const LadderEntry& of = entry("a")) {
   auto measured = run_ladder({of}, options);
   EXPECT_TRUE(measured);
-  return measured ? measured->front() : Measurement{};
+  return measured ? measured->measured.front() : Measurement{};
 }
 
 TEST(Ladder, MeasuresWhatIsRight) {
@@ -77,7 +90,7 @@ TEST(Ladder, SaysWhyATaskDidNotRun) {
   EXPECT_TRUE(one(behaving("good"), guessed).ran());
   LadderOptions nothing = behaving("good");
   nothing.worker = {"/nonexistent/worker"};
-  EXPECT_THAT(one(nothing).skipped, HasSubstr("exit code 127"));
+  EXPECT_EQ(run_ladder({entry("a")}, nothing).error().code, "program-not-found");
 }
 
 TEST(Ladder, TakesTurns) {
@@ -110,6 +123,39 @@ TEST(Ladder, SlowTasksRunAsOftenAsTheBudgetAllows) {
   LadderEntry peak = entry("peak");
   peak.keep_all_rounds = true;
   EXPECT_EQ(one(options, peak).samples_s.size(), 4u);
+}
+
+// A signal at the third turn: two tasks keep the sample that they have, the third was never timed.
+TEST(Ladder, AnInterruptLeavesWhatWasMeasured) {
+  forget_interrupt();
+  LadderOptions options = behaving("good");
+  int turns = 0;
+  options.progress = [&turns](const std::string& text) {
+    if (text.starts_with("round") && ++turns == 3) kill(getpid(), SIGINT);
+  };
+  const auto run = run_ladder({entry("a"), entry("b"), entry("c")}, options);
+  ASSERT_TRUE(run);
+  ASSERT_TRUE(run->interrupted);
+  EXPECT_EQ(run->interrupted->kind, ErrorKind::kInterrupted);
+  EXPECT_EQ(interrupting_signal(), SIGINT);
+  ASSERT_EQ(run->measured.size(), 3u);
+  EXPECT_THAT(run->measured[0].samples_s, ElementsAre(1e-3));
+  EXPECT_TRUE(run->measured[1].ran());
+  EXPECT_EQ(run->measured[2].skipped, "interrupted");
+  EXPECT_TRUE(children_of(getpid()).empty());
+  forget_interrupt();
+
+  // While a worker is silent: at once, and not when its time is up.
+  LadderOptions silent = behaving("silent");
+  silent.progress = [](const std::string&) { alarm_by_signal(); };
+  const auto start = std::chrono::steady_clock::now();
+  const auto none = run_ladder({entry("a")}, silent);
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 20);
+  ASSERT_TRUE(none);
+  EXPECT_TRUE(none->interrupted);
+  EXPECT_EQ(none->measured[0].skipped, "interrupted");
+  forget_interrupt();
+  EXPECT_TRUE(one(behaving("good")).ran());  // the next one is not disturbed
 }
 
 TEST(WorkerProcess, IsEndedWhenItKeepsSilent) {

@@ -1,9 +1,7 @@
 #include "workload/gemm/run/worker_process.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +13,8 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "collect/process/interrupt.h"
+#include "collect/process/spawn.h"
 
 namespace perfcast::gemm {
 namespace {
@@ -23,55 +23,30 @@ constexpr size_t kLongestAnswer = 1 << 20;
 
 Error failed(const std::string& message) { return {"worker-failed", message, "", ""}; }
 
-std::vector<std::string> joined_environment(const std::map<std::string, std::string>& added) {
-  std::vector<std::string> all;
-  for (char** each = environ; *each != nullptr; ++each) {
-    const std::string line = *each;
-    if (!added.contains(line.substr(0, line.find('=')))) all.push_back(line);
-  }
-  for (const auto& [name, value] : added) all.push_back(name + "=" + value);
-  return all;
-}
-
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> all;
-  for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));
-  all.push_back(nullptr);
-  return all;
-}
-
 }  // namespace
 
 Result<WorkerProcess> WorkerProcess::start(const std::vector<std::string>& command,
                                            const std::map<std::string, std::string>& environment) {
   if (command.empty()) return failed("there is no command for a worker");
-  const std::vector<std::string> variables = joined_environment(environment);
-  const std::vector<char*> arguments = pointers(command), settings = pointers(variables);
   WorkerProcess worker;
-  int in[2] = {-1, -1}, out[2] = {-1, -1};
+  Pipe in, out;
   worker.log_ = memfd_create("perfcast-worker-log", MFD_CLOEXEC);
-  const bool piped = pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0;
-  const pid_t parent = getpid();
-  const pid_t child = piped && worker.log_ >= 0 ? fork() : -1;
-  if (child == 0) {
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(127);  // it died before we asked to follow it
-    dup2(in[0], STDIN_FILENO);
-    dup2(out[1], STDOUT_FILENO);
-    dup2(worker.log_, STDERR_FILENO);
-    execve(arguments[0], arguments.data(), settings.data());
-    _exit(127);
+  if (worker.log_ < 0 || !in.open() || !out.open()) {
+    return failed(std::string("cannot start a worker: ") + std::strerror(errno));
   }
-  const int problem = errno;
-  for (const int fd : {in[0], out[1]}) {
-    if (fd >= 0) close(fd);
-  }
-  worker.to_ = in[1];
-  worker.from_ = out[0];
-  if (child < 0) return failed(std::string("cannot start a worker: ") + std::strerror(problem));
-  setpgid(child, child);  // whoever comes first
-  worker.pid_ = child;
+  SpawnRequest request;
+  request.executable = command.front();
+  request.arguments = command;
+  request.environment = environment;
+  request.input = in.read_end.get();
+  request.output = out.write_end.get();
+  request.error = worker.log_;
+  request.dies_with_us = true;
+  const auto child = spawn(request);
+  if (!child) return child.error();
+  worker.pid_ = *child;
+  worker.to_ = in.write_end.release();
+  worker.from_ = out.read_end.release();
   return worker;
 }
 
@@ -157,8 +132,12 @@ Result<Json> WorkerProcess::ask(const Json& request, double limit_s) {
       end();
       return failed("no answer within " + human_seconds(limit_s));
     }
-    pollfd wait = {from_, POLLIN, 0};
-    if (poll(&wait, 1, static_cast<int>(left * 1000) + 1) <= 0) continue;
+    pollfd waits[] = {{from_, POLLIN, 0}, {InterruptGuard::descriptor(), POLLIN, 0}};
+    if (poll(waits, 2, static_cast<int>(left * 1000) + 1) <= 0) continue;
+    if (waits[1].revents != 0) {
+      end();
+      return interrupted_error("interrupted", "", "");
+    }
     char chunk[4096];
     const ssize_t got = read(from_, chunk, sizeof chunk);
     if (got < 0 && errno == EINTR) continue;

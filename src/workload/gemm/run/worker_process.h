@@ -14,7 +14,7 @@ namespace perfcast::gemm {
 
 class WorkerProcess {
  public:
-  // `environment` is added to ours. Errors: "worker-failed".
+  // `environment` is added to ours. Errors: "worker-failed", spawn()'s.
   static Result<WorkerProcess> start(const std::vector<std::string>& command,
                                      const std::map<std::string, std::string>& environment);
   WorkerProcess(WorkerProcess&& other) noexcept;
@@ -22,7 +22,8 @@ class WorkerProcess {
   ~WorkerProcess();  // ends it and everything that it started
 
   // Sends one request, waits up to `limit_s` for the answer. Errors: the worker's own code and message; "worker-failed"
-  // where it died (by which signal, with the last line it wrote on stderr), kept silent or talked nonsense.
+  // where it died (by which signal, with the last line it wrote on stderr), kept silent or talked nonsense;
+  // interrupted_error() on a signal that an InterruptGuard notes meanwhile: the worker was ended then.
   Result<Json> ask(const Json& request, double limit_s);
 
   void pause();   // SIGSTOP for it and its children
