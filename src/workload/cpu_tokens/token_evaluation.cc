@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/parallel.h"
 #include "base/statistics.h"
 #include "base/text.h"
 #include "corpus/machine/core_design.h"
@@ -171,8 +172,8 @@ double Evaluator::coverage(TokenPhase phase, const Logs& forecasts) const {
   std::map<std::string, IntervalWidths> widths_without;
   const std::vector<std::string> names = names_of(cpus_);
   std::vector<IntervalWidths> found(names.size());
-  const Status ignored = run_in_parallel(static_cast<int64_t>(names.size()), options_.threads, [&](int64_t k) {
-    found[static_cast<size_t>(k)] = widths(phase, forecasts, names[static_cast<size_t>(k)]);
+  const Status ignored = parallel_for(names.size(), static_cast<int>(options_.threads), [&](size_t k) {
+    found[k] = widths(phase, forecasts, names[k]);
     return Status();
   });
   static_cast<void>(ignored);

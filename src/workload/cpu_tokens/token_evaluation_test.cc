@@ -117,16 +117,6 @@ TEST(TokenFolds, GroupsAreEqualAndSeeded) {
   EXPECT_NE(groups, group_names(names, 3, 2));
 }
 
-TEST(TokenFolds, TheFirstErrorWins) {
-  const Status status = run_in_parallel(20, 4, [](int64_t i) -> Status {
-    if (i == 7 || i == 13) return Error{"e" + std::to_string(i), "", "", ""};
-    return {};
-  });
-  ASSERT_FALSE(status);
-  EXPECT_EQ(status.error().code, "e7");
-  EXPECT_TRUE(run_in_parallel(0, 4, [](int64_t) { return Status(); }));
-}
-
 TEST(TokenEvaluation, TooFewCpuModels) {
   TokenRates rates;
   EXPECT_EQ(evaluate_token_rates(rates, quick()).error().code, "too-few-rows");

@@ -1,39 +1,14 @@
 #include "workload/cpu_tokens/token_folds.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <exception>
-#include <optional>
 #include <set>
-#include <thread>
 
+#include "base/parallel.h"
 #include "base/random.h"
 #include "workload/cpu_tokens/cpu_catalogue.h"
 
 namespace perfcast {
-
-Status run_in_parallel(int64_t count, int64_t threads, const std::function<Status(int64_t)>& work) {
-  std::vector<std::optional<Error>> errors(static_cast<size_t>(count));
-  std::atomic<int64_t> next{0};
-  const auto run = [&] {
-    for (int64_t i = next++; i < count; i = next++) {
-      try {
-        if (const Status status = work(i); !status) errors[static_cast<size_t>(i)] = status.error();
-      } catch (const std::exception& problem) {  // out of memory
-        errors[static_cast<size_t>(i)] = Error{"out-of-memory", problem.what(), "", "more memory"};
-      }
-    }
-  };
-  std::vector<std::thread> pool;
-  for (int64_t i = 1; i < std::min(threads, count); ++i) pool.emplace_back(run);
-  run();
-  for (std::thread& thread : pool) thread.join();
-  for (const auto& error : errors) {
-    if (error) return *error;
-  }
-  return {};
-}
 
 std::map<std::string, int64_t> group_names(const std::vector<std::string>& names, int64_t count, uint64_t seed) {
   const std::set<std::string> unique(names.begin(), names.end());
@@ -55,8 +30,8 @@ Result<LeftOutForecasts> forecast_left_out(const TokenRates& rates, TokenPhase p
     if (rates.rates[i].phase == phase && folds[i] >= 0) unique.insert(folds[i]);
   }
   const std::vector<int64_t> order(unique.begin(), unique.end());
-  const Status status = run_in_parallel(static_cast<int64_t>(order.size()), settings.threads, [&](int64_t k) -> Status {
-    const int64_t fold = order[static_cast<size_t>(k)];
+  const Status status = parallel_for(order.size(), static_cast<int>(settings.threads), [&](size_t k) -> Status {
+    const int64_t fold = order[k];
     std::vector<bool> use(rates.rates.size());
     for (size_t i = 0; i < use.size(); ++i) use[i] = folds[i] != fold && folds[i] != kNeverUsed;
     TokenFitOptions fit;

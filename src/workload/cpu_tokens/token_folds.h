@@ -2,7 +2,6 @@
 // Forecasts of rates by models that were fitted without them.
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -34,8 +33,5 @@ Result<LeftOutForecasts> forecast_left_out(const TokenRates& rates, TokenPhase p
 
 // Which of `count` equal groups each of the names falls into, by seed.
 std::map<std::string, int64_t> group_names(const std::vector<std::string>& names, int64_t count, uint64_t seed);
-
-// Runs work(0) to work(count - 1) on threads; the first error by index wins.
-Status run_in_parallel(int64_t count, int64_t threads, const std::function<Status(int64_t)>& work);
 
 }  // namespace perfcast

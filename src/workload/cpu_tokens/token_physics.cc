@@ -1,5 +1,6 @@
 #include "workload/cpu_tokens/token_physics.h"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 

@@ -10,7 +10,7 @@
 // layer. More bandwidth at a size of cache or memory never makes generation slower: the coefficients that could are
 // bounded.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cstdint>
 #include <string>
 #include <vector>
