@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "workload/llm/model_catalogue.h"
 #include "workload/llm_forecast/forecast_figure.h"
-#include "workload/llm_forecast/roofline_devices.h"
+#include "workload/llm_forecast/learned_devices.h"
 #include "workload/llm_forecast/testing/test_devices.h"
 
 namespace perfcast {
@@ -106,7 +106,7 @@ TEST(ForecastReport, TheFirstRefusalIsTheErrorWhereNothingIsLeft) {
 }
 
 TEST(ForecastReport, ListsDevices) {
-  const RooflineDevices devices({{datacenter_gpu()}});
+  const LearnedDevices devices({{datacenter_gpu()}}, {});
   const auto text = device_list_text(devices);
   ASSERT_TRUE(text);
   EXPECT_THAT(*text, HasSubstr("Big GPU"));

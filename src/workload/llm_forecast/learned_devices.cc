@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "workload/latency/model/calibration.h"
 #include "workload/latency/model/kin.h"
 #include "workload/llm_forecast/roofline_model.h"
 #include "workload/llm_forecast/step_time.h"
@@ -14,8 +15,9 @@
 namespace perfcast {
 namespace {
 
-// Standard deviations of log time, assumed: of models carried over to a device of the same vendor that was not measured
-// and of another vendor's, of modes that were not measured; what is left after a few shapes were measured.
+// Standard deviations of log time, assumed where the bundles don't say: of models carried over to a device of the same
+// vendor that was not measured and of another vendor's, of modes that were not measured; what is left after a few
+// shapes were measured.
 constexpr double kCarriedOver = 0.25, kOtherVendor = 0.35, kOtherMode = 0.3, kCalibrated = 0.15;
 // Of products with fewer rows than any that models were fitted to: forecast from bandwidth alone.
 constexpr double kFewRowsError = 0.3;
@@ -23,8 +25,11 @@ constexpr double kFewRowsError = 0.3;
 // libraries stream; between them both count.
 constexpr double kLeastFittedRows = 64, kMostStreamedRows = 16;
 constexpr double kStreamedCompute = 0.5;  // of the peak
+// Where, by the log of the rows, the one form counts as much as the other: runs below calibrate the streamed form.
+constexpr double kFewRows = 32;
 // Runs of one kind that make a device calibrated; shorter ones are launches rather than products.
 constexpr double kEnoughRuns = 4, kShortestRun_s = 20e-6;
+constexpr double kShrinkage = 0.4;                 // runs that stand for a factor of 1
 constexpr const char* kMeasuredVendor = "NVIDIA";  // of all devices whose products were measured
 constexpr double kSameFact = 0.02;                 // two statements of one fact
 
@@ -84,38 +89,42 @@ class LearnedModel : public LatencyModel {
     }
   }
 
-  // Factors on products, by mode, from the runs of this device; fp32 tells products with weights from the others.
+  // Factors on products, by mode, from the runs of this device; fp32 tells products with weights from the others, and
+  // of the former tall ones from those with few rows, which follow a law of their own.
   void calibrate(const std::vector<CalibrationRun>& runs) {
-    std::vector<NeusightProduct> fp32;
-    std::array<double, kMathModes> sums{}, counts{};
+    std::vector<MeasuredProduct> tall;
+    std::array<Runs, kMathModes> by_mode;
+    Runs few_rows;
     for (const CalibrationRun& run : runs) {
       const MathMode mode = mode_of(run.precision);
       const ProductShape shape = shape_of(run);
-      const auto at = static_cast<size_t>(mode);
       if (!supports(mode) || run.latency_s < kShortestRun_s) continue;
-      if (shape.weights) counts[at] += 1;
-      if (mode == MathMode::kFp32 && fp32_) {
-        NeusightProduct measured;
-        measured.shape = shape;
-        measured.seconds = run.latency_s;
-        fp32.push_back(std::move(measured));
-        continue;
+      Runs& into = by_mode[static_cast<size_t>(mode)];
+      if (mode == MathMode::kFp32 && fp32_ && !has_few_rows(shape)) {
+        tall.push_back({shape, run.latency_s});
+        (shape.weights ? into.count : batched_fitted_) += 1;
+      } else if (shape.weights) {
+        const bool few = mode == MathMode::kFp32 && fp32_;
+        (few ? few_rows : into).add(run.latency_s / product(shape, mode, right_bytes(run)).seconds);
       }
-      sums[at] += shape.weights ? std::log(run.latency_s / product(shape, mode, right_bytes(run)).seconds) : 0;
     }
-    if (fp32_) perfcast::calibrate(fp32_->models, fp32);
+    if (fp32_) perfcast::calibrate(fp32_->models, tall);
     for (size_t mode = 0; mode < kMathModes; ++mode) {
-      if (counts[mode] == 0) continue;
-      factors_[mode] = std::exp(sums[mode] / (counts[mode] + kShrinkage));
-      fitted_[mode] = counts[mode];
+      factors_[mode] = by_mode[mode].factor();
+      fitted_[mode] = by_mode[mode].count;
     }
+    few_rows_factor_ = few_rows.factor();
+    few_rows_fitted_ = few_rows.count;
   }
 
   const DeviceFacts& device() const override { return device_; }
 
-  bool calibrated(MathMode mode) const override {
+  bool calibrated(MathMode mode, double rows) const override {
+    if (mode == MathMode::kFp32 && fp32_) {
+      if (fp32_->products_measured) return true;
+      return rows < kFewRows ? few_rows_fitted_ >= kEnoughRuns : enough_runs(mode);
+    }
     if (enough_runs(mode)) return true;
-    if (mode == MathMode::kFp32) return fp32_ && fp32_->products_measured;
     return mode == MathMode::kHalf && half_measured_;
   }
 
@@ -143,8 +152,8 @@ class LearnedModel : public LatencyModel {
     }
     if (fp32_) {
       OperatorTime time = fp32_->models.vector(shape, bytes_per_value);
-      const double own = fp32_->models.vectors.of(shape.kind, shape.columns).log_error;
-      time.log_error = fp32_->vectors_measured ? own : std::hypot(own, kCarriedOver);
+      const double own = fp32_->vector_log_error(shape);
+      time.log_error = own;
       return floored(time);
     }
     return roofline_->vector(shape, bytes_per_value);
@@ -152,10 +161,8 @@ class LearnedModel : public LatencyModel {
 
   double log_error(MathMode mode) const override {
     if (mode == MathMode::kFp32 && fp32_) {
-      const double own = std::max(fp32_->models.linear.log_error, fp32_->models.batched.log_error);
-      if (fp32_->products_measured) return own;
-      if (enough_runs(mode)) return std::hypot(own, kCalibrated);
-      return std::hypot(own, device_.vendor == kMeasuredVendor ? kCarriedOver : kOtherVendor);
+      if (fp32_->products_measured) return std::max(fp32_->product_log_error(true), fp32_->product_log_error(false));
+      return carried_log_error(true);
     }
     if (mode != MathMode::kFp32 && half_ && half_->supports(mode)) {
       const double own = half_->log_error(mode);
@@ -167,19 +174,46 @@ class LearnedModel : public LatencyModel {
     return enough_runs(mode) ? kCalibrated : roofline_->log_error(mode);
   }
 
+  double step_log_error(MathMode mode) const override {
+    if (mode != MathMode::kFp32 || !fp32_ || fp32_->products_measured) return kUnknown;
+    return (enough_runs(mode) ? fp32_->calibrated : fp32_->carried).whole_model;
+  }
+
   double all_reduce_seconds(double bytes, int64_t workers) const override {
-    if (!half_ || !half_measured_ || !(device_.link_bytes_per_s > 0)) return DeviceFacts::kUnknown;
+    if (!half_ || !half_measured_ || !(device_.link_bytes_per_s > 0)) return kUnknown;
     return half_->all_reduce_seconds(bytes, static_cast<int>(workers));
   }
 
  private:
-  static constexpr double kShrinkage = 0.4;  // runs that stand for a factor of 1
+  // Ratios of measured to forecast times.
+  struct Runs {
+    double sum = 0, count = 0;
 
+    void add(double ratio) {
+      sum += std::log(ratio);
+      count += 1;
+    }
+    double factor() const { return std::exp(sum / (count + kShrinkage)); }
+  };
+
+  static bool has_few_rows(const ProductShape& shape) { return shape.weights && shape.m < kFewRows; }
   bool enough_runs(MathMode mode) const { return fitted_[static_cast<size_t>(mode)] >= kEnoughRuns; }
+
+  // Of fp32 products by models of the device's kin.
+  double carried_log_error(bool weights) const {
+    const double own = (weights ? fp32_->models.linear : fp32_->models.batched).log_error;
+    if (weights ? enough_runs(MathMode::kFp32) : batched_fitted_ >= kEnoughRuns) {
+      const double left_out = fp32_->calibrated.product(weights);
+      return std::isfinite(left_out) ? left_out : std::hypot(own, kCalibrated);
+    }
+    const double carried = fp32_->product_log_error(weights);
+    return device_.vendor == kMeasuredVendor ? carried : std::max(carried, std::hypot(own, kOtherVendor));
+  }
 
   // Products with few rows stream their weights; the models' tiles were fitted to taller ones, of fp32 weights.
   OperatorTime fp32_product(const ProductShape& shape, double weight_bytes) const {
     OperatorTime tiles = fp32_->models.product(shape);
+    if (!fp32_->products_measured) tiles.log_error = carried_log_error(shape.weights);
     if (!shape.weights || shape.m >= kLeastFittedRows) return tiles;
     const double values = shape.batch * shape.m * (shape.k + shape.n);
     const double stream_rate = fp32_->models.vectors.unary[VectorTerm::kStreamRate];
@@ -187,10 +221,11 @@ class LearnedModel : public LatencyModel {
     const double compute_s =
         2 * shape.batch * shape.m * shape.k * shape.n / (device_.peak(MathMode::kFp32) * kStreamedCompute);
     OperatorTime streamed = tiles;
-    streamed.seconds = std::max(memory_s, compute_s);
+    const bool slower = std::max(memory_s, compute_s) > tiles.seconds;
+    streamed.seconds = std::max(memory_s, compute_s) * few_rows_factor_;
     streamed.bound = memory_s >= compute_s ? Bound::kMemory : Bound::kCompute;
-    streamed.log_error = kFewRowsError;
-    if (shape.m <= kMostStreamedRows || streamed.seconds > tiles.seconds) return streamed;
+    streamed.log_error = few_rows_fitted_ >= kEnoughRuns ? kCalibrated : kFewRowsError;
+    if (shape.m <= kMostStreamedRows || slower) return streamed;
     const double tall = std::log(shape.m / kMostStreamedRows) / std::log(kLeastFittedRows / kMostStreamedRows);
     streamed.seconds *= std::pow(tiles.seconds / streamed.seconds, tall);
     return streamed;
@@ -211,8 +246,10 @@ class LearnedModel : public LatencyModel {
   double shortest_s_, launch_s_;
   std::optional<DeviceModels> fp32_;
   std::optional<HalfPrecisionModel> half_;
-  bool half_measured_ = false, half_vendor_ = false;  // this device; a device of its vendor
-  std::array<double, kMathModes> factors_{}, fitted_{};
+  bool half_measured_ = false, half_vendor_ = false;     // this device; a device of its vendor
+  std::array<double, kMathModes> factors_{}, fitted_{};  // by mode; fp32's counts tall products alone
+  double batched_fitted_ = 0;                            // of fp32 products without weights
+  double few_rows_factor_ = 1, few_rows_fitted_ = 0;     // of fp32 products that stream their weights
 };
 
 }  // namespace

@@ -136,5 +136,89 @@ TEST(LearnedDevices, RunsOfAUserMoveTheirMode) {
   EXPECT_EQ(devices.calibrate({run}).error().code, "bad-calibration");
 }
 
+CalibrationRun fp32_run(int64_t rows, double seconds) {
+  CalibrationRun run;
+  run.device = "Kin";
+  run.m = rows;
+  run.k = run.n = 8192;
+  run.latency_s = seconds;
+  return run;
+}
+
+// fp32 products of few rows and tall ones are two laws: runs of the one leave the other as it was.
+TEST(LearnedDevices, RunsOfFewRowsMoveTheirOwnForm) {
+  DeviceFacts kin = half_device();
+  kin.name = "Kin";
+  const auto before = learned_model(kin, bundles());
+  ASSERT_TRUE(before);
+  constexpr double kWeights = 4.0 * 8192 * 8192;
+  const auto seconds = [&](const LatencyModel& model, double rows) {
+    return model.product({1, rows, 8192, 8192, true}, MathMode::kFp32, kWeights).seconds;
+  };
+  std::vector<CalibrationRun> few, tall;
+  for (const int64_t rows : {1, 2, 4, 8})
+    few.push_back(fp32_run(rows, 1.5 * seconds(**before, static_cast<double>(rows))));
+  for (const int64_t rows : {256, 512, 1024, 2048})
+    tall.push_back(fp32_run(rows, 1.5 * seconds(**before, static_cast<double>(rows))));
+
+  const auto after_few = learned_model(kin, bundles(), few);
+  ASSERT_TRUE(after_few);
+  const double factor = std::exp(4 * std::log(1.5) / 4.4);
+  EXPECT_NEAR(seconds(**after_few, 1), factor * seconds(**before, 1), 1e-9);
+  EXPECT_NEAR(seconds(**after_few, 16), factor * seconds(**before, 16), 1e-9);
+  for (const double rows : {64.0, 512.0, 4096.0}) EXPECT_EQ(seconds(**after_few, rows), seconds(**before, rows));
+  EXPECT_TRUE((*after_few)->calibrated(MathMode::kFp32, 1));
+  EXPECT_FALSE((*after_few)->calibrated(MathMode::kFp32, 512));
+  EXPECT_FALSE((*after_few)->calibrated(MathMode::kFp32));
+  EXPECT_EQ((*after_few)->log_error(MathMode::kFp32), (*before)->log_error(MathMode::kFp32));
+
+  const auto after_tall = learned_model(kin, bundles(), tall);
+  ASSERT_TRUE(after_tall);
+  EXPECT_GT(seconds(**after_tall, 512), 1.2 * seconds(**before, 512));
+  for (const double rows : {1.0, 4.0, 16.0}) EXPECT_EQ(seconds(**after_tall, rows), seconds(**before, rows));
+  EXPECT_FALSE((*after_tall)->calibrated(MathMode::kFp32, 1));
+  EXPECT_TRUE((*after_tall)->calibrated(MathMode::kFp32, 512));
+}
+
+// What devices left out came to is what an unmeasured device's intervals are made of; a bundle without it has assumed
+// ones. The times themselves don't change.
+TEST(LearnedDevices, IntervalsOfAnUnmeasuredDeviceAreThoseOfDevicesLeftOut) {
+  DeviceFacts kin = half_device();
+  kin.name = "Kin";
+  kin.vendor = "NVIDIA";  // as the devices that were left out
+  LearnedBundles with = bundles();
+  with.gpu.carried.linear = 0.4;
+  with.gpu.carried.batched = 0.3;
+  with.gpu.carried.vector.fill(0.2);
+  with.gpu.carried.whole_model = 0.22;
+  with.gpu.calibrated.linear = 0.31;
+  with.gpu.calibrated.whole_model = 0.19;
+  const auto model = learned_model(kin, with), assumed = learned_model(kin, bundles());
+  ASSERT_TRUE(model && assumed);
+  const ProductShape linear{1, 2048, 2048, 2048, true}, batched{16, 512, 64, 512, false};
+  const auto product = [&](const LatencyModel& of, const ProductShape& shape) {
+    return of.product(shape, MathMode::kFp32, 4 * shape.k * shape.n);
+  };
+  EXPECT_EQ(product(**model, linear).log_error, 0.4);
+  EXPECT_EQ(product(**model, batched).log_error, 0.3);
+  EXPECT_EQ((*model)->vector({VectorKind::kNorm, 4096, 4096}, 4).log_error, 0.2);
+  EXPECT_EQ((*model)->step_log_error(MathMode::kFp32), 0.22);
+  EXPECT_TRUE(std::isnan((*model)->step_log_error(MathMode::kHalf)));
+  EXPECT_DOUBLE_EQ(product(**assumed, linear).log_error, std::hypot(0.1, 0.25));
+  EXPECT_TRUE(std::isnan((*assumed)->step_log_error(MathMode::kFp32)));
+  EXPECT_EQ(product(**model, linear).seconds, product(**assumed, linear).seconds);
+
+  std::vector<CalibrationRun> tall;
+  for (const int64_t rows : {256, 512, 1024, 2048}) {
+    const ProductShape shape{1, static_cast<double>(rows), 8192, 8192, true};
+    tall.push_back(fp32_run(rows, product(**model, shape).seconds));
+  }
+  const auto calibrated = learned_model(kin, with, tall);
+  ASSERT_TRUE(calibrated);
+  EXPECT_EQ(product(**calibrated, linear).log_error, 0.31);
+  EXPECT_EQ(product(**calibrated, batched).log_error, 0.3);  // none of them was measured
+  EXPECT_EQ((*calibrated)->step_log_error(MathMode::kFp32), 0.19);
+}
+
 }  // namespace
 }  // namespace perfcast

@@ -120,7 +120,10 @@ Status LlmForecaster::forecast(const LlmRequest& request, LlmForecast& forecast)
   const auto memory = memory_of(request);
   if (!memory) return memory.error();
   forecast.memory = *memory;
-  forecast.calibrated = timer_.model().calibrated(forecast.prefill.mode);
+  const LatencyModel& device = timer_.model();
+  const double sequences = real(request.batch);
+  forecast.calibrated = device.calibrated(forecast.prefill.mode, sequences * real(request.sequence)) &&
+                        (!forecast.generates || device.calibrated(forecast.token.mode, sequences));
   finish(forecast);
   return {};
 }

@@ -53,10 +53,10 @@ struct LlmForecast {
   static constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 
   LlmRequest request;
-  bool generates = true;  // a decoder: there are tokens after the first
-  bool calibrated = false;
-  StepTime prefill;  // of the whole batch
-  StepTime token;    // one token of each sequence, at the mean context: sequence + ceil(output_tokens / 2)
+  bool generates = true;    // a decoder: there are tokens after the first
+  bool calibrated = false;  // measurements of the device stand behind its products, of the prompt and of a token
+  StepTime prefill;         // of the whole batch
+  StepTime token;           // one token of each sequence, at the mean context: sequence + ceil(output_tokens / 2)
   int64_t mean_context = 0;
 
   double prefill_s = 0, token_s = kAbsent;

@@ -67,7 +67,7 @@ TEST(LlmForecast, FitsUpToTheLastByte) {
   EXPECT_FALSE(memory.fits());
   EXPECT_NEAR(memory.missing(), 900, 1);
   EXPECT_EQ(tight.smallest_tensor_parallel(request), 2);
-  facts.memory_bytes = DeviceFacts::kUnknown;
+  facts.memory_bytes = kUnknown;
   LlmForecaster unknown = forecaster_of(*config, facts);
   EXPECT_FALSE(forecast_of(unknown, request).memory.known());
   EXPECT_EQ(unknown.smallest_tensor_parallel(request), std::nullopt);

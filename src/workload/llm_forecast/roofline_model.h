@@ -22,7 +22,8 @@ class RooflineModel : public LatencyModel {
   static Result<std::shared_ptr<const LatencyModel>> create(DeviceFacts device);
 
   const DeviceFacts& device() const override { return device_; }
-  bool calibrated(MathMode) const override { return false; }
+  using LatencyModel::calibrated;
+  bool calibrated(MathMode, double) const override { return false; }
   bool supports(MathMode mode) const override;
   // max(operations / (peak * kRooflineCompute), bytes / (bandwidth * kRooflineMemory), the shortest kernel).
   OperatorTime product(const ProductShape& shape, MathMode mode, double weight_bytes) const override;

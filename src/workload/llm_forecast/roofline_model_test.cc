@@ -40,7 +40,7 @@ TEST(RooflineModel, TakesTheLongestOfArithmeticMemoryAndKernel) {
 
 TEST(RooflineModel, NeedsABandwidthAndAPeak) {
   DeviceFacts facts = datacenter_gpu();
-  facts.memory_bytes_per_s = DeviceFacts::kUnknown;
+  facts.memory_bytes_per_s = kUnknown;
   const auto model = RooflineModel::create(facts);
   ASSERT_FALSE(model);
   EXPECT_EQ(model.error().code, "bad-device");

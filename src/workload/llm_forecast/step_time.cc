@@ -264,6 +264,8 @@ Status StepTimer::time(const LlmConfig& config, const LlmWorkload& workload, con
                                                         : std::max(step.device_seconds, step.launch_seconds);
   const double variance = kSharedError * sums.error * sums.error + (1 - kSharedError) * sums.squared_error;
   step.log_sd = waits ? kLaunchLogError : std::sqrt(variance) / step.seconds;
+  // fmax: the other where one is not-a-number.
+  if (!waits) step.log_sd = std::fmax(step.log_sd, model_->step_log_error(modes->product));
 
   const DeviceFacts& device = model_->device();
   const double cache = std::isfinite(device.l2_bytes) ? device.l2_bytes : 0;
@@ -271,8 +273,7 @@ Status StepTimer::time(const LlmConfig& config, const LlmWorkload& workload, con
                            (sums.attention_flops > 0 ? sums.attention_flops / device.peak(modes->attention) : 0);
   const double memory_s = std::max(0.0, sums.held_bytes - cache) / device.memory_bytes_per_s;
   const double link_s = sums.link_bytes > 0 ? sums.link_bytes / link_bytes_per_s_ : 0;
-  step.roofline_s =
-      std::isnan(compute_s) || std::isnan(memory_s) ? DeviceFacts::kUnknown : std::max({compute_s, memory_s, link_s});
+  step.roofline_s = std::isnan(compute_s) || std::isnan(memory_s) ? kUnknown : std::max({compute_s, memory_s, link_s});
   return {};
 }
 

@@ -9,7 +9,7 @@
 // the box and taken only where it lowers the cost (after Bertsekas, "Projected Newton methods", 1982). Deterministic:
 // no random numbers, sums in the order of the residuals.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <functional>
 
 #include "base/result.h"

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <set>
 
 #include "base/random.h"
 #include "base/statistics.h"
@@ -73,7 +72,7 @@ Result<std::array<double, kTerms>> fit_terms(const std::array<Info, kTerms>& inf
   return terms_of(fit->parameters);
 }
 
-Result<TileKernel> fit_kernel(std::span<const NeusightProduct> products, const std::vector<size_t>& rows,
+Result<TileKernel> fit_kernel(std::span<const ProfiledProduct> products, const std::vector<size_t>& rows,
                               const DeviceRates& rates, const GpuFitOptions& options) {
   TileKernel kernel;
   kernel.tile_m = products[rows.front()].tile_m;
@@ -86,7 +85,7 @@ Result<TileKernel> fit_kernel(std::span<const NeusightProduct> products, const s
       fit_terms(tile_terms(), measured, options, [&](const std::array<double, kTileTerms>& tried, size_t i) {
         TileKernel with = kernel;
         with.terms = tried;
-        const NeusightProduct& product = products[used[i]];
+        const ProfiledProduct& product = products[used[i]];
         return with[TileTerm::kLaunch] + tile_time(with, rates, product.shape, product.split_k).seconds;
       });
   if (!terms) return terms.error();
@@ -95,12 +94,12 @@ Result<TileKernel> fit_kernel(std::span<const NeusightProduct> products, const s
 }
 
 // Without the error of large shapes.
-Result<ProductModel> fit_once(std::span<const NeusightProduct> products, const std::vector<size_t>& rows,
+Result<ProductModel> fit_once(std::span<const ProfiledProduct> products, const std::vector<size_t>& rows,
                               const DeviceRates& rates, const GpuFitOptions& options) {
   using KernelName = std::tuple<std::string, double, double>;
   std::map<KernelName, std::vector<size_t>> by_kernel;
   for (const size_t row : rows) {
-    const NeusightProduct& product = products[row];
+    const ProfiledProduct& product = products[row];
     if (product.tile_m > 0 && product.tile_n > 0) {
       by_kernel[{product.kernel, product.tile_m, product.tile_n}].push_back(row);
     }
@@ -133,7 +132,7 @@ Result<ProductModel> fit_once(std::span<const NeusightProduct> products, const s
   return model;
 }
 
-LogErrors log_errors(const ProductModel& model, std::span<const NeusightProduct> products,
+LogErrors log_errors(const ProductModel& model, std::span<const ProfiledProduct> products,
                      const std::vector<size_t>& rows, const DeviceRates& rates) {
   std::vector<double> absolute;
   absolute.reserve(rows.size());
@@ -148,22 +147,26 @@ LogErrors log_errors(const ProductModel& model, std::span<const NeusightProduct>
   return errors;
 }
 
+const char* name_of(VectorKind kind) {
+  constexpr const char* kNames[] = {"unary operators", "binary operators", "softmax", "norms", "copies"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
 RowShape row_shape(VectorKind kind, bool long_rows) {
   if (kind == VectorKind::kSoftmax) return long_rows ? RowShape::kBlock : RowShape::kWarp;
   return kind == VectorKind::kNorm ? RowShape::kBlock : RowShape::kFlat;
 }
 
-Result<VectorModel> fit_vector(std::span<const NeusightVector> rows, const std::set<std::string>& ops, VectorKind kind,
-                               double passes, bool long_rows, const DeviceRates& rates, double clock_hz,
-                               const GpuFitOptions& options) {
+Result<VectorModel> fit_vector(std::span<const MeasuredVector> rows, VectorKind kind, double passes, bool long_rows,
+                               const DeviceRates& rates, double clock_hz, const GpuFitOptions& options) {
   std::vector<size_t> chosen;
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (!ops.contains(rows[i].op)) continue;
-    if (kind == VectorKind::kSoftmax && (rows[i].columns > kLongestWarpRow) != long_rows) continue;
+    if (rows[i].shape.kind != kind) continue;
+    if (kind == VectorKind::kSoftmax && (rows[i].shape.columns > kLongestWarpRow) != long_rows) continue;
     chosen.push_back(i);
   }
   if (chosen.size() < options.least_rows) {
-    return Error{"bad-fit", fmt::format("{} rows of {}", chosen.size(), *ops.begin()), "",
+    return Error{"bad-fit", fmt::format("{} rows of {}", chosen.size(), name_of(kind)), "",
                  fmt::format("{} or more", options.least_rows)};
   }
   chosen = drawn(std::move(chosen), options);
@@ -178,8 +181,8 @@ Result<VectorModel> fit_vector(std::span<const NeusightVector> rows, const std::
   const auto seconds = [&](const std::array<double, kVectorTerms>& tried, size_t i) {
     VectorModel with = model;
     with.terms = tried;
-    const NeusightVector& row = rows[chosen[i]];
-    return with[VectorTerm::kLaunch] + vector_seconds(with, rates, clock_hz, row.rows, row.columns, 4);
+    const VectorShape& shape = rows[chosen[i]].shape;
+    return with[VectorTerm::kLaunch] + vector_seconds(with, rates, clock_hz, shape.rows, shape.columns, 4);
   };
   const auto terms = fit_terms(vector_terms(), measured, of_vectors, seconds);
   if (!terms) return terms.error();
@@ -197,7 +200,7 @@ bool is_large(const ProductShape& shape) {
   return shape.m > 4096 || shape.n > 16384 || shape.k > 16384;
 }
 
-Result<LogErrors> large_shape_error(std::span<const NeusightProduct> products, const DeviceRates& rates,
+Result<LogErrors> large_shape_error(std::span<const ProfiledProduct> products, const DeviceRates& rates,
                                     const GpuFitOptions& options) {
   std::vector<size_t> all(products.size()), small, large;
   std::iota(all.begin(), all.end(), 0);
@@ -208,7 +211,7 @@ Result<LogErrors> large_shape_error(std::span<const NeusightProduct> products, c
   return log_errors(*model, products, one_size ? all : large, rates);
 }
 
-Result<ProductModel> fit_products(std::span<const NeusightProduct> products, const DeviceRates& rates,
+Result<ProductModel> fit_products(std::span<const ProfiledProduct> products, const DeviceRates& rates,
                                   const GpuFitOptions& options) {
   const auto error = large_shape_error(products, rates, options);
   if (!error) return error.error();
@@ -219,26 +222,24 @@ Result<ProductModel> fit_products(std::span<const NeusightProduct> products, con
   return model;
 }
 
-Result<VectorModels> fit_vectors(std::span<const NeusightVector> rows, const DeviceRates& rates, double clock_hz,
+Result<VectorModels> fit_vectors(std::span<const MeasuredVector> rows, const DeviceRates& rates, double clock_hz,
                                  const GpuFitOptions& options) {
   struct Part {
     VectorModel VectorModels::*into;
-    std::set<std::string> ops;
     VectorKind kind;
     double passes;
     bool long_rows;
   };
-  const std::set<std::string> unary = {"addu", "mulu", "powu", "divu", "relu", "gelu", "tanh"};
   const std::vector<Part> parts = {
-      {&VectorModels::unary, unary, VectorKind::kUnary, 2, false},
-      {&VectorModels::binary, {"add", "mul", "pow", "div"}, VectorKind::kBinary, 3, false},
-      {&VectorModels::short_softmax, {"softmax"}, VectorKind::kSoftmax, 2, false},
-      {&VectorModels::long_softmax, {"softmax"}, VectorKind::kSoftmax, 2, true},
-      {&VectorModels::norm, {"ln"}, VectorKind::kNorm, 2, false},
+      {&VectorModels::unary, VectorKind::kUnary, 2, false},
+      {&VectorModels::binary, VectorKind::kBinary, 3, false},
+      {&VectorModels::short_softmax, VectorKind::kSoftmax, 2, false},
+      {&VectorModels::long_softmax, VectorKind::kSoftmax, 2, true},
+      {&VectorModels::norm, VectorKind::kNorm, 2, false},
   };
   VectorModels models;
   for (const Part& part : parts) {
-    const auto model = fit_vector(rows, part.ops, part.kind, part.passes, part.long_rows, rates, clock_hz, options);
+    const auto model = fit_vector(rows, part.kind, part.passes, part.long_rows, rates, clock_hz, options);
     if (!model) return model.error();
     models.*part.into = *model;
   }

@@ -3,12 +3,20 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "base/result.h"
 #include "workload/latency/model/gpu_models.h"
-#include "workload/latency/study/neusight_data.h"
+#include "workload/latency/model/measured_operator.h"
 
 namespace perfcast {
+
+// A product of which a profiler also told the kernel.
+struct ProfiledProduct : MeasuredProduct {
+  std::string kernel;
+  double tile_m = 0, tile_n = 0;  // 0: not known
+  double split_k = 1;
+};
 
 struct GpuFitOptions {
   uint64_t seed = 1;
@@ -25,15 +33,15 @@ struct LogErrors {
 };
 // A fit without the large shapes, judged on them: what settings are chosen by, and what intervals are made of. Where
 // all rows are of one size they judge themselves.
-Result<LogErrors> large_shape_error(std::span<const NeusightProduct> rows, const DeviceRates& rates,
+Result<LogErrors> large_shape_error(std::span<const ProfiledProduct> rows, const DeviceRates& rates,
                                     const GpuFitOptions& options = {});
 
 // `rows` of one device, all with weights or all without. "bad-fit" where no kernel has enough rows.
-Result<ProductModel> fit_products(std::span<const NeusightProduct> rows, const DeviceRates& rates,
+Result<ProductModel> fit_products(std::span<const ProfiledProduct> rows, const DeviceRates& rates,
                                   const GpuFitOptions& options = {});
 
 // `rows` of one device. Missing operators are an error.
-Result<VectorModels> fit_vectors(std::span<const NeusightVector> rows, const DeviceRates& rates, double clock_hz,
+Result<VectorModels> fit_vectors(std::span<const MeasuredVector> rows, const DeviceRates& rates, double clock_hz,
                                  const GpuFitOptions& options = {});
 
 // Shapes that a fit without them is tried on: any size past what training rows mostly have.

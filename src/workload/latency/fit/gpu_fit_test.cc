@@ -11,16 +11,15 @@ namespace perfcast {
 namespace {
 
 // Measurements of an invented GPU whose library takes one kernel for tall products and another for the rest.
-std::vector<NeusightProduct> measured(const DeviceRates& rates, size_t rows, uint64_t seed, double noise) {
+std::vector<ProfiledProduct> measured(const DeviceRates& rates, size_t rows, uint64_t seed, double noise) {
   TileKernel tall = usual_kernel(128, 128), other = usual_kernel(32, 128);
   tall[TileTerm::kEfficiency] = 0.8;
   other[TileTerm::kEfficiency] = 0.55;
   other[TileTerm::kLaunch] = 2e-5;
   Random random(seed);
-  std::vector<NeusightProduct> out;
+  std::vector<ProfiledProduct> out;
   for (size_t i = 0; i < rows; ++i) {
-    NeusightProduct row;
-    row.device = "Test GPU";
+    ProfiledProduct row;
     const auto size = [&](double most) { return std::floor(std::exp(random.uniform(3, most))); };
     row.shape = {1, size(9), size(9.5), size(9.5), true};
     const bool is_tall = row.shape.m > 1024;
@@ -42,7 +41,7 @@ TEST(GpuFit, FindsAModelThatMadeTheData) {
   EXPECT_EQ(model->kernels.size(), 2u);
   double sum = 0;
   const auto fresh = measured(rates, 500, 2, 0);
-  for (const NeusightProduct& row : fresh) {
+  for (const ProfiledProduct& row : fresh) {
     const OperatorTime time = model->time(row.shape, rates);
     sum += std::abs(std::log((time.seconds + time.launch_seconds) / row.seconds));
   }
@@ -73,30 +72,24 @@ TEST(GpuFit, VectorOperators) {
   const GpuModels truth = test_models();
   const DeviceRates rates = rates_of(truth.device, MathMode::kFp32);
   Random random(4);
-  std::vector<NeusightVector> rows;
-  const std::pair<const char*, VectorKind> ops[] = {{"mulu", VectorKind::kUnary},
-                                                    {"add", VectorKind::kBinary},
-                                                    {"softmax", VectorKind::kSoftmax},
-                                                    {"ln", VectorKind::kNorm}};
+  std::vector<MeasuredVector> rows;
+  constexpr VectorKind kKinds[] = {VectorKind::kUnary, VectorKind::kBinary, VectorKind::kSoftmax, VectorKind::kNorm};
   for (int i = 0; i < 600; ++i) {
-    for (const auto& [op, kind] : ops) {
+    for (const VectorKind kind : kKinds) {
       const double high = std::floor(std::exp(random.uniform(2, 12)));
       const double wide = std::floor(std::exp(random.uniform(4, 8.3)));
       const OperatorTime time = truth.vector({kind, high, wide});
-      rows.push_back({"Test GPU", op, high, wide, time.seconds + time.launch_seconds});
+      rows.push_back({{kind, high, wide}, time.seconds + time.launch_seconds});
     }
   }
   const auto models = fit_vectors(rows, rates, truth.device.clock_hz);
   ASSERT_TRUE(models);
-  for (const NeusightVector& row : rows) {
-    const VectorKind kind = row.op == "mulu"      ? VectorKind::kUnary
-                            : row.op == "add"     ? VectorKind::kBinary
-                            : row.op == "softmax" ? VectorKind::kSoftmax
-                                                  : VectorKind::kNorm;
+  for (const MeasuredVector& row : rows) {
     GpuModels fitted = truth;
     fitted.vectors = *models;
-    const OperatorTime time = fitted.vector({kind, row.rows, row.columns});
-    EXPECT_NEAR(std::log((time.seconds + time.launch_seconds) / row.seconds), 0, 0.05) << row.op;
+    const OperatorTime time = fitted.vector(row.shape);
+    EXPECT_NEAR(std::log((time.seconds + time.launch_seconds) / row.seconds), 0, 0.05)
+        << static_cast<int>(row.shape.kind);
   }
 }
 

@@ -54,7 +54,7 @@ Error too_few(const DeviceFacts& device, size_t rows, const char* what, size_t l
   return {"bad-fit", fmt::format("{} {} of '{}'", rows, what, device.name), "", fmt::format("{} or more", least)};
 }
 
-Result<HalfPrecisionParameters> fit_products(const DeviceFacts& device, std::span<const VidurProduct> products) {
+Result<HalfPrecisionParameters> fit_products(const DeviceFacts& device, std::span<const MeasuredProduct> products) {
   const auto residuals = [&](const VectorXd& values, Eigen::Ref<VectorXd> out) {
     const auto model = HalfPrecisionModel::with_parameters(device, parameters_at(values));
     for (size_t i = 0; i < products.size(); ++i) {
@@ -77,9 +77,9 @@ Result<HalfPrecisionParameters> fit_products(const DeviceFacts& device, std::spa
   return parameters_at(fit->parameters);
 }
 
-Result<VectorParameters> fit_vectors(const DeviceFacts& device, std::span<const VidurVector> all, VectorKind kind) {
-  std::vector<const VidurVector*> rows;
-  for (const VidurVector& row : all) {
+Result<VectorParameters> fit_vectors(const DeviceFacts& device, std::span<const MeasuredVector> all, VectorKind kind) {
+  std::vector<const MeasuredVector*> rows;
+  for (const MeasuredVector& row : all) {
     if (row.shape.kind == kind) rows.push_back(&row);
   }
   if (rows.size() < kLeastRows) return VectorParameters{};
@@ -99,8 +99,8 @@ Result<VectorParameters> fit_vectors(const DeviceFacts& device, std::span<const 
 
 }  // namespace
 
-Result<HalfPrecisionParameters> fit_half_precision(const DeviceFacts& device, std::span<const VidurProduct> products,
-                                                   std::span<const VidurVector> vectors) {
+Result<HalfPrecisionParameters> fit_half_precision(const DeviceFacts& device, std::span<const MeasuredProduct> products,
+                                                   std::span<const MeasuredVector> vectors) {
   for (const double fact : {device.peak(MathMode::kHalf), device.memory_bytes_per_s, device.units, device.clock_hz}) {
     if (!(fact > 0)) {
       return Error{"bad-fit", "'" + device.name + "' lacks a fact", "",
@@ -122,7 +122,7 @@ Result<HalfPrecisionParameters> fit_half_precision(const DeviceFacts& device, st
   return parameters;
 }
 
-Status fit_all_reduce(const DeviceFacts& device, std::span<const VidurAllReduce> rows,
+Status fit_all_reduce(const DeviceFacts& device, std::span<const MeasuredAllReduce> rows,
                       HalfPrecisionParameters& parameters) {
   if (rows.size() < kLeastRows) return too_few(device, rows.size(), "all-reduces", kLeastRows);
   if (!(device.link_bytes_per_s > 0)) {

@@ -32,25 +32,25 @@ TEST(FitHalfPrecision, RecoversAKnownLaw) {
   truth.link_step_s = 2e-6;
   truth.link_efficiency = 0.6;
   const auto known = HalfPrecisionModel::with_parameters(invented(), truth);
-  std::vector<VidurProduct> products;
+  std::vector<MeasuredProduct> products;
   for (const double m : {1., 8., 40., 72., 128., 200., 256., 400., 640., 1024., 1500., 2048., 4096.}) {
     for (const double k : {1024., 2816., 4096., 8192.}) {
       for (const double n : {1024., 2560., 5120., 14336.}) {
         const ProductShape shape = {1, m, k, n, true};
         const double odd = products.size() % 50 == 7 ? 3 : 1;
-        products.push_back({0, 0, shape, odd * known.product(shape, MathMode::kHalf, 2 * k * n).seconds});
+        products.push_back({shape, odd * known.product(shape, MathMode::kHalf, 2 * k * n).seconds});
       }
     }
   }
-  std::vector<VidurVector> vectors;
-  std::vector<VidurAllReduce> all_reduces;
+  std::vector<MeasuredVector> vectors;
+  std::vector<MeasuredAllReduce> all_reduces;
   for (int power = 0; power < 14; ++power) {
     const double rows = std::exp2(power);
     for (const VectorKind kind : {VectorKind::kNorm, VectorKind::kBinary}) {
-      vectors.push_back({0, 0, {kind, rows, 4096}, known.vector({kind, rows, 4096}, 2).seconds});
+      vectors.push_back({{kind, rows, 4096}, known.vector({kind, rows, 4096}, 2).seconds});
     }
     for (const int workers : {2, 4, 8}) {
-      all_reduces.push_back({"x", workers, 8192 * rows, known.all_reduce_seconds(8192 * rows, workers)});
+      all_reduces.push_back({workers, 8192 * rows, known.all_reduce_seconds(8192 * rows, workers)});
     }
   }
   auto fitted = fit_half_precision(invented(), products, vectors);
@@ -77,11 +77,11 @@ TEST(FitHalfPrecision, RecoversAKnownLaw) {
 }
 
 TEST(FitHalfPrecision, SaysWhatIsMissing) {
-  const std::vector<VidurProduct> few(3, {0, 0, {1, 8, 64, 64, true}, 1e-5});
+  const std::vector<MeasuredProduct> few(3, {{1, 8, 64, 64, true}, 1e-5});
   EXPECT_EQ(fit_half_precision(invented(), few, {}).error().code, "bad-fit");
-  const std::vector<VidurProduct> enough(30, few[0]);
+  const std::vector<MeasuredProduct> enough(30, few[0]);
   DeviceFacts slow = invented();
-  slow.clock_hz = DeviceFacts::kUnknown;
+  slow.clock_hz = kUnknown;
   EXPECT_EQ(fit_half_precision(slow, enough, {}).error().code, "bad-fit");
   HalfPrecisionParameters parameters;
   EXPECT_EQ(fit_all_reduce(invented(), {}, parameters).error().code, "bad-fit");

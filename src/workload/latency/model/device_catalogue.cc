@@ -61,7 +61,7 @@ double checked(JsonReader& in, const std::string& key, double value, double leas
   if (value >= least && value <= most) return value;
   in.complain(key, fmt::format("{:g}, which no device has", value),
               fmt::format("a number in [{:g}, {:g}]", least, most));
-  return DeviceFacts::kUnknown;
+  return kUnknown;
 }
 
 void read_numbers(JsonReader& in, DeviceFacts& device) {

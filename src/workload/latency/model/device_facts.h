@@ -1,9 +1,10 @@
 #pragma once
 // What is publicly known of a device before anything is measured on it.
 
-#include <limits>
 #include <string>
 #include <vector>
+
+#include "base/unknown.h"
 
 namespace perfcast {
 
@@ -14,8 +15,6 @@ enum class MathMode { kFp32, kTf32, kHalf, kFp8, kInt8 };  // kHalf: fp16 and bf
 inline constexpr size_t kMathModes = 5;
 
 struct DeviceFacts {
-  static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
   std::string name;                  // as its vendor or driver writes it
   std::vector<std::string> aliases;  // short names: "a100-40gb"
   std::string vendor;

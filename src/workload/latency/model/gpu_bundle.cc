@@ -81,6 +81,25 @@ constexpr std::array<std::pair<const char*, VectorModel VectorModels::*>, 5> kVe
     {"norm", &VectorModels::norm},
 }};
 
+constexpr std::array<const char*, kVectorKinds> kVectorErrors = {"unary", "binary", "softmax", "norm", "copy"};
+
+// Names and places of the numbers of one set.
+std::vector<std::pair<std::string, double*>> errors_of(CarriedErrors& errors) {
+  std::vector<std::pair<std::string, double*>> all = {{"linear", &errors.linear}, {"batched", &errors.batched}};
+  for (size_t i = 0; i < kVectorKinds; ++i) all.emplace_back(kVectorErrors[i], &errors.vector[i]);
+  all.emplace_back("whole_model", &errors.whole_model);
+  return all;
+}
+
+// Empty where nothing is known.
+Json carried_json(CarriedErrors errors) {
+  Json json = Json::object();
+  for (const auto& [name, value] : errors_of(errors)) {
+    if (std::isfinite(*value)) json[name] = *value;
+  }
+  return json;
+}
+
 Error bad(const std::string& where, std::string found, std::string expected) {
   return {"bad-gpu-bundle", std::move(found), where, std::move(expected)};
 }
@@ -136,6 +155,18 @@ Result<DeviceFacts> parse_facts(const Json& json, const std::string& path) {
   }
   if (const Status read = in.finish(); !read) return read.error();
   return device;
+}
+
+Result<CarriedErrors> parse_carried(const Json& json, const std::string& path) {
+  JsonReader in(json, path);
+  CarriedErrors errors;
+  for (const auto& [name, into] : errors_of(errors)) {
+    if (!json.contains(name)) continue;
+    const auto value = ranged(in, name.c_str(), 0, kMostError);
+    if (!value) return value.error();
+    *into = *value;
+  }
+  return errors;
 }
 
 // A whole number in [least, most], or -1.
@@ -284,6 +315,11 @@ std::string gpu_bundle_text(const GpuBundle& bundle) {
   head["schema"] = kGpuBundleSchema;
   head["card"] = bundle.card;
   head["flop_per_joule_at_16nm"] = bundle.flops_per_joule_16nm;
+  const std::pair<const char*, const CarriedErrors*> carried[] = {{"log_error_carried_over", &bundle.carried},
+                                                                  {"log_error_calibrated", &bundle.calibrated}};
+  for (const auto& [name, errors] : carried) {
+    if (Json json = carried_json(*errors); !json.empty()) head[name] = std::move(json);
+  }
   std::string text = head.dump();
   text.pop_back();
   // One device a line: a change of one shows as one.
@@ -319,7 +355,15 @@ Result<GpuBundle> parse_gpu_bundle(std::string_view text, const std::string& sou
   bundle.card = in.strings("card");
   bundle.flops_per_joule_16nm = in.number("flop_per_joule_at_16nm");
   const Json* fitted = in.require_array("fitted");
+  const Json* carried = in.object("log_error_carried_over");
+  const Json* calibrated = in.object("log_error_calibrated");
   if (const Status read = in.finish(); !read) return read.error();
+  for (const auto& [errors, into] : {std::pair(carried, &bundle.carried), std::pair(calibrated, &bundle.calibrated)}) {
+    if (!errors) continue;
+    auto parsed = parse_carried(*errors, source);
+    if (!parsed) return parsed.error();
+    *into = *parsed;
+  }
   if (schema != kGpuBundleSchema) return bad(source, fmt::format("schema is '{}'", schema), kGpuBundleSchema);
   if (bundle.flops_per_joule_16nm < 0 || bundle.flops_per_joule_16nm > kMostFact) {
     return bad(source, "flop_per_joule_at_16nm is out of range", "0 or more");
@@ -331,6 +375,20 @@ Result<GpuBundle> parse_gpu_bundle(std::string_view text, const std::string& sou
     bundle.fitted.push_back(std::move(*models));
   }
   return bundle;
+}
+
+double DeviceModels::product_log_error(bool weights) const {
+  const double own = (weights ? models.linear : models.batched).log_error;
+  if (products_measured) return own;
+  const double left_out = carried.product(weights);
+  return std::isfinite(left_out) ? left_out : std::hypot(own, kAssumedCarriedError);
+}
+
+double DeviceModels::vector_log_error(const VectorShape& shape) const {
+  const double own = models.vectors.of(shape.kind, shape.columns).log_error;
+  if (vectors_measured) return own;
+  const double left_out = carried.vector[static_cast<size_t>(shape.kind)];
+  return std::isfinite(left_out) ? left_out : std::hypot(own, kAssumedCarriedError);
 }
 
 Result<DeviceModels> models_of(const GpuBundle& bundle, const DeviceFacts& device) {
@@ -352,8 +410,12 @@ Result<DeviceModels> models_of(const GpuBundle& bundle, const DeviceFacts& devic
   const auto own = std::find_if(bundle.fitted.begin(), bundle.fitted.end(), is_it);
   const bool measured = own != bundle.fitted.end();
   DeviceModels out;
+  out.carried = bundle.carried;
+  out.calibrated = bundle.calibrated;
   if (measured && own->has_products()) {
-    out = {*own, true, true, own->fitted_on, own->fitted_on};
+    out.models = *own;
+    out.products_measured = out.vectors_measured = true;
+    out.products_from = out.vectors_from = own->fitted_on;
     return out;
   }
   const GpuModels* kin = nearest_kin(device, bundle.fitted);

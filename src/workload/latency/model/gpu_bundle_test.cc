@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "workload/latency/model/test_gpu.h"
 
 namespace perfcast {
@@ -35,6 +37,33 @@ TEST(GpuBundle, ReadsBackToTheSameForecasts) {
   EXPECT_FALSE(back->fitted[1].has_products());
 }
 
+TEST(GpuBundle, KeepsTheErrorsOfDevicesLeftOut) {
+  GpuBundle bundle = small_bundle();
+  // Made before they were stored: assumed for devices that were not measured.
+  const auto old = parse_gpu_bundle(gpu_bundle_text(bundle), "b.json");
+  ASSERT_TRUE(old);
+  EXPECT_TRUE(std::isnan(old->carried.linear));
+  DeviceFacts other = test_device();
+  other.name = "Elsewhere";
+  EXPECT_DOUBLE_EQ(models_of(*old, other)->product_log_error(true), std::hypot(0.1, 0.25));
+  EXPECT_DOUBLE_EQ(models_of(*old, test_device())->product_log_error(true), 0.1);
+
+  bundle.carried.linear = 0.4;
+  bundle.carried.vector[static_cast<size_t>(VectorKind::kNorm)] = 0.3;
+  bundle.calibrated.whole_model = 0.2;
+  const std::string text = gpu_bundle_text(bundle);
+  const auto back = parse_gpu_bundle(text, "b.json");
+  ASSERT_TRUE(back);
+  EXPECT_EQ(gpu_bundle_text(*back), text);
+  EXPECT_EQ(back->calibrated.whole_model, 0.2);
+  EXPECT_EQ(models_of(*back, other)->product_log_error(true), 0.4);
+  EXPECT_DOUBLE_EQ(models_of(*back, other)->product_log_error(false), std::hypot(0.1, 0.25));
+  EXPECT_EQ(models_of(*back, other)->vector_log_error({VectorKind::kNorm, 8, 8}), 0.3);
+  EXPECT_EQ(models_of(*back, test_device())->vector_log_error({VectorKind::kNorm, 8, 8}), 0.05);
+  EXPECT_FALSE(parse_gpu_bundle(replaced(text, "\"linear\":0.4", "\"linear\":-1.0"), "b.json"));
+  EXPECT_FALSE(parse_gpu_bundle(replaced(text, "\"linear\":0.4", "\"linear\":\"x\""), "b.json"));
+}
+
 TEST(GpuBundle, RefusesWhatIsDamaged) {
   const std::string text = gpu_bundle_text(small_bundle());
   EXPECT_FALSE(parse_gpu_bundle(text.substr(0, text.size() / 2), "b.json"));
@@ -63,7 +92,7 @@ TEST(GpuBundle, ModelsOfMeasuredAndOtherDevices) {
   EXPECT_TRUE(models_of(bundle, other)->products_measured);
   other.aliases.clear();
   EXPECT_FALSE(models_of(bundle, other)->vectors_measured);
-  other.l2_bytes = DeviceFacts::kUnknown;
+  other.l2_bytes = kUnknown;
   const auto lacking = models_of(bundle, other);
   ASSERT_FALSE(lacking);
   EXPECT_EQ(lacking.error().code, "missing-fact");

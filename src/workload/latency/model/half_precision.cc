@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "workload/latency/model/device_catalogue.h"
+#include "workload/latency/model/kin.h"
 
 namespace perfcast {
 namespace {
@@ -41,11 +42,6 @@ double fourth(double value) {
   return square * square;
 }
 
-double log_ratio(double a, double b) {
-  const double distance = std::abs(std::log(a / b));
-  return std::isfinite(distance) ? distance : 1;
-}
-
 bool has_matrix_units(const DeviceFacts& device) {
   for (size_t i = 0; i < kMathModes; ++i) {
     if (static_cast<MathMode>(i) != MathMode::kFp32 && !std::isnan(device.peak_flops[i])) return true;
@@ -65,18 +61,13 @@ Bound largest(const Cut& cut) {
 
 }  // namespace
 
-double unlikeness(const DeviceFacts& a, const DeviceFacts& b) {
-  return log_ratio(a.memory_bytes_per_s / a.units, b.memory_bytes_per_s / b.units) +
-         log_ratio(a.peak(MathMode::kHalf) / (a.units * a.clock_hz), b.peak(MathMode::kHalf) / (b.units * b.clock_hz));
-}
-
 const HalfPrecisionDevice* nearest_kin(const DeviceFacts& device, const HalfPrecisionBundle& bundle, bool with_link) {
   const HalfPrecisionDevice* nearest = nullptr;
   double least = kInfinity;
   for (const HalfPrecisionDevice& each : bundle.devices) {
     if (with_link && std::isnan(each.parameters.link_start_s)) continue;
     if (each.facts.name == device.name) return &each;
-    const double distance = unlikeness(device, each.facts);
+    const double distance = unlikeness(device, each.facts, MathMode::kHalf);
     if (distance < least) {
       least = distance;
       nearest = &each;
@@ -141,7 +132,7 @@ double HalfPrecisionModel::vector_log_error() const {
 OperatorTime HalfPrecisionModel::product(const ProductShape& shape, MathMode mode, double weight_bytes) const {
   const HalfPrecisionParameters& p = parameters_;
   const double peak = device_.peak(mode);
-  if (std::isnan(peak)) return {DeviceFacts::kUnknown, 0, Bound::kCompute};
+  if (std::isnan(peak)) return {kUnknown, 0, Bound::kCompute};
   if (!(shape.batch > 0 && shape.m > 0 && shape.k > 0 && shape.n > 0)) return {};
   const double input = activation_bytes(mode);
   const double right_values = shape.batch * shape.k * shape.n;

@@ -28,11 +28,9 @@
 
 namespace perfcast {
 
-inline constexpr size_t kVectorKinds = 5;
-
 struct VectorParameters {
-  double start_s = DeviceFacts::kUnknown;
-  double bytes_per_cycle = DeviceFacts::kUnknown;  // that one unit moves
+  double start_s = kUnknown;
+  double bytes_per_cycle = kUnknown;  // that one unit moves
 };
 
 struct HalfPrecisionParameters {
@@ -46,12 +44,12 @@ struct HalfPrecisionParameters {
   double streaming_share = 0.5;                       // of the units that must read weights to draw the whole bandwidth
   double power_drop = 0.1;                            // of the efficiency, under long loads
   std::array<VectorParameters, kVectorKinds> vector;  // by VectorKind
-  double link_start_s = DeviceFacts::kUnknown;
-  double link_step_s = DeviceFacts::kUnknown;  // each further worker
-  double link_efficiency = DeviceFacts::kUnknown;
+  double link_start_s = kUnknown;
+  double link_step_s = kUnknown;  // each further worker
+  double link_efficiency = kUnknown;
   // Standard deviations of log time on language models that were held out of the fit.
-  double product_log_error = DeviceFacts::kUnknown;
-  double vector_log_error = DeviceFacts::kUnknown;
+  double product_log_error = kUnknown;
+  double vector_log_error = kUnknown;
 };
 
 struct HalfPrecisionDevice {
@@ -65,16 +63,12 @@ struct HalfPrecisionBundle {
   std::string licence;  // of the data
   std::string trained;  // one sentence: from what, by which command
   // A standard deviation of log time on devices that were held out of the fit; for what is not calibrated.
-  double transfer_log_error = DeviceFacts::kUnknown;
+  double transfer_log_error = kUnknown;
   std::vector<HalfPrecisionDevice> devices;  // one or more
 };
 
-// How unlike two devices are to a product: |ln| of the ratio of their bandwidths per unit plus |ln| of the ratio of
-// their half-precision operations per unit and cycle; a term whose facts are unknown counts 1.
-double unlikeness(const DeviceFacts& a, const DeviceFacts& b);
-
-// The device of the bundle with this name, or else the least unlike one (the first of equals); `with_link`: of those
-// whose all-reduces were measured. Null where there is none.
+// The device of the bundle with this name, or else the least unlike one (kin.h; the first of equals); `with_link`: of
+// those whose all-reduces were measured. Null where there is none.
 const HalfPrecisionDevice* nearest_kin(const DeviceFacts& device, const HalfPrecisionBundle& bundle,
                                        bool with_link = false);
 
@@ -113,7 +107,7 @@ class HalfPrecisionModel {
   DeviceFacts device_;
   HalfPrecisionParameters parameters_;
   double cycles_per_s_;  // of all units
-  double transfer_log_error_ = DeviceFacts::kUnknown;
+  double transfer_log_error_ = kUnknown;
   bool measured_ = false;
   std::string kin_;
 };

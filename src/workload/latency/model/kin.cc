@@ -10,8 +10,13 @@ namespace {
 constexpr double kLarge = 4096;
 // Boards whose peak needs more joules than this share of the thriftiest board's are not limited by power.
 constexpr double kLimitedShare = 0.6;
-constexpr double kOftenOff = 0.25;    // standard deviation of log time of carried-over models, before a measurement
-constexpr double kShapeNoise = 0.15;  // and of a single shape about its kind
+
+constexpr double kOtherVendor = 10, kOtherGeneration = 1, kProcessWeight = 1.5;
+
+double log_ratio(double a, double b) {
+  const double distance = std::abs(std::log(a / b));
+  return std::isfinite(distance) ? distance : 1;
+}
 
 double promised_per_joule(const DeviceFacts& device) {
   return device.peak(MathMode::kFp32) / device.power_w / process_gain(device.process_nm);
@@ -66,17 +71,21 @@ double sustained_share(const DeviceFacts& device, double flops_per_joule) {
   return std::min(1.0, flops_per_joule / promised);
 }
 
+double unlikeness(const DeviceFacts& a, const DeviceFacts& b, MathMode mode) {
+  const double memory = log_ratio(a.memory_bytes_per_s / a.units, b.memory_bytes_per_s / b.units);
+  const double arithmetic = log_ratio(a.peak(mode) / (a.units * a.clock_hz), b.peak(mode) / (b.units * b.clock_hz));
+  const double distance = (a.vendor == b.vendor ? 0 : kOtherVendor) + memory + arithmetic;
+  if (mode != MathMode::kFp32) return distance;
+  return distance + (a.generation == b.generation ? 0 : kOtherGeneration) +
+         kProcessWeight * log_ratio(a.process_nm, b.process_nm);
+}
+
 const GpuModels* nearest_kin(const DeviceFacts& device, std::span<const GpuModels> fitted) {
   const GpuModels* best = nullptr;
   double best_distance = 0;
   for (const GpuModels& models : fitted) {
     if (!models.has_products()) continue;
-    const DeviceFacts& kin = models.device;
-    double distance = std::abs(std::log(kin.memory_bytes_per_s / device.memory_bytes_per_s));
-    if (kin.generation != device.generation) distance += 100;
-    if (kin.vendor != device.vendor) distance += 1000;
-    const double steps = std::abs(std::log(process_gain(kin.process_nm) / process_gain(device.process_nm)));
-    distance += 10 * steps;
+    const double distance = unlikeness(models.device, device, MathMode::kFp32);
     if (!best || distance < best_distance) {
       best = &models;
       best_distance = distance;
@@ -92,25 +101,6 @@ GpuModels carried_to(const GpuModels& kin, const DeviceFacts& device, double flo
   // A fitted device's own terms hold its throttling already.
   if (device.name == kin.fitted_on) models.sustained = 1;
   return models;
-}
-
-size_t calibrate(GpuModels& models, std::span<const NeusightProduct> measured) {
-  size_t used = 0;
-  for (ProductModel* model : {&models.linear, &models.batched}) {
-    const bool weights = model == &models.linear;
-    double sum = 0, n = 0;
-    for (const NeusightProduct& product : measured) {
-      if (product.shape.weights != weights) continue;
-      const OperatorTime time = models.product(product.shape);
-      sum += std::log(product.seconds / (time.seconds + time.launch_seconds));
-      n += 1;
-    }
-    if (n == 0) continue;
-    const double trust = n / (n + kShapeNoise * kShapeNoise / (kOftenOff * kOftenOff));
-    model->time_factor *= std::exp(trust * sum / n);
-    used += static_cast<size_t>(n);
-  }
-  return used;
 }
 
 }  // namespace perfcast

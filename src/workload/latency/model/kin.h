@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "workload/latency/model/gpu_models.h"
-#include "workload/latency/study/neusight_data.h"
 
 namespace perfcast {
 
@@ -21,14 +20,16 @@ double process_gain(double process_nm);
 // Share of the fp32 peak that the power allows: min(1, ...); 1 where power or process isn't known.
 double sustained_share(const DeviceFacts& device, double flops_per_joule_16nm);
 
-// The fitted models nearest to `device`: the same vendor and generation, else the nearest generation (by process), the
-// likelier board (memory bandwidth) among equals. Null where none has products.
+// How unlike two devices are to the kernels of `mode`: 10 where their vendors differ, and |ln| of the ratios of their
+// bandwidths per unit and of their operations per unit and cycle; in fp32 also 1 where their generations differ,
+// and 1.5 |ln| of the ratio of their processes. A ratio whose facts aren't known counts as e. Tried by leaving devices
+// out: in half precision generation and process do harm (an A100 would take the models of an A40: products 17% off, not
+// 10%), in fp32 forecasts without them do (an L4 would take those of a P4).
+double unlikeness(const DeviceFacts& a, const DeviceFacts& b, MathMode mode);
+
+// The fitted models least unlike to `device` in fp32, the first of equals. Null where none has products.
 const GpuModels* nearest_kin(const DeviceFacts& device, std::span<const GpuModels> fitted);
 
 GpuModels carried_to(const GpuModels& kin, const DeviceFacts& device, double flops_per_joule_16nm);
-
-// Factors on the times of products, from a few measured ones of this device: the mean log ratio, shrunk towards none.
-// Kinds without a measurement stay as they are. Returns how many were used.
-size_t calibrate(GpuModels& models, std::span<const NeusightProduct> measured);
 
 }  // namespace perfcast

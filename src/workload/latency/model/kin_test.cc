@@ -24,7 +24,7 @@ TEST(Kin, PowerHoldsABoardThatPromisesTooMuch) {
   EXPECT_DOUBLE_EQ(sustained_share(device, 20e9), 0.5);
   device.process_nm = 7;  // the same promise is worth 16 GFLOP per joule at 16 nm
   EXPECT_DOUBLE_EQ(sustained_share(device, 20e9), 1);
-  device.power_w = DeviceFacts::kUnknown;
+  device.power_w = kUnknown;
   EXPECT_DOUBLE_EQ(sustained_share(device, 20e9), 1);
 }
 
@@ -51,6 +51,22 @@ TEST(Kin, NearestIsTheSameGenerationThenTheNearestProcess) {
   EXPECT_EQ(nearest_kin(device, none), nullptr);
 }
 
+TEST(Kin, UnlikenessIsOneRuleForAllModes) {
+  DeviceFacts a = test_device(), b = test_device();
+  a.peak_flops[static_cast<size_t>(MathMode::kHalf)] = b.peak_flops[static_cast<size_t>(MathMode::kHalf)] = 8e13;
+  EXPECT_EQ(unlikeness(a, b, MathMode::kFp32), 0);
+  b.units *= 2;  // half the bandwidth and half the operations for each
+  EXPECT_NEAR(unlikeness(a, b, MathMode::kFp32), 2 * std::log(2), 1e-12);
+  EXPECT_NEAR(unlikeness(a, b, MathMode::kHalf), 2 * std::log(2), 1e-12);
+  b = test_device();
+  b.generation = "second";
+  b.process_nm = 8;
+  EXPECT_NEAR(unlikeness(a, b, MathMode::kFp32), 1 + 1.5 * std::log(2), 1e-12);
+  EXPECT_NEAR(unlikeness(a, b, MathMode::kHalf), 1, 1e-12);  // b's peak isn't known
+  b.vendor = "other";
+  EXPECT_NEAR(unlikeness(b, a, MathMode::kFp32), 11 + 1.5 * std::log(2), 1e-12);
+}
+
 TEST(Kin, CarriedOverTimesScaleWithTheFacts) {
   const GpuModels kin = fitted("big", "a", 16, 250);
   DeviceFacts twice = kin.device;
@@ -62,25 +78,6 @@ TEST(Kin, CarriedOverTimesScaleWithTheFacts) {
   const ProductShape shape{1, 4096, 4096, 4096, true};
   EXPECT_NEAR(carried.product(shape).seconds, kin.product(shape).seconds / 2, 0.02 * kin.product(shape).seconds);
   EXPECT_EQ(carried.sustained, 1);
-}
-
-TEST(Kin, CalibrationTakesOutABias) {
-  GpuModels models = fitted("big", "a", 16, 250);
-  std::vector<NeusightProduct> measured;
-  for (const double m : {512.0, 1024.0, 2048.0, 4096.0}) {
-    NeusightProduct row;
-    row.shape = {1, m, 1024, 1024, true};
-    const OperatorTime time = models.product(row.shape);
-    row.seconds = 1.3 * (time.seconds + time.launch_seconds);
-    measured.push_back(row);
-  }
-  const double before = models.product(measured[3].shape).seconds;
-  const double batched = models.product({8, 512, 64, 512, false}).seconds;
-  EXPECT_EQ(calibrate(models, measured), 4u);
-  const double factor = models.product(measured[3].shape).seconds / before;
-  EXPECT_GT(factor, 1.25);  // shrunk a little towards none
-  EXPECT_LT(factor, 1.3);
-  EXPECT_EQ(models.product({8, 512, 64, 512, false}).seconds, batched);
 }
 
 }  // namespace

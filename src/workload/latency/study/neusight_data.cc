@@ -132,6 +132,17 @@ Result<std::string> read_table(const std::string& folder, const std::string& nam
 
 }  // namespace
 
+std::optional<VectorKind> vector_kind(std::string_view op) {
+  static const std::map<std::string, VectorKind, std::less<>> kKinds = {
+      {"addu", VectorKind::kUnary}, {"mulu", VectorKind::kUnary}, {"powu", VectorKind::kUnary},
+      {"divu", VectorKind::kUnary}, {"relu", VectorKind::kUnary}, {"gelu", VectorKind::kUnary},
+      {"tanh", VectorKind::kUnary}, {"add", VectorKind::kBinary}, {"mul", VectorKind::kBinary},
+      {"pow", VectorKind::kBinary}, {"div", VectorKind::kBinary}, {"softmax", VectorKind::kSoftmax},
+      {"ln", VectorKind::kNorm}};
+  const auto found = kKinds.find(op);
+  return found == kKinds.end() ? std::nullopt : std::optional(found->second);
+}
+
 Result<NeusightOperators> parse_neusight_operators(std::string_view csv, const std::string& source) {
   const auto table = CsvTable::parse(csv, source);
   if (!table) return table.error();

@@ -4,22 +4,19 @@
 // predictors said of them. All fp32.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
-#include "workload/latency/model/operator_time.h"
+#include "workload/latency/fit/gpu_fit.h"
+#include "workload/latency/model/measured_operator.h"
 
 namespace perfcast {
 
-struct NeusightProduct {
+struct NeusightProduct : ProfiledProduct {
   std::string device;
-  ProductShape shape;
-  double seconds = 0;
-  std::string kernel;
-  double tile_m = 0, tile_n = 0;  // 0: not known
-  double split_k = 1;
 };
 
 struct NeusightVector {
@@ -28,6 +25,9 @@ struct NeusightVector {
   double rows = 0, columns = 0;
   double seconds = 0;
 };
+
+// Nothing for operators that are neither fitted nor forecast.
+std::optional<VectorKind> vector_kind(std::string_view op);
 
 struct NeusightOperators {
   std::vector<NeusightProduct> products;

@@ -26,12 +26,6 @@ double backward_passes(const std::string& op) {
   return found == kPasses.end() ? 2 : found->second;
 }
 
-VectorKind vector_kind(const std::string& op) {
-  if (op == "softmax") return VectorKind::kSoftmax;
-  if (op == "ln") return VectorKind::kNorm;
-  return op == "add" || op == "mul" || op == "pow" || op == "div" ? VectorKind::kBinary : VectorKind::kUnary;
-}
-
 double stream_seconds(const GpuModels& models, double values) {
   const double rate = models.vectors.unary[VectorTerm::kStreamRate];
   return values * kBytes / (models.device.memory_bytes_per_s * rate);
@@ -48,7 +42,7 @@ StepSeconds part_seconds(const GpuModels& models, const TracedOperator& traced, 
       return {models.product(s).seconds, models.product({s.batch, s.m, s.n, s.k, false}).seconds +
                                              models.product({s.batch, s.k, s.m, s.n, false}).seconds};
     case TracedPart::Kind::kVector:
-      return {models.vector({vector_kind(part.op), part.rows, part.columns}).seconds,
+      return {models.vector({vector_kind(part.op).value_or(VectorKind::kUnary), part.rows, part.columns}).seconds,
               stream_seconds(models, backward_passes(part.op) * part.rows * part.columns)};
     case TracedPart::Kind::kMemory:
       break;
@@ -100,17 +94,17 @@ std::vector<EndToEndRow> end_to_end(const GpuModels& models, std::span<const Tim
   return rows;
 }
 
-ErrorSummary product_errors(const GpuModels& models, std::span<const NeusightProduct> rows, bool weights) {
-  const double spread = (weights ? models.linear : models.batched).log_error;
+ErrorSummary product_errors(const GpuModels& models, std::span<const ProfiledProduct> rows, bool weights,
+                            double log_error) {
   std::vector<double> errors;
   double sum = 0, inside = 0;
-  for (const NeusightProduct& row : rows) {
+  for (const ProfiledProduct& row : rows) {
     if (row.shape.weights != weights) continue;
     const OperatorTime time = models.product(row.shape);
     const double ratio = (time.seconds + time.launch_seconds) / row.seconds;
     errors.push_back(ratio - 1);
     sum += std::abs(ratio - 1);
-    if (std::abs(std::log(ratio)) <= kInterval90 * spread) inside += 1;
+    if (std::abs(std::log(ratio)) <= kInterval90 * log_error) inside += 1;
   }
   ErrorSummary summary;
   summary.n = errors.size();

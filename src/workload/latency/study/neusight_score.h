@@ -27,6 +27,7 @@ StepSeconds labelled_seconds(const TimedModel& timed);
 struct EndToEndRow {
   const TimedModel* timed = nullptr;
   double forecast_s = 0, operators_s = 0;
+  bool inside_90 = false;  // the measured time is inside the forecast's interval, where one was asked for
   double error() const { return forecast_s / timed->seconds - 1; }
   double floor_error() const { return operators_s / timed->seconds - 1; }
 };
@@ -39,7 +40,9 @@ struct ErrorSummary {
   double mean_abs = 0, bias = 0;  // of forecast / measured - 1: mean of absolutes, median
   double within_90 = 0;           // share inside the 90% interval
 };
-ErrorSummary product_errors(const GpuModels& models, std::span<const NeusightProduct> rows, bool weights);
+// `log_error`: the standard deviation that the interval is made of.
+ErrorSummary product_errors(const GpuModels& models, std::span<const ProfiledProduct> rows, bool weights,
+                            double log_error);
 
 // What a published predictor came to on exactly the configurations of `rows`; NaN where it lacks one.
 double published_error(std::span<const PublishedPrediction> predictions, const std::string& method,

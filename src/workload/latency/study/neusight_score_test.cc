@@ -70,19 +70,19 @@ TEST(NeusightScore, ComparesOnTheSameConfigurations) {
 
 TEST(NeusightScore, ErrorsOfOperators) {
   const GpuModels models = test_models();
-  std::vector<NeusightProduct> rows(3);
+  std::vector<ProfiledProduct> rows(3);
   const double factors[] = {1, 1.25, 0.5};  // measured against forecast
   for (size_t i = 0; i < 3; ++i) {
     rows[i].shape = {1, 512, 512, 512, true};
     const OperatorTime time = models.product(rows[i].shape);
     rows[i].seconds = (time.seconds + time.launch_seconds) * factors[i];
   }
-  const ErrorSummary errors = product_errors(models, rows, true);
+  const ErrorSummary errors = product_errors(models, rows, true, models.linear.log_error);
   EXPECT_EQ(errors.n, 3u);
   EXPECT_NEAR(errors.mean_abs, (0 + 0.2 + 1) / 3, 1e-12);
   EXPECT_NEAR(errors.bias, 0, 1e-12);
   EXPECT_NEAR(errors.within_90, 1.0 / 3, 1e-12);
-  EXPECT_EQ(product_errors(models, rows, false).n, 0u);
+  EXPECT_EQ(product_errors(models, rows, false, 0.1).n, 0u);
 }
 
 }  // namespace

@@ -163,12 +163,12 @@ Result<VidurProfile> parse_vidur_layers(std::string_view text, const std::string
     for (const ProductShape& shape : products_of(*layer)) {
       const auto time = seconds(*columns, row, column++);
       if (!time) return time.error();
-      if (*time) profile.products.push_back({device, model, shape, **time});
+      if (*time) profile.products.push_back({{shape, **time}, device, model});
     }
     for (const VectorShape& shape : vectors_of(*layer)) {
       const auto time = seconds(*columns, row, column++);
       if (!time) return time.error();
-      if (*time) profile.vectors.push_back({device, model, shape, **time});
+      if (*time) profile.vectors.push_back({{shape, **time}, device, model});
     }
   }
   return profile;
@@ -194,8 +194,8 @@ Result<std::vector<VidurAllReduce>> parse_vidur_all_reduces(std::string_view tex
       return bad(*table, row, fmt::format("{:g} workers", values[kWorkers]), "a whole number of at most 65536");
     }
     if (values[kWorkers] != values[kPerNode]) continue;
-    out.push_back({std::string(table->cell(row, columns->at[kSystem])), static_cast<int>(values[kWorkers]),
-                   values[kBytes], values[kTime] * 1e-3});
+    out.push_back({{static_cast<int>(values[kWorkers]), values[kBytes], values[kTime] * 1e-3},
+                   std::string(table->cell(row, columns->at[kSystem]))});
   }
   return out;
 }

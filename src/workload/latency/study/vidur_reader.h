@@ -7,23 +7,19 @@
 #include <vector>
 
 #include "base/result.h"
-#include "workload/latency/model/operator_time.h"
+#include "workload/latency/model/measured_operator.h"
 
 namespace perfcast {
 
 // A linear layer: attn_pre_proj, attn_post_proj, mlp_up_proj or mlp_down_proj.
-struct VidurProduct {
-  size_t device = 0, model = 0;  // into the names of VidurProfile
-  ProductShape shape;            // batch 1, fp16 weights
-  double seconds = 0;
+struct VidurProduct : MeasuredProduct {  // batch 1, fp16 weights
+  size_t device = 0, model = 0;          // into the names of VidurProfile
 };
 
 // input_layernorm, post_attention_layernorm: kNorm; mlp_act: kUnary; add: kBinary; attn_rope: kCopy. Embeddings are
 // left out: a lookup that is split over ranks moves as many bytes as the tokens at hand happen to ask for.
-struct VidurVector {
+struct VidurVector : MeasuredVector {
   size_t device = 0, model = 0;
-  VectorShape shape;
-  double seconds = 0;
 };
 
 struct VidurProfile {
@@ -34,11 +30,8 @@ struct VidurProfile {
 };
 
 // An all-reduce inside one node.
-struct VidurAllReduce {
+struct VidurAllReduce : MeasuredAllReduce {
   std::string system;  // "h100_dgx"
-  int workers = 0;
-  double bytes = 0;
-  double seconds = 0;
 };
 
 // mlp.csv. Empty times are left out. "missing-column", "bad-number"; "bad-vidur" with the line for a shape or time that

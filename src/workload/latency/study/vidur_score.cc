@@ -67,6 +67,17 @@ VidurScore score_of(const std::vector<Fold>& folds) {
   return score;
 }
 
+// Without where they come from.
+template <typename Measured, typename Row>
+std::vector<Measured> measured(const std::vector<Row>& rows) {
+  return {rows.begin(), rows.end()};
+}
+
+Result<HalfPrecisionParameters> fit_rows(const DeviceFacts& facts, const std::vector<VidurProduct>& products,
+                                         const std::vector<VidurVector>& vectors) {
+  return fit_half_precision(facts, measured<MeasuredProduct>(products), measured<MeasuredVector>(vectors));
+}
+
 // The rows of one device.
 struct DeviceRows {
   DeviceFacts facts;
@@ -141,14 +152,16 @@ class Reproduction {
   }
 
   Status fit_device(const DeviceRows& device) {
-    auto fitted = fit_half_precision(device.facts, device.products, device.vectors);
+    auto fitted = fit_rows(device.facts, device.products, device.vectors);
     if (!fitted) return fitted.error();
     HalfPrecisionParameters parameters = *fitted;
     if (Status done = hold_out_models(device, parameters); !done) return done;
     if (Status done = hold_out_tokens(device); !done) return done;
     if (!device.all_reduces.empty()) {
       if (Status done = hold_out_workers(device, parameters); !done) return done;
-      if (Status done = fit_all_reduce(device.facts, device.all_reduces, parameters); !done) return done;
+      if (Status done = fit_all_reduce(device.facts, measured<MeasuredAllReduce>(device.all_reduces), parameters);
+          !done)
+        return done;
     }
     out_.bundle.devices.push_back({device.facts, parameters});
     return {};
@@ -167,7 +180,7 @@ class Reproduction {
       const auto is_held_out = [model = held_out](const auto& row) { return row.model == model; };
       const auto [tested, trained] = parted(device.products, is_held_out);
       const auto [tested_vectors, trained_vectors] = parted(device.vectors, is_held_out);
-      const auto fitted = fit_half_precision(device.facts, trained, trained_vectors);
+      const auto fitted = fit_rows(device.facts, trained, trained_vectors);
       if (!fitted) return fitted.error();
       const auto model = HalfPrecisionModel::with_parameters(device.facts, *fitted);
       products.push_back(fold_of(model, tested));
@@ -184,7 +197,7 @@ class Reproduction {
     const auto [tested, trained] =
         parted(device.products, [&](const VidurProduct& row) { return row.shape.m > options_.most_trained_tokens; });
     if (tested.empty()) return {};
-    const auto fitted = fit_half_precision(device.facts, trained, device.vectors);
+    const auto fitted = fit_rows(device.facts, trained, device.vectors);
     if (!fitted) return fitted.error();
     add("products", "tokens", device,
         score_of({fold_of(HalfPrecisionModel::with_parameters(device.facts, *fitted), tested)}));
@@ -199,7 +212,8 @@ class Reproduction {
     for (const auto& [held_out, count] : workers) {
       const auto [tested, trained] =
           parted(device.all_reduces, [held = held_out](const VidurAllReduce& row) { return row.workers == held; });
-      if (Status done = fit_all_reduce(device.facts, trained, parameters); !done) return done;
+      if (Status done = fit_all_reduce(device.facts, measured<MeasuredAllReduce>(trained), parameters); !done)
+        return done;
       folds.push_back(fold_of(HalfPrecisionModel::with_parameters(device.facts, parameters), tested));
     }
     add("all-reduce", "workers", device, score_of(folds));

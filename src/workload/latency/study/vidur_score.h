@@ -20,7 +20,7 @@ struct VidurScore {
   double mean_error = 0, median_error = 0, error_of_90 = 0, roofline_mean_error = 0;
   // Share of the rows inside the interval that is to hold 90 of 100, its width taken from other held-out models (or
   // devices) than the one scored. Not-a-number where there are no such others.
-  double coverage_90 = DeviceFacts::kUnknown;
+  double coverage_90 = kUnknown;
 };
 
 struct VidurReproduction {
