@@ -17,7 +17,7 @@
 
 #include "base/json_fwd.h"
 #include "base/result.h"
-#include "workload/latency/model/device_facts.h"
+#include "corpus/machine/device_facts.h"
 
 namespace perfcast {
 

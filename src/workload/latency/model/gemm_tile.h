@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "workload/latency/model/device_facts.h"
+#include "corpus/machine/device_facts.h"
 #include "workload/latency/model/operator_time.h"
 
 namespace perfcast {

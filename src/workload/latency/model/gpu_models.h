@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "workload/latency/model/device_facts.h"
+#include "corpus/machine/device_facts.h"
 #include "workload/latency/model/product_model.h"
 #include "workload/latency/model/vector_time.h"
 

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "workload/latency/model/device_facts.h"
+#include "corpus/machine/device_facts.h"
 #include "workload/latency/model/operator_time.h"
 
 namespace perfcast {

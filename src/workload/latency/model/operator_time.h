@@ -6,7 +6,7 @@
 #include <limits>
 #include <string_view>
 
-#include "workload/latency/model/device_facts.h"
+#include "corpus/machine/device_facts.h"
 
 namespace perfcast {
 
