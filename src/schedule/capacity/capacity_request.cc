@@ -11,7 +11,7 @@ namespace perfcast {
 namespace {
 
 Error bad_request(std::string message, std::string where, std::string expected) {
-  return {"bad-request", std::move(message), std::move(where), std::move(expected)};
+  return usage_error("bad-request", std::move(message), std::move(where), std::move(expected));
 }
 
 Status check_candidates(const CapacityRequest& request) {

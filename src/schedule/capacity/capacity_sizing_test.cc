@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-NodeGroup candidate(const std::string& platform, int64_t cores, double price, int64_t most = kAnyNumber) {
+NodeGroup sized_candidate(const std::string& platform, int64_t cores, double price, int64_t most = kAnyNumber) {
   NodeGroup group = nodes(platform, most, cores);
   group.price_per_node_hour = price;
   return group;
@@ -41,7 +41,7 @@ Workload two_kinds() {
 
 TEST(CapacitySizing, EachKindGoesWhereItIsCheapest) {
   // 1 job/s, half of each: 5 cores of A and 5 of B; A costs twice as much a node.
-  CapacitySizing sizing = sizing_of(two_kinds(), {candidate("A", 1, 2), candidate("B", 1, 1)}, 1);
+  CapacitySizing sizing = sizing_of(two_kinds(), {sized_candidate("A", 1, 2), sized_candidate("B", 1, 1)}, 1);
   const auto plan = sizing.cheapest(1, 1);
   ASSERT_TRUE(plan) << to_text(plan.error());
   EXPECT_THAT(plan->nodes, ElementsAre(5, 5));
@@ -53,37 +53,38 @@ TEST(CapacitySizing, EachKindGoesWhereItIsCheapest) {
 }
 
 TEST(CapacitySizing, RhoAndGrowthScaleTheNeed) {
-  CapacitySizing sizing = sizing_of(two_kinds(), {candidate("A", 1, 2), candidate("B", 1, 1)}, 1);
+  CapacitySizing sizing = sizing_of(two_kinds(), {sized_candidate("A", 1, 2), sized_candidate("B", 1, 1)}, 1);
   EXPECT_THAT(sizing.cheapest(0.5, 1)->nodes, ElementsAre(10, 10));
   EXPECT_THAT(sizing.cheapest(1, 2)->nodes, ElementsAre(10, 10));
   EXPECT_THAT(sizing.cheapest(1, 0.9)->nodes, ElementsAre(5, 4));  // 4.5 and 4.5: half a core of B's goes to A
 }
 
 TEST(CapacitySizing, LimitsAndBudget) {
-  CapacitySizing few = sizing_of(two_kinds(), {candidate("A", 1, 2, 3), candidate("B", 1, 1)}, 1);
+  CapacitySizing few = sizing_of(two_kinds(), {sized_candidate("A", 1, 2, 3), sized_candidate("B", 1, 1)}, 1);
   EXPECT_THAT(few.cheapest(1, 1)->nodes, ElementsAre(3, 13));  // 2 cores of the first kind's work take 8 of B
-  CapacitySizing poor = sizing_of(two_kinds(), {candidate("A", 1, 2), candidate("B", 1, 1)}, 1, 14);
+  CapacitySizing poor = sizing_of(two_kinds(), {sized_candidate("A", 1, 2), sized_candidate("B", 1, 1)}, 1, 14);
   EXPECT_EQ(poor.cheapest(1, 1).error().code, "infeasible");
   const auto strongest = poor.strongest();
   ASSERT_TRUE(strongest) << to_text(strongest.error());
   EXPECT_LE(2 * strongest->nodes[0] + strongest->nodes[1], 14);
-  EXPECT_NEAR(sizing_of(two_kinds(), {candidate("A", 1, 2), candidate("B", 1, 1)}, 1).load(strongest->nodes),
-              1 / strongest->value, 1e-9);
+  EXPECT_NEAR(
+      sizing_of(two_kinds(), {sized_candidate("A", 1, 2), sized_candidate("B", 1, 1)}, 1).load(strongest->nodes),
+      1 / strongest->value, 1e-9);
 }
 
 TEST(CapacitySizing, JobsThatShareNoNodeNeedOneEach) {
   // 5 of 8 cores: one to a node, whatever the sum of cores says (10 x 5 / 8 = 6.25).
   WorkloadMaker maker({"A"});
   maker.job(0, 5, {10});
-  EXPECT_THAT(sizing_of(maker.workload(), {candidate("A", 8, 1)}, 1).cheapest(1, 1)->nodes, ElementsAre(10));
+  EXPECT_THAT(sizing_of(maker.workload(), {sized_candidate("A", 8, 1)}, 1).cheapest(1, 1)->nodes, ElementsAre(10));
   // 3 of 8: two to a node.
   WorkloadMaker smaller({"A"});
   smaller.job(0, 3, {10});
-  EXPECT_THAT(sizing_of(smaller.workload(), {candidate("A", 8, 1)}, 1).cheapest(1, 1)->nodes, ElementsAre(5));
+  EXPECT_THAT(sizing_of(smaller.workload(), {sized_candidate("A", 8, 1)}, 1).cheapest(1, 1)->nodes, ElementsAre(5));
   // Memory likewise.
   WorkloadMaker heavy({"A"});
   heavy.job(0, 1, {10}).memory_bytes = 60;
-  NodeGroup node = candidate("A", 8, 1);
+  NodeGroup node = sized_candidate("A", 8, 1);
   node.memory_bytes_per_node = 100;
   EXPECT_THAT(sizing_of(heavy.workload(), {node}, 1).cheapest(1, 1)->nodes, ElementsAre(10));
 }
@@ -92,15 +93,16 @@ TEST(CapacitySizing, FiveAndThreeFillANode) {
   WorkloadMaker maker({"A"});
   maker.job(0, 5, {10});
   maker.job(1, 3, {10});
-  EXPECT_THAT(sizing_of(maker.workload(), {candidate("A", 8, 1)}, 2).cheapest(1, 1)->nodes, ElementsAre(10));
+  EXPECT_THAT(sizing_of(maker.workload(), {sized_candidate("A", 8, 1)}, 2).cheapest(1, 1)->nodes, ElementsAre(10));
 }
 
 TEST(CapacitySizing, TheWidestJobFindsItsNodes) {
   WorkloadMaker maker({"A", "B"});
   maker.job(0, 12, {1, 1}).spread = true;
-  CapacitySizing sizing = sizing_of(maker.workload(), {candidate("A", 4, 1), candidate("B", 6, 1.4)}, 0.001);
+  CapacitySizing sizing =
+      sizing_of(maker.workload(), {sized_candidate("A", 4, 1), sized_candidate("B", 6, 1.4)}, 0.001);
   EXPECT_THAT(sizing.cheapest(1, 1)->nodes, ElementsAre(0, 2));
-  EXPECT_EQ(nodes_for_job(candidate("A", 4, 1), maker.workload().jobs[0]), 3);
+  EXPECT_EQ(nodes_for_job(sized_candidate("A", 4, 1), maker.workload().jobs[0]), 3);
 }
 
 TEST(CapacitySizing, TimesEndAtTheLimitAndWhereAJobDoesNotFit) {
@@ -108,7 +110,7 @@ TEST(CapacitySizing, TimesEndAtTheLimitAndWhereAJobDoesNotFit) {
   maker.job(0, 2, {30, 20}).limit_s = 25;
   maker.job(0, 8, {30, 20});
   maker.job(0, 1, {kUnknown, 20});
-  const NodeGroup candidates[] = {candidate("A", 4, 1), candidate("B", 8, 1)};
+  const NodeGroup candidates[] = {sized_candidate("A", 4, 1), sized_candidate("B", 8, 1)};
   const auto times = candidate_times(maker.workload(), candidates);
   EXPECT_THAT(times, ElementsAre(20, 25, testing::IsNan(), 30, 20, testing::IsNan()));
 }
@@ -121,7 +123,7 @@ TEST(CapacitySizing, ManyRatiosStillGiveABound) {
     const double time_s = random.uniform(1, 100);
     maker.job(i, 1 + static_cast<int32_t>(random.below(4)), {time_s, time_s * std::exp(random.normal())});
   }
-  CapacitySizing sizing = sizing_of(maker.workload(), {candidate("A", 4, 1), candidate("B", 4, 1)}, 1);
+  CapacitySizing sizing = sizing_of(maker.workload(), {sized_candidate("A", 4, 1), sized_candidate("B", 4, 1)}, 1);
   EXPECT_LE(sizing.input().kinds.size(), 150U);
   double fastest = 0;  // core-seconds a second where every job has its best platform
   for (size_t i = 0; i < 2000; ++i) {

@@ -25,13 +25,13 @@ using UnitSeconds = std::vector<double>;  // [groups] core-seconds (GPU-seconds)
 
 // Jobs by the proportions of their times, told apart as finely as a linear program of moderate size can.
 std::vector<FluidKind> kinds_of(const std::vector<UnitSeconds>& jobs) {
-  constexpr size_t kMostKinds = 300;
+  constexpr size_t kMostFluidKinds = 300;
   struct Sum {
     double jobs = 0;
     UnitSeconds seconds;
   };
   std::map<std::vector<int64_t>, Sum> sums;
-  for (double width = 1e-3; sums.empty() || sums.size() > kMostKinds; width *= 4) {
+  for (double width = 1e-3; sums.empty() || sums.size() > kMostFluidKinds; width *= 4) {
     sums.clear();
     for (const UnitSeconds& job : jobs) {
       const auto known = [](double seconds) { return seconds > 0; };  // false for NaN

@@ -74,6 +74,12 @@ void note_oddities(const Cluster& cluster, const ComparisonOptions& options, con
         "{} of {} jobs have no forecast on a platform where they can run: policies that go by forecasts don't use it",
         barred, workload.size()));
   }
+  if (priorities_differ(workload)) {
+    report.notes.emplace_back(
+        "jobs differ in priority: max-min, max-min-aware and finish-time-fair weigh them, the other policies don't "
+        "look "
+        "at them; fair owners compares the owners' mean rho, which allows for them");
+  }
   if (counted > 0 && options.rounds.round_s > fastest_sum_s / counted &&
       std::any_of(ran.begin(), ran.end(), [](Policy policy) { return info(policy).preempts; })) {
     report.notes.push_back(

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "schedule/jobs/finish_time.h"
 #include "schedule/jobs/job_power.h"
 #include "schedule/jobs/stretches.h"
 
@@ -54,6 +55,15 @@ struct Mean {
   }
   double value() const { return n == 0 ? kUnknown : sum / static_cast<double>(n); }
 };
+
+// Of those that have any.
+std::vector<double> means_of(const std::vector<Mean>& owners) {
+  std::vector<double> means;
+  for (const Mean& owner : owners) {
+    if (owner.n > 0) means.push_back(owner.value());
+  }
+  return means;
+}
 
 struct Span {
   double first_arrival_s = std::numeric_limits<double>::infinity();
@@ -138,10 +148,7 @@ Span summarise_times(const Workload& workload, const Outcome& outcome, const std
   if (finish.n > 0 && finish_squares > 0) {
     summary.job_fairness = finish.sum * finish.sum / (static_cast<double>(finish.n) * finish_squares);
   }
-  std::vector<double> means;
-  for (const Mean& owner : owners) {
-    if (owner.n > 0) means.push_back(owner.value());
-  }
+  const std::vector<double> means = means_of(owners);
   if (means.size() >= 2) {
     summary.owner_fairness = jain_index(means);
     const auto [least, most] = std::minmax_element(means.begin(), means.end());
@@ -149,6 +156,24 @@ Span summarise_times(const Workload& workload, const Outcome& outcome, const std
     summary.worst_owner_slowdown = *most;
   }
   return span;
+}
+
+void summarise_finish_times(const Cluster& cluster, const Workload& workload, const Outcome& outcome,
+                            ScheduleSummary& summary) {
+  std::vector<Mean> owners(workload.owners.size());
+  Mean all;
+  const std::vector<double> rhos = finish_time_rhos(cluster, workload, outcome);
+  for (size_t i = 0; i < rhos.size(); ++i) {
+    if (std::isnan(rhos[i])) continue;
+    all.add(rhos[i]);
+    summary.most_finish_time_rho = std::fmax(summary.most_finish_time_rho, rhos[i]);
+    const int32_t owner = workload.jobs[i].owner;
+    if (owner != kNone) owners[static_cast<size_t>(owner)].add(rhos[i]);
+  }
+  summary.mean_finish_time_rho = all.value();
+  if (!priorities_differ(workload)) return;
+  const std::vector<double> means = means_of(owners);
+  summary.owner_fairness = means.size() >= 2 ? jain_index(means) : kUnknown;
 }
 
 void summarise_use(const Cluster& cluster, const Workload& workload, const Outcome& outcome, ScheduleSummary& summary) {
@@ -234,6 +259,11 @@ double jain_index(std::span<const double> values) {
   return squares > 0 ? sum * sum / (static_cast<double>(values.size()) * squares) : 1;
 }
 
+bool priorities_differ(const Workload& workload) {
+  return std::any_of(workload.jobs.begin(), workload.jobs.end(),
+                     [&](const JobRequest& job) { return job.priority != workload.jobs.front().priority; });
+}
+
 std::vector<JobEnergy> job_energies(const Cluster& cluster, const Workload& workload, const Outcome& outcome) {
   std::vector<JobEnergy> energies(outcome.jobs.size());
   const std::vector<int32_t> columns = columns_of(cluster, workload);
@@ -258,6 +288,7 @@ ScheduleSummary summarise(const Cluster& cluster, const Workload& workload, cons
     summary.groups.push_back(std::move(item));
   }
   summary.makespan_s = summarise_times(workload, outcome, columns_of(cluster, workload), summary).makespan_s();
+  summarise_finish_times(cluster, workload, outcome, summary);
   summarise_use(cluster, workload, outcome, summary);
   summarise_energy_and_cost(cluster, workload, outcome, summary);
   return summary;
@@ -288,7 +319,9 @@ std::span<const SummaryField> summary_fields() {
                                          SummaryField{"job_fairness", &S::job_fairness},
                                          SummaryField{"mean_finish_slowdown", &S::mean_finish_slowdown},
                                          SummaryField{"most_finish_slowdown", &S::most_finish_slowdown},
-                                         SummaryField{"least_finish_slowdown", &S::least_finish_slowdown}};
+                                         SummaryField{"least_finish_slowdown", &S::least_finish_slowdown},
+                                         SummaryField{"mean_finish_time_rho", &S::mean_finish_time_rho},
+                                         SummaryField{"most_finish_time_rho", &S::most_finish_time_rho}};
   return kFields;
 }
 

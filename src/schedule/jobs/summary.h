@@ -59,11 +59,13 @@ struct ScheduleSummary {
 
   double deadline_share = kUnknown;  // done in time, of all jobs that have a deadline
   // Jain's index (sum x)^2 / (n sum x^2), 1 where all fare alike: over owners' mean bounded slowdowns, from two owners
-  // on; and over the finish-time slowdowns of the jobs done: (end - ready) / time on the fastest platform of the
-  // cluster.
+  // on, or where jobs differ in priority over owners' mean rho, which allows for it; and over the finish-time slowdowns
+  // of the jobs done: (end - ready) / time on the fastest platform of the cluster.
   double owner_fairness = kUnknown, job_fairness = kUnknown;
   double worst_owner_slowdown = kUnknown, best_owner_slowdown = kUnknown;
   double most_finish_slowdown = kUnknown, least_finish_slowdown = kUnknown, mean_finish_slowdown = kUnknown;
+  // Finish-time fairness of the jobs done: time in the system over that in a share of their own (finish_time.h).
+  double mean_finish_time_rho = kUnknown, most_finish_time_rho = kUnknown;
 
   std::vector<GroupSummary> groups;  // as Cluster::groups
 };
@@ -87,6 +89,7 @@ double wait_of(const JobRequest& request, const JobResult& result);             
 double bounded_slowdown_of(const JobRequest& request, const JobResult& result);  // NaN: never ended
 
 double jain_index(std::span<const double> values);  // NaN where empty
+bool priorities_differ(const Workload& workload);
 
 // The numbers of a summary by their names in perfcast.schedule/1, in the order of a report.
 struct SummaryField {

@@ -37,6 +37,8 @@ constexpr PolicyInfo kPolicies[] = {
     {kMaxMin, "max-min", "equal shares of time, split over the groups by their size (LAS)", true, kNothing},
     {kMaxMinAware, "max-min-aware", "the lowest normalised speed as high as can be (LAS)", true, kForecasts},
     {kMakespanAware, "makespan-aware", "the last job ends as early as can be", true, kForecasts},
+    {kFinishTimeFair, "finish-time-fair",
+     "the worst job's time over that in a share of its own as low as can be (Themis)", true, kForecasts},
 };
 
 }  // namespace

@@ -32,6 +32,7 @@ enum class Policy : uint8_t {
   kMaxMin,
   kMaxMinAware,
   kMakespanAware,
+  kFinishTimeFair,
 };
 
 // What a policy goes by beyond what jobs ask for. A job's limit may stand for its forecast.

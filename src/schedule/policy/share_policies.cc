@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "schedule/jobs/finish_time.h"
 #include "schedule/policy/linear_program.h"
 #include "schedule/policy/max_min_program.h"
 
@@ -171,21 +172,18 @@ Result<std::vector<double>> max_min_aware(const ShareProblem& problem, LeftOver 
   return max_min_shares(problem, gain, left_over);
 }
 
-Result<std::vector<double>> makespan_aware(const ShareProblem& problem, LeftOver left_over) {
-  // A job that is all but done needs next to no share: beyond this many times the speed, measured in work left, of the
-  // job that needs longest, the difference is lost in a solver's tolerance, which it would upset.
+// Gains that a solver can cope with: of the job that gains least at best, and up to so many times as much. What is lost
+// is jobs that need next to no share.
+std::vector<double> conditioned(const ShareProblem& problem, std::vector<double> gain) {
+  // Beyond this many times the gain of the job that gains least, the difference is lost in a solver's tolerance, which
+  // it would upset.
   constexpr double kMostGain = 1e5;
   constexpr size_t kCrowd = 200;
   constexpr double kStep = 1.25;
   const size_t groups = problem.groups, n = problem.jobs.size();
-  std::vector<double> gain(n * groups, 0.0);
   std::vector<double> best(n, 0.0);
   for (size_t m = 0; m < n; ++m) {
-    for (size_t g = 0; g < groups; ++g) {
-      if (!can_run(problem, m, g)) continue;
-      gain[m * groups + g] = 1 / (problem.seconds[m * groups + g] * problem.jobs[m].remaining);
-      best[m] = std::max(best[m], gain[m * groups + g]);
-    }
+    for (size_t g = 0; g < groups; ++g) best[m] = std::max(best[m], gain[m * groups + g]);
   }
   const double slowest = *std::min_element(best.begin(), best.end());
   for (size_t m = 0; m < n; ++m) {
@@ -198,11 +196,104 @@ Result<std::vector<double>> makespan_aware(const ShareProblem& problem, LeftOver
       gain[m * groups + g] = relative * speed;
     }
   }
-  // Who ends before the last one doesn't matter to the objective: no levels to fill.
-  return max_min_shares(problem, gain, left_over == LeftOver::kVertex ? left_over : LeftOver::kSum);
+  return gain;
 }
 
+Result<std::vector<double>> makespan_aware(const ShareProblem& problem, LeftOver left_over) {
+  const size_t groups = problem.groups, n = problem.jobs.size();
+  std::vector<double> gain(n * groups, 0.0);
+  for (size_t m = 0; m < n; ++m) {
+    for (size_t g = 0; g < groups; ++g) {
+      if (!can_run(problem, m, g)) continue;
+      gain[m * groups + g] = 1 / (problem.seconds[m * groups + g] * problem.jobs[m].remaining);
+    }
+  }
+  // Who ends before the last one doesn't matter to the objective: no levels to fill.
+  return max_min_shares(problem, conditioned(problem, std::move(gain)),
+                        left_over == LeftOver::kVertex ? left_over : LeftOver::kSum);
+}
+
+class FinishTimeFair {
+ public:
+  explicit FinishTimeFair(const ShareProblem& problem) : problem_(problem), own_s_(problem.jobs.size()) {
+    const std::vector<double> speeds = isolated_speeds(problem);
+    for (size_t m = 0; m < speeds.size(); ++m) {
+      const ShareJob& job = problem.jobs[m];
+      own_s_[m] = job.isolated_s + job.remaining / speeds[m];
+      double fastest_s = kUnknown;
+      for (size_t g = 0; g < problem.groups; ++g) {
+        if (can_run(problem, m, g)) fastest_s = std::fmin(fastest_s, problem.seconds[m * problem.groups + g]);
+      }
+      // Nothing is better than all of its time on its fastest group, and the shares of their own fit all at once.
+      best_ = std::max(best_, (job.elapsed_s + job.remaining * fastest_s) / own_s_[m]);
+      reached_ = std::max(reached_, (job.elapsed_s + job.remaining / speeds[m]) / own_s_[m]);
+    }
+  }
+
+  Result<std::vector<double>> solve(LeftOver left_over) {
+    while (reached_ > best_ * (1 + kPrecision)) {
+      const double rho = std::sqrt(best_ * reached_);
+      const auto shares = max_min_shares(problem_, conditioned(problem_, gains(rho)), LeftOver::kVertex);
+      if (!shares) return shares;
+      (meets(rho, *shares) ? reached_ : best_) = rho;
+    }
+    return max_min_shares(problem_, conditioned(problem_, gains(reached_ * (1 + kPrecision))),
+                          left_over == LeftOver::kVertex ? left_over : LeftOver::kSum);
+  }
+
+ private:
+  static constexpr double kPrecision = 0.005;
+
+  // What each job's speed is worth: with a sum of 1 it ends at the ratio.
+  std::vector<double> gains(double rho) const {
+    std::vector<double> gain(problem_.jobs.size() * problem_.groups, 0.0);
+    for (size_t m = 0; m < problem_.jobs.size(); ++m) {
+      const ShareJob& job = problem_.jobs[m];
+      const double left_s = rho * own_s_[m] - job.elapsed_s;  // above 0: rho is above what the job could reach alone
+      for (size_t g = 0; g < problem_.groups; ++g) {
+        if (!can_run(problem_, m, g)) continue;
+        gain[m * problem_.groups + g] = left_s / (job.remaining * problem_.seconds[m * problem_.groups + g]);
+      }
+    }
+    return gain;
+  }
+  bool meets(double rho, const std::vector<double>& shares) const {
+    const std::vector<double> gain = gains(rho);
+    for (size_t m = 0; m < problem_.jobs.size(); ++m) {
+      double rate = 0;
+      for (size_t g = 0; g < problem_.groups; ++g) {
+        rate += gain[m * problem_.groups + g] * shares[m * problem_.groups + g];
+      }
+      if (rate < 1 - 1e-6) return false;
+    }
+    return true;
+  }
+
+  const ShareProblem& problem_;
+  std::vector<double> own_s_;      // [n] in a share of its own, from its beginning to its end
+  double best_ = 0, reached_ = 0;  // the ratio lies between: nothing is below, something is at the upper one
+};
+
 }  // namespace
+
+std::vector<double> isolated_speeds(const ShareProblem& problem) {
+  double weights[2] = {0, 0};
+  for (const ShareJob& job : problem.jobs) weights[static_cast<size_t>(job.resource)] += job.weight;
+  std::vector<double> speeds, seconds(problem.groups);
+  for (size_t m = 0; m < problem.jobs.size(); ++m) {
+    const ShareJob& job = problem.jobs[m];
+    for (size_t g = 0; g < problem.groups; ++g) {
+      seconds[g] = can_run(problem, m, g) ? problem.seconds[m * problem.groups + g] : kUnknown;
+    }
+    const std::vector<double> parts =
+        parts_of_own_share(job.weight / weights[static_cast<size_t>(job.resource)], job.units,
+                           job.resource == Resource::kGpus ? problem.gpus : problem.cores, seconds);
+    double speed = 0;
+    for (size_t g = 0; g < problem.groups; ++g) speed += parts[g] > 0 ? parts[g] / seconds[g] : 0;
+    speeds.push_back(speed);
+  }
+  return speeds;
+}
 
 Result<std::vector<double>> allocate_shares(Policy policy, LeftOver left_over, const ShareProblem& problem) {
   if (problem.jobs.empty()) return std::vector<double>();
@@ -219,6 +310,8 @@ Result<std::vector<double>> allocate_shares(Policy policy, LeftOver left_over, c
       return max_min_aware(problem, left_over);
     case Policy::kMakespanAware:
       return makespan_aware(problem, left_over);
+    case Policy::kFinishTimeFair:
+      return FinishTimeFair(problem).solve(left_over);
     default:
       return usage_error("bad-option", fmt::format("policy {} hands out no shares", info(policy).name), "",
                          "one of: " + names_of_policies(true));

@@ -22,6 +22,9 @@ struct ShareJob {
   Resource resource = Resource::kGpus;
   double remaining = 1;     // of its work, 0 to 1
   int32_t running = kNone;  // the group where it ran in the last round
+  // For finish-time fairness: how long it has been in the system, and how long the work done so far would have taken in
+  // a share of its own.
+  double elapsed_s = 0, isolated_s = 0;
 };
 
 struct ShareProblem {
@@ -45,9 +48,16 @@ struct ShareProblem {
 // - max-min-aware: maximise min_m units_m / w_m T(m, X) / T(m, X_equal), X_equal a job's time split over all groups in
 //   proportion to capacity; least attained service, normalised.
 // - makespan-aware: maximise min_m T(m, X) / remaining_m: the earliest end of the last job.
+// - finish-time-fair: minimise max_m rho_m, rho_m = (elapsed_m + remaining_m / T(m, X)) / (isolated_m + remaining_m /
+//   T(m, X_own)), X_own the shares of isolated_speeds(); by bisection, to within 1% (Gavel's section 4.2, after
+//   Themis).
 // Jobs that are alike to the objective share one column each, which loses nothing: a mean of optima is an optimum.
 // Every job must be able to run on a group that holds it. Errors: the linear program's; "bad-option" for a policy that
 // doesn't preempt.
 Result<std::vector<double>> allocate_shares(Policy policy, LeftOver left_over, const ShareProblem& problem);
+
+// [n] Part of its whole work that each job does in a second in a share of its own: weight / weights of all jobs that
+// want the same resource, of every group where it can run (parts_of_own_share()). All of them fit at once.
+std::vector<double> isolated_speeds(const ShareProblem& problem);
 
 }  // namespace perfcast

@@ -131,6 +131,67 @@ TEST(MakespanAware, LongestJobsGoFirst) {
               Pointwise(DoubleNear(1e-6), {.84375, .15625, .15625, .84375}));
 }
 
+double rho(const ShareProblem& problem, const std::vector<double>& found, size_t m) {
+  double speed = 0;
+  for (size_t g = 0; g < problem.groups; ++g) {
+    speed += found[m * problem.groups + g] / problem.seconds[m * problem.groups + g];
+  }
+  const ShareJob& job = problem.jobs[m];
+  return (job.elapsed_s + job.remaining / speed) / (job.isolated_s + job.remaining / isolated_speeds(problem)[m]);
+}
+
+TEST(FinishTimeFair, AShareOfOnesOwnIsSpeedByWeight) {
+  ShareProblem problem = gpus({2, 2}, {10, 20, 10, 20, 10, 20, 10, 20});
+  EXPECT_THAT(isolated_speeds(problem), Each(testing::DoubleEq(0.5 / 10 + 0.5 / 20)));
+  problem.jobs[0].weight = 3;  // half of the weight: all of its time
+  EXPECT_DOUBLE_EQ(isolated_speeds(problem)[0], 0.5 / 10 + 0.5 / 20);
+  EXPECT_DOUBLE_EQ(isolated_speeds(problem)[1], (0.5 / 10 + 0.5 / 20) * 2 / 3);
+}
+
+// Two jobs, each at home on one of two GPUs: at home both take 10 s, in halves of both 2 / (1/10 + 1/40) = 16 s.
+TEST(FinishTimeFair, SharingPaysWhereJobsDiffer) {
+  const ShareProblem problem = gpus({1, 1}, {10, 40, 40, 10});
+  const auto found = shares(Policy::kFinishTimeFair, problem);
+  EXPECT_THAT(found, Pointwise(DoubleNear(1e-6), {1.0, 0.0, 0.0, 1.0}));
+  EXPECT_NEAR(rho(problem, found, 0), 10.0 / 16, 1e-6);
+}
+
+// Who has waited longer gets more; by the end both are as late, by what a share of their own would have been.
+TEST(FinishTimeFair, MakesUpForTheTimeWaited) {
+  ShareProblem problem = gpus({1}, {10, 10});
+  problem.jobs[0].elapsed_s = 5;
+  const auto found = shares(Policy::kFinishTimeFair, problem);
+  EXPECT_NEAR(rho(problem, found, 0), rho(problem, found, 1), 0.02);
+  EXPECT_GT(found[0], found[1]);
+  EXPECT_NEAR(found[0] + found[1], 1, 1e-6);
+}
+
+TEST(FinishTimeFair, TheWorstRatioIsNoWorseThanUnderAnyOther) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Random random(seed);
+    const size_t n = 2 + random.below(12);
+    std::vector<double> seconds;
+    for (size_t i = 0; i < 2 * n; ++i) seconds.push_back(std::exp(random.uniform(2, 5)));
+    ShareProblem problem = gpus({3, 2}, seconds);
+    for (ShareJob& job : problem.jobs) {
+      job.weight = random.uniform(0.5, 2);
+      job.remaining = random.uniform(0.1, 1);
+      job.elapsed_s = random.uniform(0, 50);
+      job.isolated_s = random.uniform(0, 50);
+    }
+    const auto worst = [&](Policy policy) {
+      const auto found = shares(policy, problem);
+      double most = 0;
+      for (size_t m = 0; m < n; ++m) most = std::max(most, rho(problem, found, m));
+      return most;
+    };
+    const double fair = worst(Policy::kFinishTimeFair);
+    for (const Policy other : {Policy::kMaxMin, Policy::kMaxMinAware, Policy::kMakespanAware}) {
+      EXPECT_LE(fair, worst(other) * 1.02) << info(other).name << " seed " << seed;
+    }
+  }
+}
+
 TEST(SharePolicies, CoresAndGpusAreApart) {
   ShareProblem problem = gpus({1}, {1, 1});
   problem.cores = {4};
@@ -211,7 +272,7 @@ TEST(SharePolicies, KeepWithinCapacity) {
         }
         EXPECT_LE(time, 1 + 1e-6) << info.name << " seed " << seed;
         const bool fair = info.policy == Policy::kMaxMin || info.policy == Policy::kMaxMinAware ||
-                          info.policy == Policy::kMakespanAware;
+                          info.policy == Policy::kMakespanAware || info.policy == Policy::kFinishTimeFair;
         if (fair) {
           EXPECT_GT(time, 0) << info.name << " starves a job, seed " << seed;
         }

@@ -7,15 +7,12 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "schedule/report/put_known.h"
 
 namespace perfcast {
 namespace {
 
 using Align = TextTable::Align;
-
-void put(Json& json, const char* name, double value) {
-  if (std::isfinite(value)) json[name] = value;
-}
 
 Json plan_json(const CapacityAnswer& answer, const NodePlan& nodes) {
   Json json = Json::object();
@@ -30,12 +27,12 @@ Json service_json(const std::vector<ServiceResult>& service, bool with_slack) {
     row["objective"] = info(result.objective.metric).name;
     row["target"] = result.objective.target;
     row["meets"] = result.meets;
-    put(row, "median", result.median);
-    put(row, "low", result.low);
-    put(row, "high", result.high);
+    put_known(row, "median", result.median);
+    put_known(row, "low", result.low);
+    put_known(row, "high", result.high);
     if (with_slack) {
-      put(row, "slack", result.slack);
-      put(row, "rate_factor_limit", result.rate_limit);
+      put_known(row, "slack", result.slack);
+      put_known(row, "rate_factor_limit", result.rate_limit);
       if (!std::isnan(result.rate_limit)) row["rate_factor_limit_is_floor"] = result.rate_limit_is_floor;
     }
     rows.push_back(std::move(row));
@@ -45,14 +42,14 @@ Json service_json(const std::vector<ServiceResult>& service, bool with_slack) {
 
 void put_plan(Json& json, const CapacityAnswer& answer, const PlanResult& plan, bool with_slack) {
   json["plan"] = plan_json(answer, plan.nodes);
-  put(json, "cost", plan.cost_per_hour);
+  put_known(json, "cost", plan.cost_per_hour);
   json["meets"] = plan.meets;
   json["nodes"] = plan.node_count;
-  put(json, "average_power_w", plan.average_power_w);
-  put(json, "fluid_load", plan.fluid_load);
+  put_known(json, "average_power_w", plan.average_power_w);
+  put_known(json, "fluid_load", plan.fluid_load);
   Json utilisation = Json::object();
   for (size_t g = 0; g < plan.utilisation.size(); ++g) {
-    put(utilisation, answer.platforms[g].c_str(), plan.utilisation[g]);
+    put_known(utilisation, answer.platforms[g].c_str(), plan.utilisation[g]);
   }
   json["utilisation"] = std::move(utilisation);
   json["service"] = service_json(plan.service, with_slack);
@@ -61,7 +58,7 @@ void put_plan(Json& json, const CapacityAnswer& answer, const PlanResult& plan, 
 std::string number(double value, int decimals) {
   return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, decimals);
 }
-std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.0f}%", 100 * share); }
+std::string whole_percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.0f}%", 100 * share); }
 
 std::string metric_text(ServiceMetric metric, double value) {
   if (std::isnan(value)) return "-";
@@ -97,8 +94,8 @@ std::string plan_table(const CapacityAnswer& answer) {
   table.add_column("used", Align::kRight);
   for (size_t g = 0; g < answer.platforms.size(); ++g) {
     if (answer.plan.nodes[g] == 0) continue;
-    table.add_row(
-        {printable(answer.platforms[g]), std::to_string(answer.plan.nodes[g]), percent(answer.plan.utilisation[g])});
+    table.add_row({printable(answer.platforms[g]), std::to_string(answer.plan.nodes[g]),
+                   whole_percent(answer.plan.utilisation[g])});
   }
   return table.to_text();
 }
@@ -114,7 +111,7 @@ std::string service_table(const CapacityAnswer& answer) {
     const ServiceMetric metric = result.objective.metric;
     const auto text = [&](double value) { return metric_text(metric, value); };
     table.add_row({info(metric).text, (info(metric).at_least ? ">= " : "<= ") + text(result.objective.target),
-                   text(result.median), text(result.low), text(result.high), percent(result.slack),
+                   text(result.median), text(result.low), text(result.high), whole_percent(result.slack),
                    std::isnan(result.rate_limit)
                        ? "-"
                        : fmt::format("{}{:.2f} x load", result.rate_limit_is_floor ? "over " : "", result.rate_limit),
@@ -131,7 +128,7 @@ std::string sensitivity_table(const CapacityAnswer& answer) {
   }
   table.add_column("", Align::kLeft);
   for (const SensitivityRow& row : answer.sensitivity) {
-    std::vector<std::string> cells = {percent(row.error_ratio)};
+    std::vector<std::string> cells = {whole_percent(row.error_ratio)};
     for (const ServiceResult& result : row.service)
       cells.push_back(metric_text(result.objective.metric, result.median));
     cells.emplace_back(row.meets ? "meets" : "MISSES");
@@ -187,7 +184,7 @@ std::string capacity_text(const CapacityAnswer& answer) {
   }
   if (!answer.sensitivity.empty()) text += "\nthe same nodes with worse forecasts\n" + sensitivity_table(answer);
   if (!answer.growth.empty()) text += "\nwhat if the load grows\n" + growth_table(answer);
-  for (const std::string& note : answer.notes) text += "\nnote: " + note;
+  for (const std::string& note : answer.notes) text += "\nnote: " + printable(note);
   if (!answer.notes.empty()) text += "\n";
   return text;
 }
@@ -202,10 +199,10 @@ Json capacity_json(const CapacityAnswer& answer) {
   json["policy"] = info(answer.policy).name;
   if (!answer.currency.empty()) json["currency"] = answer.currency;
   json["arrivals_per_s"] = answer.arrivals_per_s;
-  put(json, "budget_per_hour", answer.budget_per_hour);
+  put_known(json, "budget_per_hour", answer.budget_per_hour);
   json["lower_bound"]["plan"] = plan_json(answer, answer.lower_bound_nodes);
-  put(json["lower_bound"], "value", answer.lower_bound);
-  put(json, "gap_ratio", answer.gap_ratio);
+  put_known(json["lower_bound"], "value", answer.lower_bound);
+  put_known(json, "gap_ratio", answer.gap_ratio);
   json["complete"] = answer.complete;
   Json sensitivity = Json::array();
   for (const SensitivityRow& row : answer.sensitivity) {
@@ -223,7 +220,7 @@ Json capacity_json(const CapacityAnswer& answer) {
     if (row.plan) put_plan(item, answer, *row.plan, false);
     if (row.plan) item["within_budget"] = row.within_budget;
     if (!row.plan) item["meets"] = false;
-    put(item, "lower_bound_value", row.lower_bound);
+    put_known(item, "lower_bound_value", row.lower_bound);
     item["complete"] = row.complete;
     growth.push_back(std::move(item));
   }

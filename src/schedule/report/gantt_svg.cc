@@ -13,11 +13,11 @@
 namespace perfcast {
 namespace {
 
-constexpr double kLeft = 150, kRight = kFigureWidth - 16;
+constexpr double kGanttLeft = 150, kGanttRight = kFigureWidth - 16;
 constexpr int64_t kMostRows = 40;
 constexpr size_t kMostRectangles = 5000;  // of the whole figure
 constexpr double kMostSlots = 2048;       // of one row
-constexpr size_t kBins = 160;
+constexpr size_t kGanttBins = 160;
 constexpr double kThin_px = 3;  // a box so low has no room for a pattern or an outline
 
 struct Chart {
@@ -128,19 +128,19 @@ std::string draw_rows(const Chart& chart, const PolicyRow& policy, const std::st
   const double bottom = y - 4;
   SvgCanvas canvas(id, kFigureWidth, bottom + 42, "Gantt chart of " + policy.policy,
                    "Rows are nodes, by platform; boxes are jobs, as high as the share of the node that they hold");
-  canvas.text(kLeft, 16, heading(policy, false), "panel");
+  canvas.text(kGanttLeft, 16, heading(policy, false), "panel");
   for (size_t g = 0; g < rows.size(); ++g) {
     const NodeGroup& group = report.cluster.groups[g];
     for (size_t i = 0; i < rows[g].size(); ++i) {
-      canvas.rectangle(kLeft, rows[g][i].y, kRight - kLeft, rows[g][i].height, "band");
+      canvas.rectangle(kGanttLeft, rows[g][i].y, kGanttRight - kGanttLeft, rows[g][i].height, "band");
     }
     if (rows[g].empty()) continue;
     const double top = rows[g].front().y, end = rows[g].back().y + rows[g].back().height;
     const std::string size = nodes && group.nodes > 1 ? fmt::format("{} nodes", group.nodes) : "";
     const bool two_lines = !size.empty() && end - top >= 26;
-    canvas.text(kLeft - 8, (top + end) / 2 + (two_lines ? -2 : 4), fitted(group.platform, kLeft - 14, 12), "label",
-                "end", group.platform);
-    if (two_lines) canvas.text(kLeft - 8, (top + end) / 2 + 12, size, "tick", "end");
+    canvas.text(kGanttLeft - 8, (top + end) / 2 + (two_lines ? -2 : 4), fitted(group.platform, kGanttLeft - 14, 12),
+                "label", "end", group.platform);
+    if (two_lines) canvas.text(kGanttLeft - 8, (top + end) / 2 + 12, size, "tick", "end");
   }
   draw_x_axis(canvas, chart.time, 28, bottom, fmt::format("time since the first arrival ({})", chart.unit.name),
               ratio_text);
@@ -193,11 +193,11 @@ std::vector<std::pair<double, double>> outline(const std::vector<std::pair<doubl
 }
 
 std::string draw_areas(const Chart& chart, const PolicyRow& policy, const std::string& id, std::string& csv) {
-  constexpr double kHeight = 84, kGap = 14;
+  constexpr double kGanttHeight = 84, kGap = 14;
   const ScheduleReport& report = chart.report;
   const Outcome& outcome = policy.runs.front()->outcome;
   const size_t groups = report.cluster.groups.size(), kinds = chart.kinds.names.size();
-  std::vector<UsageBins> use(groups * kinds, UsageBins(chart.from_s, chart.to_s, kBins));
+  std::vector<UsageBins> use(groups * kinds, UsageBins(chart.from_s, chart.to_s, kGanttBins));
   std::vector<bool> gpus;
   for (const NodeGroup& group : report.cluster.groups) gpus.push_back(counts_gpus(group, report.workload));
   for_each_stretch(outcome, [&](const Segment& stretch, double) {
@@ -205,29 +205,29 @@ std::string draw_areas(const Chart& chart, const PolicyRow& policy, const std::s
     use[g * kinds + chart.kinds.of_job[job]].add(stretch.start_s, stretch.end_s,
                                                  held_of(report.workload.jobs[job], gpus[g]));
   });
-  const double bottom = 30 + static_cast<double>(groups) * (kHeight + kGap) - kGap;
+  const double bottom = 30 + static_cast<double>(groups) * (kGanttHeight + kGap) - kGap;
   SvgCanvas canvas(id, kFigureWidth, bottom + 42, "Use over time under " + policy.policy,
                    "Areas are the cores or GPUs in use, by platform and kind of job");
-  canvas.text(kLeft, 16, heading(policy, true), "panel");
+  canvas.text(kGanttLeft, 16, heading(policy, true), "panel");
   draw_x_axis(canvas, chart.time, 28, bottom, fmt::format("time since the first arrival ({})", chart.unit.name),
               ratio_text);
   for (size_t g = 0; g < groups; ++g) {
     const NodeGroup& group = report.cluster.groups[g];
-    const double top = 30 + static_cast<double>(g) * (kHeight + kGap), capacity = capacity_of(group, gpus[g]);
-    const Scale y = Scale::linear(0, std::max(1.0, capacity), top + kHeight, top);
-    canvas.rectangle(kLeft, top, kRight - kLeft, kHeight, "band");
-    canvas.text(kLeft - 8, top + kHeight / 2 - 2, fitted(group.platform, kLeft - 14, 12), "label", "end",
+    const double top = 30 + static_cast<double>(g) * (kGanttHeight + kGap), capacity = capacity_of(group, gpus[g]);
+    const Scale y = Scale::linear(0, std::max(1.0, capacity), top + kGanttHeight, top);
+    canvas.rectangle(kGanttLeft, top, kGanttRight - kGanttLeft, kGanttHeight, "band");
+    canvas.text(kGanttLeft - 8, top + kGanttHeight / 2 - 2, fitted(group.platform, kGanttLeft - 14, 12), "label", "end",
                 group.platform);
-    canvas.text(kLeft - 8, top + kHeight / 2 + 13, fmt::format("{:.0f} {}", capacity, gpus[g] ? "GPUs" : "cores"),
-                "tick", "end");
-    std::vector<double> level(kBins, 0);
+    canvas.text(kGanttLeft - 8, top + kGanttHeight / 2 + 13,
+                fmt::format("{:.0f} {}", capacity, gpus[g] ? "GPUs" : "cores"), "tick", "end");
+    std::vector<double> level(kGanttBins, 0);
     const auto edge = [&] {
       std::vector<std::pair<double, double>> points;
-      for (size_t b = 0; b < kBins; ++b) {
+      for (size_t b = 0; b < kGanttBins; ++b) {
         // Where the drawing has only tenths of a pixel, so have its edges: level stretches are then level.
         const double at = std::round(10 * y.at(level[b])) / 10;
         points.emplace_back(chart.x(use.front().start_s(b)), at);
-        points.emplace_back(chart.x(use.front().start_s(b) + (chart.to_s - chart.from_s) / kBins), at);
+        points.emplace_back(chart.x(use.front().start_s(b) + (chart.to_s - chart.from_s) / kGanttBins), at);
       }
       return points;
     };
@@ -235,16 +235,16 @@ std::string draw_areas(const Chart& chart, const PolicyRow& policy, const std::s
       const std::vector<double> held = use[g * kinds + k].means();
       if (std::ranges::all_of(held, [](double value) { return value < 1e-9; })) continue;
       const auto lower = edge();
-      for (size_t b = 0; b < kBins; ++b) {
+      for (size_t b = 0; b < kGanttBins; ++b) {
         level[b] += held[b];
         if (held[b] < 1e-9) continue;
         csv += csv_line(
             {policy.policy, group.platform, "", "", chart.kinds.names[k], "", csv_number(use.front().start_s(b)),
-             csv_number(use.front().start_s(b) + (chart.to_s - chart.from_s) / kBins), csv_number(held[b])});
+             csv_number(use.front().start_s(b) + (chart.to_s - chart.from_s) / kGanttBins), csv_number(held[b])});
       }
       canvas.polyline(outline(edge(), lower), kind_class(k) + " fill area");
     }
-    canvas.line(kLeft, top + kHeight, kRight, top + kHeight, "axis");
+    canvas.line(kGanttLeft, top + kGanttHeight, kGanttRight, top + kGanttHeight, "axis");
   }
   return canvas.to_svg();
 }
@@ -261,7 +261,7 @@ Figure gantt_figure(const ScheduleReport& report) {
   const JobKinds kinds = kinds_of(report.workload);
   const TimeUnit unit = time_unit(horizon.to_s - horizon.from_s);
   const Chart chart{
-      report, kinds,          Scale::linear(0, (horizon.to_s - horizon.from_s) / unit.seconds, kLeft, kRight),
+      report, kinds,          Scale::linear(0, (horizon.to_s - horizon.from_s) / unit.seconds, kGanttLeft, kGanttRight),
       unit,   horizon.from_s, horizon.to_s};
   const std::vector<PolicyRow> rows = policy_rows(report);
   figure.csv = csv_line(
@@ -280,9 +280,9 @@ Figure gantt_figure(const ScheduleReport& report) {
   }
   if (any_killed) legend.push_back({LegendEntry::Kind::kBox, {}, "s6 hollow job killed", "killed at its limit"});
   SvgCanvas measure("fig-gantt-legend", kFigureWidth, 30, "", "");
-  const double height = draw_legend(measure, 16, kRight, 14, legend);
+  const double height = draw_legend(measure, 16, kGanttRight, 14, legend);
   SvgCanvas key("fig-gantt-legend", kFigureWidth, height - 4, "Legend", "Colours and patterns of the jobs");
-  draw_legend(key, 16, kRight, 14, legend);
+  draw_legend(key, 16, kGanttRight, 14, legend);
   figure.images.push_back(key.to_svg());
   figure.images.insert(figure.images.end(), images.begin(), images.end());
   figure.caption = kinds.by.empty() ? "" : fmt::format("Colour and pattern: the {} that the job runs. ", kinds.by);
@@ -297,7 +297,7 @@ Figure gantt_figure(const ScheduleReport& report) {
     figure.caption += fmt::format(
         "Over {} nodes or {} boxes, or without segments, single jobs can't be told apart: such charts show what was in "
         "use, averaged over {} stretches of time. ",
-        kMostRows, kMostRectangles / rows.size(), kBins);
+        kMostRows, kMostRectangles / rows.size(), kGanttBins);
   }
   return figure;
 }

@@ -10,15 +10,12 @@
 #include "base/csv.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "schedule/report/put_known.h"
 
 namespace perfcast {
 namespace {
 
 constexpr size_t kMostPolicyColumns = 9;
-
-void put(Json& json, const char* name, double value) {
-  if (std::isfinite(value)) json[name] = value;
-}
 
 std::string digits(double value, int decimals) {
   return std::isfinite(value) ? fmt::format("{:.{}f}", value, decimals) : "-";
@@ -131,9 +128,9 @@ Json to_json(const ScheduleReport& report) {
     item["nodes"] = group.nodes;
     item["cores_per_node"] = group.cores_per_node;
     item["gpus_per_node"] = group.gpus_per_node;
-    put(item, "idle_w_per_node", group.idle_w_per_node);
-    put(item, "busy_w_per_node", group.busy_w_per_node);
-    put(item, "price_per_node_hour", group.price_per_node_hour);
+    put_known(item, "idle_w_per_node", group.idle_w_per_node);
+    put_known(item, "busy_w_per_node", group.busy_w_per_node);
+    put_known(item, "price_per_node_hour", group.price_per_node_hour);
     platforms.push_back(std::move(item));
   }
   Json& policies = json["policies"] = Json::array();
@@ -141,11 +138,11 @@ Json to_json(const ScheduleReport& report) {
     const ScheduleSummary& s = row.middle;
     Json item;
     item["policy"] = row.policy;
-    for (const SummaryField& field : summary_fields()) put(item, field.name, s.*field.value);
-    put(item, "makespan_to_oracle", row.makespan_to_oracle);
-    put(item, "makespan_gap_closed", row.makespan_gap_closed);
-    put(item, "completion_to_oracle", row.completion_to_oracle);
-    put(item, "completion_gap_closed", row.completion_gap_closed);
+    for (const SummaryField& field : summary_fields()) put_known(item, field.name, s.*field.value);
+    put_known(item, "makespan_to_oracle", row.makespan_to_oracle);
+    put_known(item, "makespan_gap_closed", row.makespan_gap_closed);
+    put_known(item, "completion_to_oracle", row.completion_to_oracle);
+    put_known(item, "completion_gap_closed", row.completion_gap_closed);
     item["done"] = s.done;
     item["killed"] = s.killed;
     item["cancelled"] = s.cancelled;
@@ -159,18 +156,18 @@ Json to_json(const ScheduleReport& report) {
       Json use;
       use["platform"] = group.platform;
       use["jobs"] = group.jobs;
-      put(use, "core_seconds", group.core_seconds);
-      put(use, "core_utilisation", group.core_utilisation);
-      put(use, "gpu_utilisation", group.gpu_utilisation);
-      put(use, "energy_joules", group.energy_joules);
-      put(use, "cost", group.cost);
+      put_known(use, "core_seconds", group.core_seconds);
+      put_known(use, "core_utilisation", group.core_utilisation);
+      put_known(use, "gpu_utilisation", group.gpu_utilisation);
+      put_known(use, "energy_joules", group.energy_joules);
+      put_known(use, "cost", group.cost);
       groups.push_back(std::move(use));
     }
     if (row.runs.size() > 1) {
       Json &low = item["lowest"] = Json::object(), &high = item["highest"] = Json::object();
       for (const SummaryField& field : summary_fields()) {
-        put(low, field.name, row.lowest.*field.value);
-        put(high, field.name, row.highest.*field.value);
+        put_known(low, field.name, row.lowest.*field.value);
+        put_known(high, field.name, row.highest.*field.value);
       }
     }
     item["notes"] = row.runs.front()->outcome.notes;
@@ -187,13 +184,19 @@ std::vector<ReportTable> report_tables(const ScheduleReport& report, const std::
                     {"makespan", "/ oracle", "gap closed", "mean completion", "/ oracle", "gap closed"},
                     {"first arrival to last end", to_oracle, gap, "end - arrival", to_oracle, gap},
                     {}};
-  ReportTable waits{"How long jobs wait, and how evenly",
-                    {"mean wait", "median", "p95", "p99", "slowdown", "p99", "in deadline", "fair owners", "fair jobs"},
-                    {"start - ready", "wait that half of the jobs stay under", "95% of them", "99%, from 100 jobs on",
-                     "mean bounded slowdown: time in the system over time run, of 10 s at least", "of the slowdown",
-                     "done in time, of the jobs with a deadline", "Jain's index of the owners' mean slowdowns",
-                     "Jain's index of the jobs' time in the system over their fastest time"},
-                    {}};
+  ReportTable waits{
+      "How long jobs wait, and how evenly",
+      {"mean wait", "median", "p95", "p99", "slowdown", "p99", "in deadline", "fair owners", "fair jobs", "mean rho",
+       "most"},
+      {"start - ready", "wait that half of the jobs stay under", "95% of them", "99%, from 100 jobs on",
+       "mean bounded slowdown: time in the system over time run, of 10 s at least", "of the slowdown",
+       "done in time, of the jobs with a deadline",
+       priorities_differ(report.workload) ? "Jain's index of the owners' mean rho, which allows for priorities"
+                                          : "Jain's index of the owners' mean slowdowns",
+       "Jain's index of the jobs' time in the system over their fastest time",
+       "finish-time fairness: time in the system over that in a share of the cluster of one's own",
+       "of the job that fares worst; up to 1 nobody loses by sharing"},
+      {}};
   ReportTable use{"What is used",
                   {"utilisation", "energy", "wasted", cost_title(report.cluster), "used part"},
                   {"cores held (GPUs where jobs ask for them) of those there, over the makespan",
@@ -214,7 +217,8 @@ std::vector<ReportTable> report_tables(const ScheduleReport& report, const std::
     waits.rows.push_back({row.policy, duration_text(s.mean_wait_s), duration_text(s.median_wait_s),
                           duration_text(s.p95_wait_s), duration_text(s.p99_wait_s), digits(s.mean_bounded_slowdown, 2),
                           digits(s.p99_bounded_slowdown, 2), percent(s.deadline_share), digits(s.owner_fairness, 3),
-                          digits(s.job_fairness, 3)});
+                          digits(s.job_fairness, 3), digits(s.mean_finish_time_rho, 2),
+                          digits(s.most_finish_time_rho, 2)});
     use.rows.push_back({row.policy, percent(s.utilisation), energy_text(s.energy_joules),
                         energy_text(s.wasted_energy_joules), digits(s.cost, 2), digits(s.used_cost, 2)});
     spread.rows.push_back({row.policy, span_text(row, &ScheduleSummary::makespan_s),

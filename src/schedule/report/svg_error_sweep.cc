@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kTop = 40, kHeight = 330, kPanel = 405, kLegendLine = 19;
 
-void draw_panel(SvgCanvas& canvas, const ErrorSweep& sweep, const std::vector<SweepLine>& lines, SweepMetric metric,
+void draw_sweep(SvgCanvas& canvas, const ErrorSweep& sweep, const std::vector<SweepLine>& lines, SweepMetric metric,
                 double left) {
   const double bottom = kTop + kHeight, right = left + kPanel;
   double least = kUnknown, most = kUnknown, most_error = 0;
@@ -97,8 +97,8 @@ Figure error_sweep_figure(const ErrorSweep& sweep) {
   SvgCanvas canvas("fig-" + figure.id, kFigureWidth, height - kLegendLine + 14, figure.title,
                    "Makespan and mean completion time by the error of the forecasts, one line for each policy");
   draw_legend(canvas, 70, kFigureWidth - 16, below, legend);
-  draw_panel(canvas, sweep, lines, SweepMetric::kMakespan, 70);
-  draw_panel(canvas, sweep, lines, SweepMetric::kMeanCompletion, 70 + kPanel + 90);
+  draw_sweep(canvas, sweep, lines, SweepMetric::kMakespan, 70);
+  draw_sweep(canvas, sweep, lines, SweepMetric::kMeanCompletion, 70 + kPanel + 90);
   figure.images.push_back(canvas.to_svg());
   figure.caption =
       "Medians over the seeds. Thin lines know no forecast, so its error doesn't move them; rings mark where a policy "

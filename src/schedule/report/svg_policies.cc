@@ -12,7 +12,7 @@
 namespace perfcast {
 namespace {
 
-constexpr double kLeft = 190, kPanel = 370, kBetween = 60, kTop = 52, kRow = 27;
+constexpr double kNamesWidth = 190, kBarsWidth = 370, kBetween = 60, kBarsTop = 52, kRow = 27;
 
 struct Panel {
   const char* title;
@@ -23,16 +23,16 @@ constexpr Panel kPanels[] = {
     {"makespan", &ScheduleSummary::makespan_s, &PolicyRow::makespan_to_oracle},
     {"mean completion time", &ScheduleSummary::mean_completion_s, &PolicyRow::completion_to_oracle}};
 
-void draw_panel(SvgCanvas& canvas, const std::vector<PolicyRow>& rows, const Panel& panel, double left, double bottom) {
+void draw_bars(SvgCanvas& canvas, const std::vector<PolicyRow>& rows, const Panel& panel, double left, double bottom) {
   double most = 0;
   for (const PolicyRow& row : rows) most = std::fmax(most, row.highest.*panel.value);
   const TimeUnit unit = time_unit(most);
-  const Scale x = Scale::linear(0, most / unit.seconds * 1.42, left, left + kPanel);  // with room for the numbers
+  const Scale x = Scale::linear(0, most / unit.seconds * 1.42, left, left + kBarsWidth);  // with room for the numbers
   canvas.text(left, 16, panel.title, "panel");
-  draw_x_axis(canvas, x, kTop - 6, bottom, fmt::format("{} ({})", panel.title, unit.name), ratio_text);
+  draw_x_axis(canvas, x, kBarsTop - 6, bottom, fmt::format("{} ({})", panel.title, unit.name), ratio_text);
   for (size_t i = 0; i < rows.size(); ++i) {
     const PolicyRow& row = rows[i];
-    const double value = row.middle.*panel.value, y = kTop + kRow * (static_cast<double>(i) + 0.5);
+    const double value = row.middle.*panel.value, y = kBarsTop + kRow * (static_cast<double>(i) + 0.5);
     if (std::isnan(value)) continue;
     const bool reference = row.policy == info(Policy::kRandom).name || row.policy == info(Policy::kOracle).name;
     double end = x.at(value / unit.seconds);
@@ -58,8 +58,8 @@ void draw_panel(SvgCanvas& canvas, const std::vector<PolicyRow>& rows, const Pan
     const double value = row.middle.*panel.value;
     if (std::isnan(value)) continue;
     const double at = x.at(value / unit.seconds);
-    canvas.line(at, kTop - 6, at, bottom, "rule");
-    canvas.text(at + (row.policy == info(Policy::kOracle).name ? -3 : 3), kTop - 11, row.policy, "tick",
+    canvas.line(at, kBarsTop - 6, at, bottom, "rule");
+    canvas.text(at + (row.policy == info(Policy::kOracle).name ? -3 : 3), kBarsTop - 11, row.policy, "tick",
                 row.policy == info(Policy::kOracle).name ? "end" : "start");
   }
 }
@@ -83,15 +83,15 @@ Figure policy_bars_figure(const ScheduleReport& report) {
     figure.caption = "No job ran.";
     return figure;
   }
-  const double bottom = kTop + kRow * static_cast<double>(rows.size());
+  const double bottom = kBarsTop + kRow * static_cast<double>(rows.size());
   SvgCanvas canvas("fig-" + figure.id, kFigureWidth, bottom + 44, figure.title,
                    "Bars by policy, with lines at random and at the oracle");
   for (size_t i = 0; i < rows.size(); ++i) {
-    canvas.text(kLeft - 8, kTop + kRow * (static_cast<double>(i) + 0.5) + 4, fitted(rows[i].policy, kLeft - 12, 12),
-                "series", "end");
+    canvas.text(kNamesWidth - 8, kBarsTop + kRow * (static_cast<double>(i) + 0.5) + 4,
+                fitted(rows[i].policy, kNamesWidth - 12, 12), "series", "end");
   }
-  draw_panel(canvas, rows, kPanels[0], kLeft, bottom);
-  draw_panel(canvas, rows, kPanels[1], kLeft + kPanel + kBetween, bottom);
+  draw_bars(canvas, rows, kPanels[0], kNamesWidth, bottom);
+  draw_bars(canvas, rows, kPanels[1], kNamesWidth + kBarsWidth + kBetween, bottom);
   figure.images.push_back(canvas.to_svg());
   figure.caption =
       "Shorter is better. Dashed lines: random placement, which knows nothing, and the oracle, which places by the "

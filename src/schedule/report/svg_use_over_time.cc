@@ -12,7 +12,7 @@
 namespace perfcast {
 namespace {
 
-constexpr size_t kBins = 160;
+constexpr size_t kUseBins = 160;
 constexpr size_t kMostLines = 8;
 constexpr double kPanelWidth = 425, kPanelHeight = 120, kColumn = 500, kLine = 196;
 
@@ -63,7 +63,7 @@ Figure use_over_time_figure(const ScheduleReport& report) {
       canvas.line(left, y.at(share), right, y.at(share), "grid");
       canvas.text(left - 7, y.at(share) + 4, whole_percent_text(share), "tick", "end");
     }
-    std::vector<UsageBins> use(lines, UsageBins(horizon.from_s, horizon.to_s, kBins));
+    std::vector<UsageBins> use(lines, UsageBins(horizon.from_s, horizon.to_s, kUseBins));
     for_each_stretch(rows[i].runs.front()->outcome, [&](const Segment& stretch, double) {
       const auto g = static_cast<size_t>(stretch.group);
       use[together ? 0 : g].add(stretch.start_s, stretch.end_s,
@@ -73,7 +73,7 @@ Figure use_over_time_figure(const ScheduleReport& report) {
       if (capacity[k] <= 0) continue;
       std::vector<std::pair<double, double>> points;
       const std::vector<double> means = use[k].means();
-      for (size_t b = 0; b < kBins; ++b) {
+      for (size_t b = 0; b < kUseBins; ++b) {
         const double share = means[b] / capacity[k];
         points.emplace_back(x.at((use[k].middle_s(b) - horizon.from_s) / unit.seconds), y.at(share));
         figure.csv += csv_line({rows[i].policy, names[k], csv_number(use[k].middle_s(b)), csv_number(share)});
@@ -85,7 +85,7 @@ Figure use_over_time_figure(const ScheduleReport& report) {
   figure.caption = fmt::format(
       "Share of the cores (of the GPUs, where jobs ask for GPUs) that jobs hold, averaged over {} stretches of time. A "
       "long tail on one platform means that work lay badly.",
-      kBins);
+      kUseBins);
   if (together) figure.caption += fmt::format(" Over {} platforms, so all of them are one line.", kMostLines);
   return figure;
 }

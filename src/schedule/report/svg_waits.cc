@@ -11,7 +11,7 @@
 namespace perfcast {
 namespace {
 
-constexpr double kLeft = 70, kRight = 700, kTop = 16, kHeight = 360, kLegendLine = 19;
+constexpr double kWaitsLeft = 70, kWaitsRight = 700, kWaitsTop = 16, kWaitsHeight = 360, kWaitsLegendLine = 19;
 constexpr double kDecades = 4;   // of the axis, below the longest wait
 constexpr size_t kPoints = 200;  // of a curve
 
@@ -40,14 +40,14 @@ Figure wait_figure(const ScheduleReport& report) {
     figure.caption = jobs == 0 ? "No job started." : "No job waited.";
     return figure;
   }
-  const double least = most / std::pow(10, kDecades), bottom = kTop + kHeight;
-  const double list = kLegendLine * static_cast<double>(rows.size());
-  SvgCanvas canvas("fig-" + figure.id, kFigureWidth, std::max(bottom + 44, kTop + list + 24), figure.title,
+  const double least = most / std::pow(10, kDecades), bottom = kWaitsTop + kWaitsHeight;
+  const double list = kWaitsLegendLine * static_cast<double>(rows.size());
+  SvgCanvas canvas("fig-" + figure.id, kFigureWidth, std::max(bottom + 44, kWaitsTop + list + 24), figure.title,
                    "Share of the jobs that waited no longer, by policy");
-  const Scale x = Scale::logarithmic(least, most, kLeft, kRight), y = Scale::linear(0, 1, bottom, kTop);
-  draw_x_axis(canvas, x, kTop, bottom, "wait (s), logarithmic", wait_tick);
-  draw_y_axis(canvas, y, kLeft, kRight, "share of the jobs that waited no longer", whole_percent_text);
-  double at = kTop + 10;
+  const Scale x = Scale::logarithmic(least, most, kWaitsLeft, kWaitsRight), y = Scale::linear(0, 1, bottom, kWaitsTop);
+  draw_x_axis(canvas, x, kWaitsTop, bottom, "wait (s), logarithmic", wait_tick);
+  draw_y_axis(canvas, y, kWaitsLeft, kWaitsRight, "share of the jobs that waited no longer", whole_percent_text);
+  double at = kWaitsTop + 10;
   for (size_t i = 0; i < rows.size(); ++i) {
     const std::vector<double>& sorted = waits[i];
     if (sorted.empty()) continue;
@@ -55,7 +55,8 @@ Figure wait_figure(const ScheduleReport& report) {
     std::vector<std::pair<double, double>> points;
     const auto add = [&](size_t k) {
       // All that lies on the left edge is one point.
-      if (!points.empty() && points.front().first == points.back().first && x.at(sorted[k]) <= kLeft) points.clear();
+      if (!points.empty() && points.front().first == points.back().first && x.at(sorted[k]) <= kWaitsLeft)
+        points.clear();
       points.emplace_back(x.at(sorted[k]), y.at(static_cast<double>(k + 1) / n));
       figure.csv += csv_line({rows[i].policy, csv_number(sorted[k]), csv_number(static_cast<double>(k + 1) / n)});
     };
@@ -66,15 +67,15 @@ Figure wait_figure(const ScheduleReport& report) {
       last = k;
       add(k);
     }
-    points.emplace_back(kRight, points.back().second);
+    points.emplace_back(kWaitsRight, points.back().second);
     canvas.polyline(points, series_class(i) + " stroke curve");
     const auto none = static_cast<double>(std::ranges::upper_bound(sorted, 0.0) - sorted.begin());
-    draw_legend(canvas, kRight + 24, kFigureWidth, at,
+    draw_legend(canvas, kWaitsRight + 24, kFigureWidth, at,
                 {{LegendEntry::Kind::kLine,
                   {},
                   series_class(i) + " curve",
                   fitted(fmt::format("{}: {:.0f}% at once", rows[i].policy, 100 * none / n), 240, 12)}});
-    at += kLegendLine;
+    at += kWaitsLegendLine;
   }
   figure.images.push_back(canvas.to_svg());
   figure.caption =

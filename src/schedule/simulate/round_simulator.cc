@@ -20,6 +20,9 @@ struct Active {
   int32_t running = kNone;                // group of the last round
   size_t segment = SIZE_MAX;              // its open one
   std::vector<double> due_s, received_s;  // [groups]
+  // For finish-time fairness: what the work done up to the last allocation would have taken in a share of its own, what
+  // was left then, and its speed in such a share since.
+  double isolated_s = 0, allocated_remaining = 1, isolated_speed = 0;
 };
 
 struct Candidate {
@@ -157,7 +160,10 @@ class RoundSimulator {
         cancel(i);
         continue;
       }
-      active_.push_back({i, 1, kNone, SIZE_MAX, std::vector<double>(groups_, 0), std::vector<double>(groups_, 0)});
+      Active& active = active_.emplace_back();
+      active.job = i;
+      active.due_s.assign(groups_, 0);
+      active.received_s.assign(groups_, 0);
       changed_ = true;
     }
     const auto gives_up = [&](const Active& active) {
@@ -192,12 +198,21 @@ class RoundSimulator {
   Status allocate() {
     problem_.jobs.clear();
     problem_.seconds.clear();
-    for (const Active& active : active_) {
+    for (Active& active : active_) {
       const JobRequest& job = workload_.jobs[active.job];
+      if (active.isolated_speed > 0) {
+        active.isolated_s += (active.allocated_remaining - active.remaining) / active.isolated_speed;
+      }
+      active.allocated_remaining = active.remaining;
       problem_.jobs.push_back({job.priority, static_cast<double>(job.gpus > 0 ? job.gpus : job.cores),
-                               job.gpus > 0 ? Resource::kGpus : Resource::kCores, active.remaining, active.running});
+                               job.gpus > 0 ? Resource::kGpus : Resource::kCores, active.remaining, active.running,
+                               now_ - outcome_.jobs[active.job].ready_s, active.isolated_s});
       const auto row = seen_s_.begin() + static_cast<std::ptrdiff_t>(active.job * groups_);
       problem_.seconds.insert(problem_.seconds.end(), row, row + static_cast<std::ptrdiff_t>(groups_));
+    }
+    if (policy_ == Policy::kFinishTimeFair) {
+      const std::vector<double> speeds = isolated_speeds(problem_);
+      for (size_t a = 0; a < active_.size(); ++a) active_[a].isolated_speed = speeds[a];
     }
     auto shares = allocate_shares(policy_, options_.left_over, problem_);
     if (!shares) return shares.error();
@@ -262,16 +277,16 @@ class RoundSimulator {
     for (const size_t a : ended_) end(active_[a].job, outcome_.jobs[active_[a].job].end_s);
     if (ended_.empty()) return;
     changed_ = true;
-    size_t kept = 0;
+    size_t still_active = 0;
     for (size_t a = 0, e = 0; a < active_.size(); ++a) {
       if (e < ended_.size() && ended_[e] == a) {
         ++e;
         continue;
       }
-      if (kept != a) active_[kept] = std::move(active_[a]);
-      ++kept;
+      if (still_active != a) active_[still_active] = std::move(active_[a]);
+      ++still_active;
     }
-    active_.resize(kept);
+    active_.resize(still_active);
   }
 
   // True: the job ended in this round.

@@ -313,10 +313,10 @@ class Simulation {
       state_.first = looked_at_ = 0;
     } else if (queue.size() > 64 && ++passes_ * 8 > queue.size()) {  // rare enough to cost nothing a pass
       passes_ = 0;
-      const auto keep = [](const WaitingJob& waiting) { return waiting.job == kNone; };
+      const auto gone = [](const WaitingJob& waiting) { return waiting.job == kNone; };
       looked_at_ -= static_cast<size_t>(
-          std::count_if(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(looked_at_), keep));
-      queue.erase(std::remove_if(queue.begin(), queue.end(), keep), queue.end());
+          std::count_if(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(looked_at_), gone));
+      queue.erase(std::remove_if(queue.begin(), queue.end(), gone), queue.end());
       state_.first = 0;
     }
   }

@@ -15,7 +15,7 @@ JobScript parsed(const std::string& text) {
   return job ? *job : JobScript();
 }
 
-std::string error_of(const std::string& text) {
+std::string script_error(const std::string& text) {
   const auto job = parse_job_script(text, "job.sh");
   return job ? "" : job.error().code + " at " + job.error().where;
 }
@@ -76,18 +76,18 @@ TEST(JobScriptTest, Times) {
 }
 
 TEST(JobScriptTest, RefusesWhatSbatchRefuses) {
-  EXPECT_EQ(error_of(""), "bad-job-script at job.sh");
-  EXPECT_EQ(error_of("./a.out\n"), "bad-job-script at job.sh");
-  EXPECT_EQ(error_of("#!/bin/sh\r\n./a.out\r\n"), "bad-job-script at job.sh");
-  EXPECT_EQ(error_of(std::string("#!/bin/sh\n\0", 11)), "bad-job-script at job.sh");
-  EXPECT_EQ(error_of("#!/bin/sh\n#SBATCH --ntasks=many\n"), "bad-directive at job.sh:2");
-  EXPECT_EQ(error_of("#!/bin/sh\n\n#SBATCH -c 0\n"), "bad-directive at job.sh:3");
-  EXPECT_EQ(error_of("#!/bin/sh\n#SBATCH --mem=4Q\n"), "bad-directive at job.sh:2");
-  EXPECT_EQ(error_of("#!/bin/sh\n#SBATCH --mem=999999999T\n"), "bad-directive at job.sh:2");
-  EXPECT_EQ(error_of("#!/bin/sh\n#SBATCH --time=soon\n"), "bad-directive at job.sh:2");
-  EXPECT_EQ(error_of("#!/bin/sh\n#SBATCH --comment=\"open\n"), "bad-directive at job.sh:2");
-  EXPECT_EQ(error_of("#!/bin/sh\n#SBATCH --partition\n"), "bad-directive at job.sh:2");
-  EXPECT_EQ(error_of("#!/bin/sh\n#SBATCH -n " + std::string(1000, '9') + "\n"), "bad-directive at job.sh:2");
+  EXPECT_EQ(script_error(""), "bad-job-script at job.sh");
+  EXPECT_EQ(script_error("./a.out\n"), "bad-job-script at job.sh");
+  EXPECT_EQ(script_error("#!/bin/sh\r\n./a.out\r\n"), "bad-job-script at job.sh");
+  EXPECT_EQ(script_error(std::string("#!/bin/sh\n\0", 11)), "bad-job-script at job.sh");
+  EXPECT_EQ(script_error("#!/bin/sh\n#SBATCH --ntasks=many\n"), "bad-directive at job.sh:2");
+  EXPECT_EQ(script_error("#!/bin/sh\n\n#SBATCH -c 0\n"), "bad-directive at job.sh:3");
+  EXPECT_EQ(script_error("#!/bin/sh\n#SBATCH --mem=4Q\n"), "bad-directive at job.sh:2");
+  EXPECT_EQ(script_error("#!/bin/sh\n#SBATCH --mem=999999999T\n"), "bad-directive at job.sh:2");
+  EXPECT_EQ(script_error("#!/bin/sh\n#SBATCH --time=soon\n"), "bad-directive at job.sh:2");
+  EXPECT_EQ(script_error("#!/bin/sh\n#SBATCH --comment=\"open\n"), "bad-directive at job.sh:2");
+  EXPECT_EQ(script_error("#!/bin/sh\n#SBATCH --partition\n"), "bad-directive at job.sh:2");
+  EXPECT_EQ(script_error("#!/bin/sh\n#SBATCH -n " + std::string(1000, '9') + "\n"), "bad-directive at job.sh:2");
 }
 
 TEST(JobScriptTest, FindsTheProgram) {

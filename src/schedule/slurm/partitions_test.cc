@@ -7,7 +7,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string error_of(const std::string& rows) {
+std::string partitions_error(const std::string& rows) {
   const auto read = parse_partitions(R"({"schema":"perfcast.partitions/1","partitions":[)" + rows + "]}", "p.json");
   return read ? "" : read.error().code + ": " + read.error().message + " " + read.error().where;
 }
@@ -27,13 +27,13 @@ TEST(PartitionsTest, ReadsWhatIsStated) {
 }
 
 TEST(PartitionsTest, RefusesWhatSlurmOrArithmeticCantHave) {
-  EXPECT_THAT(error_of(""), HasSubstr("0 partitions"));
-  EXPECT_THAT(error_of(R"({"name":"a,b","platform":"x"})"), HasSubstr("'a,b' is no name"));
-  EXPECT_THAT(error_of(R"({"name":"a","platform":" "})"), HasSubstr("empty platform"));
-  EXPECT_THAT(error_of(R"({"name":"a","platform":"x"},{"name":"a","platform":"y"})"), HasSubstr("twice"));
-  EXPECT_THAT(error_of(R"({"name":"a","platform":"x","price_per_hour":0})"), HasSubstr("bad-json-field"));
-  EXPECT_THAT(error_of(R"({"name":"a","platform":"x","cores":1.5})"), HasSubstr("bad-json-field"));
-  EXPECT_THAT(error_of(R"({"name":"a"})"), HasSubstr("platform"));
+  EXPECT_THAT(partitions_error(""), HasSubstr("0 partitions"));
+  EXPECT_THAT(partitions_error(R"({"name":"a,b","platform":"x"})"), HasSubstr("'a,b' is no name"));
+  EXPECT_THAT(partitions_error(R"({"name":"a","platform":" "})"), HasSubstr("empty platform"));
+  EXPECT_THAT(partitions_error(R"({"name":"a","platform":"x"},{"name":"a","platform":"y"})"), HasSubstr("twice"));
+  EXPECT_THAT(partitions_error(R"({"name":"a","platform":"x","price_per_hour":0})"), HasSubstr("bad-json-field"));
+  EXPECT_THAT(partitions_error(R"({"name":"a","platform":"x","cores":1.5})"), HasSubstr("bad-json-field"));
+  EXPECT_THAT(partitions_error(R"({"name":"a"})"), HasSubstr("platform"));
   EXPECT_FALSE(parse_partitions(R"({"schema":"perfcast.partitions/2","partitions":[]})", "p.json").ok());
   EXPECT_FALSE(parse_partitions("[]", "p.json").ok());
 }

@@ -17,7 +17,7 @@ namespace perfcast {
 namespace {
 
 constexpr int64_t kMostGpus = int64_t{1} << 20;
-constexpr double kMostSteps = 1e18, kMostSeconds = 1e12;  // far above any trace; keeps sums finite
+constexpr double kMostSteps = 1e18, kMostArrival_s = 1e12;  // far above any trace; keeps sums finite
 
 // A number of a cell in [least, most]; blank only where `blank` says what it stands for.
 Result<double> number(const CsvTable& table, size_t row, size_t column, double least, double most, const char* code,
@@ -126,7 +126,7 @@ Result<std::vector<GavelTraceJob>> parse_gavel_traces(std::string_view csv, cons
     if (!gpus) return gpus.error();
     const auto steps = number(*table, i, at[3], 0, kMostSteps, kBad);
     if (!steps) return steps.error();
-    const auto arrival = number(*table, i, at[4], 0, kMostSeconds, kBad);
+    const auto arrival = number(*table, i, at[4], 0, kMostArrival_s, kBad);
     if (!arrival) return arrival.error();
     const auto priority = number(*table, i, at[5], 1e-9, 1e9, kBad, 1);
     if (!priority) return priority.error();
@@ -156,8 +156,8 @@ Result<Workload> gavel_workload(const GavelThroughputs& throughputs, const std::
     add_times(throughputs, type, job.steps, workload.time_s);
   }
   if (workload.jobs.empty()) {
-    return Error{"unknown-trace", fmt::format("no jobs of the trace '{}'", printable(trace)), "",
-                 "one of " + nearest_names(trace, names, 12)};
+    return usage_error("unknown-trace", fmt::format("no jobs of the trace '{}'", printable(trace)), "",
+                       "one of " + nearest_names(trace, names, 12));
   }
   if (unknown > 0) {
     workload.notes.push_back(fmt::format("{} jobs are of a type whose speed on that many GPUs isn't known", unknown));

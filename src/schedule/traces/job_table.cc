@@ -36,7 +36,7 @@ struct MatrixColumn {
   size_t column, matrix, platform;
 };
 
-bool is_blank(std::string_view text) { return text.find_first_not_of(" \t") == std::string_view::npos; }
+bool is_blank_cell(std::string_view text) { return text.find_first_not_of(" \t") == std::string_view::npos; }
 
 class TableReader {
  public:
@@ -129,7 +129,7 @@ class TableReader {
   template <typename Integer>
   Status integer(size_t row, const char* name, Integer& to, Integer least) const {
     const auto column = at(name);
-    if (!column || is_blank(table_.cell(row, *column))) return {};
+    if (!column || is_blank_cell(table_.cell(row, *column))) return {};
     const std::string_view text = trim(table_.cell(row, *column));
     Integer value = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -143,7 +143,7 @@ class TableReader {
 
   Status boolean(size_t row, const char* name, bool& to) const {
     const auto column = at(name);
-    if (!column || is_blank(table_.cell(row, *column))) return {};
+    if (!column || is_blank_cell(table_.cell(row, *column))) return {};
     const std::string text = lower_case(trim(table_.cell(row, *column)));
     const bool yes = text == "true" || text == "yes" || text == "1";
     if (!yes && text != "false" && text != "no" && text != "0") {
@@ -162,7 +162,7 @@ class TableReader {
   Status read_job(size_t row) {
     JobRequest& job = workload_.jobs[row];
     for (const char* required : {"id", "arrival_s"}) {
-      if (is_blank(table_.cell(row, *at(required)))) {
+      if (is_blank_cell(table_.cell(row, *at(required)))) {
         return bad_job(row, fmt::format("column '{}' is blank", required), "a number");
       }
     }
@@ -192,7 +192,7 @@ class TableReader {
   Status join_after() {
     if (!at("after")) return {};
     for (size_t row = 0; row < table_.rows(); ++row) {
-      if (is_blank(table_.cell(row, *at("after")))) continue;
+      if (is_blank_cell(table_.cell(row, *at("after")))) continue;
       int64_t id = 0;
       if (Status read = integer(row, "after", id, INT64_MIN); !read) return read;
       const auto found = row_of_.find(id);

@@ -64,11 +64,11 @@ Result<Columns> find_columns(const CsvTable& table) {
   return columns;
 }
 
-struct Counts {
+struct PhillyCounts {
   size_t no_gpus = 0, no_duration = 0, other_gpu_time = 0, identical = 0, doubtful = 0, later = 0, unsorted = 0;
 };
 
-void write_notes(const Counts& counts, bool clocks_go_back, std::vector<std::string>& notes) {
+void write_notes(const PhillyCounts& counts, bool clocks_go_back, std::vector<std::string>& notes) {
   const auto note = [&](size_t count, const std::string& what) {
     if (count > 0) notes.push_back(fmt::format("{} {} {}", count, count == 1 ? "job" : "jobs", what));
   };
@@ -95,7 +95,7 @@ Result<Workload> parse_philly_trace(std::string_view text, const std::string& so
   workload.source = source;
   workload.platforms = {options.platform};
   NameIndex owners(workload.owners);
-  Counts counts;
+  PhillyCounts counts;
   std::unordered_set<std::string> seen;
   for (size_t row = 0; row < table->rows(); ++row) {
     const std::string_view timestamp = table->cell(row, columns->timestamp);

@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr const char* kTrace =
+constexpr const char* kPhillyTrace =
     "timestamp,duration,num_gpus,gpu_time,cluster\n"
     "2017-11-05 01:30:00,60,8,480,aa\n"
     "2017-11-04 23:59:59,10.5,1,10.5,bb\n"
@@ -21,7 +21,7 @@ constexpr const char* kTrace =
     "2017-11-06 00:00:00,,1,0,aa\n";
 
 TEST(PhillyTrace, ReadsAndCounts) {
-  const auto trace = parse_philly_trace(kTrace, "p.csv");
+  const auto trace = parse_philly_trace(kPhillyTrace, "p.csv");
   ASSERT_TRUE(trace) << to_text(trace.error());
   ASSERT_EQ(trace->size(), 4u);
   std::vector<double> arrivals;
@@ -42,7 +42,7 @@ TEST(PhillyTrace, ReadsAndCounts) {
           "1 job in the hour before 2017-11-05 02:00, which local time may have passed twice: as its first pass",
           "2 jobs after 2017-11-05 02:00, where clocks may have gone back: as they stand"));
 
-  const auto back = parse_philly_trace(kTrace, "p.csv", {"V100", true});
+  const auto back = parse_philly_trace(kPhillyTrace, "p.csv", {"V100", true});
   ASSERT_TRUE(back);
   EXPECT_THAT(back->platforms, ElementsAre("V100"));
   EXPECT_EQ(back->jobs[1].arrival_s, 5401);

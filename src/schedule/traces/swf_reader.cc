@@ -69,7 +69,7 @@ bool parse_field(const char* begin, const char* end, double& value) {
 }
 
 // How often each oddity was met.
-struct Counts {
+struct SwfCounts {
   size_t no_submit = 0, no_run = 0, zero_run = 0, from_requested = 0, no_requested = 0, no_procs = 0, no_limit = 0,
          raised = 0, killed = 0, failed = 0, failed_out = 0, cancelled_running = 0, cancelled_out = 0,
          cancelled_kept = 0, parts_out = 0, parts_kept = 0, sums_out = 0, too_large = 0, too_large_out = 0,
@@ -334,7 +334,7 @@ class SwfParser {
     const auto note = [&](size_t count, const char* what) {
       if (count > 0) trace_.workload.notes.push_back(fmt::format("{} {} {}", count, count == 1 ? "job" : "jobs", what));
     };
-    const Counts& c = counts_;
+    const SwfCounts& c = counts_;
     note(c.no_submit, "without a submit time: left out");
     note(c.no_run, "without a run time: left out");
     note(c.no_procs, "without a number of processors: left out");
@@ -369,7 +369,7 @@ class SwfParser {
   const std::string& source_;
   const SwfOptions& options_;
   SwfTrace trace_;
-  Counts counts_;
+  SwfCounts counts_;
   size_t line_ = 0;
   std::vector<Preceding> preceding_;
   std::vector<bool> is_part_;

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 // job submit wait run allocated cpu memory requested time memory status user group executable queue partition
 // preceding think
-constexpr const char* kTrace =
+constexpr const char* kSwfTrace =
     "; Computer: Toy\r\n"
     "; MaxProcs: 100 (in the batch pool)\n"
     ";MaxNodes: 50\n"
@@ -38,7 +38,7 @@ constexpr const char* kTrace =
     "10 95 5 20 1 -1 -1 1 60 -1 3 7 1 3 1 -1 -1 -1\n";
 
 TEST(Swf, ReadsAndCountsEveryOddity) {
-  const auto trace = parse_swf(kTrace, "toy.swf");
+  const auto trace = parse_swf(kSwfTrace, "toy.swf");
   ASSERT_TRUE(trace) << to_text(trace.error());
   EXPECT_EQ(trace->header.max_procs, 100);
   EXPECT_EQ(trace->header.max_nodes, 50);
@@ -92,7 +92,7 @@ TEST(Swf, OptionsChooseWhatIsKept) {
   options.keep_parts = true;
   options.drop_too_large = true;
   options.default_limit_s = 3600;
-  const auto trace = parse_swf(kTrace, "toy.swf", options);
+  const auto trace = parse_swf(kSwfTrace, "toy.swf", options);
   ASSERT_TRUE(trace) << to_text(trace.error());
   const Workload& w = trace->workload;
   ASSERT_EQ(w.size(), 8u);
@@ -112,7 +112,7 @@ TEST(Swf, OptionsChooseWhatIsKept) {
   EXPECT_THAT(w.notes, testing::Contains("1 job asking for more processors than the machine has: left out"));
 
   options.keep_failed = false;
-  const auto fewer = parse_swf(kTrace, "toy.swf", options);
+  const auto fewer = parse_swf(kSwfTrace, "toy.swf", options);
   ASSERT_TRUE(fewer);
   EXPECT_EQ(fewer->workload.size(), 6u);
   EXPECT_THAT(fewer->workload.notes, testing::Contains("2 jobs failed or cancelled while running: left out"));
@@ -159,7 +159,7 @@ TEST(Swf, ErrorsNameFileAndLine) {
 }
 
 TEST(Swf, ClusterHasTheHeadersProcessors) {
-  const auto trace = parse_swf(kTrace, "toy.swf");
+  const auto trace = parse_swf(kSwfTrace, "toy.swf");
   ASSERT_TRUE(trace);
   const Cluster cluster = swf_cluster(*trace);
   ASSERT_TRUE(check_cluster(cluster));
