@@ -16,16 +16,11 @@
 #include "cli/schedule_inputs.h"
 #include "cli/table_options.h"
 #include "collect/process/duration.h"
-#include "schedule/capacity/capacity.h"
-#include "schedule/capacity/demand.h"
-#include "schedule/compare/policy_comparison.h"
+#include "scenario/size_cluster.h"
 #include "schedule/report/capacity_report.h"
-#include "schedule/traces/job_mix.h"
 
 namespace perfcast {
 namespace {
-
-constexpr int64_t kSeeds = 3;
 
 struct CapacityArguments {
   ScheduleArguments inputs;
@@ -65,7 +60,11 @@ Result<ServiceObjective> parse_objective(const std::string& text) {
                                  : info(metric).at_least ? "=0.99"
                                                          : "=5"));
     }
-    return service_objective(info(metric).name, *value);
+    auto objective = service_objective(info(metric).name, *value);
+    if (objective) return objective;
+    Error error = objective.error();
+    error.kind = ErrorKind::kUsage;
+    return error;
   }
   return usage_error("bad-usage", "'" + printable(name) + "' is no objective", "--objective",
                      "NAME=TARGET, of " + nearest_names(name, names, names.size()));
@@ -86,7 +85,7 @@ Result<std::vector<double>> ratios_or_none(const std::vector<std::string>& texts
 }
 
 // What of the request is said on the command line alone.
-Result<CapacityRequest> request_of(const CapacityArguments& arguments) {
+Result<CapacityRequest> plan_of(const CapacityArguments& arguments) {
   CapacityRequest request = arguments.request;
   for (const std::string& text : arguments.objectives) {
     const auto objective = parse_objective(text);
@@ -113,73 +112,31 @@ Result<CapacityRequest> request_of(const CapacityArguments& arguments) {
   return request;
 }
 
-void take_inputs(CapacityRequest& request, const CapacityArguments& arguments, const CommonOptions& common,
-                 const ScheduleInputs& inputs) {
-  request.candidates = inputs.cluster.groups;
-  for (NodeGroup& candidate : request.candidates) {
-    if (arguments.unbounded) candidate.nodes = kAnyNumber;
-    if (arguments.at_most) candidate.nodes = *arguments.at_most;
-  }
-  request.currency = inputs.cluster.currency;
-  request.arrivals_per_s = inputs.arrivals_per_s;
-  request.demand = [jobs = inputs.jobs](double rate_factor, uint64_t seed) {
-    auto workload = jobs(seed);
-    if (workload) scale_arrivals(*workload, rate_factor);
-    return workload;
-  };
-  // A trace is the same for every seed.
-  const int64_t seeds = arguments.seeds.value_or(inputs.generated ? kSeeds : 1);
-  request.seeds.clear();
-  for (int64_t i = 0; i < seeds; ++i) request.seeds.push_back(common.seed + static_cast<uint64_t>(i));
-  if (!request.errors.empty() && info(request.policy).uses_forecasts()) {
-    request.perturb = [](Workload& workload, double error_ratio, uint64_t seed) {
-      PerturbOptions wrong;
-      wrong.error_ratio = error_ratio;
-      wrong.seed = seed;
-      return perturb_forecasts(workload, wrong);
-    };
-  }
-}
-
-std::vector<std::string> notes_on(const CapacityArguments& arguments, const CapacityRequest& request,
-                                  const ScheduleInputs& inputs) {
-  std::vector<std::string> notes = {"jobs: " + printable(inputs.source)};
-  if (!inputs.cluster.note.empty()) notes.push_back("cluster: " + printable(inputs.cluster.note));
-  if (arguments.inputs.mix && !arguments.inputs.jobs_per_hour) {
-    notes.push_back(fmt::format("the load of {} is of what the cluster as given ({} nodes) could carry at most",
-                                *arguments.inputs.load, inputs.cluster.nodes()));
-  }
-  if (!inputs.generated && request.seeds.size() > 1) {
-    notes.emplace_back("a trace is the same for every seed; they differ in what policies draw");
-  }
-  if (!request.errors.empty() && !request.perturb) {
-    notes.push_back(fmt::format("policy {} knows no forecast: their error changes nothing", info(request.policy).name));
-  }
-  return notes;
-}
-
 int run_capacity(const CommandContext& context, const CapacityArguments& arguments) {
   const CommonOptions& common = context.options;
-  auto request = request_of(arguments);
-  if (!request) return report_error(request.error(), common);
-  const auto inputs = read_schedule_inputs(common, arguments.inputs);
-  if (!inputs) return report_error(inputs.error(), common);
-  take_inputs(*request, arguments, common, *inputs);
+  auto plan = plan_of(arguments);
+  if (!plan) return report_error(plan.error(), common);
+  auto stream = read_job_stream(common, arguments.inputs);
+  if (!stream) return report_error(stream.error(), common);
+  SizeClusterRequest request{std::move(*stream), std::move(*plan), common.seed, arguments.seeds, arguments.at_most};
+  if (arguments.unbounded) request.at_most = kAnyNumber;
 
   ProgressLine progress(common);
-  request->progress = [&progress, goal = request->goal](const CapacityProgress& now) {
+  request.plan.progress = [&progress, goal = request.plan.goal](const CapacityProgress& now) {
     progress.show(fmt::format(
         "{}: {} simulations{}", now.stage, now.simulations,
         std::isnan(now.best_value) ? "" : fmt::format(", best so far {:.4g} ({})", now.best_value, name_of(goal))));
   };
-  auto answer = plan_capacity(*request);
+  auto answer = size_cluster(request);
   if (!answer) {
     Error error = answer.error();
     if (error.code == "no-deadline") error.expected += ": a column deadline_s, or --deadline-factor F";
     return report_error(error, common);
   }
-  const std::vector<std::string> notes = notes_on(arguments, *request, *inputs);
-  answer->notes.insert(answer->notes.begin(), notes.begin(), notes.end());
+  if (arguments.inputs.mix && !arguments.inputs.jobs_per_hour) {
+    answer->notes.push_back(fmt::format("the load of {} is of what the cluster as given ({} nodes) could carry at most",
+                                        *arguments.inputs.load, request.stream.cluster.nodes()));
+  }
   return write_result(common.json ? to_text(capacity_json(*answer)) : capacity_text(*answer), common);
 }
 
@@ -236,7 +193,7 @@ void add_capacity_command(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   verb->add_flag("--backfill", arguments->request.simulation.backfill, "EASY backfilling under every policy");
   verb->add_flag("--no-kill", arguments->no_kill, "Let jobs run past their limits");
-  add_common_options(*verb, context);
+  add_common_options(*verb, context, kCorpusOption | kQuietOption | kSeedOption | kThreadsOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_capacity(context, *arguments); }; });
 }

@@ -283,7 +283,7 @@ void add_collect_command(CLI::App& app, CommandContext& context) {
   verb->add_option("--limit", arguments->limit_s, "Seconds that one program's profile may take")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  add_common_options(*verb, context);
+  add_common_options(*verb, context, kCorpusOption | kQuietOption);
   const CLI::Option* corpus = verb->get_option("--corpus");
   verb->callback([arguments, corpus, &context] {
     arguments->corpus_given = corpus->count() > 0;

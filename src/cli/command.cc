@@ -14,27 +14,46 @@
 
 namespace perfcast {
 
-void add_common_options(CLI::App& verb, CommandContext& context) {
+void add_common_options(CLI::App& verb, CommandContext& context, unsigned further) {
+  const char* const group = "Common options";
   CommonOptions& options = context.options;
   if (options.corpus.empty()) options.corpus = user_data_folder() + "/perfcast.db";
   if (options.bundle.empty()) options.bundle = shipped_file("bundles/cloud-cpus.pcb");
-  verb.add_option("--corpus", options.corpus, "Corpus file (SQLite)")->capture_default_str()->group("Common options");
-  verb.add_option("--bundle", options.bundle, "Trained models")->capture_default_str()->group("Common options");
+  if ((further & kCorpusOption) != 0) {
+    verb.add_option("--corpus", options.corpus, "Corpus file (SQLite)")->capture_default_str()->group(group);
+  }
+  if ((further & kBundleOption) != 0) {
+    verb.add_option("--bundle", options.bundle, "Trained models")->capture_default_str()->group(group);
+  }
   verb.add_option("-o,--output", options.output, "Where the result goes; - is standard output")
       ->capture_default_str()
-      ->group("Common options");
-  verb.add_flag("--json", options.json, "Machine-readable result")->group("Common options");
-  verb.add_flag("--show-output", options.show_output, "Send the measured program's stdout to stderr")
-      ->group("Common options");
-  verb.add_flag("--quiet", options.quiet, "No progress, no notes")->group("Common options");
-  verb.add_option("--seed", options.seed, "Seed of every random process")
-      ->each([&options](const std::string&) { options.seed_given = true; })
-      ->capture_default_str()
-      ->group("Common options");
-  verb.add_option("--threads", options.threads, "Threads to compute with")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str()
-      ->group("Common options");
+      ->group(group);
+  verb.add_flag("--json", options.json, "Machine-readable result")->group(group);
+  if ((further & kShowOutputOption) != 0) {
+    verb.add_flag("--show-output", options.show_output, "Send the measured program's stdout to stderr")->group(group);
+  }
+  if ((further & kQuietOption) != 0) {
+    verb.add_flag("--quiet", options.quiet, "No progress, no notes")->group(group);
+  }
+  if ((further & kSeedOption) != 0) {
+    verb.add_option("--seed", options.seed, "Seed of every random process")
+        ->each([&options](const std::string&) { options.seed_given = true; })
+        ->capture_default_str()
+        ->group(group);
+  }
+  if ((further & kThreadsOption) != 0) {
+    verb.add_option("--threads", options.threads, "Threads to compute with")
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str()
+        ->group(group);
+  }
+}
+
+Status check_named_file(const std::string& option, const std::string& path) {
+  std::error_code problem;
+  if (path.empty() || path == "-" || std::filesystem::exists(path, problem)) return {};
+  return usage_error("file-not-found", "there is no file '" + printable(path) + "'", option,
+                     "the path of an existing file");
 }
 
 std::string shipped_file(const std::string& name) {

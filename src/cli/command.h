@@ -20,7 +20,7 @@ inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitBySignal = 128;
 
-// Options that mean the same under every verb; add_common_options() gives them to a verb.
+// Options that mean the same under every verb that has them; add_common_options() gives them to a verb.
 struct CommonOptions {
   std::string corpus;        // default: perfcast.db in the user's data folder
   std::string bundle;        // default: the shipped cloud-cpus bundle
@@ -39,7 +39,21 @@ struct CommandContext {
   std::function<int()> run;          // set by the verb that was chosen
 };
 
-void add_common_options(CLI::App& verb, CommandContext& context);
+// Which of the common options a verb uses, besides --output and --json, which all do.
+enum CommonOption : unsigned {
+  kNoFurtherOption = 0,
+  kCorpusOption = 1,
+  kBundleOption = 2,
+  kShowOutputOption = 4,
+  kQuietOption = 8,
+  kSeedOption = 16,
+  kThreadsOption = 32,
+};
+void add_common_options(CLI::App& verb, CommandContext& context, unsigned further);
+
+// A file or folder named by an option (empty: it isn't given) that doesn't exist: a usage error, for it is the command
+// line that is wrong.
+Status check_named_file(const std::string& option, const std::string& path);
 
 // Paths of what is shipped: beside the binary's install prefix, or in the source tree it was built from.
 // $PERFCAST_SHARE overrides. `name` such as "bundles/cloud-cpus.pcb" or "suites/cloud.json".

@@ -80,7 +80,7 @@ void add_corpus_command(CLI::App& app, CommandContext& context) {
   verb->require_subcommand(1);
   const auto add = [&](const char* name, const char* description, const std::function<int()>& run) {
     CLI::App* action = verb->add_subcommand(name, description);
-    add_common_options(*action, context);
+    add_common_options(*action, context, kCorpusOption);
     action->callback([&context, run] { context.run = run; });
     return action;
   };

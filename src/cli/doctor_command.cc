@@ -20,7 +20,7 @@ int run(const CommonOptions& options) {
 
 void add_doctor_command(CLI::App& app, CommandContext& context) {
   CLI::App* verb = app.add_subcommand("doctor", "Say what can be measured on this machine and how to get the rest");
-  add_common_options(*verb, context);
+  add_common_options(*verb, context, kCorpusOption | kBundleOption);
   verb->callback([&context] { context.run = [&context] { return run(context.options); }; });
 }
 

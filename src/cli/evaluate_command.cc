@@ -150,7 +150,7 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
   verb->add_option("--report-program", arguments->report_program,
                    "Program whose forecast the report shows; without it, the one of median error");
   add_table_options(*verb, arguments->table);
-  add_common_options(*verb, context);
+  add_common_options(*verb, context, kCorpusOption | kQuietOption | kSeedOption | kThreadsOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_evaluate(context, *arguments); }; });
 }

@@ -282,9 +282,7 @@ void add_gemm_command(CLI::App& app, CommandContext& context) {
   verb->add_flag("--no-advice", arguments->no_advice, "Only the ladder, without trying other settings");
   verb->add_flag("--list", arguments->list, "Print the rungs and whether they can run here");
   verb->add_flag("--worker", arguments->worker, "Serve one rung on standard streams")->group("");
-  add_common_options(*verb, context);
-  // Here it is a list: threaded rungs run at each.
-  verb->remove_option(verb->get_option("--threads"));
+  add_common_options(*verb, context, kQuietOption | kSeedOption);
   verb->add_option("--threads", arguments->threads, "Thread counts of threaded rungs (default: 1 and all cores)")
       ->delimiter(',');
   verb->callback(

@@ -48,7 +48,7 @@ void add_import_command(CLI::App& app, CommandContext& context) {
   verb->footer(formats +
                "\nImporting a source again replaces what it gave before. Killed at any point, the corpus is as "
                "before or complete.");
-  add_common_options(*verb, context);
+  add_common_options(*verb, context, kCorpusOption | kQuietOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_import(context, *arguments); }; });
 }

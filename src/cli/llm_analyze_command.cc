@@ -88,7 +88,7 @@ void add_llm_analyze_command(CLI::App& llm, CommandContext& context) {
   verb->add_flag("--eager-attention", arguments->eager_attention, "Scores go through memory");
   verb->add_flag("--skip-masked", arguments->skip_masked, "Scores that the causal mask hides aren't computed");
   verb->add_flag("--csv", arguments->csv, "One line per operator");
-  add_common_options(*verb, context);
+  add_common_options(*verb, context, kNoFurtherOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_analyze(context, *arguments); }; });
 }

@@ -295,7 +295,7 @@ void add_llm_forecast_command(CLI::App& llm, CommandContext& context) {
       ->option_text("FILE");
   verb->add_option("--svg", arguments->svg, "Picture of throughput against latency")->option_text("FILE");
   verb->add_flag("--csv", arguments->csv, "One line per configuration");
-  add_common_options(*verb, context);
+  add_common_options(*verb, context, kQuietOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_forecast(context, *arguments); }; });
 }

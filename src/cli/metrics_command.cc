@@ -97,7 +97,7 @@ void add_metrics_command(CLI::App& app, CommandContext& context) {
                    "Show this metric with its formula or sources, or all whose names contain this");
   verb->add_option("--group", chosen->group, "Show this group only: work, mix, memory, branch, system, ...");
   verb->add_flag("--markdown", chosen->markdown, "The whole catalogue as docs/METRICS.md");
-  add_common_options(*verb, context);
+  add_common_options(*verb, context, kNoFurtherOption);
   verb->callback([chosen, &context] { context.run = [chosen, &context] { return run(*chosen, context.options); }; });
 }
 

@@ -151,7 +151,7 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   verb->add_option("--save-profile", arguments->save_profile, "Keep the profile in this file");
-  add_common_options(*verb, context);
+  add_common_options(*verb, context, kBundleOption | kShowOutputOption | kQuietOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
 }
 

@@ -114,7 +114,7 @@ void add_profile_command(CLI::App& app, CommandContext& context) {
       ->check(CLI::Range(0, 100000));
   verb->add_flag("--mix-only", chosen->mix_only, "Opcode mix alone: one instrumented run and no native one");
   verb->add_flag("--cross-check", chosen->cross_check, "Run under cachegrind as well");
-  add_common_options(*verb, context);
+  add_common_options(*verb, context, kShowOutputOption | kQuietOption);
   const CLI::Option* output = verb->get_option("--output");
   verb->callback([chosen, output, &context] {
     chosen->has_output = output->count() > 0;

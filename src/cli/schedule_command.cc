@@ -13,8 +13,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/schedule_inputs.h"
-#include "schedule/capacity/offered_load.h"
-#include "schedule/compare/policy_comparison.h"
+#include "scenario/simulate_jobs.h"
 #include "schedule/report/chrome_trace.h"
 #include "schedule/report/error_sweep_report.h"
 #include "schedule/report/schedule_html.h"
@@ -50,7 +49,8 @@ Status check_outputs(const SimulateArguments& arguments, const CommonOptions& co
   return {};
 }
 
-Status write_side_files(const SimulateArguments& arguments, const ScheduleReport& report, const ErrorSweep* sweep) {
+Status write_side_files(const SimulateArguments& arguments, const SimulatedJobs& simulated) {
+  const ScheduleReport& report = simulated.report;
   std::string text;
   const TextSink append = [&text](std::string_view piece) { text += piece; };
   const auto write = [&text](const std::string& file) {
@@ -79,7 +79,7 @@ Status write_side_files(const SimulateArguments& arguments, const ScheduleReport
   }
   if (!arguments.report.empty()) {
     if (Status status =
-            write_file_atomically(arguments.report, schedule_html(report, sweep != nullptr ? *sweep : ErrorSweep()));
+            write_file_atomically(arguments.report, schedule_html(report, simulated.sweep.value_or(ErrorSweep())));
         !status)
       return status;
   }
@@ -125,45 +125,26 @@ int run_simulate(const CommandContext& context, SimulateArguments& arguments) {
   options.simulation.kill_at_limit = !arguments.no_kill;
   options.keep_segments = !arguments.report.empty() || !arguments.trace.empty() || !arguments.segments_csv.empty();
   if (Status traced = check_trace_policy(arguments, *policies); !traced) return report_error(traced.error(), common);
-  auto inputs = read_schedule_inputs(common, arguments.inputs);
-  if (!inputs) return report_error(inputs.error(), common);
+  auto stream = read_job_stream(common, arguments.inputs);
+  if (!stream) return report_error(stream.error(), common);
 
   ProgressLine progress(common);
   options.progress = [&progress](const std::string& text) { progress.show(text); };
-  auto report = compare_policies(inputs->cluster, inputs->jobs, options);
-  if (!report) return report_error(report.error(), common);
-  if (report->runs.empty()) {
-    return report_error({"no-forecast", "no policy can be used: " + join(report->notes, "; "), "", "see --policies"},
-                        common);
-  }
-  const double load = offered_load(report->workload, report->cluster, options.simulation.kill_at_limit);
-  if (inputs->generated) report->workload.source = inputs->source;
-  if (!std::isnan(load)) {
-    report->notes.push_back(fmt::format("offered load {:.2f} of the most that any policy could carry{}", load,
-                                        load >= 1 ? ": over 1, so that the queue grows for as long as jobs come" : ""));
-  }
-  if (!inputs->generated && options.seeds > 1) {
-    report->notes.push_back("a trace is the same for every seed; they differ in what policies draw");
-  }
-  std::optional<ErrorSweep> sweep;
-  if (!errors->empty()) {
-    auto swept = sweep_errors(inputs->cluster, inputs->jobs, options, *errors);
-    if (!swept) return report_error(swept.error(), common);
-    sweep = std::move(*swept);
-  }
+  const auto simulated = simulate_jobs({std::move(*stream), options, *errors});
+  if (!simulated) return report_error(simulated.error(), common);
   std::string text;
   if (common.json) {
-    Json json = to_json(*report);
-    if (std::isfinite(load)) json["offered_load"] = load;
-    if (sweep) json["error_sweep"] = to_json(*sweep);
+    Json json = to_json(simulated->report);
+    if (std::isfinite(simulated->offered_load)) json["offered_load"] = simulated->offered_load;
+    if (simulated->sweep) json["error_sweep"] = to_json(*simulated->sweep);
     text = to_text(json);
   } else {
-    text = to_text(*report);
-    if (sweep) text += "\n" + to_text(*sweep);
+    text = to_text(simulated->report);
+    if (simulated->sweep) text += "\n" + to_text(*simulated->sweep);
   }
   // The result first: a figure that can't be written must not cost it.
   if (const int code = write_result(text, common); code != kExitDone) return code;
-  if (Status status = write_side_files(arguments, *report, sweep ? &*sweep : nullptr); !status) {
+  if (Status status = write_side_files(arguments, *simulated); !status) {
     CommonOptions how = common;
     how.json = common.json && common.output != "-";  // stdout holds the result already
     return report_error(status.error(), how);
@@ -211,12 +192,14 @@ void add_schedule_command(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   verb->add_option("--report", arguments->report,
                    "HTML file with tables and figures, to write beside the usual output");
-  verb->add_option("--trace", arguments->trace, "Chrome trace (JSON) of one policy, for ui.perfetto.dev");
-  verb->add_option("--trace-policy", arguments->trace_policy, "Which; without it, the first named, or mct");
+  CLI::Option* trace =
+      verb->add_option("--trace", arguments->trace, "Chrome trace (JSON) of one policy, for ui.perfetto.dev");
+  verb->add_option("--trace-policy", arguments->trace_policy, "Which; without it, the first named, or mct")
+      ->needs(trace);
   verb->add_option("--jobs-csv", arguments->jobs_csv, "What became of each job under each policy, first seed");
   verb->add_option("--segments-csv", arguments->segments_csv, "Which nodes each job held when, first seed");
   verb->add_option("--save-jobs", arguments->save_jobs, "The jobs of the first seed as CSV, to read with --table");
-  add_common_options(*verb, context);
+  add_common_options(*verb, context, kCorpusOption | kQuietOption | kSeedOption | kThreadsOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_simulate(context, *arguments); }; });
 }

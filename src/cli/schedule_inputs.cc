@@ -4,244 +4,170 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
+#include <map>
 #include <utility>
 
 #include "base/csv.h"
-#include "base/file.h"
 #include "base/text.h"
-#include "schedule/capacity/demand.h"
-#include "schedule/capacity/offered_load.h"
+#include "scenario/program_mix.h"
 #include "schedule/jobs/cluster_file.h"
-#include "schedule/traces/gavel_trace.h"
-#include "schedule/traces/job_table.h"
-#include "schedule/traces/philly_trace.h"
-#include "schedule/traces/swf_reader.h"
-#include "schedule/traces/swf_synthetic.h"
 
 namespace perfcast {
 namespace {
 
-constexpr int64_t kMixJobs = 10000;
-constexpr int64_t kGavelJobs = 3000;
-constexpr double kUsualLoad = 0.9;
-constexpr double kGavelJobsPerHour = 4;
+// Which sources an option is for; of all others it says nothing.
+struct SourceOption {
+  const char* option;
+  const char* sources;  // those that it is for, by their options, separated by blanks
+};
+constexpr SourceOption kSourceOptions[] = {
+    {"--load", "--mix --synthetic"}, {"--jobs-per-hour", "--mix --gavel"},
+    {"--arrivals", "--mix"},         {"--mean-job", "--mix"},
+    {"--length-sigma", "--mix"},     {"--cores-per-job", "--mix"},
+    {"--measured-on", "--mix"},      {"--model", "--mix"},
+    {"--corpus", "--mix"},           {"--groups", "--mix"},
+    {"--platforms", "--mix"},        {"--every-profile", "--mix"},
+    {"--source", "--mix"},           {"--features", "--mix"},
+    {"--complete", "--mix"},         {"--minimum-coverage", "--mix"},
+    {"--minimum-servers", "--mix"},  {"--gavel-trace", "--gavel"},
+};
+constexpr const char* kSources[] = {"--mix", "--swf", "--table", "--gavel", "--philly", "--synthetic"};
+
+const std::map<std::string, Arrivals::Kind>& arrival_kinds() {
+  static const std::map<std::string, Arrivals::Kind> kKinds = {{"poisson", Arrivals::Kind::kPoisson},
+                                                               {"batch", Arrivals::Kind::kBatch},
+                                                               {"interval", Arrivals::Kind::kInterval},
+                                                               {"bursty", Arrivals::Kind::kBursty}};
+  return kKinds;
+}
+
+bool given(const ScheduleArguments& arguments, const char* option) {
+  return arguments.verb->get_option(option)->count() > 0;
+}
+
+// The one source that is named.
+Result<std::string> source_of(const ScheduleArguments& arguments) {
+  std::vector<std::string> named;
+  for (const char* source : kSources) {
+    if (given(arguments, source)) named.emplace_back(source);
+  }
+  if (named.size() == 1) return named.front();
+  return usage_error("bad-usage", named.empty() ? "nothing says where the jobs come from" : "jobs come from one source",
+                     "", "one of --mix, --swf FILE, --table FILE, --gavel FOLDER, --philly FILE, --synthetic");
+}
+
+Status check_options_of(const std::string& source, const ScheduleArguments& arguments) {
+  for (const SourceOption& each : kSourceOptions) {
+    const std::vector<std::string> sources = split(each.sources, ' ');
+    if (!given(arguments, each.option) || std::find(sources.begin(), sources.end(), source) != sources.end()) continue;
+    const std::string name = each.option;
+    const bool rate = name == "--load" || name == "--jobs-per-hour";
+    return usage_error("bad-usage", rate ? "the source has arrivals of its own" : name + " is of no use with " + source,
+                       name,
+                       rate ? "--rate-factor, to make them come faster" : name + " with " + join(sources, " or "));
+  }
+  if (!arguments.gavel_trace.empty() && arguments.jobs_per_hour) {
+    return usage_error("bad-usage", "the source has arrivals of its own", "--jobs-per-hour",
+                       "--rate-factor, to make them come faster");
+  }
+  if (arguments.load && arguments.jobs_per_hour) {
+    return usage_error("bad-usage", "arrivals have a load and a rate", "--load", "either --load or --jobs-per-hour");
+  }
+  return {};
+}
+
+// What the command line itself says of machines is wrong usage; what stands in a file is wrong data.
+Error as_named(Error error, const ScheduleArguments& arguments) {
+  if (!arguments.nodes.empty()) error.kind = ErrorKind::kUsage;
+  return error;
+}
 
 Result<std::optional<Cluster>> read_cluster_option(const ScheduleArguments& arguments) {
   if (!arguments.cluster_file.empty() && !arguments.nodes.empty()) {
     return usage_error("bad-usage", "the cluster is given twice", "--cluster",
                        "--cluster FILE or --nodes PLATFORM=NODESxCORES");
   }
-  if (!arguments.cluster_file.empty()) {
-    auto cluster = read_cluster(arguments.cluster_file);
-    if (!cluster) return cluster.error();
-    return std::optional<Cluster>(std::move(*cluster));
-  }
-  if (arguments.nodes.empty()) return std::optional<Cluster>();
-  auto cluster = parse_node_groups(arguments.nodes);
-  if (!cluster) return cluster.error();
+  if (arguments.cluster_file.empty() && arguments.nodes.empty()) return std::optional<Cluster>();
+  if (Status there = check_named_file("--cluster", arguments.cluster_file); !there) return there.error();
+  auto cluster = arguments.nodes.empty() ? read_cluster(arguments.cluster_file) : parse_node_groups(arguments.nodes);
+  if (!cluster) return as_named(cluster.error(), arguments);
+  if (Status checked = check_cluster(*cluster); !checked) return as_named(checked.error(), arguments);
   return std::optional<Cluster>(std::move(*cluster));
 }
 
-Error needs_cluster(const std::string& source) {
-  return usage_error("bad-usage", source + " says nothing of the machines", "--cluster",
-                     "--cluster FILE (perfcast.cluster/1), or --nodes \"PLATFORM=NODESxCORES\" for each platform");
-}
-
-// What is known of Gavel's job types before they run is the table that their times are made of.
-Result<Workload> with_forecasts(Result<Workload> workload) {
-  if (workload) workload->forecast_s = workload->time_s;
-  return workload;
-}
-
-// A cluster of one group stands for the trace's own machine, whatever it is called.
-std::string only_platform(const std::optional<Cluster>& cluster) {
-  return cluster && cluster->groups.size() == 1 ? cluster->groups.front().platform : "any";
-}
-
-void keep_first(Workload& workload, int64_t jobs) {
-  if (jobs <= 0 || static_cast<size_t>(jobs) >= workload.size()) return;
-  const auto kept = static_cast<size_t>(jobs);
-  workload.jobs.resize(kept);
-  for (auto* matrix :
-       {&workload.time_s, &workload.forecast_s, &workload.lower_s, &workload.upper_s, &workload.energy_joules}) {
-    if (!matrix->empty()) matrix->resize(kept * workload.platforms.size());
+Result<ProgramMix> read_mix(const CommonOptions& common, const ScheduleArguments& arguments, const Cluster& cluster) {
+  const auto loaded = load_table(common, arguments.corpus_table);
+  if (!loaded) return loaded.error();
+  if (const auto columns = platforms_of_cluster(loaded->table, cluster); !columns) {
+    return as_named(columns.error(), arguments);
   }
-  for (JobRequest& job : workload.jobs) {
-    if (job.after >= jobs) job.after = kNone;
-  }
+  ProgramMixRequest request;
+  request.corpus = common.corpus;
+  request.model = arguments.model;
+  request.mean_job_s = arguments.mean_job_s;
+  request.cores = arguments.cores_per_job;
+  request.measured_on = arguments.measured_on;
+  request.seed = common.seed;
+  request.threads = common.threads;
+  ProgressLine progress(common);
+  request.progress = [&progress](const std::string& text) { progress.show("forecasts: " + text); };
+  return make_program_mix(loaded->table, cluster, request);
 }
 
-Result<Arrivals> arrivals_of(const std::string& name) {
-  Arrivals arrivals;
-  if (name == "poisson")
-    arrivals.kind = Arrivals::Kind::kPoisson;
-  else if (name == "batch")
-    arrivals.kind = Arrivals::Kind::kBatch;
-  else if (name == "interval")
-    arrivals.kind = Arrivals::Kind::kInterval;
-  else if (name == "bursty")
-    arrivals.kind = Arrivals::Kind::kBursty;
-  else {
-    return usage_error("bad-usage", "no arrivals are called '" + printable(name) + "'", "--arrivals",
-                       "poisson, batch, interval or bursty");
+Result<JobSource> job_source(const CommonOptions& common, const ScheduleArguments& arguments,
+                             const std::optional<Cluster>& cluster) {
+  if (arguments.synthetic) {
+    SyntheticSource source;
+    if (arguments.jobs > 0) source.jobs = arguments.jobs;
+    source.load = arguments.load;
+    return JobSource(source);
   }
-  return arrivals;
+  if (!arguments.gavel.empty() && !arguments.gavel_trace.empty()) {
+    return JobSource(GavelTraceSource{arguments.gavel, arguments.gavel_trace, arguments.jobs});
+  }
+  if (!arguments.gavel.empty()) {
+    GavelSource source{arguments.gavel};
+    if (arguments.jobs > 0) source.jobs = arguments.jobs;
+    if (arguments.jobs_per_hour) source.jobs_per_hour = *arguments.jobs_per_hour;
+    return JobSource(std::move(source));
+  }
+  if (!arguments.swf.empty()) return JobSource(SwfSource{arguments.swf, arguments.jobs});
+  if (!arguments.philly.empty()) return JobSource(PhillySource{arguments.philly, arguments.jobs});
+  if (!arguments.table.empty()) return JobSource(TableSource{arguments.table, arguments.jobs});
+  MixSource source;
+  if (cluster) {  // without one the stream says what is missing
+    auto mix = read_mix(common, arguments, *cluster);
+    if (!mix) return mix.error();
+    source.mix = std::move(*mix);
+  }
+  if (arguments.jobs > 0) source.jobs = arguments.jobs;
+  source.arrivals = arrival_kinds().at(arguments.arrivals);
+  source.load = arguments.load;
+  source.jobs_per_hour = arguments.jobs_per_hour;
+  source.length_sigma = arguments.length_sigma;
+  return JobSource(std::move(source));
 }
 
-Result<ScheduleInputs> from_mix(const CommonOptions& common, const ScheduleArguments& arguments, Cluster cluster) {
-  const auto arrivals = arrivals_of(arguments.arrivals);
-  if (!arrivals) return arrivals.error();
-  auto mix = mix_from_corpus(common, arguments.corpus_mix, cluster);
-  if (!mix) return mix.error();
-  MixOptions draw;
-  draw.jobs = arguments.jobs > 0 ? arguments.jobs : kMixJobs;
-  draw.arrivals = *arrivals;
-  if (arguments.jobs_per_hour) {
-    draw.arrivals.rate_per_s = *arguments.jobs_per_hour / 3600;
-  } else {
-    const auto most = highest_rate_per_s(*mix, cluster);
-    if (!most) return most.error();
-    draw.arrivals.rate_per_s = arguments.load.value_or(kUsualLoad) * *most;
-  }
-  draw.length_sigma = arguments.length_sigma;
-  ScheduleInputs inputs;
-  if (draw.arrivals.kind != Arrivals::Kind::kBatch) inputs.arrivals_per_s = draw.arrivals.rate_per_s;
-  inputs.cluster = std::move(cluster);
-  inputs.generated = true;
-  inputs.source = mix->source;
-  inputs.jobs = [mix = std::make_shared<const ProgramMix>(std::move(*mix)), draw](uint64_t seed) mutable {
-    draw.seed = seed;
-    return draw_jobs(*mix, draw);
+// Errors about a field, by the option that it came from.
+Error with_option(Error error) {
+  static const std::map<std::string, const char*> kOptions = {
+      {"load", "--load"},
+      {"jobs_per_hour", "--jobs-per-hour"},
+      {"rate_factor", "--rate-factor"},
+      {"deadline_factor", "--deadline-factor"},
+      {"default_limit_s", "--default-limit"},
+      {"measured_on", "--measured-on"},
+      {"model", "--model"},
+      {"cluster", "--cluster"},
   };
-  return inputs;
-}
-
-Result<ScheduleInputs> from_gavel(const ScheduleArguments& arguments, std::optional<Cluster> cluster) {
-  const std::string table = arguments.gavel + "/simulation_throughputs_isolated.csv";
-  const auto table_text = read_file(table);
-  if (!table_text) return table_text.error();
-  auto throughputs = parse_gavel_throughputs(*table_text, table);
-  if (!throughputs) return throughputs.error();
-  ScheduleInputs inputs;
-  if (cluster) {
-    inputs.cluster = std::move(*cluster);
-  } else {  // that of the paper, the newest generation in front
-    for (auto platform = throughputs->platforms.rbegin(); platform != throughputs->platforms.rend(); ++platform) {
-      NodeGroup group;
-      group.platform = *platform;
-      group.nodes = 36;
-      group.cores_per_node = 0;
-      group.gpus_per_node = 1;
-      inputs.cluster.groups.push_back(group);
-    }
+  if (error.kind != ErrorKind::kUsage) return error;
+  const auto option = kOptions.find(error.where);
+  if (option == kOptions.end()) return error;
+  error.where = option->second;
+  if (error.where == "--cluster") {
+    error.expected = "--cluster FILE (perfcast.cluster/1), or --nodes \"PLATFORM=NODESxCORES\" for each platform";
   }
-  if (!arguments.gavel_trace.empty()) {
-    const std::string traces = arguments.gavel + "/traces.csv.gz";
-    const auto text = read_file(traces);
-    if (!text) return text.error();
-    const auto jobs = parse_gavel_traces(*text, traces);
-    if (!jobs) return jobs.error();
-    auto workload = with_forecasts(gavel_workload(*throughputs, *jobs, arguments.gavel_trace));
-    if (!workload) return workload.error();
-    inputs.source = workload->source;
-    inputs.jobs = [workload = std::make_shared<const Workload>(std::move(*workload))](uint64_t) {
-      return Result<Workload>(*workload);
-    };
-    return inputs;
-  }
-  GavelTraceOptions options;
-  options.jobs = arguments.jobs > 0 ? arguments.jobs : kGavelJobs;
-  options.jobs_per_hour = arguments.jobs_per_hour.value_or(kGavelJobsPerHour);
-  inputs.generated = true;
-  inputs.arrivals_per_s = options.jobs_per_hour / 3600;
-  inputs.source = fmt::format("Gavel's continuous trace, {} jobs per hour", options.jobs_per_hour);
-  inputs.jobs = [throughputs = std::make_shared<const GavelThroughputs>(std::move(*throughputs)),
-                 options](uint64_t seed) mutable {
-    options.seed = seed;
-    return with_forecasts(generate_gavel_trace(*throughputs, options));
-  };
-  return inputs;
-}
-
-Result<ScheduleInputs> from_synthetic(const ScheduleArguments& arguments, std::optional<Cluster> cluster) {
-  SwfSyntheticOptions options;
-  options.platform = only_platform(cluster);
-  if (arguments.jobs > 0) options.jobs = arguments.jobs;
-  if (arguments.load) options.load = *arguments.load;
-  ScheduleInputs inputs;
-  if (cluster) {
-    inputs.cluster = std::move(*cluster);
-  } else {
-    NodeGroup group;
-    group.platform = options.platform;
-    group.nodes = kSyntheticProcessors;
-    inputs.cluster.groups.push_back(group);
-  }
-  inputs.generated = true;
-  inputs.source = "a synthetic trace like that of the KTH SP2";
-  inputs.jobs = [options](uint64_t seed) mutable {
-    options.seed = seed;
-    return synthetic_swf(options);
-  };
-  return inputs;
-}
-
-// A trace is one workload for all seeds.
-Result<ScheduleInputs> from_trace(const ScheduleArguments& arguments, std::optional<Cluster> cluster) {
-  ScheduleInputs inputs;
-  Result<Workload> workload = Workload();
-  if (!arguments.swf.empty()) {
-    SwfOptions options;
-    options.platform = only_platform(cluster);
-    auto trace = read_swf(arguments.swf, options);
-    if (!trace) return trace.error();
-    if (!cluster) cluster = swf_cluster(*trace);
-    workload = std::move(trace->workload);
-  } else if (!arguments.philly.empty()) {
-    if (!cluster) return needs_cluster(arguments.philly);
-    PhillyOptions options;
-    options.platform = only_platform(cluster);
-    workload = read_philly_trace(arguments.philly, options);
-  } else {
-    if (!cluster) return needs_cluster(arguments.table);
-    workload = read_job_table(arguments.table);
-  }
-  if (!workload) return workload.error();
-  keep_first(*workload, arguments.jobs);
-  inputs.cluster = std::move(*cluster);
-  inputs.source = workload->source;
-  inputs.jobs = [kept = std::make_shared<const Workload>(std::move(*workload))](uint64_t) {
-    return Result<Workload>(*kept);
-  };
-  return inputs;
-}
-
-Status check_rates(const ScheduleArguments& arguments) {
-  const auto wrong = [](const char* option, std::string message, std::string expected) {
-    return usage_error("bad-usage", std::move(message), option, std::move(expected));
-  };
-  const auto above_0 = [](double value) { return value > 0 && std::isfinite(value); };
-  if (!above_0(arguments.rate_factor)) return wrong("--rate-factor", "it isn't above 0", "such as 1.5");
-  if (arguments.load) {
-    if (!above_0(*arguments.load)) return wrong("--load", "a load that isn't above 0", "such as 0.9");
-    if (arguments.jobs_per_hour) {
-      return wrong("--load", "arrivals have a load and a rate", "either --load or --jobs-per-hour");
-    }
-    if (!arguments.mix && !arguments.synthetic) {
-      return wrong("--load", "the source has arrivals of its own", "--rate-factor, to make them come faster");
-    }
-  }
-  if (arguments.jobs_per_hour) {
-    if (!above_0(*arguments.jobs_per_hour)) return wrong("--jobs-per-hour", "it isn't above 0", "such as 4");
-    if (!arguments.mix && (arguments.gavel.empty() || !arguments.gavel_trace.empty())) {
-      return wrong("--jobs-per-hour", "the source has arrivals of its own", "--rate-factor, to make them come faster");
-    }
-  }
-  if (arguments.deadline_factor && !above_0(*arguments.deadline_factor)) {
-    return wrong("--deadline-factor", "it isn't above 0", "such as 3");
-  }
-  return {};
+  return error;
 }
 
 }  // namespace
@@ -260,53 +186,39 @@ Result<std::vector<double>> parse_ratios(const std::vector<std::string>& texts, 
   return ratios;
 }
 
-Result<ScheduleInputs> read_schedule_inputs(const CommonOptions& common, const ScheduleArguments& arguments) {
-  const int sources = int{arguments.mix} + int{arguments.synthetic} + int{!arguments.swf.empty()} +
-                      int{!arguments.table.empty()} + int{!arguments.gavel.empty()} + int{!arguments.philly.empty()};
-  if (sources != 1) {
-    return usage_error("bad-usage",
-                       sources == 0 ? "nothing says where the jobs come from" : "jobs come from one source", "",
-                       "one of --mix, --swf FILE, --table FILE, --gavel FOLDER, --philly FILE, --synthetic");
+Result<JobStream> read_job_stream(const CommonOptions& common, const ScheduleArguments& arguments) {
+  const auto source = source_of(arguments);
+  if (!source) return source.error();
+  if (Status good = check_options_of(*source, arguments); !good) return good.error();
+  for (const auto& [option, path] : {std::pair{"--swf", arguments.swf},
+                                     {"--table", arguments.table},
+                                     {"--gavel", arguments.gavel},
+                                     {"--philly", arguments.philly}}) {
+    if (Status there = check_named_file(option, path); !there) return there.error();
   }
-  if (Status rates = check_rates(arguments); !rates) return rates.error();
+  JobStreamRequest request;
   auto cluster = read_cluster_option(arguments);
   if (!cluster) return cluster.error();
-  if (*cluster) {
-    if (Status checked = check_cluster(**cluster); !checked) return checked.error();
+  auto jobs = job_source(common, arguments, *cluster);
+  if (!jobs) return with_option(jobs.error());
+  request.source = std::move(*jobs);
+  request.cluster = std::move(*cluster);
+  request.rate_factor = arguments.rate_factor;
+  request.deadline_factor = arguments.deadline_factor;
+  request.default_limit_s = arguments.default_limit_s;
+  auto stream = open_job_stream(std::move(request));
+  if (!stream) return with_option(stream.error());
+  if (arguments.nodes.empty()) return stream;
+  const auto workload = stream->jobs(common.seed);
+  if (!workload) return workload.error();
+  if (const auto columns = match_platforms(stream->cluster, *workload); !columns) {
+    return as_named(columns.error(), arguments);
   }
-  Result<ScheduleInputs> inputs = usage_error("bad-usage", "", "", "");
-  if (arguments.mix) {
-    if (!*cluster) return needs_cluster("a mix of programs");
-    inputs = from_mix(common, arguments, std::move(**cluster));
-  } else if (!arguments.gavel.empty()) {
-    inputs = from_gavel(arguments, std::move(*cluster));
-  } else if (arguments.synthetic) {
-    inputs = from_synthetic(arguments, std::move(*cluster));
-  } else {
-    inputs = from_trace(arguments, std::move(*cluster));
-  }
-  if (!inputs) return inputs;
-  inputs->arrivals_per_s *= arguments.rate_factor;
-  inputs->jobs = [jobs = std::move(inputs->jobs), cluster = inputs->cluster, factor = arguments.rate_factor,
-                  deadlines = arguments.deadline_factor,
-                  limit_s = arguments.default_limit_s](uint64_t seed) -> Result<Workload> {
-    auto workload = jobs(seed);
-    if (!workload) return workload;
-    scale_arrivals(*workload, factor);
-    if (limit_s) {
-      const auto set = set_default_limits(*workload, *limit_s);
-      if (!set) return set.error();
-      if (*set > 0) workload->notes.push_back(fmt::format("{} jobs without a limit were given one", *set));
-    }
-    if (deadlines) {
-      if (Status set = set_deadlines(*workload, cluster, *deadlines); !set) return set.error();
-    }
-    return workload;
-  };
-  return inputs;
+  return stream;
 }
 
 void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
+  arguments.verb = &verb;
   const char* const jobs = "Where jobs come from (one of these)";
   verb.add_flag("--mix", arguments.mix, "Programs of the corpus, with forecasts by a model that never saw their family")
       ->group(jobs);
@@ -336,6 +248,7 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
           "of its own 100 processors (default: 0.7)")
       ->group(stream);
   verb.add_option("--arrivals", arguments.arrivals, "Of --mix: poisson, batch, interval, bursty")
+      ->check(CLI::IsMember(arrival_kinds()))
       ->capture_default_str()
       ->group(stream);
   verb.add_option("--default-limit", arguments.default_limit_s,
@@ -352,8 +265,7 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
                   "Each job's deadline: so many times as long after its arrival as it runs on its fastest platform of "
                   "the cluster, in the place of the source's own")
       ->group(stream);
-  verb.add_option("--mean-job", arguments.corpus_mix.mean_job_s,
-                  "Seconds of a job of --mix, averaged over the platforms")
+  verb.add_option("--mean-job", arguments.mean_job_s, "Seconds of a job of --mix, averaged over the platforms")
       ->check(CLI::PositiveNumber)
       ->capture_default_str()
       ->group(stream);
@@ -361,19 +273,19 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->group(stream);
-  verb.add_option("--cores-per-job", arguments.corpus_mix.cores, "Of --mix")
+  verb.add_option("--cores-per-job", arguments.cores_per_job, "Of --mix")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str()
       ->group(stream);
   verb.add_option(
-          "--measured-on", arguments.corpus_mix.measured_on,
+          "--measured-on", arguments.measured_on,
           "Platform of the cluster where each program of --mix was run once; without it, its mean time over the "
           "cluster is what is known")
       ->group(stream);
-  verb.add_option("--model", arguments.corpus_mix.model, "What forecasts --mix; see evaluate --models")
+  verb.add_option("--model", arguments.model, "What forecasts --mix; see evaluate --models")
       ->capture_default_str()
       ->group(stream);
-  add_table_options(verb, arguments.corpus_mix.table);
+  add_table_options(verb, arguments.corpus_table);
 }
 
 }  // namespace perfcast

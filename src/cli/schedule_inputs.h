@@ -2,16 +2,15 @@
 // Jobs and machines as the command line names them: shared by `schedule simulate` and `capacity`.
 
 #include <CLI/CLI.hpp>
-#include <functional>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "cli/command.h"
-#include "cli/schedule_mix.h"
-#include "schedule/jobs/cluster.h"
-#include "schedule/jobs/workload.h"
+#include "cli/table_options.h"
+#include "scenario/job_stream.h"
 
 namespace perfcast {
 
@@ -23,32 +22,28 @@ struct ScheduleArguments {
   std::string cluster_file;
   std::vector<std::string> nodes;
 
-  CorpusMixOptions corpus_mix;
+  TableArguments corpus_table;
+  std::string model = "stack", measured_on;
+  double mean_job_s = 600;
+  int32_t cores_per_job = 1;
+
   int64_t jobs = 0;                           // 0: the source's own number
   std::optional<double> load, jobs_per_hour;  // absent: the source's own
-  std::optional<double> deadline_factor;
-  std::optional<double> default_limit_s;
+  std::optional<double> deadline_factor, default_limit_s;
   double length_sigma = 0.5, rate_factor = 1;
   std::string arrivals = "poisson", gavel_trace;
+
+  const CLI::App* verb = nullptr;  // knows which options were given
 };
 
 void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments);
-
-struct ScheduleInputs {
-  Cluster cluster;
-  std::function<Result<Workload>(uint64_t seed)> jobs;  // generated ones differ by seed, traces don't
-  bool generated = false;
-  double arrivals_per_s = kUnknown;  // the mean of generated ones, where it was set
-  std::string source;                // for people
-};
 
 // "0,0.1,0.5": finite numbers from 0 on; "bad-usage" names the option.
 Result<std::vector<double>> parse_ratios(const std::vector<std::string>& texts, const std::string& option,
                                          const std::string& example);
 
-// Arrivals at the rate factor, then deadlines where a factor for them is given. "bad-usage" where not exactly one
-// source is named, a source needs a cluster and none is given, or arrivals are given where they are the source's own;
-// the readers' errors.
-Result<ScheduleInputs> read_schedule_inputs(const CommonOptions& common, const ScheduleArguments& arguments);
+// "bad-usage" where not exactly one source is named, an option is given that the source has no use for, or a file that
+// isn't there; open_job_stream()'s errors, with options for fields.
+Result<JobStream> read_job_stream(const CommonOptions& common, const ScheduleArguments& arguments);
 
 }  // namespace perfcast

@@ -215,7 +215,7 @@ void add_train_command(CLI::App& app, CommandContext& context) {
                    "Scores for the card: what perfcast evaluate --json wrote; without it, point scores by family");
   verb->add_flag("!--no-scores", arguments->score, "No scores on the card: sooner done");
   add_table_options(*verb, arguments->table);
-  add_common_options(*verb, context);
+  add_common_options(*verb, context, kCorpusOption | kQuietOption | kSeedOption | kThreadsOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
 }
 

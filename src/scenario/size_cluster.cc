@@ -1,0 +1,64 @@
+#include "scenario/size_cluster.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "schedule/capacity/demand.h"
+
+namespace perfcast {
+namespace {
+
+constexpr int64_t kSampledSeeds = 3;
+
+CapacityRequest filled_in(const SizeClusterRequest& request) {
+  const JobStream& stream = request.stream;
+  CapacityRequest plan = request.plan;
+  plan.candidates = stream.cluster.groups;
+  for (NodeGroup& candidate : plan.candidates) candidate.nodes = request.at_most.value_or(candidate.nodes);
+  plan.currency = stream.cluster.currency;
+  plan.arrivals_per_s = stream.arrivals_per_s;
+  plan.demand = [jobs = stream.jobs](double rate_factor, uint64_t seed) {
+    auto workload = jobs(seed);
+    if (workload) scale_arrivals(*workload, rate_factor);
+    return workload;
+  };
+  // A trace is the same for every seed.
+  const int64_t seeds = request.seeds.value_or(stream.generated ? kSampledSeeds : 1);
+  plan.seeds.clear();
+  for (int64_t i = 0; i < seeds; ++i) plan.seeds.push_back(request.seed + static_cast<uint64_t>(i));
+  plan.perturb = nullptr;
+  if (!plan.errors.empty() && info(plan.policy).uses_forecasts()) {
+    plan.perturb = [](Workload& workload, double error_ratio, uint64_t seed) {
+      PerturbOptions wrong;
+      wrong.error_ratio = error_ratio;
+      wrong.seed = seed;
+      return perturb_forecasts(workload, wrong);
+    };
+  }
+  return plan;
+}
+
+}  // namespace
+
+Result<CapacityAnswer> size_cluster(const SizeClusterRequest& request) {
+  const CapacityRequest plan = filled_in(request);
+  auto answer = plan_capacity(plan);
+  if (!answer) return answer;
+  std::vector<std::string> notes = {"jobs: " + request.stream.source};
+  if (!request.stream.cluster.note.empty()) notes.push_back("cluster: " + request.stream.cluster.note);
+  // What the reader of a trace counted and mended; of made jobs, the first sample's.
+  auto sample = request.stream.jobs(request.seed);
+  if (!sample) return sample.error();
+  notes.insert(notes.end(), sample->notes.begin(), sample->notes.end());
+  if (!request.stream.generated && plan.seeds.size() > 1) {
+    notes.emplace_back("a trace is the same for every seed; they differ in what policies draw");
+  }
+  if (!plan.errors.empty() && !plan.perturb) {
+    notes.push_back(fmt::format("policy {} knows no forecast: their error changes nothing", info(plan.policy).name));
+  }
+  answer->notes.insert(answer->notes.begin(), notes.begin(), notes.end());
+  return answer;
+}
+
+}  // namespace perfcast
