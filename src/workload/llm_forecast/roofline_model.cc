@@ -7,7 +7,6 @@ namespace perfcast {
 
 double passes_of(VectorKind kind) { return kind == VectorKind::kBinary ? 3 : 2; }
 
-double shortest_kernel_s(DeviceKind kind) { return kind == DeviceKind::kCpu ? 1e-6 : 2e-6; }
 double host_launch_s(DeviceKind kind) { return kind == DeviceKind::kCpu ? 0 : 5e-6; }
 
 Result<std::shared_ptr<const LatencyModel>> RooflineModel::create(DeviceFacts device) {

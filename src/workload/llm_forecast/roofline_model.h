@@ -5,15 +5,10 @@
 
 #include "base/result.h"
 #include "workload/latency/model/operator_time.h"
+#include "workload/latency/model/roofline_shares.h"
 
 namespace perfcast {
 
-// Shares of the data sheet's figures that dense library kernels reach. On 80,000 products of published half-precision
-// layers (A100, A40, H100), those bound by arithmetic reach 0.65 to 0.75 of the peak and those bound by memory 0.6 to
-// 0.8 of the bandwidth; with these two constants the error of log time has a root mean square of 0.16 (A40), 0.19
-// (A100) and 0.30 (H100), which roofline_model_test.cc checks.
-inline constexpr double kRooflineCompute = 0.7;
-inline constexpr double kRooflineMemory = 0.75;
 inline constexpr double kRooflineLogError = 0.3;
 
 class RooflineModel : public LatencyModel {
@@ -42,8 +37,7 @@ class RooflineModel : public LatencyModel {
 
 // How often a vector operator passes over memory.
 double passes_of(VectorKind kind);
-// The shortest time of a kernel, and what its launch costs the host: GPUs and TPUs 2 and 5 microseconds, CPUs 1 and 0.
-double shortest_kernel_s(DeviceKind kind);
+// What a launch costs the host: GPUs and TPUs 5 microseconds, CPUs none.
 double host_launch_s(DeviceKind kind);
 
 }  // namespace perfcast

@@ -8,6 +8,7 @@
 
 #include "base/statistics.h"
 #include "workload/latency/fit/half_precision_fit.h"
+#include "workload/latency/model/roofline_shares.h"
 
 namespace perfcast {
 namespace {
@@ -16,8 +17,9 @@ constexpr double kNormal90 = 1.6449;  // half the width of the interval that hol
 
 // Forecast against measured, of the rows that one fit didn't see.
 struct Fold {
-  std::vector<double> log_ratio;   // ln(forecast / measured)
-  std::vector<double> roof_ratio;  // roofline / measured
+  std::vector<double> log_ratio;    // ln(forecast / measured)
+  std::vector<double> roof_ratio;   // roofline / measured
+  std::vector<double> fixed_ratio;  // roofline with fixed shares / measured
 };
 
 double root_mean_square(const std::vector<const Fold*>& folds) {
@@ -60,6 +62,11 @@ VidurScore score_of(const std::vector<Fold>& folds) {
   score.median_error = median(errors);
   score.error_of_90 = quantile(errors, 0.9);
   score.roofline_mean_error = mean(roof_errors);
+  std::vector<double> fixed_errors;
+  for (const Fold& fold : folds) {
+    for (const double ratio : fold.fixed_ratio) fixed_errors.push_back(std::abs(ratio - 1));
+  }
+  if (!fixed_errors.empty()) score.fixed_shares_error = mean(fixed_errors);
   if (folds.size() < 2) return score;
   size_t inside = 0;
   for (size_t i = 0; i < folds.size(); ++i) inside += covered(folds, i);
@@ -87,9 +94,11 @@ struct DeviceRows {
   std::vector<VidurAllReduce> all_reduces;
 };
 
-double roofline(const DeviceFacts& facts, const ProductShape& shape) {
+double roofline(const DeviceFacts& facts, const ProductShape& shape, double compute_share = 1,
+                double memory_share = 1) {
   const double values = shape.m * shape.k + shape.k * shape.n + shape.m * shape.n;
-  return std::max(2 * shape.m * shape.k * shape.n / facts.peak(MathMode::kHalf), 2 * values / facts.memory_bytes_per_s);
+  return std::max(2 * shape.m * shape.k * shape.n / (facts.peak(MathMode::kHalf) * compute_share),
+                  2 * values / (facts.memory_bytes_per_s * memory_share));
 }
 
 Fold fold_of(const HalfPrecisionModel& model, const std::vector<VidurProduct>& rows) {
@@ -98,6 +107,8 @@ Fold fold_of(const HalfPrecisionModel& model, const std::vector<VidurProduct>& r
     const OperatorTime time = model.product(row.shape, MathMode::kHalf, 2 * row.shape.k * row.shape.n);
     fold.log_ratio.push_back(std::log(time.seconds / row.seconds));
     fold.roof_ratio.push_back(roofline(model.device(), row.shape) / row.seconds);
+    const double fixed_s = roofline(model.device(), row.shape, kRooflineCompute, kRooflineMemory);
+    fold.fixed_ratio.push_back(std::max(fixed_s, shortest_kernel_s(model.device().kind)) / row.seconds);
   }
   return fold;
 }

@@ -18,6 +18,7 @@ struct VidurScore {
   size_t rows = 0;     // scored; each row once
   // Absolute errors relative to the measured time, and that of the roofline alone.
   double mean_error = 0, median_error = 0, error_of_90 = 0, roofline_mean_error = 0;
+  double fixed_shares_error = kUnknown;  // mean, of the roofline at the shares of roofline_shares.h; of products
   // Share of the rows inside the interval that is to hold 90 of 100, its width taken from other held-out models (or
   // devices) than the one scored. Not-a-number where there are no such others.
   double coverage_90 = kUnknown;
