@@ -19,7 +19,7 @@ constexpr size_t kAlignment = 64;
 constexpr size_t kPreamble = 8 + 4 + 8;
 constexpr size_t kFileLimit = size_t{1} << 30;
 
-Error bad(const std::string& message, const std::string& where) {
+Error bad_bundle(const std::string& message, const std::string& where) {
   return Error{"bad-bundle", message, where, "a file written by perfcast train"};
 }
 
@@ -76,16 +76,16 @@ class BundleCodec {
       tensor.rows = in.integer("rows");
       tensor.cols = in.integer("cols");
       const int64_t offset = in.integer("offset_bytes");
-      if (auto status = in.finish(); !status) return bad(status.error().message, item);
+      if (auto status = in.finish(); !status) return bad_bundle(status.error().message, item);
       const auto kind =
           std::find_if(std::begin(kKinds), std::end(kKinds), [&](auto& known) { return known.word == word; });
-      if (kind == std::end(kKinds)) return bad("tensor '" + name + "' is of unknown kind '" + word + "'", item);
+      if (kind == std::end(kKinds)) return bad_bundle("tensor '" + name + "' is of unknown kind '" + word + "'", item);
       tensor.kind = kind->kind;
       const int64_t width = width_of(tensor.kind);
       const auto available = static_cast<int64_t>(data.size());
       if (tensor.rows < 0 || tensor.cols < 0 || offset < 0 || offset > available ||
           (tensor.cols > 0 && tensor.rows > (available - offset) / width / tensor.cols)) {
-        return bad("tensor '" + name + "' does not lie within the file", item);
+        return bad_bundle("tensor '" + name + "' does not lie within the file", item);
       }
       // A tensor without columns claims no bytes: its rows are not limited by the file's size.
       if (tensor.rows == 0 || tensor.cols == 0) tensor.rows = tensor.cols = 0;
@@ -189,14 +189,14 @@ Status read_numbers(const Json& header, const TensorMap& tensors, const std::str
   bundle.calibration.disagreement_limit = in.number("disagreement_limit");
   bundle.distance_limit = in.number("distance_limit");
   bundle.kernel_share_limit = in.number("kernel_share_limit");
-  if (auto status = in.finish(); !status) return bad(status.error().message, source);
+  if (auto status = in.finish(); !status) return bad_bundle(status.error().message, source);
 
   const auto programs = static_cast<int64_t>(bundle.programs.size());
   const auto platforms = static_cast<int64_t>(bundle.platforms.size());
   const auto features = static_cast<int64_t>(bundle.feature_names.size());
   if (Status status = bundle.feature_space.load(tensors); !status) return status;
   if (bundle.feature_space.names() != bundle.feature_names) {
-    return bad("its features are not those that its names say", source + ".feature_names");
+    return bad_bundle("its features are not those that its names say", source + ".feature_names");
   }
   auto training_features = tensors.get("training_features", programs, features);
   if (!training_features) return training_features.error();
@@ -217,10 +217,10 @@ Status read_numbers(const Json& header, const TensorMap& tensors, const std::str
   bundle.calibration.residuals = std::move(*residuals);
   bundle.calibration.platform_scale = scale->col(0);
   if (!(bundle.calibration.platform_scale.array() > 0).all()) {
-    return bad("tensor 'platform_scale' holds a number that is not above 0", source);
+    return bad_bundle("tensor 'platform_scale' holds a number that is not above 0", source);
   }
   if (!(bundle.calibration.residual_covariance.diagonal().array() > 0).all()) {
-    return bad("tensor 'residual_covariance' holds a variance that is not above 0", source);
+    return bad_bundle("tensor 'residual_covariance' holds a variance that is not above 0", source);
   }
   return {};
 }
@@ -235,17 +235,18 @@ Result<Bundle> decode_header(const Json& header, std::string_view data, const st
   const Json* card = in.require_object("card");
   const Json* index = in.require_array("tensors");
   const Json* values = in.require_object("values");
-  if (auto status = in.finish(); !status) return bad(status.error().message, source);
+  if (auto status = in.finish(); !status) return bad_bundle(status.error().message, source);
 
   auto read_card = card_from_header(*card, source + ".card");
-  if (!read_card) return bad(read_card.error().message, read_card.error().where);
+  if (!read_card) return bad_bundle(read_card.error().message, read_card.error().where);
   bundle.card = std::move(*read_card);
   for (const Status& status : {read_records(in, "platforms", bundle.platforms, platform_from_header),
                                read_records(in, "programs", bundle.programs, program_from_header)}) {
-    if (!status) return bad(status.error().message, status.error().where);
+    if (!status) return bad_bundle(status.error().message, status.error().where);
   }
 
-  if (bundle.platforms.empty() || bundle.programs.empty()) return bad("it names no platform or no program", source);
+  if (bundle.platforms.empty() || bundle.programs.empty())
+    return bad_bundle("it names no platform or no program", source);
 
   TensorMap tensors;
   if (auto status = BundleCodec::decode(*index, data, owner, source, tensors); !status) return status.error();
@@ -257,7 +258,7 @@ Result<Bundle> decode_header(const Json& header, std::string_view data, const st
   if (!servers) return servers.error();
   bundle.servers = std::move(*servers);
   FactMatrix facts{in.strings("fact_names"), {}};
-  if (auto status = in.finish(); !status) return bad(status.error().message, source);
+  if (auto status = in.finish(); !status) return bad_bundle(status.error().message, source);
   if (!facts.names.empty()) {
     auto numbers = tensors.get("platform_facts", static_cast<int64_t>(bundle.platforms.size()),
                                static_cast<int64_t>(facts.names.size()));
@@ -267,10 +268,10 @@ Result<Bundle> decode_header(const Json& header, std::string_view data, const st
   }
 
   auto predictor = make_predictor(family);
-  if (!predictor) return bad("its model '" + family + "' is unknown to this version", source + ".predictor");
+  if (!predictor) return bad_bundle("its model '" + family + "' is unknown to this version", source + ".predictor");
   if (auto status = (*predictor)->load(tensors.within("predictor")); !status) return status.error();
   if ((*predictor)->outputs() != static_cast<int64_t>(bundle.platforms.size())) {
-    return bad("its model forecasts another number of platforms than it names", source + ".predictor");
+    return bad_bundle("its model forecasts another number of platforms than it names", source + ".predictor");
   }
   bundle.predictor = std::move(*predictor);
   return bundle;
@@ -283,26 +284,27 @@ Result<Bundle> parse_bundle(std::string bytes, const std::string& source) {
   const ByteFrame frame = open_frame(*file, kMagic, kVersion);
   switch (frame.state) {
     case ByteFrame::State::kOtherMagic:
-      return bad("the file is no perfcast bundle", source);
+      return bad_bundle("the file is no perfcast bundle", source);
     case ByteFrame::State::kOtherVersion:
       if (frame.version <= kVersion || frame.version >= 1000) {
-        return bad("the bundle has the impossible format version " + std::to_string(frame.version), source);
+        return bad_bundle("the bundle has the impossible format version " + std::to_string(frame.version), source);
       }
       return Error{"future-version", "the bundle has format version " + std::to_string(frame.version), source,
                    "version " + std::to_string(kVersion) + ", or a newer perfcast"};
     case ByteFrame::State::kCorrupt:
-      return bad("the checksum does not fit: the file is damaged or truncated", source);
+      return bad_bundle("the checksum does not fit: the file is damaged or truncated", source);
     case ByteFrame::State::kGood:
       break;
   }
   ByteReader in(frame.body);
   uint64_t header_bytes = 0;
-  if (!in.get(header_bytes) || header_bytes > in.left()) return bad("the header does not lie within the file", source);
+  if (!in.get(header_bytes) || header_bytes > in.left())
+    return bad_bundle("the header does not lie within the file", source);
   const std::string_view content(file->data(), frame.body.data() + frame.body.size() - file->data());
   const size_t header_end = kPreamble + header_bytes;
   const size_t data_start = std::min((header_end + kAlignment - 1) / kAlignment * kAlignment, content.size());
   auto header = parse_json(content.substr(kPreamble, header_bytes), source);
-  if (!header) return bad(header.error().message, header.error().where);
+  if (!header) return bad_bundle(header.error().message, header.error().where);
   return decode_header(*header, content.substr(data_start), file, source);
 }
 

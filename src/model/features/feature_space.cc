@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "base/unknown.h"
 #include "metrics/catalogue.h"
 #include "model/bundle/tensor_map.h"
 #include "model/features/features.h"
@@ -14,8 +15,7 @@
 namespace perfcast {
 namespace {
 
-constexpr const char* kInstructions = "instructions_count";
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr const char* kInstructionsCount = "instructions_count";
 constexpr double kMostFeatures = 0.5;  // share of kWork's numbers that a profile must have
 constexpr double kMostProfiles = 0.8;  // share of the profiles that must
 constexpr double kWideRange = 20;      // largest over smallest positive value from which ratios matter
@@ -69,9 +69,9 @@ std::set<std::string> hosts_of(const std::vector<const Profile*>& profiles) {
 
 double FeatureSpace::Counter::read(const Facts& values) const {
   const auto found = values.find(metric);
-  double value = found == values.end() ? kNaN : found->second;
-  if (logarithm) value = value >= 0 && value + floor > 0 ? std::log(value + floor) : kNaN;
-  return std::isfinite(value) ? value : kNaN;
+  double value = found == values.end() ? kUnknown : found->second;
+  if (logarithm) value = value >= 0 && value + floor > 0 ? std::log(value + floor) : kUnknown;
+  return std::isfinite(value) ? value : kUnknown;
 }
 
 std::vector<FeatureSpace::Counter> FeatureSpace::varying(const std::vector<Facts>& rows, FeatureSpace* left_out) {
@@ -116,7 +116,7 @@ FeatureSpace FeatureSpace::choose(const std::vector<const Profile*>& profiles, c
     space.counters_ = varying(rows, &space);
     space.varies_ = !space.counters_.empty();
     // So that a fold whose programs show no difference still has a column, of which a model can make nothing.
-    if (!space.varies_) space.counters_.push_back({kInstructions, false, 0});
+    if (!space.varies_) space.counters_.push_back({kInstructionsCount, false, 0});
   }
   space.choose_source(profiles, inputs);
   space.make_names();
@@ -193,7 +193,7 @@ Eigen::MatrixXd FeatureSpace::extract(const std::vector<const Profile*>& profile
       for (const Counter& counter : counters_) result(p, column++) = counter.read(profile.metrics);
     }
     const std::string& on = profile.host.name;
-    for (const std::string& host : hosts_) result(p, column++) = on.empty() ? kNaN : host == on ? 1 : 0;
+    for (const std::string& host : hosts_) result(p, column++) = on.empty() ? kUnknown : host == on ? 1 : 0;
     if (facts_.empty()) continue;
     const Facts facts = facts_of(profile);
     for (const Counter& fact : facts_) result(p, column++) = fact.read(facts);

@@ -6,10 +6,11 @@
 #include <set>
 #include <span>
 
+#include "base/unknown.h"
+
 namespace perfcast {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kInstructions = "instructions_count";
 constexpr double kRateFloor = 1e-4;  // events per instruction; what is rarer costs next to nothing
 
@@ -182,7 +183,7 @@ const Plan& plan() {
 // Counts of the planned metrics per instruction; NaN where absent. One walk over both sorted lists.
 void read_rates(const Profile& profile, std::vector<double>& rates) {
   const Plan& wanted = plan();
-  rates.assign(wanted.metrics.size(), kNaN);
+  rates.assign(wanted.metrics.size(), kUnknown);
   auto have = profile.metrics.begin();
   for (size_t i = 0; i < wanted.metrics.size() && have != profile.metrics.end();) {
     const int order = have->first.compare(wanted.metrics[i]);
@@ -192,8 +193,8 @@ void read_rates(const Profile& profile, std::vector<double>& rates) {
   }
   const double instructions = rates[wanted.instructions];
   // Without instructions there is no rate at all.
-  const double scale = instructions > 0 ? 1 / instructions : kNaN;
-  for (double& rate : rates) rate = rate < 0 ? kNaN : rate * scale;
+  const double scale = instructions > 0 ? 1 / instructions : kUnknown;
+  for (double& rate : rates) rate = rate < 0 ? kUnknown : rate * scale;
 }
 
 void class_rates(const std::vector<double>& rates, std::span<double> classes) {
@@ -265,7 +266,7 @@ Eigen::MatrixXd extract_features(const std::vector<const Profile*>& profiles) {
       if (!std::isnan(classes[k])) total += classes[k];
     }
     for (size_t k = 0; k < class_count; ++k) {
-      result(p, static_cast<Eigen::Index>(k)) = total > 0 ? std::sqrt(classes[k] / total) : kNaN;
+      result(p, static_cast<Eigen::Index>(k)) = total > 0 ? std::sqrt(classes[k] / total) : kUnknown;
     }
     for (size_t r = 0; r < wanted.rates.size(); ++r) {
       double rate = 0;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/unknown.h"
 #include "model/bundle/tensor_map.h"
 #include "model/test_world.h"
 
@@ -13,8 +14,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing_world::additive_world;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 TEST(LogRpv, IsCentredOverThePlatformsThatArePresent) {
   TrainingTable table = additive_world({.programs = 2, .platforms = 3, .families = 2}).table;
@@ -66,7 +65,7 @@ TEST(Targets, SaysWhatIsUnmeasured) {
 
 TEST(Standardiser, LeavesGapsOutAndClips) {
   Eigen::MatrixXd rows(3, 2);
-  rows << 1, 5, 3, kNaN, 5, 5;
+  rows << 1, 5, 3, kUnknown, 5, 5;
   const Standardiser standardiser = Standardiser::fit(rows, Eigen::Vector3d(1, 1, 1));
   EXPECT_DOUBLE_EQ(standardiser.centre(0), 3);
   EXPECT_DOUBLE_EQ(standardiser.scale(0), std::sqrt(8.0 / 3));

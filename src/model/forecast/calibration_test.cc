@@ -7,13 +7,12 @@
 #include <limits>
 
 #include "base/random.h"
+#include "base/unknown.h"
 #include "model/forecast/conformal.h"
 #include "model/test_world.h"
 
 namespace perfcast {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 TEST(Conformal, CountsOneFamilyMoreThanItHas) {
   // 19 families with one score each: 0.9 x 20 = 18 of them must be covered.
@@ -39,10 +38,10 @@ TEST(Conformal, FamiliesWeighTheSameWhateverTheirSize) {
 TEST(Conformal, IgnoresWhatIsAbsent) {
   ConformalScores scores;
   scores.scores.resize(1, 3);
-  scores.scores << 1, kNaN, 2;
+  scores.scores << 1, kUnknown, 2;
   scores.family = {0};
   EXPECT_EQ(conformal_quantile(scores, 0.4), 2);
-  scores.scores.setConstant(kNaN);
+  scores.scores.setConstant(kUnknown);
   EXPECT_TRUE(std::isnan(conformal_quantile(scores, 0.4)));
 }
 

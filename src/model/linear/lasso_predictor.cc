@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kPenalties = 12;
 constexpr double kLeastShare = 1e-3;  // smallest penalty tried, of the one that leaves nothing
-constexpr int64_t kInnerFolds = 5;
+constexpr int64_t kPenaltyFolds = 5;
 constexpr double kLeastRpv = 0.02;  // a sum of costs may come out at 0; a time can't
 
 }  // namespace
@@ -51,7 +51,7 @@ Eigen::MatrixXd LassoPredictor::log_rpv_of(const Model& model, const Eigen::Matr
 
 double LassoPredictor::choose_penalty(const Data& data, const Targets& targets,
                                       const std::vector<double>& penalties) const {
-  const int64_t folds = std::min(kInnerFolds, targets.families);
+  const int64_t folds = std::min(kPenaltyFolds, targets.families);
   if (folds < 2) return penalties[penalties.size() / 2];
   std::vector<Eigen::MatrixXd> predicted(penalties.size(), targets.log_rpv);
   for (int64_t fold = 0; fold < folds; ++fold) {

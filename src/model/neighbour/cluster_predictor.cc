@@ -11,8 +11,8 @@
 namespace perfcast {
 namespace {
 
-constexpr int64_t kCandidates[] = {1, 2, 3, 4, 6, 8, 12};
-constexpr int64_t kInnerFolds = 5;
+constexpr int64_t kClusterCounts[] = {1, 2, 3, 4, 6, 8, 12};
+constexpr int64_t kClusterFolds = 5;
 constexpr int kMostRounds = 100;
 constexpr double kRidge = 3;  // per feature: clusters are small, features many
 
@@ -125,9 +125,9 @@ Status ClusterPredictor::fit(const TrainingTable& table, const FitOptions& optio
   const Eigen::MatrixXd rows = features_.rows(profiles_of(table));
 
   int64_t chosen = 1;
-  const int64_t folds = std::min(kInnerFolds, targets->families);
+  const int64_t folds = std::min(kClusterFolds, targets->families);
   double least = std::numeric_limits<double>::infinity();
-  for (const int64_t candidate : kCandidates) {
+  for (const int64_t candidate : kClusterCounts) {
     if (folds < 2 || candidate * 2 > rows.rows()) break;
     Eigen::MatrixXd predicted = targets->log_rpv;
     bool enough = true;

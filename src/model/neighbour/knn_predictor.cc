@@ -12,7 +12,7 @@ namespace perfcast {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr int64_t kCandidates[] = {1, 2, 3, 5, 8, 13, 21};
+constexpr int64_t kNeighbourCounts[] = {1, 2, 3, 5, 8, 13, 21};
 
 }  // namespace
 
@@ -43,7 +43,7 @@ int64_t KnnPredictor::choose_neighbours(const Targets& targets) const {
   if (targets.families < 3) return best;
   double least = kInfinite;
   std::vector<int64_t> candidates;
-  for (const int64_t candidate : kCandidates) {
+  for (const int64_t candidate : kNeighbourCounts) {
     if (candidate < programs) candidates.push_back(candidate);
   }
   std::vector<Eigen::MatrixXd> predicted(candidates.size(), Eigen::MatrixXd(programs, log_rpv_.cols()));

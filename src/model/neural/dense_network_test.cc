@@ -7,14 +7,13 @@
 #include "base/random.h"
 #include "model/neural/dense_kernels.h"
 #include "model/neural/dense_predictor.h"
+#include "model/neural/test_matrices.h"
 #include "model/test_world.h"
 
 namespace perfcast {
 namespace {
 
-RowMatrixF random_matrix(Random& random, Eigen::Index rows, Eigen::Index cols) {
-  return RowMatrixF::NullaryExpr(rows, cols, [&] { return static_cast<float>(random.normal()); });
-}
+using testing_network::random_matrix;
 
 TEST(Multiply, AllTranspositions) {
   Random random(1);

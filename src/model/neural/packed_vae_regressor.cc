@@ -8,10 +8,10 @@
 namespace perfcast {
 namespace {
 
-constexpr int64_t kMostLayers = 64;
+constexpr int64_t kMostPackedLayers = 64;
 
-Error bad(const std::string& message, const std::string& where) {
-  return Error{"bad-bundle", message, where, "a bundle written by perfcast train"};
+Error bad_packed_model(const std::string& message, const std::string& where) {
+  return Error{"bad_packed_model-bundle", message, where, "a bundle written by perfcast train"};
 }
 
 Eigen::MatrixXf column(const std::vector<float>& values) {
@@ -45,8 +45,8 @@ void save_network(const PackedNetwork& network, TensorMap& tensors) {
 Result<PackedNetwork> load_network(const TensorMap& tensors) {
   const auto layers = tensors.get_json("layers");
   if (!layers) return layers.error();
-  if (!layers->is_number_integer() || layers->get<int64_t>() < 1 || layers->get<int64_t>() > kMostLayers) {
-    return bad("the number of layers is impossible", "layers");
+  if (!layers->is_number_integer() || layers->get<int64_t>() < 1 || layers->get<int64_t>() > kMostPackedLayers) {
+    return bad_packed_model("the number of layers is impossible", "layers");
   }
   PackedNetwork network;
   for (int64_t i = 0; i < layers->get<int64_t>(); ++i) {
@@ -119,7 +119,8 @@ Status PackedVaeRegressor::load(const TensorMap& tensors) {
   if (!use_vae) return use_vae.error();
   const auto reads_inputs = tensors.get_json("head_reads_inputs");
   if (!reads_inputs) return reads_inputs.error();
-  if (!use_vae->is_boolean() || !reads_inputs->is_boolean()) return bad("a switch is neither on nor off", "use_vae");
+  if (!use_vae->is_boolean() || !reads_inputs->is_boolean())
+    return bad_packed_model("a switch is neither on nor off", "use_vae");
   auto head = load_network(tensors.within("head"));
   if (!head) return head.error();
   const auto mean = tensors.get_float("target_mean", head->outputs(), 1);
@@ -134,11 +135,12 @@ Status PackedVaeRegressor::load(const TensorMap& tensors) {
     if (!encoder) return encoder.error();
     loaded.encoder_ = std::move(*encoder);
     const int64_t extra = loaded.head_reads_inputs_ ? loaded.encoder_.inputs() : 0;
-    if (head->inputs() != loaded.encoder_.outputs() + extra) return bad("encoder and head don't fit", "head");
+    if (head->inputs() != loaded.encoder_.outputs() + extra)
+      return bad_packed_model("encoder and head don't fit", "head");
   }
   loaded.head_ = std::move(*head);
   const int64_t inputs = (loaded.use_vae_ ? loaded.encoder_ : loaded.head_).inputs();
-  if (inputs % 2 != 0) return bad("the inputs are no pairs of value and mask", "encoder");
+  if (inputs % 2 != 0) return bad_packed_model("the inputs are no pairs of value and mask", "encoder");
   loaded.columns_ = inputs / 2;
   loaded.mean_.assign(mean->data(), mean->data() + mean->size());
   loaded.scale_ = (*scale)(0, 0);

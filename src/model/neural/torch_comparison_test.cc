@@ -17,10 +17,14 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "model/neural/dense_network.h"
+#include "model/neural/test_matrices.h"
 #include "model/neural/vae.h"
 
 namespace perfcast {
 namespace {
+
+using testing_network::random_mask;
+using testing_network::random_matrix;
 
 using testing_network::Matrices;
 using testing_network::matrices_of;
@@ -97,14 +101,6 @@ void expect_same(const Matrices& ours, const Matrices& theirs, const std::string
   std::printf("%s: %zu matrices, largest difference %.1e\n", of.c_str(), ours.size(), worst);
 }
 
-RowMatrixF random_matrix(Random& random, Eigen::Index rows, Eigen::Index columns) {
-  return RowMatrixF::NullaryExpr(rows, columns, [&] { return static_cast<float>(random.normal()); });
-}
-
-RowMatrixF random_mask(Random& random, Eigen::Index rows, Eigen::Index columns) {
-  return RowMatrixF::NullaryExpr(rows, columns, [&] { return random.uniform() < 0.3 ? 0.0f : 1.0f; });
-}
-
 void set_biases(Random& random, DenseNetwork& network) {
   for (DenseLayer& layer : network.layers()) layer.bias = 0.3f * random_matrix(random, layer.bias.size(), 1);
 }
@@ -117,7 +113,7 @@ TEST(TorchComparison, DenseNetworkItsGradientsAndTwentyStepsOfAdam) {
   DenseNetwork network({13, 37, 29, 5}, 22);  // sizes that fill no vector register
   set_biases(random, network);
   TrainingBatch batch{random_matrix(random, 23, 13), random_matrix(random, 23, 5), {}};
-  batch.weights = random_matrix(random, 23, 5).cwiseAbs().cwiseProduct(random_mask(random, 23, 5));
+  batch.weights = random_matrix(random, 23, 5).cwiseAbs().cwiseProduct(random_mask(random, 23, 5, 0.3));
   Matrices given{{"inputs", batch.inputs.cast<double>()},
                  {"targets", batch.targets.cast<double>()},
                  {"weights", batch.weights.cast<double>()}};
@@ -165,7 +161,7 @@ void vae_case(double fixed_sigma, double kl_weight, float scale, Matrices& given
   vae.decoder().layers().back().bias *= scale;
   VaePass pass;
   const auto inputs =
-      masked_inputs(scale * random_matrix(random, kRows, kColumns), random_mask(random, kRows, kColumns));
+      masked_inputs(scale * random_matrix(random, kRows, kColumns), random_mask(random, kRows, kColumns, 0.3));
   ASSERT_TRUE(inputs) << to_text(inputs.error());
   pass.encoder.inputs() = *inputs;
   pass.draw_noise(kRows, kLatent, random);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kVaeMagic = "PCVAECKP";
 constexpr uint32_t kVaeVersion = 1;
-constexpr uint64_t kMostLayers = 64, kMostUnits = uint64_t{1} << 20;
+constexpr uint64_t kMostLayersRead = 64, kMostUnitsRead = uint64_t{1} << 20;
 
 template <typename T>
 void put(ByteWriter& out, T value) {
@@ -38,13 +38,13 @@ void get(ByteReader& in, T& value) {
 void get(ByteReader& in, std::vector<DenseLayer>& layers) {
   uint64_t count = 0;
   in.get(count);
-  if (count > kMostLayers) in.fail();
+  if (count > kMostLayersRead) in.fail();
   for (uint64_t i = 0; in.ok() && i < count; ++i) {
     uint64_t rows = 0;
     uint64_t cols = 0;
     in.get(rows);
     in.get(cols);
-    if (rows == 0 || cols == 0 || rows > kMostUnits || cols > kMostUnits ||
+    if (rows == 0 || cols == 0 || rows > kMostUnitsRead || cols > kMostUnitsRead ||
         (rows + 1) * cols > in.left() / sizeof(float)) {
       in.fail();
       return;

@@ -11,8 +11,8 @@
 namespace perfcast {
 namespace {
 
-constexpr double kHeldOutFamilies = 0.15;  // to stop the head by
-constexpr int64_t kFewestFamilies = 8;     // with fewer, a family would be too much of all
+constexpr double kHeldOutFamilies = 0.15;        // to stop the head by
+constexpr int64_t kFewestFamiliesToHoldOut = 8;  // with fewer, a family would be too much of all
 
 struct Ablation {
   const char* family;
@@ -44,7 +44,7 @@ void leave_out(const std::string& family, VaeRegressorConfig& config) {
 
 // Rows of whole families for early stopping, so that the head stops where unseen programs are forecast best.
 std::vector<int64_t> held_out_rows(const Targets& targets, double share, uint64_t seed) {
-  if (targets.families < kFewestFamilies || share == 0) return {};
+  if (targets.families < kFewestFamiliesToHoldOut || share == 0) return {};
   if (share < 0) share = kHeldOutFamilies;
   std::vector<int64_t> families(static_cast<size_t>(targets.families));
   for (size_t f = 0; f < families.size(); ++f) families[f] = static_cast<int64_t>(f);

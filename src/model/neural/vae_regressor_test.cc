@@ -8,14 +8,13 @@
 #include "base/json.h"
 #include "model/bundle/tensor_map.h"
 #include "model/neural/packed_vae_regressor.h"
+#include "model/neural/test_matrices.h"
 #include "model/neural/vae_checkpoint.h"
 
 namespace perfcast {
 namespace {
 
-RowMatrixF random_matrix(Random& random, Eigen::Index rows, Eigen::Index cols) {
-  return RowMatrixF::NullaryExpr(rows, cols, [&] { return static_cast<float>(random.normal()); });
-}
+using testing_network::random_matrix;
 
 // Three causes, ten columns, two targets; 15% of both absent. Half of the rows are the first stage's.
 VaeTrainingData made_data(Eigen::Index rows, uint64_t seed = 1) {

@@ -7,21 +7,17 @@
 
 #include "model/neural/double_network.h"
 #include "model/neural/kl_schedule.h"
+#include "model/neural/test_matrices.h"
 
 namespace perfcast {
 namespace {
 
+using testing_network::random_mask;
+using testing_network::random_matrix;
+
 using testing_network::DoubleNetwork;
 using testing_network::in_double;
 using testing_network::relative_error;
-
-RowMatrixF random_matrix(Random& random, Eigen::Index rows, Eigen::Index cols) {
-  return RowMatrixF::NullaryExpr(rows, cols, [&] { return static_cast<float>(random.normal()); });
-}
-
-RowMatrixF random_mask(Random& random, Eigen::Index rows, Eigen::Index cols, double absent) {
-  return RowMatrixF::NullaryExpr(rows, cols, [&] { return random.uniform() < absent ? 0.0f : 1.0f; });
-}
 
 TEST(KlWeight, ExactValues) {
   for (const int64_t t : {1, 50, 100}) EXPECT_EQ(kl_weight(KlSchedule::kNone, t, 100), 1);

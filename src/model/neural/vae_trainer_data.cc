@@ -12,7 +12,7 @@
 namespace perfcast {
 namespace {
 
-Error bad_data(const std::string& message, const std::string& where, const std::string& expected) {
+Error bad_training_data(const std::string& message, const std::string& where, const std::string& expected) {
   return Error{"bad-training-data", message, where, expected};
 }
 
@@ -42,7 +42,7 @@ bool fits(const AdamState& adam, const DenseNetwork& network) {
 
 Status VaeTrainer::prepare(const VaeTrainingData& data) {
   if (data.x.rows() == 0 || data.x.cols() == 0) {
-    return bad_data("there is nothing to train on", "x", "at least one row and one column");
+    return bad_training_data("there is nothing to train on", "x", "at least one row and one column");
   }
   auto inputs = masked_inputs(data.x, data.mask);
   if (!inputs) return inputs.error();
@@ -58,14 +58,15 @@ Status VaeTrainer::prepare(const VaeTrainingData& data) {
 Status VaeTrainer::choose_rows(const VaeTrainingData& data) {
   const Eigen::Index n = data.x.rows();
   if (!data.first_stage.empty() && data.first_stage.size() != static_cast<size_t>(n)) {
-    return bad_data("the first stage is told for " + std::to_string(data.first_stage.size()) + " rows", "first_stage",
-                    "for each of " + std::to_string(n) + ", or none");
+    return bad_training_data("the first stage is told for " + std::to_string(data.first_stage.size()) + " rows",
+                             "first_stage", "for each of " + std::to_string(n) + ", or none");
   }
   std::vector<bool> held_out(static_cast<size_t>(n), false);
   if (!data.validation_rows.empty()) {
     for (const int64_t row : data.validation_rows) {
       if (row < 0 || row >= n) {
-        return bad_data("there is no row " + std::to_string(row), "validation_rows", "0 to " + std::to_string(n - 1));
+        return bad_training_data("there is no row " + std::to_string(row), "validation_rows",
+                                 "0 to " + std::to_string(n - 1));
       }
       held_out[static_cast<size_t>(row)] = true;
     }
@@ -82,7 +83,8 @@ Status VaeTrainer::choose_rows(const VaeTrainingData& data) {
     (held_out[at] ? validation_rows_ : train_rows_).push_back(r);
     if (!held_out[at] && !data.first_stage.empty() && data.first_stage[at]) first_rows_.push_back(r);
   }
-  if (train_rows_.empty()) return bad_data("all rows are held out", "validation_rows", "some rows to train on");
+  if (train_rows_.empty())
+    return bad_training_data("all rows are held out", "validation_rows", "some rows to train on");
   return {};
 }
 
@@ -90,15 +92,16 @@ Status VaeTrainer::take_targets(const VaeTrainingData& data) {
   const RowMatrixF& y = data.y;
   if (y.rows() != data.x.rows() || y.cols() == 0 || data.weights.rows() != y.rows() ||
       data.weights.cols() != y.cols()) {
-    return bad_data("targets and their weights don't fit the rows", "y",
-                    std::to_string(data.x.rows()) + " rows and as many columns each");
+    return bad_training_data("targets and their weights don't fit the rows", "y",
+                             std::to_string(data.x.rows()) + " rows and as many columns each");
   }
   for (Eigen::Index r = 0; r < y.rows(); ++r) {
     for (Eigen::Index c = 0; c < y.cols(); ++c) {
       const float weight = data.weights(r, c);
       if (std::isfinite(weight) && weight >= 0 && (weight == 0 || std::isfinite(y(r, c)))) continue;
-      return bad_data("a target or its weight can't be", "row " + std::to_string(r) + ", column " + std::to_string(c),
-                      "a finite weight of at least 0, and a finite target where it isn't 0");
+      return bad_training_data("a target or its weight can't be",
+                               "row " + std::to_string(r) + ", column " + std::to_string(c),
+                               "a finite weight of at least 0, and a finite target where it isn't 0");
     }
   }
   weights_ = data.weights;
@@ -108,8 +111,8 @@ Status VaeTrainer::take_targets(const VaeTrainingData& data) {
   const Eigen::RowVectorXd totals = weights.colwise().sum();
   for (Eigen::Index c = 0; c < totals.size(); ++c) {
     if (totals(c) > 0) continue;
-    return bad_data("no row to train on has a target in column " + std::to_string(c), "y",
-                    "a measured target in each column outside the held-out rows");
+    return bad_training_data("no row to train on has a target in column " + std::to_string(c), "y",
+                             "a measured target in each column outside the held-out rows");
   }
   const Eigen::RowVectorXd mean = weights.cwiseProduct(train).colwise().sum().cwiseQuotient(totals);
   const double variance = weights.cwiseProduct((train.rowwise() - mean).cwiseAbs2()).sum() / totals.sum();
@@ -118,7 +121,8 @@ Status VaeTrainer::take_targets(const VaeTrainingData& data) {
   row_weight_ = totals.sum() / static_cast<double>(train_rows_.size());
   targets_ = (weights_.array() > 0).select((targets_.rowwise() - mean_) / scale_, 0.0f);
   if (!validation_rows_.empty() && weights_(validation_rows_, Eigen::all).sum() <= 0) {
-    return bad_data("no held-out row has a target", "validation_rows", "rows with measured targets, or none held out");
+    return bad_training_data("no held-out row has a target", "validation_rows",
+                             "rows with measured targets, or none held out");
   }
   return {};
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "model/tree/tree_index.h"
 
 namespace perfcast {
 namespace {
@@ -36,12 +37,6 @@ std::vector<float> floats(const Eigen::VectorXd& values) {
   std::vector<float> result;
   for (const double value : values) result.push_back(static_cast<float>(value));
   return result;
-}
-
-// An index below `limit`, or -1 where the value is none.
-int32_t as_index(float value, int64_t limit) {
-  if (!(value >= 0) || !(value < static_cast<float>(limit)) || value != std::floor(value)) return -1;
-  return static_cast<int32_t>(value);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "model/bundle/tensor_map.h"
+#include "model/tree/tree_index.h"
 
 namespace perfcast {
 
@@ -230,12 +231,6 @@ void ForestPredictor::save(TensorMap& tensors) const {
 }
 
 namespace {
-
-// An index below `limit`, or -1 where the value is none.
-int32_t as_index(float value, int64_t limit) {
-  if (!(value >= 0) || !(value < static_cast<float>(limit)) || value != std::floor(value)) return -1;
-  return static_cast<int32_t>(value);
-}
 
 Error bad_forest(const std::string& what) {
   return Error{"bad-bundle", what, "nodes", "a bundle written by perfcast train"};

@@ -26,8 +26,8 @@ TEST(Shape, RefusesWhatIsNone) {
 }
 
 TEST(Shape, CountsOperationsAndBytes) {
-  EXPECT_EQ(operations({2, 3, 5}), 60);
-  EXPECT_EQ(compulsory_bytes({2, 3, 5}, 1, 4), 10 + 15 + 24);
+  EXPECT_EQ(operations(Shape{2, 3, 5}), 60);
+  EXPECT_EQ(compulsory_bytes(Shape{2, 3, 5}, 1, 4), 10 + 15 + 24);
   // The largest that is taken does not overflow: 2^61 operations.
   EXPECT_EQ(operations({kMaxSide, kMaxSide, kMaxSide}), 0x1p61);
   EXPECT_EQ(to_text(Shape{7, 7, 7}), "7");

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kFirstRead = size_t{16} << 20;  // vocabularies take some megabytes
 constexpr size_t kLargestHeader = size_t{256} << 20;
-constexpr int64_t kLargestSize = int64_t{1} << 31;
+constexpr int64_t kLargestGgufSize = int64_t{1} << 31;
 
 struct Architecture {
   std::string_view name;
@@ -54,7 +54,7 @@ class Keys {
       }
       size = all.front();
     }
-    if (!size || *size < least || *size > kLargestSize) {
+    if (!size || *size < least || *size > kLargestGgufSize) {
       wrong_.push_back(key + " is " + (size ? std::to_string(*size) : std::string("no integer")));
       return 1;
     }
@@ -66,7 +66,7 @@ class Keys {
       return Error{"bad-gguf", "the metadata lacks " + join(missing_, ", "), source, "a model file with these keys"};
     }
     if (!wrong_.empty()) {
-      return Error{"bad-gguf", join(wrong_, "; "), source, "integers from 1 to " + std::to_string(kLargestSize)};
+      return Error{"bad-gguf", join(wrong_, "; "), source, "integers from 1 to " + std::to_string(kLargestGgufSize)};
     }
     return {};
   }
@@ -79,11 +79,11 @@ class Keys {
 
 std::optional<int64_t> vocabulary_of(const GgufHeader& header, const std::string& architecture) {
   if (const GgufTensor* table = header.tensor("token_embd.weight"); table != nullptr && table->shape.size() == 2) {
-    return static_cast<int64_t>(std::min<uint64_t>(table->shape[1], kLargestSize));
+    return static_cast<int64_t>(std::min<uint64_t>(table->shape[1], kLargestGgufSize));
   }
   if (const auto tokens = header.metadata.find("tokenizer.ggml.tokens");
       tokens != header.metadata.end() && tokens->second.array_length) {
-    return static_cast<int64_t>(std::min<uint64_t>(*tokens->second.array_length, kLargestSize));
+    return static_cast<int64_t>(std::min<uint64_t>(*tokens->second.array_length, kLargestGgufSize));
   }
   if (const auto size = header.metadata.find(architecture + ".vocab_size"); size != header.metadata.end()) {
     return size->second.integer;

@@ -11,7 +11,7 @@ __extension__ using Wide = __int128;
 constexpr int64_t kMostLayers = 100'000;
 constexpr int64_t kWidest = int64_t{1} << 26;
 constexpr int64_t kMostExperts = 1'000'000;
-constexpr int64_t kMostRows = int64_t{1} << 31;
+constexpr int64_t kMostTableRows = int64_t{1} << 31;
 constexpr int64_t kMostParameters = int64_t{1} << 62;
 
 struct SizeField {
@@ -43,13 +43,13 @@ Status check_common(const LlmConfig& config) {
                               {"kv_heads", config.kv_heads, 1, config.heads},
                               {"head_dim", config.head_dim, config.has_mla() ? 0 : 1, kWidest},
                               {"ffn", config.ffn, dense ? 1 : 0, kWidest},
-                              {"vocab", config.vocab, vision ? 0 : 1, kMostRows},
-                              {"position_rows", config.position_rows, 0, kMostRows},
-                              {"max_positions", config.max_positions, 0, kMostRows},
+                              {"vocab", config.vocab, vision ? 0 : 1, kMostTableRows},
+                              {"position_rows", config.position_rows, 0, kMostTableRows},
+                              {"max_positions", config.max_positions, 0, kMostTableRows},
                               {"rotary_dim", config.rotary_dim, 0, kWidest},
-                              {"token_types", config.token_types, 0, kMostRows},
+                              {"token_types", config.token_types, 0, kMostTableRows},
                               {"norms_per_layer", config.norms_per_layer, 0, 4},
-                              {"sliding_window", config.sliding_window, 0, kMostRows},
+                              {"sliding_window", config.sliding_window, 0, kMostTableRows},
                               {"windowed_layers", config.windowed_layers, 0, config.layers}});
 }
 
@@ -77,7 +77,7 @@ Status check_parts(const LlmConfig& config) {
     return check_sizes(config, {{"image_size", vision.image_size, 1, 1 << 16},
                                 {"patch_size", vision.patch_size, 1, vision.image_size},
                                 {"channels", vision.channels, 1, 1 << 10},
-                                {"classes", vision.classes, 0, kMostRows}});
+                                {"classes", vision.classes, 0, kMostTableRows}});
   }
   return {};
 }

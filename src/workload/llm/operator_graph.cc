@@ -10,7 +10,7 @@ namespace perfcast {
 namespace {
 
 constexpr int64_t kMostTokens = int64_t{1} << 40;
-constexpr double kMostRows = 1e15;  // of scores: tokens x heads, far inside 64 bits
+constexpr double kMostScores = 1e15;  // of scores: tokens x heads, far inside 64 bits
 constexpr int64_t kMostDevices = 1 << 20;
 constexpr int64_t kUsualSequence = 2048;
 
@@ -34,7 +34,7 @@ Status check_sizes(const LlmConfig& config, const LlmWorkload& workload) {
                       static_cast<double>(config.heads + config.kv_heads);
   const double visits = static_cast<double>(workload.batch) * static_cast<double>(longest) *
                         static_cast<double>(std::max<int64_t>(1, config.moe.active_experts));
-  if (rows > kMostRows || visits > kMostRows) {
+  if (rows > kMostScores || visits > kMostScores) {
     return Error{"size-overflow",
                  "batch " + std::to_string(workload.batch) + " of " + std::to_string(longest) +
                      " tokens gives more than 1e15 rows",

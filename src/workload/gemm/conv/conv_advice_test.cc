@@ -5,7 +5,7 @@
 namespace perfcast::gemm {
 namespace {
 
-RungResult row(const ConvLayer& layer, const char* name, double gflops, int threads = 1) {
+RungResult conv_row(const ConvLayer& layer, const char* name, double gflops, int threads = 1) {
   RungResult found;
   found.name = found.title = name;
   found.conv = layer;
@@ -23,10 +23,10 @@ TEST(ConvAdvice, ComparesRungsOfTheLargestLayer) {
   const ConvLayer small = resnet50_layers()[1], large = resnet50_layers()[0];
   GemmResult result;
   result.op = "conv";
-  result.rungs = {row(small, "naive-o1", 1),           row(small, "naive-o3", 9),
-                  row(large, "im2col-openblas", 40),   row(large, "onednn-direct", 100),
-                  row(large, "onednn-auto", 101),      row(large, "onednn-direct", 80, 2),
-                  row(large, "im2col-openblas", 79, 2)};
+  result.rungs = {conv_row(small, "naive-o1", 1),           conv_row(small, "naive-o3", 9),
+                  conv_row(large, "im2col-openblas", 40),   conv_row(large, "onednn-direct", 100),
+                  conv_row(large, "onednn-auto", 101),      conv_row(large, "onednn-direct", 80, 2),
+                  conv_row(large, "im2col-openblas", 79, 2)};
   const std::vector<Advice> advice = conv_advice(result);
   ASSERT_EQ(advice.size(), 2u);  // auto's one per cent and the small layer are none
   EXPECT_EQ(advice[0].kind, "library");
@@ -38,7 +38,8 @@ TEST(ConvAdvice, ComparesRungsOfTheLargestLayer) {
 
 TEST(ConvAdvice, NamesTheCostOfAPrecision) {
   GemmResult result;
-  result.rungs = {row(resnet50_layers()[0], "onednn-direct", 100), row(resnet50_layers()[0], "onednn-bf16", 180)};
+  result.rungs = {conv_row(resnet50_layers()[0], "onednn-direct", 100),
+                  conv_row(resnet50_layers()[0], "onednn-bf16", 180)};
   result.rungs[1].precision = Precision::kBf16;
   result.rungs[1].relative_error = 0.003;
   const std::vector<Advice> advice = conv_advice(result);

@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-RungResult row(const ConvLayer& layer, const char* name, double seconds) {
+RungResult timed_row(const ConvLayer& layer, const char* name, double seconds) {
   RungResult found;
   found.name = found.title = name;
   found.conv = layer;
@@ -32,8 +32,8 @@ TEST(ConvReport, AddsUpANetworkByCounts) {
   b.count = 3;
   GemmResult result;
   result.op = "conv";
-  result.rungs = {row(a, "slow", 0.5), row(a, "fast", 0.01), row(a, "half", 0.1), row(b, "slow", 1),
-                  row(b, "fast", 0.02)};
+  result.rungs = {timed_row(a, "slow", 0.5), timed_row(a, "fast", 0.01), timed_row(a, "half", 0.1),
+                  timed_row(b, "slow", 1), timed_row(b, "fast", 0.02)};
   const std::string text = network_text(result);
   EXPECT_THAT(text, HasSubstr("2 shapes, 5 convolutions"));
   EXPECT_THAT(text, HasSubstr(" 4 s "));
@@ -49,7 +49,7 @@ TEST(ConvReport, KeepsLayersOfEqualProductsApart) {
   ASSERT_EQ(product_of(down.shape), product_of(same.shape));
   GemmResult result;
   result.op = "conv";
-  result.rungs = {row(down, "first", 1), row(same, "second", 1)};
+  result.rungs = {timed_row(down, "first", 1), timed_row(same, "second", 1)};
   const std::string text = to_text(result);
   EXPECT_THAT(text, HasSubstr("convolution conv3_down: 1 x 128 x 56 x 56 to 128, 3 x 3, stride 2, padding 1"));
   EXPECT_THAT(text, HasSubstr("convolution conv3_3x3: 1 x 128 x 28 x 28 to 128, 3 x 3, stride 1, padding 1"));

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "workload/latency/model/known_keys.h"
 
 namespace perfcast {
 namespace {
@@ -47,14 +48,6 @@ const std::vector<std::string>& device_keys() {
     return all;
   }();
   return keys;
-}
-
-void complain_of_unknown(JsonReader& in, const Json& object, const std::vector<std::string>& known) {
-  if (!object.is_object()) return;
-  for (const auto& [key, value] : object.items()) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    in.complain(printable(key.substr(0, 60)), "an unknown key", "one of " + nearest_names(key, known, 3));
-  }
 }
 
 double checked(JsonReader& in, const std::string& key, double value, double least, double most) {

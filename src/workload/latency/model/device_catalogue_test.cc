@@ -36,7 +36,7 @@ std::string with(const std::string& what, const std::string& by) {
   return text.replace(at, what.size(), by);
 }
 
-DeviceCatalogue shipped() {
+DeviceCatalogue shipped_devices() {
   const auto catalogue = read_device_catalogue(PERFCAST_SOURCE_DIR "/data/devices/devices.json");
   EXPECT_TRUE(catalogue) << to_text(catalogue.error());
   return catalogue ? *catalogue : DeviceCatalogue{};
@@ -71,7 +71,7 @@ TEST(DeviceCatalogue, ReadsEveryFactAndLeavesOutTheRest) {
 }
 
 TEST(DeviceCatalogue, FindsByNameOrAliasInAnySpelling) {
-  const DeviceCatalogue catalogue = shipped();
+  const DeviceCatalogue catalogue = shipped_devices();
   const auto name = [&](std::string_view wanted) {
     const auto device = find_device(catalogue, wanted);
     return device ? (*device)->name : device.error().code;
@@ -130,7 +130,7 @@ TEST(NeedFacts, NamesTheMissingOne) {
 
 // Facts that are often told wrong, and relations that hold on every device.
 TEST(ShippedDevices, AreRight) {
-  const DeviceCatalogue catalogue = shipped();
+  const DeviceCatalogue catalogue = shipped_devices();
   const auto device = [&](std::string_view name) {
     const auto found = find_device(catalogue, name);
     EXPECT_TRUE(found) << name;
@@ -161,7 +161,7 @@ TEST(ShippedDevices, AreRight) {
 
 // Every fact of every shipped device is named by one of its sources.
 TEST(ShippedDevices, StateASourceForEachFact) {
-  for (const Json& device : to_json(shipped())["devices"]) {
+  for (const Json& device : to_json(shipped_devices())["devices"]) {
     std::string stated;
     for (const Json& source : device["sources"]) {
       stated += " " + source.get<std::string>().substr(0, source.get<std::string>().find(": ")) + ",";
@@ -180,7 +180,7 @@ TEST(ShippedDevices, HaveTheNamesOfTheOperatorMeasurements) {
   ASSERT_TRUE(text);
   const auto table = CsvTable::parse(*text, path);
   ASSERT_TRUE(table);
-  const DeviceCatalogue catalogue = shipped();
+  const DeviceCatalogue catalogue = shipped_devices();
   for (const char* column : {"device", "device_dir"}) {
     const auto names = table->column(column);
     ASSERT_TRUE(names);

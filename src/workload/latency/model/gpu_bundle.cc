@@ -12,7 +12,7 @@
 namespace perfcast {
 namespace {
 
-constexpr size_t kMostDevices = 1000, kMostKernels = 1000, kMostNodes = 1000000;
+constexpr size_t kMostGpus = 1000, kMostKernels = 1000, kMostNodes = 1000000;
 constexpr double kMostFact = 1e18, kMostError = 10;
 
 Json facts_json(const DeviceFacts& device) {
@@ -368,7 +368,7 @@ Result<GpuBundle> parse_gpu_bundle(std::string_view text, const std::string& sou
   if (bundle.flops_per_joule_16nm < 0 || bundle.flops_per_joule_16nm > kMostFact) {
     return bad(source, "flop_per_joule_at_16nm is out of range", "0 or more");
   }
-  if (fitted->size() > kMostDevices) return bad(source, "too many devices", fmt::format("{}", kMostDevices));
+  if (fitted->size() > kMostGpus) return bad(source, "too many devices", fmt::format("{}", kMostGpus));
   for (size_t i = 0; i < fitted->size(); ++i) {
     auto models = parse_device((*fitted)[i], fmt::format("{}.fitted[{}]", source, i));
     if (!models) return models.error();

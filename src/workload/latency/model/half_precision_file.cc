@@ -9,12 +9,13 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "workload/latency/model/known_keys.h"
 
 namespace perfcast {
 namespace {
 
-constexpr const char* kSchema = "perfcast.half-precision/1";
-constexpr size_t kMostDevices = 1000;
+constexpr const char* kHalfPrecisionSchema = "perfcast.half-precision/1";
+constexpr size_t kMostHalfDevices = 1000;
 
 struct Range {
   double least, most;
@@ -41,7 +42,7 @@ constexpr std::array kLinkFields = {
     ProductField{"step_s", &HalfPrecisionParameters::link_step_s, {0, 1}},
     ProductField{"efficiency", &HalfPrecisionParameters::link_efficiency, {1e-3, 1}},
 };
-constexpr std::array<const char*, kVectorKinds> kKinds = {"unary", "binary", "softmax", "norm", "copy"};
+constexpr std::array<const char*, kVectorKinds> kVectorKindNames = {"unary", "binary", "softmax", "norm", "copy"};
 constexpr Range kStart = {0, 1}, kBytesPerCycle = {1e-3, 1e6}, kLogError = {0, 10};
 
 double checked(JsonReader& in, const std::string& key, double value, Range range) {
@@ -52,14 +53,6 @@ double checked(JsonReader& in, const std::string& key, double value, Range range
 }
 
 double number(JsonReader& in, const std::string& key, Range range) { return checked(in, key, in.number(key), range); }
-
-void complain_of_unknown(JsonReader& in, const Json& object, const std::vector<std::string>& known) {
-  if (!object.is_object()) return;
-  for (const auto& [key, value] : object.items()) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    in.complain(printable(key.substr(0, 60)), "an unknown key", "one of " + nearest_names(key, known, 3));
-  }
-}
 
 template <typename Fields>
 std::vector<std::string> keys_of(const Fields& fields) {
@@ -97,11 +90,11 @@ Status read_fields(const Json& json, const std::string& path, const Fields& fiel
 Status read_vectors(const Json& json, const std::string& path, HalfPrecisionParameters& parameters) {
   JsonReader in(json, path);
   std::array<const Json*, kVectorKinds> kinds{};
-  for (size_t i = 0; i < kVectorKinds; ++i) kinds[i] = in.require_object(kKinds[i]);
-  complain_of_unknown(in, json, {kKinds.begin(), kKinds.end()});
+  for (size_t i = 0; i < kVectorKinds; ++i) kinds[i] = in.require_object(kVectorKindNames[i]);
+  complain_of_unknown(in, json, {kVectorKindNames.begin(), kVectorKindNames.end()});
   if (Status finished = in.finish(); !finished) return finished;
   for (size_t i = 0; i < kVectorKinds; ++i) {
-    JsonReader kind_in(*kinds[i], path + "." + kKinds[i]);
+    JsonReader kind_in(*kinds[i], path + "." + kVectorKindNames[i]);
     parameters.vector[i].start_s = number(kind_in, "start_s", kStart);
     parameters.vector[i].bytes_per_cycle = number(kind_in, "bytes_per_cycle", kBytesPerCycle);
     complain_of_unknown(kind_in, *kinds[i], {"start_s", "bytes_per_cycle"});
@@ -151,8 +144,8 @@ Json to_json(const HalfPrecisionDevice& device) {
   if (!std::isnan(device.facts.link_bytes_per_s)) facts["link_bytes_per_s"] = device.facts.link_bytes_per_s;
   Json vector = Json::object();
   for (size_t i = 0; i < kVectorKinds; ++i) {
-    vector[kKinds[i]] = {{"start_s", parameters.vector[i].start_s},
-                         {"bytes_per_cycle", parameters.vector[i].bytes_per_cycle}};
+    vector[kVectorKindNames[i]] = {{"start_s", parameters.vector[i].start_s},
+                                   {"bytes_per_cycle", parameters.vector[i].bytes_per_cycle}};
   }
   Json json = {
       {"facts", std::move(facts)}, {"product", fields_json(kProductFields, parameters)}, {"vector", std::move(vector)}};
@@ -170,13 +163,14 @@ Result<HalfPrecisionBundle> parse_half_precision(std::string_view text, const st
   JsonReader in(*json, source);
   HalfPrecisionBundle bundle;
   const std::string schema = in.string("schema");
-  if (!schema.empty() && schema != kSchema) in.complain("schema", "'" + printable(schema.substr(0, 60)) + "'", kSchema);
+  if (!schema.empty() && schema != kHalfPrecisionSchema)
+    in.complain("schema", "'" + printable(schema.substr(0, 60)) + "'", kHalfPrecisionSchema);
   const Json* card = in.require_object("card");
   bundle.transfer_log_error = number(in, "transfer_log_error", kLogError);
   const Json* devices = in.require_array("devices");
   complain_of_unknown(in, *json, {"schema", "card", "transfer_log_error", "devices"});
-  if (devices != nullptr && (devices->empty() || devices->size() > kMostDevices)) {
-    in.complain("devices", fmt::format("{} devices", devices->size()), fmt::format("1 to {}", kMostDevices));
+  if (devices != nullptr && (devices->empty() || devices->size() > kMostHalfDevices)) {
+    in.complain("devices", fmt::format("{} devices", devices->size()), fmt::format("1 to {}", kMostHalfDevices));
   }
   if (Status finished = in.finish(); !finished) return finished.error();
   JsonReader card_in(*card, source + ".card");
@@ -202,7 +196,7 @@ Result<HalfPrecisionBundle> read_half_precision(const std::string& path) {
 Json to_json(const HalfPrecisionBundle& bundle) {
   Json devices = Json::array();
   for (const HalfPrecisionDevice& device : bundle.devices) devices.push_back(to_json(device));
-  return {{"schema", kSchema},
+  return {{"schema", kHalfPrecisionSchema},
           {"card", {{"source", bundle.source}, {"licence", bundle.licence}, {"trained", bundle.trained}}},
           {"transfer_log_error", bundle.transfer_log_error},
           {"devices", std::move(devices)}};

@@ -1,7 +1,7 @@
 #pragma once
 // The roofline with fixed efficiencies: two constants for all devices, and the shortest time of a kernel.
 
-#include "workload/latency/model/device_facts.h"
+#include "corpus/machine/device_facts.h"
 
 namespace perfcast {
 

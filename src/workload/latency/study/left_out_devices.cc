@@ -78,7 +78,7 @@ double carried_error(std::span<const LeftOutDevice> devices, size_t skipped, con
   return widening(devices, skipped, ratios) * pooled_error(devices, skipped, ratios);
 }
 
-std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.1f}", 100 * share); }
+std::string share_percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.1f}", 100 * share); }
 
 }  // namespace
 
@@ -167,8 +167,8 @@ Result<CarriedStudy> study_carried_errors(const NeusightData& data, const GpuBun
       for (const double ratio : ratios) sum += std::abs(ratio);
       table.add_row({device.device, work, device.from, fmt::format("{}", ratios.size()),
                      fmt::format("{:.3f}", sum / static_cast<double>(ratios.size())),
-                     percent(share_inside(ratios, error)), percent(share_inside(ratios, before)),
-                     percent(share_inside(ratios_after, error_after))});
+                     share_percent(share_inside(ratios, error)), share_percent(share_inside(ratios, before)),
+                     share_percent(share_inside(ratios_after, error_after))});
     };
     add("linear", device.linear, others.linear, kin->linear.log_error, calibrated.linear, others_after.linear);
     add("bmm", device.batched, others.batched, kin->batched.log_error, calibrated.batched, others_after.batched);

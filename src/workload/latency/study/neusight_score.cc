@@ -11,7 +11,6 @@ namespace perfcast {
 namespace {
 
 constexpr double kBytes = 4;
-constexpr double kInterval90 = 1.645;
 
 // How often backward reads or writes a tensor of the operator's size: gradients in and out, saved inputs, outputs.
 double backward_passes(const std::string& op) {

@@ -12,6 +12,9 @@
 
 namespace perfcast {
 
+// Standard deviations of a 90% interval of a normal distribution to each side.
+inline constexpr double kInterval90 = 1.645;
+
 struct StepSeconds {
   double forward_s = 0, backward_s = 0;
   double total() const { return forward_s + backward_s; }

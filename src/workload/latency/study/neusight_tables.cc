@@ -24,7 +24,6 @@ double mean_error(std::span<const EndToEndRow> rows, bool floor) {
   return rows.empty() ? std::nan("") : sum / static_cast<double>(rows.size());
 }
 
-constexpr double kInterval90 = 1.645;
 constexpr const char* kWorse = "worse than without";
 constexpr const char* kPublished[] = {"neusight", "habitat", "micro", "roofline"};
 

@@ -16,13 +16,13 @@ namespace {
 
 constexpr double kMost = 0x1p40;
 
-struct Columns {
+struct VidurColumns {
   const CsvTable& table;
   std::vector<size_t> at;
 };
 
-Result<Columns> columns_of(const CsvTable& table, const std::vector<const char*>& names) {
-  Columns columns{table, {}};
+Result<VidurColumns> columns_of(const CsvTable& table, const std::vector<const char*>& names) {
+  VidurColumns columns{table, {}};
   for (const char* name : names) {
     const auto column = table.column(name);
     if (!column) return column.error();
@@ -31,24 +31,24 @@ Result<Columns> columns_of(const CsvTable& table, const std::vector<const char*>
   return columns;
 }
 
-Error bad(const CsvTable& table, size_t row, const std::string& what, const std::string& expected) {
+Error bad_vidur(const CsvTable& table, size_t row, const std::string& what, const std::string& expected) {
   return {"bad-vidur", what, table.where(row), expected};
 }
 
 // A cell that must hold a number in (0, 2^40].
-Result<double> positive(const Columns& columns, size_t row, size_t column) {
+Result<double> positive(const VidurColumns& columns, size_t row, size_t column) {
   const auto number = columns.table.number(row, columns.at[column]);
   if (!number) return number.error();
   const double value = number->value_or(0);
   if (value > 0 && value <= kMost) return value;
-  return bad(columns.table, row,
-             fmt::format("{} is '{}'", columns.table.columns()[columns.at[column]],
-                         printable(columns.table.cell(row, columns.at[column]).substr(0, 40))),
-             "a number above 0");
+  return bad_vidur(columns.table, row,
+                   fmt::format("{} is '{}'", columns.table.columns()[columns.at[column]],
+                               printable(columns.table.cell(row, columns.at[column]).substr(0, 40))),
+                   "a number above 0");
 }
 
 // A time in milliseconds, absent where the cell is empty.
-Result<std::optional<double>> seconds(const Columns& columns, size_t row, size_t column) {
+Result<std::optional<double>> seconds(const VidurColumns& columns, size_t row, size_t column) {
   const auto number = columns.table.number(row, columns.at[column]);
   if (!number) return number.error();
   if (!*number) return std::optional<double>();
@@ -106,7 +106,7 @@ struct Layer {
   double hidden() const { return expanded / ranks; }
 };
 
-Result<Layer> layer_of(const Columns& columns, size_t row) {
+Result<Layer> layer_of(const VidurColumns& columns, size_t row) {
   std::array<double, kFirstTime> values{};
   for (size_t i = kHeads; i < kFirstTime; ++i) {
     const auto value = positive(columns, row, i);
@@ -115,13 +115,13 @@ Result<Layer> layer_of(const Columns& columns, size_t row) {
   }
   const std::string gated = lower_case(columns.table.cell(row, columns.at[kGated]));
   if (gated != "true" && gated != "false") {
-    return bad(columns.table, row, "use_gated_mlp is '" + printable(gated.substr(0, 40)) + "'", "True or False");
+    return bad_vidur(columns.table, row, "use_gated_mlp is '" + printable(gated.substr(0, 40)) + "'", "True or False");
   }
   const Layer layer = {values[kHeads],  values[kKeyHeads], values[kWidth], values[kExpanded],
                        values[kTokens], values[kRanks],    gated == "true"};
   for (const double size : {layer.tokens, layer.head_width(), layer.query_width(), layer.key_width(), layer.hidden()}) {
     if (size != std::floor(size)) {
-      return bad(columns.table, row, "the layer's widths don't divide by its heads and ranks", "whole sizes");
+      return bad_vidur(columns.table, row, "the layer's widths don't divide by its heads and ranks", "whole sizes");
     }
   }
   return layer;
@@ -191,7 +191,7 @@ Result<std::vector<VidurAllReduce>> parse_vidur_all_reduces(std::string_view tex
       values[i] = *value;
     }
     if (values[kWorkers] > 65536 || values[kWorkers] != std::floor(values[kWorkers])) {
-      return bad(*table, row, fmt::format("{:g} workers", values[kWorkers]), "a whole number of at most 65536");
+      return bad_vidur(*table, row, fmt::format("{:g} workers", values[kWorkers]), "a whole number of at most 65536");
     }
     if (values[kWorkers] != values[kPerNode]) continue;
     out.push_back({{static_cast<int>(values[kWorkers]), values[kBytes], values[kTime] * 1e-3},
