@@ -39,7 +39,7 @@ struct GemmArguments {
 };
 
 // Those that a rung has.
-std::string precision_names() {
+std::string gemm_precision_names() {
   std::vector<std::string> names;
   for (const gemm::Precision each : gemm::rung_precisions()) names.emplace_back(gemm::name_of(each));
   return join(names, ", ");
@@ -164,10 +164,10 @@ Result<gemm::GemmRequest> request_of(const CommandContext& context, const GemmAr
     const auto precision = gemm::precision_named(name);
     const std::vector<gemm::Precision> known = gemm::rung_precisions();
     if (!precision || std::find(known.begin(), known.end(), *precision) == known.end()) {
-      return Error{
+      return usage_error(
           "bad-usage",
           precision ? "no rung has the precision '" + name + "'" : "there is no precision '" + printable(name) + "'",
-          "--precision", "one of: " + precision_names()};
+          "--precision", "one of: " + gemm_precision_names());
     }
     request.precisions.push_back(*precision);
   }
@@ -270,7 +270,8 @@ void add_gemm_command(CLI::App& app, CommandContext& context) {
   sets.push_back("resnet: with --op conv, the convolutions of ResNet-50");
   verb->add_option("--shapes", arguments->sets, "A set of shapes: " + join(sets, "; "))->delimiter(',');
   verb->add_option("--rungs", arguments->rungs, "Names or patterns with *, separated by commas")->capture_default_str();
-  verb->add_option("--precision", arguments->precisions, "Only rungs of these: " + precision_names())->delimiter(',');
+  verb->add_option("--precision", arguments->precisions, "Only rungs of these: " + gemm_precision_names())
+      ->delimiter(',');
   verb->add_option("--repeats", arguments->repeats, "Rounds, and so samples of each rung")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

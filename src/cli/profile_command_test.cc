@@ -30,7 +30,7 @@ using testing::StartsWith;
 constexpr const char* kPerfcast = PERFCAST_BINARY_DIR "/perfcast";
 constexpr const char* kGuinea = PERFCAST_BINARY_DIR "/bin/perfcast_guinea";
 
-struct Outcome {
+struct ProfileOutcome {
   int exit_code = -1;
   std::string out, err;
 };
@@ -38,7 +38,7 @@ struct Outcome {
 class ProfileCommandTest : public testing::Test {
  protected:
   // `command` with $P for perfcast and $G for the program that does as it is told.
-  Outcome shell(const std::string& command) const {
+  ProfileOutcome shell(const std::string& command) const {
     const std::string line = "cd '" + folder_.path() + "'; P='" + kPerfcast + "'; G='" + kGuinea + "'; ( " + command +
                              " ) > out 2> err < /dev/null";
     const int state = std::system(line.c_str());
@@ -57,20 +57,20 @@ class ProfileCommandTest : public testing::Test {
 };
 
 TEST_F(ProfileCommandTest, PassesTheProgramsStreamsAndExitCode) {
-  const Outcome said = shell("$P profile -o p.json -- $G say out err");
+  const ProfileOutcome said = shell("$P profile -o p.json -- $G say out err");
   EXPECT_EQ(said.exit_code, 0);
   EXPECT_EQ(said.out, "out");
   EXPECT_EQ(said.err, "err");
   EXPECT_EQ(stored().exit_code, 0);
   EXPECT_EQ(stored().command.size(), 4u);
 
-  const Outcome failed = shell("$P profile -o p.json -- $G exit 3");
+  const ProfileOutcome failed = shell("$P profile -o p.json -- $G exit 3");
   EXPECT_EQ(failed.exit_code, 3);
   EXPECT_THAT(failed.err, HasSubstr("perfcast: warning: the program ended with exit code 3"));
   EXPECT_EQ(stored().exit_code, 3);
   EXPECT_FALSE(stored().ok());
 
-  const Outcome killed = shell("$P profile -o p.json -- $G kill 15");
+  const ProfileOutcome killed = shell("$P profile -o p.json -- $G kill 15");
   EXPECT_EQ(killed.exit_code, 128 + SIGTERM);
   EXPECT_EQ(stored().signal, SIGTERM);
   EXPECT_THAT(stored().warnings, Contains(Field(&ProfileWarning::code, "killed-by-signal")));
@@ -92,7 +92,7 @@ TEST_F(ProfileCommandTest, GivesEveryRunTheSameInput) {
 }
 
 TEST_F(ProfileCommandTest, PrintsASummaryWithoutAFile) {
-  const Outcome outcome = shell("$P profile -- $G work 3000000");
+  const ProfileOutcome outcome = shell("$P profile -- $G work 3000000");
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("program       perfcast_guinea"), HasSubstr("wall  "), HasSubstr("runs 3")));
@@ -100,7 +100,7 @@ TEST_F(ProfileCommandTest, PrintsASummaryWithoutAFile) {
 }
 
 TEST_F(ProfileCommandTest, OwnsStdoutUnderJson) {
-  const Outcome outcome = shell("$P profile --json -- $G say out err");
+  const ProfileOutcome outcome = shell("$P profile --json -- $G say out err");
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.err, "");
   const auto json = parse_json(outcome.out, "stdout");
@@ -111,15 +111,15 @@ TEST_F(ProfileCommandTest, OwnsStdoutUnderJson) {
 }
 
 TEST_F(ProfileCommandTest, ExplainsWhatCannotBeMeasured) {
-  const Outcome unknown = shell("$P profile -- no-such-program-here");
+  const ProfileOutcome unknown = shell("$P profile -- no-such-program-here");
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_THAT(unknown.err, HasSubstr("no program 'no-such-program-here' in PATH"));
-  const Outcome refused = shell("$P profile -- /etc/passwd");
+  const ProfileOutcome refused = shell("$P profile -- /etc/passwd");
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.err, HasSubstr("chmod +x"));
-  const Outcome as_json = shell("$P profile --json -- no-such-program-here");
+  const ProfileOutcome as_json = shell("$P profile --json -- no-such-program-here");
   EXPECT_EQ((*parse_json(as_json.out, "stdout"))["code"], "program-not-found");
-  const Outcome nowhere = shell("$P profile -o /nonexistent/p.json -- $G say ran ''");
+  const ProfileOutcome nowhere = shell("$P profile -o /nonexistent/p.json -- $G say ran ''");
   EXPECT_EQ(nowhere.exit_code, 1);
   EXPECT_EQ(nowhere.out, "");
 }
@@ -133,7 +133,7 @@ TEST_F(ProfileCommandTest, ExitsWith2ForBadUsage) {
 }
 
 TEST_F(ProfileCommandTest, EndsAtTheLimit) {
-  const Outcome outcome = shell("$P profile --limit 200ms -- $G stubborn");
+  const ProfileOutcome outcome = shell("$P profile --limit 200ms -- $G stubborn");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("did not end within the limit of 200 ms"));
 }
@@ -169,7 +169,7 @@ TEST_F(ProfileCommandTest, InterruptLeavesNoProcessBehind) {
 }
 
 TEST_F(ProfileCommandTest, DoctorReportsEveryCollector) {
-  const Outcome outcome = shell("$P doctor");
+  const ProfileOutcome outcome = shell("$P doctor");
   EXPECT_EQ(outcome.exit_code, 0);
   for (const char* name : {"native", "qemu", "cachegrind", "perf_event", "gpu", "bundle", "corpus"}) {
     EXPECT_THAT(outcome.out, HasSubstr(std::string(" ") + name + " ")) << name;

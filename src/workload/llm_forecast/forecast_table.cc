@@ -45,7 +45,7 @@ std::string fits_text(const ForecastRow& row, int64_t fits_on) {
   return text;
 }
 
-struct Column {
+struct ForecastColumn {
   std::string title;
   Align align;
   bool shown;
@@ -58,22 +58,23 @@ std::string rows_text(const LlmForecastReport& report) {
   const bool shared = any([](const ForecastRow& row) { return row.tensor_parallel > 1; });
   const bool energy = any([](const ForecastRow& row) { return std::isfinite(row.energy_j_per_million); });
   const bool cost = any([](const ForecastRow& row) { return std::isfinite(row.cost_per_million); });
-  const std::vector<Column> columns = {{"device", Align::kLeft, true},
-                                       {"", Align::kLeft, any([](const ForecastRow& row) { return !row.calibrated; })},
-                                       {"devices", Align::kRight, shared},
-                                       {generates ? "prompt" : "tokens", Align::kRight, true},
-                                       {"batch", Align::kRight, true},
-                                       {generates ? "first token" : "time", Align::kRight, true},
-                                       {"per token", Align::kRight, generates},
-                                       {"tokens/s", Align::kRight, true},
-                                       {"90% interval", Align::kRight, true},
-                                       {"bound", Align::kLeft, true},
-                                       {"J/M tokens", Align::kRight, energy},
-                                       {"USD/M tokens", Align::kRight, cost},
-                                       {"memory", Align::kRight, true},
-                                       {"fits", Align::kLeft, true}};
+  const std::vector<ForecastColumn> columns = {
+      {"device", Align::kLeft, true},
+      {"", Align::kLeft, any([](const ForecastRow& row) { return !row.calibrated; })},
+      {"devices", Align::kRight, shared},
+      {generates ? "prompt" : "tokens", Align::kRight, true},
+      {"batch", Align::kRight, true},
+      {generates ? "first token" : "time", Align::kRight, true},
+      {"per token", Align::kRight, generates},
+      {"tokens/s", Align::kRight, true},
+      {"90% interval", Align::kRight, true},
+      {"bound", Align::kLeft, true},
+      {"J/M tokens", Align::kRight, energy},
+      {"USD/M tokens", Align::kRight, cost},
+      {"memory", Align::kRight, true},
+      {"fits", Align::kLeft, true}};
   TextTable table;
-  for (const Column& column : columns) {
+  for (const ForecastColumn& column : columns) {
     if (column.shown) table.add_column(column.title, column.align);
   }
   for (size_t i = 0; i < rows.size(); ++i) {

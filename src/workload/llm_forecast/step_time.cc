@@ -9,7 +9,7 @@
 namespace perfcast {
 namespace {
 
-double real(int64_t value) { return static_cast<double>(value); }
+double as_real(int64_t value) { return static_cast<double>(value); }
 
 // The mode itself, or the next wider one that the device has.
 Result<MathMode> mode_on(const LatencyModel& model, MathMode wanted) {
@@ -175,7 +175,7 @@ OperatorTime StepTimer::collective(const LlmOperator& op, int64_t devices) const
   const bool own_link = std::isnan(settings_.link_bytes_per_s);
   if (op.name == OperatorName::kLogitsAllGather || !own_link || devices < 2) return time;
   // A ring sends 2 (p - 1) / p of what is summed.
-  const double bytes = op.link_bytes * real(devices) / (2 * real(devices - 1));
+  const double bytes = op.link_bytes * as_real(devices) / (2 * as_real(devices - 1));
   const double measured_s = model_->all_reduce_seconds(bytes, devices);
   if (std::isfinite(measured_s)) time.seconds = measured_s;
   return time;
@@ -183,11 +183,11 @@ OperatorTime StepTimer::collective(const LlmOperator& op, int64_t devices) const
 
 // Scores that go through memory: one product for each head of keys and values, its group's queries below each other.
 OperatorTime StepTimer::eager_attention(const LlmOperator& op, int64_t group, MathMode mode) {
-  ProductShape shape{real(op.batch), real(op.m), real(op.k), real(op.n), false};
+  ProductShape shape{as_real(op.batch), as_real(op.m), as_real(op.k), as_real(op.n), false};
   double operand_bytes = op.kv_bytes;
   if (op.pass == OperatorPass::kForward) {
-    shape.batch /= real(group);
-    shape.m *= real(group);
+    shape.batch /= as_real(group);
+    shape.m *= as_real(group);
   }
   if (operand_bytes == 0) operand_bytes = shape.batch * shape.k * shape.n * activation_bytes(mode);
   return product(shape, mode, operand_bytes);
@@ -195,7 +195,7 @@ OperatorTime StepTimer::eager_attention(const LlmOperator& op, int64_t group, Ma
 
 // As many rows as give the operator's bytes.
 OperatorTime StepTimer::rows(const LlmOperator& op, double bytes_per_value) {
-  VectorShape shape{vector_kind(op), real(op.m) * real(op.batch), real(op.n)};
+  VectorShape shape{vector_kind(op), as_real(op.m) * as_real(op.batch), as_real(op.n)};
   const bool whole_rows = op.kind == OperatorKind::kNorm || op.kind == OperatorKind::kSoftmax;
   if (!whole_rows) shape.rows = op.bytes() / (passes_of(shape.kind) * bytes_per_value * shape.columns);
   return vector(shape, bytes_per_value);
@@ -214,13 +214,14 @@ Status StepTimer::time(const LlmConfig& config, const LlmWorkload& workload, con
   Sums sums;
   double fused_flops = 0, fused_bytes = 0;  // of scores and softmax that wait for their values
   for (const LlmOperator& op : graph) {
-    const double count = real(op.count);
+    const double count = as_real(op.count);
     OperatorTime time;
     double log_error = product_error;
     switch (op.kind) {
       case OperatorKind::kGemm:
-        time = product({real(op.batch), real(op.m), real(op.k), real(op.n), op.weight_bytes > 0}, modes->product,
-                       op.weight_bytes > 0 ? op.weight_bytes : real(op.batch) * real(op.k) * real(op.n) * value_bytes);
+        time = product(
+            {as_real(op.batch), as_real(op.m), as_real(op.k), as_real(op.n), op.weight_bytes > 0}, modes->product,
+            op.weight_bytes > 0 ? op.weight_bytes : as_real(op.batch) * as_real(op.k) * as_real(op.n) * value_bytes);
         sums.product_flops += 2 * op.total_macs();
         sums.held_bytes += op.weight_bytes * count;
         break;

@@ -13,7 +13,7 @@
 namespace perfcast {
 namespace {
 
-constexpr double kNormal90 = 1.6449;  // half the width of the interval that holds 90 of 100, in standard deviations
+constexpr double kHalfWidth90 = 1.6449;  // half the width of the interval that holds 90 of 100, in standard deviations
 
 // Forecast against measured, of the rows that one fit didn't see.
 struct Fold {
@@ -45,7 +45,7 @@ size_t covered(const std::vector<Fold>& folds, size_t scored) {
   for (size_t i = 0; i < folds.size(); ++i) {
     if (i != scored) others.push_back(&folds[i]);
   }
-  const double half_width = kNormal90 * root_mean_square(others);
+  const double half_width = kHalfWidth90 * root_mean_square(others);
   return static_cast<size_t>(std::count_if(folds[scored].log_ratio.begin(), folds[scored].log_ratio.end(),
                                            [&](double ratio) { return std::abs(ratio) <= half_width; }));
 }
