@@ -179,7 +179,9 @@ TEST_F(TrainCommandTest, AKilledTrainingGoesOnToTheSameBundle) {
   write("kept.ckpt", kept.substr(0, kept.size() - 10));
   ASSERT_EQ(perfcast(train + "-o torn.pcb --checkpoint kept.ckpt").exit_code, 0);
   EXPECT_EQ(content("torn.pcb"), content("whole.pcb"));
-  write("kept.ckpt", kept.substr(0, 15));
+  std::string bent = kept;
+  bent[13] = static_cast<char>(bent[13] ^ 1);  // in its head
+  write("kept.ckpt", bent);
   EXPECT_THAT(perfcast(train + "-o other.pcb --checkpoint kept.ckpt").text, HasSubstr("corrupt"));
 }
 

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kMostPackedLayers = 64;
 
 Error bad_packed_model(const std::string& message, const std::string& where) {
-  return Error{"bad_packed_model-bundle", message, where, "a bundle written by perfcast train"};
+  return Error{"bad-bundle", message, where, "a bundle written by perfcast train"};
 }
 
 Eigen::MatrixXf column(const std::vector<float>& values) {

@@ -25,7 +25,7 @@ PolicyRun run(const Cluster& cluster, const Workload& workload, Outcome outcome,
   return item;
 }
 
-ScheduleReport small_report() {
+ScheduleReport drawn_report() {
   ScheduleReport report{small_cluster(), small_workload(), {}, {"a <note>"}};
   for (const char* policy : {"random", "fcfs", "oracle"}) {
     report.runs.push_back(run(report.cluster, report.workload, small_outcome(policy)));
@@ -55,9 +55,9 @@ size_t count_of(const std::string& text, const std::string& what) {
 }
 
 TEST(ScheduleHtml, IsWellFormedSelfContainedAndTheSameEveryTime) {
-  const std::string html = schedule_html(small_report(), small_sweep());
+  const std::string html = schedule_html(drawn_report(), small_sweep());
   EXPECT_EQ(unbalanced(html), "");
-  EXPECT_EQ(html, schedule_html(small_report(), small_sweep()));
+  EXPECT_EQ(html, schedule_html(drawn_report(), small_sweep()));
   for (const char* outside : {"<script", "src=", "<link", "@import", "href=\"http"}) {
     EXPECT_THAT(html, Not(HasSubstr(outside)));
   }
@@ -73,12 +73,12 @@ TEST(ScheduleHtml, IsWellFormedSelfContainedAndTheSameEveryTime) {
     EXPECT_EQ(count_of(html, "id=\"pattern-" + std::to_string(pattern) + "\""), 1u);
     EXPECT_EQ(count_of(html, "url(#pattern-" + std::to_string(pattern) + ")"), 1u);
   }
-  EXPECT_THAT(schedule_html(small_report()), Not(HasSubstr("perfcast-error.csv")));
+  EXPECT_THAT(schedule_html(drawn_report()), Not(HasSubstr("perfcast-error.csv")));
 }
 
 TEST(ScheduleHtml, DoesNotReadWhatComesFromOutside) {
   const std::string evil = "<script>alert(\"1\")</script>&'";
-  ScheduleReport report = small_report();
+  ScheduleReport report = drawn_report();
   report.workload.source = report.cluster.currency = evil;
   report.workload.programs[0] = report.workload.owners[0] = evil;
   report.cluster.groups[0].platform = report.workload.platforms[1] = evil;
@@ -94,7 +94,7 @@ TEST(ScheduleHtml, DoesNotReadWhatComesFromOutside) {
 
 TEST(ScheduleHtml, HoldsWhereNothingRan) {
   EXPECT_EQ(unbalanced(schedule_html({})), "");
-  ScheduleReport report = small_report();
+  ScheduleReport report = drawn_report();
   for (PolicyRun& item : report.runs) {
     for (JobResult& job : item.outcome.jobs) job = {};
     item.outcome.segments.clear();
@@ -107,7 +107,7 @@ TEST(ScheduleHtml, HoldsWhereNothingRan) {
 }
 
 TEST(Gantt, DrawsABoxForEachPartOnItsNode) {
-  ScheduleReport report = small_report();
+  ScheduleReport report = drawn_report();
   report.runs.resize(1);
   const Figure figure = gantt_figure(report);
   ASSERT_THAT(figure.images, SizeIs(2));  // legend and chart
@@ -126,7 +126,7 @@ TEST(Gantt, DrawsABoxForEachPartOnItsNode) {
 }
 
 TEST(Gantt, AggregatesWhatIsTooMuchAndSaysSo) {
-  ScheduleReport report = small_report();
+  ScheduleReport report = drawn_report();
   report.runs.resize(1);
   report.cluster.groups[0].nodes = 1000;
   const Figure figure = gantt_figure(report);
@@ -163,7 +163,7 @@ TEST(Gantt, ManyJobsStayInBounds) {
 }
 
 TEST(Gantt, SharesOfAGroupAreRowsOfTheirOwn) {
-  ScheduleReport report = small_report();
+  ScheduleReport report = drawn_report();
   report.runs.resize(1);
   for (Segment& segment : report.runs[0].outcome.segments) segment.parts = 0;
   report.runs[0].outcome.parts.clear();
@@ -173,7 +173,7 @@ TEST(Gantt, SharesOfAGroupAreRowsOfTheirOwn) {
 }
 
 TEST(UseOverTime, IsTheShareHeld) {
-  const CsvTable csv = parsed(use_over_time_figure(small_report()));
+  const CsvTable csv = parsed(use_over_time_figure(drawn_report()));
   // fcfs on fast: nothing before 20 s, then all 8 cores until the end at 220 s.
   for (size_t row = 0; row < csv.rows(); ++row) {
     if (csv.cell(row, 0) != "fcfs" || csv.cell(row, 1) != "fast") continue;
@@ -184,7 +184,7 @@ TEST(UseOverTime, IsTheShareHeld) {
 }
 
 TEST(Waits, AreADistribution) {
-  const Figure figure = wait_figure(small_report());
+  const Figure figure = wait_figure(drawn_report());
   const CsvTable csv = parsed(figure);
   ASSERT_EQ(csv.rows(), 9u);
   EXPECT_EQ(csv.cell(5, 0), "fcfs");
