@@ -45,7 +45,7 @@ function(perfcast_library name)
 endfunction()
 
 # perfcast_register_suites(TARGET PREFIX a_test.cc ...): one ctest case for each test suite of a googletest binary, read from
-# its sources; tools/check-tests holds this to what the binary lists.
+# its sources: each TEST begins its line.
 function(perfcast_register_suites target prefix)
   set(suites)
   foreach(source IN LISTS ARGN)
@@ -99,10 +99,11 @@ endfunction()
 
 # perfcast_fuzzer(NAME SOURCES x_fuzz.cc DEPENDS perfcast_x): the fuzzer is built by PERFCAST_FUZZERS only; tools/fuzz runs
 # it on the seeds in the folder fuzz/<NAME> beside. Under a sanitizer, with any compiler, one binary holds every target and
-# the test fuzz.NAME replays its seeds: perfcast_fuzz_seeds() at the end.
+# the test fuzz.NAME replays its seeds: perfcast_fuzz_seeds() at the end. HEAVY: its reader is part of a library that takes
+# minutes to compile under a sanitizer; replayed where PERFCAST_HEAVY_SEEDS is on (tools/check --all).
 function(perfcast_fuzzer name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
-  if(PERFCAST_TESTS AND PERFCAST_SANITIZE)
+  cmake_parse_arguments(ARG "HEAVY" "" "SOURCES;DEPENDS" ${ARGN})
+  if(PERFCAST_TESTS AND PERFCAST_SANITIZE AND (PERFCAST_HEAVY_SEEDS OR NOT ARG_HEAVY))
     add_library(perfcast_${name}_seeds OBJECT ${ARG_SOURCES})
     target_compile_definitions(perfcast_${name}_seeds PRIVATE LLVMFuzzerTestOneInput=perfcast_fuzz_${name})
     target_link_libraries(perfcast_${name}_seeds PRIVATE ${ARG_DEPENDS} perfcast_base perfcast_options)

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -42,7 +43,11 @@ Status parallel_for(size_t count, int threads, const std::function<Status(size_t
   const size_t workers = std::min(count, static_cast<size_t>(std::max(threads, 1)));
   {
     std::vector<std::jthread> others;
-    for (size_t t = 1; t < workers; ++t) others.emplace_back(run);
+    try {
+      for (size_t t = 1; t < workers; ++t) others.emplace_back(run);
+    } catch (const std::system_error&) {
+      // No more threads to be had (a limit of processes): those that there are do the work.
+    }
     run();
   }
   if (failure) return *failure;

@@ -93,6 +93,17 @@ Result<FoldForecast> forecast_platforms(const TrainingTable& table, const std::v
   for (const size_t platform : unknown) {
     forecast.predicted.col(static_cast<int64_t>(platform)) = columns * transfer.weights(platform);
   }
+  // The predictor's zero is the mean over all known platforms; a row's is the mean over those that it was measured on.
+  for (int64_t row = 0; row < columns.rows(); ++row) {
+    double sum = 0;
+    int64_t present = 0;
+    for (size_t j = 0; j < known.size(); ++j) {
+      if (!std::isfinite(measured(row, static_cast<int64_t>(j)))) continue;
+      sum += columns(row, static_cast<int64_t>(j));
+      ++present;
+    }
+    if (present > 0) forecast.predicted.row(row).array() -= sum / static_cast<double>(present);
+  }
   forecast.lower = forecast.predicted.array() - transfer.half_width_log();
   forecast.upper = forecast.predicted.array() + transfer.half_width_log();
   return forecast;

@@ -33,8 +33,8 @@ Result<FoldForecast> forecast_programs(const TrainingTable& training, const std:
 
 // Forecasts platforms that have facts and no runs: the model is fitted on the columns `known` of `table`, and its
 // forecasts there are combined by the facts. Rows: all programs; columns: all platforms, each row relative to the mean
-// over the known ones; only the columns of unknown platforms are forecasts, the others are what the model was fitted to
-// reproduce.
+// over the known ones that the program was measured on; only the columns of unknown platforms are forecasts, the others
+// are what the model was fitted to reproduce.
 Result<FoldForecast> forecast_platforms(const TrainingTable& table, const std::vector<size_t>& known,
                                         const std::vector<size_t>& unknown, const std::string& model,
                                         const FitOptions& options);

@@ -72,16 +72,23 @@ Result<int64_t> reference_of(const std::vector<Platform>& platforms, const Forec
   return static_cast<int64_t>(*index);
 }
 
-// Times measured elsewhere replace the run here as what seconds hang on. Where both speak of this host and disagree by
-// more than platforms of a line differ, one of them is of another input, in another unit, or of a busy machine.
-void note_contradiction(const ForecastSeconds& seconds, const Forecast& against_mean,
+// Times measured elsewhere stand beside the run here, or in its place, as what seconds hang on. Where they and the run
+// disagree by more than platforms of a line differ, one of them is of another input, in another unit, or of a busy
+// machine. `stated`: as the request has them, without the run here; `measured`: all that the forecast is conditioned
+// on.
+void note_contradiction(const Forecast& against_mean, const std::vector<Measurement>& stated,
                         const std::vector<Measurement>& measured, ForecastReport& report) {
-  if (!report.host || !report.host_time_s) return;
-  if (measured_on(measured, report.host->platform)) return;
-  report.notes.push_back("seconds come from the measured times, not from the run here");
+  if (!report.host || !report.host_time_s || stated.empty()) return;
+  if (measured_on(stated, report.host->platform)) return;
+  if (!measured_on(measured, report.host->platform)) {
+    report.notes.push_back("seconds come from the measured times, not from the run here");
+  }
+  double log_of_one = 0;
+  for (const Measurement& each : stated) {
+    log_of_one += (each.log_seconds - against_mean.log_rpv(each.platform)) / static_cast<double>(stated.size());
+  }
   const double ratio =
-      std::exp(seconds.log_of_one + against_mean.log_rpv(static_cast<int64_t>(report.host->platform))) /
-      *report.host_time_s;
+      std::exp(log_of_one + against_mean.log_rpv(static_cast<int64_t>(report.host->platform))) / *report.host_time_s;
   if (ratio < kContradicts && ratio > 1 / kContradicts) return;
   report.notes.push_back(
       fmt::format("the measured times put this host at {:.1f}x of what the run here took: were they "
@@ -272,7 +279,9 @@ Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Prof
   if (!seconds) report.time_basis.clear();
   if (seconds) {
     add_seconds(*seconds, *against_mean, report.rows);
-    if (!measured->empty()) note_contradiction(*seconds, *against_mean, *measured, report);
+    if (const auto stated = measurements_of(bundle.platforms, request); stated) {
+      note_contradiction(*against_mean, *stated, *measured, report);
+    }
   }
 
   keep_wanted(bundle, *filters, request, report.rows);

@@ -76,8 +76,11 @@ std::vector<std::string> merged_environment(const std::map<std::string, std::str
   const std::array<int, 3> given = {request.input, request.output, request.error};
   // Copies above 2 first: the three may stand in each other's way.
   std::array<int, 3> copies{};
-  for (size_t i = 0; i < given.size(); ++i)
+  for (size_t i = 0; i < given.size(); ++i) {
     copies[i] = fcntl(given[i] < 0 ? null_device : given[i], F_DUPFD_CLOEXEC, 3);
+    // Our own streams are never the program's by accident; one that was given closed stays as it is.
+    if (copies[i] < 0 && (given[i] < 0 || errno != EBADF)) fail();
+  }
   for (size_t i = 0; i < given.size(); ++i) {
     if (copies[i] >= 0 && dup2(copies[i], static_cast<int>(i)) < 0) fail();
   }
@@ -138,13 +141,18 @@ Result<HeldChild> spawn_held(const SpawnRequest& request) {
 
 Status HeldChild::release() {
   const char byte = 1;
-  if (write(go_.write_end.get(), &byte, 1) != 1) return spawn_error("start the program");
+  // A child that failed before it waited has said why on the other pipe.
+  const bool gone = write(go_.write_end.get(), &byte, 1) != 1;
+  const int why = errno;
+  if (gone && why != EPIPE) return spawn_error("start the program");
   int number = 0;
   ssize_t count = 0;
   do {
     count = read(status_.read_end.get(), &number, sizeof(number));
   } while (count < 0 && errno == EINTR);
   if (count == static_cast<ssize_t>(sizeof(number))) return exec_error(number, executable_);
+  errno = why;
+  if (gone) return spawn_error("start the program");
   return {};
 }
 

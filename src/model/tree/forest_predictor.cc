@@ -3,6 +3,7 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <numeric>
 
 #include "base/parallel.h"
@@ -97,13 +98,14 @@ class TreeGrower {
       if (threshold >= high) threshold = low;
       splits.push_back({feature, threshold});
     }
-    // All is drawn: what each split gains doesn't depend on who reckons it, and none can fail.
+    // All is drawn: what each split gains doesn't depend on who reckons it. Only memory can run out.
     std::vector<double> gains(splits.size());
     const size_t work = members.size() * splits.size() * static_cast<size_t>(targets_.rows());
-    static_cast<void>(parallel_for(splits.size(), work < kWorthThreads ? 1 : threads_, [&](size_t i) -> Status {
+    const Status done = parallel_for(splits.size(), work < kWorthThreads ? 1 : threads_, [&](size_t i) -> Status {
       gains[i] = gain_of(members, splits[i].feature, splits[i].threshold, total, total_weight);
       return {};
-    }));
+    });
+    if (!done) throw std::bad_alloc();
     double best_gain = -1;
     for (size_t i = 0; i < splits.size(); ++i) {
       if (!(gains[i] > best_gain)) continue;

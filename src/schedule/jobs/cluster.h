@@ -25,6 +25,11 @@ struct NodeGroup {
   int64_t gpus() const { return nodes * gpus_per_node; }
 };
 
+struct JobRequest;
+
+// Whether the group's nodes, all free, hold the job.
+bool fits_when_empty(const JobRequest& job, const NodeGroup& group);
+
 struct Cluster {
   std::vector<NodeGroup> groups;
   std::string currency;   // of the prices; empty: not said

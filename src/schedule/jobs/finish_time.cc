@@ -88,7 +88,10 @@ std::vector<double> finish_time_rhos(const Cluster& cluster, const Workload& wor
     const JobResult& result = outcome.jobs[i];
     if (result.state != JobState::kDone || !(result.end_s > result.ready_s)) continue;
     const bool wants_gpus = request.gpus > 0;
-    for (size_t g = 0; g < seconds.size(); ++g) seconds[g] = workload.times(i)[static_cast<size_t>((*columns)[g])];
+    for (size_t g = 0; g < seconds.size(); ++g) {
+      seconds[g] = fits_when_empty(request, cluster.groups[g]) ? workload.times(i)[static_cast<size_t>((*columns)[g])]
+                                                               : kUnknown;
+    }
     const double crowd = (wants_gpus ? on_gpus : on_cores).mean(result.ready_s, result.end_s);
     const std::vector<double> parts =
         parts_of_own_share(std::min(1.0, request.priority / crowd), wants_gpus ? request.gpus : request.cores,

@@ -178,4 +178,12 @@ Result<std::vector<int32_t>> match_platforms(const Cluster& cluster, const Workl
   return columns;
 }
 
+bool fits_when_empty(const JobRequest& job, const NodeGroup& group) {
+  const int64_t units = job.gpus > 0 ? job.gpus : job.cores;
+  const int64_t in_node = job.gpus > 0 ? group.gpus_per_node : group.cores_per_node;
+  const int64_t nodes = job.spread ? group.nodes : std::min<int64_t>(group.nodes, 1);
+  const double memory = group.memory_bytes_per_node * static_cast<double>(nodes);
+  return units <= in_node * nodes && !(job.memory_bytes > memory);  // not known: no obstacle
+}
+
 }  // namespace perfcast

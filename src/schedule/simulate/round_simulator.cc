@@ -99,14 +99,6 @@ class RoundSimulator {
     return {};
   }
 
-  bool fits(const JobRequest& job, const NodeGroup& group) const {
-    const int64_t units = job.gpus > 0 ? job.gpus : job.cores;
-    const int64_t in_node = job.gpus > 0 ? group.gpus_per_node : group.cores_per_node;
-    const int64_t nodes = job.spread ? group.nodes : std::min<int64_t>(group.nodes, 1);
-    const double memory = group.memory_bytes_per_node * static_cast<double>(nodes);
-    return units <= in_node * nodes && !(job.memory_bytes > memory);  // not known: no obstacle
-  }
-
   // [n x groups] the true times and those that the policy sees.
   Status fill_times(const std::vector<int32_t>& columns) {
     const size_t n = workload_.size();
@@ -118,7 +110,7 @@ class RoundSimulator {
       for (size_t g = 0; g < groups_; ++g) {
         const auto column = static_cast<size_t>(columns[g]);
         const double time = workload_.times(i)[column];
-        if (std::isnan(time) || !fits(job, cluster_.groups[g])) continue;
+        if (std::isnan(time) || !fits_when_empty(job, cluster_.groups[g])) continue;
         runs = true;
         true_s_[i * groups_ + g] = std::max(time, kLeastSeconds);
         seen_s_[i * groups_ + g] = true_s_[i * groups_ + g];

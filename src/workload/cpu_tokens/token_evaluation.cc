@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <new>
 #include <set>
 #include <tuple>
 
@@ -172,11 +173,11 @@ double Evaluator::coverage(TokenPhase phase, const Logs& forecasts) const {
   std::map<std::string, IntervalWidths> widths_without;
   const std::vector<std::string> names = names_of(cpus_);
   std::vector<IntervalWidths> found(names.size());
-  const Status ignored = parallel_for(names.size(), static_cast<int>(options_.threads), [&](size_t k) {
+  const Status done = parallel_for(names.size(), static_cast<int>(options_.threads), [&](size_t k) {
     found[k] = widths(phase, forecasts, names[k]);
     return Status();
   });
-  static_cast<void>(ignored);
+  if (!done) throw std::bad_alloc();  // nothing else fails there
   for (size_t k = 0; k < names.size(); ++k) widths_without[names[k]] = found[k];
   double inside = 0, all = 0;
   for (size_t i = 0; i < rates_.rates.size(); ++i) {
