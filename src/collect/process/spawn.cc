@@ -43,6 +43,7 @@ Error exec_error(int number, const std::string& path) {
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> result;
+  result.reserve(texts.size() + 1);
   for (std::string& text : texts) result.push_back(text.data());
   result.push_back(nullptr);
   return result;
@@ -54,7 +55,11 @@ std::vector<std::string> merged_environment(const std::map<std::string, std::str
     const std::string text = *entry;
     if (!added.contains(text.substr(0, text.find('=')))) result.push_back(text);
   }
-  for (const auto& [name, value] : added) result.push_back(name + "=" + value);
+  for (const auto& [name, value] : added) {
+    std::string& entry = result.emplace_back(name);
+    entry += '=';
+    entry += value;
+  }
   return result;
 }
 

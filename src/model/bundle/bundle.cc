@@ -79,7 +79,10 @@ class BundleCodec {
       if (auto status = in.finish(); !status) return bad_bundle(status.error().message, item);
       const auto kind =
           std::find_if(std::begin(kKinds), std::end(kKinds), [&](auto& known) { return known.word == word; });
-      if (kind == std::end(kKinds)) return bad_bundle("tensor '" + name + "' is of unknown kind '" + word + "'", item);
+      if (kind == std::end(kKinds)) {
+        return bad_bundle(std::string("tensor '").append(name).append("' is of unknown kind '").append(word) + "'",
+                          item);
+      }
       tensor.kind = kind->kind;
       const int64_t width = width_of(tensor.kind);
       const auto available = static_cast<int64_t>(data.size());

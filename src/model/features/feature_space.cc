@@ -230,7 +230,7 @@ void FeatureSpace::save(TensorMap& tensors) const {
     json["facts"] = list(facts_);
     json["host_facts"] = Json(host_facts_);
   }
-  tensors.put_json(kTensor, std::move(json));
+  tensors.put_json(kTensor, json);
 }
 
 Status FeatureSpace::read_counters(const Json& json, std::vector<Counter>& counters) {

@@ -84,6 +84,7 @@ Status LassoPredictor::fit(const TrainingTable& table, const FitOptions&) {
   if (nonnegative_) data.targets = data.targets.array().exp();
 
   std::vector<double> penalties;  // from strong to weak, so that each solution starts from the one before
+  penalties.reserve(kPenalties);
   for (int i = 0; i < kPenalties; ++i) penalties.push_back(std::pow(kLeastShare, i / (kPenalties - 1.0)));
   penalty_ = choose_penalty(data, *targets, penalties);
   std::vector<double> up_to_chosen(penalties.begin(), std::find(penalties.begin(), penalties.end(), penalty_) + 1);

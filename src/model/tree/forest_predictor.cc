@@ -194,7 +194,7 @@ Eigen::MatrixXd ForestPredictor::program_weights(const std::vector<const Profile
       const Node* node = &nodes_[static_cast<size_t>(root)];
       while (node->feature >= 0) {
         const bool right = query[static_cast<size_t>(node->feature)] > node->threshold;
-        node = &nodes_[static_cast<size_t>(node->next + (right ? 1 : 0))];
+        node = &nodes_[static_cast<size_t>(node->next) + (right ? 1U : 0U)];
       }
       for (int32_t i = node->next; i < node->next + node->count; ++i) {
         const auto entry = static_cast<size_t>(i);
