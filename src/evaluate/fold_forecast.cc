@@ -97,9 +97,9 @@ Result<FoldForecast> forecast_platforms(const TrainingTable& table, const std::v
   for (int64_t row = 0; row < columns.rows(); ++row) {
     double sum = 0;
     int64_t present = 0;
-    for (size_t j = 0; j < known.size(); ++j) {
-      if (!std::isfinite(measured(row, static_cast<int64_t>(j)))) continue;
-      sum += columns(row, static_cast<int64_t>(j));
+    for (int64_t j = 0; j < columns.cols(); ++j) {
+      if (!std::isfinite(measured(row, j))) continue;
+      sum += columns(row, j);
       ++present;
     }
     if (present > 0) forecast.predicted.row(row).array() -= sum / static_cast<double>(present);

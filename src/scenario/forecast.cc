@@ -76,7 +76,7 @@ Result<int64_t> reference_of(const std::vector<Platform>& platforms, const Forec
 // disagree by more than platforms of a line differ, one of them is of another input, in another unit, or of a busy
 // machine. `stated`: as the request has them, without the run here; `measured`: all that the forecast is conditioned
 // on.
-void note_contradiction(const Forecast& against_mean, const std::vector<Measurement>& stated,
+void note_contradiction(const Forecast& by_stated, const std::vector<Measurement>& stated,
                         const std::vector<Measurement>& measured, ForecastReport& report) {
   if (!report.host || !report.host_time_s || stated.empty()) return;
   if (measured_on(stated, report.host->platform)) return;
@@ -85,10 +85,10 @@ void note_contradiction(const Forecast& against_mean, const std::vector<Measurem
   }
   double log_of_one = 0;
   for (const Measurement& each : stated) {
-    log_of_one += (each.log_seconds - against_mean.log_rpv(each.platform)) / static_cast<double>(stated.size());
+    log_of_one += (each.log_seconds - by_stated.log_rpv(each.platform)) / static_cast<double>(stated.size());
   }
   const double ratio =
-      std::exp(log_of_one + against_mean.log_rpv(static_cast<int64_t>(report.host->platform))) / *report.host_time_s;
+      std::exp(log_of_one + by_stated.log_rpv(static_cast<int64_t>(report.host->platform))) / *report.host_time_s;
   if (ratio < kContradicts && ratio > 1 / kContradicts) return;
   report.notes.push_back(
       fmt::format("the measured times put this host at {:.1f}x of what the run here took: were they "
@@ -279,8 +279,13 @@ Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Prof
   if (!seconds) report.time_basis.clear();
   if (seconds) {
     add_seconds(*seconds, *against_mean, report.rows);
-    if (const auto stated = measurements_of(bundle.platforms, request); stated) {
-      note_contradiction(*against_mean, *stated, *measured, report);
+    if (!measured->empty()) {
+      // Against a forecast from the stated times alone: one that is conditioned on the run here, too, agrees with both.
+      const auto stated = measurements_of(bundle.platforms, request);
+      if (!stated) return stated.error();
+      const auto by_stated = forecaster.forecast(profile, *stated);
+      if (!by_stated) return by_stated.error();
+      note_contradiction(*by_stated, *stated, *measured, report);
     }
   }
 

@@ -119,6 +119,18 @@ TEST(ForecastReport, SaysWhereMeasuredTimesContradictTheRunHere) {
   EXPECT_THAT(report_of(request, nearest).notes, Contains(HasSubstr("10.0x of what the run here took")));
 }
 
+// On a host that is surely known the run here counts as measured, and still doesn't hide that a time is out of line.
+TEST(ForecastReport, SaysWhereMeasuredTimesContradictTheRunOnASureHost) {
+  const ForecastReport plain = report_of({});
+  ASSERT_EQ(plain.host->certainty, HostMatch::Certainty::kName);
+  const PlatformRow& other = plain.rows[plain.rows.front().is_host ? 1 : 0];
+  ForecastRequest request;
+  request.measured_s = {{other.platform.name, *other.time_s}};
+  EXPECT_THAT(report_of(request).notes, Not(Contains(HasSubstr("of what the run here took"))));
+  request.measured_s = {{other.platform.name, 1000 * *other.time_s}};
+  EXPECT_THAT(report_of(request).notes, Contains(HasSubstr("of what the run here took")));
+}
+
 TEST(ForecastReport, SaysThatSecondsAreSummedOverThreads) {
   Profile profile = example();
   EXPECT_THAT(report_of({}, profile).notes, Not(Contains(HasSubstr("threads at a time"))));

@@ -65,6 +65,14 @@ TEST(FinishTimeRho, CoresAndGpusAreSharedApart) {
   EXPECT_THAT(finish_time_rhos({{both}, ""}, maker.workload(), done({{0, 10}, {0, 10}})), ElementsAre(1, 1));
 }
 
+// A job of two cores can't run on nodes of one: they are no part of what it is entitled to.
+TEST(FinishTimeRho, CountsOnlyGroupsThatHoldTheJob) {
+  const Cluster cluster{{nodes("A", 1, 2), nodes("B", 8, 1)}, ""};
+  WorkloadMaker maker({"A", "B"});
+  maker.job(0, 2, {10, 1});
+  EXPECT_THAT(finish_time_rhos(cluster, maker.workload(), done({{0, 10}})), ElementsAre(1));
+}
+
 TEST(FinishTimeRho, OnlyOfJobsDone) {
   const Cluster cluster{{nodes("A", 1, 1)}, ""};
   WorkloadMaker maker({"A"});
