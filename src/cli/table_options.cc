@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "corpus/store/store.h"
-#include "model/features/feature_space.h"
+#include "model/features/model_inputs.h"
 
 namespace perfcast {
 

@@ -81,7 +81,7 @@ struct PlatformTime {
   double half_a = 0, half_b = 0;  // medians of two fixed halves of the servers (noise floor); NaN below two servers
 };
 
-// What models may see of a profile. model/features/feature_space.h makes numbers of it.
+// What models may see of a profile. model/features/model_inputs.h makes numbers of it.
 struct InputChoice {
   enum class Counters { kAll, kTable1 };  // kTable1: those of the paper's Table I alone (Metric::table1)
   // How the platform that a profile was taken on enters: a column for each; its facts; not at all. kUsual: a column

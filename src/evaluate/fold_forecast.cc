@@ -7,7 +7,7 @@
 #include "evaluate/platform_transfer.h"
 #include "model/bundle/train_bundle.h"
 #include "model/fit/fit_checkpoint.h"
-#include "model/fit/training.h"
+#include "model/fit/standardised_inputs.h"
 #include "model/forecast/forecaster.h"
 
 namespace perfcast {

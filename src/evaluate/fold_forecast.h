@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "corpus/corpus.h"
-#include "model/forecast/conditioning.h"
+#include "model/forecast/gaussian_conditioning.h"
 #include "model/predictor.h"
 
 namespace perfcast {

@@ -9,7 +9,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "metrics/catalogue.h"
-#include "model/features/features.h"
+#include "model/features/work_features.h"
 
 namespace perfcast {
 namespace {
@@ -84,7 +84,7 @@ const Metric* metric_of_feature(const std::string& name) {
 // Groups of the metrics that features are made of, with those the profile has.
 std::map<std::string, std::vector<std::string>> metrics_by_group(const Profile& profile) {
   std::map<std::string, std::vector<std::string>> groups;
-  for (const std::string& name : feature_metrics()) {
+  for (const std::string& name : work_feature_metrics()) {
     // What every rate is relative to can't be swapped alone.
     if (name == kInstructions || profile.metrics.find(name) == profile.metrics.end()) continue;
     const Metric* metric = Catalogue::built_in().find(name);

@@ -28,7 +28,7 @@ Attribution attribute(const Predictor& predictor, const Profile& profile, const 
 
 // Where one feature of a program stands among the training programs.
 struct FeatureStanding {
-  std::string feature;     // as model/features.h names it
+  std::string feature;     // as ModelInputs::names() has it
   std::string group;       // of the catalogue
   std::string text;        // for people
   double percentile = 50;  // share of the training programs below it, ties counted half; 0 to 100

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "metrics/catalogue.h"
-#include "model/features/features.h"
+#include "model/features/work_features.h"
 
 namespace perfcast {
 namespace {
@@ -74,7 +74,7 @@ TEST(Attribute, HasNothingToSayAboutATypicalProgram) {
 }
 
 TEST(Features, AllHaveAGroupAndAMeaning) {
-  for (const std::string& name : feature_names()) {
+  for (const std::string& name : work_feature_names()) {
     EXPECT_NE(group_of_feature(name), "other") << name;
     EXPECT_NE(describe_feature(name), name);
   }

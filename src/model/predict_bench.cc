@@ -4,8 +4,8 @@
 #include <benchmark/benchmark.h>
 
 #include "model/bundle/train_bundle.h"
-#include "model/fit/training.h"
 #include "model/forecast/forecaster.h"
+#include "model/predictor.h"
 #include "model/test_world.h"
 
 namespace perfcast {

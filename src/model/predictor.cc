@@ -8,7 +8,7 @@
 #include "model/combined/auto_predictor.h"
 #include "model/combined/mean_predictor.h"
 #include "model/combined/stack_predictor.h"
-#include "model/fit/training.h"
+#include "model/fit/out_of_family.h"
 #include "model/kernel/kernel_predictor.h"
 #include "model/linear/additive_cost.h"
 #include "model/linear/lasso_predictor.h"

@@ -1,5 +1,7 @@
 // What every family must do, and what each alone can.
 
+#include "model/predictor.h"
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -9,7 +11,8 @@
 #include "model/bundle/tensor_map.h"
 #include "model/combined/auto_predictor.h"
 #include "model/combined/stack_predictor.h"
-#include "model/fit/training.h"
+#include "model/fit/standardised_inputs.h"
+#include "model/fit/targets.h"
 #include "model/linear/additive_cost.h"
 #include "model/neighbour/knn_predictor.h"
 #include "model/neural/dense_predictor.h"
@@ -420,6 +423,13 @@ TEST(Auto, ChoosesTheMeanWhereNothingElseIsToBeHad) {
   AutoPredictor predictor;
   ASSERT_TRUE(predictor.fit(table, {}).ok());
   EXPECT_EQ(predictor.chosen(), "mean");
+}
+
+TEST(Predictors, UnknownNameListsTheValidOnes) {
+  const auto predictor = make_predictor("forrest");
+  ASSERT_FALSE(predictor);
+  EXPECT_EQ(predictor.error().code, "unknown-model");
+  EXPECT_THAT(predictor.error().expected, testing::HasSubstr("forest"));
 }
 
 }  // namespace

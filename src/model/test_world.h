@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 #include "corpus/corpus.h"
-#include "model/features/features.h"
+#include "model/features/work_features.h"
 
 namespace perfcast::testing_world {
 
@@ -24,7 +24,7 @@ inline Profile random_profile(Random& random, const std::string& name) {
   profile.program = name;
   profile.instruction_set = "x86_64";
   profile.exit_code = 0;
-  for (const std::string& metric : feature_metrics()) {
+  for (const std::string& metric : work_feature_metrics()) {
     profile.metrics[metric] = 1e9 * std::exp(random.uniform(-9, -2));
   }
   profile.metrics["instructions_count"] = 1e9;

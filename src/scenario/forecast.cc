@@ -151,7 +151,7 @@ void note_prices(const ForecastRequest& request, const Bundle& bundle, bool has_
 void explain(const Bundle& bundle, const Profile& profile, ForecastReport& report) {
   report.attribution = attribute(*bundle.predictor, profile, bundle.typical_rates);
   report.features =
-      standings(bundle.feature_space.extract({&profile}).row(0), bundle.training_features, bundle.feature_names);
+      standings(bundle.model_inputs.extract({&profile}).row(0), bundle.training_features, bundle.feature_names);
   if (report.features.size() > kFeaturesKept) report.features.resize(kFeaturesKept);
 }
 

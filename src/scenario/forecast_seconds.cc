@@ -8,7 +8,7 @@
 
 #include "base/unknown.h"
 #include "model/features/microarchitecture.h"
-#include "model/forecast/conditioning.h"
+#include "model/forecast/gaussian_conditioning.h"
 
 namespace perfcast {
 namespace {

@@ -16,7 +16,10 @@
 #include "evaluate/noise_floor.h"
 #include "evaluate/scores.h"
 #include "evaluate/testing/synthetic_corpus.h"
-#include "model/fit/training.h"
+#include "model/features/model_inputs.h"
+#include "model/fit/standardised_inputs.h"
+#include "model/fit/targets.h"
+#include "model/predictor.h"
 #include "model/tree/forest_predictor.h"
 
 namespace perfcast {
@@ -61,8 +64,8 @@ void compare(const TrainingTable& table, const std::vector<Fold>& folds, int64_t
     const TrainingTable tested = table.with_programs(fold.test_programs);
     const auto targets = make_targets(training);
     ASSERT_TRUE(targets) << to_text(targets.error());
-    const ProgramFeatures features = ProgramFeatures::fit(training, targets->weights);
-    const bool counters = features.space().kind() == FeatureSpace::Kind::kCounters;
+    const StandardisedInputs features = StandardisedInputs::fit(training, targets->weights);
+    const bool counters = features.chosen().kind() == ModelInputs::Kind::kCounters;
     share = counters ? defaults.counter_share : defaults.feature_share;
     seen.push_back(
         {features.rows(profiles_of(training)), targets->log_rpv, targets->weights, features.rows(profiles_of(tested))});

@@ -125,7 +125,7 @@ namespace {
 
 std::string encode_bundle(const Bundle& bundle) {
   TensorMap tensors;
-  bundle.feature_space.save(tensors);
+  bundle.model_inputs.save(tensors);
   tensors.put("training_features", bundle.training_features);
   tensors.put("training_log_rpv", bundle.training_log_rpv);
   tensors.put("training_log_seconds_per_instruction_mean", bundle.training_log_seconds_per_instruction_mean);
@@ -197,8 +197,8 @@ Status read_numbers(const Json& header, const TensorMap& tensors, const std::str
   const auto programs = static_cast<int64_t>(bundle.programs.size());
   const auto platforms = static_cast<int64_t>(bundle.platforms.size());
   const auto features = static_cast<int64_t>(bundle.feature_names.size());
-  if (Status status = bundle.feature_space.load(tensors); !status) return status;
-  if (bundle.feature_space.names() != bundle.feature_names) {
+  if (Status status = bundle.model_inputs.load(tensors); !status) return status;
+  if (bundle.model_inputs.names() != bundle.feature_names) {
     return bad_bundle("its features are not those that its names say", source + ".feature_names");
   }
   auto training_features = tensors.get("training_features", programs, features);

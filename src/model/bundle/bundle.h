@@ -11,7 +11,7 @@
 #include "base/json_fwd.h"
 #include "base/result.h"
 #include "corpus/corpus.h"
-#include "model/features/feature_space.h"
+#include "model/features/model_inputs.h"
 #include "model/forecast/calibration.h"
 #include "model/predictor.h"
 
@@ -32,9 +32,9 @@ struct Bundle {
   std::vector<Server> servers;
   std::vector<Program> programs;              // trained on
   std::vector<std::string> instruction_sets;  // of the training profiles
-  FeatureSpace feature_space;                 // that distances and explanations use
+  ModelInputs model_inputs;                   // that distances and explanations use
   std::vector<std::string> feature_names;
-  Eigen::MatrixXd training_features;                          // P x F, as model/features.h makes them
+  Eigen::MatrixXd training_features;                          // P x F, as model_inputs makes them
   Eigen::MatrixXd training_log_rpv;                           // P x J, NaN where absent
   Eigen::VectorXd training_log_seconds_per_instruction_mean;  // P: mean over platforms, for absolute seconds
   MetricValues typical_rates;  // events per instruction of a typical training program, of the metrics features use

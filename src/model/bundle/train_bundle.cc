@@ -6,9 +6,12 @@
 #include <map>
 
 #include "base/statistics.h"
-#include "model/features/features.h"
-#include "model/fit/training.h"
+#include "model/features/model_inputs.h"
+#include "model/features/work_features.h"
+#include "model/fit/standardised_inputs.h"
+#include "model/fit/targets.h"
 #include "model/forecast/forecaster.h"
+#include "model/predictor.h"
 
 namespace perfcast {
 namespace {
@@ -43,7 +46,7 @@ MetricValues typical_rates(const TrainingTable& table) {
   for (const Profile& profile : table.profiles) {
     const auto instructions = profile.metrics.find("instructions_count");
     if (instructions == profile.metrics.end() || !(instructions->second > 0)) continue;
-    for (const std::string& name : feature_metrics()) {
+    for (const std::string& name : work_feature_metrics()) {
       const auto count = profile.metrics.find(name);
       if (count != profile.metrics.end()) rates[name].push_back(count->second / instructions->second);
     }
@@ -87,9 +90,9 @@ Result<Bundle> train_bundle(const TrainingTable& table, const TrainOptions& opti
     }
   }
   std::sort(bundle.instruction_sets.begin(), bundle.instruction_sets.end());
-  bundle.feature_space = FeatureSpace::choose(table);
-  bundle.feature_names = bundle.feature_space.names();
-  bundle.training_features = bundle.feature_space.extract(profiles_of(table));
+  bundle.model_inputs = ModelInputs::choose(table);
+  bundle.feature_names = bundle.model_inputs.names();
+  bundle.training_features = bundle.model_inputs.extract(profiles_of(table));
   bundle.training_log_rpv = log_rpv(table);
   bundle.training_log_seconds_per_instruction_mean = log_seconds_per_instruction(table, *targets);
   bundle.typical_rates = typical_rates(table);

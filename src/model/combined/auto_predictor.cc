@@ -5,6 +5,8 @@
 #include "base/json.h"
 #include "model/bundle/tensor_map.h"
 #include "model/combined/stack_predictor.h"
+#include "model/features/model_inputs.h"
+#include "model/fit/out_of_family.h"
 
 namespace perfcast {
 namespace {
@@ -12,13 +14,13 @@ namespace {
 // Simplest first: a later one must be better to win.
 // Networks and boosted trees are left out for their time: a fit per family left out, and again per fold of an
 // evaluation.
-std::vector<std::string> families_to_choose_from(FeatureSpace::Kind kind) {
-  if (kind == FeatureSpace::Kind::kWork) return {"mean", "knn", "cluster", "nncost", "kernel", "physics", "forest"};
+std::vector<std::string> families_to_choose_from(ModelInputs::Kind kind) {
+  if (kind == ModelInputs::Kind::kWork) return {"mean", "knn", "cluster", "nncost", "kernel", "physics", "forest"};
   return {"mean", "knn", "cluster", "lasso", "kernel", "forest"};
 }
 
 bool may_choose(const std::string& family) {
-  for (const auto kind : {FeatureSpace::Kind::kWork, FeatureSpace::Kind::kCounters}) {
+  for (const auto kind : {ModelInputs::Kind::kWork, ModelInputs::Kind::kCounters}) {
     for (const std::string& candidate : families_to_choose_from(kind)) {
       if (family == candidate) return true;
     }
@@ -74,7 +76,7 @@ Status AutoPredictor::fit(const TrainingTable& table, const FitOptions& options)
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
   Candidates candidates;
-  const FeatureSpace::Kind kind = FeatureSpace::choose(table).kind();
+  const ModelInputs::Kind kind = ModelInputs::choose(table).kind();
   for (const std::string& family : families_to_choose_from(kind)) {
     FitOptions own = options;
     own.part += "/" + family;

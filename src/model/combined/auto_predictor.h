@@ -2,7 +2,7 @@
 // Chooses among the families by leaving out one program family after the other on the training table, never by a test
 // fold, and fits the winner on all of it.
 
-#include "model/fit/training.h"
+#include "model/fit/targets.h"
 #include "model/predictor.h"
 
 namespace perfcast {

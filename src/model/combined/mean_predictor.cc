@@ -1,7 +1,7 @@
 #include "model/combined/mean_predictor.h"
 
 #include "model/bundle/tensor_map.h"
-#include "model/fit/training.h"
+#include "model/fit/targets.h"
 
 namespace perfcast {
 

@@ -9,8 +9,8 @@
 
 namespace perfcast {
 
-std::vector<std::string> stack_parts(FeatureSpace::Kind kind) {
-  if (kind == FeatureSpace::Kind::kWork) return {"forest", "physics", "knn", "cluster"};
+std::vector<std::string> stack_parts(ModelInputs::Kind kind) {
+  if (kind == ModelInputs::Kind::kWork) return {"forest", "physics", "knn", "cluster"};
   return {"forest", "lasso", "cluster"};
 }
 
@@ -29,7 +29,7 @@ bool is_stack_of_parts(const std::vector<std::string>& families) {
          });
 }
 
-StackPredictor::StackPredictor() : StackPredictor(stack_parts(FeatureSpace::Kind::kWork)) { by_profiles_ = true; }
+StackPredictor::StackPredictor() : StackPredictor(stack_parts(ModelInputs::Kind::kWork)) { by_profiles_ = true; }
 
 StackPredictor::StackPredictor(const std::vector<std::string>& families) { set_parts(families); }
 
@@ -42,7 +42,7 @@ void StackPredictor::set_parts(const std::vector<std::string>& families) {
 }
 
 Status StackPredictor::fit(const TrainingTable& table, const FitOptions& options) {
-  if (by_profiles_) set_parts(stack_parts(FeatureSpace::choose(table).kind()));
+  if (by_profiles_) set_parts(stack_parts(ModelInputs::choose(table).kind()));
   for (const auto& part : parts_) {
     if (auto status = part->fit(table, options); !status) return status;
   }

@@ -1,7 +1,7 @@
 #pragma once
 // The mean of several families, each wrong in its own way, and how far they disagree.
 
-#include "model/fit/training.h"
+#include "model/features/model_inputs.h"
 #include "model/predictor.h"
 
 namespace perfcast {
@@ -32,7 +32,7 @@ class StackPredictor : public Predictor {
 // One of each kind, since what unlike models get wrong cancels out. Where profiles have an instruction mix: trees,
 // additive costs, neighbours, a linear model per cluster. Where they are plain counters, of which physics can make
 // nothing: forest, lasso, clusters.
-std::vector<std::string> stack_parts(FeatureSpace::Kind kind);
+std::vector<std::string> stack_parts(ModelInputs::Kind kind);
 
 // What a stack may be made of: no stack of stacks, and nothing whose fit takes minutes where it is repeated per family.
 const std::vector<std::string>& stackable_families();

@@ -5,7 +5,8 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "model/bundle/train_bundle.h"
-#include "model/fit/training.h"
+#include "model/fit/out_of_family.h"
+#include "model/fit/standardised_inputs.h"
 #include "model/neural/vae_predictor.h"
 #include "model/test_world.h"
 

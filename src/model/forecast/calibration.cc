@@ -6,8 +6,8 @@
 #include <numeric>
 #include <utility>
 
-#include "model/forecast/conditioning.h"
 #include "model/forecast/conformal.h"
+#include "model/forecast/gaussian_conditioning.h"
 
 namespace perfcast {
 namespace {

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "corpus/corpus.h"
-#include "model/fit/training.h"
+#include "model/fit/targets.h"
+#include "model/predictor.h"
 
 namespace perfcast {
 

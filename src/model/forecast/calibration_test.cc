@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "base/unknown.h"
+#include "model/fit/out_of_family.h"
 #include "model/forecast/conformal.h"
 #include "model/test_world.h"
 

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/text.h"
+#include "model/fit/standardised_inputs.h"
 
 namespace perfcast {
 namespace {
@@ -122,12 +123,12 @@ void Forecaster::judge(const Profile& profile, const Eigen::RowVectorXd& feature
     outside("counters-missing", percent(missing) + " of the features are absent from the profile",
             "perfcast doctor says which collectors can be had");
   }
-  if (!bundle_->feature_space.knows_source(profile)) {
+  if (!bundle_->model_inputs.knows_source(profile)) {
     const std::string& host = profile.host.name;
     outside("unknown-source",
             (host.empty() ? std::string("the profile doesn't say which platform it was taken on")
                           : "the profile was taken on " + host) +
-                "; the model knows profiles of " + join(bundle_->feature_space.sources(), ", "),
+                "; the model knows profiles of " + join(bundle_->model_inputs.sources(), ", "),
             "profile the program on one of them");
   }
   for (const ProfileWarning& warning : profile.warnings) {
@@ -159,7 +160,7 @@ Eigen::MatrixXd Forecaster::covariance_near(const Eigen::RowVectorXd& features) 
 
 Result<Forecast> Forecaster::forecast(const Profile& profile, const std::vector<Measurement>& measured) const {
   const std::vector<const Profile*> one = {&profile};
-  const Eigen::MatrixXd features = bundle_->feature_space.extract(one);
+  const Eigen::MatrixXd features = bundle_->model_inputs.extract(one);
   if (missing_share(features.row(0)) == 1) {
     // The collectors said why: a program that only starts others, code that can't be emulated, ...
     for (const ProfileWarning& warning : profile.warnings) {

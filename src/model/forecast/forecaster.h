@@ -10,7 +10,8 @@
 #include "base/result.h"
 #include "corpus/profile.h"
 #include "model/bundle/bundle.h"
-#include "model/forecast/conditioning.h"
+#include "model/fit/standardised_inputs.h"
+#include "model/forecast/gaussian_conditioning.h"
 
 namespace perfcast {
 

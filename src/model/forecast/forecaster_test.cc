@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "model/bundle/train_bundle.h"
+#include "model/fit/targets.h"
 #include "model/test_world.h"
 
 namespace perfcast {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "model/bundle/tensor_map.h"
+#include "model/fit/targets.h"
 
 namespace perfcast {
 
@@ -18,8 +19,8 @@ Eigen::MatrixXd KernelPredictor::kernel_to(const Eigen::MatrixXd& queries) const
 Status KernelPredictor::fit(const TrainingTable& table, const FitOptions&) {
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
-  features_ = ProgramFeatures::fit(table, targets->weights);
-  rows_ = features_.rows(profiles_of(table));
+  inputs_ = StandardisedInputs::fit(table, targets->weights);
+  rows_ = inputs_.rows(profiles_of(table));
   mean_ = weighted_mean(targets->log_rpv, targets->weights);
   Eigen::MatrixXd kernel = kernel_to(rows_);
   kernel.diagonal() += options_.noise * targets->weights.cwiseInverse();
@@ -29,14 +30,14 @@ Status KernelPredictor::fit(const TrainingTable& table, const FitOptions&) {
 }
 
 Eigen::MatrixXd KernelPredictor::predict(const std::vector<const Profile*>& profiles) const {
-  Eigen::MatrixXd result = kernel_to(features_.rows(profiles)) * dual_;
+  Eigen::MatrixXd result = kernel_to(inputs_.rows(profiles)) * dual_;
   result.rowwise() += mean_.transpose();
   result.colwise() -= result.rowwise().mean().eval();
   return result;
 }
 
 void KernelPredictor::save(TensorMap& tensors) const {
-  features_.save(tensors);
+  inputs_.save(tensors);
   tensors.put("rows", rows_);
   tensors.put("dual", dual_);
   tensors.put("mean", mean_);
@@ -44,8 +45,8 @@ void KernelPredictor::save(TensorMap& tensors) const {
 }
 
 Status KernelPredictor::load(const TensorMap& tensors) {
-  if (auto status = features_.load(tensors); !status) return status;
-  const int64_t columns = features_.columns();
+  if (auto status = inputs_.load(tensors); !status) return status;
+  const int64_t columns = inputs_.columns();
   auto rows = tensors.get("rows", -1, columns);
   if (!rows) return rows.error();
   auto dual = tensors.get("dual", rows->rows());

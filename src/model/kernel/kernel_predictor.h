@@ -1,7 +1,7 @@
 #pragma once
 // Kernel ridge regression (a Gaussian process' mean): programs whose standardised features are near run alike.
 
-#include "model/fit/training.h"
+#include "model/fit/standardised_inputs.h"
 #include "model/predictor.h"
 
 namespace perfcast {
@@ -27,7 +27,7 @@ class KernelPredictor : public Predictor {
   Eigen::MatrixXd kernel_to(const Eigen::MatrixXd& queries) const;
 
   KernelOptions options_;
-  ProgramFeatures features_;
+  StandardisedInputs inputs_;
   Eigen::MatrixXd rows_;  // P x F, standardised
   Eigen::MatrixXd dual_;  // P x J: regularised kernel's inverse x centred targets
   Eigen::VectorXd mean_;  // J

@@ -4,8 +4,10 @@
 #include <map>
 #include <utility>
 
-#include "model/features/features.h"
 #include "model/features/microarchitecture.h"
+#include "model/features/work_features.h"
+#include "model/fit/standardised_inputs.h"
+#include "model/fit/targets.h"
 #include "model/linear/nnls.h"
 
 namespace perfcast {

@@ -18,7 +18,7 @@ constexpr double kLeastRpv = 0.02;  // a sum of costs may come out at 0; a time 
 
 // Standardised features lie within +-limit; nnlasso needs counts at least 0, and a linear scale to add on.
 Eigen::MatrixXd LassoPredictor::inputs(const std::vector<const Profile*>& profiles) const {
-  Eigen::MatrixXd rows = features_.rows(profiles);
+  Eigen::MatrixXd rows = inputs_.rows(profiles);
   if (!nonnegative_) return rows;
   return (rows.rowwise() - least_.transpose()).cwiseMax(0);
 }
@@ -77,9 +77,9 @@ double LassoPredictor::choose_penalty(const Data& data, const Targets& targets,
 Status LassoPredictor::fit(const TrainingTable& table, const FitOptions&) {
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
-  features_ = ProgramFeatures::fit(table, targets->weights);
+  inputs_ = StandardisedInputs::fit(table, targets->weights);
   const auto profiles = profiles_of(table);
-  least_ = features_.rows(profiles).colwise().minCoeff();
+  least_ = inputs_.rows(profiles).colwise().minCoeff();
   Data data{inputs(profiles), targets->log_rpv, targets->weights};
   if (nonnegative_) data.targets = data.targets.array().exp();
 
@@ -101,19 +101,19 @@ Eigen::MatrixXd LassoPredictor::predict(const std::vector<const Profile*>& profi
 }
 
 void LassoPredictor::save(TensorMap& tensors) const {
-  features_.save(tensors);
+  inputs_.save(tensors);
   tensors.put("coefficients", coefficients_);
   tensors.put("intercept", intercept_);
   tensors.put("least", least_);
 }
 
 Status LassoPredictor::load(const TensorMap& tensors) {
-  if (Status status = features_.load(tensors); !status) return status;
-  auto coefficients = tensors.get("coefficients", features_.columns());
+  if (Status status = inputs_.load(tensors); !status) return status;
+  auto coefficients = tensors.get("coefficients", inputs_.columns());
   if (!coefficients) return coefficients.error();
   const auto intercept = tensors.get("intercept", coefficients->cols(), 1);
   if (!intercept) return intercept.error();
-  const auto least = tensors.get("least", features_.columns(), 1);
+  const auto least = tensors.get("least", inputs_.columns(), 1);
   if (!least) return least.error();
   coefficients_ = std::move(*coefficients);
   intercept_ = intercept->col(0);

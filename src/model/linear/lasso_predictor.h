@@ -3,7 +3,8 @@
 // out. `nnlasso` holds the coefficients of LACross (Zheng, John & Gerstlauer, DAC 2016) to its constraint: a count can
 // only add time.
 
-#include "model/fit/training.h"
+#include "model/fit/standardised_inputs.h"
+#include "model/fit/targets.h"
 #include "model/linear/lasso.h"
 #include "model/predictor.h"
 
@@ -40,7 +41,7 @@ class LassoPredictor : public Predictor {
   double choose_penalty(const Data& data, const Targets& targets, const std::vector<double>& penalties) const;
 
   bool nonnegative_ = false;
-  ProgramFeatures features_;
+  StandardisedInputs inputs_;
   Eigen::VectorXd least_;         // K: of the training rows (nnlasso)
   Eigen::MatrixXd coefficients_;  // K x J
   Eigen::VectorXd intercept_;     // J

@@ -3,7 +3,8 @@
 #include <cmath>
 
 #include "model/bundle/tensor_map.h"
-#include "model/features/features.h"
+#include "model/features/work_features.h"
+#include "model/fit/standardised_inputs.h"
 
 namespace perfcast {
 

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "corpus/corpus.h"
 #include "corpus/profile.h"
-#include "model/fit/training.h"
+#include "model/fit/targets.h"
 
 namespace perfcast {
 

@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "model/bundle/tensor_map.h"
+#include "model/fit/targets.h"
 
 namespace perfcast {
 namespace {
@@ -121,8 +122,8 @@ Eigen::MatrixXd ClusterPredictor::forecast(const Model& model, const Eigen::Matr
 Status ClusterPredictor::fit(const TrainingTable& table, const FitOptions& options) {
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
-  features_ = ProgramFeatures::fit(table, targets->weights);
-  const Eigen::MatrixXd rows = features_.rows(profiles_of(table));
+  inputs_ = StandardisedInputs::fit(table, targets->weights);
+  const Eigen::MatrixXd rows = inputs_.rows(profiles_of(table));
 
   int64_t chosen = 1;
   const int64_t folds = std::min(kClusterFolds, targets->families);
@@ -152,11 +153,11 @@ Status ClusterPredictor::fit(const TrainingTable& table, const FitOptions& optio
 }
 
 Eigen::MatrixXd ClusterPredictor::predict(const std::vector<const Profile*>& profiles) const {
-  return forecast(model_, features_.rows(profiles));
+  return forecast(model_, inputs_.rows(profiles));
 }
 
 void ClusterPredictor::save(TensorMap& tensors) const {
-  features_.save(tensors);
+  inputs_.save(tensors);
   tensors.put("centres", model_.centres);
   tensors.put("means", model_.means);
   tensors.put("directions", model_.directions);
@@ -165,12 +166,12 @@ void ClusterPredictor::save(TensorMap& tensors) const {
 }
 
 Status ClusterPredictor::load(const TensorMap& tensors) {
-  if (Status status = features_.load(tensors); !status) return status;
-  auto centres = tensors.get("centres", -1, features_.columns());
+  if (Status status = inputs_.load(tensors); !status) return status;
+  auto centres = tensors.get("centres", -1, inputs_.columns());
   if (!centres) return centres.error();
   auto means = tensors.get("means", centres->rows());
   if (!means) return means.error();
-  auto directions = tensors.get("directions", -1, features_.columns());
+  auto directions = tensors.get("directions", -1, inputs_.columns());
   if (!directions) return directions.error();
   auto loadings = tensors.get("loadings", directions->rows(), means->cols());
   if (!loadings) return loadings.error();

@@ -2,7 +2,7 @@
 // Clustering, then a model per cluster: k-means (Lloyd, seeded as k-means++) on standardised features, and in each
 // cluster a ridge regression towards the cluster's mean. How many clusters, families left out decide.
 
-#include "model/fit/training.h"
+#include "model/fit/standardised_inputs.h"
 #include "model/predictor.h"
 
 namespace perfcast {
@@ -32,7 +32,7 @@ class ClusterPredictor : public Predictor {
                             int64_t clusters, uint64_t seed);
   static Eigen::MatrixXd forecast(const Model& model, const Eigen::MatrixXd& rows);
 
-  ProgramFeatures features_;
+  StandardisedInputs inputs_;
   Model model_;
 };
 

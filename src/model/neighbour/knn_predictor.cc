@@ -67,8 +67,8 @@ int64_t KnnPredictor::choose_neighbours(const Targets& targets) const {
 Status KnnPredictor::fit(const TrainingTable& table, const FitOptions&) {
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
-  features_ = ProgramFeatures::fit(table, targets->weights);
-  rows_ = features_.rows(profiles_of(table));
+  inputs_ = StandardisedInputs::fit(table, targets->weights);
+  rows_ = inputs_.rows(profiles_of(table));
   log_rpv_ = targets->log_rpv;
   weights_ = targets->weights;
   neighbours_ = choose_neighbours(*targets);
@@ -76,7 +76,7 @@ Status KnnPredictor::fit(const TrainingTable& table, const FitOptions&) {
 }
 
 Eigen::MatrixXd KnnPredictor::predict(const std::vector<const Profile*>& profiles) const {
-  const Eigen::MatrixXd queries = features_.rows(profiles);
+  const Eigen::MatrixXd queries = inputs_.rows(profiles);
   Eigen::MatrixXd result(queries.rows(), log_rpv_.cols());
   for (Eigen::Index q = 0; q < queries.rows(); ++q) {
     result.row(q) = blend((rows_.rowwise() - queries.row(q)).rowwise().squaredNorm(), neighbours_);
@@ -85,7 +85,7 @@ Eigen::MatrixXd KnnPredictor::predict(const std::vector<const Profile*>& profile
 }
 
 void KnnPredictor::save(TensorMap& tensors) const {
-  features_.save(tensors);
+  inputs_.save(tensors);
   tensors.put("rows", rows_);
   tensors.put("log_rpv", log_rpv_);
   tensors.put("weights", weights_);
@@ -93,8 +93,8 @@ void KnnPredictor::save(TensorMap& tensors) const {
 }
 
 Status KnnPredictor::load(const TensorMap& tensors) {
-  if (auto status = features_.load(tensors); !status) return status;
-  const int64_t columns = features_.columns();
+  if (auto status = inputs_.load(tensors); !status) return status;
+  const int64_t columns = inputs_.columns();
   auto rows = tensors.get("rows", -1, columns);
   if (!rows) return rows.error();
   auto log_rpv = tensors.get("log_rpv", rows->rows());

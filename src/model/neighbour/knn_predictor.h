@@ -1,7 +1,8 @@
 #pragma once
 // Nearest training programs in standardised feature space, weighted by distance.
 
-#include "model/fit/training.h"
+#include "model/fit/standardised_inputs.h"
+#include "model/fit/targets.h"
 #include "model/predictor.h"
 
 namespace perfcast {
@@ -21,7 +22,7 @@ class KnnPredictor : public Predictor {
   Eigen::RowVectorXd blend(const Eigen::VectorXd& squared_distances, int64_t neighbours) const;
   int64_t choose_neighbours(const Targets& targets) const;
 
-  ProgramFeatures features_;
+  StandardisedInputs inputs_;
   Eigen::MatrixXd rows_;     // P x F, standardised
   Eigen::MatrixXd log_rpv_;  // P x J
   Eigen::VectorXd weights_;  // P

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "model/fit/standardised_inputs.h"
+#include "model/fit/targets.h"
 #include "model/neural/dense_kernels.h"
 #include "model/neural/dense_predictor.h"
 #include "model/neural/test_matrices.h"

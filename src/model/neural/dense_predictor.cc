@@ -118,8 +118,8 @@ Result<int64_t> DensePredictor::choose_epochs(const RowMatrixF& rows, const Targ
 Status DensePredictor::fit(const TrainingTable& table, const FitOptions& options) {
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
-  features_ = ProgramFeatures::fit(table, targets->weights);
-  const RowMatrixF rows = features_.rows(profiles_of(table)).cast<float>();
+  inputs_ = StandardisedInputs::fit(table, targets->weights);
+  const RowMatrixF rows = inputs_.rows(profiles_of(table)).cast<float>();
   mean_ = weighted_mean(targets->log_rpv, targets->weights);
   const Eigen::MatrixXd centred = targets->log_rpv.rowwise() - mean_.transpose();
 
@@ -139,7 +139,7 @@ Status DensePredictor::fit(const TrainingTable& table, const FitOptions& options
 }
 
 Eigen::MatrixXd DensePredictor::predict(const std::vector<const Profile*>& profiles) const {
-  const RowMatrixF rows = features_.rows(profiles).cast<float>();
+  const RowMatrixF rows = inputs_.rows(profiles).cast<float>();
   Eigen::MatrixXd result(rows.rows(), outputs());
   std::vector<float> output(static_cast<size_t>(outputs()));
   for (Eigen::Index r = 0; r < rows.rows(); ++r) {
@@ -153,14 +153,14 @@ Eigen::MatrixXd DensePredictor::predict(const std::vector<const Profile*>& profi
 }
 
 void DensePredictor::save(TensorMap& tensors) const {
-  features_.save(tensors);
+  inputs_.save(tensors);
   tensors.put("mean", mean_);
   save_network(network_, tensors);
 }
 
 Status DensePredictor::load(const TensorMap& tensors) {
-  if (auto status = features_.load(tensors); !status) return status;
-  const int64_t columns = features_.columns();
+  if (auto status = inputs_.load(tensors); !status) return status;
+  const int64_t columns = inputs_.columns();
   const auto mean = tensors.get("mean", -1, 1);
   if (!mean) return mean.error();
   auto network = load_network(tensors);

@@ -1,7 +1,8 @@
 #pragma once
 // A dense network from a program's features to log RPV on all platforms: three hidden layers of 1024.
 
-#include "model/fit/training.h"
+#include "model/fit/standardised_inputs.h"
+#include "model/fit/targets.h"
 #include "model/neural/dense_network.h"
 #include "model/predictor.h"
 
@@ -44,7 +45,7 @@ class DensePredictor : public Predictor {
   Result<DenseNetwork> train_in_batches(const TrainingBatch& all, uint64_t seed) const;
 
   DenseOptions options_;
-  ProgramFeatures features_;
+  StandardisedInputs inputs_;
   Eigen::VectorXd mean_;  // J
   PackedNetwork network_;
   int64_t epochs_ = 0;

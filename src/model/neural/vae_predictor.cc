@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/random.h"
 #include "model/bundle/tensor_map.h"
+#include "model/fit/targets.h"
 #include "model/neural/vae_regressor.h"
 
 namespace perfcast {
@@ -115,11 +116,11 @@ Status VaePredictor::configure(const Json& settings, const std::string& source) 
 Status VaePredictor::fit(const TrainingTable& table, const FitOptions& options) {
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
-  features_ = ProgramFeatures::fit(table, targets->weights);
+  inputs_ = StandardisedInputs::fit(table, targets->weights);
   const auto profiles = profiles_of(table);
   VaeTrainingData data;
-  data.x = features_.rows(profiles).cast<float>();
-  data.mask = features_.present(profiles).cast<float>();
+  data.x = inputs_.rows(profiles).cast<float>();
+  data.mask = inputs_.present(profiles).cast<float>();
   data.y = targets->log_rpv.cast<float>();
   data.weights = (targets->weights.asDiagonal() * targets->present).cast<float>();
   data.first_stage = first_stage(table);
@@ -145,8 +146,8 @@ Status VaePredictor::fit(const TrainingTable& table, const FitOptions& options) 
 }
 
 Eigen::MatrixXd VaePredictor::predict(const std::vector<const Profile*>& profiles) const {
-  const RowMatrixF rows = features_.rows(profiles).cast<float>();
-  const RowMatrixF mask = features_.present(profiles).cast<float>();
+  const RowMatrixF rows = inputs_.rows(profiles).cast<float>();
+  const RowMatrixF mask = inputs_.present(profiles).cast<float>();
   Eigen::MatrixXd result(rows.rows(), outputs());
   std::vector<float> output(static_cast<size_t>(outputs()));
   const auto columns = static_cast<size_t>(rows.cols());
@@ -159,16 +160,16 @@ Eigen::MatrixXd VaePredictor::predict(const std::vector<const Profile*>& profile
 }
 
 void VaePredictor::save(TensorMap& tensors) const {
-  features_.save(tensors);
+  inputs_.save(tensors);
   TensorMap network;
   network_.save(network);
   tensors.put_within("network", network);
 }
 
 Status VaePredictor::load(const TensorMap& tensors) {
-  if (Status status = features_.load(tensors); !status) return status;
+  if (Status status = inputs_.load(tensors); !status) return status;
   if (Status status = network_.load(tensors.within("network")); !status) return status;
-  if (network_.columns() != features_.columns()) {
+  if (network_.columns() != inputs_.columns()) {
     return Error{"bad-bundle", "the network reads another number of features than there are", "network",
                  "a bundle written by perfcast train"};
   }

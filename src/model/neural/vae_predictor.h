@@ -2,7 +2,7 @@
 // The paper's model (Nichols, Yeom & Bhatele): a sigma-VAE over a program's counters, and a dense network of three
 // layers of 1024 from its latent to the relative performance vector.
 
-#include "model/fit/training.h"
+#include "model/fit/standardised_inputs.h"
 #include "model/neural/packed_vae_regressor.h"
 #include "model/neural/vae_regressor_config.h"
 #include "model/predictor.h"
@@ -31,7 +31,7 @@ class VaePredictor : public Predictor {
  private:
   std::string family_;
   VaeRegressorConfig config_;
-  ProgramFeatures features_;
+  StandardisedInputs inputs_;
   PackedVaeRegressor network_;
 };
 

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <map>
 
-#include "model/features/features.h"
 #include "model/features/microarchitecture.h"
+#include "model/features/work_features.h"
 #include "model/fit/lbfgs.h"
+#include "model/fit/standardised_inputs.h"
+#include "model/fit/targets.h"
 
 namespace perfcast {
 namespace {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/bundle/tensor_map.h"
+#include "model/fit/targets.h"
 
 namespace perfcast {
 namespace {
@@ -15,8 +16,8 @@ constexpr Eigen::Index kComponents = 6;
 Status BoostedPredictor::fit(const TrainingTable& table, const FitOptions& options) {
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
-  features_ = ProgramFeatures::fit(table, targets->weights);
-  const Eigen::MatrixXd rows = features_.rows(profiles_of(table));
+  inputs_ = StandardisedInputs::fit(table, targets->weights);
+  const Eigen::MatrixXd rows = inputs_.rows(profiles_of(table));
   mean_ = weighted_mean(targets->log_rpv, targets->weights);
   const Eigen::MatrixXd centred = targets->log_rpv.rowwise() - mean_.transpose();
   const Eigen::JacobiSVD<Eigen::MatrixXd> svd(targets->weights.cwiseSqrt().asDiagonal() * centred,
@@ -36,7 +37,7 @@ Status BoostedPredictor::fit(const TrainingTable& table, const FitOptions& optio
 }
 
 Eigen::MatrixXd BoostedPredictor::predict(const std::vector<const Profile*>& profiles) const {
-  const Eigen::MatrixXd rows = features_.rows(profiles);
+  const Eigen::MatrixXd rows = inputs_.rows(profiles);
   Eigen::MatrixXd components(rows.rows(), static_cast<Eigen::Index>(trees_.size()));
   std::vector<float> row(static_cast<size_t>(rows.cols()));
   for (Eigen::Index r = 0; r < rows.rows(); ++r) {
@@ -50,15 +51,15 @@ Eigen::MatrixXd BoostedPredictor::predict(const std::vector<const Profile*>& pro
 }
 
 void BoostedPredictor::save(TensorMap& tensors) const {
-  features_.save(tensors);
+  inputs_.save(tensors);
   tensors.put("mean", mean_);
   tensors.put("directions", directions_);
   for (size_t t = 0; t < trees_.size(); ++t) tensors.put_float("trees" + std::to_string(t), trees_[t].to_tensor());
 }
 
 Status BoostedPredictor::load(const TensorMap& tensors) {
-  if (auto status = features_.load(tensors); !status) return status;
-  const int64_t columns = features_.columns();
+  if (auto status = inputs_.load(tensors); !status) return status;
+  const int64_t columns = inputs_.columns();
   const auto mean = tensors.get("mean", -1, 1);
   if (!mean) return mean.error();
   auto directions = tensors.get("directions", -1, mean->rows());

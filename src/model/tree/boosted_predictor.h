@@ -2,7 +2,7 @@
 // Boosted trees on the leading principal components of the training programs' relative times: one set of trees per
 // component, so that a forecast for a hundred platforms walks a few hundred trees, not ten thousand.
 
-#include "model/fit/training.h"
+#include "model/fit/standardised_inputs.h"
 #include "model/predictor.h"
 #include "model/tree/boosted_trees.h"
 
@@ -18,7 +18,7 @@ class BoostedPredictor : public Predictor {
   Status load(const TensorMap& tensors) override;
 
  private:
-  ProgramFeatures features_;
+  StandardisedInputs inputs_;
   Eigen::VectorXd mean_;        // J
   Eigen::MatrixXd directions_;  // C x J: what one unit of a component adds to each platform
   std::vector<BoostedTrees> trees_;

@@ -9,6 +9,8 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "model/bundle/tensor_map.h"
+#include "model/features/model_inputs.h"
+#include "model/fit/targets.h"
 #include "model/tree/tree_index.h"
 
 namespace perfcast {
@@ -165,15 +167,15 @@ Eigen::MatrixXd leading_components(const Eigen::MatrixXd& log_rpv, const Eigen::
 Status ForestPredictor::fit(const TrainingTable& table, const FitOptions& options) {
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
-  features_ = ProgramFeatures::fit(table, targets->weights);
-  const Eigen::MatrixXd rows = features_.rows(profiles_of(table));
+  inputs_ = StandardisedInputs::fit(table, targets->weights);
+  const Eigen::MatrixXd rows = inputs_.rows(profiles_of(table));
   log_rpv_ = targets->log_rpv;
   const Eigen::MatrixXd components = leading_components(log_rpv_, targets->weights, 0.005);
   nodes_.clear();
   roots_.clear();
   leaf_programs_.clear();
   leaf_weights_.clear();
-  const bool counters = features_.space().kind() == FeatureSpace::Kind::kCounters;
+  const bool counters = inputs_.chosen().kind() == ModelInputs::Kind::kCounters;
   TreeGrower grower(*this, rows, components, targets->weights,
                     counters ? options_.counter_share : options_.feature_share, options.seed, options.threads);
   const int64_t trees = rows.rows() < options_.many_rows ? options_.trees : options_.trees_of_many;
@@ -182,7 +184,7 @@ Status ForestPredictor::fit(const TrainingTable& table, const FitOptions& option
 }
 
 Eigen::MatrixXd ForestPredictor::program_weights(const std::vector<const Profile*>& profiles) const {
-  const Eigen::MatrixXd queries = features_.rows(profiles);
+  const Eigen::MatrixXd queries = inputs_.rows(profiles);
   Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(queries.rows(), log_rpv_.rows());
   const double share = 1 / static_cast<double>(roots_.size());
   std::vector<float> query(static_cast<size_t>(queries.cols()));
@@ -211,7 +213,7 @@ Eigen::MatrixXd ForestPredictor::predict(const std::vector<const Profile*>& prof
 }
 
 void ForestPredictor::save(TensorMap& tensors) const {
-  features_.save(tensors);
+  inputs_.save(tensors);
   tensors.put("log_rpv", log_rpv_);
   // Indices stay below 2^24, so floats hold them exactly.
   Eigen::MatrixXf nodes(static_cast<Eigen::Index>(nodes_.size()), 4);
@@ -242,7 +244,7 @@ Error bad_forest(const std::string& what) {
 
 // Children lie behind their parent, so that every walk ends.
 Status ForestPredictor::load_nodes(const Eigen::MatrixXf& nodes, const Eigen::MatrixXf& roots, int64_t entries) {
-  const int64_t columns = features_.columns();
+  const int64_t columns = inputs_.columns();
   nodes_.clear();
   roots_.clear();
   for (Eigen::Index i = 0; i < nodes.rows(); ++i) {
@@ -271,7 +273,7 @@ Status ForestPredictor::load_nodes(const Eigen::MatrixXf& nodes, const Eigen::Ma
 }
 
 Status ForestPredictor::load(const TensorMap& tensors) {
-  if (auto status = features_.load(tensors); !status) return status;
+  if (auto status = inputs_.load(tensors); !status) return status;
   auto log_rpv = tensors.get("log_rpv");
   if (!log_rpv) return log_rpv.error();
   const auto nodes = tensors.get_float("nodes", -1, 4);

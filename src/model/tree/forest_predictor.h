@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "model/fit/training.h"
+#include "model/fit/standardised_inputs.h"
 #include "model/predictor.h"
 
 namespace perfcast {
@@ -44,7 +44,7 @@ class ForestPredictor : public Predictor {
   Status load_nodes(const Eigen::MatrixXf& nodes, const Eigen::MatrixXf& roots, int64_t entries);
 
   ForestOptions options_;
-  ProgramFeatures features_;
+  StandardisedInputs inputs_;
   std::vector<Node> nodes_;
   std::vector<int32_t> roots_;
   std::vector<int32_t> leaf_programs_;

@@ -20,10 +20,10 @@ Eigen::MatrixXd work_rates(const std::vector<const Profile*>& profiles);
 
 // Features, F: "share_<class>", the square root of a class' share of textbook time, and "rate_<counter>", the logarithm
 // of a counter per instruction above a floor.
-const std::vector<std::string>& feature_names();
-Eigen::MatrixXd extract_features(const std::vector<const Profile*>& profiles);  // [profiles x F]
+const std::vector<std::string>& work_feature_names();
+Eigen::MatrixXd extract_work_features(const std::vector<const Profile*>& profiles);  // [profiles x F]
 
 // Names of the catalogue metrics that features are made of.
-const std::vector<std::string>& feature_metrics();
+const std::vector<std::string>& work_feature_metrics();
 
 }  // namespace perfcast

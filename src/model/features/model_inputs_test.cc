@@ -1,4 +1,4 @@
-#include "model/features/feature_space.h"
+#include "model/features/model_inputs.h"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "model/bundle/tensor_map.h"
-#include "model/features/features.h"
+#include "model/features/work_features.h"
 
 namespace perfcast {
 namespace {
@@ -45,13 +45,13 @@ InputChoice table1() {
   return inputs;
 }
 
-TEST(FeatureSpace, TakesTheCountersThatVary) {
+TEST(ModelInputs, TakesTheCountersThatVary) {
   const std::vector<Profile> profiles = three();
-  const FeatureSpace space = FeatureSpace::choose(pointers(profiles));
-  EXPECT_EQ(space.kind(), FeatureSpace::Kind::kCounters);
+  const ModelInputs chosen = ModelInputs::choose(pointers(profiles));
+  EXPECT_EQ(chosen.kind(), ModelInputs::Kind::kCounters);
   // A constant and a counter of a single profile say nothing; what spans magnitudes comes as a logarithm.
-  EXPECT_THAT(space.names(), ElementsAre("occupancy_ratio", "log_warps_count", "on_A", "on_B"));
-  const Eigen::MatrixXd rows = space.extract(pointers(profiles));
+  EXPECT_THAT(chosen.names(), ElementsAre("occupancy_ratio", "log_warps_count", "on_A", "on_B"));
+  const Eigen::MatrixXd rows = chosen.extract(pointers(profiles));
   EXPECT_EQ(rows(0, 0), 0.25);
   EXPECT_DOUBLE_EQ(rows(0, 1), std::log(4));  // half of the smallest positive value stands in for 0
   EXPECT_DOUBLE_EQ(rows(2, 1), std::log(804));
@@ -59,59 +59,60 @@ TEST(FeatureSpace, TakesTheCountersThatVary) {
   EXPECT_EQ(rows(0, 3), 1);
 }
 
-TEST(FeatureSpace, KeepsWhatIsAbsentAbsent) {
+TEST(ModelInputs, KeepsWhatIsAbsentAbsent) {
   const std::vector<Profile> profiles = three();
-  const FeatureSpace space = FeatureSpace::choose(pointers(profiles));
+  const ModelInputs chosen = ModelInputs::choose(pointers(profiles));
   const std::vector<Profile> other = {on("", {{"warps_count", -1}, {"occupancy_ratio", NAN}})};
-  EXPECT_TRUE(space.extract(pointers(other)).array().isNaN().all());
-  EXPECT_FALSE(space.knows_source(other[0]));
+  EXPECT_TRUE(chosen.extract(pointers(other)).array().isNaN().all());
+  EXPECT_FALSE(chosen.knows_source(other[0]));
 }
 
 // Another platform is none of those that training profiles were taken on; that much is known.
-TEST(FeatureSpace, AnUnknownPlatformIsNoneOfTheKnown) {
+TEST(ModelInputs, AnUnknownPlatformIsNoneOfTheKnown) {
   const std::vector<Profile> profiles = three();
-  const FeatureSpace space = FeatureSpace::choose(pointers(profiles));
+  const ModelInputs chosen = ModelInputs::choose(pointers(profiles));
   const Profile other = on("C", {{"occupancy_ratio", 0.5}});
-  const Eigen::MatrixXd row = space.extract({&other});
+  const Eigen::MatrixXd row = chosen.extract({&other});
   EXPECT_EQ(row(0, 2), 0);
   EXPECT_EQ(row(0, 3), 0);
-  EXPECT_FALSE(space.knows_source(other));
-  EXPECT_TRUE(space.knows_source(profiles[0]));
-  EXPECT_THAT(space.sources(), ElementsAre("A", "B"));
+  EXPECT_FALSE(chosen.knows_source(other));
+  EXPECT_TRUE(chosen.knows_source(profiles[0]));
+  EXPECT_THAT(chosen.sources(), ElementsAre("A", "B"));
 }
 
-TEST(FeatureSpace, LeavesTheSourceOut) {
+TEST(ModelInputs, LeavesTheSourceOut) {
   const std::vector<Profile> profiles = three();
-  const FeatureSpace space = FeatureSpace::choose(pointers(profiles), with_source(InputChoice::Source::kNone));
-  EXPECT_THAT(space.names(), ElementsAre("occupancy_ratio", "log_warps_count"));
-  EXPECT_TRUE(space.knows_source(on("C", {})));
-  EXPECT_THAT(space.constant(), ElementsAre("clock_hz"));
-  EXPECT_THAT(space.in_one_only(), ElementsAre("rare_count"));
+  const ModelInputs chosen = ModelInputs::choose(pointers(profiles), with_source(InputChoice::Source::kNone));
+  EXPECT_THAT(chosen.names(), ElementsAre("occupancy_ratio", "log_warps_count"));
+  EXPECT_TRUE(chosen.knows_source(on("C", {})));
+  EXPECT_THAT(chosen.constant(), ElementsAre("clock_hz"));
+  EXPECT_THAT(chosen.in_one_only(), ElementsAre("rare_count"));
 }
 
-TEST(FeatureSpace, TellsTheSourceByItsFacts) {
+TEST(ModelInputs, TellsTheSourceByItsFacts) {
   const std::vector<Profile> profiles = three();
   InputChoice inputs = with_source(InputChoice::Source::kFacts);
   inputs.facts = {{"A", {{"l2_bytes", 1000}, {"max_hz", 2e9}, {"sm_count", 8}}},
                   {"B", {{"l2_bytes", 64000}, {"max_hz", 1e9}, {"sm_count", 8}}}};
-  const FeatureSpace space = FeatureSpace::choose(pointers(profiles), inputs);
-  EXPECT_THAT(space.names(), ElementsAre("occupancy_ratio", "log_warps_count", "source_log_l2_bytes", "source_max_hz"));
-  const Eigen::MatrixXd rows = space.extract(pointers(profiles));
+  const ModelInputs chosen = ModelInputs::choose(pointers(profiles), inputs);
+  EXPECT_THAT(chosen.names(),
+              ElementsAre("occupancy_ratio", "log_warps_count", "source_log_l2_bytes", "source_max_hz"));
+  const Eigen::MatrixXd rows = chosen.extract(pointers(profiles));
   EXPECT_DOUBLE_EQ(rows(0, 2), std::log(64000));
   EXPECT_EQ(rows(1, 3), 2e9);
   // An unknown platform has the facts that its profile states, and lacks the others.
   Profile other = on("C", {{"occupancy_ratio", 0.5}});
   other.host.l2_bytes = 2000;
-  const Eigen::MatrixXd row = space.extract({&other});
+  const Eigen::MatrixXd row = chosen.extract({&other});
   EXPECT_DOUBLE_EQ(row(0, 2), std::log(2000));
   EXPECT_TRUE(std::isnan(row(0, 3)));
-  EXPECT_FALSE(space.knows_source(other));
+  EXPECT_FALSE(chosen.knows_source(other));
 }
 
-TEST(FeatureSpace, SeesTable1Alone) {
+TEST(ModelInputs, SeesTable1Alone) {
   const auto profile = [](const std::string& host, double scale) {
     Profile made;
-    for (const std::string& metric : feature_metrics()) made.metrics[metric] = 10 * scale;
+    for (const std::string& metric : work_feature_metrics()) made.metrics[metric] = 10 * scale;
     made.metrics["instructions_count"] = 1000 * scale * scale;
     made.metrics["page_faults_minor_count"] = 5 * scale;
     made.metrics["page_faults_major_count"] = 2;
@@ -119,53 +120,53 @@ TEST(FeatureSpace, SeesTable1Alone) {
     return made;
   };
   const std::vector<Profile> profiles = {profile("A", 1), profile("A", 3), profile("B", 7)};
-  const FeatureSpace space = FeatureSpace::choose(pointers(profiles), table1());
-  EXPECT_EQ(space.kind(), FeatureSpace::Kind::kCounters);
+  const ModelInputs chosen = ModelInputs::choose(pointers(profiles), table1());
+  EXPECT_EQ(chosen.kind(), ModelInputs::Kind::kCounters);
   // Counters as they are, and what follows from others.
-  EXPECT_THAT(space.names(), testing::IsSupersetOf({"log_instructions_count", "page_faults_count", "on_A", "on_B"}));
-  EXPECT_THAT(space.names(), testing::Not(testing::Contains("page_faults_minor_count")));
+  EXPECT_THAT(chosen.names(), testing::IsSupersetOf({"log_instructions_count", "page_faults_count", "on_A", "on_B"}));
+  EXPECT_THAT(chosen.names(), testing::Not(testing::Contains("page_faults_minor_count")));
   const auto column =
-      std::find(space.names().begin(), space.names().end(), "page_faults_count") - space.names().begin();
-  EXPECT_EQ(space.extract(pointers(profiles))(1, column), 17);
+      std::find(chosen.names().begin(), chosen.names().end(), "page_faults_count") - chosen.names().begin();
+  EXPECT_EQ(chosen.extract(pointers(profiles))(1, column), 17);
 }
 
-TEST(FeatureSpace, WorkCanHaveASourceToo) {
+TEST(ModelInputs, WorkCanHaveASourceToo) {
   Profile one;
-  for (const std::string& metric : feature_metrics()) one.metrics[metric] = 10;
+  for (const std::string& metric : work_feature_metrics()) one.metrics[metric] = 10;
   one.metrics["instructions_count"] = 1000;
   one.host.name = "A";
   Profile other = one;
   other.host.name = "B";
-  const FeatureSpace space = FeatureSpace::choose({&one, &other}, with_source(InputChoice::Source::kOneHot));
-  EXPECT_EQ(space.kind(), FeatureSpace::Kind::kWork);
-  ASSERT_EQ(space.names().size(), feature_names().size() + 2);
-  EXPECT_EQ(space.names().back(), "on_B");
-  const Eigen::MatrixXd rows = space.extract({&one, &other});
-  const auto work = static_cast<Eigen::Index>(feature_names().size());
+  const ModelInputs chosen = ModelInputs::choose({&one, &other}, with_source(InputChoice::Source::kOneHot));
+  EXPECT_EQ(chosen.kind(), ModelInputs::Kind::kWork);
+  ASSERT_EQ(chosen.names().size(), work_feature_names().size() + 2);
+  EXPECT_EQ(chosen.names().back(), "on_B");
+  const Eigen::MatrixXd rows = chosen.extract({&one, &other});
+  const auto work = static_cast<Eigen::Index>(work_feature_names().size());
   EXPECT_EQ(rows.rightCols(2), (Eigen::MatrixXd(2, 2) << 1, 0, 0, 1).finished());
-  const Eigen::MatrixXd plain = extract_features({&one});
+  const Eigen::MatrixXd plain = extract_work_features({&one});
   for (Eigen::Index c = 0; c < work; ++c) EXPECT_TRUE(rows(0, c) == plain(0, c) || std::isnan(plain(0, c)));
 }
 
-TEST(FeatureSpace, IsTheWorkWhereProfilesHaveAnInstructionMix) {
+TEST(ModelInputs, IsTheWorkWhereProfilesHaveAnInstructionMix) {
   Profile profile;
-  for (const std::string& metric : feature_metrics()) profile.metrics[metric] = 10;
+  for (const std::string& metric : work_feature_metrics()) profile.metrics[metric] = 10;
   profile.metrics["instructions_count"] = 1000;
-  const FeatureSpace space = FeatureSpace::choose({&profile, &profile});
-  EXPECT_EQ(space.kind(), FeatureSpace::Kind::kWork);
-  EXPECT_EQ(space.names(), feature_names());
+  const ModelInputs chosen = ModelInputs::choose({&profile, &profile});
+  EXPECT_EQ(chosen.kind(), ModelInputs::Kind::kWork);
+  EXPECT_EQ(chosen.names(), work_feature_names());
 }
 
-TEST(FeatureSpace, ReadsTheSameAfterSaveAndLoad) {
+TEST(ModelInputs, ReadsTheSameAfterSaveAndLoad) {
   const std::vector<Profile> profiles = three();
-  const FeatureSpace space = FeatureSpace::choose(pointers(profiles));
+  const ModelInputs chosen = ModelInputs::choose(pointers(profiles));
   TensorMap tensors;
-  space.save(tensors);
-  FeatureSpace back;
+  chosen.save(tensors);
+  ModelInputs back;
   ASSERT_TRUE(back.load(tensors));
-  EXPECT_EQ(back.names(), space.names());
-  EXPECT_EQ(back.extract(pointers(profiles)), space.extract(pointers(profiles)));
-  EXPECT_EQ(back.sources(), space.sources());
+  EXPECT_EQ(back.names(), chosen.names());
+  EXPECT_EQ(back.extract(pointers(profiles)), chosen.extract(pointers(profiles)));
+  EXPECT_EQ(back.sources(), chosen.sources());
   tensors.put_json("feature_space", {{"kind", "counters"}, {"counters", {{{"metric", 3}}}}});
   EXPECT_EQ(back.load(tensors).error().code, "bad-bundle");
 
@@ -174,7 +175,7 @@ TEST(FeatureSpace, ReadsTheSameAfterSaveAndLoad) {
   inputs.facts = {{"A", {{"max_hz", 2e9}}}, {"B", {{"max_hz", 1e9}}}};
   std::vector<Profile> counted = profiles;
   for (size_t i = 0; i < counted.size(); ++i) counted[i].metrics["instructions_count"] = 10.0 + static_cast<double>(i);
-  const FeatureSpace facts = FeatureSpace::choose(pointers(counted), inputs);
+  const ModelInputs facts = ModelInputs::choose(pointers(counted), inputs);
   EXPECT_THAT(facts.names(), ElementsAre("instructions_count", "source_max_hz"));
   facts.save(tensors);
   ASSERT_TRUE(back.load(tensors));

@@ -15,20 +15,20 @@ namespace perfcast {
 
 class TensorMap;
 
-class FeatureSpace {
+class ModelInputs {
  public:
   enum class Kind {
-    kWork,      // model/features.h: causes of time per instruction; needs an instruction mix
+    kWork,      // model/features/work_features.h: causes of time per instruction; needs an instruction mix
     kCounters,  // whatever counters the training profiles share: a published data set, another profiler, Table I
   };
 
-  FeatureSpace() = default;  // kWork, no source
+  ModelInputs() = default;  // kWork, no source
 
   // kWork where most training profiles have most of its numbers and all counters may be seen; else every counter that
   // at least two profiles state and that varies. Then the source: the platform that a profile was taken on, as
   // inputs.source has it, where that varies.
-  static FeatureSpace choose(const std::vector<const Profile*>& profiles, const InputChoice& inputs = {});
-  static FeatureSpace choose(const TrainingTable& table);
+  static ModelInputs choose(const std::vector<const Profile*>& profiles, const InputChoice& inputs = {});
+  static ModelInputs choose(const TrainingTable& table);
 
   Kind kind() const { return kind_; }
   const std::vector<std::string>& names() const;  // F: counters, then the source's "on_<platform>" or "source_<fact>"
@@ -62,7 +62,7 @@ class FeatureSpace {
   using Facts = std::map<std::string, double, std::less<>>;
 
   // Of those values that vary; `left_out` is told of the others.
-  static std::vector<Counter> varying(const std::vector<Facts>& rows, FeatureSpace* left_out);
+  static std::vector<Counter> varying(const std::vector<Facts>& rows, ModelInputs* left_out);
   static Status read_counters(const Json& json, std::vector<Counter>& counters);
   void choose_source(const std::vector<const Profile*>& profiles, const InputChoice& inputs);
   Facts facts_of(const Profile& profile) const;
@@ -74,7 +74,7 @@ class FeatureSpace {
   std::vector<std::string> hosts_;           // host.name, each a column of 0 and 1; sorted
   std::vector<Counter> facts_;               // of the source
   std::map<std::string, Facts> host_facts_;  // of training hosts, the facts above
-  std::vector<std::string> names_;           // empty: feature_names()
+  std::vector<std::string> names_;           // empty: work_feature_names()
   bool varies_ = true;
   std::vector<std::string> constant_, one_only_;
 };

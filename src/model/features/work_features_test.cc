@@ -1,4 +1,4 @@
-#include "model/features/features.h"
+#include "model/features/work_features.h"
 
 #include <gmock/gmock.h>
 
@@ -18,13 +18,13 @@ Eigen::Index index_of(const std::vector<std::string>& names, const std::string& 
 
 Profile plain_profile() {
   Profile profile;
-  for (const std::string& metric : feature_metrics()) profile.metrics[metric] = 0;
+  for (const std::string& metric : work_feature_metrics()) profile.metrics[metric] = 0;
   profile.metrics["instructions_count"] = 1000;
   return profile;
 }
 
 TEST(Features, EveryMetricIsInTheCatalogue) {
-  for (const std::string& metric : feature_metrics()) {
+  for (const std::string& metric : work_feature_metrics()) {
     EXPECT_NE(Catalogue::built_in().find(metric), nullptr) << metric;
   }
 }
@@ -42,14 +42,15 @@ TEST(Features, RatesArePerInstruction) {
 TEST(Features, SharesAreSquareRootsThatSumToOneSquared) {
   Profile profile = plain_profile();
   profile.metrics["op_int_div_count"] = 50;
-  const Eigen::MatrixXd features = extract_features({&profile});
+  const Eigen::MatrixXd features = extract_work_features({&profile});
   const auto classes = static_cast<Eigen::Index>(work_class_names().size());
   EXPECT_NEAR(features.row(0).head(classes).squaredNorm(), 1, 1e-12);
   const Eigen::VectorXd costs = textbook_costs();
   const double divide = 0.05 * costs(index_of(work_class_names(), "int_divide"));
   const double base = costs(index_of(work_class_names(), "base"));
-  EXPECT_NEAR(features(0, index_of(feature_names(), "share_int_divide")), std::sqrt(divide / (divide + base)), 1e-12);
-  EXPECT_NEAR(features(0, index_of(feature_names(), "rate_op_int_div")), std::log(0.05 + 1e-4), 1e-12);
+  EXPECT_NEAR(features(0, index_of(work_feature_names(), "share_int_divide")), std::sqrt(divide / (divide + base)),
+              1e-12);
+  EXPECT_NEAR(features(0, index_of(work_feature_names(), "rate_op_int_div")), std::log(0.05 + 1e-4), 1e-12);
 }
 
 TEST(Features, LengthOfTheRunDoesNotMatter) {
@@ -57,7 +58,7 @@ TEST(Features, LengthOfTheRunDoesNotMatter) {
   const Profile profile = testing_world::random_profile(random, "a");
   Profile twice = profile;
   for (auto& [name, value] : twice.metrics) value *= 2;
-  EXPECT_TRUE(extract_features({&profile}).isApprox(extract_features({&twice}), 1e-12));
+  EXPECT_TRUE(extract_work_features({&profile}).isApprox(extract_work_features({&twice}), 1e-12));
 }
 
 TEST(Features, DifferencesOfCountersDoNotGoBelowZero) {
@@ -70,18 +71,18 @@ TEST(Features, DifferencesOfCountersDoNotGoBelowZero) {
 TEST(Features, AbsentIsNotZero) {
   Profile profile = plain_profile();
   profile.metrics.erase("tlb_miss_count");
-  const Eigen::MatrixXd features = extract_features({&profile});
-  EXPECT_TRUE(std::isnan(features(0, index_of(feature_names(), "share_tlb_miss"))));
-  EXPECT_TRUE(std::isnan(features(0, index_of(feature_names(), "rate_tlb_miss"))));
-  EXPECT_FALSE(std::isnan(features(0, index_of(feature_names(), "share_page_walk"))));
+  const Eigen::MatrixXd features = extract_work_features({&profile});
+  EXPECT_TRUE(std::isnan(features(0, index_of(work_feature_names(), "share_tlb_miss"))));
+  EXPECT_TRUE(std::isnan(features(0, index_of(work_feature_names(), "rate_tlb_miss"))));
+  EXPECT_FALSE(std::isnan(features(0, index_of(work_feature_names(), "share_page_walk"))));
 }
 
 TEST(Features, WithoutInstructionsNothingIsKnown) {
   Profile profile = plain_profile();
   profile.metrics.erase("instructions_count");
-  EXPECT_TRUE(extract_features({&profile}).array().isNaN().all());
+  EXPECT_TRUE(extract_work_features({&profile}).array().isNaN().all());
   const Profile empty;
-  EXPECT_TRUE(extract_features({&empty}).array().isNaN().all());
+  EXPECT_TRUE(extract_work_features({&empty}).array().isNaN().all());
 }
 
 }  // namespace

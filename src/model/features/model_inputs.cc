@@ -1,4 +1,4 @@
-#include "model/features/feature_space.h"
+#include "model/features/model_inputs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "base/unknown.h"
 #include "metrics/catalogue.h"
 #include "model/bundle/tensor_map.h"
-#include "model/features/features.h"
+#include "model/features/work_features.h"
 
 namespace perfcast {
 namespace {
@@ -23,7 +23,7 @@ constexpr double kSameValue = 1e-12;   // relative; a counter that varies less i
 constexpr const char* kTensor = "feature_space";
 
 bool has_work(const std::vector<const Profile*>& profiles) {
-  const Eigen::MatrixXd features = extract_features(profiles);
+  const Eigen::MatrixXd features = extract_work_features(profiles);
   int64_t enough = 0;
   for (Eigen::Index p = 0; p < features.rows(); ++p) {
     const auto stated = static_cast<double>((!features.row(p).array().isNaN()).count());
@@ -67,14 +67,14 @@ std::set<std::string> hosts_of(const std::vector<const Profile*>& profiles) {
 
 }  // namespace
 
-double FeatureSpace::Counter::read(const Facts& values) const {
+double ModelInputs::Counter::read(const Facts& values) const {
   const auto found = values.find(metric);
   double value = found == values.end() ? kUnknown : found->second;
   if (logarithm) value = value >= 0 && value + floor > 0 ? std::log(value + floor) : kUnknown;
   return std::isfinite(value) ? value : kUnknown;
 }
 
-std::vector<FeatureSpace::Counter> FeatureSpace::varying(const std::vector<Facts>& rows, FeatureSpace* left_out) {
+std::vector<ModelInputs::Counter> ModelInputs::varying(const std::vector<Facts>& rows, ModelInputs* left_out) {
   struct Range {
     size_t stated = 0;
     double least = std::numeric_limits<double>::infinity(), most = -least, least_positive = least;
@@ -104,32 +104,32 @@ std::vector<FeatureSpace::Counter> FeatureSpace::varying(const std::vector<Facts
   return counters;
 }
 
-FeatureSpace FeatureSpace::choose(const std::vector<const Profile*>& profiles, const InputChoice& inputs) {
-  FeatureSpace space;
-  space.table1_ = inputs.counters == InputChoice::Counters::kTable1;
+ModelInputs ModelInputs::choose(const std::vector<const Profile*>& profiles, const InputChoice& inputs) {
+  ModelInputs chosen;
+  chosen.table1_ = inputs.counters == InputChoice::Counters::kTable1;
   if (profiles.empty()) return {};
-  if (space.table1_ || !has_work(profiles)) {
-    space.kind_ = Kind::kCounters;
+  if (chosen.table1_ || !has_work(profiles)) {
+    chosen.kind_ = Kind::kCounters;
     std::vector<Facts> rows;
     rows.reserve(profiles.size());
-    for (const Profile* profile : profiles) rows.push_back(space.table1_ ? table1_of(*profile) : profile->metrics);
-    space.counters_ = varying(rows, &space);
-    space.varies_ = !space.counters_.empty();
+    for (const Profile* profile : profiles) rows.push_back(chosen.table1_ ? table1_of(*profile) : profile->metrics);
+    chosen.counters_ = varying(rows, &chosen);
+    chosen.varies_ = !chosen.counters_.empty();
     // So that a fold whose programs show no difference still has a column, of which a model can make nothing.
-    if (!space.varies_) space.counters_.push_back({kInstructionsCount, false, 0});
+    if (!chosen.varies_) chosen.counters_.push_back({kInstructionsCount, false, 0});
   }
-  space.choose_source(profiles, inputs);
-  space.make_names();
-  return space;
+  chosen.choose_source(profiles, inputs);
+  chosen.make_names();
+  return chosen;
 }
 
-FeatureSpace FeatureSpace::choose(const TrainingTable& table) {
+ModelInputs ModelInputs::choose(const TrainingTable& table) {
   std::vector<const Profile*> profiles;
   for (const Profile& profile : table.profiles) profiles.push_back(&profile);
   return choose(profiles, table.inputs);
 }
 
-void FeatureSpace::choose_source(const std::vector<const Profile*>& profiles, const InputChoice& inputs) {
+void ModelInputs::choose_source(const std::vector<const Profile*>& profiles, const InputChoice& inputs) {
   const std::set<std::string> hosts = hosts_of(profiles);
   const bool usual = inputs.source == InputChoice::Source::kUsual && kind_ == Kind::kCounters;
   if ((usual || inputs.source == InputChoice::Source::kOneHot) && hosts.size() > 1) {
@@ -153,32 +153,32 @@ void FeatureSpace::choose_source(const std::vector<const Profile*>& profiles, co
   std::erase_if(host_facts_, [](const auto& host) { return host.second.empty(); });
 }
 
-void FeatureSpace::make_names() {
+void ModelInputs::make_names() {
   names_.clear();
   if (kind_ == Kind::kWork) {
     if (source_columns() == 0) return;
-    names_ = feature_names();
+    names_ = work_feature_names();
   }
   for (const Counter& counter : counters_) names_.push_back(counter.name());
   for (const std::string& host : hosts_) names_.push_back("on_" + host);
   for (const Counter& fact : facts_) names_.push_back("source_" + fact.name());
 }
 
-const std::vector<std::string>& FeatureSpace::names() const {
-  return kind_ == Kind::kWork && names_.empty() ? feature_names() : names_;
+const std::vector<std::string>& ModelInputs::names() const {
+  return kind_ == Kind::kWork && names_.empty() ? work_feature_names() : names_;
 }
 
-FeatureSpace::Facts FeatureSpace::facts_of(const Profile& profile) const {
+ModelInputs::Facts ModelInputs::facts_of(const Profile& profile) const {
   if (const auto known = host_facts_.find(profile.host.name); known != host_facts_.end()) return known->second;
   const auto stated = stated_facts(profile.host);
   return {stated.begin(), stated.end()};
 }
 
-Eigen::MatrixXd FeatureSpace::extract(const std::vector<const Profile*>& profiles) const {
+Eigen::MatrixXd ModelInputs::extract(const std::vector<const Profile*>& profiles) const {
   Eigen::MatrixXd result(static_cast<Eigen::Index>(profiles.size()), static_cast<Eigen::Index>(names().size()));
   Eigen::Index first = 0;
   if (kind_ == Kind::kWork) {
-    Eigen::MatrixXd work = extract_features(profiles);
+    Eigen::MatrixXd work = extract_work_features(profiles);
     if (source_columns() == 0) return work;
     first = work.cols();
     result.leftCols(first) = work;
@@ -201,12 +201,12 @@ Eigen::MatrixXd FeatureSpace::extract(const std::vector<const Profile*>& profile
   return result;
 }
 
-bool FeatureSpace::knows_source(const Profile& profile) const {
+bool ModelInputs::knows_source(const Profile& profile) const {
   if (!hosts_.empty()) return std::binary_search(hosts_.begin(), hosts_.end(), profile.host.name);
   return facts_.empty() || host_facts_.contains(profile.host.name);
 }
 
-std::vector<std::string> FeatureSpace::sources() const {
+std::vector<std::string> ModelInputs::sources() const {
   std::vector<std::string> names = hosts_;
   for (const auto& [host, facts] : host_facts_) {
     if (!facts_.empty()) names.push_back(host);
@@ -214,7 +214,7 @@ std::vector<std::string> FeatureSpace::sources() const {
   return names;
 }
 
-void FeatureSpace::save(TensorMap& tensors) const {
+void ModelInputs::save(TensorMap& tensors) const {
   Json json = {{"kind", kind_ == Kind::kWork ? "work" : "counters"}};
   const auto list = [](const std::vector<Counter>& counters) {
     Json items = Json::array();
@@ -233,7 +233,7 @@ void FeatureSpace::save(TensorMap& tensors) const {
   tensors.put_json(kTensor, json);
 }
 
-Status FeatureSpace::read_counters(const Json& json, std::vector<Counter>& counters) {
+Status ModelInputs::read_counters(const Json& json, std::vector<Counter>& counters) {
   const Error bad{"bad-bundle", "the list of features is damaged", kTensor, "a bundle written by perfcast train"};
   if (!json.is_array()) return bad;
   for (const Json& item : json) {
@@ -248,8 +248,8 @@ Status FeatureSpace::read_counters(const Json& json, std::vector<Counter>& count
   return {};
 }
 
-Status FeatureSpace::load(const TensorMap& tensors) {
-  *this = FeatureSpace();
+Status ModelInputs::load(const TensorMap& tensors) {
+  *this = ModelInputs();
   const auto json = tensors.get_json(kTensor);
   if (!json) return {};
   const Error bad{"bad-bundle", "the list of features is damaged", kTensor, "a bundle written by perfcast train"};
@@ -286,7 +286,7 @@ Status FeatureSpace::load(const TensorMap& tensors) {
 }
 
 Result<std::vector<std::string>> describe_inputs(const TrainingTable& table) {
-  const FeatureSpace space = FeatureSpace::choose(table);
+  const ModelInputs chosen = ModelInputs::choose(table);
   std::vector<std::string> notes;
   if (table.inputs.counters == InputChoice::Counters::kTable1) {
     std::set<std::string> stated, lacking;
@@ -309,13 +309,13 @@ Result<std::vector<std::string>> describe_inputs(const TrainingTable& table) {
   std::vector<const Profile*> profiles;
   for (const Profile& profile : table.profiles) profiles.push_back(&profile);
   const std::set<std::string> hosts = hosts_of(profiles);
-  if (space.kind() == FeatureSpace::Kind::kCounters && !space.counters_vary()) {
+  if (chosen.kind() == ModelInputs::Kind::kCounters && !chosen.counters_vary()) {
     return Error{"missing-counters", "no counter differs between the profiles: there is nothing to forecast from", "",
                  "profiles with counters that vary from program to program"};
   }
   const bool wanted =
       table.inputs.source == InputChoice::Source::kOneHot || table.inputs.source == InputChoice::Source::kFacts;
-  if (wanted && space.source_columns() == 0) {
+  if (wanted && chosen.source_columns() == 0) {
     if (hosts.size() < 2) {
       return Error{"unknown-source", "all profiles were taken on one platform: it says nothing as an input",
                    hosts.empty() ? "" : *hosts.begin(),
@@ -325,11 +325,11 @@ Result<std::vector<std::string>> describe_inputs(const TrainingTable& table) {
                  "--source facts",
                  "--source one-hot or none, or platforms with facts: " + join({hosts.begin(), hosts.end()}, ", ")};
   }
-  if (!space.constant().empty()) {
-    notes.push_back("inputs: left out as constant over all profiles: " + join(space.constant(), ", "));
+  if (!chosen.constant().empty()) {
+    notes.push_back("inputs: left out as constant over all profiles: " + join(chosen.constant(), ", "));
   }
-  if (!space.in_one_only().empty()) {
-    notes.push_back("inputs: left out as stated by one profile or none: " + join(space.in_one_only(), ", "));
+  if (!chosen.in_one_only().empty()) {
+    notes.push_back("inputs: left out as stated by one profile or none: " + join(chosen.in_one_only(), ", "));
   }
   return notes;
 }

@@ -1,4 +1,4 @@
-#include "model/features/features.h"
+#include "model/features/work_features.h"
 
 #include <algorithm>
 #include <cmath>
@@ -241,7 +241,7 @@ Eigen::MatrixXd work_rates(const std::vector<const Profile*>& profiles) {
   return result;
 }
 
-const std::vector<std::string>& feature_names() {
+const std::vector<std::string>& work_feature_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> made;
     for (const std::string& name : work_class_names()) made.push_back("share_" + name);
@@ -251,10 +251,11 @@ const std::vector<std::string>& feature_names() {
   return names;
 }
 
-Eigen::MatrixXd extract_features(const std::vector<const Profile*>& profiles) {
+Eigen::MatrixXd extract_work_features(const std::vector<const Profile*>& profiles) {
   const Plan& wanted = plan();
   const size_t class_count = wanted.classes.size();
-  Eigen::MatrixXd result(static_cast<Eigen::Index>(profiles.size()), static_cast<Eigen::Index>(feature_names().size()));
+  Eigen::MatrixXd result(static_cast<Eigen::Index>(profiles.size()),
+                         static_cast<Eigen::Index>(work_feature_names().size()));
   std::vector<double> rates;
   std::vector<double> classes(class_count);
   for (Eigen::Index p = 0; p < result.rows(); ++p) {
@@ -277,6 +278,6 @@ Eigen::MatrixXd extract_features(const std::vector<const Profile*>& profiles) {
   return result;
 }
 
-const std::vector<std::string>& feature_metrics() { return plan().metrics; }
+const std::vector<std::string>& work_feature_metrics() { return plan().metrics; }
 
 }  // namespace perfcast

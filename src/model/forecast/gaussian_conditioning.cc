@@ -1,4 +1,4 @@
-#include "model/forecast/conditioning.h"
+#include "model/forecast/gaussian_conditioning.h"
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
