@@ -31,8 +31,9 @@ ProcessState full_state_of(pid_t process);
 // be their subreaper. Gives up after two seconds.
 void end_descendants(const std::set<pid_t>& except);
 
-// A helper process that outlives us by a moment: when we die without having called dismiss(), it ends `program` with
-// its descendants and, where it has a process group of its own, the group.
+// A helper process that outlives us by a moment (a fork that runs our own code, where spawn.h starts other programs):
+// when we die without having called dismiss(), it ends `program` with its descendants and, where it has a process group
+// of its own, the group.
 class Guardian {
  public:
   Guardian();

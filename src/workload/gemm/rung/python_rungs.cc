@@ -1,20 +1,19 @@
 // NumPy and PyTorch as their users call them: an interpreter of its own beside the worker, with the operands in memory
 // that both see. The clock runs in Python, around the product alone.
 
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
-#include <cstring>
 
 #include "base/csv.h"
 #include "base/text.h"
+#include "collect/process/program_inspector.h"
+#include "collect/process/spawn.h"
 #include "workload/gemm/rung/rung.h"
 
 namespace perfcast::gemm {
@@ -110,7 +109,7 @@ class PythonProduct : public GemmKernel {
 
   Result<double> run(int64_t calls) override {
     const std::string request = std::to_string(calls) + "\n";
-    if (write(to_, request.data(), request.size()) != static_cast<ssize_t>(request.size())) {
+    if (write(to_.get(), request.data(), request.size()) != static_cast<ssize_t>(request.size())) {
       return failed("the interpreter is gone").error();
     }
     const std::string answer = line();
@@ -128,36 +127,32 @@ class PythonProduct : public GemmKernel {
  private:
   static Status failed(const std::string& message) { return Error{"library-failed", message, "python", ""}; }
 
+  // Reads from `to_`, writes to `from_` and speaks of its troubles where we do. In the worker's process group, so that
+  // the ladder stops and ends both at once.
   bool start(const std::vector<std::string>& command) {
-    int in[2], out[2];
-    if (pipe2(in, O_CLOEXEC) != 0) return false;
-    if (pipe2(out, O_CLOEXEC) != 0) {
-      close(in[0]);
-      close(in[1]);
-      return false;
-    }
-    std::vector<char*> arguments;
-    for (const std::string& each : command) arguments.push_back(const_cast<char*>(each.c_str()));
-    arguments.push_back(nullptr);
-    pid_ = fork();
-    if (pid_ == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      dup2(in[0], STDIN_FILENO);
-      dup2(out[1], STDOUT_FILENO);
-      execvp(arguments[0], arguments.data());
-      _exit(127);
-    }
-    close(in[0]);
-    close(out[1]);
-    to_ = in[1];
-    from_ = out[0];
-    return pid_ > 0;
+    Pipe in, out;
+    if (!in.open() || !out.open()) return false;
+    SpawnRequest request;
+    const std::string& name = command.front();
+    request.executable = name.find('/') == std::string::npos ? find_in_path(name) : name;
+    request.arguments = command;
+    request.input = in.read_end.get();
+    request.output = out.write_end.get();
+    request.error = STDERR_FILENO;
+    request.own_group = false;
+    request.dies_with_us = true;
+    const auto process = spawn(request);
+    if (!process) return false;
+    pid_ = *process;
+    to_ = std::move(in.write_end);
+    from_ = std::move(out.read_end);
+    return true;
   }
 
   std::string line() {
     std::string text;
     for (char letter;;) {
-      const ssize_t got = read(from_, &letter, 1);
+      const ssize_t got = read(from_.get(), &letter, 1);
       if (got < 0 && errno == EINTR) continue;
       if (got != 1 || letter == '\n' || text.size() > 4096) return text;
       text += letter;
@@ -165,18 +160,17 @@ class PythonProduct : public GemmKernel {
   }
 
   void stop() {
-    if (to_ >= 0) close(to_);
-    if (from_ >= 0) close(from_);
-    to_ = from_ = -1;
-    if (pid_ > 0) {
-      kill(pid_, SIGKILL);
-      waitpid(pid_, nullptr, 0);
-    }
+    to_.reset();
+    from_.reset();
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
     pid_ = -1;
   }
 
   std::string library_, kernel_;
-  int memory_ = -1, to_ = -1, from_ = -1;
+  int memory_ = -1;
+  Descriptor to_, from_;
   pid_t pid_ = -1;
   float* shared_ = nullptr;
   size_t bytes_ = 0, inputs_ = 0;
