@@ -1,11 +1,19 @@
-# perfcast_lazy_library(NAME LIBRARY PREFIX): the target perfcast_lazy_NAME stands for a shared library that few verbs need.
-# Programs linked to it start without the library, which is opened by the first call of one of its functions, so that
-# `perfcast predict` doesn't wait for the relocations of a linear-program solver. Callers see no difference: each exported
-# function that begins with PREFIX is a jump through a slot that the first call fills. Elsewhere than on x86-64, and under
-# sanitizers, the target is the library itself.
-function(perfcast_lazy_library name library prefix)
-  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" OR PERFCAST_SANITIZE OR NOT CMAKE_NM OR NOT CMAKE_READELF
-     OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+# Whether this system and build have them.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_NM AND CMAKE_READELF
+   AND NOT PERFCAST_SANITIZE)
+  set(PERFCAST_LAZY_LIBRARIES ON CACHE INTERNAL "")
+else()
+  set(PERFCAST_LAZY_LIBRARIES OFF CACHE INTERNAL "")
+endif()
+
+# perfcast_lazy_library(NAME LIBRARY PREFIX PACKAGE): the target perfcast_lazy_NAME stands for a shared library that few
+# verbs need. Programs linked to it start without the library, which is opened by the first call of one of its functions, so
+# that `perfcast predict` doesn't wait for the relocations of a linear-program solver. Callers see no difference: each
+# exported function that begins with PREFIX is a jump through a slot that the first call fills. Where the library can't be
+# opened then, the program ends as the dynamic linker would end it, and names PACKAGE, Debian's, as what to install.
+# Elsewhere than on x86-64, and under sanitizers, the target is the library itself.
+function(perfcast_lazy_library name library prefix package)
+  if(NOT PERFCAST_LAZY_LIBRARIES)
     add_library(perfcast_lazy_${name} INTERFACE)
     target_link_libraries(perfcast_lazy_${name} INTERFACE ${library})
     return()
@@ -23,6 +31,13 @@ function(perfcast_lazy_library name library prefix)
   endif()
   list(SORT functions)
   list(REMOVE_DUPLICATES functions)
+  perfcast_lazy_stubs(${name} ${soname} ${library} ${package} ${functions})
+endfunction()
+
+# perfcast_lazy_stubs(NAME SONAME LIBRARY PACKAGE FUNCTION ...): the target perfcast_lazy_NAME with those functions of
+# SONAME, or where that isn't found, of the file LIBRARY. Neither has to be there when this is built. On x86-64 only.
+function(perfcast_lazy_stubs name soname library package)
+  set(functions ${ARGN})
   set(stubs "")
   set(names "")
   set(index 0)
