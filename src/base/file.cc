@@ -98,7 +98,7 @@ Status write_file_atomically(const std::string& path, std::string_view content) 
     if (std::fwrite(content.data(), 1, content.size(), stdout) != content.size() || std::fflush(stdout) != 0) {
       const bool closed = errno == EPIPE;
       Error error = system_error("standard output", "write");
-      if (closed) error.code = "closed-pipe";  // the reader has what it wanted: `perfcast metrics | head`
+      if (closed) error.code = "closed-pipe", error.kind = ErrorKind::kReaderGone;
       return error;
     }
     return {};

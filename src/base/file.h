@@ -16,7 +16,7 @@ namespace perfcast {
 Result<std::string> read_file(const std::string& path, size_t limit_bytes = size_t{1} << 30);
 
 // Writes beside the target and renames: the file is as before or complete, also when killed. "-" writes to stdout;
-// "closed-pipe" where its reader is gone.
+// "closed-pipe", of kind kReaderGone, where its reader is gone.
 Status write_file_atomically(const std::string& path, std::string_view content);
 
 // $XDG_DATA_HOME/perfcast or ~/.local/share/perfcast; created on demand by the writer.

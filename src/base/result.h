@@ -20,6 +20,7 @@ enum class ErrorKind {
   kEnvironment,  // this machine lacks something: a tool, a permission, memory, room on the disk
   kInterrupted,  // a person or a signal ended it
   kInfeasible,   // understood, and impossible: no plan meets the objective
+  kReaderGone,   // nobody reads the result any more, having what it wanted: `perfcast metrics | head`
 };
 
 // What was wrong, where, what would be valid, and how to mend it.

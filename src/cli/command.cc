@@ -87,7 +87,7 @@ int report_error(const Error& error, const CommonOptions& options) {
 
 int write_result(const std::string& text, const CommonOptions& options) {
   if (const Status status = write_file_atomically(options.output, text); !status) {
-    if (status.error().code == "closed-pipe") return kExitDone;
+    if (status.error().kind == ErrorKind::kReaderGone) return kExitDone;
     CommonOptions how = options;
     how.json = options.json && options.output != "-";  // where stdout itself failed, only stderr is left
     return report_error(status.error(), how);

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <set>
 
@@ -171,9 +172,13 @@ Status update_forecast_cache(const std::string& path, int64_t now_unix_ns,
     return Error{"file-error", "cannot lock the cache: " + why, lock_path, "a cache in a folder that you may write"};
   }
   const auto locked = [&]() -> Status {
-    auto cache = read_forecast_cache(path);
-    if (!cache && cache.error().code != "file-not-found") return cache.error();
-    ForecastCache changed = cache ? std::move(*cache) : ForecastCache();
+    ForecastCache changed;
+    std::error_code problem;
+    if (std::filesystem::exists(path, problem) || problem) {
+      auto cache = read_forecast_cache(path);
+      if (!cache) return cache.error();
+      changed = std::move(*cache);
+    }
     if (Status status = change(changed); !status) return status;
     changed.written_unix_ns = std::max(now_unix_ns, changed.written_unix_ns + 1);
     const std::string text = to_text(changed);

@@ -230,6 +230,8 @@ Result<LlmConfig> read_gguf(const std::string& path) {
     const bool at_end = bytes.size() < wanted;
     const auto header = parse_gguf_header(bytes, path);
     if (header) return gguf_config(*header, path);
+    // By its code, which is part of that function's contract: to everyone else a header that ends early is bad data as
+    // any other, so that it has no kind of its own.
     if (header.error().code != "gguf-truncated" || at_end) return header.error();
     if (wanted >= kLargestHeader) {
       return Error{"bad-gguf", "the header takes more than 256 MiB", path, "a GGUF file of a model"};

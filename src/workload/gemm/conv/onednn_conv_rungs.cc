@@ -21,8 +21,9 @@ class OneDnnConvolution : public GemmKernel {
     try {
       build(operands);
     } catch (const dnnl::error& problem) {
-      return Error{problem.status == dnnl_unimplemented ? "unavailable" : "library-failed",
-                   std::string("oneDNN: ") + problem.what(), "", ""};
+      const std::string message = std::string("oneDNN: ") + problem.what();
+      if (problem.status == dnnl_unimplemented) return environment_error("unavailable", message, "", "");
+      return Error{"library-failed", message, "", ""};
     }
     return {};
   }

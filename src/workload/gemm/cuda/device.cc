@@ -62,7 +62,7 @@ Status checked(int code, const std::string& what) {
   if (code == cudaSuccess) return {};
   const std::string message = what + ": " + cudaGetErrorString(static_cast<cudaError_t>(code));
   const bool cannot = code == cudaErrorMemoryAllocation || code == cudaErrorNoKernelImageForDevice;
-  return Error{cannot ? "unavailable" : "device-failed", message, "", ""};
+  return cannot ? environment_error("unavailable", message, "", "") : Error{"device-failed", message, "", ""};
 }
 
 DeviceMemory::~DeviceMemory() {

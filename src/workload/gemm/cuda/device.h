@@ -25,7 +25,7 @@ Result<Device> open_device();
 // What a launch by a library that has codes of its own gives instead.
 extern const int kLaunchFailed;
 
-// `code`: what a CUDA call returned. Out of memory is "unavailable", anything else "device-failed".
+// `code`: what a CUDA call returned. Out of memory is environment_error("unavailable"), anything else "device-failed".
 Status checked(int code, const std::string& what);
 
 // Memory on the device, freed with its owner.

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "base/json.h"
 #include "base/statistics.h"
 #include "base/text.h"
+#include "base/unknown.h"
 #include "collect/process/interrupt.h"
 #include "workload/gemm/run/worker_process.h"
 
@@ -38,10 +38,10 @@ class Runner {
       const auto guess = seconds({{"do", "estimate"}}, options_.slow_limit_s + kPrepareLimit_s);
       if (!guess) return skip(guess.error());
       if (*guess > options_.slow_limit_s) {
-        return skip({"unavailable",
-                     "one run would take about " + human_seconds(*guess) + ", over the limit of " +
-                         human_seconds(options_.slow_limit_s) + " (--slow-limit)",
-                     "", ""});
+        found_.skipped = "one run would take about " + human_seconds(*guess) + ", over the limit of " +
+                         human_seconds(options_.slow_limit_s) + " (--slow-limit)";
+        worker_.reset();
+        return {};
       }
     }
     auto first = run(1, options_.slow_limit_s * 4 + kPrepareLimit_s);
@@ -156,7 +156,7 @@ class Runner {
 
   // Whatever happens to one task ends that task only.
   void give_up(const Error& error) {
-    found_.skipped = error.code == "unavailable" ? error.message : "failed: " + error.message;
+    found_.skipped = error.kind == ErrorKind::kEnvironment ? error.message : "failed: " + error.message;
     worker_.reset();
   }
   Status skip(const Error& error) {
@@ -175,25 +175,23 @@ class Runner {
   bool judged_wrong_ = false;
 };
 
-double nan() { return std::numeric_limits<double>::quiet_NaN(); }
-
 }  // namespace
 
 double Measurement::median_s() const { return median(samples_s); }
 double Measurement::low_s() const {
-  return samples_s.empty() ? nan() : *std::min_element(samples_s.begin(), samples_s.end());
+  return samples_s.empty() ? kUnknown : *std::min_element(samples_s.begin(), samples_s.end());
 }
 double Measurement::high_s() const {
-  return samples_s.empty() ? nan() : *std::max_element(samples_s.begin(), samples_s.end());
+  return samples_s.empty() ? kUnknown : *std::max_element(samples_s.begin(), samples_s.end());
 }
 double Measurement::rate() const { return work / median_s(); }
 double Measurement::best_rate() const { return work / low_s(); }
 double Measurement::on_cpu() const {
   const double share = cpu_s / timed_s;
-  return spec.threads == 1 && share > 0.05 ? std::min(share, 1.0) : nan();
+  return spec.threads == 1 && share > 0.05 ? std::min(share, 1.0) : kUnknown;
 }
 double Measurement::spread() const {
-  if (samples_s.size() < 2) return nan();
+  if (samples_s.size() < 2) return kUnknown;
   return (quantile(samples_s, 0.75) - quantile(samples_s, 0.25)) / median_s();
 }
 

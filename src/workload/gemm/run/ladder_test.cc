@@ -82,6 +82,7 @@ TEST(Ladder, WrongResultsHaveNoTime) {
 
 TEST(Ladder, SaysWhyATaskDidNotRun) {
   EXPECT_EQ(one(behaving("unavailable")).skipped, "not on this one");
+  EXPECT_EQ(one(behaving("fails")).skipped, "failed: not on this one");
   EXPECT_THAT(one(behaving("dies")).skipped, HasSubstr("by signal Killed: the last word"));
   EXPECT_THAT(one(behaving("babble")).skipped, HasSubstr("makes no sense"));
   LadderEntry guessed = entry("a");

@@ -42,8 +42,8 @@ class Task {
   Task& operator=(const Task&) = delete;
   virtual ~Task() = default;
 
-  // Loads the library, makes the inputs from the seed, converts and packs what users convert and pack once. Error
-  // "unavailable": this machine can't run it, and why; any other: it failed.
+  // Loads the library, makes the inputs from the seed, converts and packs what users convert and pack once. An
+  // error of kind kEnvironment: this machine can't run it, and why; any other: it failed.
   virtual Status prepare() = 0;
   // Seconds that one run may take, guessed from a small part of the work; 0 where it is sure to be short.
   virtual Result<double> estimate_s() { return 0.0; }

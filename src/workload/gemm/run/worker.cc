@@ -46,7 +46,11 @@ bool write_line(int fd, const std::string& line) {
   return true;
 }
 
-Json failure(const Error& error) { return {{"ok", false}, {"code", error.code}, {"message", error.message}}; }
+Json failure(const Error& error) {
+  Json answer = {{"ok", false}, {"code", error.code}, {"message", error.message}};
+  if (error.kind == ErrorKind::kEnvironment) answer["kind"] = "environment";
+  return answer;
+}
 
 // That all threads of this process had.
 double cpu_seconds() {

@@ -6,7 +6,8 @@
 //   -> {"do": "estimate"}                 <- {"ok": true, "seconds": S}
 //   -> {"do": "run", "calls": N}          <- {"ok": true, "seconds": S, "cpu_seconds": T}    of all N calls
 //   -> {"do": "check"}                    <- {"ok": true, "correct": true, "worst": ..., "relative_error": ..., ...}
-//   anything that fails                   <- {"ok": false, "code": "...", "message": "..."}
+//   anything that fails                   <- {"ok": false, "code": "...", "message": "...", "kind": "environment"}
+//                                         "kind" only where this machine can't run it: ErrorKind::kEnvironment
 //   end of input                          the worker ends
 
 namespace perfcast::gemm {

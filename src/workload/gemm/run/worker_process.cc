@@ -124,8 +124,10 @@ Result<Json> WorkerProcess::ask(const Json& request, double limit_s) {
       buffer_.erase(0, end + 1);
       if (!answer || !answer->is_object()) return failed("the worker's answer makes no sense");
       if (answer->value("ok", false)) return *answer;
-      return Error{answer->value("code", "worker-failed"), printable(answer->value("message", "it did not say why")),
-                   "", ""};
+      Error error = failed(printable(answer->value("message", "it did not say why")));
+      error.code = answer->value("code", error.code);
+      if (answer->value("kind", "") == "environment") error.kind = ErrorKind::kEnvironment;
+      return error;
     }
     const double left = std::chrono::duration<double>(deadline - std::chrono::steady_clock::now()).count();
     if (left <= 0) {

@@ -21,9 +21,9 @@ class WorkerProcess {
   WorkerProcess& operator=(WorkerProcess&& other) noexcept;
   ~WorkerProcess();  // ends it and everything that it started
 
-  // Sends one request, waits up to `limit_s` for the answer. Errors: the worker's own code and message; "worker-failed"
-  // where it died (by which signal, with the last line it wrote on stderr), kept silent or talked nonsense;
-  // interrupted_error() on a signal that an InterruptGuard notes meanwhile: the worker was ended then.
+  // Sends one request, waits up to `limit_s` for the answer. Errors: the worker's own code, message and kind;
+  // "worker-failed" where it died (by which signal, with the last line it wrote on stderr), kept silent or talked
+  // nonsense; interrupted_error() on a signal that an InterruptGuard notes meanwhile: the worker was ended then.
   Result<Json> ask(const Json& request, double limit_s);
 
   void pause();   // SIGSTOP for it and its children

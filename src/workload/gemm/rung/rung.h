@@ -30,7 +30,8 @@ class GemmKernel {
   GemmKernel& operator=(const GemmKernel&) = delete;
   virtual ~GemmKernel() = default;
 
-  // Operands live as long as the kernel does. Error "unavailable": can't run here, and why.
+  // Operands live as long as the kernel does. An error of kind kEnvironment: can't run here,
+  // and why.
   virtual Status prepare(const Operands& operands, int threads) = 0;
   // Computes the product `calls` >= 1 times over; seconds by the clock that suits the device. What only has to be done
   // once for many products (conversion, upload, a library's own packing of B) belongs to prepare().

@@ -3,7 +3,8 @@
 //
 //   good FILE    correct, 1 ms per call; appends its process id to FILE at each run
 //   wrong        its check fails
-//   unavailable  can't prepare, and says why
+//   unavailable  can't prepare on this machine, and says why
+//   fails        can't prepare, with the same code and message but of no kind
 //   dies         is killed at its first run, after a word on standard error
 //   silent       never answers a run
 //   babble       answers with what is no JSON
@@ -33,7 +34,10 @@ int behave(const std::string& how, const char* file) {
     if (verb == "prepare") {
       answer["work"] = 1e6;
       answer["kernel"] = how;
-      if (how == "unavailable") answer = {{"ok", false}, {"code", "unavailable"}, {"message", "not on this one"}};
+      if (how == "unavailable" || how == "fails") {
+        answer = {{"ok", false}, {"code", "unavailable"}, {"message", "not on this one"}};
+        if (how == "unavailable") answer["kind"] = "environment";
+      }
     } else if (verb == "estimate") {
       answer["seconds"] = how == "slow" ? 3600.0 : 0.0;
     } else if (verb == "run") {
