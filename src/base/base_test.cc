@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "base/statistics.h"
 #include "base/text.h"
+#include "base/unknown.h"
 
 namespace perfcast {
 namespace {
@@ -174,6 +175,18 @@ TEST(Text, HumanNumbers) {
   EXPECT_EQ(printable("a\x1b[31m"), "a?[31m");
   EXPECT_THAT(split("a,,b", ','), ElementsAre("a", "", "b"));
   EXPECT_EQ(nearest_names("impor", {"train", "import", "export"}, 2), "import, export, ...");
+}
+
+TEST(Text, TimesOfAColumnHaveOneUnitAndOneNumberOfDecimals) {
+  using Cells = std::vector<std::string>;
+  EXPECT_EQ(seconds_column({0.071, 0.0763, 0.1603}), (Cells{"71.0 ms", "76.3 ms", "160.3 ms"}));
+  EXPECT_EQ(seconds_column({0.786, 1.8, 12.34}), (Cells{"0.786 s", "1.800 s", "12.340 s"}));
+  EXPECT_EQ(seconds_column({0.99996, 1, 2}), (Cells{"1.00 s", "1.00 s", "2.00 s"}));
+  EXPECT_EQ(seconds_column({1234, 1500, 20000}), (Cells{"1234 s", "1500 s", "20000 s"}));
+  EXPECT_EQ(seconds_column({2e-6, kUnknown, 0}), (Cells{"2.00 us", "-", "-"}));
+  EXPECT_EQ(seconds_column({0.438, 89.5e-6, 2e-6}), (Cells{"438.00 ms", "0.09 ms", "<0.01 ms"}));
+  EXPECT_EQ(seconds_column({kUnknown}), Cells{"-"});
+  EXPECT_EQ(seconds_column({}), Cells{});
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <numeric>
 
 namespace perfcast {
@@ -131,6 +133,42 @@ std::string human_seconds(double seconds) {
   if (magnitude >= 0.9995e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
   if (magnitude >= 0.9995e-6) return fmt::format("{:.3g} us", seconds * 1e6);
   return fmt::format("{:.3g} ns", seconds * 1e9);
+}
+
+std::vector<std::string> seconds_column(const std::vector<double>& times_s) {
+  struct Unit {
+    double seconds;
+    const char* name;
+  };
+  constexpr Unit kUnits[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
+  const auto is_time = [](double time_s) { return std::isfinite(time_s) && time_s > 0; };
+  double shortest = std::numeric_limits<double>::infinity(), longest = 0;
+  for (const double time_s : times_s) {
+    if (!is_time(time_s)) continue;
+    shortest = std::min(shortest, time_s);
+    longest = std::max(longest, time_s);
+  }
+  if (!(longest > 0)) return std::vector<std::string>(times_s.size(), "-");
+  Unit unit = kUnits[0];
+  for (size_t i = 1; i < std::size(kUnits) && longest < 0.9995 * unit.seconds; ++i) unit = kUnits[i];
+  // Rounded to three digits first: 0.9996 shows as 1.00.
+  const auto magnitude = [&](double time_s) {
+    return static_cast<int>(std::floor(std::log10(time_s / unit.seconds * (1 + 5e-4))));
+  };
+  const int decimals = std::max(0, std::min(2 - magnitude(shortest), 4 - std::max(0, magnitude(longest))));
+  const double least = std::pow(10, -decimals);
+  std::vector<std::string> cells;
+  for (const double time_s : times_s) {
+    const double value = time_s / unit.seconds;
+    if (!is_time(time_s)) {
+      cells.emplace_back("-");
+    } else if (value < least / 2) {
+      cells.push_back(fmt::format("<{:.{}f} {}", least, decimals, unit.name));
+    } else {
+      cells.push_back(fmt::format("{:.{}f} {}", value, decimals, unit.name));
+    }
+  }
+  return cells;
 }
 
 std::string human_bytes(double bytes) {

@@ -35,6 +35,10 @@ std::string nearest_names(std::string_view name, const std::vector<std::string>&
 std::string human_number(double value);
 // 0.00123 -> "1.23 ms".
 std::string human_seconds(double seconds);
+// A column of times: one unit, that of the longest, and as many decimals in each as give the shortest three digits and
+// the longest no more than five: {0.071, 0.1603} -> "71.0 ms", "160.3 ms". What is too short for them is "<0.01 ms";
+// what isn't finite or above 0 is "-".
+std::vector<std::string> seconds_column(const std::vector<double>& times_s);
 // 1536 -> "1.5 KiB".
 std::string human_bytes(double bytes);
 // Safe for a terminal: control characters of untrusted text become '?'.

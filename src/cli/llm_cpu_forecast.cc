@@ -51,12 +51,18 @@ std::string text_of(const LlmWork& work, Precision weights, const std::vector<Cp
     table.add_column(name, TextTable::Align::kRight);
   }
   for (const char* name : {"bound", "fits"}) table.add_column(name, TextTable::Align::kLeft);
-  bool imputed = false;
+  std::vector<double> first_s, next_s;
   for (const CpuRow& row : rows) {
+    first_s.push_back(seconds(row.sequence, row.prefill.tokens_per_s));
+    next_s.push_back(1 / row.generation.tokens_per_s);
+  }
+  const std::vector<std::string> first = seconds_column(first_s), next = seconds_column(next_s);
+  bool imputed = false;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const CpuRow& row = rows[i];
     imputed |= row.generation.bandwidth_imputed;
-    table.add_row({row.cpu.name, fmt::format("{:.0f}", row.cpu.vcpus), fmt::format("{}", row.sequence),
-                   human_seconds(seconds(row.sequence, row.prefill.tokens_per_s)),
-                   human_seconds(1 / row.generation.tokens_per_s), fmt::format("{:.3g}", row.generation.tokens_per_s),
+    table.add_row({row.cpu.name, fmt::format("{:.0f}", row.cpu.vcpus), fmt::format("{}", row.sequence), first[i],
+                   next[i], fmt::format("{:.3g}", row.generation.tokens_per_s),
                    fmt::format("{:.3g} to {:.3g}", row.generation.low, row.generation.high), bound_of(row.generation),
                    fits_text(row)});
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <memory>
 #include <string>
 
@@ -11,6 +10,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "base/unknown.h"
 #include "cli/llm_command.h"
 #include "cli/llm_cpu_forecast.h"
 #include "cli/llm_devices.h"
@@ -204,7 +204,7 @@ Result<std::string> on_cpus(const ForecastArguments& arguments, bool json) {
   }
   CpuForecastRequest request;
   request.cpus = list_of(arguments.cpus);
-  request.vcpus = arguments.vcpus.value_or(std::numeric_limits<double>::quiet_NaN());
+  request.vcpus = arguments.vcpus.value_or(kUnknown);
   request.output_tokens = arguments.output_tokens;
   const auto sequences = counts_of(arguments.sequences, "--sequence");
   if (!sequences) return sequences.error();

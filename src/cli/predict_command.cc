@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/forecast_input.h"
+#include "cli/forecast_text.h"
 #include "collect/collector.h"
 #include "collect/process/duration.h"
 #include "collect/process/interrupt.h"
@@ -117,7 +118,7 @@ int run(const PredictArguments& arguments, const CommandContext& context) {
     std::fputs("perfcast: warning: out of distribution: see the forecast\n", stderr);
   }
   if (options.quiet && !options.json) report->notes.clear();
-  return write_result(options.json ? to_text(to_json(*report)) : to_text(*report, arguments.explain), options);
+  return write_result(options.json ? to_text(to_json(*report)) : forecast_text(*report, arguments.explain), options);
 }
 
 }  // namespace

@@ -111,7 +111,11 @@ Result<ProgramMix> read_mix(const CommonOptions& common, const ScheduleArguments
   request.threads = common.threads;
   ProgressLine progress(common);
   request.progress = [&progress](const std::string& text) { progress.show("forecasts: " + text); };
-  return make_program_mix(loaded->table, cluster, request);
+  auto mix = make_program_mix(loaded->table, cluster, request);
+  if (mix || mix.error().code != "empty-corpus") return mix;
+  Error error = mix.error();
+  error.expected += "; see perfcast corpus info";
+  return error;
 }
 
 Result<JobSource> job_source(const CommonOptions& common, const ScheduleArguments& arguments,

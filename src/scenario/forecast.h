@@ -80,10 +80,5 @@ Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Prof
                                         const ForecastRequest& request);
 
 Json to_json(const ForecastReport& report);
-// `explain`: groups and unusual features in full, besides the line that is always there.
-std::string to_text(const ForecastReport& report, bool explain);
-
-// "why: 45% of what sets it apart comes from memory and caches, ...": empty where there is nothing to explain.
-std::string why_line(const ForecastReport& report);
 
 }  // namespace perfcast

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "explain/why.h"
 #include "scenario/forecast.h"
 
 namespace perfcast {
@@ -98,8 +99,9 @@ Json to_json(const ForecastReport& report) {
       unmatched.push_back({{"vendor", price.vendor}, {"server", price.server}, {"where", price.where}});
     }
   }
-  json["explanation"] = {
-      {"text", why_line(report)}, {"groups", groups_as_json(report)}, {"features", features_as_json(report)}};
+  json["explanation"] = {{"text", why_line(report.attribution, report.features)},
+                         {"groups", groups_as_json(report)},
+                         {"features", features_as_json(report)}};
   Json& warnings = json["warnings"] = Json::array();
   for (const ProfileWarning& warning : report.warnings) {
     warnings.push_back({{"code", warning.code}, {"message", warning.message}, {"advice", warning.advice}});

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "evaluate/evaluate.h"
+#include "model/predictor.h"
 
 namespace perfcast {
 namespace {
@@ -80,7 +81,7 @@ Result<ProgramMix> make_program_mix(const TrainingTable& table, const Cluster& c
   const auto model = std::find_if(models.begin(), models.end(), [&](const auto& m) { return m.name == request.model; });
   if (model == models.end()) {
     return usage_error("unknown-model", "no forecasts by '" + printable(request.model) + "'", "model",
-                       "see evaluate --help");
+                       "one of " + join(predictor_families(), ", "));
   }
 
   ProgramMix mix;
@@ -119,7 +120,7 @@ Result<ProgramMix> make_program_mix(const TrainingTable& table, const Cluster& c
   }
   if (mix.programs.empty()) {
     return Error{"empty-corpus", "no program with a profile was measured on every platform of the cluster",
-                 request.corpus, "platforms that share programs; see perfcast corpus info"};
+                 request.corpus, "platforms that share programs with profiles"};
   }
   mix.source = fmt::format("{} programs of {}; forecasts by {} without the program's family", mix.programs.size(),
                            std::filesystem::path(request.corpus).filename().string(), request.model);

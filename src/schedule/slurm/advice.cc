@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "base/unknown.h"
 
 namespace perfcast {
 namespace {
@@ -148,13 +149,19 @@ std::string to_text(const SlurmAdvice& advice) {
   if (prices) table.add_column("price per hour", TextTable::Align::kRight);
   if (costs) table.add_column("cost per run", TextTable::Align::kRight);
   table.add_column("", TextTable::Align::kLeft);
+  std::vector<double> times_s;
   for (const AdviceRow& row : advice.rows) {
+    times_s.push_back(row.of.forecast ? row.of.forecast->time_s.value_or(kUnknown) : kUnknown);
+  }
+  const std::vector<std::string> times = seconds_column(times_s);
+  for (size_t i = 0; i < advice.rows.size(); ++i) {
+    const AdviceRow& row = advice.rows[i];
     const auto& forecast = row.of.forecast;
     std::vector<std::string> cells = {
         row.of.partition.name, printable(forecast ? forecast->platform : row.of.partition.platform),
         forecast ? fmt::format("{:.2f}", forecast->rpv) : "-",
         forecast ? fmt::format("{:.2f} .. {:.2f}", forecast->lower, forecast->upper) : "-"};
-    if (seconds) cells.push_back(forecast && forecast->time_s ? human_seconds(*forecast->time_s) : "-");
+    if (seconds) cells.push_back(times[i]);
     const auto& price = row.of.partition.price_per_hour;
     if (prices) cells.push_back(price ? fmt::format("{:g}", *price) : "-");
     if (costs) cells.push_back(row.cost ? fmt::format("{:.3g}", *row.cost) : "-");

@@ -77,6 +77,12 @@ std::string rows_text(const LlmForecastReport& report) {
   for (const ForecastColumn& column : columns) {
     if (column.shown) table.add_column(column.title, column.align);
   }
+  const auto times = [&rows](double ForecastRow::*time_s) {
+    std::vector<double> column;
+    for (const ForecastRow& row : rows) column.push_back(row.*time_s);
+    return seconds_column(column);
+  };
+  const std::vector<std::string> first = times(&ForecastRow::prefill_s), next = times(&ForecastRow::token_s);
   for (size_t i = 0; i < rows.size(); ++i) {
     const ForecastRow& row = rows[i];
     const std::vector<std::string> all = {printable(report.device(row).name),
@@ -84,8 +90,8 @@ std::string rows_text(const LlmForecastReport& report) {
                                           std::to_string(row.tensor_parallel),
                                           std::to_string(row.sequence),
                                           std::to_string(row.batch),
-                                          human_seconds(row.prefill_s),
-                                          human_seconds(row.token_s),
+                                          first[i],
+                                          next[i],
                                           rate(row.tokens_per_s),
                                           interval(row.lower, row.upper, rate),
                                           std::string(name_of(row.bound())),
@@ -149,41 +155,59 @@ std::string memory_text(const LlmForecast& forecast, int64_t fits_on) {
   return text + "; no number of devices that divides its heads holds it\n";
 }
 
-std::string classes_text(const LlmForecast& forecast) {
-  TextTable table;
-  table.add_column("operators", Align::kLeft);
-  const auto add_step = [&](const char* title) {
-    table.add_column(title, Align::kRight);
-    table.add_column("share", Align::kRight);
-    table.add_column("bound", Align::kLeft);
-  };
-  add_step(forecast.generates ? "first token" : "time");
-  if (forecast.generates) add_step("per token");
-  const auto add_cells = [](std::vector<std::string>& cells, const StepTime& step, double seconds, std::string bound) {
-    cells.push_back(seconds > 0 ? human_seconds(seconds) : "");
-    cells.push_back(seconds > 0 ? fmt::format("{:.1f}%", 100 * seconds / step.seconds) : "");
-    cells.push_back(seconds > 0 ? std::move(bound) : "");
+// One class of operators in a step; 0 s: it has none.
+struct ClassCell {
+  double seconds = 0;
+  std::string bound;
+};
+
+struct ClassRow {
+  std::string name;
+  ClassCell first, next;
+};
+
+std::vector<ClassRow> class_rows(const LlmForecast& forecast) {
+  std::vector<ClassRow> rows;
+  const auto cell = [](const StepTime& step, OperatorClass operators) {
+    return ClassCell{step.seconds_of(operators), std::string(name_of(step.bound_of(operators)))};
   };
   for (size_t i = 0; i < kOperatorClasses; ++i) {
     const auto operators = static_cast<OperatorClass>(i);
-    const double first = forecast.prefill.seconds_of(operators);
-    const double next = forecast.generates ? forecast.token.seconds_of(operators) : 0;
-    if (!(first > 0) && !(next > 0)) continue;
-    std::vector<std::string> cells = {std::string(name_of(operators))};
-    add_cells(cells, forecast.prefill, first, std::string(name_of(forecast.prefill.bound_of(operators))));
-    if (forecast.generates) {
-      add_cells(cells, forecast.token, next, std::string(name_of(forecast.token.bound_of(operators))));
+    ClassRow row{std::string(name_of(operators)), cell(forecast.prefill, operators), {}};
+    if (forecast.generates) row.next = cell(forecast.token, operators);
+    if (row.first.seconds > 0 || row.next.seconds > 0) rows.push_back(std::move(row));
+  }
+  const auto waits = [](const StepTime& step) { return ClassCell{step.seconds - step.device_seconds, "launch"}; };
+  ClassRow row{"waiting for launches", waits(forecast.prefill), {}};
+  if (forecast.generates) row.next = waits(forecast.token);
+  if (row.first.seconds > 0 || row.next.seconds > 0) rows.push_back(std::move(row));
+  return rows;
+}
+
+std::string classes_text(const LlmForecast& forecast) {
+  const std::vector<ClassRow> rows = class_rows(forecast);
+  TextTable table;
+  table.add_column("operators", Align::kLeft);
+  std::vector<std::vector<std::string>> cells(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) cells[i].push_back(rows[i].name);
+  const auto add_step = [&](const char* title, const StepTime& step, ClassCell ClassRow::*of) {
+    table.add_column(title, Align::kRight);
+    table.add_column("share", Align::kRight);
+    table.add_column("bound", Align::kLeft);
+    std::vector<double> times_s;
+    for (const ClassRow& row : rows) times_s.push_back((row.*of).seconds);
+    const std::vector<std::string> times = seconds_column(times_s);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const ClassCell& cell = rows[i].*of;
+      const bool there = cell.seconds > 0;
+      cells[i].push_back(there ? times[i] : "");
+      cells[i].push_back(there ? fmt::format("{:.1f}%", 100 * cell.seconds / step.seconds) : "");
+      cells[i].push_back(there ? cell.bound : "");
     }
-    table.add_row(std::move(cells));
-  }
-  const double waits = forecast.prefill.seconds - forecast.prefill.device_seconds;
-  const double token_waits = forecast.generates ? forecast.token.seconds - forecast.token.device_seconds : 0;
-  if (waits > 0 || token_waits > 0) {
-    std::vector<std::string> cells = {"waiting for launches"};
-    add_cells(cells, forecast.prefill, waits, "launch");
-    if (forecast.generates) add_cells(cells, forecast.token, token_waits, "launch");
-    table.add_row(std::move(cells));
-  }
+  };
+  add_step(forecast.generates ? "first token" : "time", forecast.prefill, &ClassRow::first);
+  if (forecast.generates) add_step("per token", forecast.token, &ClassRow::next);
+  for (std::vector<std::string>& row : cells) table.add_row(std::move(row));
   return table.to_text();
 }
 

@@ -1,19 +1,17 @@
+#include "cli/forecast_text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <limits>
 
 #include "base/text.h"
-#include "scenario/forecast.h"
+#include "base/unknown.h"
+#include "explain/why.h"
 
 namespace perfcast {
 namespace {
 
-constexpr double kWorthSaying = 0.1;  // share of the deviation
-constexpr size_t kGroupsInLine = 2;
-constexpr double kUnusualDeviations = 1.5;
 constexpr size_t kWidth = 118;
 
 std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
@@ -21,16 +19,6 @@ std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); 
 std::string factor(double log) { return fmt::format("x{:.2f}", std::exp(log)); }
 
 std::string ratio(double value) { return fmt::format("{:.2f}", value); }
-
-std::string standing(const FeatureStanding& feature) {
-  if (feature.deviations > 0) {
-    return feature.percentile >= 100 ? "more than in every training program"
-                                     : fmt::format("more than in {:.0f}% of the training programs", feature.percentile);
-  }
-  return feature.percentile <= 0
-             ? "less than in every training program"
-             : fmt::format("less than in {:.0f}% of the training programs", 100 - feature.percentile);
-}
 
 // Words of `text` in lines of at most kWidth, the following ones indented.
 std::string wrapped(const std::string& first_indent, const std::string& indent, const std::string& text) {
@@ -49,33 +37,6 @@ std::string wrapped(const std::string& first_indent, const std::string& indent, 
   return result + line + "\n";
 }
 
-// A column of times: one unit, that of the longest, and as many decimals in each as give the shortest three digits.
-std::vector<std::string> seconds_column(const std::vector<std::optional<double>>& times_s) {
-  struct Unit {
-    double seconds;
-    const char* name;
-  };
-  constexpr Unit kUnits[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
-  double shortest = std::numeric_limits<double>::infinity(), longest = 0;
-  const auto shown = [](const std::optional<double>& time) { return time && std::isfinite(*time) && *time > 0; };
-  for (const auto& time : times_s) {
-    if (!shown(time)) continue;
-    shortest = std::min(shortest, *time);
-    longest = std::max(longest, *time);
-  }
-  if (!(longest > 0)) return std::vector<std::string>(times_s.size(), "-");
-  Unit unit = kUnits[0];
-  for (size_t i = 1; i < std::size(kUnits) && longest < 0.9995 * unit.seconds; ++i) unit = kUnits[i];
-  // Rounded to three digits first: 0.9996 shows as 1.00.
-  const double magnitude = std::floor(std::log10(shortest / unit.seconds * (1 + 5e-4)));
-  const int decimals = std::clamp(2 - static_cast<int>(magnitude), 0, 6);
-  std::vector<std::string> cells;
-  for (const auto& time : times_s) {
-    cells.push_back(shown(time) ? fmt::format("{:.{}f} {}", *time / unit.seconds, decimals, unit.name) : "-");
-  }
-  return cells;
-}
-
 std::string platforms_as_table(const ForecastReport& report) {
   const auto any = [&](auto has) { return std::any_of(report.rows.begin(), report.rows.end(), has); };
   const bool seconds = any([](const PlatformRow& row) { return row.time_s.has_value(); });
@@ -91,8 +52,8 @@ std::string platforms_as_table(const ForecastReport& report) {
     table.add_column("on", TextTable::Align::kLeft);
   }
   if (marks) table.add_column("", TextTable::Align::kLeft);
-  std::vector<std::optional<double>> times;
-  for (const PlatformRow& row : report.rows) times.push_back(row.time_s);
+  std::vector<double> times;
+  for (const PlatformRow& row : report.rows) times.push_back(row.time_s.value_or(kUnknown));
   const std::vector<std::string> shown_times = seconds_column(times);
   for (size_t i = 0; i < report.rows.size(); ++i) {
     const PlatformRow& row = report.rows[i];
@@ -180,7 +141,7 @@ std::string explanation_as_text(const ForecastReport& report) {
   if (!report.features.empty()) {
     text += "\nmost unusual counters:\n";
     for (const FeatureStanding& feature : report.features) {
-      text += fmt::format("  {}: {}\n", feature.text, standing(feature));
+      text += fmt::format("  {}: {}\n", feature.text, standing_in_words(feature));
     }
   }
   return text;
@@ -188,29 +149,7 @@ std::string explanation_as_text(const ForecastReport& report) {
 
 }  // namespace
 
-std::string why_line(const ForecastReport& report) {
-  std::vector<std::string> parts;
-  for (const GroupEffect& group : report.attribution.groups) {
-    if (parts.size() >= kGroupsInLine || group.share < kWorthSaying) break;
-    std::string part = percent(group.share) + (parts.empty() ? " of what sets it apart comes from " : " from ") +
-                       describe_group(group.group);
-    for (const FeatureStanding& feature : report.features) {
-      if (feature.group != group.group || std::abs(feature.deviations) < kUnusualDeviations) continue;
-      part += " (" + feature.text + ": " + standing(feature) + ")";
-      break;
-    }
-    parts.push_back(std::move(part));
-  }
-  if (parts.empty()) return "";
-  // Shares add up to 100%; what the first groups have above that, the last takes away.
-  const GroupEffect& against = report.attribution.groups.back();
-  if (against.share < -kWorthSaying) {
-    parts.push_back(describe_group(against.group) + " counts against it (" + percent(against.share) + ")");
-  }
-  return "why: " + join(parts, ", ");
-}
-
-std::string to_text(const ForecastReport& report, bool explain) {
+std::string forecast_text(const ForecastReport& report, bool explain) {
   std::string text = "program: " + printable(report.program) + "\n";
   std::vector<std::string> names;
   for (const Neighbour& neighbour : report.nearest) names.push_back(neighbour.program);
@@ -240,7 +179,8 @@ std::string to_text(const ForecastReport& report, bool explain) {
   for (const std::string& note : report.notes) text += wrapped("note: ", "  ", note);
   text += "\n" + platforms_as_table(report);
   text += instances_as_table(report);
-  if (const std::string why = why_line(report); !why.empty()) text += "\n" + wrapped("", "  ", why);
+  if (const std::string why = why_line(report.attribution, report.features); !why.empty())
+    text += "\n" + wrapped("", "  ", why);
   if (explain) text += explanation_as_text(report);
   return text;
 }

@@ -1,0 +1,84 @@
+#include "cli/forecast_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace perfcast {
+namespace {
+
+using testing::HasSubstr;
+
+PlatformRow row_of(const std::string& name, double rpv, std::optional<double> time_s) {
+  PlatformRow row;
+  row.platform.name = name;
+  row.rpv = rpv;
+  row.lower = 0.8 * rpv;
+  row.upper = 1.25 * rpv;
+  row.time_s = time_s;
+  return row;
+}
+
+ForecastReport two_platforms() {
+  ForecastReport report;
+  report.program = "sort";
+  report.reference_name = "the mean over 2 platforms";
+  report.nearest = {{"qsort", 0.1}, {"merge", 0.2}};
+  report.host_cpu = "Example 200";
+  report.rows = {row_of("Example 100", 0.5, 0.0763), row_of("Example 200", 2, 0.1603)};
+  report.rows[1].is_host = report.rows[1].is_measured = true;
+  return report;
+}
+
+TEST(ForecastText, IsATableOfPlatforms) {
+  EXPECT_EQ(forecast_text(two_platforms(), false),
+            "program: sort\n"
+            "reference: the mean over 2 platforms      in distribution (nearest: qsort, merge)\n"
+            "host: Example 200; like no known platform, so no seconds\n"
+            "\n"
+            "platform     rel. time  90% interval      time\n"
+            "Example 100       0.50  0.40 .. 0.62   76.3 ms\n"
+            "Example 200       2.00  1.60 .. 2.50  160.3 ms  nearest to this host, measured\n");
+}
+
+TEST(ForecastText, SaysLoudlyWhatIsOutOfDistribution) {
+  ForecastReport report = two_platforms();
+  report.in_distribution = false;
+  report.warnings = {{"clock-bound", "its time does not grow", "fix the work"}};
+  report.notes = {"a note"};
+  EXPECT_THAT(forecast_text(report, false),
+              HasSubstr("OUT OF DISTRIBUTION: intervals are widened, nothing is promised (nearest: qsort, merge)\n"
+                        "  warning: its time does not grow\n"
+                        "    advice: fix the work\n"));
+  EXPECT_THAT(forecast_text(report, false), HasSubstr("\nnote: a note\n"));
+}
+
+TEST(ForecastText, ListsInstances) {
+  ForecastReport report = two_platforms();
+  EXPECT_EQ(forecast_text(report, false).find("vCPUs"), std::string::npos);
+  InstanceRow instance;
+  instance.server.vendor = "cloud-a";
+  instance.server.name = "m2.x1";
+  instance.server.vcpus = 4;
+  report.rows[0].instances = {instance};
+  EXPECT_THAT(forecast_text(report, false), HasSubstr("platform     cloud    instance  vCPUs  memory\n"
+                                                      "Example 100  cloud-a  m2.x1         4       -\n"));
+}
+
+TEST(ForecastText, ExplanationNamesPlatformsInFull) {
+  ForecastReport report = two_platforms();
+  const std::string long_name = "a platform of a very long name, with all of its 24 cores and threads ";
+  for (int j = 0; j < 6; ++j) report.forecast_names.push_back(long_name + std::to_string(j));
+  report.attribution.deviation_log = Eigen::VectorXd::LinSpaced(6, -0.5, 0.5);
+  report.attribution.groups = {{"memory", 1, report.attribution.deviation_log}};
+  const std::string text = forecast_text(report, true);
+  // The two where it stands out most, either way.
+  EXPECT_THAT(text, HasSubstr("(1) " + long_name + "0\n(2) " + long_name + "1\n(3) " + long_name + "4\n(4) " +
+                              long_name + "5\n"));
+  EXPECT_THAT(text, HasSubstr("together"));
+  EXPECT_THAT(text, HasSubstr("x0.61"));
+  EXPECT_THAT(text, HasSubstr("x1.65"));
+  EXPECT_EQ(forecast_text(report, false).find("together"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace perfcast

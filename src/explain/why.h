@@ -1,0 +1,18 @@
+#pragma once
+// An attribution in words.
+
+#include <string>
+#include <vector>
+
+#include "explain/attribution.h"
+
+namespace perfcast {
+
+// "more than in 93% of the training programs".
+std::string standing_in_words(const FeatureStanding& feature);
+
+// "why: 45% of what sets it apart comes from memory and caches, ...": empty where there is nothing to explain.
+// `features`: most unusual first.
+std::string why_line(const Attribution& attribution, const std::vector<FeatureStanding>& features);
+
+}  // namespace perfcast
