@@ -4,23 +4,19 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/special_functions/beta.hpp>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
+#include "base/unknown.h"
+
 namespace perfcast {
-namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
 
 double mean(std::span<const double> values) {
-  if (values.empty()) return kNaN;
+  if (values.empty()) return kUnknown;
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 double quantile(std::vector<double> values, double probability) {
-  if (values.empty()) return kNaN;
+  if (values.empty()) return kUnknown;
   std::sort(values.begin(), values.end());
   const double at = std::clamp(probability, 0.0, 1.0) * static_cast<double>(values.size() - 1);
   const auto low = static_cast<size_t>(at);
@@ -36,7 +32,7 @@ double median_of_known(std::vector<double> values) {
 }
 
 double standard_deviation(std::span<const double> values) {
-  if (values.size() < 2) return kNaN;
+  if (values.size() < 2) return kUnknown;
   const double centre = mean(values);
   double sum = 0;
   for (const double value : values) sum += (value - centre) * (value - centre);
@@ -44,7 +40,7 @@ double standard_deviation(std::span<const double> values) {
 }
 
 double robust_deviation(std::vector<double> values) {
-  if (values.empty()) return kNaN;
+  if (values.empty()) return kUnknown;
   const double centre = median(values);
   for (double& value : values) value = std::abs(value - centre);
   return 1.4826 * median(std::move(values));
@@ -79,7 +75,7 @@ double kendall_tau(std::span<const double> a, std::span<const double> b) {
       pairs_b += db * db;
     }
   }
-  if (pairs_a == 0 || pairs_b == 0) return kNaN;
+  if (pairs_a == 0 || pairs_b == 0) return kUnknown;
   return concordance / std::sqrt(pairs_a * pairs_b);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "corpus/machine/caches.h"
 #include "corpus/machine/processor.h"
 
 namespace perfcast {
@@ -27,13 +28,9 @@ Platform platform_of(const HostFacts& host, const std::string& source) {
   platform.cpu_family = host.cpu_family;
   platform.model = host.model;
   platform.stepping = host.stepping;
-  const auto put = [&](const char* name, const std::optional<double>& value) {
-    if (value) platform.facts[name] = *value;
-  };
-  put("l1d_bytes", host.l1d_bytes);
-  put("l1i_bytes", host.l1i_bytes);
-  put("l2_bytes", host.l2_bytes);
-  put("l3_bytes", host.l3_bytes);
+  for (const CacheField& field : kCacheFields) {
+    if (const auto& bytes = host.*field.bytes) platform.facts[field.name] = *bytes;
+  }
   std::set<std::string> flags;
   for (const std::string& raw : host.cpu_flags) flags.insert(platform_flag(raw));
   flags.erase("");

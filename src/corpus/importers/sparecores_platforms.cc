@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "corpus/importers/sparecores_importer.h"
 #include "corpus/importers/table_row.h"
+#include "corpus/machine/caches.h"
 #include "corpus/machine/processor.h"
 
 namespace perfcast {
@@ -16,16 +17,9 @@ namespace {
 
 constexpr double kSlowestHz = 0.4e9, kFastestHz = 10e9;
 
-// "131072 (4 instances)": the sum of all -> bytes of one.
 std::optional<double> cache_bytes(const std::string& text) {
-  const size_t open = text.find('(');
-  const auto total = parse_number(std::string_view(text).substr(0, open));
-  if (!total || *total <= 0) return std::nullopt;
-  if (open == std::string::npos) return total;
-  int64_t instances = 0;
-  const char* first = text.data() + open + 1;
-  std::from_chars(first, text.data() + text.size(), instances);
-  return instances > 0 ? std::optional(*total / static_cast<double>(instances)) : std::nullopt;
+  const auto cache = parse_cache_instances(text);
+  return cache ? std::optional(cache->bytes) : std::nullopt;
 }
 
 std::optional<double> plausible_hz(std::optional<double> hz) {

@@ -13,10 +13,7 @@ Json to_json(const HostFacts& host) {
   put_numbers(json, host);
   put(json, "logical_cpus", host.logical_cpus);
   put(json, "memory_bytes", host.memory_bytes);
-  put(json, "l1d_bytes", host.l1d_bytes);
-  put(json, "l1i_bytes", host.l1i_bytes);
-  put(json, "l2_bytes", host.l2_bytes);
-  put(json, "l3_bytes", host.l3_bytes);
+  for (const CacheField& field : kCacheFields) put(json, field.name, host.*field.bytes);
   if (!host.cpu_flags.empty()) json["cpu_flags"] = host.cpu_flags;
   put(json, "kernel", host.kernel);
   put(json, "os", host.os);
@@ -33,10 +30,7 @@ Result<HostFacts> host_facts_from_json(const Json& json, const std::string& path
   in.read_numbers(host);
   host.logical_cpus = in.integer("logical_cpus", 1, 1 << 20);
   host.memory_bytes = in.amount("memory_bytes");
-  host.l1d_bytes = in.amount("l1d_bytes");
-  host.l1i_bytes = in.amount("l1i_bytes");
-  host.l2_bytes = in.amount("l2_bytes");
-  host.l3_bytes = in.amount("l3_bytes");
+  for (const CacheField& field : kCacheFields) host.*field.bytes = in.amount(field.name);
   host.cpu_flags = in.texts("cpu_flags", CheckedFields::kMaximumNames);
   host.kernel = in.text_or_empty("kernel");
   host.os = in.text_or_empty("os");

@@ -7,19 +7,19 @@
 
 #include "base/json_fwd.h"
 #include "base/result.h"
+#include "corpus/machine/caches.h"
 #include "corpus/machine/processor.h"
 
 namespace perfcast {
 
 // Empty or absent where they could not be read.
-struct HostFacts : ProcessorIdentity {
+struct HostFacts : ProcessorIdentity, CacheSizes {
   std::optional<int64_t> logical_cpus;
   std::optional<double> memory_bytes;
-  std::optional<double> l1d_bytes, l1i_bytes, l2_bytes, l3_bytes;  // per instance
-  std::vector<std::string> cpu_flags;                              // of /proc/cpuinfo
-  std::string kernel;                                              // uname -r
-  std::string os;                                                  // PRETTY_NAME of os-release
-  std::string hypervisor;                                          // "kvm", "none", ...; empty: unknown
+  std::vector<std::string> cpu_flags;  // of /proc/cpuinfo
+  std::string kernel;                  // uname -r
+  std::string os;                      // PRETTY_NAME of os-release
+  std::string hypervisor;              // "kvm", "none", ...; empty: unknown
   bool operator==(const HostFacts&) const = default;
 };
 

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <string_view>
 
 #include "base/csv.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "base/unknown.h"
 
 namespace perfcast {
 namespace {
@@ -101,7 +101,7 @@ FactMatrix facts_as_matrix(const std::vector<Platform>& platforms) {
     const auto& stated = platforms[static_cast<size_t>(p)].facts;
     for (Eigen::Index f = 0; f < facts.values.cols(); ++f) {
       const auto found = stated.find(facts.names[static_cast<size_t>(f)]);
-      facts.values(p, f) = found == stated.end() ? std::numeric_limits<double>::quiet_NaN() : found->second;
+      facts.values(p, f) = found == stated.end() ? kUnknown : found->second;
     }
   }
   return facts;

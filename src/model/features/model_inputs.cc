@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/unknown.h"
+#include "corpus/machine/caches.h"
 #include "metrics/catalogue.h"
 #include "model/bundle/tensor_map.h"
 #include "model/features/work_features.h"
@@ -47,13 +48,9 @@ MetricValues table1_of(const Profile& profile) {
 // What a profile itself says of its host, by the names that platforms' facts have.
 std::map<std::string, double> stated_facts(const HostFacts& host) {
   std::map<std::string, double> facts;
-  const auto take = [&facts](const char* name, const std::optional<double>& value) {
-    if (value) facts[name] = *value;
-  };
-  take("l1d_bytes", host.l1d_bytes);
-  take("l1i_bytes", host.l1i_bytes);
-  take("l2_bytes", host.l2_bytes);
-  take("l3_bytes", host.l3_bytes);
+  for (const CacheField& field : kCacheFields) {
+    if (const auto& bytes = host.*field.bytes) facts[field.name] = *bytes;
+  }
   return facts;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "base/unknown.h"
 
 namespace perfcast {
 namespace {
@@ -32,7 +33,7 @@ std::string described(const TrainingTable& table) {
     for (const std::string& flag : platform.flags) out.put_text(flag);
   }
   for (const auto& time : table.times) {
-    out.put(time ? time->log_time : std::numeric_limits<double>::quiet_NaN());
+    out.put(time ? time->log_time : kUnknown);
     out.put(time ? time->servers : 0);
   }
   out.put(static_cast<int64_t>(table.inputs.counters));

@@ -1,9 +1,9 @@
 #include "model/fit/targets.h"
 
 #include <cmath>
-#include <limits>
 #include <map>
 
+#include "base/unknown.h"
 #include "model/predictor.h"
 
 namespace perfcast {
@@ -11,7 +11,7 @@ namespace perfcast {
 Eigen::MatrixXd log_rpv(const TrainingTable& table) {
   const auto programs = static_cast<Eigen::Index>(table.programs.size());
   const auto platforms = static_cast<Eigen::Index>(table.platforms.size());
-  Eigen::MatrixXd values = Eigen::MatrixXd::Constant(programs, platforms, std::numeric_limits<double>::quiet_NaN());
+  Eigen::MatrixXd values = Eigen::MatrixXd::Constant(programs, platforms, kUnknown);
   for (Eigen::Index p = 0; p < programs; ++p) {
     double sum = 0;
     int64_t count = 0;
@@ -96,8 +96,7 @@ Eigen::VectorXd weighted_mean(const Eigen::MatrixXd& rows, const Eigen::VectorXd
 }
 
 Eigen::VectorXd log_seconds_per_instruction(const TrainingTable& table, const Targets& targets) {
-  Eigen::VectorXd result =
-      Eigen::VectorXd::Constant(targets.log_seconds.size(), std::numeric_limits<double>::quiet_NaN());
+  Eigen::VectorXd result = Eigen::VectorXd::Constant(targets.log_seconds.size(), kUnknown);
   for (Eigen::Index p = 0; p < result.size(); ++p) {
     const Profile& profile = table.profiles[static_cast<size_t>(p)];
     const auto instructions = profile.metrics.find("instructions_count");

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
+#include "base/unknown.h"
 #include "model/forecast/conformal.h"
 #include "model/forecast/gaussian_conditioning.h"
 
@@ -44,7 +44,7 @@ Eigen::VectorXd scale_per_platform(const Eigen::MatrixXd& residuals, const Targe
 }  // namespace
 
 double weighted_quantile(const std::vector<double>& values, const std::vector<double>& weights, double share) {
-  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  if (values.empty()) return kUnknown;
   std::vector<std::pair<double, double>> order(values.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = {values[i], weights[i]};
   // The slack swallows what adding up in another order changes.
@@ -83,7 +83,7 @@ Calibration calibrate(const Prediction& predictions, const Targets& targets, con
   const Eigen::MatrixXd expected = expected_residuals(result, predictions.disagreement);
   Eigen::MatrixXd known = residuals;
   for (Eigen::Index i = 0; i < known.size(); ++i) {
-    if (targets.present(i) == 0) known(i) = std::numeric_limits<double>::quiet_NaN();
+    if (targets.present(i) == 0) known(i) = kUnknown;
   }
   ConformalScores scores;
   scores.family = targets.family;

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <utility>
+
+#include "base/unknown.h"
 
 namespace perfcast {
 
@@ -15,7 +16,7 @@ double conformal_quantile(const ConformalScores& scores, double coverage) {
       if (!std::isnan(scores.scores(p, j))) ++entries[scores.family[static_cast<size_t>(p)]];
     }
   }
-  if (entries.empty()) return std::numeric_limits<double>::quiet_NaN();
+  if (entries.empty()) return kUnknown;
   std::vector<std::pair<double, double>> weighted;  // score, weight: 1 per family
   for (Eigen::Index p = 0; p < scores.scores.rows(); ++p) {
     for (Eigen::Index j = 0; j < scores.scores.cols(); ++j) {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/text.h"
+#include "base/unknown.h"
 #include "model/fit/standardised_inputs.h"
 
 namespace perfcast {
@@ -64,7 +65,7 @@ Eigen::MatrixXd feature_distances(const Eigen::MatrixXd& queries, const Eigen::M
         sum += difference * difference;
         ++shared;
       }
-      result(q, r) = shared > 0 ? std::sqrt(sum / shared) : std::numeric_limits<double>::quiet_NaN();
+      result(q, r) = shared > 0 ? std::sqrt(sum / shared) : kUnknown;
     }
   }
   return result;
@@ -90,7 +91,7 @@ void Forecaster::judge(const Profile& profile, const Eigen::RowVectorXd& feature
   for (size_t i = 0; i < std::min(kNearest, order.size()); ++i) {
     result.nearest.push_back({bundle_->programs[static_cast<size_t>(order[i])].id, distances(order[i])});
   }
-  result.distance = order.empty() ? std::numeric_limits<double>::quiet_NaN() : distances(order.front());
+  result.distance = order.empty() ? kUnknown : distances(order.front());
 
   if (!(result.distance <= bundle_->distance_limit)) {
     outside("unlike-training",

@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "base/random.h"
+#include "base/unknown.h"
 
 namespace perfcast {
 namespace {
-
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 // Rows in an order drawn anew, cut into batches of nearly the same size: none has a few rows only.
 std::vector<std::vector<Eigen::Index>> batches(std::vector<Eigen::Index> rows, int64_t most, Random& random) {
@@ -89,7 +87,8 @@ Status VaeTrainer::run_epoch() {
       static_cast<float>(share * (head ? config_.head_learning_rate : config_.vae_learning_rate)));
   decoder_adam_.set_learning_rate(static_cast<float>(share * config_.vae_learning_rate));
 
-  VaeProgress progress{stage(), state_.epoch + 1, epochs_of(stage()), kNone, kNone, kNone, kNone, kNone, kNone};
+  VaeProgress progress{stage(),  state_.epoch + 1, epochs_of(stage()), kUnknown, kUnknown,
+                       kUnknown, kUnknown,         kUnknown,           kUnknown};
   Random random(config_.seed * 0x9E3779B97F4A7C15u + static_cast<uint64_t>(state_.stage) * 0x100000001u +
                 static_cast<uint64_t>(state_.epoch));
   const auto parts = batches(rows_of(stage()), batch_rows(config_, inputs_.rows()), random);

@@ -7,6 +7,7 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "base/unknown.h"
 #include "corpus/machine/core_design.h"
 #include "corpus/machine/processor.h"
 
@@ -55,8 +56,8 @@ CpuRecord make_record(const std::string& key, const std::vector<const CpuFacts*>
     ++names[member->name];
     for (const std::string& flag : member->flags) ++flags[flag];
     if (member->stepping) ++steppings[*member->stepping];
-    l2.push_back(member->l2_bytes);
-    l3.push_back(member->l3_bytes);
+    l2.push_back(member->l2_bytes.value_or(kUnknown));
+    l3.push_back(member->l3_bytes.value_or(kUnknown));
     by_size[{member->vcpus, member->cores, member->sockets, member->numa_nodes}].push_back(member);
   }
   const CpuFacts& first = *members.front();
@@ -69,8 +70,8 @@ CpuRecord make_record(const std::string& key, const std::vector<const CpuFacts*>
   for (const auto& [flag, count] : flags) {
     if (count * 2 > record.servers) record.facts.flags.insert(flag);
   }
-  record.facts.l2_bytes = median_of_known(l2);
-  record.facts.l3_bytes = median_of_known(l3);
+  record.facts.l2_bytes = if_known(median_of_known(l2));
+  record.facts.l3_bytes = if_known(median_of_known(l3));
   for (const auto& [size, same] : by_size) record.shapes.push_back(median_shape(same));
   return record;
 }

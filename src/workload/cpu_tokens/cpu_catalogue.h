@@ -8,13 +8,14 @@
 
 #include "base/json_fwd.h"
 #include "base/result.h"
+#include "base/unknown.h"
 #include "workload/cpu_tokens/cpu_facts.h"
 #include "workload/cpu_tokens/token_rates.h"
 
 namespace perfcast {
 
 struct CpuShape {  // medians over the servers of one size
-  double vcpus = 0, cores = 0, sockets = 1, numa_nodes = 1, l3_count = kNotKnown;
+  double vcpus = 0, cores = 0, sockets = 1, numa_nodes = 1, l3_count = kUnknown;
   BandwidthCurve read_bytes_per_s = unknown_bandwidth();
   int64_t servers = 0;
 };
@@ -37,7 +38,7 @@ class CpuCatalogue {
   // largest known size. The name needs no trade marks, clock or core count; where several families share it, the one
   // of most servers. bandwidth_imputed unless a machine of that very size was measured. "unknown-cpu" lists near
   // names; "bad-vcpus".
-  Result<CpuFacts> find(const std::string& name, double vcpus = kNotKnown) const;
+  Result<CpuFacts> find(const std::string& name, double vcpus = kUnknown) const;
 
   // Fills in unknown bandwidth, and marks it: of the same CPU model, else the same core design, else the vendor's, else
   // the architecture's; per vCPU, of the machines nearest in size, median over CPU models. "unknown-bandwidth" where

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "base/unknown.h"
 #include "workload/cpu_tokens/cpu_catalogue.h"
 
 namespace perfcast {
@@ -31,7 +32,7 @@ Error bad(const std::string& path, const std::string& found) {
 
 // Null is "not known"; anything else but a number above 0 is wrong.
 bool read_amount(const Json& json, double& value) {
-  value = kNotKnown;
+  value = kUnknown;
   if (json.is_null()) return true;
   if (!json.is_number()) return false;
   value = json.get<double>();
@@ -73,8 +74,8 @@ Result<CpuRecord> read_record(const Json& json, const std::string& path) {
     facts.stepping = integer("stepping");
   }
   for (const std::string& flag : in.strings("flags")) facts.flags.insert(flag);
-  facts.l2_bytes = in.optional_number("l2_bytes").value_or(kNotKnown);
-  facts.l3_bytes = in.optional_number("l3_bytes").value_or(kNotKnown);
+  facts.l2_bytes = in.optional_number("l2_bytes");
+  facts.l3_bytes = in.optional_number("l3_bytes");
   const Json* shapes = in.require_array("shapes");
   if (const Status status = in.finish(); !status) return bad(path, status.error().message);
   record.key = cpu_model_key(facts);
@@ -109,8 +110,8 @@ Json CpuCatalogue::to_json() const {
     if (record.facts.model) json["model"] = *record.facts.model;
     if (record.facts.stepping) json["stepping"] = *record.facts.stepping;
     json["flags"] = record.facts.flags;
-    put(json, "l2_bytes", record.facts.l2_bytes);
-    put(json, "l3_bytes", record.facts.l3_bytes);
+    put(json, "l2_bytes", record.facts.l2_bytes.value_or(kUnknown));
+    put(json, "l3_bytes", record.facts.l3_bytes.value_or(kUnknown));
     json["shapes"] = Json::array();
     for (const CpuShape& shape : record.shapes) {
       Json numbers = {rounded(shape.vcpus),      rounded(shape.cores),    rounded(shape.sockets),

@@ -5,12 +5,13 @@
 #include <map>
 
 #include "base/text.h"
+#include "base/unknown.h"
 #include "corpus/machine/core_design.h"
 
 namespace perfcast {
 BandwidthCurve unknown_bandwidth() {
   BandwidthCurve curve;
-  curve.fill(kNotKnown);
+  curve.fill(kUnknown);
   return curve;
 }
 
@@ -62,8 +63,8 @@ double int8_products_per_cycle(const CpuFacts& facts) {
 }
 
 double read_bandwidth(const CpuFacts& facts, double bytes) {
-  if (!has_bandwidth(facts)) return kNotKnown;
-  double below_bytes = kNotKnown, below = kNotKnown;
+  if (!has_bandwidth(facts)) return kUnknown;
+  double below_bytes = kUnknown, below = kUnknown;
   for (size_t i = 0; i < kBandwidthBytes.size(); ++i) {
     const double here = facts.read_bytes_per_s[i];
     if (!(here > 0)) continue;

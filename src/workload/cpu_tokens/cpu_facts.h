@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +11,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/unknown.h"
+#include "corpus/machine/caches.h"
 #include "corpus/machine/processor.h"
 
 namespace perfcast {
@@ -21,19 +22,16 @@ inline constexpr std::array<double, 11> kBandwidthBytes = {16384, 262144, 1e6,  
                                                            16e6,  32e6,   64e6, 256e6, 512e6};
 using BandwidthCurve = std::array<double, kBandwidthBytes.size()>;  // bytes/s, the sum over all vCPUs
 
-inline constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 BandwidthCurve unknown_bandwidth();
 
 // `vendor` is as people write it: "Intel", "AMD", "ARM".
-struct CpuFacts : ProcessorIdentity {
+struct CpuFacts : ProcessorIdentity, CacheSizes {
   std::set<std::string> flags;  // of avx2, avx512f, amx, sve, asimd, sha
-  double vcpus = kNotKnown;
-  double cores = kNotKnown;  // physical ones; the programs run one thread on each
+  double vcpus = kUnknown;
+  double cores = kUnknown;  // physical ones; the programs run one thread on each
   double sockets = 1, numa_nodes = 1;
-  double l2_bytes = kNotKnown;  // of one instance
-  double l3_bytes = kNotKnown;  // likewise
-  double l3_count = kNotKnown;
-  double memory_gib = kNotKnown;
+  double l3_count = kUnknown;  // instances of the level-3 cache
+  double memory_gib = kUnknown;
   BandwidthCurve read_bytes_per_s = unknown_bandwidth();
   bool bandwidth_imputed = false;  // of other machines, not measured on this one
 };

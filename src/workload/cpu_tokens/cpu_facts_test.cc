@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/unknown.h"
 #include "corpus/machine/core_design.h"
 #include "workload/cpu_tokens/token_test_world.h"
 
@@ -77,7 +78,7 @@ TEST(CpuFacts, NamesWhatIsWrong) {
     const Status status = check_cpu_facts(facts);
     return status ? std::string() : status.error().message;
   };
-  EXPECT_EQ(wrong([](CpuFacts& f) { f.vcpus = kNotKnown; }), "the CPU's vcpus can't be used");
+  EXPECT_EQ(wrong([](CpuFacts& f) { f.vcpus = kUnknown; }), "the CPU's vcpus can't be used");
   EXPECT_EQ(wrong([](CpuFacts& f) { f.cores = 5; }), "the CPU's cores can't be used");
   EXPECT_EQ(wrong([](CpuFacts& f) { f.sockets = 0; }), "the CPU's sockets can't be used");
   EXPECT_EQ(wrong([](CpuFacts& f) { f.arch.clear(); }), "the CPU's arch can't be used");

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/unknown.h"
 #include "workload/cpu_tokens/token_test_world.h"
 
 namespace perfcast {
@@ -21,7 +22,7 @@ TokenBundle small_bundle() {
   for (TokenModel* model : {&bundle.prefill, &bundle.generation}) {
     const TokenPhase phase = model->phase();
     *model = *TokenModel::fit(phase, token_cells(rates, phase), rates.llms, options);
-    model->measured_widths = {0.25, 0.5, kNotKnown};
+    model->measured_widths = {0.25, 0.5, kUnknown};
   }
   return bundle;
 }

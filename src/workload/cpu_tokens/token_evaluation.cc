@@ -12,6 +12,7 @@
 #include "base/parallel.h"
 #include "base/statistics.h"
 #include "base/text.h"
+#include "base/unknown.h"
 #include "corpus/machine/core_design.h"
 #include "model/forecast/conformal.h"
 #include "workload/cpu_tokens/token_folds.h"
@@ -102,7 +103,7 @@ Result<int64_t> Evaluator::choose_depth(TokenPhase phase, const std::function<bo
     folds.push_back(found == group.end() ? kNeverUsed : found->second);
   }
   int64_t best = options_.depths.front();
-  double least = kNotKnown;
+  double least = kUnknown;
   for (const int64_t depth : options_.depths) {
     FoldSettings settings;
     settings.depth = depth;
@@ -187,12 +188,12 @@ double Evaluator::coverage(TokenPhase phase, const Logs& forecasts) const {
     ++all;
     if (std::abs(forecasts[i] - std::log(rate.tokens_per_s)) <= width) ++inside;
   }
-  return all > 0 ? inside / all : kNotKnown;
+  return all > 0 ? inside / all : kUnknown;
 }
 
 void Evaluator::baselines(TokenPhase phase) {
   const size_t count = rates_.rates.size();
-  Logs roofline(count, kNotKnown), at_size = roofline, cores = roofline;
+  Logs roofline(count, kUnknown), at_size = roofline, cores = roofline;
   for (size_t i = 0; i < count; ++i) {
     const TokenRate& rate = rates_.rates[i];
     const CpuFacts& facts = rates_.servers[rate.server].facts;
@@ -239,7 +240,7 @@ void Evaluator::noise_floor(TokenPhase phase) {
     same[{server.cpu, server.facts.vcpus, server.facts.cores, server.facts.sockets, rate.llm, rate.tokens}]
         .emplace_back(server.vendor + "/" + server.name, i);
   }
-  Logs other_half(rates_.rates.size(), kNotKnown);
+  Logs other_half(rates_.rates.size(), kUnknown);
   for (auto& [key, members] : same) {
     if (members.size() < 2) continue;
     std::sort(members.begin(), members.end());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/unknown.h"
 #include "workload/cpu_tokens/token_bundle.h"
 #include "workload/cpu_tokens/token_model.h"
 #include "workload/cpu_tokens/token_rates.h"
@@ -30,12 +31,12 @@ struct TokenEvaluationOptions {
 struct TokenScore {
   TokenPhase phase = TokenPhase::kGeneration;
   std::string split, predictor;
-  std::string part;                     // language model; empty: all
-  int64_t n = 0;                        // rates
-  double median_error = kNotKnown;      // |forecast / measured - 1|, over all rates
-  double cpu_median_error = kNotKnown;  // median over CPU models of their median errors
-  double p90_error = kNotKnown;
-  double coverage = kNotKnown;  // of 90% intervals
+  std::string part;                    // language model; empty: all
+  int64_t n = 0;                       // rates
+  double median_error = kUnknown;      // |forecast / measured - 1|, over all rates
+  double cpu_median_error = kUnknown;  // median over CPU models of their median errors
+  double p90_error = kUnknown;
+  double coverage = kUnknown;  // of 90% intervals
 };
 
 struct TokenEvaluation {

@@ -6,6 +6,7 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
+#include "base/unknown.h"
 #include "workload/cpu_tokens/cpu_catalogue.h"
 
 namespace perfcast {
@@ -23,7 +24,7 @@ std::map<std::string, int64_t> group_names(const std::vector<std::string>& names
 Result<LeftOutForecasts> forecast_left_out(const TokenRates& rates, TokenPhase phase, const TokenFolds& folds,
                                            const FoldSettings& settings) {
   LeftOutForecasts forecasts;
-  forecasts.learnt.assign(rates.rates.size(), kNotKnown);
+  forecasts.learnt.assign(rates.rates.size(), kUnknown);
   forecasts.physics = forecasts.without_bandwidth = forecasts.learnt;
   std::set<int64_t> unique;
   for (size_t i = 0; i < rates.rates.size(); ++i) {

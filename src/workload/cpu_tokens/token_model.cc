@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/statistics.h"
+#include "base/unknown.h"
 #include "corpus/machine/core_design.h"
 
 namespace perfcast {
@@ -27,7 +28,7 @@ std::vector<float> features_of(const TokenQuestion& question, const TokenTimes& 
   const double ln_cores = std::log(cpu.cores);
   const auto per_core = [&](size_t size) { return std::log(read_bandwidth(cpu, kBandwidthBytes[size])) - ln_cores; };
   const std::string design = core_design(cpu);
-  const double weights = question.llm->weight_bytes;
+  const double weights = question.llm->weight_bytes, l3_bytes = cpu.l3_bytes.value_or(kUnknown);
   const double values[] = {
       per_core(0),
       per_core(1),
@@ -53,9 +54,9 @@ std::vector<float> features_of(const TokenQuestion& question, const TokenTimes& 
       design == "skylake-server" || design == "cascade-lake" ? 1.0 : 0.0,
       cpu.vendor == "AMD" ? 1.0 : 0.0,
       cpu.arch == "aarch64" || cpu.arch == "arm64" ? 1.0 : 0.0,
-      std::log(cpu.l2_bytes),
-      std::log(cpu.l3_bytes),
-      std::log(cpu.l3_bytes * cpu.l3_count) - ln_cores,
+      std::log(cpu.l2_bytes.value_or(kUnknown)),
+      std::log(l3_bytes),
+      std::log(l3_bytes * cpu.l3_count) - ln_cores,
       std::log(static_cast<double>(question.tokens)),
       std::log(weights) - ln_cores,
       question.llm->short_block_share,
@@ -81,8 +82,8 @@ CpuFacts typical(const std::vector<const CpuFacts*>& members) {
   for (size_t i = 0; i < kBandwidthBytes.size(); ++i) {
     facts.read_bytes_per_s[i] = median_fact([i](const CpuFacts& f) { return f.read_bytes_per_s[i]; });
   }
-  facts.l2_bytes = median_fact([](const CpuFacts& f) { return f.l2_bytes; });
-  facts.l3_bytes = median_fact([](const CpuFacts& f) { return f.l3_bytes; });
+  facts.l2_bytes = if_known(median_fact([](const CpuFacts& f) { return f.l2_bytes.value_or(kUnknown); }));
+  facts.l3_bytes = if_known(median_fact([](const CpuFacts& f) { return f.l3_bytes.value_or(kUnknown); }));
   facts.l3_count = median_fact([](const CpuFacts& f) { return f.l3_count; });
   return facts;
 }

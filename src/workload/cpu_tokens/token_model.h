@@ -10,6 +10,7 @@
 
 #include "base/json_fwd.h"
 #include "base/result.h"
+#include "base/unknown.h"
 #include "model/tree/boosted_trees.h"
 #include "workload/cpu_tokens/token_physics.h"
 #include "workload/cpu_tokens/token_rates.h"
@@ -43,8 +44,8 @@ using IntervalWidths = std::array<double, kLlmSizes>;
 
 struct TokenForecast {
   double tokens_per_s = 0;
-  double low = kNotKnown, high = kNotKnown;  // tokens/s, 90%
-  double bound_tokens_per_s = kNotKnown;     // generation: measured bandwidth over weights
+  double low = kUnknown, high = kUnknown;  // tokens/s, 90%
+  double bound_tokens_per_s = kUnknown;    // generation: measured bandwidth over weights
   // Of the physics' time; sum to 1. What bounds it is the largest.
   double compute_share = 0, memory_share = 0, barrier_share = 0;
   bool bandwidth_imputed = false;
@@ -77,7 +78,7 @@ class TokenModel {
   static Result<TokenModel> from_json(const Json& json, TokenPhase phase, const std::string& path);
 
  private:
-  static IntervalWidths unknown_widths() { return {kNotKnown, kNotKnown, kNotKnown}; }
+  static IntervalWidths unknown_widths() { return {kUnknown, kUnknown, kUnknown}; }
   double log_rate(const TokenQuestion& question, TokenTimes& times) const;
 
   TokenPhysics physics_;

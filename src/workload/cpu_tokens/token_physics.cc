@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/unknown.h"
 #include "corpus/machine/core_design.h"
 
 namespace perfcast {
@@ -208,7 +209,7 @@ void TokenPhysics::fit(const std::vector<TokenQuestion>& questions, const Eigen:
       damped.diagonal() *= 1 + damping;
       Eigen::VectorXd next = p - damped.ldlt().solve(slope);
       bound(next);
-      const double then = next.allFinite() ? loss(next) : kNotKnown;
+      const double then = next.allFinite() ? loss(next) : kUnknown;
       better = then < now;
       if (better) {
         const bool settled = now - then < 1e-7 * now;

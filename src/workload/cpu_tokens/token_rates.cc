@@ -11,7 +11,9 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/unknown.h"
 #include "corpus/importers/table_row.h"
+#include "corpus/machine/caches.h"
 #include "corpus/machine/processor.h"
 
 namespace perfcast {
@@ -19,19 +21,6 @@ namespace {
 
 constexpr double kImplausible = 4;  // times the measured bandwidth; the highest of sound servers is 2.4
 constexpr size_t kMaximumTableBytes = size_t{512} << 20;
-
-// "131072 (4 instances)": all together -> bytes of one, and how many.
-std::pair<double, double> cache(const std::string& text) {
-  const size_t open = text.find('(');
-  const auto total = parse_number(trim(std::string_view(text).substr(0, open)));
-  if (!total || *total <= 0) return {kNotKnown, kNotKnown};
-  int64_t instances = 1;
-  if (open != std::string::npos) {
-    std::from_chars(text.data() + open + 1, text.data() + text.size(), instances);
-    if (instances < 1) return {kNotKnown, kNotKnown};
-  }
-  return {*total / static_cast<double>(instances), static_cast<double>(instances)};
-}
 
 CpuFacts read_facts(const TableRow& row) {
   CpuFacts facts;
@@ -44,15 +33,18 @@ CpuFacts read_facts(const TableRow& row) {
   for (const char* flag : {"avx2", "avx512f", "amx", "sve", "asimd", "sha"}) {
     if (row.integer(std::string("f_") + flag) == 1) facts.flags.insert(flag);
   }
-  facts.vcpus = row.positive("vcpus").value_or(kNotKnown);
+  facts.vcpus = row.positive("vcpus").value_or(kUnknown);
   facts.sockets = row.positive("sockets").value_or(1);
   facts.numa_nodes = row.positive("numa_nodes").value_or(1);
-  facts.cores = row.positive("cores_per_socket").value_or(kNotKnown) * facts.sockets;
+  facts.cores = row.positive("cores_per_socket").value_or(kUnknown) * facts.sockets;
   if (std::isnan(facts.cores)) facts.cores = facts.vcpus / row.positive("threads_per_core").value_or(1);
   facts.cores = std::max(1.0, std::min(facts.cores, facts.vcpus));
-  facts.l2_bytes = cache(row.text("l2")).first;
-  std::tie(facts.l3_bytes, facts.l3_count) = cache(row.text("l3"));
-  facts.memory_gib = row.positive("mem_gib").value_or(kNotKnown);
+  if (const auto l2 = parse_cache_instances(row.text("l2"))) facts.l2_bytes = l2->bytes;
+  if (const auto l3 = parse_cache_instances(row.text("l3"))) {
+    facts.l3_bytes = l3->bytes;
+    facts.l3_count = l3->count;
+  }
+  facts.memory_gib = row.positive("mem_gib").value_or(kUnknown);
   return facts;
 }
 
@@ -153,7 +145,7 @@ void Reader::read_server(const TableRow& server, const CsvTable& rates, size_t r
   entry.facts = read_facts(server);
   const TableRow measured(rates, row);
   for (size_t i = 0; i < kBandwidthBytes.size(); ++i) {
-    entry.facts.read_bytes_per_s[i] = measured.positive(bandwidth_column(i)).value_or(kNotKnown) * 1e6;
+    entry.facts.read_bytes_per_s[i] = measured.positive(bandwidth_column(i)).value_or(kUnknown) * 1e6;
   }
   if (!check_cpu_facts(entry.facts)) {
     leave_out("server", "without a plausible number of vCPUs and cores");

@@ -47,7 +47,7 @@ TEST(TokenRates, Read) {
   const CpuFacts& arm = rates->servers[1].facts;
   EXPECT_EQ(arm.cores, 4);  // one thread per core, as no cores are told
   EXPECT_EQ(arm.numa_nodes, 1);
-  EXPECT_TRUE(std::isnan(arm.l3_bytes));
+  EXPECT_FALSE(arm.l3_bytes);
   EXPECT_FALSE(has_bandwidth(arm));
 
   // gemma-2b at 500 tokens/s would read 815 GB/s: over 4 times what the machine feeds at 1.63 GB / 8 for each vCPU.

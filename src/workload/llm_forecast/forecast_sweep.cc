@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/unknown.h"
+
 namespace perfcast {
 
 ForecastRow row_of(const LlmForecast& forecast, uint32_t device) {
@@ -21,7 +23,7 @@ ForecastRow row_of(const LlmForecast& forecast, uint32_t device) {
   row.prefill_roofline_s = forecast.prefill.roofline_s;
   row.prefill_bound = forecast.prefill.bound();
   row.token_s = forecast.token_s;
-  row.token_lower_s = row.token_upper_s = row.token_roofline_s = LlmForecast::kAbsent;
+  row.token_lower_s = row.token_upper_s = row.token_roofline_s = kUnknown;
   row.token_bound = row.prefill_bound;
   if (forecast.generates) {
     row.token_lower_s = forecast.token.lower_s(kInterval90);

@@ -3,11 +3,11 @@
 // memory, energy, cost.
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 
 #include "base/result.h"
+#include "base/unknown.h"
 #include "workload/llm_forecast/step_time.h"
 
 namespace perfcast {
@@ -23,8 +23,8 @@ struct LlmRequest {
 
 // What is known of a device beside its latency model.
 struct DeviceTerms {
-  double power_w = std::numeric_limits<double>::quiet_NaN();         // of one device while it serves
-  double price_per_hour = std::numeric_limits<double>::quiet_NaN();  // of one device, in US dollars
+  double power_w = kUnknown;         // of one device while it serves
+  double price_per_hour = kUnknown;  // of one device, in US dollars
   StepSettings step;
 };
 
@@ -39,9 +39,9 @@ struct MemoryNeed {
   double weights = 0;
   double kv = 0;           // of the whole batch at its longest: the prompt and all new tokens
   double activations = 0;  // the widest moment of prefill, the whole batch at once
-  double reserve = std::numeric_limits<double>::quiet_NaN();
+  double reserve = kUnknown;
   double total = 0;  // with the reserve, where the device's memory is known
-  double available = std::numeric_limits<double>::quiet_NaN();
+  double available = kUnknown;
 
   bool known() const { return available > 0; }
   bool fits() const { return total <= available; }  // false where not known
@@ -50,8 +50,6 @@ struct MemoryNeed {
 
 // What can't be said is NaN: the time of a token of an encoder, energy without a power, cost without a price.
 struct LlmForecast {
-  static constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
-
   LlmRequest request;
   bool generates = true;    // a decoder: there are tokens after the first
   bool calibrated = false;  // measurements of the device stand behind its products, of the prompt and of a token
@@ -59,13 +57,13 @@ struct LlmForecast {
   StepTime token;           // one token of each sequence, at the mean context: sequence + ceil(output_tokens / 2)
   int64_t mean_context = 0;
 
-  double prefill_s = 0, token_s = kAbsent;
-  double tokens_per_s = 0;                // batch / token_s; of encoders the prompts' tokens over prefill_s
-  double lower = 0, upper = 0;            // of tokens_per_s, 90%
-  double request_s = 0;                   // prefill_s + (output_tokens - 1) * token_s
-  double output_per_s = 0;                // new tokens over request_s: prefill included
-  double energy_j_per_million = kAbsent;  // tokens of output_per_s, at power_w from first to last
-  double cost_per_million = kAbsent;      // likewise, in US dollars
+  double prefill_s = 0, token_s = kUnknown;
+  double tokens_per_s = 0;                 // batch / token_s; of encoders the prompts' tokens over prefill_s
+  double lower = 0, upper = 0;             // of tokens_per_s, 90%
+  double request_s = 0;                    // prefill_s + (output_tokens - 1) * token_s
+  double output_per_s = 0;                 // new tokens over request_s: prefill included
+  double energy_j_per_million = kUnknown;  // tokens of output_per_s, at power_w from first to last
+  double cost_per_million = kUnknown;      // likewise, in US dollars
   MemoryNeed memory;
 
   const StepTime& main_step() const { return generates ? token : prefill; }

@@ -4,11 +4,11 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string_view>
 
 #include "base/result.h"
+#include "base/unknown.h"
 #include "workload/latency/model/operator_time.h"
 #include "workload/llm/operator_graph.h"
 #include "workload/llm_forecast/operator_memo.h"
@@ -57,7 +57,7 @@ inline constexpr double kSharedError = 0.5;
 
 struct StepSettings {
   LaunchMode launch = LaunchMode::kStream;
-  double link_bytes_per_s = std::numeric_limits<double>::quiet_NaN();  // in the place of the device's own
+  double link_bytes_per_s = kUnknown;  // in the place of the device's own
 };
 
 struct StepTime {

@@ -1,11 +1,10 @@
 #include "workload/gemm/kernel/register_block.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <thread>
 
 #include "base/unknown.h"
+#include "corpus/machine/caches.h"
 #include "workload/gemm/kernel/cpu_isa.h"
 #include "workload/gemm/kernel/packing.h"
 
@@ -130,14 +129,9 @@ BlockSizes block_sizes(const RegisterBlock& block, double l2_bytes) {
   return sizes;
 }
 
-double l2_cache_bytes() {
-  const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  return bytes > 0 ? static_cast<double>(bytes) : kUnknown;
-}
-
 void block_product(const RegisterBlock& block, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
                    const float* b, int64_t ldb, float* c, int64_t ldc, PackedBlocks& packed) {
-  static const double kL2Bytes = l2_cache_bytes();
+  static const double kL2Bytes = caches_of_this_processor().l2_bytes.value_or(kUnknown);
   const BlockSizes sizes = block_sizes(block, kL2Bytes);
   const int64_t widest = std::min(sizes.columns, round_up(n, block.columns)), deepest = std::min(sizes.depth, k);
   packed.b.require(static_cast<size_t>(deepest * widest));

@@ -1,22 +1,16 @@
 #include "workload/gemm/run/noise.h"
 
-#include <unistd.h>
-
 #include <charconv>
 #include <cstdlib>
-#include <limits>
 #include <vector>
 
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/unknown.h"
+#include "corpus/machine/caches.h"
 
 namespace perfcast::gemm {
-namespace {
-
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
 
 CpuTicks parse_cpu_ticks(const std::string& text) {
   CpuTicks ticks;
@@ -44,33 +38,29 @@ CpuTicks cpu_ticks() {
 }
 
 double steal_share(const CpuTicks& before, const CpuTicks& after) {
-  if (after.all <= before.all || after.stolen < before.stolen) return kNone;
+  if (after.all <= before.all || after.stolen < before.stolen) return kUnknown;
   return static_cast<double>(after.stolen - before.stolen) / static_cast<double>(after.all - before.all);
 }
 
 double load_average() {
   double load = 0;
-  return getloadavg(&load, 1) == 1 ? load : kNone;
+  return getloadavg(&load, 1) == 1 ? load : kUnknown;
 }
 
 double available_memory() {
   const auto text = read_file("/proc/meminfo");
-  if (!text) return kNone;
+  if (!text) return kUnknown;
   for (const std::string& line : split(*text, '\n')) {
     if (!line.starts_with("MemAvailable:")) continue;
     const std::string_view rest = trim(std::string_view(line).substr(13));
     if (const auto kib = parse_number(rest.substr(0, rest.find(' ')))) return *kib * 1024;
   }
-  return kNone;
+  return kUnknown;
 }
 
 double last_level_cache_bytes() {
-#if defined(_SC_LEVEL3_CACHE_SIZE)
-  for (const int level : {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE}) {
-    if (const long bytes = sysconf(level); bytes > 0) return static_cast<double>(bytes);
-  }
-#endif
-  return kNone;
+  const CacheSizes sizes = caches_of_this_processor();
+  return sizes.l3_bytes.value_or(sizes.l2_bytes.value_or(kUnknown));
 }
 
 }  // namespace perfcast::gemm

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "base/statistics.h"
+#include "base/unknown.h"
 
 namespace perfcast {
 namespace {
@@ -123,10 +123,10 @@ double published_error(std::span<const PublishedPrediction> predictions, const s
       return p.method == method && p.device == row.timed->device && p.model == row.timed->model &&
              p.training == row.timed->training && p.sequence == row.timed->sequence && p.batch == row.timed->batch;
     });
-    if (found == predictions.end()) return std::numeric_limits<double>::quiet_NaN();
+    if (found == predictions.end()) return kUnknown;
     sum += std::abs(found->seconds / row.timed->seconds - 1);
   }
-  return rows.empty() ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(rows.size());
+  return rows.empty() ? kUnknown : sum / static_cast<double>(rows.size());
 }
 
 }  // namespace perfcast
