@@ -68,7 +68,7 @@ TEST(AdviceTest, TextAndJsonSayTheSame) {
   job.command = {"gzip", "-9"};
   const auto advice = advise(job, "gzip", {partition("a", 1.2), partition("b", 0.8)}, {});
   const std::string text = to_text(*advice);
-  EXPECT_THAT(text, HasSubstr("b          CPU of b       0.80  0.40 .. 1.60   8 s  chosen"));
+  EXPECT_THAT(text, HasSubstr("b          CPU of b       0.80  0.40 .. 1.60   8.00 s  chosen"));
   EXPECT_THAT(text, HasSubstr("sbatch --partition=b job.sh\n"));
   EXPECT_THAT(text, HasSubstr("the script names partition a"));
   const Json json = to_json(*advice);
