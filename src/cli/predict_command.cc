@@ -21,7 +21,7 @@ namespace perfcast {
 namespace {
 
 struct PredictArguments {
-  std::string profile, limit, prices, save_profile;
+  std::string profile, limit, prices, save_profile, process;
   std::string reference = "mean";
   std::vector<std::string> measured, filters;
   size_t top = 0;
@@ -105,7 +105,10 @@ Result<ForecastReport> forecast(const PredictArguments& arguments, const Command
     if (!status) return status.error();
   }
   if (Status status = check_success(*profile, arguments.accept_failure); !status) return status.error();
-  return forecast_program(*forecaster, *profile, request);
+  if (arguments.process.empty()) return forecast_program(*forecaster, *profile, request);
+  const auto part = profile_of_part(*profile, arguments.process);
+  if (!part) return part.error();
+  return forecast_program(*forecaster, *part, request);
 }
 
 int run(const PredictArguments& arguments, const CommandContext& context) {
@@ -147,6 +150,9 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
   verb->add_option("--prices", arguments->prices, "CSV (vendor, server, price per hour): adds the cost per run");
   verb->add_flag("--explain", arguments->explain, "Which counters move the forecast, on which platforms");
   verb->add_flag("--accept-failure", arguments->accept_failure, "Forecast a program that failed, too");
+  verb->add_option("--process", arguments->process,
+                   "Forecast the processes of this program alone, among those that the command starts")
+      ->type_name("NAME");
   verb->add_option("--limit", arguments->limit, "Time limit of the profile, such as 60s, 2m, 500ms");
   verb->add_option("--repeats", arguments->repeats, "Native runs at most; long programs run fewer times")
       ->check(CLI::Range(1, 1000))

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "collect/process/process_census.h"
 #include "corpus/profile.h"
 
 namespace perfcast {
@@ -25,8 +26,23 @@ struct CollectRequest {
   bool mix_only = false;       // opcode mix only: one instrumented run, no native one
   bool cross_check = false;    // cachegrind besides the plugin
   InputFeed* input = nullptr;  // the program's standard input, shared by all runs; null: it reads nothing
+  // Of a native run, for instrumenters that need not follow every process; empty where there was no other process.
+  std::vector<CensusEntry> census;
   // profile_command(): the descriptor that `input` is made of where that is null; -1: the program reads nothing.
   int input_descriptor = 0;
+};
+
+// Counters of all processes of one program.
+struct CollectedPart {
+  std::string program, command;  // name of its file; arguments of one of them
+  size_t processes = 0;          // that were counted
+  double represented = 0;        // processes that they stand for
+  MetricValues counters;
+};
+
+struct UnseenProgram {
+  std::string path, why;  // why: one word
+  size_t times = 0;
 };
 
 // What one collector found. Metrics by catalogue name; missing ones with the reason.
@@ -39,6 +55,9 @@ struct Collection {
   std::string instruction_set;
   // An instrumented run's own time, for comparison with the native one.
   std::optional<double> run_wall_s, run_user_s;
+  std::vector<CensusEntry> census;    // natively: every process, where there was more than one
+  std::vector<CollectedPart> parts;   // instrumented: by program
+  std::vector<UnseenProgram> unseen;  // instrumented: programs that ran without being counted
 };
 
 // How a run ended that gave no counts: what follows is the session's to decide.

@@ -149,6 +149,20 @@ ProfilePhase read_phase(const Json& json, const std::string& path, Mistakes& mis
   return phase;
 }
 
+ProfilePart read_part(const Json& json, const std::string& path, Mistakes& mistakes) {
+  Fields in(json, path, mistakes);
+  ProfilePart part;
+  part.program = in.text("program");
+  part.command = in.text_or_empty("command");
+  part.processes_count = in.amount("processes_count").value_or(0);
+  part.instrumented_count = in.amount("instrumented_count").value_or(0);
+  part.cpu_s = in.amount("cpu_s");
+  if (const Json* metrics = in.reader().object("metrics")) {
+    part.metrics = read_metrics(*metrics, in.path("metrics"), mistakes);
+  }
+  return part;
+}
+
 Status check_schema(const Json& json, const std::string& source) {
   const auto found = json.is_object() ? json.find("schema") : json.end();
   if (!json.is_object() || found == json.end() || !found->is_string()) {
@@ -226,6 +240,17 @@ Json to_json(const Profile& profile) {
                                   {"instructions_count", number_to_json(phase.instructions_count)},
                                   {"metrics", metrics_to_json(phase.metrics)}});
   }
+  put(json, "accounted_cpu_ratio", profile.accounted_cpu_ratio);
+  if (!profile.parts.empty()) json["processes"] = Json::array();
+  for (const ProfilePart& part : profile.parts) {
+    Json entry = {{"program", part.program},
+                  {"processes_count", number_to_json(part.processes_count)},
+                  {"instrumented_count", number_to_json(part.instrumented_count)},
+                  {"metrics", metrics_to_json(part.metrics)}};
+    put(entry, "command", part.command);
+    put(entry, "cpu_s", part.cpu_s);
+    json["processes"].push_back(std::move(entry));
+  }
   return json;
 }
 
@@ -259,9 +284,34 @@ Result<Profile> profile_from_json(const Json& json, const std::string& source) {
     in.each("phases", kMaximumPhases, [&](const Json& entry, const std::string& path) {
       profile.phases.push_back(read_phase(entry, path, mistakes));
     });
+    profile.accounted_cpu_ratio = in.amount("accounted_cpu_ratio");
+    in.each("processes", kMaximumNames, [&](const Json& entry, const std::string& path) {
+      profile.parts.push_back(read_part(entry, path, mistakes));
+    });
   }
   if (const Status status = mistakes.finish(source); !status) return status.error();
   return profile;
+}
+
+Result<Profile> profile_of_part(const Profile& profile, const std::string& program) {
+  std::vector<std::string> names;
+  for (const ProfilePart& part : profile.parts) {
+    if (part.program == program) {
+      Profile result = profile;
+      result.program = part.program;
+      result.metrics = part.metrics;
+      result.missing.clear();
+      result.phases.clear();
+      result.parts.clear();
+      result.accounted_cpu_ratio.reset();
+      result.work_units.reset();
+      result.work_unit.clear();
+      return result;
+    }
+    names.push_back(part.program);
+  }
+  return Error{"unknown-process", "no process of the profile runs '" + excerpt(program) + "'", profile.program,
+               names.empty() ? "a profile of more than one program" : "one of " + join(names, ", ")};
 }
 
 Result<Profile> read_profile(const std::string& path) {

@@ -37,6 +37,17 @@ struct ProfilePhase {
   bool operator==(const ProfilePhase&) const = default;
 };
 
+// All processes of one program among those that the command started. Counters of some may stand for all.
+struct ProfilePart {
+  std::string program;            // name of its file: "cc1"
+  std::string command;            // of one of them, for people
+  double processes_count = 0;     // that ran natively; of the instrumented run where there was no native one
+  double instrumented_count = 0;  // that were counted
+  std::optional<double> cpu_s;    // of all of them, natively
+  MetricValues metrics;           // as a profile's
+  bool operator==(const ProfilePart&) const = default;
+};
+
 struct Profile {
   std::string program;  // short name for people
   std::vector<std::string> command;
@@ -48,6 +59,9 @@ struct Profile {
   std::vector<CollectorRecord> collectors;
   std::vector<ProfileWarning> warnings;
   std::vector<ProfilePhase> phases;
+  std::vector<ProfilePart> parts;  // of more than one program, most CPU time first; metrics above are of all together
+  // Share of the native CPU time that the counters account for; absent where nothing says.
+  std::optional<double> accounted_cpu_ratio;
   std::optional<int> exit_code;  // absent where killed by a signal
   std::optional<int> signal;
   bool ok() const { return exit_code == 0 && !signal; }
@@ -56,6 +70,9 @@ struct Profile {
   std::string work_unit;
   bool operator==(const Profile&) const = default;
 };
+
+// One part as a profile of its own. Error "unknown-process" names those that there are.
+Result<Profile> profile_of_part(const Profile& profile, const std::string& program);
 
 inline constexpr const char* kProfileSchema = "perfcast.profile/1";
 

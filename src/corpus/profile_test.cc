@@ -46,6 +46,9 @@ Profile example() {
   profile.collectors = {{"native", "1", 0.5, "ok", ""}, {"perf_event", "", std::nullopt, "skipped", "not supported"}};
   profile.warnings = {{"non-zero-exit", "it ended with 3", "check its arguments"}};
   profile.phases = {{0, 1000, {{"loads_count", 10}}}, {1000, 500, {}}};
+  profile.parts = {{"cc1", "cc1 a.c", 100, 12, 33.5, {{"instructions_count", 1e9}}},
+                   {"sh", "", 1, 1, std::nullopt, {}}};
+  profile.accounted_cpu_ratio = 0.97;
   profile.exit_code = 3;
   profile.work_units = 5e6;
   profile.work_unit = "byte";
@@ -92,6 +95,19 @@ TEST(Profile, JsonHasTheFixedFieldsSchemaFirst) {
   EXPECT_EQ(json["missing"]["hw_cycles_count"], "the kernel offers no hardware events");
   EXPECT_EQ(json["phases"][1]["first_instruction_count"], 1000);
   EXPECT_FALSE(json.contains("signal"));
+}
+
+TEST(Profile, PartsStandAlone) {
+  const auto part = profile_of_part(example(), "cc1");
+  ASSERT_TRUE(part);
+  EXPECT_EQ(part->program, "cc1");
+  EXPECT_EQ(part->metrics, (MetricValues{{"instructions_count", 1e9}}));
+  EXPECT_EQ(part->host, example().host);
+  EXPECT_TRUE(part->parts.empty());
+  EXPECT_EQ(profile_of_part(example(), "as").error().expected, "one of cc1, sh");
+  Profile alone = example();
+  alone.parts.clear();
+  EXPECT_EQ(profile_of_part(alone, "as").error().code, "unknown-process");
 }
 
 TEST(Profile, WhatIsNotFiniteIsMissing) {

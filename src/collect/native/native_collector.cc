@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "collect/native/host_facts.h"
 #include "collect/process/process.h"
+#include "collect/process/process_census.h"
 #include "collect/process/program_inspector.h"
 
 namespace perfcast {
@@ -132,6 +133,39 @@ void judge_runs(const Runs& runs, Collection& result) {
   }
 }
 
+// One more run, traced: who did the work, where there are several processes. Without one, what follows treats them as
+// one; only an interrupt is an error.
+Status take_census(ProcessRequest process, double limit_s, const ProcessOutcome& first, Collection& result) {
+  if (process.input != nullptr && !process.input->repeatable()) return {};
+  if (limit_s < 0) return {};
+  ProcessCensus census;
+  Status began;
+  process.output = StreamTo::kDiscard;
+  process.error = StreamTo::kTail;
+  process.keep_background = false;
+  process.limit_s = limit_s;
+  process.before_exec = [&](pid_t child) { began = census.begin(child); };
+  const auto outcome = run_process(process);
+  if (!outcome && outcome.error().kind == ErrorKind::kInterrupted) return outcome.error();
+  std::string why;
+  if (!began) {
+    why = began.error().message;
+  } else if (!outcome) {
+    why = outcome.error().message;
+  } else if (outcome->limit_reached) {
+    why = "the time limit was reached";
+  } else if (outcome->exit_code != first.exit_code || outcome->signal != first.signal) {
+    why = "traced, the program ended differently";
+  }
+  if (why.empty()) {
+    result.census = census.end();
+  } else {
+    result.warnings.push_back({"no-census", "the CPU time of the command's processes is not known apart: " + why,
+                               "a command that can be repeated, where processes may be traced"});
+  }
+  return {};
+}
+
 StreamTo first_output(const CollectRequest& request) {
   if (request.pass_output) return StreamTo::kPass;
   return request.show_output ? StreamTo::kStderr : StreamTo::kDiscard;
@@ -196,6 +230,11 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
   }
   result.exit_code = runs.front().exit_code;
   result.signal = runs.front().signal;
+  if (!differs && runs.front().had_children) {
+    const Status taken =
+        take_census(process, request.limit_s > 0 ? request.limit_s - total_s : 0, runs.front(), result);
+    if (!taken) return taken.error();
+  }
   if (differs) {
     result.warnings.push_back({"runs-differ",
                                "the program ended differently when it was run again: it depends on what an earlier run "

@@ -84,22 +84,43 @@ class Parser {
     }
     if (key == "arch") return read_name(result.arch, value, "x86_64", "aarch64");
     if (key == "mode") return read_name(result.mode, value, "full", "mix");
-    if (key == "exec_path") {
-      result.exec_path = printable(value.substr(0, 4096));
-      return {};
-    }
+    if (key == "exec_path") return read_text(result.exec_path, value);
+    if (key == "exec_why") return read_text(result.exec_why, value);
+    if (key == "program") return read_text(result.program, value);
+    if (key == "command") return read_text(result.command, value);
     if (!is_key(key)) return wrong("'" + printable(key.substr(0, 40)) + "' is no key", "a key of a-z, 0-9 and _");
     uint64_t number = 0;
     if (!read_integer(value, number)) {
       return wrong("'" + printable(value.substr(0, 40)) + "' is no count", "an integer from 0 to 2^64-1");
     }
+    return keep(result, key, number);
+  }
+
+  Status keep(PluginCounts& result, std::string_view key, uint64_t number) const {
+    const auto small = static_cast<int64_t>(std::min<uint64_t>(number, std::numeric_limits<int32_t>::max()));
     if (key == "pid") {
-      result.process = static_cast<int64_t>(std::min<uint64_t>(number, std::numeric_limits<int32_t>::max()));
+      result.process = small;
+    } else if (key == "ppid") {
+      result.parent = small;
+    } else if (key == "forked") {
+      result.forked = number != 0;
     } else if (key == "exec") {
-      result.became_another = number != 0;
-    } else if (key != "ppid" && !result.counts.emplace(key, number).second) {
+      if (number > 2) return wrong("'" + std::to_string(number) + "'", "exec 0, 1 or 2");
+      result.end = number == 0 ? PluginEnd::kExit : number == 1 ? PluginEnd::kUnseen : PluginEnd::kFollowed;
+    } else if (key == "signal") {
+      result.signal = static_cast<int>(small);
+    } else if (key == "group") {
+      result.group = small;
+    } else if (key == "emulated_us") {
+      result.emulated_us = number;
+    } else if (key != "started_ns" && !result.counts.emplace(key, number).second) {
       return wrong("the key '" + std::string(key) + "' stands twice", "each key once");
     }
+    return {};
+  }
+
+  static Status read_text(std::string& target, std::string_view value) {
+    target = printable(value.substr(0, 4096));
     return {};
   }
 
@@ -123,28 +144,66 @@ Result<PluginCounts> parse_plugin_counts(std::string_view text, const std::strin
   return Parser(text, source).parse();
 }
 
-Result<PluginCounts> merge_plugin_counts(const std::vector<PluginCounts>& parts, const std::string& source) {
+Result<RunCounts> join_plugin_counts(const std::vector<PluginCounts>& parts, const std::vector<double>& weights,
+                                     const std::string& source) {
   if (parts.empty()) return Error{"no-counts", "the plugin wrote no counts", source, "at least one process that ended"};
-  PluginCounts sum = parts.front();
-  for (size_t i = 1; i < parts.size(); ++i) {
-    const PluginCounts& part = parts[i];
-    if (part.arch != sum.arch || part.mode != sum.mode) {
-      return Error{"bad-plugin-counts", "processes of one run differ in architecture or mode", source,
-                   "one run's files"};
+  RunCounts run;
+  run.mode = parts.front().mode;
+  std::map<std::string, ProgramCounts> programs;
+  std::map<std::string, double> largest, by_arch;  // instructions of a program's largest process; of an architecture
+  std::map<std::string, UnseenProgram> unseen;
+  std::set<int64_t> processes;  // one that became another program has a file for each
+  std::map<std::string, std::set<int64_t>> processes_of;
+  for (const PluginCounts& part : parts) {
+    if (part.mode != run.mode) {
+      return Error{"bad-plugin-counts", "processes of one run differ in mode", source, "one run's files"};
     }
+    if (part.group >= static_cast<int64_t>(weights.size())) {
+      return Error{"bad-plugin-counts", "a process of group " + std::to_string(part.group), source,
+                   "a group of the run's plan, below " + std::to_string(weights.size())};
+    }
+    const double weight = part.group < 0 ? 1 : weights[static_cast<size_t>(part.group)];
+    const std::string name = part.program.substr(part.program.rfind('/') + 1);
+    ProgramCounts& program = programs[name];
+    program.name = name;
+    program.emulated_s += 1e-6 * static_cast<double>(part.emulated_us);
     for (const auto& [key, count] : part.counts) {
-      uint64_t& total = sum.counts[key];
-      total =
-          total > std::numeric_limits<uint64_t>::max() - count ? std::numeric_limits<uint64_t>::max() : total + count;
+      run.counts[key] += weight * static_cast<double>(count);
+      program.counts[key] += weight * static_cast<double>(count);
     }
-    sum.became_another = sum.became_another || part.became_another;
-    if (sum.exec_path.empty()) sum.exec_path = part.exec_path;
+    const auto instructions = static_cast<double>(part.counts.at("instructions"));
+    by_arch[part.arch] += weight * instructions;
+    if (const auto [at, is_new] = largest.emplace(name, instructions); is_new || instructions > at->second) {
+      at->second = instructions;
+      program.command = part.command;
+    }
+    processes.insert(part.process);
+    if (processes_of[name].insert(part.process).second) program.represented += weight;
+    if (part.end == PluginEnd::kUnseen) {
+      UnseenProgram& program_unseen = unseen[part.exec_path];
+      program_unseen.path = part.exec_path;
+      program_unseen.why = part.exec_why;
+      ++program_unseen.times;
+    }
   }
-  // A process that became another program reports once for each.
-  std::set<int64_t> processes;
-  for (const PluginCounts& part : parts) processes.insert(part.process);
-  sum.processes = processes.size();
-  return sum;
+  run.processes = processes.size();
+  for (auto& [name, program] : programs) {
+    program.processes = processes_of[name].size();
+    run.programs.push_back(std::move(program));
+  }
+  std::stable_sort(run.programs.begin(), run.programs.end(), [](const auto& a, const auto& b) {
+    return a.counts.at("instructions") > b.counts.at("instructions");
+  });
+  for (auto& [path, program] : unseen) run.unseen.push_back(std::move(program));
+  std::stable_sort(run.unseen.begin(), run.unseen.end(),
+                   [](const auto& a, const auto& b) { return a.times > b.times; });
+  for (const auto& [arch, instructions] : by_arch) {
+    if (run.arch.empty() || instructions > by_arch[run.arch]) run.arch = arch;
+  }
+  for (const auto& [arch, instructions] : by_arch) {
+    if (arch != run.arch) run.other_arches.push_back(arch);
+  }
+  return run;
 }
 
 }  // namespace perfcast

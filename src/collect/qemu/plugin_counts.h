@@ -1,5 +1,5 @@
 #pragma once
-// The counts that the QEMU plugin writes, one file per process; qemu_plugin/README.md describes them.
+// The counts that the QEMU plugin writes, one file per process and program; plugin/README.md describes them.
 
 #include <cstdint>
 #include <map>
@@ -8,23 +8,57 @@
 #include <vector>
 
 #include "base/result.h"
+#include "collect/collector.h"
 
 namespace perfcast {
 
+enum class PluginEnd {
+  kExit,      // the process ended, by itself or by a signal
+  kUnseen,    // it became a program that ran without the emulator
+  kFollowed,  // it became a program with a file of its own
+};
+
+// Of one program in one process, from its start (or its fork) to its end or next exec.
 struct PluginCounts {
   std::string arch;  // "x86_64", "aarch64"
   std::string mode;  // "full", "mix"
-  int64_t process = 0;
-  size_t processes = 1;         // that the counts are the sum of
-  bool became_another = false;  // the process executed another program, which was not counted
-  std::string exec_path;        // that program, where known
+  int64_t process = 0, parent = 0;
+  bool forked = false;           // a copy of the parent's program, without an exec of its own
+  std::string program, command;  // path, and arguments for people; may be empty
+  PluginEnd end = PluginEnd::kExit;
+  std::string exec_path, exec_why;  // what it became; why that was not followed
+  int signal = 0;                   // that killed it
+  uint64_t emulated_us = 0;         // CPU time under the emulator
+  int64_t group = -1;               // of the follow plan, -1: none
   std::map<std::string, uint64_t, std::less<>> counts;
 };
 
 // Strict: an unknown version, a line that is no "key value", a key twice, or a missing end are errors.
 Result<PluginCounts> parse_plugin_counts(std::string_view text, const std::string& source);
 
-// All processes of one run added up. Different architectures or modes are an error.
-Result<PluginCounts> merge_plugin_counts(const std::vector<PluginCounts>& parts, const std::string& source);
+// All processes of one program, by the name of its file.
+struct ProgramCounts {
+  std::string name;     // "cc1"
+  std::string command;  // of the process with most instructions
+  size_t processes = 0;
+  double represented = 0;  // processes that they stand for
+  double emulated_s = 0;
+  std::map<std::string, double, std::less<>> counts;  // weighted sums
+};
+
+struct RunCounts {
+  std::string arch;  // of most instructions
+  std::string mode;
+  size_t processes = 0;
+  std::map<std::string, double, std::less<>> counts;  // of all
+  std::vector<ProgramCounts> programs;                // most instructions first
+  std::vector<UnseenProgram> unseen;                  // most often first
+  std::vector<std::string> other_arches;              // that some processes ran
+};
+
+// All files of one run added up; a file of group g counts `weights[g]` times. Error "no-counts", and
+// "bad-plugin-counts" for different modes or a group without a weight.
+Result<RunCounts> join_plugin_counts(const std::vector<PluginCounts>& parts, const std::vector<double>& weights,
+                                     const std::string& source);
 
 }  // namespace perfcast

@@ -25,7 +25,7 @@ TEST(PluginCounts, AreRead) {
   EXPECT_EQ(counts->arch, "x86_64");
   EXPECT_EQ(counts->mode, "full");
   EXPECT_EQ(counts->process, 7);
-  EXPECT_TRUE(counts->became_another);
+  EXPECT_EQ(counts->end, PluginEnd::kUnseen);
   EXPECT_EQ(counts->exec_path, "/usr/bin/a b");
   EXPECT_THAT(counts->counts, ElementsAre(Pair("instructions", 18446744073709551615u), Pair("op_mov", 4u)));
 }
@@ -48,34 +48,57 @@ TEST(PluginCounts, RefuseWhatIsWrong) {
   EXPECT_EQ(parse_plugin_counts("perfcast-qemu 2\n", "f").error().code, "future-version");
 }
 
-PluginCounts part(int64_t process, std::map<std::string, uint64_t, std::less<>> counts) {
+PluginCounts part(int64_t process, const std::string& program, std::map<std::string, uint64_t, std::less<>> counts) {
   PluginCounts result;
   result.arch = "x86_64";
   result.mode = "full";
   result.process = process;
+  result.program = "/usr/bin/" + program;
+  result.command = program + " of " + std::to_string(process);
   result.counts = std::move(counts);
   return result;
 }
 
-TEST(PluginCounts, OfSeveralProcessesAddUp) {
-  PluginCounts other = part(8, {{"instructions", 5}, {"only_here", 1}});
-  other.became_another = true;
-  other.exec_path = "/bin/x";
-  const auto sum =
-      merge_plugin_counts({part(7, {{"instructions", ~uint64_t{0} - 2}, {"op_mov", 1}}), other, part(8, {})}, "run");
-  ASSERT_TRUE(sum);
-  EXPECT_THAT(sum->counts, ElementsAre(Pair("instructions", ~uint64_t{0}), Pair("only_here", 1u), Pair("op_mov", 1u)));
-  EXPECT_EQ(sum->processes, 2u);
-  EXPECT_TRUE(sum->became_another);
-  EXPECT_EQ(sum->exec_path, "/bin/x");
-  EXPECT_EQ(merge_plugin_counts({}, "run").error().code, "no-counts");
-  PluginCounts mix = part(9, {});
+TEST(PluginCounts, OfARunAddUpByProgram) {
+  PluginCounts shell = part(7, "sh", {{"instructions", 5}, {"only_here", 1}});
+  PluginCounts sudo = part(8, "sh", {{"instructions", 1}});
+  sudo.end = PluginEnd::kUnseen;
+  sudo.exec_path = "/usr/bin/sudo";
+  sudo.exec_why = "setuid";
+  PluginCounts compiler = part(9, "cc1", {{"instructions", 100}, {"op_mov", 10}});
+  compiler.group = 0;
+  PluginCounts second = part(10, "cc1", {{"instructions", 300}, {"op_mov", 20}});
+  second.group = 0;
+  second.arch = "aarch64";
+  const auto run = join_plugin_counts({shell, sudo, compiler, second}, {2.5}, "run");
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_THAT(run->counts, ElementsAre(Pair("instructions", 1006), Pair("only_here", 1), Pair("op_mov", 75)));
+  EXPECT_EQ(run->processes, 4u);
+  ASSERT_EQ(run->programs.size(), 2u);
+  EXPECT_EQ(run->programs[0].name, "cc1");
+  EXPECT_EQ(run->programs[0].command, "cc1 of 10");
+  EXPECT_EQ(run->programs[0].processes, 2u);
+  EXPECT_EQ(run->programs[0].represented, 5);
+  EXPECT_THAT(run->programs[1].counts, ElementsAre(Pair("instructions", 6), Pair("only_here", 1)));
+  ASSERT_EQ(run->unseen.size(), 1u);
+  EXPECT_EQ(run->unseen[0].path, "/usr/bin/sudo");
+  EXPECT_EQ(run->unseen[0].why, "setuid");
+  EXPECT_EQ(run->arch, "aarch64");
+  EXPECT_THAT(run->other_arches, ElementsAre("x86_64"));
+}
+
+TEST(PluginCounts, OfARunRefuseWhatDoesNotBelongTogether) {
+  EXPECT_EQ(join_plugin_counts({}, {}, "run").error().code, "no-counts");
+  PluginCounts mix = part(9, "a", {{"instructions", 1}});
   mix.mode = "mix";
-  EXPECT_EQ(merge_plugin_counts({part(7, {}), mix}, "run").error().code, "bad-plugin-counts");
+  EXPECT_EQ(join_plugin_counts({part(7, "a", {{"instructions", 1}}), mix}, {}, "run").error().code,
+            "bad-plugin-counts");
+  mix.group = 0;
+  EXPECT_EQ(join_plugin_counts({mix}, {}, "run").error().code, "bad-plugin-counts");
 }
 
 TEST(PluginCounts, GetCatalogueNames) {
-  const MetricValues metrics = metrics_of(part(1, {{"instructions", 10}, {"op_int_alu", 4}, {"unheard_of", 3}}));
+  const MetricValues metrics = metrics_of({{"instructions", 10}, {"op_int_alu", 4}, {"unheard_of", 3}});
   EXPECT_THAT(metrics, ElementsAre(Pair("instructions_count", 10), Pair("op_int_alu_count", 4)));
 }
 

@@ -15,13 +15,16 @@
 #include "collect/process/program_inspector.h"
 #include "collect/process/temp_folder.h"
 #include "collect/process/tool.h"
+#include "collect/qemu/follow_plan.h"
 
 namespace perfcast {
 namespace {
 
 constexpr const char* kPlugin = "libperfcast_qemu_plugin.so";
+constexpr const char* kCountsPrefix = "counts.";
 constexpr size_t kCountsLimitBytes = size_t{1} << 20;
 // The folder of the other architecture's libraries, as Debian's cross packages install them.
+constexpr const char* kLeftOutByPlan = "by-plan";
 constexpr const char* kArmLibraries = "/usr/aarch64-linux-gnu";
 
 bool is_file(const std::string& path) {
@@ -31,23 +34,20 @@ bool is_file(const std::string& path) {
 
 std::string qemu_of(const std::string& instruction_set) { return "qemu-" + instruction_set; }
 
-// Absent: no process came to its end.
-Result<std::optional<PluginCounts>> read_counts(const std::string& folder) {
+// One of each program and process that came to its end, whatever killed it.
+Result<std::vector<PluginCounts>> read_counts(const std::string& folder) {
   std::vector<PluginCounts> parts;
   std::error_code problem;
   for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
-    const std::string path = entry.path().string();
-    if (path.ends_with(".tmp")) continue;
-    const auto text = read_file(path, kCountsLimitBytes);
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kCountsPrefix) || name.ends_with(".tmp")) continue;
+    const auto text = read_file(entry.path().string(), kCountsLimitBytes);
     if (!text) return text.error();
-    auto counts = parse_plugin_counts(*text, entry.path().filename().string());
+    auto counts = parse_plugin_counts(*text, name);
     if (!counts) return counts.error();
     parts.push_back(std::move(*counts));
   }
-  if (parts.empty()) return std::optional<PluginCounts>();
-  auto merged = merge_plugin_counts(parts, "QEMU plugin");
-  if (!merged) return merged.error();
-  return std::optional<PluginCounts>(std::move(*merged));
+  return parts;
 }
 
 std::string last_line(const std::string& text) {
@@ -75,11 +75,11 @@ CollectResult failure(const ProcessOutcome& outcome, const std::string& program)
 
 }  // namespace
 
-MetricValues metrics_of(const PluginCounts& counts) {
+MetricValues metrics_of(const std::map<std::string, double, std::less<>>& counts) {
   MetricValues metrics;
-  for (const auto& [key, count] : counts.counts) {
+  for (const auto& [key, count] : counts) {
     if (const std::string* metric = Catalogue::built_in().metric_of("qemu", key)) {
-      metrics[*metric] = static_cast<double>(count);
+      metrics[*metric] = count;
     }
   }
   return metrics;
@@ -143,11 +143,24 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
 
   ProcessRequest process;
   process.executable = qemu;
-  process.arguments = {
-      qemu, "-cpu", "max", "-plugin",
-      fmt::format("{},out={}/counts,mode={}", plugin, folder->path(), request.mix_only ? "mix" : "full")};
-  if (!program->runs_here && !program->elf.is_static && std::getenv("QEMU_LD_PREFIX") == nullptr && set == "aarch64") {
+  std::string options =
+      fmt::format("{},out={}/counts,mode={},follow=on", plugin, folder->path(), request.mix_only ? "mix" : "full");
+  const bool foreign_libraries = std::getenv("QEMU_LD_PREFIX") == nullptr && host_instruction_set() != "aarch64";
+  if (foreign_libraries) options += std::string(",sysroot=") + kArmLibraries;
+  const FollowPlan plan = plan_following(request.census);
+  if (!plan.rules.empty()) {
+    const std::string path = folder->path() + "/plan";
+    if (const Status status = write_file_atomically(path, plan_file(plan)); !status) return status.error();
+    options += ",plan=" + path;
+  }
+  process.arguments = {qemu, "-cpu", "max", "-plugin", options};
+  if (foreign_libraries && set == "aarch64") {
     process.arguments.insert(process.arguments.end(), {"-L", kArmLibraries});
+  }
+  // Loaded before the C library the plugin sees fatal signals; the program itself doesn't get to see the setting.
+  if (std::getenv("LD_PRELOAD") == nullptr) {
+    process.environment["LD_PRELOAD"] = plugin;
+    process.arguments.insert(process.arguments.end(), {"-U", "LD_PRELOAD"});
   }
   process.arguments.insert(process.arguments.end(), {"-0", program->arguments[0], program->binary});
   process.arguments.insert(process.arguments.end(), program->arguments.begin() + 1, program->arguments.end());
@@ -166,31 +179,39 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   }
   const auto found = read_counts(folder->path());
   if (!found) return found.error();
-  const std::optional<PluginCounts>& counts = *found;
-  if (!counts || outcome->signal == SIGILL) return failure(*outcome, program->binary);
+  if (found->empty() || outcome->signal == SIGILL) return failure(*outcome, program->binary);
+  const auto counts = join_plugin_counts(*found, plan.weights(), "QEMU plugin");
+  if (!counts) return counts.error();
 
   Collection result;
-  result.counters = metrics_of(*counts);
+  result.counters = metrics_of(counts->counts);
   result.instruction_set = counts->arch;
   result.exit_code = outcome->exit_code;
   result.signal = outcome->signal;
   result.run_wall_s = outcome->wall_s;
   result.run_user_s = outcome->user_s;
-  if (counts->became_another) {
-    return Error{"exec-not-followed",
-                 "the program starts " +
-                     (counts->exec_path.empty() ? std::string("another program") : counts->exec_path) +
-                     ", which QEMU can't follow: its counts would be partial",
-                 program->binary, "the command that does the work, directly after --"};
+  for (const ProgramCounts& part : counts->programs) {
+    result.parts.push_back({part.name, part.command, part.processes, part.represented, metrics_of(part.counts)});
+  }
+  for (const UnseenProgram& unseen : counts->unseen) {
+    if (unseen.why != kLeftOutByPlan) result.unseen.push_back(unseen);
   }
   result.record = {name(), version(set), outcome->wall_s, "ok",
                    "fixed addresses: counts repeat where the program's work does"};
   if (counts->processes > 1) result.record.note += fmt::format("; {} processes", counts->processes);
+  for (const FollowGroup& group : plan.groups) {
+    result.record.note += fmt::format("; of {} {} processes {} were instrumented, the others ran natively",
+                                      group.members, group.program, group.followed);
+  }
+  for (const std::string& other : counts->other_arches) {
+    result.warnings.push_back({"several-architectures", "some of the command's programs are built for " + other,
+                               "a command whose programs are all built for " + counts->arch});
+  }
   if (const auto untracked = counts->counts.find("untracked");
       untracked != counts->counts.end() && untracked->second > 0) {
     result.warnings.push_back({"partial-counts",
-                               fmt::format("{} blocks or threads of the program exceeded the plugin's tables and were "
-                                           "not counted",
+                               fmt::format("{:.0f} blocks or threads of the program exceeded the plugin's tables and "
+                                           "were not counted",
                                            untracked->second),
                                "a smaller program, or cachegrind: --cross-check"});
   }

@@ -17,8 +17,9 @@ class QemuCollector : public Collector {
 
   std::string name() const override { return "qemu"; }
   Status available() const override;
-  // Errors name what went wrong: "exec-not-followed" (the counts would be partial), "unsupported-instructions"
-  // (AVX-512), "limit-reached", "interrupted", "instrumenter-failed".
+  // Follows what the program starts; with a census of a native run, of many alike a subset (follow_plan.h).
+  // Errors name what went wrong: "unsupported-instructions" (AVX-512), "limit-reached", "interrupted",
+  // "instrumenter-failed".
   CollectResult collect(const CollectRequest& request) override;
 
   // $PERFCAST_QEMU_PLUGIN, or beside the binary, or in ../lib/perfcast; empty where it is nowhere.
@@ -30,6 +31,6 @@ class QemuCollector : public Collector {
 };
 
 // Maps a run's counts to catalogue names; what the catalogue doesn't know is left out.
-MetricValues metrics_of(const PluginCounts& counts);
+MetricValues metrics_of(const std::map<std::string, double, std::less<>>& counts);
 
 }  // namespace perfcast

@@ -10,6 +10,7 @@
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "base/text.h"
 #include "collect/cachegrind/cachegrind_collector.h"
@@ -29,6 +30,10 @@ using Clock = std::chrono::steady_clock;
 constexpr double kLeastJudged_s = 0.03;
 constexpr double kTranslation_s = 0.15;
 constexpr double kLeastSlowdown = 2;
+// Less of the native CPU time than this in the counters makes a forecast partial, and is said as a warning.
+constexpr double kEnoughAccounted = 0.95;
+constexpr double kAlmostAll = 0.9;
+constexpr size_t kReasonsShown = 3;
 // No instrumented run is begun with less time than this.
 constexpr double kLeastLeft_s = 0.1;
 
@@ -61,6 +66,7 @@ class Session {
   void take(const Collection& collection);
   void skip(const std::string& collector, const std::string& status, const std::string& why);
   void judge();
+  void account();
   void explain_missing();
   CollectRequest remaining(const Collector& collector) const;
 
@@ -166,7 +172,9 @@ Status Session::run_instrumented() {
     return {};
   } else {
     progress_("running " + profile_.program + " instrumented ...");
-    auto found = instrumenter->collect(remaining(*instrumenter));
+    CollectRequest request = remaining(*instrumenter);
+    if (native_) request.census = native_->census;
+    auto found = instrumenter->collect(request);
     if (found) {
       if (!native_) {
         profile_.exit_code = found->exit_code;
@@ -229,6 +237,90 @@ void Session::judge() {
   }
 }
 
+std::string name_of(const CensusEntry& entry) { return entry.program.substr(entry.program.rfind('/') + 1); }
+
+// Natively, all processes of one program.
+struct NativePart {
+  std::set<pid_t> processes;
+  double cpu_s = 0, minor_faults_count = 0;
+};
+
+// Who did the work, and how much of it was counted.
+void Session::account() {
+  if (!instrumented_) return;
+  const Collection& counted = *instrumented_;
+  std::map<std::string, NativePart> native;
+  double all_s = 0;
+  if (native_) {
+    for (const CensusEntry& entry : native_->census) {
+      NativePart& part = native[name_of(entry)];
+      part.processes.insert(entry.process);
+      part.cpu_s += entry.cpu_s;
+      part.minor_faults_count += entry.minor_faults_count;
+      all_s += entry.cpu_s;
+    }
+  }
+  if (counted.parts.size() > 1) {
+    for (const CollectedPart& collected : counted.parts) {
+      ProfilePart part;
+      part.program = collected.program;
+      part.command = collected.command;
+      part.instrumented_count = static_cast<double>(collected.processes);
+      part.processes_count = collected.represented;
+      MetricValues counters = collected.counters;
+      if (const auto found = native.find(collected.program); found != native.end()) {
+        part.processes_count = static_cast<double>(found->second.processes.size());
+        part.cpu_s = found->second.cpu_s;
+        counters["cpu_s"] = found->second.cpu_s;
+        counters["page_faults_minor_count"] = found->second.minor_faults_count;
+      }
+      part.metrics = Catalogue::built_in().derive(counters);
+      profile_.parts.push_back(std::move(part));
+    }
+    std::stable_sort(profile_.parts.begin(), profile_.parts.end(),
+                     [](const auto& a, const auto& b) { return a.cpu_s.value_or(0) > b.cpu_s.value_or(0); });
+  }
+  std::vector<std::string> lost;
+  if (all_s > 0) {
+    double accounted_s = 0;
+    for (const auto& [name, part] : native) {
+      const auto found = std::find_if(counted.parts.begin(), counted.parts.end(),
+                                      [&name = name](const auto& other) { return other.program == name; });
+      const double ran = static_cast<double>(part.processes.size());
+      const double seen = found == counted.parts.end() ? 0 : std::min(1.0, found->represented / ran);
+      // A process more or less from run to run is no loss.
+      accounted_s += seen > kAlmostAll ? part.cpu_s : seen * part.cpu_s;
+      if (seen <= kAlmostAll && part.cpu_s > 0.001 * all_s) {
+        lost.push_back(fmt::format("{} ({:.1f}%)", name, 100 * (1 - seen) * part.cpu_s / all_s));
+      }
+    }
+    profile_.accounted_cpu_ratio = accounted_s / all_s;
+  } else if (counted.unseen.empty()) {
+    profile_.accounted_cpu_ratio = 1;
+  }
+  std::vector<std::string> reasons;
+  for (const UnseenProgram& unseen : counted.unseen) {
+    reasons.push_back(fmt::format("{}: {}{}", unseen.path, unseen.why,
+                                  unseen.times > 1 ? fmt::format(", {} times", unseen.times) : ""));
+    if (reasons.size() == kReasonsShown) break;
+  }
+  const std::string why = reasons.empty() ? "" : "; not followed: " + join(reasons, ", ");
+  if (profile_.accounted_cpu_ratio.value_or(0) < kEnoughAccounted) {
+    const std::string share = profile_.accounted_cpu_ratio
+                                  ? fmt::format("{:.0f}% of the CPU time", 100 * (1 - *profile_.accounted_cpu_ratio))
+                                  : std::string("a part of the work, nobody knows how much,");
+    const std::string whose = lost.empty() ? "" : " (" + join(lost, ", ") + ")";
+    profile_.warnings.push_back({"exec-not-followed", share + " was not counted" + whose + why,
+                                 "the command that does that work, directly after --"});
+  } else if (!lost.empty() || !reasons.empty()) {
+    for (CollectorRecord& record : profile_.collectors) {
+      if (record.name != collectors_.instrumenter->name()) continue;
+      record.note +=
+          fmt::format("; {:.1f}% of the CPU time was not counted{}", 100 * (1 - *profile_.accounted_cpu_ratio), why);
+    }
+  }
+}
+
 void Session::explain_missing() {
   std::map<std::string, std::string> missing;
   for (const Metric& metric : Catalogue::built_in().metrics()) {
@@ -270,6 +362,7 @@ Result<Profile> Session::run() {
   if (const Status status = run_native(); !status) return status.error();
   if (const Status status = run_instrumented(); !status) return status.error();
   judge();
+  account();
   profile_.metrics = Catalogue::built_in().derive(counters_);
   explain_missing();
   return profile_;

@@ -78,6 +78,61 @@ class SessionTest : public testing::Test {
   std::vector<std::string> progress_;
 };
 
+CensusEntry census_entry(pid_t process, const std::string& program, double cpu_s, double faults_count = 0) {
+  CensusEntry entry;
+  entry.process = process;
+  entry.program = "/usr/bin/" + program;
+  entry.cpu_s = cpu_s;
+  entry.minor_faults_count = faults_count;
+  return entry;
+}
+
+Collection with_census(Collection native) {
+  native.census = {census_entry(1, "sh", 0.1, 50), census_entry(2, "cc1", 1.5, 1000), census_entry(3, "cc1", 2.5, 2000),
+                   census_entry(4, "sudo", 0.9)};
+  return native;
+}
+
+TEST_F(SessionTest, SaysWhoDidTheWorkAndWhatWasNotCounted) {
+  FakeCollector native("native", with_census(native_run(5, 5)));
+  Collection counted = instrumented_run(50, 50);
+  counted.parts = {{"cc1", "cc1 a.c", 1, 2, {{"instructions_count", 900}}},
+                   {"sh", "sh -c", 1, 1, {{"instructions_count", 100}}}};
+  counted.unseen = {{"/usr/bin/sudo", "setuid", 1}};
+  FakeCollector qemu("qemu", counted);
+  const auto found = profile(native, &qemu);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_NEAR(found->accounted_cpu_ratio.value_or(0), 4.1 / 5, 1e-9);
+  ASSERT_EQ(found->parts.size(), 2u);
+  EXPECT_EQ(found->parts[0].program, "cc1");
+  EXPECT_EQ(found->parts[0].processes_count, 2);
+  EXPECT_EQ(found->parts[0].instrumented_count, 1);
+  EXPECT_EQ(found->parts[0].cpu_s, 4);
+  EXPECT_EQ(found->parts[0].metrics.at("page_faults_minor_count"), 3000);
+  EXPECT_EQ(found->parts[0].metrics.at("instructions_count"), 900);
+  ASSERT_THAT(codes(*found), ElementsAre("exec-not-followed"));
+  EXPECT_THAT(found->warnings[0].message, HasSubstr("18% of the CPU time was not counted (sudo (18.0%)); not followed: "
+                                                    "/usr/bin/sudo: setuid"));
+  ASSERT_EQ(qemu.requests.size(), 1u);
+  EXPECT_EQ(qemu.requests[0].census.size(), 4u);
+}
+
+TEST_F(SessionTest, OnlyNotesWhatHardlyCounts) {
+  Collection native_collection = with_census(native_run(5, 5));
+  native_collection.census.back().cpu_s = 0.1;
+  FakeCollector native("native", native_collection);
+  Collection counted = instrumented_run(50, 50);
+  counted.parts = {{"cc1", "cc1 a.c", 2, 2, {{"instructions_count", 900}}},
+                   {"sh", "sh -c", 1, 1, {{"instructions_count", 100}}}};
+  counted.unseen = {{"/usr/bin/sudo", "setuid", 3}};
+  FakeCollector qemu("qemu", counted);
+  const auto found = profile(native, &qemu);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_THAT(found->warnings, IsEmpty());
+  EXPECT_THAT(found->collectors.back().note,
+              HasSubstr("2.4% of the CPU time was not counted; not followed: /usr/bin/sudo: setuid, 3 times"));
+}
+
 TEST_F(SessionTest, JoinsCollectorsAndDerives) {
   FakeCollector native("native", native_run(0.5, 0.5));
   FakeCollector qemu("qemu", instrumented_run(5, 5, {{"instructions_count", 2e9}, {"op_int_alu_count", 5e8}}));

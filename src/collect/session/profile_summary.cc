@@ -14,6 +14,7 @@ namespace perfcast {
 namespace {
 
 constexpr size_t kClassesShown = 8;
+constexpr size_t kProgramsShown = 6;
 
 class Page {
  public:
@@ -60,6 +61,27 @@ std::vector<std::string> top_classes(const Profile& profile) {
     parts.push_back(name + " " + percent(share));
   }
   return parts;
+}
+
+// Who did the work, where several programs did.
+void add_processes(const Profile& profile, Page& page) {
+  size_t shown = 0;
+  for (const ProfilePart& part : profile.parts) {
+    if (++shown > kProgramsShown) break;
+    std::vector<std::string> parts = {printable(part.program), fmt::format("{:.0f} process{}", part.processes_count,
+                                                                           part.processes_count == 1 ? "" : "es")};
+    if (part.cpu_s) parts.push_back("CPU " + human_seconds(*part.cpu_s));
+    if (part.instrumented_count < part.processes_count) {
+      parts.push_back(fmt::format("{:.0f} of them instrumented", part.instrumented_count));
+    }
+    page.line(shown == 1 ? "processes" : "", parts);
+  }
+  if (profile.parts.size() > kProgramsShown) {
+    page.line("", {fmt::format("and {} other programs", profile.parts.size() - kProgramsShown)});
+  }
+  if (profile.parts.size() > 1 && profile.accounted_cpu_ratio) {
+    page.line("", {percent(*profile.accounted_cpu_ratio) + " of the CPU time accounted for"});
+  }
 }
 
 }  // namespace
@@ -119,6 +141,7 @@ std::string profile_summary(const Profile& profile) {
   page.add(parts, "branch_misses_per_branch_ratio", "mispredicted", percent);
   page.line("branches", parts);
 
+  add_processes(profile, page);
   std::string text = page.take();
   for (const ProfileWarning& warning : profile.warnings) {
     text += "\n  " + std::string(is_serious(warning) ? "warning: " : "note: ") + printable(warning.message) + "\n";

@@ -4,6 +4,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "memory_sim.h"
+
 enum { BUCKETS = 1 << 16 };
 
 static struct pq_block* buckets[BUCKETS];
@@ -105,6 +107,44 @@ static void add_insn(struct pq_block* b, const struct pq_insn* i) {
   }
 }
 
+/* QEMU 7.2 leaves a block from its last instruction, where that is by a helper,
+ * without forgetting whom to call back: the next helper that touches memory would
+ * call, when the translation may be gone. So the last one is not watched: a call,
+ * return or jump through memory, which nearly always touches the first-level cache
+ * (the top of the stack, a table of addresses), or what happens to end a page. A
+ * repeated string instruction is, where both its ways out lie in its page. */
+static bool leaves_block(const struct pq_block* b, const struct pq_insn* i, bool is_last) {
+  const uint64_t page = b->pc >> PQ_PAGE_BITS;
+  const bool leaves_page = page != b->last_pc >> PQ_PAGE_BITS || page != b->fall_through >> PQ_PAGE_BITS;
+  return is_last && (!i->is_rep || leaves_page);
+}
+
+static bool is_watched(const struct pq_block* b, const struct pq_insn* i, bool is_last, struct pq_watched* w) {
+  if (!i->n_load && !i->n_store && !i->mem_unknown) return false;
+  if (leaves_block(b, i, is_last)) return false;
+  w->access = PQ_A_UNKNOWN;
+  w->last_byte = 0;
+  if (i->mem_unknown || i->n_load + i->n_store != 1) return true;
+  const unsigned size = i->n_load ? i->load_size : i->store_size;
+  if (size > 8 && (size % 8 || size > 64)) return true;
+  w->access = (i->n_load ? PQ_A_LOAD : PQ_A_STORE) + (size > 8 ? PQ_A_WIDE_LOAD - PQ_A_LOAD : 0);
+  w->last_byte = (uint8_t)(size - 1);
+  return true;
+}
+
+/* Without memory for it the block's accesses are not watched. */
+static void remember_watched(struct pq_block* b, const struct pq_insn* insns, size_t n) {
+  struct pq_watched w;
+  size_t count = 0;
+  for (size_t i = 0; i < n; i++) count += is_watched(b, &insns[i], i + 1 == n, &w);
+  if (!count || !(b->watched = malloc(count * sizeof *b->watched))) return;
+  for (size_t i = 0; i < n; i++) {
+    if (!is_watched(b, &insns[i], i + 1 == n, &w)) continue;
+    w.insn = (uint16_t)i;
+    b->watched[b->n_watched++] = w;
+  }
+}
+
 void pq_block_analyse(struct pq_block* b, const struct pq_insn* insns, size_t n, uint64_t last_pc) {
   b->n_insns = (uint16_t)n;
   b->last_pc = last_pc;
@@ -116,5 +156,8 @@ void pq_block_analyse(struct pq_block* b, const struct pq_insn* insns, size_t n,
   b->is_rep = b->ends_with_rep && n == 1;
   for (size_t i = 0; i < n; i++) add_insn(b, &insns[i]);
   add(&b->stat[PQ_S_ILINES], (unsigned)(b->last_line - b->first_line + 1));
+  b->n_accesses = (uint16_t)(b->stat[PQ_S_LOADS] + b->stat[PQ_S_STORES]);
+  b->n_lines = b->stat[PQ_S_ILINES];
   pq_block_dependencies(b, insns, n);
+  remember_watched(b, insns, n);
 }

@@ -14,17 +14,28 @@ struct pq_count {
   uint64_t execs, again;
 };
 
+/* How an instruction's accesses are reported. */
+enum pq_access { PQ_A_LOAD, PQ_A_STORE, PQ_A_WIDE_LOAD, PQ_A_WIDE_STORE, PQ_A_UNKNOWN };
+struct pq_watched {
+  uint16_t insn; /* its place in the block */
+  uint8_t access;
+  uint8_t last_byte; /* size - 1, but for unknown ones */
+};
+
 struct pq_block {
   /* hot: read at every execution */
   struct pq_count* count0; /* of vCPU 0 */
+  uint64_t plain;          /* runs in plain phases, all vCPUs together; QEMU adds them up without a call */
   uint64_t pc, fall_through, last_pc;
   uint64_t first_line, last_line;
   uint32_t id;
+  uint16_t n_insns, n_accesses, n_lines;
   uint8_t branch;
   bool ends_with_rep, is_rep; /* is_rep: nothing but a repeated string instruction */
   /* cold */
   uint8_t rep_loads, rep_stores, rep_size;
-  uint16_t n_insns;
+  uint16_t n_watched;
+  struct pq_watched* watched; /* instructions that touch memory */
   uint32_t n_bytes;
   uint64_t hash;
   struct pq_block* next; /* same bucket */

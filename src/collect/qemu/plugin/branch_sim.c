@@ -3,7 +3,13 @@
 
 #include <string.h>
 
-enum { EXACT = 1 << 22, WARM_UP = 1 << 9, BURST = 1 << 14, PAUSE = 15 * BURST /* on average */ };
+enum {
+  EXACT = 1 << 22,
+  WARM_UP = 1 << 9,
+  BURST = 1 << 14,
+  PAUSE = 15 * BURST /* on average */,
+  SHORT_PAUSE = 3 * BURST
+};
 
 void pq_predictors_init(struct pq_predictors* p) {
   memset(p, 0, sizeof *p);
@@ -11,6 +17,7 @@ void pq_predictors_init(struct pq_predictors* p) {
   memset(p->gshare, 1, sizeof p->gshare);
   p->simulating = true;
   p->left = EXACT;
+  p->pause = PAUSE;
   p->random = 1;
 }
 
@@ -26,8 +33,15 @@ void pq_branch_next_phase(struct pq_predictors* p) {
   } else {
     p->simulating = false;
     p->random = p->random * 1664525u + 1013904223u;
-    p->left = PAUSE / 2 + (p->random >> 8) % PAUSE;
+    p->left = p->pause / 2 + (p->random >> 8) % p->pause;
   }
+}
+
+void pq_branch_simulate_all(struct pq_predictors* p, bool all) {
+  p->simulating = true;
+  p->phase = all ? 0 : 1;
+  p->left = all ? UINT64_MAX : BURST;
+  p->pause = SHORT_PAUSE;
 }
 
 /* Saturating counters as tables: a mispredicted guest branch must not become

@@ -41,6 +41,7 @@ struct pq_predictors {
   uint64_t history, older_history; /* outcomes of conditional branches, newest in bit 0 */
   uint64_t path;                   /* of indirect targets */
   uint64_t left;                   /* conditional branches until simulation changes */
+  uint64_t pause;                  /* between bursts, on average */
   bool simulating;
   uint8_t phase; /* which of the counts */
   uint32_t random;
@@ -55,6 +56,8 @@ struct pq_predictors {
 };
 
 void pq_predictors_init(struct pq_predictors* p);
+/* Where the caller takes samples itself: from now on every branch, or again in bursts, a quarter of them. */
+void pq_branch_simulate_all(struct pq_predictors* p, bool all);
 
 void pq_branch_simulate(struct pq_predictors* p, uint64_t pc, bool taken);
 void pq_branch_next_phase(struct pq_predictors* p);

@@ -5,7 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#include "follow.h"
+#include "sampling.h"
 
 struct totals {
   uint64_t stat[PQ_N_STATS], self[PQ_N_SELF];
@@ -28,7 +32,12 @@ static void count_of(const struct pq_run* run, uint32_t id, struct pq_count* sum
   }
 }
 
+static uint64_t rounded(double x) { return (uint64_t)(x + 0.5); }
+
 static void add_block(struct totals* t, const struct pq_block* b, struct pq_count c) {
+  /* In plain phases nobody saw how often the block followed itself: as often as elsewhere. */
+  if (c.execs) c.again += rounded((double)b->plain * ((double)c.again / (double)c.execs));
+  c.execs += b->plain;
   uint64_t execs = c.execs;
   if (b->is_rep) {
     /* further iterations are no new instructions, and the block runs once more
@@ -78,7 +87,7 @@ static void sum_blocks(const struct pq_run* run, struct totals* t) {
     const struct pq_block* b = pq_block_at(id);
     struct pq_count c;
     count_of(run, id, &c);
-    if (!c.execs) continue;
+    if (!c.execs && !b->plain) continue;
     add_block(t, b, c);
     if (ranges) ranges[n_ranges++] = (struct range){b->pc, b->pc + b->n_bytes};
   }
@@ -174,15 +183,59 @@ static void add_misses(uint64_t to[2][2], uint64_t from[2][2]) {
   for (unsigned i = 0; i < 4; i++) to[i / 2][i % 2] += from[i / 2][i % 2];
 }
 
-static void put_memory(FILE* f, const struct pq_run* run) {
-  struct pq_mem_counts t = {0};
+/* What a count of the simulation stands for in the whole run. The first phase
+ * stands for itself, the windows for all that came after it. */
+struct strata {
+  double first, windows;
+};
+
+enum { LEAST_SEEN = 100000 }; /* below, the first phase and the windows are one */
+
+static struct strata strata_of(uint64_t all, uint64_t first, double windows) {
+  if (all <= first) return (struct strata){1, 0};
+  if (windows >= LEAST_SEEN) return (struct strata){1, (double)(all - first) / windows};
+  return (struct strata){first ? (double)all / (double)first : 0, 0};
+}
+
+static uint64_t estimate(struct strata s, uint64_t first, double windows) {
+  return rounded(s.first * (double)first + s.windows * windows);
+}
+
+/* Of all vCPUs. A field's place among `windows`: PQ_TALLY_FIELD. */
+struct simulated {
+  struct pq_tally first;
+  double windows[PQ_TALLY_FIELDS];
+};
+#define WINDOWS(s, member) (s)->windows[PQ_TALLY_FIELD(member)]
+
+static void sum_simulated(const struct pq_run* run, struct simulated* s) {
+  memset(s, 0, sizeof *s);
+  for (unsigned v = 0; v < run->n_vcpus; v++) {
+    struct pq_tally first;
+    double windows[PQ_TALLY_FIELDS];
+    if (!pq_vcpus[v]) continue;
+    pq_tallies(pq_vcpus[v], &first, windows);
+    for (size_t i = 0; i < PQ_TALLY_FIELDS; i++) {
+      ((uint64_t*)&s->first)[i] += ((const uint64_t*)&first)[i];
+      s->windows[i] += windows[i];
+    }
+  }
+}
+
+static void put_memory(FILE* f, const struct pq_run* run, const struct totals* all, const struct simulated* s) {
+  struct pq_mem_counts t;
+  const struct strata by_access =
+      strata_of(all->stat[PQ_S_LOADS] + all->stat[PQ_S_STORES], s->first.passed.accesses, WINDOWS(s, passed.accesses));
+  const struct strata by_line = strata_of(all->stat[PQ_S_ILINES], s->first.passed.lines, WINDOWS(s, passed.lines));
+  const uint64_t* first = (const uint64_t*)&s->first.mem;
+  const double* windows = &WINDOWS(s, mem);
+  for (size_t i = 0; i < sizeof t / sizeof *first; i++) ((uint64_t*)&t)[i] = estimate(by_access, first[i], windows[i]);
+  t.icache_32k_miss = estimate(by_line, s->first.mem.icache_32k_miss, WINDOWS(s, mem.icache_32k_miss));
+  t.icache_64k_miss = estimate(by_line, s->first.mem.icache_64k_miss, WINDOWS(s, mem.icache_64k_miss));
   struct pq_footprint touched = {0};
   for (unsigned v = 0; v < run->n_vcpus; v++) {
     if (!pq_vcpus[v]) continue;
     const struct pq_mem* m = &pq_vcpus[v]->mem;
-    const uint64_t* from = (const uint64_t*)&m->counts;
-    uint64_t* to = (uint64_t*)&t; /* counts are uint64_t throughout */
-    for (size_t i = 0; i < sizeof t / sizeof *to; i++) to[i] += from[i];
     for (size_t i = 0; i < m->footprint.capacity; i++)
       if (m->footprint.pages[i]) pq_footprint_add(&touched, m->footprint.pages[i] - 1, m->footprint.lines[i]);
   }
@@ -211,41 +264,65 @@ static void put_memory(FILE* f, const struct pq_run* run) {
   uint64_t lines = 0;
   for (size_t i = 0; i < touched.capacity; i++)
     if (touched.pages[i]) lines += (uint64_t)__builtin_popcountll(touched.lines[i]);
-  put(f, "footprint_lines", lines);
-  put(f, "footprint_pages", touched.used);
+  if (!pq_sampling.on || pq_sampling.phase == PQ_FIRST) { /* else only what the windows happened to touch */
+    put(f, "footprint_lines", lines);
+    put(f, "footprint_pages", touched.used);
+  }
   free(touched.pages);
   free(touched.lines);
 }
 
 /* Misses of all branches from those simulated in bursts. */
 static uint64_t scaled(const uint64_t misses[2], const uint64_t simulated[2], uint64_t all) {
-  if (!simulated[1] || all < simulated[0]) return misses[0];
+  if (!simulated[1] || all < simulated[0]) return misses[0] + misses[1];
   double unseen = (double)(all - simulated[0]) / (double)simulated[1];
   return misses[0] + (uint64_t)((double)misses[1] * unseen + 0.5);
 }
 
-static void put_branches(FILE* f, const struct pq_run* run, uint64_t conditional) {
-  struct pq_branch_counts t = {0};
-  for (unsigned v = 0; v < run->n_vcpus; v++) {
-    if (!pq_vcpus[v] || !pq_vcpus[v]->predictors) continue;
-    const uint64_t* from = (const uint64_t*)&pq_vcpus[v]->predictors->counts;
-    uint64_t* to = (uint64_t*)&t; /* counts are uint64_t throughout */
-    for (size_t i = 0; i < sizeof t / sizeof *to; i++) to[i] += from[i];
-  }
-  put(f, "branches_conditional", conditional);
-  put(f, "branches_taken", t.taken);
-  put(f, "branches_simulated", t.simulated[0] + t.simulated[1]);
-  put(f, "branch_miss_bimodal", scaled(t.bimodal_miss, t.simulated, conditional));
-  put(f, "branch_miss_gshare", scaled(t.gshare_miss, t.simulated, conditional));
-  put(f, "branch_miss_tage", scaled(t.tage_miss, t.simulated, conditional));
-  put(f, "branches_indirect", t.indirect);
-  put(f, "indirect_miss_last_target", t.indirect_btb_miss);
-  put(f, "indirect_miss_history", t.indirect_history_miss);
-  put(f, "returns", t.returns);
-  put(f, "return_miss_ras16", t.return_miss);
+static uint64_t branch_misses(const struct simulated* s, struct strata by_branch, const uint64_t first[2],
+                              const double windows[2]) {
+  /* windows simulate bursts, [1]: their rate holds for all branches of the windows */
+  const double simulated = WINDOWS(s, branches.simulated[1]), all = WINDOWS(s, passed.conditional);
+  return estimate(by_branch, scaled(first, s->first.branches.simulated, s->first.passed.conditional),
+                  simulated > 0 ? windows[1] / simulated * all : 0);
 }
 
-static bool write_file(FILE* f, const struct pq_run* run, const char* exec_path) {
+static void put_branches(FILE* f, const struct totals* all, const struct simulated* s) {
+  const struct pq_branch_counts* first = &s->first.branches;
+  const uint64_t conditional = all->stat[PQ_OP_COND_BRANCH];
+  const uint64_t indirect = all->stat[PQ_OP_IND_BRANCH] + all->stat[PQ_OP_IND_CALL], returns = all->stat[PQ_OP_RET];
+  const struct strata by_branch = strata_of(conditional, s->first.passed.conditional, WINDOWS(s, passed.conditional));
+  const struct strata by_indirect = strata_of(indirect, first->indirect, WINDOWS(s, branches.indirect));
+  const struct strata by_return = strata_of(returns, first->returns, WINDOWS(s, branches.returns));
+  put(f, "branches_conditional", conditional);
+  put(f, "branches_taken", estimate(by_branch, first->taken, WINDOWS(s, branches.taken)));
+  put(f, "branches_simulated", first->simulated[0] + first->simulated[1] + rounded(WINDOWS(s, branches.simulated[1])));
+  put(f, "branch_miss_bimodal", branch_misses(s, by_branch, first->bimodal_miss, &WINDOWS(s, branches.bimodal_miss)));
+  put(f, "branch_miss_gshare", branch_misses(s, by_branch, first->gshare_miss, &WINDOWS(s, branches.gshare_miss)));
+  put(f, "branch_miss_tage", branch_misses(s, by_branch, first->tage_miss, &WINDOWS(s, branches.tage_miss)));
+  put(f, "branches_indirect", estimate(by_indirect, first->indirect, WINDOWS(s, branches.indirect)));
+  put(f, "indirect_miss_last_target",
+      estimate(by_indirect, first->indirect_btb_miss, WINDOWS(s, branches.indirect_btb_miss)));
+  put(f, "indirect_miss_history",
+      estimate(by_indirect, first->indirect_history_miss, WINDOWS(s, branches.indirect_history_miss)));
+  put(f, "returns", estimate(by_return, first->returns, WINDOWS(s, branches.returns)));
+  put(f, "return_miss_ras16", estimate(by_return, first->return_miss, WINDOWS(s, branches.return_miss)));
+}
+
+static void put_sampling(FILE* f) {
+  put(f, "sampling_windows", pq_sampling.windows);
+  put(f, "sampled_instructions", pq_sampling.seen);
+}
+
+/* CPU time of this process under the emulator. */
+static uint64_t used_us(void) {
+  struct rusage used;
+  if (getrusage(RUSAGE_SELF, &used)) return 0;
+  return (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000u +
+         (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+static bool write_file(FILE* f, const struct pq_run* run, const struct pq_end* end) {
   struct totals t;
   memset(&t, 0, sizeof t);
   sum_blocks(run, &t);
@@ -253,22 +330,32 @@ static bool write_file(FILE* f, const struct pq_run* run, const char* exec_path)
           run->full ? "full" : "mix");
   fprintf(f, "pid %ld\nppid %ld\n", (long)getpid(), (long)getppid());
   put(f, "threads", run->threads);
-  put(f, "exec", exec_path != NULL);
-  if (exec_path && *exec_path) fprintf(f, "exec_path %s\n", exec_path);
+  put(f, "started_ns", run->started_ns);
+  put(f, "forked", run->forked);
+  put(f, "emulated_us", used_us());
+  if (run->group >= 0) put(f, "group", (uint64_t)run->group);
+  fprintf(f, "program %s\ncommand %s\n", pq_own_program(), pq_own_command());
+  put(f, "exec", end->exec);
+  if (end->exec_path && *end->exec_path) fprintf(f, "exec_path %s\n", end->exec_path);
+  if (end->exec_why) fprintf(f, "exec_why %s\n", end->exec_why);
+  put(f, "signal", (uint64_t)end->signal);
   put(f, "untracked", run->untracked);
   put_blocks(f, &t);
   put_syscalls(f, run);
   if (run->full) {
-    put_memory(f, run);
-    put_branches(f, run, t.stat[PQ_OP_COND_BRANCH]);
+    struct simulated s;
+    sum_simulated(run, &s);
+    put_memory(f, run, &t, &s);
+    put_branches(f, &t, &s);
+    if (pq_sampling.on) put_sampling(f);
   }
   fputs("end 1\n", f);
   return !ferror(f);
 }
 
-void pq_write(const struct pq_run* run, const char* exec_path) {
+void pq_write(const struct pq_run* run, const struct pq_end* end) {
   char name[4096], temporary[4096 + 8];
-  int n = snprintf(name, sizeof name, "%s.%ld", run->prefix, (long)getpid());
+  int n = snprintf(name, sizeof name, "%s.%ld.%" PRIu64, run->prefix, (long)getpid(), run->started_ns);
   if (n < 0 || (size_t)n >= sizeof name) return;
   snprintf(temporary, sizeof temporary, "%s.tmp", name);
   FILE* f = fopen(temporary, "we");
@@ -276,7 +363,7 @@ void pq_write(const struct pq_run* run, const char* exec_path) {
     fprintf(stderr, "perfcast plugin: cannot write %s\n", temporary);
     return;
   }
-  bool ok = write_file(f, run, exec_path);
+  bool ok = write_file(f, run, end);
   ok = fclose(f) == 0 && ok;
   if (!ok || rename(temporary, name) != 0) {
     fprintf(stderr, "perfcast plugin: cannot write %s\n", name);

@@ -7,14 +7,24 @@
 struct pq_run {
   enum pq_arch arch;
   bool full;
+  bool follow; /* executed programs run under the emulator too */
   const char* prefix;
-  unsigned n_vcpus;   /* slots of pq_vcpus in use */
-  uint64_t threads;   /* guest threads ever started */
-  uint64_t untracked; /* blocks and vCPUs beyond what the tables hold */
+  unsigned n_vcpus;    /* slots of pq_vcpus in use */
+  uint64_t threads;    /* guest threads ever started */
+  uint64_t untracked;  /* blocks and vCPUs beyond what the tables hold */
+  uint64_t started_ns; /* monotonic; with the process number a name that is used once */
+  int group;           /* of the follow plan, -1: none */
+  bool forked;         /* from a process that was counted itself */
 };
 
-/* Writes prefix.<pid>, whole or not at all. exec_path: of the program that is
- * about to replace this one, "" where unknown, NULL at a normal end. */
-void pq_write(const struct pq_run* run, const char* exec_path);
+/* How a process, or the program in it, ended. */
+struct pq_end {
+  enum { PQ_END_EXIT, PQ_END_UNSEEN, PQ_END_FOLLOWED } exec; /* by an exit, or an exec of which kind */
+  const char *exec_path, *exec_why;                          /* may be NULL */
+  int signal;                                                /* that is about to kill it; 0: none */
+};
+
+/* Writes prefix.<pid>.<start>, whole or not at all; again: in its place. */
+void pq_write(const struct pq_run* run, const struct pq_end* end);
 
 #endif

@@ -7,22 +7,28 @@
  *   qemu-x86_64 -cpu max -plugin ./libperfcast_qemu_plugin.so,out=/tmp/p,mode=full prog
  */
 #define _GNU_SOURCE
+#include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "follow.h"
+#include "follow_plan.h"
 #include "output.h"
 #include "qemu_api.h"
+#include "sampling.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;
 
 struct pq_vcpu* pq_vcpus[PQ_MAX_VCPUS];
 
 static struct pq_run run;
+static qemu_plugin_id_t plugin_id;
 static char prefix[PATH_MAX + 256];
 static pthread_mutex_t translating = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
@@ -81,11 +87,14 @@ static void resolve_other(struct pq_predictors* p, const struct pq_block* from, 
   }
 }
 
-static inline void resolve_branch(struct pq_predictors* p, const struct pq_block* from, uint64_t to) {
-  if (PQ_LIKELY(from->branch == PQ_BR_COND))
+static inline void resolve_branch(struct pq_vcpu* v, const struct pq_block* from, uint64_t to) {
+  struct pq_predictors* p = v->predictors;
+  if (PQ_LIKELY(from->branch == PQ_BR_COND)) {
+    v->passed.conditional++;
     pq_branch_conditional(p, from->last_pc, to != from->fall_through);
-  else if (from->branch > PQ_BR_JUMP)
+  } else if (from->branch > PQ_BR_JUMP) {
     resolve_other(p, from, to);
+  }
 }
 
 static void on_exec_full(unsigned index, void* data) {
@@ -98,7 +107,17 @@ static void on_exec_full(unsigned index, void* data) {
   v->previous = b;
   if (PQ_UNLIKELY(!pq_mem_fetched(&v->mem, b->first_line, b->last_line)))
     pq_mem_fetch_slow(&v->mem, b->first_line, b->last_line);
-  if (PQ_LIKELY(previous != NULL)) resolve_branch(v->predictors, previous, b->pc);
+  if (PQ_LIKELY(previous != NULL)) resolve_branch(v, previous, b->pc);
+  v->passed.accesses += b->n_accesses;
+  v->passed.lines += b->n_lines;
+  v->passed.instructions += b->n_insns;
+  if (PQ_UNLIKELY(v->passed.instructions >= v->due)) pq_phase_is_over(v);
+}
+
+/* Plain phases: only what can't be told later. */
+static void on_exec_asking(unsigned index, void* data) {
+  (void)index, (void)data;
+  pq_ask_for_window();
 }
 
 static void on_exec_full_rep(unsigned index, void* data) {
@@ -158,21 +177,14 @@ static void on_wide_store(unsigned index, qemu_plugin_meminfo_t info, uint64_t a
   wide(index, address, (uintptr_t)data, true);
 }
 
-static void watch_memory(struct qemu_plugin_insn* insn, const struct pq_insn* i) {
-  qemu_plugin_vcpu_mem_cb_t cb = on_both;
-  uintptr_t last_byte = 0;
-  if (!i->n_load && !i->n_store && !i->mem_unknown) return;
-  if (!i->mem_unknown && i->n_load + i->n_store == 1) {
-    bool load = i->n_load;
-    unsigned size = load ? i->load_size : i->store_size;
-    last_byte = size - 1;
-    if (size <= 8)
-      cb = load ? on_load : on_store;
-    else if (size % 8 == 0 && size <= 64)
-      cb = load ? on_wide_load : on_wide_store;
+static void watch_memory(struct qemu_plugin_tb* tb, const struct pq_block* b) {
+  static const qemu_plugin_vcpu_mem_cb_t callbacks[] = {on_load, on_store, on_wide_load, on_wide_store, on_both};
+  for (unsigned i = 0; i < b->n_watched; i++) {
+    const struct pq_watched* w = &b->watched[i];
+    /* Always both directions: QEMU 7.2 calls back for the wrong ones otherwise. */
+    qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, w->insn), callbacks[w->access], QEMU_PLUGIN_CB_NO_REGS,
+                                     QEMU_PLUGIN_MEM_RW, (void*)(uintptr_t)w->last_byte);
   }
-  /* Always both directions: QEMU 7.2 calls back for the wrong ones otherwise. */
-  qemu_plugin_register_vcpu_mem_cb(insn, cb, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, (void*)last_byte);
 }
 
 /* ---- translation ---- */
@@ -197,6 +209,24 @@ static bool is_left_over(const struct qemu_plugin_insn* insn) {
   struct pq_insn i;
   decode(qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn), pc, &i);
   return i.undecoded;
+}
+
+static void call(struct qemu_plugin_tb* tb, qemu_plugin_vcpu_udata_cb_t callback, struct pq_block* b) {
+  qemu_plugin_register_vcpu_tb_exec_cb(tb, callback, QEMU_PLUGIN_CB_NO_REGS, b);
+}
+
+static void instrument(struct qemu_plugin_tb* tb, struct pq_block* b) {
+  if (run.full && pq_simulates()) {
+    watch_memory(tb, b);
+    call(tb, b->is_rep ? on_exec_full_rep : on_exec_full, b);
+  } else if (b->is_rep || !run.full || run.threads > 1) {
+    /* iterations have to be told from executions, threads from each other */
+    call(tb, b->is_rep ? on_exec_mix_rep : on_exec_mix, b);
+    if (run.full && pq_asks_for_window(b->pc)) call(tb, on_exec_asking, b);
+  } else {
+    qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &b->plain, 1);
+    if (pq_asks_for_window(b->pc)) call(tb, on_exec_asking, b);
+  }
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb* tb) {
@@ -224,18 +254,17 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb* tb) {
     pthread_mutex_unlock(&translating);
     return;
   }
-  if (is_new || run.full) {
+  if (is_new) {
     for (size_t i = 0; i < n; i++) {
       struct qemu_plugin_insn* insn = qemu_plugin_tb_get_insn(tb, i);
       decode(qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn), qemu_plugin_insn_vaddr(insn), &insns[i]);
-      if (run.full) watch_memory(insn, &insns[i]);
     }
-    if (is_new) pq_block_analyse(b, insns, n, last_pc);
+    pq_block_analyse(b, insns, n, last_pc);
+  } else {
+    pq_sampling.translated_again += n;
   }
   pthread_mutex_unlock(&translating);
-  qemu_plugin_register_vcpu_tb_exec_cb(
-      tb, run.full ? (b->is_rep ? on_exec_full_rep : on_exec_full) : (b->is_rep ? on_exec_mix_rep : on_exec_mix),
-      QEMU_PLUGIN_CB_NO_REGS, b);
+  instrument(tb, b);
 }
 
 /* ---- threads, forks, system calls, the end ---- */
@@ -262,7 +291,14 @@ static void on_vcpu(qemu_plugin_id_t id, unsigned index) {
     pq_vcpus[index] = v;
   }
   v->previous = NULL;
+  pq_sampling_start(v);
   pthread_mutex_unlock(&starting);
+}
+
+static uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* A forked child starts from zero, with its parent's warm caches. */
@@ -270,6 +306,7 @@ static void in_child(void) {
   uint32_t n = pq_block_total();
   for (uint32_t chunk = 0; chunk << PQ_CHUNK_BITS < n; chunk++)
     memset(pq_count0_chunk(chunk), 0, PQ_CHUNK * sizeof(struct pq_count));
+  for (uint32_t block = 0; block < n; block++) pq_block_at(block)->plain = 0;
   for (unsigned i = 0; i < run.n_vcpus; i++) {
     struct pq_vcpu* v = pq_vcpus[i];
     if (!v) continue;
@@ -280,20 +317,37 @@ static void in_child(void) {
     pq_mem_reset_counts(&v->mem);
     memset(&v->predictors->counts, 0, sizeof v->predictors->counts);
   }
+  if (run.full) pq_sampling_forked();
   run.threads = 1;
+  run.started_ns = now_ns();
+  run.forked = true;
   pthread_mutex_init(&starting, NULL);
   pthread_mutex_init(&translating, NULL);
 }
 
-/* The guest's string, where guest addresses are the host's; else empty. */
-static void guest_string(uint64_t address, char* to, size_t size) {
-  struct iovec local = {to, size - 1}, remote = {(void*)(uintptr_t)address, size - 1};
-  size_t to_page_end = 4096 - (address & 4095);
-  if (local.iov_len > to_page_end) local.iov_len = remote.iov_len = to_page_end;
-  ssize_t n = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
-  to[n > 0 ? n : 0] = 0;
-  for (char* c = to; *c; c++)
-    if ((unsigned char)*c < 32) *c = '?';
+/* The record of this program is written before the exec, which does not return.
+ * Should it fail all the same, the end of this program replaces the record. */
+static void on_exec_call(int64_t number, const uint64_t args[6]) {
+  struct pq_exec_call* call = calloc(1, sizeof *call);
+  if (!call) return;
+  struct pq_end end = {.exec_path = call->path};
+  switch (pq_exec_inspect(number, args, call, run.follow)) {
+    case PQ_EXEC_FAILS:
+      break;
+    case PQ_EXEC_FOLLOWED:
+      end.exec = PQ_END_FOLLOWED;
+      pq_write(&run, &end);
+      pq_exec_follow(call);
+      call->why_unseen = "emulator-not-reached";
+      /* fall through */
+    case PQ_EXEC_UNSEEN:
+      end.exec = PQ_END_UNSEEN;
+      end.exec_why = call->why_unseen;
+      pq_write(&run, &end);
+      break;
+  }
+  pq_exec_free(call);
+  free(call);
 }
 
 static void on_syscall(qemu_plugin_id_t id, unsigned index, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
@@ -301,12 +355,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned index, int64_t number, uint
   (void)id, (void)a7, (void)a8;
   const uint64_t args[6] = {a1, a2, a3, a4, a5, a6};
   pq_syscall_enter(&pq_vcpus[index]->syscalls, number, args);
-  uint64_t path_address;
-  if (pq_syscall_is_exec(number, args, &path_address)) {
-    char path[512];
-    guest_string(path_address, path, sizeof path);
-    pq_write(&run, path); /* overwritten at the end, should the exec fail */
-  }
+  if (pq_syscall_is_exec(number)) on_exec_call(number, args);
 }
 
 static void on_syscall_return(qemu_plugin_id_t id, unsigned index, int64_t number, int64_t result) {
@@ -316,7 +365,20 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned index, int64_t numbe
 
 static void at_exit(qemu_plugin_id_t id, void* data) {
   (void)id, (void)data;
-  pq_write(&run, NULL);
+  const struct pq_end end = {0};
+  pq_write(&run, &end);
+}
+
+/* QEMU ends a guest by a signal without a callback: it restores the signal's
+ * default action and sends it to itself. Loaded before the C library (see
+ * follow.c), this sees that. Other uses of kill by QEMU are passed on; the
+ * guest's own are system calls. */
+__attribute__((visibility("default"))) int kill(pid_t process, int number) {
+  if (run.prefix && process == getpid() && number) {
+    const struct pq_end end = {.signal = number};
+    pq_write(&run, &end);
+  }
+  return (int)syscall(SYS_kill, process, number);
 }
 
 static bool set_prefix(const char* text) {
@@ -330,19 +392,60 @@ static bool set_prefix(const char* text) {
   return n > 0 && (size_t)n < sizeof prefix;
 }
 
+static void register_callbacks(void) {
+  qemu_plugin_register_vcpu_init_cb(plugin_id, on_vcpu);
+  qemu_plugin_register_vcpu_tb_trans_cb(plugin_id, on_translate);
+  qemu_plugin_register_vcpu_syscall_cb(plugin_id, on_syscall);
+  qemu_plugin_register_vcpu_syscall_ret_cb(plugin_id, on_syscall_return);
+  qemu_plugin_register_atexit_cb(plugin_id, at_exit, NULL);
+}
+
+/* QEMU has dropped all callbacks and is about to drop all translated code. */
+static void on_reset(qemu_plugin_id_t id) {
+  (void)id;
+  pq_phase_change();
+  register_callbacks();
+}
+
+static void translate_all_again(void) { qemu_plugin_reset(plugin_id, on_reset); }
+
 static int refuse(const char* why, const char* what) {
   fprintf(stderr, "perfcast plugin: %s%s%s\n", why, *what ? ": " : "", what);
   return 1;
 }
 
+static bool read_sampling(const char* text) {
+  struct pq_sampling* s = &pq_sampling;
+  char end;
+  s->on = strcmp(text, "off") != 0;
+  if (!s->on || !strcmp(text, "on")) return true;
+  return sscanf(text, "%" SCNu64 ":%" SCNu64 ":%lf:%" SCNu64 "%c", &s->first, &s->window, &s->share, &s->seed, &end) ==
+             4 &&
+         s->window > 0 && s->share > 0;
+}
+
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int argc, char** argv) {
+  const char *sysroot = "", *plan = "";
+  run.group = -1;
   run.full = true;
+  run.started_ns = now_ns();
   for (int i = 0; i < argc; i++) {
     if (!strncmp(argv[i], "out=", 4)) {
       if (!set_prefix(argv[i] + 4)) return refuse("unusable path", argv[i]);
     } else if (!strcmp(argv[i], "mode=mix")) {
       run.full = false;
-    } else if (strcmp(argv[i], "mode=full") != 0 && strncmp(argv[i], "tick=", 5) != 0) {
+    } else if (!strncmp(argv[i], "sysroot=", 8)) {
+      sysroot = argv[i] + 8;
+    } else if (!strncmp(argv[i], "sample=", 7)) {
+      if (!read_sampling(argv[i] + 7)) return refuse("sample=on, off or FIRST:WINDOW:SHARE:SEED", argv[i]);
+    } else if (!strncmp(argv[i], "plan=", 5)) {
+      plan = argv[i] + 5;
+      if (!pq_plan_open(plan)) return refuse("no follow plan", plan);
+    } else if (!strncmp(argv[i], "group=", 6)) {
+      run.group = atoi(argv[i] + 6);
+    } else if (!strcmp(argv[i], "follow=on")) {
+      run.follow = true;
+    } else if (strcmp(argv[i], "mode=full") != 0 && strcmp(argv[i], "follow=off") != 0) {
       return refuse("unknown argument", argv[i]);
     }
   }
@@ -356,11 +459,16 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
     return refuse("unsupported target", info->target_name);
   if (run.arch == PQ_X86_64 && !pq_x86_open()) return refuse("capstone does not start", "");
   pq_syscalls_open(run.arch);
+  char options[3 * PATH_MAX], sampling[128] = "off";
+  if (pq_sampling.on)
+    snprintf(sampling, sizeof sampling, "%" PRIu64 ":%" PRIu64 ":%g:%" PRIu64, pq_sampling.first, pq_sampling.window,
+             pq_sampling.share, pq_sampling.seed);
+  snprintf(options, sizeof options, "out=%s,mode=%s,follow=%s,sample=%s%s%s%s%s", prefix, run.full ? "full" : "mix",
+           run.follow ? "on" : "off", sampling, *sysroot ? ",sysroot=" : "", sysroot, *plan ? ",plan=" : "", plan);
+  if (!pq_follow_open(run.arch, options, sysroot, run.group)) return refuse("its own path is unknown", "");
   if (pthread_atfork(NULL, NULL, in_child)) return refuse("out of memory", "");
-  qemu_plugin_register_vcpu_init_cb(id, on_vcpu);
-  qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
-  qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
-  qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall_return);
-  qemu_plugin_register_atexit_cb(id, at_exit, NULL);
+  plugin_id = id;
+  pq_sampling_open(translate_all_again);
+  register_callbacks();
   return 0;
 }

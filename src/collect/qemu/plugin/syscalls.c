@@ -346,9 +346,6 @@ void pq_syscall_return(struct pq_syscall_counts* c, int64_t number, int64_t resu
   if (flags & PQ_SYSF_OPEN) c->files_opened++;
 }
 
-bool pq_syscall_is_exec(int64_t number, const uint64_t args[6], uint64_t* path_address) {
-  if (!(flags_of(number) & PQ_SYSF_EXEC)) return false;
-  bool at = number == (arch == PQ_X86_64 ? 322 : 281);
-  *path_address = args[at ? 1 : 0];
-  return true;
-}
+bool pq_syscall_is_exec(int64_t number) { return (flags_of(number) & PQ_SYSF_EXEC) != 0; }
+
+bool pq_syscall_is_exec_at(int64_t number) { return number == (arch == PQ_X86_64 ? 322 : 281); }

@@ -10,12 +10,32 @@
 
 enum { PQ_MAX_VCPUS = 16384 };
 
+/* What passed by while caches and predictors were simulated. */
+struct pq_passed {
+  uint64_t instructions, accesses, lines, conditional;
+};
+
+/* What the simulation counted, and how much it saw. uint64_t throughout. */
+struct pq_tally {
+  struct pq_mem_counts mem;
+  struct pq_branch_counts branches;
+  struct pq_passed passed;
+};
+
+enum { PQ_TALLY_FIELDS = sizeof(struct pq_tally) / sizeof(uint64_t) };
+#define PQ_TALLY_FIELD(member) (offsetof(struct pq_tally, member) / sizeof(uint64_t))
+
 struct pq_vcpu {
   struct pq_block* previous;
+  struct pq_passed passed;
+  uint64_t due;                           /* instructions passed at which the phase ends */
   struct pq_count* counts[PQ_MAX_CHUNKS]; /* vCPU 0 uses the blocks' own */
   struct pq_syscall_counts syscalls;
   struct pq_predictors* predictors; /* NULL in mode mix */
   struct pq_mem mem;
+  /* by phase, see sampling.h; what was counted since `mark` is of the present one */
+  struct pq_tally first, mark;
+  double windows[PQ_TALLY_FIELDS];
 };
 
 extern struct pq_vcpu* pq_vcpus[PQ_MAX_VCPUS];

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#define _GNU_SOURCE
+#include "sampling.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+  RETRANSLATION_NS = 1500, /* an instruction, about */
+  SIMULATION_NS = 12,      /* likewise */
+  WARM_UP_PART = 4,        /* of a window's length */
+  ASK_CLOCK_EVERY = 64,
+  LOOK_NS = 1000000,
+  LOOK_PART = 50, /* at most one in fifty parts of the time looks */
+  AT_FIRST_NS = 1500000000,
+  FIRST_OF_CHILD = 10000000 /* instructions before the window of a child that was forked in a plain phase */
+};
+static const double FIRST_RATE = 0.3 /* instructions a nanosecond */, AT_FIRST_SHARE = 1.5;
+
+struct pq_sampling pq_sampling = {.first = 10000000, .window = 3000000, .share = 0.4, .seed = 1};
+
+static void (*change_all)(void);
+
+static uint64_t now_ns(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t next_random(void) { /* splitmix64 */
+  uint64_t z = pq_sampling.random += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+static void add(struct pq_tally* to, const struct pq_tally* a, const struct pq_tally* minus) {
+  uint64_t* sum = (uint64_t*)to;
+  const uint64_t *x = (const uint64_t*)a, *y = (const uint64_t*)minus;
+  for (size_t i = 0; i < sizeof *to / sizeof *sum; i++) sum[i] += x[i] - y[i];
+}
+
+static void read_now(const struct pq_vcpu* v, struct pq_tally* t) {
+  t->mem = v->mem.counts;
+  t->branches = v->predictors->counts;
+  t->passed = v->passed;
+}
+
+static void add_weighted(double* to, const struct pq_tally* a, const struct pq_tally* minus, double weight) {
+  const uint64_t *x = (const uint64_t*)a, *y = (const uint64_t*)minus;
+  for (size_t i = 0; i < PQ_TALLY_FIELDS; i++) to[i] += weight * (double)(x[i] - y[i]);
+}
+
+/* Instructions of plain phases so far. */
+static double plain_instructions(void) {
+  double sum = 0;
+  for (uint32_t id = 0, n = pq_block_total(); id < n; id++) {
+    const struct pq_block* b = pq_block_at(id);
+    sum += (double)b->plain * b->n_insns;
+  }
+  return sum;
+}
+
+/* A window stands for the plain phase before it: weighted by its instructions,
+ * where windows were drawn by time. */
+static double window_weight(uint64_t seen) {
+  const double stands_for = pq_sampling.plain_now - pq_sampling.plain_before;
+  return seen && stands_for > 0 ? stands_for / (double)seen : 1;
+}
+
+static void book_to(const struct pq_vcpu* v, const struct pq_tally* now, struct pq_tally* first, double* windows) {
+  if (pq_sampling.phase == PQ_FIRST) add(first, now, &v->mark);
+  if (pq_sampling.phase == PQ_WINDOW)
+    add_weighted(windows, now, &v->mark, window_weight(now->passed.instructions - v->mark.passed.instructions));
+}
+
+/* Books what was counted since the last time. */
+static void book(struct pq_vcpu* v) {
+  struct pq_tally now;
+  if (!v->predictors) return;
+  read_now(v, &now);
+  book_to(v, &now, &v->first, v->windows);
+  if (pq_sampling.phase != PQ_WARM_UP) pq_sampling.seen += now.passed.instructions - v->mark.passed.instructions;
+  v->mark = now;
+}
+
+void pq_tallies(const struct pq_vcpu* v, struct pq_tally* first, double windows[PQ_TALLY_FIELDS]) {
+  struct pq_tally now;
+  *first = v->first;
+  memcpy(windows, v->windows, sizeof v->windows);
+  read_now(v, &now);
+  book_to(v, &now, first, windows);
+}
+
+void pq_sampling_open(void (*change)(void)) {
+  change_all = change;
+  pq_sampling.random = pq_sampling.seed;
+  pq_sampling.entered_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* Where much code has to be translated again for each window, windows are longer. */
+static uint64_t length_of(enum pq_phase phase) {
+  if (phase == PQ_FIRST) return pq_sampling.first;
+  uint64_t longer = pq_sampling.retranslation_ns / SIMULATION_NS, window = pq_sampling.window;
+  if (longer > window) window = longer;
+  return phase == PQ_WARM_UP ? window / WARM_UP_PART : window;
+}
+
+void pq_sampling_start(struct pq_vcpu* v) {
+  v->due = pq_sampling.on && pq_simulates() ? v->passed.instructions + length_of(pq_sampling.phase) : UINT64_MAX;
+}
+
+static void start_all(void) {
+  for (unsigned i = 0; i < PQ_MAX_VCPUS && pq_vcpus[i]; i++) {
+    struct pq_vcpu* v = pq_vcpus[i];
+    pq_sampling_start(v);
+    if (v->predictors && pq_sampling.phase != PQ_FIRST)
+      pq_branch_simulate_all(v->predictors, pq_sampling.phase == PQ_WARM_UP);
+  }
+}
+
+bool pq_asks_for_window(uint64_t pc) { return ((pc ^ pq_sampling.random) * 0x9e3779b97f4a7c15u) >> 59 == 0; }
+
+/* Windows are drawn by instructions: drawn by time, slow code would have more than
+ * its share of them. Nobody counts instructions as they run, they are added up now
+ * and then, at a small part of the time. */
+void pq_ask_for_window(void) {
+  static uint32_t asked; /* threads may lose a step: no harm */
+  if (PQ_LIKELY(++asked % ASK_CLOCK_EVERY)) return;
+  const uint64_t now = now_ns(CLOCK_MONOTONIC);
+  if (now < pq_sampling.look_ns) return;
+  const double instructions = plain_instructions();
+  const uint64_t took = now_ns(CLOCK_MONOTONIC) - now;
+  pq_sampling.look_ns = now + (took * LOOK_PART > LOOK_NS ? took * LOOK_PART : LOOK_NS);
+  if (instructions < pq_sampling.due_instructions) return;
+  pq_sampling.due_instructions = INFINITY; /* once: the change comes a little later */
+  change_all();
+}
+
+void pq_phase_is_over(struct pq_vcpu* v) {
+  v->due = UINT64_MAX;
+  if (pq_sampling.phase == PQ_WARM_UP) { /* the code stays as it is */
+    for (unsigned i = 0; i < PQ_MAX_VCPUS && pq_vcpus[i]; i++) book(pq_vcpus[i]);
+    pq_sampling.phase = PQ_WINDOW;
+    start_all();
+  } else {
+    change_all();
+  }
+}
+
+/* The mean of the next plain phase. */
+static double next_pause(void) {
+  /* at first more windows: a short program has few else */
+  const double share = pq_sampling.cost_ns < AT_FIRST_NS ? AT_FIRST_SHARE : pq_sampling.share;
+  const double pause_ns = (double)pq_sampling.last_cost_ns / share;
+  const double rate = pq_sampling.plain_ns ? pq_sampling.plain_now / (double)pq_sampling.plain_ns : FIRST_RATE;
+  return pause_ns * rate;
+}
+
+static void begin_plain(uint64_t now) {
+  /* both changes made the code that was in use be translated again */
+  pq_sampling.retranslation_ns = pq_sampling.translated_again * RETRANSLATION_NS;
+  pq_sampling.translated_again = 0;
+  pq_sampling.last_cost_ns = now - pq_sampling.entered_ns + pq_sampling.retranslation_ns;
+  pq_sampling.cost_ns += pq_sampling.last_cost_ns;
+  pq_sampling.phase = PQ_PLAIN;
+  pq_sampling.due_instructions = pq_sampling.plain_now + next_pause() * (0.5 + (double)(next_random() >> 11) * 0x1p-53);
+}
+
+static void begin_window(uint64_t now) {
+  pq_sampling.phase = PQ_WARM_UP;
+  pq_sampling.windows++;
+  pq_sampling.plain_before = pq_sampling.plain_now;
+  pq_sampling.plain_now = plain_instructions();
+  pq_sampling.plain_ns += now - pq_sampling.entered_ns;
+}
+
+void pq_phase_change(void) {
+  const uint64_t now = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+  for (unsigned i = 0; i < PQ_MAX_VCPUS && pq_vcpus[i]; i++) {
+    book(pq_vcpus[i]);
+    pq_vcpus[i]->previous = NULL; /* plain phases don't follow it */
+  }
+  if (pq_sampling.phase == PQ_PLAIN)
+    begin_window(now);
+  else
+    begin_plain(now);
+  pq_sampling.entered_ns = now;
+  start_all();
+}
+
+void pq_sampling_forked(void) {
+  pq_sampling.windows = pq_sampling.seen = 0;
+  pq_sampling.plain_before = pq_sampling.plain_now = 0;
+  if (pq_sampling.phase == PQ_PLAIN) pq_sampling.due_instructions = FIRST_OF_CHILD;
+  for (unsigned i = 0; i < PQ_MAX_VCPUS && pq_vcpus[i]; i++) {
+    struct pq_vcpu* v = pq_vcpus[i];
+    memset(&v->passed, 0, sizeof v->passed);
+    memset(&v->first, 0, sizeof v->first);
+    memset(v->windows, 0, sizeof v->windows);
+    memset(&v->mark, 0, sizeof v->mark);
+  }
+  start_all();
+}
