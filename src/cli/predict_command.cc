@@ -26,7 +26,7 @@ struct PredictArguments {
   std::vector<std::string> measured, filters;
   size_t top = 0;
   int repeats = 3;
-  bool instances = false, explain = false, accept_failure = false;
+  bool instances = false, explain = false, accept_failure = false, exact = false;
 };
 
 Result<std::vector<std::pair<std::string, double>>> parse_measured(const std::vector<std::string>& texts) {
@@ -68,6 +68,7 @@ Result<Profile> measure(const PredictArguments& arguments, const CommandContext&
   CollectRequest request;
   request.command = context.command;
   request.native_repeats = arguments.repeats;
+  request.exact = arguments.exact;
   request.pass_output = false;
   request.show_output = context.options.show_output;
   if (!arguments.limit.empty()) {
@@ -150,6 +151,7 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
   verb->add_option("--prices", arguments->prices, "CSV (vendor, server, price per hour): adds the cost per run");
   verb->add_flag("--explain", arguments->explain, "Which counters move the forecast, on which platforms");
   verb->add_flag("--accept-failure", arguments->accept_failure, "Forecast a program that failed, too");
+  verb->add_flag("--exact", arguments->exact, "Simulate caches and branches all the time, not in windows");
   verb->add_option("--process", arguments->process,
                    "Forecast the processes of this program alone, among those that the command starts")
       ->type_name("NAME");

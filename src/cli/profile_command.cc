@@ -24,6 +24,7 @@ struct ProfileOptions {
   int phases = 0;
   bool mix_only = false;
   bool cross_check = false;
+  bool exact = false;
   bool has_output = false;
 };
 
@@ -70,6 +71,7 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
   request.phases = chosen.phases;
   request.mix_only = chosen.mix_only;
   request.cross_check = chosen.cross_check;
+  request.exact = chosen.exact;
   // The profile on stdout and the program's stdout can't both be read.
   request.pass_output = !to_stdout;
   request.show_output = options.show_output;
@@ -113,6 +115,7 @@ void add_profile_command(CLI::App& app, CommandContext& context) {
   verb->add_option("--phases", chosen->phases, "Slices of equal instruction counts (not available yet)")
       ->check(CLI::Range(0, 100000));
   verb->add_flag("--mix-only", chosen->mix_only, "Opcode mix alone: one instrumented run and no native one");
+  verb->add_flag("--exact", chosen->exact, "Simulate caches and branches all the time, not in windows");
   verb->add_flag("--cross-check", chosen->cross_check, "Run under cachegrind as well");
   add_common_options(*verb, context, kShowOutputOption | kQuietOption);
   const CLI::Option* output = verb->get_option("--output");

@@ -25,6 +25,8 @@ struct CollectRequest {
   bool show_output = false;
   bool mix_only = false;       // opcode mix only: one instrumented run, no native one
   bool cross_check = false;    // cachegrind besides the plugin
+  bool exact = false;          // caches and branches simulated all the time, not in windows
+  double native_cpu_s = 0;     // of a native run, for instrumenters; 0: none
   InputFeed* input = nullptr;  // the program's standard input, shared by all runs; null: it reads nothing
   // Of a native run, for instrumenters that need not follow every process; empty where there was no other process.
   std::vector<CensusEntry> census;
@@ -55,9 +57,10 @@ struct Collection {
   std::string instruction_set;
   // An instrumented run's own time, for comparison with the native one.
   std::optional<double> run_wall_s, run_user_s;
-  std::vector<CensusEntry> census;    // natively: every process, where there was more than one
-  std::vector<CollectedPart> parts;   // instrumented: by program
-  std::vector<UnseenProgram> unseen;  // instrumented: programs that ran without being counted
+  std::vector<CensusEntry> census;       // natively: every process, where there was more than one
+  std::vector<CollectedPart> parts;      // instrumented: by program
+  std::vector<MetricValues> replicates;  // as Profile's
+  std::vector<UnseenProgram> unseen;     // instrumented: programs that ran without being counted
 };
 
 // How a run ended that gave no counts: what follows is the session's to decide.

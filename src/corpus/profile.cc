@@ -241,6 +241,8 @@ Json to_json(const Profile& profile) {
                                   {"metrics", metrics_to_json(phase.metrics)}});
   }
   put(json, "accounted_cpu_ratio", profile.accounted_cpu_ratio);
+  if (!profile.replicates.empty()) json["replicates"] = Json::array();
+  for (const MetricValues& replicate : profile.replicates) json["replicates"].push_back(metrics_to_json(replicate));
   if (!profile.parts.empty()) json["processes"] = Json::array();
   for (const ProfilePart& part : profile.parts) {
     Json entry = {{"program", part.program},
@@ -285,6 +287,13 @@ Result<Profile> profile_from_json(const Json& json, const std::string& source) {
       profile.phases.push_back(read_phase(entry, path, mistakes));
     });
     profile.accounted_cpu_ratio = in.amount("accounted_cpu_ratio");
+    in.each("replicates", kMaximumNames, [&](const Json& entry, const std::string& path) {
+      if (entry.is_object()) {
+        profile.replicates.push_back(read_metrics(entry, path, mistakes));
+      } else {
+        mistakes.add(path, entry.type_name(), "an object of metrics");
+      }
+    });
     in.each("processes", kMaximumNames, [&](const Json& entry, const std::string& path) {
       profile.parts.push_back(read_part(entry, path, mistakes));
     });
@@ -303,6 +312,7 @@ Result<Profile> profile_of_part(const Profile& profile, const std::string& progr
       result.missing.clear();
       result.phases.clear();
       result.parts.clear();
+      result.replicates.clear();
       result.accounted_cpu_ratio.reset();
       result.work_units.reset();
       result.work_unit.clear();

@@ -62,6 +62,9 @@ struct Profile {
   std::vector<ProfilePart> parts;  // of more than one program, most CPU time first; metrics above are of all together
   // Share of the native CPU time that the counters account for; absent where nothing says.
   std::optional<double> accounted_cpu_ratio;
+  // Of a sampled profile: counters and metrics of `metrics` that differ, each time from a part of the windows as if
+  // those were all. How much they differ says how far the sampled metrics are off.
+  std::vector<MetricValues> replicates;
   std::optional<int> exit_code;  // absent where killed by a signal
   std::optional<int> signal;
   bool ok() const { return exit_code == 0 && !signal; }

@@ -19,6 +19,12 @@ bool is_key(std::string_view key) {
   });
 }
 
+// "r3_dcache_32k_miss"
+bool is_of_replicate(std::string_view key) {
+  return key.size() > 3 && key[0] == 'r' && key[1] >= '0' && key[1] < static_cast<char>('0' + kReplicates) &&
+         key[2] == '_';
+}
+
 template <typename T>
 bool read_integer(std::string_view text, T& value) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -113,6 +119,12 @@ class Parser {
       result.group = small;
     } else if (key == "emulated_us") {
       result.emulated_us = number;
+    } else if (is_of_replicate(key)) {
+      if (result.replicates.empty()) result.replicates.resize(kReplicates);
+      const auto replicate = static_cast<size_t>(key[1] - '0');
+      if (!result.replicates[replicate].emplace(key.substr(3), number).second) {
+        return wrong("the key '" + std::string(key) + "' stands twice", "each key once");
+      }
     } else if (key != "started_ns" && !result.counts.emplace(key, number).second) {
       return wrong("the key '" + std::string(key) + "' stands twice", "each key once");
     }
@@ -154,6 +166,9 @@ Result<RunCounts> join_plugin_counts(const std::vector<PluginCounts>& parts, con
   std::map<std::string, UnseenProgram> unseen;
   std::set<int64_t> processes;  // one that became another program has a file for each
   std::map<std::string, std::set<int64_t>> processes_of;
+  const bool sampled =
+      std::any_of(parts.begin(), parts.end(), [](const PluginCounts& part) { return !part.replicates.empty(); });
+  if (sampled) run.replicates.resize(kReplicates);
   for (const PluginCounts& part : parts) {
     if (part.mode != run.mode) {
       return Error{"bad-plugin-counts", "processes of one run differ in mode", source, "one run's files"};
@@ -170,6 +185,13 @@ Result<RunCounts> join_plugin_counts(const std::vector<PluginCounts>& parts, con
     for (const auto& [key, count] : part.counts) {
       run.counts[key] += weight * static_cast<double>(count);
       program.counts[key] += weight * static_cast<double>(count);
+    }
+    for (size_t r = 0; r < run.replicates.size(); ++r) {
+      for (const auto& [key, count] : part.counts) {
+        const auto* own = part.replicates.empty() ? nullptr : &part.replicates[r];
+        const bool differs = own != nullptr && own->contains(key);
+        run.replicates[r][key] += weight * static_cast<double>(differs ? own->at(key) : count);
+      }
     }
     const auto instructions = static_cast<double>(part.counts.at("instructions"));
     by_arch[part.arch] += weight * instructions;

@@ -31,7 +31,11 @@ struct PluginCounts {
   uint64_t emulated_us = 0;         // CPU time under the emulator
   int64_t group = -1;               // of the follow plan, -1: none
   std::map<std::string, uint64_t, std::less<>> counts;
+  // Of a sampled process: some of the counts once more, each time from a part of the windows. Empty, or kReplicates.
+  std::vector<std::map<std::string, uint64_t, std::less<>>> replicates;
 };
+
+inline constexpr size_t kReplicates = 8;
 
 // Strict: an unknown version, a line that is no "key value", a key twice, or a missing end are errors.
 Result<PluginCounts> parse_plugin_counts(std::string_view text, const std::string& source);
@@ -50,10 +54,11 @@ struct RunCounts {
   std::string arch;  // of most instructions
   std::string mode;
   size_t processes = 0;
-  std::map<std::string, double, std::less<>> counts;  // of all
-  std::vector<ProgramCounts> programs;                // most instructions first
-  std::vector<UnseenProgram> unseen;                  // most often first
-  std::vector<std::string> other_arches;              // that some processes ran
+  std::map<std::string, double, std::less<>> counts;                   // of all
+  std::vector<ProgramCounts> programs;                                 // most instructions first
+  std::vector<UnseenProgram> unseen;                                   // most often first
+  std::vector<std::string> other_arches;                               // that some processes ran
+  std::vector<std::map<std::string, double, std::less<>>> replicates;  // of all counts; empty where nothing was sampled
 };
 
 // All files of one run added up; a file of group g counts `weights[g]` times. Error "no-counts", and

@@ -87,6 +87,22 @@ TEST(PluginCounts, OfARunAddUpByProgram) {
   EXPECT_THAT(run->other_arches, ElementsAre("x86_64"));
 }
 
+TEST(PluginCounts, ReplicatesAddUpToo) {
+  const auto sampled = parse_plugin_counts(kHead + "instructions 10\nloads 4\nr0_loads 3\nr7_loads 5\nend 1\n", "f");
+  ASSERT_TRUE(sampled) << sampled.error().message;
+  EXPECT_THAT(sampled->counts, ElementsAre(Pair("instructions", 10u), Pair("loads", 4u)));
+  ASSERT_EQ(sampled->replicates.size(), kReplicates);
+  EXPECT_EQ(error_of(kHead + "instructions 10\nr0_loads 3\nr0_loads 3\nend 1\n"),
+            "counts.7:8: the key 'r0_loads' stands twice");
+  const auto run = join_plugin_counts({*sampled, part(9, "whole", {{"instructions", 1}, {"loads", 1}})}, {}, "run");
+  ASSERT_TRUE(run);
+  ASSERT_EQ(run->replicates.size(), kReplicates);
+  EXPECT_EQ(run->replicates[0].at("loads"), 4);
+  EXPECT_EQ(run->replicates[1].at("loads"), 5);  // nothing said otherwise
+  EXPECT_EQ(run->replicates[7].at("loads"), 6);
+  EXPECT_EQ(run->replicates[7].at("instructions"), 11);
+}
+
 TEST(PluginCounts, OfARunRefuseWhatDoesNotBelongTogether) {
   EXPECT_EQ(join_plugin_counts({}, {}, "run").error().code, "no-counts");
   PluginCounts mix = part(9, "a", {{"instructions", 1}});

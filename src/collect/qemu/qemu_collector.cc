@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -24,6 +25,10 @@ constexpr const char* kPlugin = "libperfcast_qemu_plugin.so";
 constexpr const char* kCountsPrefix = "counts.";
 constexpr size_t kCountsLimitBytes = size_t{1} << 20;
 // The folder of the other architecture's libraries, as Debian's cross packages install them.
+// A sampled run of a longer program is ended here; what it has seen by then stands for all.
+constexpr double kLongestSampled_s = 180;
+// Of a core that nobody knows more about: only to say how much of a program was seen.
+constexpr double kTypicalInstructionsPer_s = 2.5e9;
 constexpr const char* kLeftOutByPlan = "by-plan";
 constexpr const char* kArmLibraries = "/usr/aarch64-linux-gnu";
 
@@ -71,6 +76,43 @@ CollectResult failure(const ProcessOutcome& outcome, const std::string& program)
   if (!outcome.error_tail.empty()) message += ": " + last_line(outcome.error_tail);
   return {RunEnd::kProgramFailed,
           Error{"instrumenter-failed", message, program, "a program that QEMU's user-mode emulation can run"}};
+}
+
+void note_sampling(const RunCounts& counts, Collection& result) {
+  const auto value = [&](const char* key) {
+    const auto found = counts.counts.find(key);
+    return found == counts.counts.end() ? 0.0 : found->second;
+  };
+  const double windows = value("sampling_windows"), all = value("instructions");
+  if (windows <= 0 || all <= 0) return;
+  result.record.note +=
+      fmt::format("; caches and branches sampled in {:.0f} windows, with the starts {:.2g}% of the instructions",
+                  windows, 100 * value("sampled_instructions") / all);
+}
+
+// The limit ended the instrumented run before the program had done its work: its beginning has to stand for all.
+void take_beginning_for_all(const CollectRequest& request, double limit_s, Collection& result) {
+  const auto instructions = result.counters.find("instructions_count");
+  if (instructions == result.counters.end() || instructions->second <= 0) return;
+  const double expected = request.native_cpu_s * kTypicalInstructionsPer_s;
+  const double scale = std::max(1.0, expected / instructions->second);
+  const auto stretch = [scale](MetricValues& counters) {
+    for (auto& [name, value] : counters) {
+      if (name.ends_with("_count") || name.ends_with("_bytes")) value *= scale;
+    }
+  };
+  stretch(result.counters);
+  for (MetricValues& replicate : result.replicates) stretch(replicate);
+  for (CollectedPart& part : result.parts) stretch(part.counters);
+  // It ended by our signal, not as the program does.
+  result.exit_code.reset();
+  result.signal.reset();
+  result.warnings.push_back(
+      {"partly-seen",
+       fmt::format("within {} the instrumented run reached only about {:.1g}% of the program's work, its beginning, "
+                   "which stands for all of it",
+                   human_seconds(limit_s), 100 / scale),
+       "--exact with a --limit that suffices, or a shorter run of the same kind of work"});
 }
 
 }  // namespace
@@ -166,19 +208,22 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   process.arguments.insert(process.arguments.end(), program->arguments.begin() + 1, program->arguments.end());
   process.input = request.input;
   process.limit_s = request.limit_s;
+  if (!request.exact && (process.limit_s <= 0 || process.limit_s > kLongestSampled_s)) {
+    process.limit_s = kLongestSampled_s;
+  }
   process.fixed_addresses = true;
   process.output = request.pass_output ? StreamTo::kPass : request.show_output ? StreamTo::kStderr : StreamTo::kDiscard;
   process.error = request.pass_output || request.show_output ? StreamTo::kPass : StreamTo::kTail;
   const auto outcome = run_process(process);
   if (!outcome) return outcome.error();
-  if (outcome->limit_reached) {
-    return {RunEnd::kLimit,
-            Error{"limit-reached",
-                  fmt::format("the instrumented run did not end within {}", human_seconds(request.limit_s)),
-                  program->binary, "a higher --limit: an instrumented run takes 10 to 25 times as long"}};
-  }
   const auto found = read_counts(folder->path());
   if (!found) return found.error();
+  if (outcome->limit_reached && (request.exact || found->empty() || request.native_cpu_s <= 0)) {
+    return {RunEnd::kLimit,
+            Error{"limit-reached",
+                  fmt::format("the instrumented run did not end within {}", human_seconds(process.limit_s)),
+                  program->binary, "a higher --limit: an instrumented run takes 10 to 25 times as long"}};
+  }
   if (found->empty() || outcome->signal == SIGILL) return failure(*outcome, program->binary);
   const auto counts = join_plugin_counts(*found, plan.weights(), "QEMU plugin");
   if (!counts) return counts.error();
@@ -203,6 +248,9 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
     result.record.note += fmt::format("; of {} {} processes {} were instrumented, the others ran natively",
                                       group.members, group.program, group.followed);
   }
+  for (const auto& replicate : counts->replicates) result.replicates.push_back(metrics_of(replicate));
+  note_sampling(*counts, result);
+  if (outcome->limit_reached) take_beginning_for_all(request, process.limit_s, result);
   for (const std::string& other : counts->other_arches) {
     result.warnings.push_back({"several-architectures", "some of the command's programs are built for " + other,
                                "a command whose programs are all built for " + counts->arch});

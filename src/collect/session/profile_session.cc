@@ -67,6 +67,7 @@ class Session {
   void skip(const std::string& collector, const std::string& status, const std::string& why);
   void judge();
   void account();
+  void derive_replicates();
   void explain_missing();
   CollectRequest remaining(const Collector& collector) const;
 
@@ -173,7 +174,10 @@ Status Session::run_instrumented() {
   } else {
     progress_("running " + profile_.program + " instrumented ...");
     CollectRequest request = remaining(*instrumenter);
-    if (native_) request.census = native_->census;
+    if (native_) {
+      request.census = native_->census;
+      request.native_cpu_s = event_value(*native_, "native", "cpu_s");
+    }
     auto found = instrumenter->collect(request);
     if (found) {
       if (!native_) {
@@ -217,6 +221,8 @@ void Session::judge() {
                                  "a command that ends well: these counts may be those of an error path"});
   }
   if (!native_ || !instrumented_) return;
+  const bool ended = instrumented_->exit_code || instrumented_->signal;  // not so where only its beginning was seen
+  if (!ended) return;
   if (native_->exit_code != instrumented_->exit_code || native_->signal != instrumented_->signal) {
     profile_.warnings.push_back(
         {"runs-differ",
@@ -321,6 +327,19 @@ void Session::account() {
   }
 }
 
+void Session::derive_replicates() {
+  for (const MetricValues& replicate : instrumented_->replicates) {
+    MetricValues counters = counters_;
+    for (const auto& [name, value] : replicate) counters[name] = value;
+    MetricValues differing;
+    for (const auto& [name, value] : Catalogue::built_in().derive(counters)) {
+      const auto whole = profile_.metrics.find(name);
+      if (whole == profile_.metrics.end() || whole->second != value) differing.emplace(name, value);
+    }
+    profile_.replicates.push_back(std::move(differing));
+  }
+}
+
 void Session::explain_missing() {
   std::map<std::string, std::string> missing;
   for (const Metric& metric : Catalogue::built_in().metrics()) {
@@ -364,6 +383,7 @@ Result<Profile> Session::run() {
   judge();
   account();
   profile_.metrics = Catalogue::built_in().derive(counters_);
+  if (instrumented_) derive_replicates();
   explain_missing();
   return profile_;
 }

@@ -117,6 +117,19 @@ TEST_F(SessionTest, SaysWhoDidTheWorkAndWhatWasNotCounted) {
   EXPECT_EQ(qemu.requests[0].census.size(), 4u);
 }
 
+TEST_F(SessionTest, KeepsReplicatesOfWhatWasSampled) {
+  FakeCollector native("native", native_run(5, 5));
+  Collection counted = instrumented_run(50, 50, {{"instructions_count", 1000}, {"loads_count", 100}});
+  counted.replicates = {{{"instructions_count", 1000}, {"loads_count", 90}},
+                        {{"instructions_count", 1000}, {"loads_count", 110}}};
+  FakeCollector qemu("qemu", counted);
+  const auto found = profile(native, &qemu);
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->replicates.size(), 2u);
+  EXPECT_EQ(found->replicates[0].at("loads_count"), 90);
+  EXPECT_EQ(found->replicates[0].count("instructions_count"), 0u);  // the same in all
+}
+
 TEST_F(SessionTest, OnlyNotesWhatHardlyCounts) {
   Collection native_collection = with_census(native_run(5, 5));
   native_collection.census.back().cpu_s = 0.1;

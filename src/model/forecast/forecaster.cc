@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "base/statistics.h"
 #include "base/text.h"
 #include "base/unknown.h"
 #include "model/fit/standardised_inputs.h"
@@ -159,6 +160,22 @@ Eigen::MatrixXd Forecaster::covariance_near(const Eigen::RowVectorXd& features) 
   return residual_covariance(calibration.residuals, weights, bundle_->platforms);
 }
 
+// Each replicate is the program seen through a part of the windows: forecasts from them scatter by the sampling error
+// of that part, their mean by that of all. Random groups; Wolter, Introduction to Variance Estimation, chapter 2.
+Eigen::VectorXd Forecaster::sampling_half_width(const Profile& profile) const {
+  std::vector<Profile> seen(profile.replicates.size(), profile);
+  std::vector<const Profile*> pointers;
+  for (size_t r = 0; r < seen.size(); ++r) {
+    for (const auto& [name, value] : profile.replicates[r]) seen[r].metrics[name] = value;
+    pointers.push_back(&seen[r]);
+  }
+  const Eigen::MatrixXd forecasts = bundle_->predictor->predict_with_disagreement(pointers).log_rpv;
+  const auto n = static_cast<double>(seen.size());
+  const Eigen::RowVectorXd mean = forecasts.colwise().mean();
+  const Eigen::RowVectorXd variance = (forecasts.rowwise() - mean).cwiseAbs2().colwise().sum() / (n - 1) / n;
+  return student_quantile(0.95, n - 1) * variance.cwiseSqrt().transpose();
+}
+
 Result<Forecast> Forecaster::forecast(const Profile& profile, const std::vector<Measurement>& measured) const {
   const std::vector<const Profile*> one = {&profile};
   const Eigen::MatrixXd features = bundle_->model_inputs.extract(one);
@@ -182,6 +199,9 @@ Result<Forecast> Forecaster::forecast(const Profile& profile, const std::vector<
   if (!result.in_distribution) {
     const double excess = bundle_->distance_limit > 0 ? result.distance / bundle_->distance_limit : kLeastFactor;
     half *= std::isnan(excess) ? kWidestFactor : std::clamp(excess, kLeastFactor, kWidestFactor);
+  }
+  if (profile.replicates.size() > 1) {
+    half = (half.cwiseAbs2() + sampling_half_width(profile).cwiseAbs2()).cwiseSqrt().eval();
   }
   if (!measured.empty()) {
     belief.covariance = covariance_near(features);

@@ -51,6 +51,8 @@ class Forecaster {
  private:
   void judge(const Profile& profile, const Eigen::RowVectorXd& features, double disagreement, Forecast& result) const;
   Eigen::MatrixXd covariance_near(const Eigen::RowVectorXd& features) const;
+  // Of log relative times, 90%: what the sampling of the profile adds.
+  Eigen::VectorXd sampling_half_width(const Profile& profile) const;
 
   std::shared_ptr<const Bundle> bundle_;
   Standardiser standardiser_;

@@ -65,6 +65,26 @@ TEST_F(ForecasterTest, StrangerIsOutOfDistributionWithWiderIntervals) {
             1.2 * usual.half_width.maxCoeff() * usual.half_width.minCoeff() / usual.half_width.maxCoeff());
 }
 
+TEST_F(ForecasterTest, SamplingErrorWidensTheInterval) {
+  Profile profile = table().profiles[7];
+  const Forecast exact = forecast(profile);
+  profile.replicates = {{}, {}, {}, {}};
+  EXPECT_EQ(forecast(profile).half_width, exact.half_width);  // all alike
+  for (size_t r = 0; r < profile.replicates.size(); ++r) {
+    for (const auto& [name, value] : profile.metrics) {
+      if (name.starts_with("miss_")) profile.replicates[r][name] = value * (0.4 + 0.4 * static_cast<double>(r));
+    }
+  }
+  const Forecast sampled = forecast(profile);
+  EXPECT_EQ(sampled.log_rpv, exact.log_rpv);
+  EXPECT_TRUE((sampled.half_width.array() >= exact.half_width.array()).all());
+  EXPECT_GT(sampled.half_width.maxCoeff(), exact.half_width.minCoeff());
+  // Twice as many of the same scatter are half as uncertain, and Student's factor falls from 2.35 to 1.89.
+  Profile more = profile;
+  more.replicates.insert(more.replicates.end(), profile.replicates.begin(), profile.replicates.end());
+  EXPECT_TRUE((forecast(more).half_width.array() <= sampled.half_width.array()).all());
+}
+
 TEST_F(ForecasterTest, SaysWhyNothingIsPromised) {
   Profile profile = table().profiles[3];
   profile.metrics["kernel_cpu_ratio"] = 0.8;

@@ -95,7 +95,10 @@ static void sum_blocks(const struct pq_run* run, struct totals* t) {
   free(ranges);
 }
 
-static void put(FILE* f, const char* key, uint64_t value) { fprintf(f, "%s %" PRIu64 "\n", key, value); }
+/* In front of the keys of a replicate. */
+static char replicate[8];
+
+static void put(FILE* f, const char* key, uint64_t value) { fprintf(f, "%s%s %" PRIu64 "\n", replicate, key, value); }
 
 static void put_blocks(FILE* f, const struct totals* t) {
   static const char* const classes[] = {
@@ -172,11 +175,12 @@ static void put_syscalls(FILE* f, const struct pq_run* run) {
 }
 
 static void put_cache(FILE* f, const char* size, uint64_t misses[2][2]) {
-  fprintf(f, "dcache_%s_miss %" PRIu64 "\n", size, misses[0][0] + misses[0][1] + misses[1][0] + misses[1][1]);
-  fprintf(f, "dcache_%s_miss_load_seq %" PRIu64 "\n", size, misses[0][1]);
-  fprintf(f, "dcache_%s_miss_load_rand %" PRIu64 "\n", size, misses[0][0]);
-  fprintf(f, "dcache_%s_miss_store_seq %" PRIu64 "\n", size, misses[1][1]);
-  fprintf(f, "dcache_%s_miss_store_rand %" PRIu64 "\n", size, misses[1][0]);
+  fprintf(f, "%sdcache_%s_miss %" PRIu64 "\n", replicate, size,
+          misses[0][0] + misses[0][1] + misses[1][0] + misses[1][1]);
+  fprintf(f, "%sdcache_%s_miss_load_seq %" PRIu64 "\n", replicate, size, misses[0][1]);
+  fprintf(f, "%sdcache_%s_miss_load_rand %" PRIu64 "\n", replicate, size, misses[0][0]);
+  fprintf(f, "%sdcache_%s_miss_store_seq %" PRIu64 "\n", replicate, size, misses[1][1]);
+  fprintf(f, "%sdcache_%s_miss_store_rand %" PRIu64 "\n", replicate, size, misses[1][0]);
 }
 
 static void add_misses(uint64_t to[2][2], uint64_t from[2][2]) {
@@ -208,16 +212,41 @@ struct simulated {
 };
 #define WINDOWS(s, member) (s)->windows[PQ_TALLY_FIELD(member)]
 
-static void sum_simulated(const struct pq_run* run, struct simulated* s) {
+/* only: of this replicate alone, its windows standing for all; -1: of all. */
+static void sum_simulated(const struct pq_run* run, int only, struct simulated* s) {
   memset(s, 0, sizeof *s);
   for (unsigned v = 0; v < run->n_vcpus; v++) {
     struct pq_tally first;
-    double windows[PQ_TALLY_FIELDS];
+    double windows[PQ_REPLICATES][PQ_TALLY_FIELDS];
     if (!pq_vcpus[v]) continue;
     pq_tallies(pq_vcpus[v], &first, windows);
-    for (size_t i = 0; i < PQ_TALLY_FIELDS; i++) {
-      ((uint64_t*)&s->first)[i] += ((const uint64_t*)&first)[i];
-      s->windows[i] += windows[i];
+    for (size_t i = 0; i < PQ_TALLY_FIELDS; i++) ((uint64_t*)&s->first)[i] += ((const uint64_t*)&first)[i];
+    for (int r = 0; r < PQ_REPLICATES; r++)
+      for (size_t i = 0; i < PQ_TALLY_FIELDS; i++)
+        if (only < 0 || r == only) s->windows[i] += windows[r][i];
+  }
+}
+
+/* In a window most lines that no cache knows were touched in plain phases, by nobody
+ * seen. No more lines are new than the program has memory; the others are taken for
+ * touches of any of its lines: a cache holds them in the proportion of its size. */
+static void place_unknown(struct pq_mem_counts* t, const struct pq_mem_counts* first) {
+  const double lines = (double)pq_sampling.resident_bytes / 64;
+  uint64_t *all = &t->large[PQ_N_LARGE][0][0], sum = 0, known = 0;
+  const uint64_t* in_first = &first->large[PQ_N_LARGE][0][0];
+  for (unsigned i = 0; i < 4; i++) sum += all[i], known += in_first[i];
+  if (lines <= 0 || sum <= known) return;
+  const double unknown = (double)(sum - known), fresh = lines > (double)known ? lines - (double)known : 0;
+  const double excess = unknown > fresh ? (unknown - fresh) / unknown : 0;
+  for (unsigned i = 0; i < 4; i++) {
+    double smaller = 0, moved = excess * (double)(all[i] - (in_first[i] < all[i] ? in_first[i] : all[i]));
+    for (unsigned size = 0; size < PQ_N_LARGE; size++) {
+      double held = (double)(UINT64_C(4096) << size) / lines;
+      if (held > 1) held = 1;
+      const uint64_t part = rounded(moved * (held - smaller));
+      (&t->large[size][0][0])[i] += part;
+      all[i] -= part < all[i] ? part : all[i];
+      smaller = held;
     }
   }
 }
@@ -230,6 +259,7 @@ static void put_memory(FILE* f, const struct pq_run* run, const struct totals* a
   const uint64_t* first = (const uint64_t*)&s->first.mem;
   const double* windows = &WINDOWS(s, mem);
   for (size_t i = 0; i < sizeof t / sizeof *first; i++) ((uint64_t*)&t)[i] = estimate(by_access, first[i], windows[i]);
+  if (pq_sampling.windows) place_unknown(&t, &s->first.mem);
   t.icache_32k_miss = estimate(by_line, s->first.mem.icache_32k_miss, WINDOWS(s, mem.icache_32k_miss));
   t.icache_64k_miss = estimate(by_line, s->first.mem.icache_64k_miss, WINDOWS(s, mem.icache_64k_miss));
   struct pq_footprint touched = {0};
@@ -344,10 +374,17 @@ static bool write_file(FILE* f, const struct pq_run* run, const struct pq_end* e
   put_syscalls(f, run);
   if (run->full) {
     struct simulated s;
-    sum_simulated(run, &s);
+    sum_simulated(run, -1, &s);
     put_memory(f, run, &t, &s);
     put_branches(f, &t, &s);
     if (pq_sampling.on) put_sampling(f);
+    for (int r = 0; r < PQ_REPLICATES && pq_sampling.windows >= PQ_REPLICATES; r++) {
+      snprintf(replicate, sizeof replicate, "r%d_", r);
+      sum_simulated(run, r, &s);
+      put_memory(f, run, &t, &s);
+      put_branches(f, &t, &s);
+    }
+    replicate[0] = 0;
   }
   fputs("end 1\n", f);
   return !ferror(f);

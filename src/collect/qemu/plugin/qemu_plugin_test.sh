@@ -12,6 +12,7 @@ skip() { echo "skipped: $1"; exit 77; }
 if [ "$(uname -m)" = "$arch" ]; then
   cc=${CC:-cc} emulator="qemu-$arch"
 else
+  sysroot=/usr/$arch-linux-gnu
   cc=$arch-linux-gnu-gcc emulator="qemu-$arch -L /usr/$arch-linux-gnu"
 fi
 command -v "qemu-$arch" >/dev/null || skip "qemu-$arch is missing (package qemu-user)"
@@ -20,7 +21,7 @@ command -v "$cc" >/dev/null || skip "no compiler $cc (package gcc-${arch/_/-}-li
 
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-failures=0 checks=0
+failures=0 checks=0 sysroot=${sysroot:-}
 fail() { echo "FAIL [$where] $*"; failures=$((failures + 1)); }
 
 # run OUT MODE PROGRAM ARGS...
@@ -55,7 +56,7 @@ consistent() { # sums that must agree in every file
   checks=$((checks + 1))
   awk '
     NR == 1 && $0 != "perfcast-qemu 1" { print "bad first line"; exit 1 }
-    NR > 1 && $1 !~ /^(arch|mode|exec_path)$/ && $2 !~ /^[0-9]+$/ { print "bad value: " $0; exit 1 }
+    NR > 1 && $1 !~ /^(arch|mode|program|command|exec_path|exec_why)$/ && $2 !~ /^[0-9]+$/ { print "bad value: " $0; exit 1 }
     { v[$1] = $2 }
     $1 ~ /^op_/ { ops += $2 }
     $1 ~ /^loads_[0-9]+$/ { loads += $2 }
@@ -206,6 +207,46 @@ check_processes() {
   between temporary "$(find "$work" -name '*.tmp' | wc -l)" 0 0
 }
 
+# All of a run's files, the program named $1: sum of key $2.
+sum_of() { awk -v p="$1" -v k="$2" 'FNR == 1 { name = "" } $1 == "program" { name = $2; sub(/.*\//, "", name) }
+  $1 == k && name == p { sum += $2 } END { print sum + 0 }' "$work"/p.[0-9]*; }
+
+check_following() {
+  local n=100000
+  where="$arch follow"
+  rm -f "$work"/p.*
+  LD_PRELOAD=$plugin $emulator -U LD_PRELOAD -cpu max -plugin "$plugin,out=$work/p,mode=mix,follow=on${sysroot:+,sysroot=$sysroot}" \
+    -0 processes "$processes" spawn-self $n >"$work/stdout" 2>"$work/stderr" || fail "exit status $?: $(head -3 "$work/stderr")"
+  between processes "$(ls "$work"/p.[0-9]* | wc -l)" 3 3 # the parent, its copy, what that became
+  between op_cond_branch "$(sum_of processes op_cond_branch)" $n $((n + 90000))
+  where="$arch killed"
+  rm -f "$work"/p.*
+  LD_PRELOAD=$plugin $emulator -U LD_PRELOAD -cpu max -plugin "$plugin,out=$work/p,mode=mix" "$processes" abort $n \
+    >"$work/stdout" 2>"$work/stderr"
+  between signal "$(value "$work"/p.[0-9]* signal)" 6 6
+  between op_cond_branch "$(value "$work"/p.[0-9]* op_cond_branch)" $n $((n + 60000))
+}
+
+check_sampling() {
+  local key
+  where="$arch sampling"
+  rm -f "$work"/[ab].*
+  $emulator -cpu max -plugin "$plugin,out=$work/a,mode=full" "$kernels" mixture 2000 >"$work/stdout" 2>&1 || fail "exit $?"
+  $emulator -cpu max -plugin "$plugin,out=$work/b,mode=full,sample=2000000:500000:0.5:1" "$kernels" mixture 2000 \
+    >"$work/stdout" 2>&1 || fail "exit $?"
+  consistent "$work"/b.[0-9]*
+  for key in instructions loads stores op_cond_branch op_fp_scalar_add syscalls; do
+    between "sampled $key" "$(value "$work"/b.[0-9]* $key)" $(($(value "$work"/a.[0-9]* $key) - 3000)) \
+      $(($(value "$work"/a.[0-9]* $key) + 3000))
+  done
+  between windows "$(value "$work"/b.[0-9]* sampling_windows)" 8 100000
+  for key in dcache_32k_miss dcache_64k_miss branch_miss_tage branches_taken; do
+    between "sampled $key" "$(value "$work"/b.[0-9]* $key)" $(($(value "$work"/a.[0-9]* $key) * 75 / 100)) \
+      $(($(value "$work"/a.[0-9]* $key) * 130 / 100))
+    between "replicates of $key" "$(grep -c "^r[0-7]_$key " "$work"/b.[0-9]*)" 8 8
+  done
+}
+
 check_deterministic() {
   where="$arch twice"
   run a full "$kernels" chase 1000 65536
@@ -223,6 +264,8 @@ check_instructions
 check_memory
 check_branches
 check_processes
+check_following
+check_sampling
 check_deterministic
 echo "$checks checks, $failures failures"
 [ $failures -eq 0 ]

@@ -2,7 +2,9 @@
 #define _GNU_SOURCE
 #include "sampling.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -10,15 +12,16 @@ enum {
   RETRANSLATION_NS = 1500, /* an instruction, about */
   SIMULATION_NS = 12,      /* likewise */
   WARM_UP_PART = 4,        /* of a window's length */
-  ASK_CLOCK_EVERY = 64,
+  ASK_CLOCK_EVERY = 16,
   LOOK_NS = 1000000,
   LOOK_PART = 50, /* at most one in fifty parts of the time looks */
-  AT_FIRST_NS = 1500000000,
+
   FIRST_OF_CHILD = 10000000 /* instructions before the window of a child that was forked in a plain phase */
 };
-static const double FIRST_RATE = 0.3 /* instructions a nanosecond */, AT_FIRST_SHARE = 1.5;
+static const uint64_t GUEST_END = 0x500000000000, AT_FIRST_NS = 3000000000;
+static const double FIRST_RATE = 0.3 /* instructions a nanosecond */, AT_FIRST_SHARE = 3;
 
-struct pq_sampling pq_sampling = {.first = 10000000, .window = 3000000, .share = 0.4, .seed = 1};
+struct pq_sampling pq_sampling = {.first = 10000000, .window = 3000000, .share = 0.35, .seed = 1};
 
 static void (*change_all)(void);
 
@@ -69,10 +72,12 @@ static double window_weight(uint64_t seen) {
   return seen && stands_for > 0 ? stands_for / (double)seen : 1;
 }
 
-static void book_to(const struct pq_vcpu* v, const struct pq_tally* now, struct pq_tally* first, double* windows) {
+static void book_to(const struct pq_vcpu* v, const struct pq_tally* now, struct pq_tally* first,
+                    double windows[PQ_REPLICATES][PQ_TALLY_FIELDS]) {
   if (pq_sampling.phase == PQ_FIRST) add(first, now, &v->mark);
   if (pq_sampling.phase == PQ_WINDOW)
-    add_weighted(windows, now, &v->mark, window_weight(now->passed.instructions - v->mark.passed.instructions));
+    add_weighted(windows[(pq_sampling.windows - 1) % PQ_REPLICATES], now, &v->mark,
+                 window_weight(now->passed.instructions - v->mark.passed.instructions));
 }
 
 /* Books what was counted since the last time. */
@@ -85,7 +90,7 @@ static void book(struct pq_vcpu* v) {
   v->mark = now;
 }
 
-void pq_tallies(const struct pq_vcpu* v, struct pq_tally* first, double windows[PQ_TALLY_FIELDS]) {
+void pq_tallies(const struct pq_vcpu* v, struct pq_tally* first, double windows[PQ_REPLICATES][PQ_TALLY_FIELDS]) {
   struct pq_tally now;
   *first = v->first;
   memcpy(windows, v->windows, sizeof v->windows);
@@ -120,7 +125,7 @@ static void start_all(void) {
   }
 }
 
-bool pq_asks_for_window(uint64_t pc) { return ((pc ^ pq_sampling.random) * 0x9e3779b97f4a7c15u) >> 59 == 0; }
+bool pq_asks_for_window(uint64_t pc) { return ((pc ^ pq_sampling.random) * 0x9e3779b97f4a7c15u) >> 60 == 0; }
 
 /* Windows are drawn by instructions: drawn by time, slow code would have more than
  * its share of them. Nobody counts instructions as they run, they are added up now
@@ -149,6 +154,23 @@ void pq_phase_is_over(struct pq_vcpu* v) {
   }
 }
 
+/* Memory of the guest: QEMU puts it below its own. */
+static void look_at_memory(void) {
+  FILE* f = fopen("/proc/self/smaps", "re");
+  char line[256];
+  uint64_t start = 0, end, kib, sum_kib = 0;
+  if (!f) return;
+  while (fgets(line, sizeof line, f)) {
+    uint64_t from;
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " ", &from, &end) == 2)
+      start = from;
+    else if (start < GUEST_END && sscanf(line, "Rss: %" SCNu64, &kib) == 1)
+      sum_kib += kib;
+  }
+  fclose(f);
+  if (sum_kib * 1024 > pq_sampling.resident_bytes) pq_sampling.resident_bytes = sum_kib * 1024;
+}
+
 /* The mean of the next plain phase. */
 static double next_pause(void) {
   /* at first more windows: a short program has few else */
@@ -169,6 +191,7 @@ static void begin_plain(uint64_t now) {
 }
 
 static void begin_window(uint64_t now) {
+  look_at_memory();
   pq_sampling.phase = PQ_WARM_UP;
   pq_sampling.windows++;
   pq_sampling.plain_before = pq_sampling.plain_now;

@@ -24,8 +24,9 @@ struct pq_sampling {
   uint64_t first, window; /* instructions of a vCPU; windows at least this long */
   double share;           /* time of windows by time of plain phases */
   uint64_t seed;
-  uint64_t windows; /* that were begun */
-  uint64_t seen;    /* instructions of the first phase and of windows */
+  uint64_t windows;        /* that were begun */
+  uint64_t resident_bytes; /* most memory of the guest seen when a window began */
+  uint64_t seen;           /* instructions of the first phase and of windows */
   /* internal */
   uint64_t entered_ns, look_ns;   /* the present phase; when to add up instructions again */
   double due_instructions;        /* of plain phases, when the next window begins */
@@ -57,6 +58,6 @@ void pq_sampling_forked(void);
 
 /* With what was counted since the last phase. For reading when the process ends. Windows are weighted: divide by a
  * count of the same. */
-void pq_tallies(const struct pq_vcpu* v, struct pq_tally* first, double windows[PQ_TALLY_FIELDS]);
+void pq_tallies(const struct pq_vcpu* v, struct pq_tally* first, double windows[PQ_REPLICATES][PQ_TALLY_FIELDS]);
 
 #endif

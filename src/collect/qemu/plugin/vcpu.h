@@ -8,7 +8,7 @@
 #include "memory_sim.h"
 #include "syscalls.h"
 
-enum { PQ_MAX_VCPUS = 16384 };
+enum { PQ_MAX_VCPUS = 16384, PQ_REPLICATES = 8 };
 
 /* What passed by while caches and predictors were simulated. */
 struct pq_passed {
@@ -35,7 +35,9 @@ struct pq_vcpu {
   struct pq_mem mem;
   /* by phase, see sampling.h; what was counted since `mark` is of the present one */
   struct pq_tally first, mark;
-  double windows[PQ_TALLY_FIELDS];
+  /* weighted; window i of the process in replicate i % PQ_REPLICATES: how much they differ says how far their sum is
+   * off */
+  double windows[PQ_REPLICATES][PQ_TALLY_FIELDS];
 };
 
 extern struct pq_vcpu* pq_vcpus[PQ_MAX_VCPUS];

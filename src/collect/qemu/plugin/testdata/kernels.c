@@ -141,6 +141,17 @@ static void strings(long n) {
 #endif
 }
 
+/* Phases of different kinds in turns. */
+static void mixture(long n) {
+  for (long i = 0; i < n; i++) {
+    branches(500, 2);
+    stream(1, 64 << 10);
+    doubles(500);
+    calls(100);
+    chase(500, 128 << 10);
+  }
+}
+
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   long n = atol(argv[2]);
@@ -170,6 +181,8 @@ int main(int argc, char** argv) {
     calls(n);
   else if (!strcmp(name, "indirect"))
     indirect(n);
+  else if (!strcmp(name, "mixture"))
+    mixture(n);
   else if (!strcmp(name, "unaligned"))
     unaligned(n);
   else if (!strcmp(name, "strings"))

@@ -54,6 +54,12 @@ static void spawn(void) {
   if (posix_spawnp(&child, "true", NULL, NULL, arguments, environ) == 0) waitpid(child, NULL, 0);
 }
 
+static void spawn_self(char* count) {
+  char* arguments[] = {"processes", "work", count, NULL};
+  pid_t child;
+  if (posix_spawn(&child, "/proc/self/exe", NULL, NULL, arguments, environ) == 0) waitpid(child, NULL, 0);
+}
+
 static void calls(void) {
   char buffer[100];
   FILE* f = fopen("/dev/zero", "r");
@@ -75,6 +81,10 @@ int main(int argc, char** argv) {
     forks();
   } else if (!strcmp(name, "spawn")) {
     spawn();
+  } else if (!strcmp(name, "spawn-self")) {
+    spawn_self(argv[2]);
+  } else if (!strcmp(name, "work")) {
+    work();
   } else if (!strcmp(name, "exec")) {
     work();
     execl("/bin/true", "true", (char*)NULL);
