@@ -39,7 +39,7 @@ std::vector<CensusEntry> build_of(size_t files, double compiler_s, bool same_arg
 TEST(FollowPlan, FollowsEverythingThatIsSmall) {
   EXPECT_THAT(plan_following({}).rules, IsEmpty());
   EXPECT_THAT(plan_following(build_of(3, 10)).rules, IsEmpty());      // too few that are alike
-  EXPECT_THAT(plan_following(build_of(50, 0.001)).rules, IsEmpty());  // quick enough
+  EXPECT_THAT(plan_following(build_of(20, 0.001)).rules, IsEmpty());  // quick enough
 }
 
 TEST(FollowPlan, DrawsASubsetOfWhatIsAlikeWithAllThatItStarts) {

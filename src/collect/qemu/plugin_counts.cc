@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
 
@@ -117,6 +118,8 @@ class Parser {
       result.signal = static_cast<int>(small);
     } else if (key == "group") {
       result.group = small;
+    } else if (key == "unit") {
+      result.unit = small;
     } else if (key == "emulated_us") {
       result.emulated_us = number;
     } else if (is_of_replicate(key)) {
@@ -150,6 +153,38 @@ class Parser {
   bool ended_ = false;
 };
 
+// Which replicates the members of groups are in, and how much they stand for there.
+class Deal {
+ public:
+  explicit Deal(const std::vector<PluginCounts>& parts) {
+    std::map<int64_t, std::set<int64_t>> units;
+    for (const PluginCounts& part : parts) {
+      windows_ = windows_ || !part.replicates.empty();
+      if (part.group >= 0) units[part.group].insert(part.unit);
+    }
+    for (const auto& [group, members] : units) {
+      if (members.size() < kReplicates) continue;  // too few to tell how much they differ
+      size_t next = 0;
+      for (const int64_t unit : members) place_[{group, unit}] = next++ % kReplicates;
+      for (size_t r = 0; r < kReplicates; ++r) {
+        const size_t in_it = members.size() / kReplicates + (r < members.size() % kReplicates ? 1 : 0);
+        factor_[{group, r}] = static_cast<double>(members.size()) / static_cast<double>(in_it);
+      }
+    }
+  }
+  bool has_replicates() const { return windows_ || !place_.empty(); }
+  double share(const PluginCounts& part, size_t replicate) const {
+    const auto place = place_.find({part.group, part.unit});
+    if (place == place_.end()) return 1;
+    return place->second == replicate ? factor_.at({part.group, replicate}) : 0;
+  }
+
+ private:
+  bool windows_ = false;
+  std::map<std::pair<int64_t, int64_t>, size_t> place_;
+  std::map<std::pair<int64_t, size_t>, double> factor_;
+};
+
 }  // namespace
 
 Result<PluginCounts> parse_plugin_counts(std::string_view text, const std::string& source) {
@@ -166,9 +201,8 @@ Result<RunCounts> join_plugin_counts(const std::vector<PluginCounts>& parts, con
   std::map<std::string, UnseenProgram> unseen;
   std::set<int64_t> processes;  // one that became another program has a file for each
   std::map<std::string, std::set<int64_t>> processes_of;
-  const bool sampled =
-      std::any_of(parts.begin(), parts.end(), [](const PluginCounts& part) { return !part.replicates.empty(); });
-  if (sampled) run.replicates.resize(kReplicates);
+  const Deal deal(parts);
+  if (deal.has_replicates()) run.replicates.resize(kReplicates);
   for (const PluginCounts& part : parts) {
     if (part.mode != run.mode) {
       return Error{"bad-plugin-counts", "processes of one run differ in mode", source, "one run's files"};
@@ -187,10 +221,11 @@ Result<RunCounts> join_plugin_counts(const std::vector<PluginCounts>& parts, con
       program.counts[key] += weight * static_cast<double>(count);
     }
     for (size_t r = 0; r < run.replicates.size(); ++r) {
+      const double share = deal.share(part, r);
       for (const auto& [key, count] : part.counts) {
         const auto* own = part.replicates.empty() ? nullptr : &part.replicates[r];
         const bool differs = own != nullptr && own->contains(key);
-        run.replicates[r][key] += weight * static_cast<double>(differs ? own->at(key) : count);
+        run.replicates[r][key] += share * weight * static_cast<double>(differs ? own->at(key) : count);
       }
     }
     const auto instructions = static_cast<double>(part.counts.at("instructions"));

@@ -29,7 +29,7 @@ struct PluginCounts {
   std::string exec_path, exec_why;  // what it became; why that was not followed
   int signal = 0;                   // that killed it
   uint64_t emulated_us = 0;         // CPU time under the emulator
-  int64_t group = -1;               // of the follow plan, -1: none
+  int64_t group = -1, unit = -1;    // of the follow plan, and which of its members; -1: none
   std::map<std::string, uint64_t, std::less<>> counts;
   // Of a sampled process: some of the counts once more, each time from a part of the windows. Empty, or kReplicates.
   std::vector<std::map<std::string, uint64_t, std::less<>>> replicates;
@@ -61,7 +61,8 @@ struct RunCounts {
   std::vector<std::map<std::string, double, std::less<>>> replicates;  // of all counts; empty where nothing was sampled
 };
 
-// All files of one run added up; a file of group g counts `weights[g]` times. Error "no-counts", and
+// All files of one run added up; a file of group g counts `weights[g]` times. In replicates the members of a group are
+// dealt to them in turn, each standing for all. Error "no-counts", and
 // "bad-plugin-counts" for different modes or a group without a weight.
 Result<RunCounts> join_plugin_counts(const std::vector<PluginCounts>& parts, const std::vector<double>& weights,
                                      const std::string& source);

@@ -103,6 +103,24 @@ TEST(PluginCounts, ReplicatesAddUpToo) {
   EXPECT_EQ(run->replicates[7].at("instructions"), 11);
 }
 
+TEST(PluginCounts, MembersOfAGroupAreDealtToReplicates) {
+  std::vector<PluginCounts> parts = {part(1, "make", {{"instructions", 7}})};
+  for (int i = 0; i < 12; ++i) {
+    parts.push_back(part(10 + i, "cc1", {{"instructions", 100 + static_cast<uint64_t>(i)}}));
+    parts.back().group = 0;
+    parts.back().unit = 20 + i;
+  }
+  const auto run = join_plugin_counts(parts, {5}, "run");
+  ASSERT_TRUE(run);
+  ASSERT_EQ(run->replicates.size(), kReplicates);
+  // Members 0 and 8 in the first, 3 and 11 in the fourth, 4 alone in the fifth; each stands for all twelve.
+  EXPECT_DOUBLE_EQ(run->replicates[0].at("instructions"), 7 + 5 * 6 * (100 + 108));
+  EXPECT_DOUBLE_EQ(run->replicates[3].at("instructions"), 7 + 5 * 6 * (103 + 111));
+  EXPECT_DOUBLE_EQ(run->replicates[4].at("instructions"), 7 + 5 * 12 * 104);
+  parts.resize(8);  // seven members: too few
+  EXPECT_TRUE(join_plugin_counts(parts, {5}, "run")->replicates.empty());
+}
+
 TEST(PluginCounts, OfARunRefuseWhatDoesNotBelongTogether) {
   EXPECT_EQ(join_plugin_counts({}, {}, "run").error().code, "no-counts");
   PluginCounts mix = part(9, "a", {{"instructions", 1}});

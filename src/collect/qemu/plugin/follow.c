@@ -28,7 +28,7 @@ extern char** environ;
 static char emulator[PATH_MAX], plugin[PATH_MAX], options[3 * PATH_MAX], sysroot[PATH_MAX];
 static char own_program[PATH_MAX], own_command[SHOWN_COMMAND_BYTES];
 static enum pq_arch own_arch;
-static int own_group = -1;
+static int own_group = -1, own_unit = -1;
 
 const char* pq_own_program(void) { return own_program; }
 const char* pq_own_command(void) { return own_command; }
@@ -59,10 +59,11 @@ static void read_own_command(void) {
   make_printable(own_command);
 }
 
-bool pq_follow_open(enum pq_arch arch, const char* plugin_options, const char* libraries, int group) {
+bool pq_follow_open(enum pq_arch arch, const char* plugin_options, const char* libraries, int group, int unit) {
   Dl_info self;
   own_arch = arch;
   own_group = group;
+  own_unit = unit;
   read_own_command();
   ssize_t n = readlink("/proc/self/exe", emulator, sizeof emulator - 1);
   if (n <= 0 || !dladdr((void*)pq_follow_open, &self) || !realpath(self.dli_fname, plugin)) return false;
@@ -224,10 +225,11 @@ enum pq_exec pq_exec_inspect(int64_t number, const uint64_t args[6], struct pq_e
   call->environment = read_strings(args[at ? 3 : 2]);
   if (!call->arguments || !call->environment) return PQ_EXEC_FAILS;
   call->group = own_group;
+  call->unit = own_unit;
   const enum pq_exec what = look_at(call);
   if (what == PQ_EXEC_FOLLOWED && !follow) return unseen(call, "not-asked-for");
   /* a member of a group is followed with all that it starts */
-  if (what == PQ_EXEC_FOLLOWED && own_group < 0 && !pq_plan_follows(call->arguments, &call->group))
+  if (what == PQ_EXEC_FOLLOWED && own_group < 0 && !pq_plan_follows(call->arguments, &call->group, &call->unit))
     return unseen(call, "by-plan");
   return what;
 }
@@ -291,7 +293,7 @@ void pq_exec_follow(struct pq_exec_call* call) {
   arguments[n++] = (char*)"max";
   arguments[n++] = (char*)"-plugin";
   char grouped[sizeof options + 32];
-  snprintf(grouped, sizeof grouped, call->group < 0 ? "%s" : "%s,group=%d", options, call->group);
+  snprintf(grouped, sizeof grouped, call->group < 0 ? "%s" : "%s,group=%d:%d", options, call->group, call->unit);
   arguments[n++] = grouped;
   if (*sysroot && call->arch == PQ_AARCH64) {
     arguments[n++] = (char*)"-L";

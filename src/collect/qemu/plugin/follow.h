@@ -25,11 +25,12 @@ struct pq_exec_call {
   char** environment;
   enum pq_arch arch;      /* of `program` */
   const char* why_unseen; /* one word, NULL where followed */
-  int group;              /* of the plan, -1: none */
+  int group, unit;        /* of the plan, and which of its members; -1: none */
 };
 
-/* `sysroot`: where the other architecture's libraries are, "" for none. `group`: that this process is of, -1: none. */
-bool pq_follow_open(enum pq_arch arch, const char* plugin_options, const char* sysroot, int group);
+/* `sysroot`: where the other architecture's libraries are, "" for none. `group`, `unit`: that this process is of, -1:
+ * none. */
+bool pq_follow_open(enum pq_arch arch, const char* plugin_options, const char* sysroot, int group, int unit);
 
 /* The guest's program and arguments, as this emulator was started for them. */
 const char* pq_own_program(void);

@@ -55,12 +55,15 @@ static struct rule* find(uint64_t hash) {
   return low < n_rules && rules[low].hash == hash ? &rules[low] : NULL;
 }
 
-bool pq_plan_follows(char* const* arguments, int* group) {
+bool pq_plan_follows(char* const* arguments, int* group, int* unit) {
   struct rule* rule = find(hash_of(arguments));
   if (!rule || !rule->total) return true;
   /* evenly spaced: the k-th of `total` where k * followed passes a multiple of total */
   uint64_t k = (uint64_t)__atomic_fetch_add(&rule->seen, 1, __ATOMIC_RELAXED) + rule->offset;
   bool follows = k % rule->total * rule->followed % rule->total < rule->followed;
-  if (follows) *group = (int)rule->group;
+  if (follows) {
+    *group = (int)rule->group;
+    *unit = (int)((uint64_t)(rule - rules) + k);
+  }
   return follows;
 }

@@ -9,7 +9,7 @@
 
 /* False where the file is no plan. */
 bool pq_plan_open(const char* path);
-/* Whether this execution is to be followed; *group is set where a rule says so. */
-bool pq_plan_follows(char* const* arguments, int* group);
+/* Whether this execution is to be followed; where a rule says so, *group and its number in it are set. */
+bool pq_plan_follows(char* const* arguments, int* group, int* unit);
 
 #endif

@@ -363,7 +363,10 @@ static bool write_file(FILE* f, const struct pq_run* run, const struct pq_end* e
   put(f, "started_ns", run->started_ns);
   put(f, "forked", run->forked);
   put(f, "emulated_us", used_us());
-  if (run->group >= 0) put(f, "group", (uint64_t)run->group);
+  if (run->group >= 0) {
+    put(f, "group", (uint64_t)run->group);
+    put(f, "unit", (uint64_t)run->unit);
+  }
   fprintf(f, "program %s\ncommand %s\n", pq_own_program(), pq_own_command());
   put(f, "exec", end->exec);
   if (end->exec_path && *end->exec_path) fprintf(f, "exec_path %s\n", end->exec_path);

@@ -13,7 +13,7 @@ struct pq_run {
   uint64_t threads;    /* guest threads ever started */
   uint64_t untracked;  /* blocks and vCPUs beyond what the tables hold */
   uint64_t started_ns; /* monotonic; with the process number a name that is used once */
-  int group;           /* of the follow plan, -1: none */
+  int group, unit;     /* of the follow plan, -1: none */
   bool forked;         /* from a process that was counted itself */
 };
 

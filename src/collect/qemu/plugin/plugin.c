@@ -416,17 +416,17 @@ static int refuse(const char* why, const char* what) {
 
 static bool read_sampling(const char* text) {
   struct pq_sampling* s = &pq_sampling;
-  char end;
+  char rest;
   s->on = strcmp(text, "off") != 0;
   if (!s->on || !strcmp(text, "on")) return true;
-  return sscanf(text, "%" SCNu64 ":%" SCNu64 ":%lf:%" SCNu64 "%c", &s->first, &s->window, &s->share, &s->seed, &end) ==
-             4 &&
+  return sscanf(text, "%" SCNu64 ":%" SCNu64 ":%lf:%" SCNu64 ":%" SCNu64 "%c", &s->first, &s->window, &s->share,
+                &s->at_first_ms, &s->seed, &rest) == 5 &&
          s->window > 0 && s->share > 0;
 }
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int argc, char** argv) {
   const char *sysroot = "", *plan = "";
-  run.group = -1;
+  run.group = run.unit = -1;
   run.full = true;
   run.started_ns = now_ns();
   for (int i = 0; i < argc; i++) {
@@ -437,12 +437,12 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
     } else if (!strncmp(argv[i], "sysroot=", 8)) {
       sysroot = argv[i] + 8;
     } else if (!strncmp(argv[i], "sample=", 7)) {
-      if (!read_sampling(argv[i] + 7)) return refuse("sample=on, off or FIRST:WINDOW:SHARE:SEED", argv[i]);
+      if (!read_sampling(argv[i] + 7)) return refuse("sample=on, off or FIRST:WINDOW:SHARE:AT_FIRST_MS:SEED", argv[i]);
     } else if (!strncmp(argv[i], "plan=", 5)) {
       plan = argv[i] + 5;
       if (!pq_plan_open(plan)) return refuse("no follow plan", plan);
     } else if (!strncmp(argv[i], "group=", 6)) {
-      run.group = atoi(argv[i] + 6);
+      if (sscanf(argv[i] + 6, "%d:%d", &run.group, &run.unit) != 2) return refuse("group=GROUP:UNIT", argv[i]);
     } else if (!strcmp(argv[i], "follow=on")) {
       run.follow = true;
     } else if (strcmp(argv[i], "mode=full") != 0 && strcmp(argv[i], "follow=off") != 0) {
@@ -461,11 +461,11 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
   pq_syscalls_open(run.arch);
   char options[3 * PATH_MAX], sampling[128] = "off";
   if (pq_sampling.on)
-    snprintf(sampling, sizeof sampling, "%" PRIu64 ":%" PRIu64 ":%g:%" PRIu64, pq_sampling.first, pq_sampling.window,
-             pq_sampling.share, pq_sampling.seed);
+    snprintf(sampling, sizeof sampling, "%" PRIu64 ":%" PRIu64 ":%g:%" PRIu64 ":%" PRIu64, pq_sampling.first,
+             pq_sampling.window, pq_sampling.share, pq_sampling.at_first_ms, pq_sampling.seed);
   snprintf(options, sizeof options, "out=%s,mode=%s,follow=%s,sample=%s%s%s%s%s", prefix, run.full ? "full" : "mix",
            run.follow ? "on" : "off", sampling, *sysroot ? ",sysroot=" : "", sysroot, *plan ? ",plan=" : "", plan);
-  if (!pq_follow_open(run.arch, options, sysroot, run.group)) return refuse("its own path is unknown", "");
+  if (!pq_follow_open(run.arch, options, sysroot, run.group, run.unit)) return refuse("its own path is unknown", "");
   if (pthread_atfork(NULL, NULL, in_child)) return refuse("out of memory", "");
   plugin_id = id;
   pq_sampling_open(translate_all_again);

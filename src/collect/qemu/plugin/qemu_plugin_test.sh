@@ -232,7 +232,7 @@ check_sampling() {
   where="$arch sampling"
   rm -f "$work"/[ab].*
   $emulator -cpu max -plugin "$plugin,out=$work/a,mode=full" "$kernels" mixture 2000 >"$work/stdout" 2>&1 || fail "exit $?"
-  $emulator -cpu max -plugin "$plugin,out=$work/b,mode=full,sample=2000000:500000:0.5:1" "$kernels" mixture 2000 \
+  $emulator -cpu max -plugin "$plugin,out=$work/b,mode=full,sample=2000000:500000:0.5:3000:1" "$kernels" mixture 2000 \
     >"$work/stdout" 2>&1 || fail "exit $?"
   consistent "$work"/b.[0-9]*
   for key in instructions loads stores op_cond_branch op_fp_scalar_add syscalls; do

@@ -18,10 +18,10 @@ enum {
 
   FIRST_OF_CHILD = 10000000 /* instructions before the window of a child that was forked in a plain phase */
 };
-static const uint64_t GUEST_END = 0x500000000000, AT_FIRST_NS = 3000000000;
+static const uint64_t GUEST_END = 0x500000000000;
 static const double FIRST_RATE = 0.3 /* instructions a nanosecond */, AT_FIRST_SHARE = 3;
 
-struct pq_sampling pq_sampling = {.first = 10000000, .window = 3000000, .share = 0.35, .seed = 1};
+struct pq_sampling pq_sampling = {.first = 10000000, .window = 3000000, .share = 0.35, .at_first_ms = 3000, .seed = 1};
 
 static void (*change_all)(void);
 
@@ -174,7 +174,7 @@ static void look_at_memory(void) {
 /* The mean of the next plain phase. */
 static double next_pause(void) {
   /* at first more windows: a short program has few else */
-  const double share = pq_sampling.cost_ns < AT_FIRST_NS ? AT_FIRST_SHARE : pq_sampling.share;
+  const double share = pq_sampling.cost_ns < pq_sampling.at_first_ms * 1000000 ? AT_FIRST_SHARE : pq_sampling.share;
   const double pause_ns = (double)pq_sampling.last_cost_ns / share;
   const double rate = pq_sampling.plain_ns ? pq_sampling.plain_now / (double)pq_sampling.plain_ns : FIRST_RATE;
   return pause_ns * rate;

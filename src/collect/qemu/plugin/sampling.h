@@ -23,6 +23,7 @@ struct pq_sampling {
   enum pq_phase phase;
   uint64_t first, window; /* instructions of a vCPU; windows at least this long */
   double share;           /* time of windows by time of plain phases */
+  uint64_t at_first_ms;   /* windows come more often until they took this */
   uint64_t seed;
   uint64_t windows;        /* that were begun */
   uint64_t resident_bytes; /* most memory of the guest seen when a window began */
