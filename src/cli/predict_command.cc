@@ -69,6 +69,7 @@ Result<Profile> measure(const PredictArguments& arguments, const CommandContext&
   request.command = context.command;
   request.native_repeats = arguments.repeats;
   request.exact = arguments.exact;
+  request.needs_counts = true;
   request.pass_output = false;
   request.show_output = context.options.show_output;
   if (!arguments.limit.empty()) {

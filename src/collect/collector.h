@@ -25,6 +25,7 @@ struct CollectRequest {
   bool show_output = false;
   bool mix_only = false;       // opcode mix only: one instrumented run, no native one
   bool cross_check = false;    // cachegrind besides the plugin
+  bool needs_counts = false;   // a profile without instruction counts is of no use: say so before anything slow
   bool exact = false;          // caches and branches simulated all the time, not in windows
   double native_cpu_s = 0;     // of a native run, for instrumenters; 0: none
   InputFeed* input = nullptr;  // the program's standard input, shared by all runs; null: it reads nothing

@@ -22,6 +22,13 @@ bool is_executable_file(const std::string& path) {
   return stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
+bool has_other_identity(const std::string& path) {
+  struct stat facts {};
+  if (stat(path.c_str(), &facts) != 0) return false;
+  return ((facts.st_mode & S_ISUID) != 0 && facts.st_uid != geteuid()) ||
+         ((facts.st_mode & S_ISGID) != 0 && (facts.st_mode & S_IXGRP) != 0 && facts.st_gid != getegid());
+}
+
 Error not_executable(const std::string& path, const std::string& message, const std::string& expected) {
   return {"not-executable", message, path, expected};
 }
@@ -193,6 +200,7 @@ Result<ProgramFacts> inspect_program(const std::vector<std::string>& command) {
       const auto elf = parse_elf(*head, facts.binary);
       if (!elf) return elf.error();
       facts.elf = *elf;
+      facts.other_identity = has_other_identity(facts.binary);
       facts.runs_here = facts.elf.instruction_set == host_instruction_set();
       return facts;
     }

@@ -26,7 +26,8 @@ struct ProgramFacts {
   std::string binary;                  // the ELF file that the kernel ends up running
   std::vector<std::string> arguments;  // argv of that binary, its argv[0] first
   ElfFacts elf;
-  bool runs_here = true;  // built for this machine's processor
+  bool runs_here = true;        // built for this machine's processor
+  bool other_identity = false;  // setuid or setgid, and not ours: no emulator can give it its rights
 };
 
 // Resolves `command[0]` as a shell would. Errors: "bad-usage" (empty command), "program-not-found", "not-executable".

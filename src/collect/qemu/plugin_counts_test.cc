@@ -8,7 +8,6 @@ namespace perfcast {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::Pair;
 
 const std::string kHead = "perfcast-qemu 1\narch x86_64\nmode full\npid 7\nppid 6\n";

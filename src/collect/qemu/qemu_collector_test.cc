@@ -154,6 +154,10 @@ TEST_F(Qemu, NamesWhatItDoesNotFollow) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root, to make a program of another identity";
   ASSERT_EQ(std::system(("cp /bin/true " + copy + " && chown 1234 " + copy + " && chmod 4755 " + copy).c_str()), 0);
   const Collection found = collect({"sh", "-c", copy + "; " + copy + "; true"});
+  CollectRequest alone = quietly({copy});
+  alone.needs_counts = true;
+  const auto refused = profile_command(alone, [](const std::string& text) { ADD_FAILURE() << text; });
+  EXPECT_EQ(refused ? "" : refused.error().code, "setuid-program");
   unlink(copy.c_str());
   ASSERT_EQ(found.unseen.size(), 1u);
   EXPECT_EQ(found.unseen[0].path, copy);

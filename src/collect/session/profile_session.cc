@@ -371,6 +371,11 @@ Result<Profile> Session::run() {
   auto program = inspect_program(request_.command);
   if (!program) return program.error();
   program_ = std::move(*program);
+  if (request_.needs_counts && program_.other_identity) {
+    return Error{"setuid-program",
+                 "the program runs with another identity (setuid or setgid): it can't be instrumented", program_.binary,
+                 "the command that does the work, directly after --, as a user who may do it"};
+  }
   if (request_.phases > 0) {
     return usage_error("bad-usage", "profiles in phases are not available yet", "--phases", "no --phases");
   }

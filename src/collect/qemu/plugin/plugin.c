@@ -292,6 +292,7 @@ static void on_vcpu(qemu_plugin_id_t id, unsigned index) {
   }
   v->previous = NULL;
   pq_sampling_start(v);
+  if (run.threads == 2) pq_sampling_threads();
   pthread_mutex_unlock(&starting);
 }
 

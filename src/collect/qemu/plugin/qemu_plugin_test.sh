@@ -247,6 +247,18 @@ check_sampling() {
   done
 }
 
+check_sampled_threads() {
+  local n=5000000
+  where="$arch sampled threads"
+  rm -f "$work"/p.*
+  $emulator -cpu max -plugin "$plugin,out=$work/p,mode=full,sample=200000:200000:0.5:3000:1" "$processes" threads $n \
+    >"$work/stdout" 2>&1 || fail "exit $?: $(head -3 "$work/stdout")"
+  # What runs before the code is translated for several threads may lose a count.
+  between op_cond_branch "$(value "$work"/p.[0-9]* op_cond_branch)" $((4 * n * 99 / 100)) $((4 * n + 60000))
+  between threads "$(value "$work"/p.[0-9]* threads)" 5 5
+  consistent "$work"/p.[0-9]*
+}
+
 check_deterministic() {
   where="$arch twice"
   run a full "$kernels" chase 1000 65536
@@ -266,6 +278,7 @@ check_branches
 check_processes
 check_following
 check_sampling
+check_sampled_threads
 check_deterministic
 echo "$checks checks, $failures failures"
 [ $failures -eq 0 ]

@@ -14,8 +14,7 @@ enum {
   WARM_UP_PART = 4,        /* of a window's length */
   ASK_CLOCK_EVERY = 16,
   LOOK_NS = 1000000,
-  LOOK_PART = 50, /* at most one in fifty parts of the time looks */
-
+  LOOK_PART = 50,           /* at most one in fifty parts of the time looks */
   FIRST_OF_CHILD = 10000000 /* instructions before the window of a child that was forked in a plain phase */
 };
 static const uint64_t GUEST_END = 0x500000000000;
@@ -55,39 +54,56 @@ static void add_weighted(double* to, const struct pq_tally* a, const struct pq_t
   for (size_t i = 0; i < PQ_TALLY_FIELDS; i++) to[i] += weight * (double)(x[i] - y[i]);
 }
 
+/* With more than one thread plain phases count by calls, where windows count too. */
+static double counted_by_calls(uint32_t id, const struct pq_block* b) {
+  const uint32_t chunk = id >> PQ_CHUNK_BITS, at = id & (PQ_CHUNK - 1);
+  uint64_t execs = pq_count0_chunk(chunk)[at].execs;
+  for (unsigned i = 1; i < PQ_MAX_VCPUS && pq_vcpus[i]; i++)
+    if (pq_vcpus[i]->counts[chunk]) execs += pq_vcpus[i]->counts[chunk][at].execs;
+  return (double)execs * b->n_insns;
+}
+
 /* Instructions of plain phases so far. */
 static double plain_instructions(void) {
+  const bool threads = pq_vcpus[1] != NULL;
   double sum = 0;
   for (uint32_t id = 0, n = pq_block_total(); id < n; id++) {
     const struct pq_block* b = pq_block_at(id);
     sum += (double)b->plain * b->n_insns;
+    if (threads) sum += counted_by_calls(id, b);
   }
+  for (unsigned i = 0; threads && i < PQ_MAX_VCPUS && pq_vcpus[i]; i++) sum -= (double)pq_vcpus[i]->passed.instructions;
   return sum;
 }
 
-/* A window stands for the plain phase before it: weighted by its instructions,
- * where windows were drawn by time. */
-static double window_weight(uint64_t seen) {
+/* A window stands for the plain phase before it. */
+static double window_weight(void) {
   const double stands_for = pq_sampling.plain_now - pq_sampling.plain_before;
+  uint64_t seen = 0;
+  for (unsigned i = 0; i < PQ_MAX_VCPUS && pq_vcpus[i]; i++)
+    seen += pq_vcpus[i]->passed.instructions - pq_vcpus[i]->mark.passed.instructions;
   return seen && stands_for > 0 ? stands_for / (double)seen : 1;
 }
 
-static void book_to(const struct pq_vcpu* v, const struct pq_tally* now, struct pq_tally* first,
+static void book_to(const struct pq_vcpu* v, const struct pq_tally* now, double weight, struct pq_tally* first,
                     double windows[PQ_REPLICATES][PQ_TALLY_FIELDS]) {
   if (pq_sampling.phase == PQ_FIRST) add(first, now, &v->mark);
   if (pq_sampling.phase == PQ_WINDOW)
-    add_weighted(windows[(pq_sampling.windows - 1) % PQ_REPLICATES], now, &v->mark,
-                 window_weight(now->passed.instructions - v->mark.passed.instructions));
+    add_weighted(windows[(pq_sampling.windows - 1) % PQ_REPLICATES], now, &v->mark, weight);
 }
 
 /* Books what was counted since the last time. */
-static void book(struct pq_vcpu* v) {
-  struct pq_tally now;
-  if (!v->predictors) return;
-  read_now(v, &now);
-  book_to(v, &now, &v->first, v->windows);
-  if (pq_sampling.phase != PQ_WARM_UP) pq_sampling.seen += now.passed.instructions - v->mark.passed.instructions;
-  v->mark = now;
+static void book_all(void) {
+  const double weight = window_weight();
+  for (unsigned i = 0; i < PQ_MAX_VCPUS && pq_vcpus[i]; i++) {
+    struct pq_vcpu* v = pq_vcpus[i];
+    struct pq_tally now;
+    if (!v->predictors) continue;
+    read_now(v, &now);
+    book_to(v, &now, weight, &v->first, v->windows);
+    if (pq_sampling.phase != PQ_WARM_UP) pq_sampling.seen += now.passed.instructions - v->mark.passed.instructions;
+    v->mark = now;
+  }
 }
 
 void pq_tallies(const struct pq_vcpu* v, struct pq_tally* first, double windows[PQ_REPLICATES][PQ_TALLY_FIELDS]) {
@@ -95,7 +111,7 @@ void pq_tallies(const struct pq_vcpu* v, struct pq_tally* first, double windows[
   *first = v->first;
   memcpy(windows, v->windows, sizeof v->windows);
   read_now(v, &now);
-  book_to(v, &now, first, windows);
+  book_to(v, &now, window_weight(), first, windows);
 }
 
 void pq_sampling_open(void (*change)(void)) {
@@ -146,7 +162,7 @@ void pq_ask_for_window(void) {
 void pq_phase_is_over(struct pq_vcpu* v) {
   v->due = UINT64_MAX;
   if (pq_sampling.phase == PQ_WARM_UP) { /* the code stays as it is */
-    for (unsigned i = 0; i < PQ_MAX_VCPUS && pq_vcpus[i]; i++) book(pq_vcpus[i]);
+    book_all();
     pq_sampling.phase = PQ_WINDOW;
     start_all();
   } else {
@@ -201,10 +217,9 @@ static void begin_window(uint64_t now) {
 
 void pq_phase_change(void) {
   const uint64_t now = now_ns(CLOCK_PROCESS_CPUTIME_ID);
-  for (unsigned i = 0; i < PQ_MAX_VCPUS && pq_vcpus[i]; i++) {
-    book(pq_vcpus[i]);
+  book_all();
+  for (unsigned i = 0; i < PQ_MAX_VCPUS && pq_vcpus[i]; i++)
     pq_vcpus[i]->previous = NULL; /* plain phases don't follow it */
-  }
   if (pq_sampling.phase == PQ_PLAIN)
     begin_window(now);
   else
@@ -213,8 +228,13 @@ void pq_phase_change(void) {
   start_all();
 }
 
+void pq_sampling_threads(void) {
+  if (pq_sampling.phase == PQ_PLAIN) pq_sampling.due_instructions = 0;
+}
+
 void pq_sampling_forked(void) {
-  pq_sampling.windows = pq_sampling.seen = 0;
+  pq_sampling.windows = pq_sampling.phase == PQ_WARM_UP || pq_sampling.phase == PQ_WINDOW; /* it goes on */
+  pq_sampling.seen = 0;
   pq_sampling.plain_before = pq_sampling.plain_now = 0;
   if (pq_sampling.phase == PQ_PLAIN) pq_sampling.due_instructions = FIRST_OF_CHILD;
   for (unsigned i = 0; i < PQ_MAX_VCPUS && pq_vcpus[i]; i++) {

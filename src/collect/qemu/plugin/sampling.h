@@ -56,6 +56,8 @@ void pq_phase_change(void);
 /* A vCPU begins; or all of it begins anew in a forked child. */
 void pq_sampling_start(struct pq_vcpu* v);
 void pq_sampling_forked(void);
+/* A second thread begins. Code of a plain phase that was translated for one is soon translated again. */
+void pq_sampling_threads(void);
 
 /* With what was counted since the last phase. For reading when the process ends. Windows are weighted: divide by a
  * count of the same. */
