@@ -291,7 +291,7 @@ Status ProcessCensus::begin(pid_t child) {
   }).detach();
   std::unique_lock lock(state_->mutex);
   state_->changed.wait(lock, [&] { return state_->began.has_value(); });
-  const Status began = *state_->began;
+  Status began = *state_->began;
   lock.unlock();
   if (!began) state_.reset();
   return began;

@@ -11,9 +11,7 @@
 namespace perfcast {
 namespace {
 
-using testing::Contains;
 using testing::ElementsAre;
-using testing::Field;
 using testing::SizeIs;
 
 struct Counted {
@@ -41,6 +39,7 @@ class Census : public testing::Test {
   }
   std::vector<std::string> names(const std::vector<CensusEntry>& entries) {
     std::vector<std::string> result;
+    result.reserve(entries.size());
     for (const CensusEntry& entry : entries) {
       result.push_back((entry.forked ? "copy of " : "") + entry.program.substr(entry.program.rfind('/') + 1));
     }

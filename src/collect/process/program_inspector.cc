@@ -227,7 +227,7 @@ std::string find_in_path(const std::string& name) {
   const char* variable = std::getenv("PATH");
   const std::string folders = variable != nullptr ? variable : "/usr/local/bin:/usr/bin:/bin";
   for (const std::string& folder : split(folders, ':')) {
-    const std::string path = (folder.empty() ? "." : folder) + "/" + name;
+    std::string path = (folder.empty() ? "." : folder) + "/" + name;
     if (is_executable_file(path)) return path;
   }
   return "";

@@ -45,6 +45,7 @@ Result<WorkReport> run_natively(const std::vector<std::string>& command, double 
 
 std::vector<double> times_per_unit(const std::vector<WorkReport>& runs) {
   std::vector<double> values;
+  values.reserve(runs.size());
   for (const WorkReport& run : runs) values.push_back(run.cpu_s() / run.work_units);
   return values;
 }
