@@ -1,6 +1,7 @@
 #include "workload/gemm/kernel/register_block.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <thread>
 
 #include "base/unknown.h"
@@ -17,7 +18,7 @@ namespace {
 
 #if defined(__x86_64__)
 
-constexpr int kStepsAhead = 8;
+constexpr std::ptrdiff_t kStepsAhead = 8;
 
 // 24 of 32 registers hold C, two a row of B; the elements of A are broadcast by the FMAs themselves. Each step loads
 // 14 times for 24 FMAs, so that the two FMA units, not the two load ports, are what is busy.
@@ -125,7 +126,7 @@ BlockSizes block_sizes(const RegisterBlock& block, double l2_bytes) {
   sizes.depth = static_cast<int64_t>(std::clamp(depth, 256.0, 512.0)) / 64 * 64;
   const double rows = l2_bytes / 2 / (static_cast<double>(sizes.depth) * kFloat);
   sizes.rows = std::max<int64_t>(1, static_cast<int64_t>(rows) / block.rows) * block.rows;
-  sizes.columns = 3072 * 256 / sizes.depth;
+  sizes.columns = 3072L * 256 / sizes.depth;
   return sizes;
 }
 
