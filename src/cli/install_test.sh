@@ -18,11 +18,15 @@ perfcast=$work/moved/bin/perfcast
 for file in bundles/cloud-cpus.pcb bundles/gpu-latency.json devices/devices.json suites/cloud.json slurm/job_submit.lua; do
   cmp -s "$source/data/$file" "$work/moved/share/perfcast/$file" || fail "share/perfcast/$file is not the source's"
 done
-"$perfcast" predict --help | tr -d '\n ' | grep -qF "$work/moved/share/perfcast/bundles/" ||
+# To files, not through pipes: grep -q leaves before it has read all, and its writer would die of that.
+"$perfcast" predict --help | tr -d '\n ' >"$work/help"
+grep -qF "$work/moved/share/perfcast/bundles/" "$work/help" ||
   fail "predict's default bundle is not the installed one: $("$perfcast" predict --help | grep -A1 bundle)"
-profile=$(find "$work/moved/share/perfcast/profiles" -name '*.json' | sort | head -n 1)
-(cd / && "$perfcast" predict --profile "$profile" --json --quiet) | grep -q '"perfcast.forecast/1"' || fail "predict --profile gives no forecast"
-(cd / && "$perfcast" llm forecast gpt2 --on a100 --json --quiet) | grep -q '"perfcast.llm.forecast/1"' || fail "llm forecast gives no forecast"
+profile=$(find "$work/moved/share/perfcast/profiles" -name '*.json' | sort | sed -n 1p)
+(cd / && "$perfcast" predict --profile "$profile" --json --quiet) >"$work/forecast"
+grep -q '"perfcast.forecast/1"' "$work/forecast" || fail "predict --profile gives no forecast"
+(cd / && "$perfcast" llm forecast gpt2 --on a100 --json --quiet) >"$work/llm"
+grep -q '"perfcast.llm.forecast/1"' "$work/llm" || fail "llm forecast gives no forecast"
 if [ -e "$work/moved/lib/perfcast/libperfcast_qemu_plugin.so" ] && command -v qemu-x86_64 >/dev/null && [ "$(uname -m)" = x86_64 ]; then
   (cd / && "$perfcast" profile --quiet --json -o "$work/p.json" -- /bin/true) || fail "profile failed"
   grep -q '"qemu"' "$work/p.json" || fail "the installed plugin was not used: $(cat "$work/p.json" | head -c 2000)"
