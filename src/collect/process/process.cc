@@ -61,17 +61,10 @@ std::optional<ProcessIo> read_io(pid_t process) {
   return io;
 }
 
-// Minor faults of the children that a process has waited for: every process has some.
-double children_faults(pid_t process) {
+// Every process that it has waited for had some minor faults: cminflt.
+bool waited_for_children(pid_t process) {
   const auto text = read_file("/proc/" + std::to_string(process) + "/stat", 4096);
-  if (!text) return 0;
-  // "PID (NAME) S ppid pgrp session tty tpgid flags minflt cminflt": the name may hold anything.
-  std::string_view rest = *text;
-  rest.remove_prefix(std::min(rest.size(), rest.rfind(')') + 1));
-  for (int field = 0; field < 9 && !rest.empty(); ++field) rest.remove_prefix(std::min(rest.size(), rest.find(' ', 1)));
-  uint64_t faults = 0;
-  if (!rest.empty()) std::from_chars(rest.data() + 1, rest.data() + rest.size(), faults);
-  return static_cast<double>(faults);
+  return text && stat_number(*text, 11) > 0;
 }
 
 ProcessIo difference(const ProcessIo& after, const ProcessIo& before) {
@@ -279,7 +272,7 @@ void Run::wait_for_end() {
 Result<ProcessOutcome> Run::conclude() {
   siginfo_t info{};
   waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | WNOWAIT);
-  outcome_.had_children = children_faults(child_) > 0 || outcome_.processes.value_or(1) > 1;
+  outcome_.had_children = waited_for_children(child_) || outcome_.processes.value_or(1) > 1;
   const auto io = read_io(child_);
   if (io) outcome_.io = difference(*io, io_before_.value_or(ProcessIo{}));
   // While the zombie stands its number can't belong to another: after this the guardian must not act.

@@ -20,6 +20,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "collect/process/process_tree.h"
 
 namespace perfcast {
 namespace {
@@ -56,12 +57,7 @@ Usage usage_of(pid_t process, pid_t task) {
     usage.cpu_s = 1e-9 * leading_number(*text);
   }
   if (const auto text = read_file(proc_path(process, (folder + "stat").c_str()), kStateBytes)) {
-    // "PID (NAME) S ppid pgrp session tty tpgid flags minflt": the name may hold anything.
-    std::string_view rest = *text;
-    rest.remove_prefix(std::min(rest.size(), rest.rfind(')') + 1));
-    for (int field = 0; field < 8 && !rest.empty(); ++field)
-      rest.remove_prefix(std::min(rest.size(), rest.find(' ', 1)));
-    usage.minor_faults_count = leading_number(trim(rest));
+    usage.minor_faults_count = stat_number(*text, 10);
   }
   return usage;
 }

@@ -22,7 +22,8 @@ struct CensusEntry {
   std::vector<std::string> arguments;  // with argv[0]
   double cpu_s = 0;                    // of all its threads, its children left out
   double minor_faults_count = 0;       // likewise
-  bool ended = true;                   // false: it was still running when the census ended
+  std::string name() const { return program.substr(program.rfind('/') + 1); }
+  bool ended = true;  // false: it was still running when the census ended
 };
 
 class ProcessCensus {

@@ -5,10 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -77,6 +80,15 @@ std::vector<pid_t> descendants_of(pid_t root, const std::set<pid_t>& except) {
     }
   }
   return found;
+}
+
+double stat_number(std::string_view text, int field) {
+  // "PID (NAME) STATE ...": the name may hold anything. Behind it stands a space and the third field.
+  text.remove_prefix(std::min(text.size(), text.rfind(')') + 1));
+  for (int at = 3; at < field && !text.empty(); ++at) text.remove_prefix(std::min(text.size(), text.find(' ', 1)));
+  uint64_t number = 0;
+  if (!text.empty()) std::from_chars(text.data() + 1, text.data() + text.size(), number);
+  return static_cast<double>(number);
 }
 
 bool is_zombie(pid_t process) {

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <set>
+#include <string_view>
 #include <vector>
 
 namespace perfcast {
@@ -13,6 +14,9 @@ std::vector<pid_t> children_of(pid_t parent);
 // All descendants of `root`, itself excluded, those in `except` and below excluded; zombies included.
 std::vector<pid_t> descendants_of(pid_t root, const std::set<pid_t>& except = {});
 bool is_zombie(pid_t process);
+
+// Of the text of /proc/PID/stat: a number by its place, as proc(5) counts (10: minflt); 0 where it is not there.
+double stat_number(std::string_view text, int field);
 
 // Entries of /proc/PID/fd; -1 where they can't be read.
 int open_descriptors(pid_t process);

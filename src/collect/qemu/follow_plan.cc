@@ -10,8 +10,6 @@
 namespace perfcast {
 namespace {
 
-std::string name_of(const CensusEntry& entry) { return entry.program.substr(entry.program.rfind('/') + 1); }
-
 // The tree of programs: an entry that only copies its parent's program is part of it.
 class Tree {
  public:
@@ -73,7 +71,7 @@ FollowPlan plan_following(const std::vector<CensusEntry>& census, const FollowLi
 
   std::map<std::pair<int, std::string>, std::vector<size_t>> alike;
   for (size_t i = 0; i < census.size(); ++i) {
-    if (tree.is_unit(i)) alike[{tree.spawner(i), name_of(census[i])}].push_back(i);
+    if (tree.is_unit(i)) alike[{tree.spawner(i), census[i].name()}].push_back(i);
   }
   std::mt19937_64 random(limits.seed);
   std::map<uint64_t, FollowRule> rules;

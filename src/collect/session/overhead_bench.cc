@@ -78,6 +78,7 @@ bool profile_ok(const std::string& path, bool mix_only) {
   request.pass_output = false;
   request.input_descriptor = -1;
   request.mix_only = mix_only;
+  request.exact = true;  // what sampling saves: tools/bench-profile
   const auto profile = profile_command(request, [](const std::string&) {});
   return profile && profile->ok() && profile->metrics.contains("instructions_count");
 }

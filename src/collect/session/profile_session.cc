@@ -245,8 +245,6 @@ void Session::judge() {
   }
 }
 
-std::string name_of(const CensusEntry& entry) { return entry.program.substr(entry.program.rfind('/') + 1); }
-
 // Natively, all processes of one program.
 struct NativePart {
   std::set<pid_t> processes;
@@ -261,7 +259,7 @@ void Session::account() {
   double all_s = 0;
   if (native_) {
     for (const CensusEntry& entry : native_->census) {
-      NativePart& part = native[name_of(entry)];
+      NativePart& part = native[entry.name()];
       part.processes.insert(entry.process);
       part.cpu_s += entry.cpu_s;
       part.minor_faults_count += entry.minor_faults_count;
