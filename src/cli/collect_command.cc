@@ -26,7 +26,8 @@ namespace {
 struct CollectArguments {
   std::string suite, profiles, stress_ng, harness, slurm, campaign;
   std::vector<std::string> only, sbatch;
-  bool here = false, list = false, again = false, retime = false, any_version = false, include_excluded = false;
+  bool here = false, list = false, again = false, retime = false, sampled = false, any_version = false,
+       include_excluded = false;
   bool no_wait = false, shared = false;
   double lag_s = 60;
   bool corpus_given = false;
@@ -95,6 +96,7 @@ std::vector<std::string> task_command(const CollectArguments& arguments) {
   if (!arguments.stress_ng.empty()) command.insert(command.end(), {"--stress-ng", absolute(arguments.stress_ng)});
   if (!arguments.harness.empty()) command.insert(command.end(), {"--harness", absolute(arguments.harness)});
   if (arguments.again) command.emplace_back("--again");
+  if (arguments.sampled) command.emplace_back("--sampled");
   if (arguments.any_version) command.emplace_back("--any-version");
   if (arguments.include_excluded) command.emplace_back("--include-excluded");
   command.insert(command.end(),
@@ -185,6 +187,7 @@ int run_collect(const CommandContext& context, const CollectArguments& arguments
   options.folder = arguments.profiles.empty() ? user_data_folder() + "/profiles/" + suite->name : arguments.profiles;
   options.only = arguments.only;
   options.again = arguments.again;
+  options.sampled = arguments.sampled;
   options.retime = arguments.retime;
   options.any_version = arguments.any_version;
   options.include_excluded = arguments.include_excluded;
@@ -275,6 +278,8 @@ void add_collect_command(CLI::App& app, CommandContext& context) {
   verb->add_flag("--again", arguments->again, "Also programs that have a valid profile already");
   verb->add_flag("--retime", arguments->retime,
                  "Time programs that have a valid profile again; the faster time is kept");
+  verb->add_flag("--sampled", arguments->sampled,
+                 "Profiles sampled as `predict` takes them, to know what sampling costs; default: exact ones");
   verb->add_flag("--any-version", arguments->any_version, "Take a stress-ng of another version; profiles say so");
   verb->add_flag("--include-excluded", arguments->include_excluded, "Also programs that are no comparison");
   verb->add_option("--repeats", arguments->repeats, "Timed native runs of each program")

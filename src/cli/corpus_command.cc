@@ -7,6 +7,7 @@
 #include "corpus/quality/quality_report.h"
 #include "corpus/quality/table_writer.h"
 #include "corpus/store/store.h"
+#include "corpus/trace/trace_report.h"
 
 namespace perfcast {
 namespace {
@@ -73,6 +74,14 @@ int run_merge(const CommandContext& context, const std::string& other) {
   return write_result(outcome_text(common, "merge", other, *additions), common);
 }
 
+// What a trace holds, all of it having been checked.
+int run_trace(const CommandContext& context, const std::string& path) {
+  const CommonOptions& common = context.options;
+  const auto trace = read_trace(path);
+  if (!trace) return report_error(trace.error(), common);
+  return write_result(common.json ? to_text(trace_json(*trace)) : trace_text(*trace), common);
+}
+
 }  // namespace
 
 void add_corpus_command(CLI::App& app, CommandContext& context) {
@@ -100,6 +109,12 @@ void add_corpus_command(CLI::App& app, CommandContext& context) {
       ->add_option("other", *other, "Corpus file to add")
       ->required()
       ->option_text("OTHER.db");
+  auto trace = std::make_shared<std::string>();
+  add("trace", "Check a trace (`profile --windows FILE`) and say what it holds",
+      [&context, trace] { return run_trace(context, *trace); })
+      ->add_option("file", *trace, "Trace to read")
+      ->required()
+      ->option_text("FILE");
 }
 
 }  // namespace perfcast

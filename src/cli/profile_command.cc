@@ -19,7 +19,7 @@ namespace perfcast {
 namespace {
 
 struct ProfileOptions {
-  std::string limit;
+  std::string limit, windows;
   int repeats = 3;
   int phases = 0;
   bool mix_only = false;
@@ -67,6 +67,15 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
   if (to_file) {
     if (const Status status = check_output(options.output); !status) return report_error(status.error(), options);
   }
+  if (!chosen.windows.empty()) {
+    if (chosen.mix_only) {
+      return report_error(usage_error("bad-usage", "--windows needs the simulation that --mix-only leaves out",
+                                      "--windows", "one of both"),
+                          options);
+    }
+    if (const Status status = check_output(chosen.windows); !status) return report_error(status.error(), options);
+  }
+  request.trace_path = chosen.windows;
   request.native_repeats = chosen.repeats;
   request.phases = chosen.phases;
   request.mix_only = chosen.mix_only;
@@ -116,6 +125,8 @@ void add_profile_command(CLI::App& app, CommandContext& context) {
       ->check(CLI::Range(0, 100000));
   verb->add_flag("--mix-only", chosen->mix_only, "Opcode mix alone: one instrumented run and no native one");
   verb->add_flag("--exact", chosen->exact, "Simulate caches and branches all the time, not in windows");
+  verb->add_option("--windows", chosen->windows,
+                   "FILE for pieces of what ran, instruction by instruction (perfcast.trace/1), for models of cores");
   verb->add_flag("--cross-check", chosen->cross_check, "Run under cachegrind as well");
   add_common_options(*verb, context, kShowOutputOption | kQuietOption);
   const CLI::Option* output = verb->get_option("--output");

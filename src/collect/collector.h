@@ -27,6 +27,7 @@ struct CollectRequest {
   bool cross_check = false;    // cachegrind besides the plugin
   bool needs_counts = false;   // a profile without instruction counts is of no use: say so before anything slow
   bool exact = false;          // caches and branches simulated all the time, not in windows
+  std::string trace_path;      // where windows go as a trace (perfcast.trace/1); empty: none
   double native_cpu_s = 0;     // of a native run, for instrumenters; 0: none
   InputFeed* input = nullptr;  // the program's standard input, shared by all runs; null: it reads nothing
   // Of a native run, for instrumenters that need not follow every process; empty where there was no other process.

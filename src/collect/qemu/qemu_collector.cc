@@ -17,6 +17,7 @@
 #include "collect/process/temp_folder.h"
 #include "collect/process/tool.h"
 #include "collect/qemu/follow_plan.h"
+#include "corpus/trace/trace.h"
 
 namespace perfcast {
 namespace {
@@ -24,7 +25,10 @@ namespace {
 constexpr const char* kPlugin = "libperfcast_qemu_plugin.so";
 constexpr const char* kCountsPrefix = "counts.";
 constexpr size_t kCountsLimitBytes = size_t{1} << 20;
-// The folder of the other architecture's libraries, as Debian's cross packages install them.
+constexpr const char* kTraceSuffix = ".trace";
+constexpr size_t kTraceLimitBytes = size_t{1} << 28;
+// Of many processes those whose pieces hold most instructions.
+constexpr size_t kTracedProcesses = 32;
 // A sampled run of a longer program is ended here; what it has seen by then stands for all.
 constexpr double kLongestSampled_s = 180;
 // Of a core that nobody knows more about: only to say how much of a program was seen.
@@ -32,6 +36,7 @@ constexpr double kTypicalInstructionsPer_s = 2.5e9;
 constexpr size_t kManyProcesses = 20;
 constexpr const char* kFewWindows = ",sample=3000000:3000000:0.35:0:1";
 constexpr const char* kLeftOutByPlan = "by-plan";
+// The folder of the other architecture's libraries, as Debian's cross packages install them.
 constexpr const char* kArmLibraries = "/usr/aarch64-linux-gnu";
 
 bool is_file(const std::string& path) {
@@ -47,7 +52,7 @@ Result<std::vector<PluginCounts>> read_counts(const std::string& folder) {
   std::error_code problem;
   for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with(kCountsPrefix) || name.ends_with(".tmp")) continue;
+    if (!name.starts_with(kCountsPrefix) || name.ends_with(".tmp") || name.ends_with(kTraceSuffix)) continue;
     const auto text = read_file(entry.path().string(), kCountsLimitBytes);
     if (!text) return text.error();
     auto counts = parse_plugin_counts(*text, name);
@@ -55,6 +60,45 @@ Result<std::vector<PluginCounts>> read_counts(const std::string& folder) {
     parts.push_back(std::move(*counts));
   }
   return parts;
+}
+
+// The pieces of all processes, to the file that was asked for. A trace that can't be read is ours to mend: an error.
+Status write_pieces(const CollectRequest& request, const std::string& folder, Collection& result) {
+  Trace trace;
+  trace.program = std::filesystem::path(request.command[0]).filename().string();
+  trace.command = request.command;
+  std::error_code problem;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
+    const std::string path = entry.path().string();
+    if (!path.ends_with(kTraceSuffix)) continue;
+    const auto bytes = read_file(path, kTraceLimitBytes);
+    if (!bytes) return bytes.error();
+    auto process = parse_process_trace(*bytes, path);
+    if (!process) return process.error();
+    const std::string counts_path = path.substr(0, path.size() - std::string_view(kTraceSuffix).size());
+    if (const auto text = read_file(counts_path, kCountsLimitBytes)) {
+      if (const auto counts = parse_plugin_counts(*text, counts_path)) {
+        process->program = std::filesystem::path(counts->program).filename().string();
+      }
+    }
+    if (!process->pieces.empty()) trace.processes.push_back(std::move(*process));
+  }
+  const auto larger = [](const ProcessTrace& a, const ProcessTrace& b) {
+    return std::pair(b.instructions_count(), a.program) < std::pair(a.instructions_count(), b.program);
+  };
+  std::sort(trace.processes.begin(), trace.processes.end(), larger);
+  const size_t all = trace.processes.size();
+  if (all > kTracedProcesses) trace.processes.resize(kTracedProcesses);
+  if (const Status status = write_trace(trace, request.trace_path); !status) return status;
+  size_t pieces = 0;
+  uint64_t instructions = 0;
+  for (const ProcessTrace& process : trace.processes) {
+    pieces += process.pieces.size();
+    instructions += process.instructions_count();
+  }
+  result.record.note += fmt::format("; trace of {} pieces, {} instructions", pieces, instructions);
+  if (all > kTracedProcesses) result.record.note += fmt::format(", from {} of {} processes", kTracedProcesses, all);
+  return {};
 }
 
 std::string last_line(const std::string& text) {
@@ -193,6 +237,7 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   // Many processes are many starts: as many windows in each as in one would cost more than they tell.
   if (!request.exact && !request.mix_only)
     options += request.census.size() > kManyProcesses ? kFewWindows : ",sample=on";
+  if (!request.trace_path.empty()) options += ",trace=on";
   const bool foreign_libraries = std::getenv("QEMU_LD_PREFIX") == nullptr && host_instruction_set() != "aarch64";
   if (foreign_libraries) options += std::string(",sysroot=") + kArmLibraries;
   const FollowPlan plan = plan_following(request.census);
@@ -256,6 +301,9 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   }
   for (const auto& replicate : counts->replicates) result.replicates.push_back(metrics_of(replicate));
   note_sampling(*counts, result);
+  if (!request.trace_path.empty()) {
+    if (const Status status = write_pieces(request, folder->path(), result); !status) return status.error();
+  }
   if (outcome->limit_reached) take_beginning_for_all(request, process.limit_s, result);
   for (const std::string& other : counts->other_arches) {
     result.warnings.push_back({"several-architectures", "some of the command's programs are built for " + other,

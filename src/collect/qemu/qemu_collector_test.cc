@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "collect/collector.h"
 #include "collect/process/program_inspector.h"
+#include "corpus/trace/trace.h"
 
 namespace perfcast {
 namespace {
@@ -198,6 +199,73 @@ TEST_F(Qemu, InstrumentsASubsetOfWhatIsAlike) {
   const double start = value(collect({PERFCAST_GUINEA, "work", "0"}), "op_shift_count");
   EXPECT_NEAR(shifts_of(*found, name), 40 * (start + 3 * 12050.0), 0.03 * 3 * 40 * 12050.0);
   EXPECT_THAT(found->unseen, testing::IsEmpty());
+}
+
+// What the pieces of a trace say of the guinea's work is what the counters say of all of it.
+void expect_trace_of_work(QemuCollector& collector, const std::string& guinea, bool exact) {
+  CollectRequest request = quietly({guinea, "work", "3000000"});
+  request.exact = exact;
+  request.trace_path = testing::TempDir() + "perfcast-work.trace";
+  const auto found = collector.collect(request);
+  ASSERT_TRUE(found) << found.error().message;
+  const auto trace = read_trace(request.trace_path);
+  unlink(request.trace_path.c_str());
+  ASSERT_TRUE(trace.ok()) << to_text(trace.error());
+  EXPECT_EQ(trace->command, request.command);
+  ASSERT_EQ(trace->processes.size(), 1u);
+  const ProcessTrace& process = trace->processes[0];
+  EXPECT_EQ(process.instruction_set, found->instruction_set);
+  EXPECT_THAT(guinea, testing::EndsWith(process.program));
+  ASSERT_GE(process.pieces.size(), 5u);
+  double instructions = 0, weighted = 0, loads = 0, shifts = 0, mispredicted = 0, conditional = 0;
+  for (const TracePiece& piece : process.pieces) {
+    EXPECT_LE(piece.instructions_count, 101000u);
+    // Later pieces: the start is another program.
+    if (piece.position_count < 1000000) continue;
+    weighted += static_cast<double>(piece.stands_for_count);
+    instructions += static_cast<double>(piece.instructions_count);
+    TraceReader reader(process, piece);
+    TraceStep step;
+    while (reader.next(step)) {
+      const TraceBlock& block = process.blocks[step.block];
+      for (const TraceInstruction& one : block.instructions) {
+        loads += one.loads;
+        shifts += process.classes[one.op] == "shift" ? 1 : 0;
+      }
+      conditional += block.branch == TraceBranch::kConditional ? 1 : 0;
+      mispredicted += step.mispredicted ? 1 : 0;
+    }
+    EXPECT_TRUE(reader.ok());
+  }
+  const double all = value(*found, "instructions_count");
+  EXPECT_NEAR(weighted / all, 1, 0.3);
+  EXPECT_NEAR(shifts / instructions, value(*found, "op_shift_count") / all, 0.01);
+  EXPECT_NEAR(loads / instructions, value(*found, "loads_count") / all, 0.01);
+  EXPECT_NEAR(mispredicted / conditional, value(*found, "tage_misses_count") / value(*found, "op_cond_branch_count"),
+              0.02);
+}
+
+TEST_F(Qemu, TracesPiecesOfTheFirstPhaseAndOfWindows) { expect_trace_of_work(collector_, PERFCAST_GUINEA, false); }
+TEST_F(Qemu, TracesPiecesOfAnExactRun) { expect_trace_of_work(collector_, PERFCAST_GUINEA, true); }
+TEST_F(Qemu, TracesProgramsOfTheOtherInstructionSet) {
+#ifdef PERFCAST_GUINEA_AARCH64
+  if (find_in_path("qemu-aarch64").empty()) GTEST_SKIP() << "qemu-aarch64 is not installed";
+  expect_trace_of_work(collector_, PERFCAST_GUINEA_AARCH64, false);
+#else
+  GTEST_SKIP() << "no aarch64 cross compiler";
+#endif
+}
+
+TEST_F(Qemu, TracesEveryProcessAndOneThreadAtATime) {
+  CollectRequest request =
+      quietly({"sh", "-c", PERFCAST_GUINEA " threads 3 300000; " PERFCAST_GUINEA " forks 2 300000"});
+  request.trace_path = testing::TempDir() + "perfcast-threads.trace";
+  const auto found = collector_.collect(request);
+  ASSERT_TRUE(found) << found.error().message;
+  const auto trace = read_trace(request.trace_path);
+  unlink(request.trace_path.c_str());
+  ASSERT_TRUE(trace.ok()) << to_text(trace.error());
+  EXPECT_GE(trace->processes.size(), 5u);  // the shell, the threads, the forking one and what it forked
 }
 
 TEST_F(Qemu, RunsStaticPrograms) {

@@ -311,7 +311,8 @@ Result<SuiteOutcome> SuiteRunner::run_one(const SuiteProgram& entry, const Profi
   const Invocation instrumented = invocation(entry, false);
   if (!instrumented.report.empty()) remove_file(instrumented.report);
   CollectRequest request;
-  request.exact = true;  // many models are trained on it: no sampling error is to be learned
+  // Many models are trained on it: no sampling error is to be learned, unless that is the question.
+  request.exact = !options_.sampled;
   request.command = instrumented.command;
   request.limit_s = options_.limit_s;
   request.native_repeats = 1;  // for faults, switches and files; its time is replaced

@@ -39,6 +39,11 @@ struct pq_block {
   uint32_t n_bytes;
   uint64_t hash;
   struct pq_block* next; /* same bucket */
+  struct {               /* trace.c */
+    uint8_t* text;       /* its instructions, as they stand in the file */
+    uint64_t* last;      /* address of the latest access of each watched one */
+    uint32_t text_size, number, epoch;
+  } trace;
   uint16_t stat[PQ_N_STATS];
   uint16_t self[PQ_N_SELF];
 };

@@ -137,24 +137,29 @@ static inline void missed(struct pq_mem* m, uint64_t line, unsigned place, bool 
   bool seq = sequential(m, line);
   bool missed_all = place == PQ_L1_WAYS;
   m->counts.l1[(place >= 12) + missed_all][store][seq]++;
+  m->held = missed_all ? 15 : place >= 12 ? 2 : 1;
   if (missed_all) {
     pq_footprint_add(&m->footprint, line >> (PQ_PAGE_BITS - PQ_LINE_BITS), UINT64_C(1) << (line & 63));
   }
   if (!pq_in_sample(line, m->sample_bits) || (!m->stack && !(m->stack = pq_stack_new()))) return;
   unsigned weight = 1u << m->sample_bits;
   unsigned held_by = pq_stack_access(m->stack, line, &m->sample_bits);
-  if (missed_all) m->counts.large[held_by][store][seq] += weight;
+  if (!missed_all) return;
+  m->counts.large[held_by][store][seq] += weight;
+  m->held = (uint8_t)(3 + held_by);
 }
 
 static void touch_page(struct pq_mem* m, uint64_t page) {
   unsigned set = page % PQ_TLB_SETS;
   if (to_front(&m->tlb_first[set], m->tlb[set], PQ_TLB_WAYS - 1, page) < PQ_TLB_WAYS - 1) return;
   m->counts.tlb_miss++;
+  m->page_held = 1;
   uint64_t* second = m->stlb[page % PQ_STLB_SETS];
   if (second[0] == page) return;
   unsigned place = 1 + to_front(&second[0], second + 1, PQ_STLB_WAYS - 1, page);
   m->counts.stlb_1536_miss += place >= 12;
   m->counts.stlb_2048_miss += place >= 16;
+  m->page_held = place >= 16 ? 3 : place >= 12 ? 2 : 1;
 }
 
 static inline void touch(struct pq_mem* m, uint64_t address, bool store) {

@@ -64,6 +64,10 @@ struct pq_mem {
   uint64_t stlb[PQ_STLB_SETS][PQ_STLB_WAYS];
   uint32_t streams[PQ_STREAMS] __attribute__((aligned(16))); /* low bits of lines */
   unsigned next_stream;
+  /* of the latest access: the smallest cache that held the line, 0: 32 KiB, 48, 64, 256 << 0..8, 12: none, 15: it
+   * missed 64 KiB and is not among the lines followed; and TLB: 0: 64 entries, 1: 1536, 2: 2048, 3: none. Whoever wants
+   * to know them sets them to 0 before. */
+  uint8_t held, page_held;
   unsigned sample_bits; /* the stack follows one line in 1 << sample_bits */
   struct pq_stack* stack;
   struct pq_footprint footprint;

@@ -10,6 +10,7 @@
 
 #include "follow.h"
 #include "sampling.h"
+#include "trace.h"
 
 struct totals {
   uint64_t stat[PQ_N_STATS], self[PQ_N_SELF];
@@ -409,4 +410,7 @@ void pq_write(const struct pq_run* run, const struct pq_end* end) {
     fprintf(stderr, "perfcast plugin: cannot write %s\n", name);
     unlink(temporary);
   }
+  if (!pq_trace.on) return;
+  snprintf(temporary, sizeof temporary, "%s.trace", name);
+  if (!pq_trace_write(temporary, run->arch)) fprintf(stderr, "perfcast plugin: cannot write %s\n", temporary);
 }

@@ -22,6 +22,7 @@
 #include "output.h"
 #include "qemu_api.h"
 #include "sampling.h"
+#include "trace.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;
 
@@ -49,6 +50,9 @@ static inline bool runs_again(const struct pq_block* previous, const struct pq_b
   return previous == b || (b->is_rep && previous && previous->ends_with_rep && previous->last_pc == b->pc);
 }
 
+/* In plain phases of several threads each asks for a window now and then. */
+enum { ASK_EVERY = 4096 };
+
 static void on_exec_mix(unsigned index, void* data) {
   struct pq_block* b = data;
   struct pq_vcpu* v = pq_vcpus[index];
@@ -56,6 +60,7 @@ static void on_exec_mix(unsigned index, void* data) {
   c->execs++;
   c->again += v->previous == b;
   v->previous = b;
+  if (PQ_UNLIKELY(++v->since_asked % ASK_EVERY == 0)) pq_ask_for_window();
 }
 
 static void on_exec_mix_rep(unsigned index, void* data) {
@@ -114,12 +119,6 @@ static void on_exec_full(unsigned index, void* data) {
   if (PQ_UNLIKELY(v->passed.instructions >= v->due)) pq_phase_is_over(v);
 }
 
-/* Plain phases: only what can't be told later. */
-static void on_exec_asking(unsigned index, void* data) {
-  (void)index, (void)data;
-  pq_ask_for_window();
-}
-
 static void on_exec_full_rep(unsigned index, void* data) {
   struct pq_block* b = data;
   struct pq_vcpu* v = pq_vcpus[index];
@@ -131,6 +130,16 @@ static void on_exec_full_rep(unsigned index, void* data) {
     return;
   }
   on_exec_full(index, data);
+}
+
+static void on_exec_traced(unsigned index, void* data) {
+  struct pq_block* b = data;
+  struct pq_vcpu* v = pq_vcpus[index];
+  const uint64_t missed = pq_trace_missed(v);
+  const bool again = b->is_rep && runs_again(v->previous, b);
+  if (PQ_UNLIKELY(v->passed.instructions >= v->trace_due)) pq_trace_begin(v);
+  (b->is_rep ? on_exec_full_rep : on_exec_full)(index, data);
+  if (PQ_UNLIKELY(pq_trace.owner == v)) pq_trace_block(b, pq_trace_missed(v) != missed, again);
 }
 
 /* ---- memory ---- */
@@ -177,13 +186,28 @@ static void on_wide_store(unsigned index, qemu_plugin_meminfo_t info, uint64_t a
   wide(index, address, (uintptr_t)data, true);
 }
 
+static const qemu_plugin_vcpu_mem_cb_t callbacks[] = {on_load, on_store, on_wide_load, on_wide_store, on_both};
+
+static void on_traced(unsigned index, qemu_plugin_meminfo_t info, uint64_t address, void* data) {
+  const struct pq_watched* w = data;
+  struct pq_vcpu* v = pq_vcpus[index];
+  const bool is_wide = w->access == PQ_A_WIDE_LOAD || w->access == PQ_A_WIDE_STORE;
+  const bool further_part = is_wide && v->mem.parts_left && address == v->mem.part_next;
+  v->mem.held = v->mem.page_held = 0;
+  callbacks[w->access](index, info, address, (void*)(uintptr_t)w->last_byte);
+  if (PQ_LIKELY(pq_trace.owner != v) || further_part || !v->previous) return;
+  pq_trace_access(v->previous, w, address, (unsigned)(v->mem.held | v->mem.page_held << 4),
+                  qemu_plugin_mem_size_shift(info) | (qemu_plugin_mem_is_store(info) ? 128u : 0));
+}
+
 static void watch_memory(struct qemu_plugin_tb* tb, const struct pq_block* b) {
-  static const qemu_plugin_vcpu_mem_cb_t callbacks[] = {on_load, on_store, on_wide_load, on_wide_store, on_both};
   for (unsigned i = 0; i < b->n_watched; i++) {
     const struct pq_watched* w = &b->watched[i];
     /* Always both directions: QEMU 7.2 calls back for the wrong ones otherwise. */
-    qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, w->insn), callbacks[w->access], QEMU_PLUGIN_CB_NO_REGS,
-                                     QEMU_PLUGIN_MEM_RW, (void*)(uintptr_t)w->last_byte);
+    void* what = pq_trace.on ? (void*)(uintptr_t)w : (void*)(uintptr_t)w->last_byte;
+    qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, w->insn),
+                                     pq_trace.on ? on_traced : callbacks[w->access], QEMU_PLUGIN_CB_NO_REGS,
+                                     QEMU_PLUGIN_MEM_RW, what);
   }
 }
 
@@ -218,20 +242,19 @@ static void call(struct qemu_plugin_tb* tb, qemu_plugin_vcpu_udata_cb_t callback
 static void instrument(struct qemu_plugin_tb* tb, struct pq_block* b) {
   if (run.full && pq_simulates()) {
     watch_memory(tb, b);
-    call(tb, b->is_rep ? on_exec_full_rep : on_exec_full, b);
+    call(tb, pq_trace.on ? on_exec_traced : b->is_rep ? on_exec_full_rep : on_exec_full, b);
   } else if (b->is_rep || !run.full || run.threads > 1) {
     /* iterations have to be told from executions, threads from each other */
     call(tb, b->is_rep ? on_exec_mix_rep : on_exec_mix, b);
-    if (run.full && pq_asks_for_window(b->pc)) call(tb, on_exec_asking, b);
   } else {
     qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &b->plain, 1);
-    if (pq_asks_for_window(b->pc)) call(tb, on_exec_asking, b);
   }
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb* tb) {
   (void)id;
   static struct pq_insn insns[MAX_INSNS]; /* under the lock */
+  static uint8_t sizes[MAX_INSNS];
   size_t n = qemu_plugin_tb_n_insns(tb);
   if (n == 0) return;
   if (n > MAX_INSNS) n = MAX_INSNS;
@@ -257,9 +280,11 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb* tb) {
   if (is_new) {
     for (size_t i = 0; i < n; i++) {
       struct qemu_plugin_insn* insn = qemu_plugin_tb_get_insn(tb, i);
+      sizes[i] = (uint8_t)qemu_plugin_insn_size(insn);
       decode(qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn), qemu_plugin_insn_vaddr(insn), &insns[i]);
     }
     pq_block_analyse(b, insns, n, last_pc);
+    if (pq_trace.on) pq_trace_remember(b, insns, sizes, n);
   } else {
     pq_sampling.translated_again += n;
   }
@@ -444,13 +469,17 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
       if (!pq_plan_open(plan)) return refuse("no follow plan", plan);
     } else if (!strncmp(argv[i], "group=", 6)) {
       if (sscanf(argv[i] + 6, "%d:%d", &run.group, &run.unit) != 2) return refuse("group=GROUP:UNIT", argv[i]);
+    } else if (!strcmp(argv[i], "trace=on")) {
+      pq_trace.on = true;
     } else if (!strcmp(argv[i], "follow=on")) {
       run.follow = true;
-    } else if (strcmp(argv[i], "mode=full") != 0 && strcmp(argv[i], "follow=off") != 0) {
+    } else if (strcmp(argv[i], "mode=full") != 0 && strcmp(argv[i], "follow=off") != 0 &&
+               strcmp(argv[i], "trace=off") != 0) {
       return refuse("unknown argument", argv[i]);
     }
   }
   if (!run.prefix) return refuse("out=PREFIX is missing", "");
+  pq_trace.on = pq_trace.on && run.full;
   if (info->system_emulation) return refuse("user-mode emulation only", "");
   if (!strcmp(info->target_name, "x86_64"))
     run.arch = PQ_X86_64;
@@ -464,8 +493,9 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
   if (pq_sampling.on)
     snprintf(sampling, sizeof sampling, "%" PRIu64 ":%" PRIu64 ":%g:%" PRIu64 ":%" PRIu64, pq_sampling.first,
              pq_sampling.window, pq_sampling.share, pq_sampling.at_first_ms, pq_sampling.seed);
-  snprintf(options, sizeof options, "out=%s,mode=%s,follow=%s,sample=%s%s%s%s%s", prefix, run.full ? "full" : "mix",
-           run.follow ? "on" : "off", sampling, *sysroot ? ",sysroot=" : "", sysroot, *plan ? ",plan=" : "", plan);
+  snprintf(options, sizeof options, "out=%s,mode=%s,follow=%s,trace=%s,sample=%s%s%s%s%s", prefix,
+           run.full ? "full" : "mix", run.follow ? "on" : "off", pq_trace.on ? "on" : "off", sampling,
+           *sysroot ? ",sysroot=" : "", sysroot, *plan ? ",plan=" : "", plan);
   if (!pq_follow_open(run.arch, options, sysroot, run.group, run.unit)) return refuse("its own path is unknown", "");
   if (pthread_atfork(NULL, NULL, in_child)) return refuse("out of memory", "");
   plugin_id = id;

@@ -247,6 +247,16 @@ check_sampling() {
   done
 }
 
+# A loop of one block gets its windows, too.
+check_sampled_loop() {
+  where="$arch sampled loop"
+  rm -f "$work"/p.*
+  $emulator -cpu max -plugin "$plugin,out=$work/p,mode=full,sample=2000000:500000:0.5:3000:1" "$kernels" loop 200000000 \
+    >"$work/stdout" 2>&1 || fail "exit $?: $(head -3 "$work/stdout")"
+  between windows "$(value "$work"/p.[0-9]* sampling_windows)" 5 100000
+  between op_cond_branch "$(value "$work"/p.[0-9]* op_cond_branch)" 200000000 200060000
+}
+
 check_sampled_threads() {
   local n=5000000
   where="$arch sampled threads"
@@ -278,6 +288,7 @@ check_branches
 check_processes
 check_following
 check_sampling
+check_sampled_loop
 check_sampled_threads
 check_deterministic
 echo "$checks checks, $failures failures"

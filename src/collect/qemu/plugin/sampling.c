@@ -2,18 +2,26 @@
 #define _GNU_SOURCE
 #include "sampling.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <link.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "trace.h"
 
 enum {
   RETRANSLATION_NS = 1500, /* an instruction, about */
   SIMULATION_NS = 12,      /* likewise */
   WARM_UP_PART = 4,        /* of a window's length */
-  ASK_CLOCK_EVERY = 16,
   LOOK_NS = 1000000,
+  TICK_NS = 1000000,        /* of CPU time; the kernel makes it 4 ms where it counts so */
   LOOK_PART = 50,           /* at most one in fifty parts of the time looks */
   FIRST_OF_CHILD = 10000000 /* instructions before the window of a child that was forked in a plain phase */
 };
@@ -130,6 +138,8 @@ static uint64_t length_of(enum pq_phase phase) {
 
 void pq_sampling_start(struct pq_vcpu* v) {
   v->due = pq_sampling.on && pq_simulates() ? v->passed.instructions + length_of(pq_sampling.phase) : UINT64_MAX;
+  const double paused = pq_sampling.plain_now - pq_sampling.plain_before;
+  pq_trace_phase(v, pq_sampling.phase == PQ_FIRST ? 0 : paused > 1 ? (uint64_t)paused : 1);
 }
 
 static void start_all(void) {
@@ -141,14 +151,11 @@ static void start_all(void) {
   }
 }
 
-bool pq_asks_for_window(uint64_t pc) { return ((pc ^ pq_sampling.random) * 0x9e3779b97f4a7c15u) >> 60 == 0; }
-
 /* Windows are drawn by instructions: drawn by time, slow code would have more than
  * its share of them. Nobody counts instructions as they run, they are added up now
  * and then, at a small part of the time. */
 void pq_ask_for_window(void) {
-  static uint32_t asked; /* threads may lose a step: no harm */
-  if (PQ_LIKELY(++asked % ASK_CLOCK_EVERY)) return;
+  if (pq_sampling.phase != PQ_PLAIN || isinf(pq_sampling.due_instructions)) return;
   const uint64_t now = now_ns(CLOCK_MONOTONIC);
   if (now < pq_sampling.look_ns) return;
   const double instructions = plain_instructions();
@@ -157,6 +164,66 @@ void pq_ask_for_window(void) {
   if (instructions < pq_sampling.due_instructions) return;
   pq_sampling.due_instructions = INFINITY; /* once: the change comes a little later */
   change_all();
+}
+
+/* ---- the timer ---- */
+
+/* A timer on the thread's CPU time interrupts it: one that sleeps is left alone, and
+ * a loop of any few blocks is interrupted as others are. A change may be asked for
+ * only in translated code: elsewhere QEMU may hold the locks that it takes. All other
+ * code lies where the loader put it. */
+enum { TICK_SIGNAL = 64 /* the guest's 62, which nobody uses */, MOST_SEGMENTS = 256 };
+
+static struct { uintptr_t from, to; } segments[MOST_SEGMENTS];
+static unsigned n_segments;
+
+static int note_segments(struct dl_phdr_info* info, size_t size, void* data) {
+  (void)size, (void)data;
+  for (unsigned i = 0; i < info->dlpi_phnum && n_segments < MOST_SEGMENTS; i++) {
+    const ElfW(Phdr)* p = &info->dlpi_phdr[i];
+    if (p->p_type != PT_LOAD || !(p->p_flags & PF_X)) continue;
+    segments[n_segments].from = info->dlpi_addr + p->p_vaddr;
+    segments[n_segments++].to = info->dlpi_addr + p->p_vaddr + p->p_memsz;
+  }
+  return 0;
+}
+
+static uintptr_t interrupted_at(const ucontext_t* context) {
+#if defined(__x86_64__)
+  return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+  return (uintptr_t)context->uc_mcontext.pc;
+#else
+#error "where does this processor keep its program counter?"
+#endif
+}
+
+static void on_tick(int number, siginfo_t* info, void* context) {
+  (void)number, (void)info;
+  const uintptr_t pc = interrupted_at(context);
+  for (unsigned i = 0; i < n_segments; i++)
+    if (pc >= segments[i].from && pc < segments[i].to) return;
+  const int error = errno;
+  pq_ask_for_window();
+  errno = error;
+}
+
+/* Of this thread, the only one. Timers don't survive a fork. */
+static void start_ticking(void) {
+  static pid_t owner;
+  if (owner == getpid()) return;
+  struct sigaction action = {.sa_sigaction = on_tick, .sa_flags = SA_SIGINFO | SA_RESTART};
+  struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = TICK_SIGNAL};
+  const struct itimerspec every = {{0, TICK_NS}, {0, TICK_NS}};
+  timer_t timer;
+  event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+  sigfillset(&action.sa_mask);
+  if (!n_segments) dl_iterate_phdr(note_segments, NULL);
+  /* QEMU has taken over all signals at its start, hence not earlier */
+  if (sigaction(TICK_SIGNAL, &action, NULL) || timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) ||
+      timer_settime(timer, 0, &every, NULL))
+    fprintf(stderr, "perfcast plugin: no timer: what comes now is not sampled\n");
+  owner = getpid();
 }
 
 void pq_phase_is_over(struct pq_vcpu* v) {
@@ -203,6 +270,7 @@ static void begin_plain(uint64_t now) {
   pq_sampling.last_cost_ns = now - pq_sampling.entered_ns + pq_sampling.retranslation_ns;
   pq_sampling.cost_ns += pq_sampling.last_cost_ns;
   pq_sampling.phase = PQ_PLAIN;
+  start_ticking();
   pq_sampling.due_instructions = pq_sampling.plain_now + next_pause() * (0.5 + (double)(next_random() >> 11) * 0x1p-53);
 }
 
@@ -216,6 +284,7 @@ static void begin_window(uint64_t now) {
 }
 
 void pq_phase_change(void) {
+  pq_trace_stop();
   const uint64_t now = now_ns(CLOCK_PROCESS_CPUTIME_ID);
   book_all();
   for (unsigned i = 0; i < PQ_MAX_VCPUS && pq_vcpus[i]; i++)
@@ -233,10 +302,14 @@ void pq_sampling_threads(void) {
 }
 
 void pq_sampling_forked(void) {
+  pq_trace_forked();
   pq_sampling.windows = pq_sampling.phase == PQ_WARM_UP || pq_sampling.phase == PQ_WINDOW; /* it goes on */
   pq_sampling.seen = 0;
   pq_sampling.plain_before = pq_sampling.plain_now = 0;
-  if (pq_sampling.phase == PQ_PLAIN) pq_sampling.due_instructions = FIRST_OF_CHILD;
+  if (pq_sampling.phase == PQ_PLAIN) {
+    pq_sampling.due_instructions = FIRST_OF_CHILD;
+    start_ticking();
+  }
   for (unsigned i = 0; i < PQ_MAX_VCPUS && pq_vcpus[i]; i++) {
     struct pq_vcpu* v = pq_vcpus[i];
     memset(&v->passed, 0, sizeof v->passed);

@@ -45,9 +45,7 @@ extern struct pq_sampling pq_sampling;
 void pq_sampling_open(void (*change)(void));
 /* Does code that is translated now call the simulation? */
 static inline bool pq_simulates(void) { return pq_sampling.phase != PQ_PLAIN; }
-/* A plain phase may end only in blocks that ask for it: one in sixteen, others in each phase. */
-bool pq_asks_for_window(uint64_t pc);
-/* Such a block runs. */
+/* In a plain phase, now and then: is it time for a window? With one thread a timer asks, with more whoever counts. */
 void pq_ask_for_window(void);
 /* A vCPU has simulated `due` instructions. */
 void pq_phase_is_over(struct pq_vcpu* v);
