@@ -59,6 +59,8 @@ struct Collection {
   std::string instruction_set;
   // An instrumented run's own time, for comparison with the native one.
   std::optional<double> run_wall_s, run_user_s;
+  std::vector<CourseInterval> course;    // natively: of the first run
+  std::vector<ThreadCounts> threads;     // instrumented: as Profile's
   std::vector<CensusEntry> census;       // natively: every process, where there was more than one
   std::vector<CollectedPart> parts;      // instrumented: by program
   std::vector<MetricValues> replicates;  // as Profile's

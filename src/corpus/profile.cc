@@ -163,6 +163,29 @@ ProfilePart read_part(const Json& json, const std::string& path, Mistakes& mista
   return part;
 }
 
+CourseInterval read_interval(const Json& json, const std::string& path, Mistakes& mistakes) {
+  Fields in(json, path, mistakes);
+  CourseInterval interval;
+  interval.length_s = in.amount("length_s").value_or(0);
+  interval.running_count = in.amount("running_count").value_or(0);
+  interval.ready_count = in.amount("ready_count").value_or(0);
+  interval.blocked_count = in.amount("blocked_count").value_or(0);
+  interval.system_ratio = in.amount("system_ratio").value_or(0);
+  interval.page_faults_minor_count = in.amount("page_faults_minor_count").value_or(0);
+  interval.resident_bytes = in.amount("resident_bytes").value_or(0);
+  return interval;
+}
+
+ThreadCounts read_thread(const Json& json, const std::string& path, Mistakes& mistakes) {
+  Fields in(json, path, mistakes);
+  ThreadCounts thread;
+  thread.program = in.text("program");
+  if (const Json* metrics = in.reader().object("metrics")) {
+    thread.metrics = read_metrics(*metrics, in.path("metrics"), mistakes);
+  }
+  return thread;
+}
+
 Status check_schema(const Json& json, const std::string& source) {
   const auto found = json.is_object() ? json.find("schema") : json.end();
   if (!json.is_object() || found == json.end() || !found->is_string()) {
@@ -243,6 +266,20 @@ Json to_json(const Profile& profile) {
   put(json, "accounted_cpu_ratio", profile.accounted_cpu_ratio);
   if (!profile.replicates.empty()) json["replicates"] = Json::array();
   for (const MetricValues& replicate : profile.replicates) json["replicates"].push_back(metrics_to_json(replicate));
+  if (!profile.course.empty()) json["course"] = Json::array();
+  for (const CourseInterval& interval : profile.course) {
+    json["course"].push_back({{"length_s", number_to_json(interval.length_s)},
+                              {"running_count", number_to_json(interval.running_count)},
+                              {"ready_count", number_to_json(interval.ready_count)},
+                              {"blocked_count", number_to_json(interval.blocked_count)},
+                              {"system_ratio", number_to_json(interval.system_ratio)},
+                              {"page_faults_minor_count", number_to_json(interval.page_faults_minor_count)},
+                              {"resident_bytes", number_to_json(interval.resident_bytes)}});
+  }
+  if (!profile.threads.empty()) json["threads"] = Json::array();
+  for (const ThreadCounts& thread : profile.threads) {
+    json["threads"].push_back({{"program", thread.program}, {"metrics", metrics_to_json(thread.metrics)}});
+  }
   if (!profile.parts.empty()) json["processes"] = Json::array();
   for (const ProfilePart& part : profile.parts) {
     Json entry = {{"program", part.program},
@@ -294,12 +331,36 @@ Result<Profile> profile_from_json(const Json& json, const std::string& source) {
         mistakes.add(path, entry.type_name(), "an object of metrics");
       }
     });
+    in.each("course", kMaximumNames, [&](const Json& entry, const std::string& path) {
+      profile.course.push_back(read_interval(entry, path, mistakes));
+    });
+    in.each("threads", kMaximumNames, [&](const Json& entry, const std::string& path) {
+      profile.threads.push_back(read_thread(entry, path, mistakes));
+    });
     in.each("processes", kMaximumNames, [&](const Json& entry, const std::string& path) {
       profile.parts.push_back(read_part(entry, path, mistakes));
     });
   }
   if (const Status status = mistakes.finish(source); !status) return status.error();
   return profile;
+}
+
+Parallelism parallelism_of(const std::vector<CourseInterval>& course) {
+  constexpr double kMoreThanOne = 1.2;
+  Parallelism sum;
+  double length_s = 0;
+  for (const CourseInterval& interval : course) {
+    length_s += interval.length_s;
+    sum.running_count += interval.running_count * interval.length_s;
+    sum.ready_count += interval.ready_count * interval.length_s;
+    sum.most_running_count = std::max(sum.most_running_count, interval.running_count);
+    if (interval.running_count > kMoreThanOne) sum.parallel_time_ratio += interval.length_s;
+  }
+  if (length_s <= 0) return {};
+  sum.running_count /= length_s;
+  sum.ready_count /= length_s;
+  sum.parallel_time_ratio /= length_s;
+  return sum;
 }
 
 Result<Profile> profile_of_part(const Profile& profile, const std::string& program) {
@@ -313,6 +374,8 @@ Result<Profile> profile_of_part(const Profile& profile, const std::string& progr
       result.phases.clear();
       result.parts.clear();
       result.replicates.clear();
+      result.course.clear();
+      std::erase_if(result.threads, [&](const ThreadCounts& thread) { return thread.program != program; });
       result.accounted_cpu_ratio.reset();
       result.work_units.reset();
       result.work_unit.clear();

@@ -48,6 +48,24 @@ struct ProfilePart {
   bool operator==(const ProfilePart&) const = default;
 };
 
+// An interval of a native run; means over it, of all processes and threads together.
+struct CourseInterval {
+  double length_s = 0;
+  double running_count = 0, ready_count = 0,
+         blocked_count = 0;            // threads on a CPU, waiting for one, waiting for others
+  double system_ratio = 0;             // share of its CPU time in the kernel
+  double page_faults_minor_count = 0;  // in it
+  double resident_bytes = 0;           // at its end
+  bool operator==(const CourseInterval&) const = default;
+};
+
+// What one thread did under instrumentation. Threads that lived after one another may be counted as one.
+struct ThreadCounts {
+  std::string program;
+  MetricValues metrics;
+  bool operator==(const ThreadCounts&) const = default;
+};
+
 struct Profile {
   std::string program;  // short name for people
   std::vector<std::string> command;
@@ -65,7 +83,9 @@ struct Profile {
   // Of a sampled profile: counters and metrics of `metrics` that differ, each time from a part of the windows as if
   // those were all. How much they differ says how far the sampled metrics are off.
   std::vector<MetricValues> replicates;
-  std::optional<int> exit_code;  // absent where killed by a signal
+  std::vector<CourseInterval> course;  // of the first native run; empty where it was too short
+  std::vector<ThreadCounts> threads;   // where there were several, most instructions first, at most 64
+  std::optional<int> exit_code;        // absent where killed by a signal
   std::optional<int> signal;
   bool ok() const { return exit_code == 0 && !signal; }
   // Units of work one run did (bogo operations, bytes, ...), where the suite knows: time per unit = cpu time / work.
@@ -73,6 +93,14 @@ struct Profile {
   std::string work_unit;
   bool operator==(const Profile&) const = default;
 };
+
+// How parallel a run was, by its course; zeros where there is none.
+struct Parallelism {
+  double running_count = 0, ready_count = 0;  // mean over the time
+  double most_running_count = 0;              // of an interval
+  double parallel_time_ratio = 0;             // share of the time in which more than 1.2 threads ran
+};
+Parallelism parallelism_of(const std::vector<CourseInterval>& course);
 
 // One part as a profile of its own. Error "unknown-process" names those that there are.
 Result<Profile> profile_of_part(const Profile& profile, const std::string& program);

@@ -46,6 +46,8 @@ Profile example() {
   profile.collectors = {{"native", "1", 0.5, "ok", ""}, {"perf_event", "", std::nullopt, "skipped", "not supported"}};
   profile.warnings = {{"non-zero-exit", "it ended with 3", "check its arguments"}};
   profile.phases = {{0, 1000, {{"loads_count", 10}}}, {1000, 500, {}}};
+  profile.course = {{0.5, 1.9, 0.25, 0.1, 0.05, 12, 4096e3}, {0.5, 1, 0, 0, 0, 0, 8192e3}};
+  profile.threads = {{"cc1", {{"instructions_count", 8e8}}}, {"as", {{"instructions_count", 2e8}}}};
   profile.parts = {{"cc1", "cc1 a.c", 100, 12, 33.5, {{"instructions_count", 1e9}}},
                    {"sh", "", 1, 1, std::nullopt, {}}};
   profile.accounted_cpu_ratio = 0.97;
@@ -105,6 +107,8 @@ TEST(Profile, PartsStandAlone) {
   EXPECT_EQ(part->metrics, (MetricValues{{"instructions_count", 1e9}}));
   EXPECT_EQ(part->host, example().host);
   EXPECT_TRUE(part->parts.empty());
+  EXPECT_TRUE(part->course.empty());
+  EXPECT_EQ(part->threads.size(), 1u);
   EXPECT_EQ(profile_of_part(example(), "as").error().expected, "one of cc1, sh");
   Profile alone = example();
   alone.parts.clear();
@@ -262,6 +266,15 @@ TEST(Profile, AnyProfileComesBackAsItWas) {
     RC_ASSERT(back.ok());
     RC_ASSERT(*back == profile);
   }));
+}
+
+TEST(Profile, SaysHowParallelItsRunWas) {
+  const Parallelism seen = parallelism_of({{1, 1, 0, 3, 0, 0, 0}, {3, 2, 0.4, 0, 0, 0, 0}});
+  EXPECT_DOUBLE_EQ(seen.running_count, 1.75);
+  EXPECT_DOUBLE_EQ(seen.ready_count, 0.3);
+  EXPECT_DOUBLE_EQ(seen.most_running_count, 2);
+  EXPECT_DOUBLE_EQ(seen.parallel_time_ratio, 0.75);
+  EXPECT_EQ(parallelism_of({}).running_count, 0);
 }
 
 }  // namespace

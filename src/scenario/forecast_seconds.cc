@@ -71,6 +71,24 @@ Eigen::VectorXd half_widths_against(const Forecast& against_mean, const std::vec
 
 }  // namespace
 
+namespace {
+
+// What forecasts of one core mean for a program of several threads.
+std::string parallel_note(const Profile& profile, double use) {
+  const Parallelism seen = parallelism_of(profile.course);
+  std::string note = "the program kept " + fmt::format("{:.1f}", use) + " cores busy";
+  if (seen.most_running_count > 1) {
+    note += fmt::format(" (more than one {:.0f}% of the time, {:.1f} at most)", 100 * seen.parallel_time_ratio,
+                        seen.most_running_count);
+  }
+  return note +
+         "; forecasts are of one core, so its seconds hold for as many cores of each kind, as long as they don't slow "
+         "each "
+         "other by more than here: shared caches and memory are not forecast";
+}
+
+}  // namespace
+
 HostTime host_time_of(const Profile& profile) {
   HostTime result;
   const auto wall = positive(profile.metrics, "wall_s"), cpu = positive(profile.metrics, "cpu_s");
@@ -94,9 +112,7 @@ HostTime host_time_of(const Profile& profile) {
   result.seconds = wall;
   result.basis = "wall";
   if (use > kParallel) {
-    result.notes.push_back(
-        "the program kept " + fmt::format("{:.1f}", use) +
-        " cores busy; forecasts are of one core, so its seconds hold for as many cores of each kind");
+    result.notes.push_back(parallel_note(profile, use));
   }
   return result;
 }

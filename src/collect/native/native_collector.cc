@@ -133,6 +133,24 @@ void judge_runs(const Runs& runs, Collection& result) {
   }
 }
 
+std::vector<CourseInterval> course_of(const ProcessOutcome& run) {
+  std::vector<CourseInterval> course;
+  for (const RunInterval& seen : run.course) {
+    if (seen.length_s <= 0) continue;
+    CourseInterval interval;
+    interval.length_s = seen.length_s;
+    interval.running_count = seen.cpu_s / seen.length_s;
+    interval.ready_count = seen.ready_s / seen.length_s;
+    interval.blocked_count =
+        std::max(0.0, seen.threads_s / seen.length_s - interval.running_count - interval.ready_count);
+    interval.system_ratio = seen.cpu_s > 0 ? std::min(1.0, seen.system_s / seen.cpu_s) : 0;
+    interval.page_faults_minor_count = seen.minor_faults;
+    interval.resident_bytes = seen.resident_bytes;
+    course.push_back(interval);
+  }
+  return course;
+}
+
 // One more run, traced: who did the work, where there are several processes. Without one, what follows treats them as
 // one; only an interrupt is an error.
 Status take_census(ProcessRequest process, double limit_s, const ProcessOutcome& first, Collection& result) {
@@ -256,6 +274,7 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
     result.warnings.push_back(
         {"input-too-large", "the piped input is too large to be kept for further runs", "the input as a file: < FILE"});
   }
+  result.course = course_of(runs.front());
   if (!runs.front().error_tail.empty() && !runs.front().ok()) result.record.note = runs.front().error_tail;
   if (paced && runs.size() > 1) {
     runs.erase(runs.begin());

@@ -121,6 +121,7 @@ class Run {
   Clock::duration sample_interval_ = kFirstSample;
   bool interrupted_ = false, finished_ = false, given_up_ = false;
   ProcessOutcome outcome_;
+  RunCourse course_;
 };
 
 int Run::output_descriptor(StreamTo to, int standard) const {
@@ -190,6 +191,7 @@ void Run::sample() {
     watched_peak_bytes_ = std::max(watched_peak_bytes_, state.peak_resident_bytes);
     descriptors += std::max(0, open_descriptors(process));
   }
+  course_.look(std::chrono::duration<double>(now - started_).count(), processes);
   // A zombie still counts a thread and no descriptor: seen then, the program was too short to be sampled.
   if (descriptors > 0) {
     outcome_.processes = std::max(outcome_.processes.value_or(0), static_cast<int64_t>(processes.size()));
@@ -305,6 +307,7 @@ Result<ProcessOutcome> Run::conclude() {
   const double share = cpu_s > 0 ? std::max(0.0, cpu_s - state_before_.cpu_s) / cpu_s : 0;
   outcome_.user_s = share * seconds_of(usage.ru_utime);
   outcome_.system_s = share * seconds_of(usage.ru_stime);
+  outcome_.course = course_.finish(outcome_.wall_s, outcome_.cpu_s());
   outcome_.minor_faults = std::max(0.0, static_cast<double>(usage.ru_minflt) - state_before_.minor_faults);
   // The kernel carries the peak over exec: up to our own size it says nothing.
   const double peak_bytes = 1024.0 * static_cast<double>(usage.ru_maxrss);

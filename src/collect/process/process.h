@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "collect/process/input_feed.h"
+#include "collect/process/run_course.h"
 
 namespace perfcast {
 
@@ -55,8 +56,9 @@ struct ProcessOutcome {
   std::optional<ProcessIo> io;  // with the children it waited for
   // Most seen at once, children included; absent where the program was too short to be seen.
   std::optional<int64_t> threads, processes, descriptors;
-  bool had_children = false;  // started other processes, as far as it waited for them or they were seen
-  int left_behind = 0;        // descendants alive when it ended
+  bool had_children = false;        // started other processes, as far as it waited for them or they were seen
+  int left_behind = 0;              // descendants alive when it ended
+  std::vector<RunInterval> course;  // where it was watched, and long enough
   std::string error_tail;
   double cpu_s() const { return user_s + system_s; }
   bool ok() const { return exit_code == 0; }

@@ -115,6 +115,34 @@ TEST(Process, CountsInputAndOutputOfTheZombie) {
   EXPECT_EQ(outcome->io->write_calls, 10);
 }
 
+// Work alone, then in three threads: the course knows when, on however many CPUs.
+TEST(Process, TellsHowParallelARunWasOverItsTime) {
+  ProcessRequest request;
+  request.executable = "/bin/sh";
+  request.arguments = {"sh", "-c", PERFCAST_GUINEA " work 150000000; " PERFCAST_GUINEA " threads 3 100000000"};
+  request.watch = true;
+  const auto outcome = run_process(request);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_GT(outcome->course.size(), 10u);
+  EXPECT_LE(outcome->course.size(), RunCourse::kMostIntervals);
+  double length_s = 0, cpu_s = 0, wanted_early = 0, wanted_late = 0, early_s = 0, late_s = 0;
+  for (const RunInterval& interval : outcome->course) {
+    length_s += interval.length_s;
+    cpu_s += interval.cpu_s;
+    // Threads that run or would, whatever else the machine does.
+    const double wanted = interval.cpu_s + interval.ready_s;
+    const bool early = length_s<0.2 * outcome->wall_s, late = length_s> 0.8 * outcome->wall_s;
+    wanted_early += early ? wanted : 0;
+    wanted_late += late ? wanted : 0;
+    early_s += early ? interval.length_s : 0;
+    late_s += late ? interval.length_s : 0;
+  }
+  EXPECT_NEAR(length_s, outcome->wall_s, 0.05 * outcome->wall_s + 0.01);
+  EXPECT_NEAR(cpu_s, outcome->cpu_s(), 0.1 * outcome->cpu_s());
+  EXPECT_NEAR(wanted_early / early_s, 1, 0.3);
+  EXPECT_NEAR(wanted_late / late_s, 3, 0.8);
+}
+
 TEST(Process, WatchesThreadsAndDescriptorsOfAllProcesses) {
   ProcessRequest request = guinea({"files", "17"});
   request.watch = true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::string_view kMagic = "perfcast-qemu";
 constexpr size_t kKeyBytes = 64;
+constexpr size_t kMostThreads = 1024;  // that the plugin tells apart
 
 bool is_key(std::string_view key) {
   return !key.empty() && key.size() <= kKeyBytes && std::all_of(key.begin(), key.end(), [](char c) {
@@ -24,6 +26,20 @@ bool is_key(std::string_view key) {
 bool is_of_replicate(std::string_view key) {
   return key.size() > 3 && key[0] == 'r' && key[1] >= '0' && key[1] < static_cast<char>('0' + kReplicates) &&
          key[2] == '_';
+}
+
+// "thread12_loads": the number and the rest; absent where it is another key.
+std::optional<std::pair<size_t, std::string_view>> of_thread(std::string_view key) {
+  constexpr std::string_view kHead = "thread";
+  if (!key.starts_with(kHead)) return std::nullopt;
+  size_t number = 0;
+  const char* begin = key.data() + kHead.size();
+  const auto [end, problem] = std::from_chars(begin, key.data() + key.size(), number);
+  const auto digits = static_cast<size_t>(end - begin);
+  if (problem != std::errc() || digits == 0 || number >= kMostThreads) return std::nullopt;
+  const std::string_view rest = key.substr(kHead.size() + digits);
+  if (rest.size() < 2 || rest[0] != '_') return std::nullopt;
+  return std::pair(number, rest.substr(1));
 }
 
 template <typename T>
@@ -126,6 +142,11 @@ class Parser {
       if (result.replicates.empty()) result.replicates.resize(kReplicates);
       const auto replicate = static_cast<size_t>(key[1] - '0');
       if (!result.replicates[replicate].emplace(key.substr(3), number).second) {
+        return wrong("the key '" + std::string(key) + "' stands twice", "each key once");
+      }
+    } else if (const auto thread = of_thread(key)) {
+      if (result.threads.size() <= thread->first) result.threads.resize(thread->first + 1);
+      if (!result.threads[thread->first].emplace(thread->second, number).second) {
         return wrong("the key '" + std::string(key) + "' stands twice", "each key once");
       }
     } else if (key != "started_ns" && !result.counts.emplace(key, number).second) {
@@ -234,6 +255,13 @@ Result<RunCounts> join_plugin_counts(const std::vector<PluginCounts>& parts, con
       at->second = instructions;
       program.command = part.command;
     }
+    for (const auto& thread : part.threads) {
+      const auto ran = thread.find("instructions");
+      if (ran == thread.end() || ran->second == 0) continue;
+      ThreadOfRun& one = run.threads.emplace_back();
+      one.program = name;
+      for (const auto& [key, count] : thread) one.counts[key] = static_cast<double>(count);
+    }
     processes.insert(part.process);
     if (processes_of[name].insert(part.process).second) program.represented += weight;
     if (part.end == PluginEnd::kUnseen) {
@@ -249,6 +277,9 @@ Result<RunCounts> join_plugin_counts(const std::vector<PluginCounts>& parts, con
     run.programs.push_back(std::move(program));
   }
   std::stable_sort(run.programs.begin(), run.programs.end(), [](const auto& a, const auto& b) {
+    return a.counts.at("instructions") > b.counts.at("instructions");
+  });
+  std::stable_sort(run.threads.begin(), run.threads.end(), [](const auto& a, const auto& b) {
     return a.counts.at("instructions") > b.counts.at("instructions");
   });
   for (auto& [path, program] : unseen) run.unseen.push_back(std::move(program));

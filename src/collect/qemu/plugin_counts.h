@@ -31,6 +31,7 @@ struct PluginCounts {
   uint64_t emulated_us = 0;         // CPU time under the emulator
   int64_t group = -1, unit = -1;    // of the follow plan, and which of its members; -1: none
   std::map<std::string, uint64_t, std::less<>> counts;
+  std::vector<std::map<std::string, uint64_t, std::less<>>> threads;  // where there were several: by their number
   // Of a sampled process: some of the counts once more, each time from a part of the windows. Empty, or kReplicates.
   std::vector<std::map<std::string, uint64_t, std::less<>>> replicates;
 };
@@ -50,12 +51,18 @@ struct ProgramCounts {
   std::map<std::string, double, std::less<>> counts;  // weighted sums
 };
 
+struct ThreadOfRun {
+  std::string program;  // name of its file
+  std::map<std::string, double, std::less<>> counts;
+};
+
 struct RunCounts {
   std::string arch;  // of most instructions
   std::string mode;
   size_t processes = 0;
   std::map<std::string, double, std::less<>> counts;                   // of all
   std::vector<ProgramCounts> programs;                                 // most instructions first
+  std::vector<ThreadOfRun> threads;                                    // of processes that had several; most first
   std::vector<UnseenProgram> unseen;                                   // most often first
   std::vector<std::string> other_arches;                               // that some processes ran
   std::vector<std::map<std::string, double, std::less<>>> replicates;  // of all counts; empty where nothing was sampled

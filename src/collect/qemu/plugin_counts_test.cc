@@ -86,6 +86,24 @@ TEST(PluginCounts, OfARunAddUpByProgram) {
   EXPECT_THAT(run->other_arches, ElementsAre("x86_64"));
 }
 
+TEST(PluginCounts, ThreadsAreToldApart) {
+  const std::string text = kHead + "program /bin/a\ninstructions 30\n";
+  const auto counts =
+      parse_plugin_counts(text + "thread0_instructions 10\nthread0_loads 3\nthread2_instructions 20\nend 1\n", "f");
+  ASSERT_TRUE(counts) << counts.error().message;
+  EXPECT_THAT(counts->counts, ElementsAre(Pair("instructions", 30u)));
+  const auto run = join_plugin_counts({*counts}, {}, "f");
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_EQ(run->threads.size(), 2u);  // most instructions first; none of number 1
+  EXPECT_EQ(run->threads[0].program, "a");
+  EXPECT_THAT(run->threads[0].counts, ElementsAre(Pair("instructions", 20)));
+  EXPECT_THAT(run->threads[1].counts, ElementsAre(Pair("instructions", 10), Pair("loads", 3)));
+  EXPECT_EQ(error_of(text + "thread0_loads 1\nthread0_loads 1\nend 1\n"),
+            "counts.7:9: the key 'thread0_loads' stands twice");
+  // Beyond those that the plugin tells apart: a key like any other.
+  EXPECT_EQ(parse_plugin_counts(text + "thread1024_loads 1\nend 1\n", "f")->counts.count("thread1024_loads"), 1u);
+}
+
 TEST(PluginCounts, ReplicatesAddUpToo) {
   const auto sampled = parse_plugin_counts(kHead + "instructions 10\nloads 4\nr0_loads 3\nr7_loads 5\nend 1\n", "f");
   ASSERT_TRUE(sampled) << sampled.error().message;

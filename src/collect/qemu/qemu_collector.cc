@@ -34,6 +34,7 @@ constexpr double kLongestSampled_s = 180;
 // Of a core that nobody knows more about: only to say how much of a program was seen.
 constexpr double kTypicalInstructionsPer_s = 2.5e9;
 constexpr size_t kManyProcesses = 20;
+constexpr size_t kThreadsKept = 64;
 constexpr const char* kFewWindows = ",sample=3000000:3000000:0.35:0:1";
 constexpr const char* kLeftOutByPlan = "by-plan";
 // The folder of the other architecture's libraries, as Debian's cross packages install them.
@@ -288,6 +289,10 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   result.run_user_s = outcome->user_s;
   for (const ProgramCounts& part : counts->programs) {
     result.parts.push_back({part.name, part.command, part.processes, part.represented, metrics_of(part.counts)});
+  }
+  for (const ThreadOfRun& thread : counts->threads) {
+    if (result.threads.size() == kThreadsKept) break;
+    result.threads.push_back({thread.program, metrics_of(thread.counts)});
   }
   for (const UnseenProgram& unseen : counts->unseen) {
     if (unseen.why != kLeftOutByPlan) result.unseen.push_back(unseen);

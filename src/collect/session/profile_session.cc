@@ -103,6 +103,8 @@ void Session::take(const Collection& collection) {
   for (const auto& [name, why] : collection.missing) profile_.missing[name] = why;
   profile_.collectors.push_back(collection.record);
   profile_.warnings.insert(profile_.warnings.end(), collection.warnings.begin(), collection.warnings.end());
+  if (!collection.course.empty()) profile_.course = collection.course;
+  if (!collection.threads.empty()) profile_.threads = collection.threads;
   if (profile_.instruction_set.empty()) profile_.instruction_set = collection.instruction_set;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -61,6 +62,32 @@ std::vector<std::string> top_classes(const Profile& profile) {
     parts.push_back(name + " " + percent(share));
   }
   return parts;
+}
+
+// How many threads ran at a time: a row of bars over the time of the run, as high as the most that ran.
+void add_course(const Profile& profile, Page& page) {
+  constexpr size_t kBars = 32;
+  constexpr std::array<const char*, 9> kHeights = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  const Parallelism seen = parallelism_of(profile.course);
+  if (seen.most_running_count < 1.2) return;
+  double whole_s = 0, at_s = 0;
+  for (const CourseInterval& interval : profile.course) whole_s += interval.length_s;
+  std::vector<double> sums(kBars);
+  for (const CourseInterval& interval : profile.course) {
+    const auto bar = std::min(kBars - 1, static_cast<size_t>(kBars * (at_s + interval.length_s / 2) / whole_s));
+    sums[bar] = std::max(sums[bar], interval.running_count);
+    at_s += interval.length_s;
+  }
+  std::string bars;
+  for (const double running : sums) {
+    bars += kHeights.at(static_cast<size_t>(std::lround(8 * std::min(1.0, running / seen.most_running_count))));
+  }
+  page.line("running",
+            {fmt::format("{:.1f} threads", seen.running_count), fmt::format("most {:.1f}", seen.most_running_count),
+             "more than one " + percent(seen.parallel_time_ratio) + " of the time", bars});
+  if (seen.ready_count > 0.05) {
+    page.line("", {fmt::format("{:.1f} more were ready and waited for a CPU", seen.ready_count)});
+  }
 }
 
 // Who did the work, where several programs did.
@@ -141,6 +168,7 @@ std::string profile_summary(const Profile& profile) {
   page.add(parts, "branch_misses_per_branch_ratio", "mispredicted", percent);
   page.line("branches", parts);
 
+  add_course(profile, page);
   add_processes(profile, page);
   std::string text = page.take();
   for (const ProfileWarning& warning : profile.warnings) {

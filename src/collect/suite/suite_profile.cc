@@ -84,6 +84,8 @@ Status write_suite_profile(const Profile& profile, const std::string& path) {
   const Catalogue& catalogue = Catalogue::built_in();
   Profile compact = profile;
   compact.metrics.clear();
+  compact.course.clear();
+  compact.threads.clear();
   for (const auto& [name, value] : profile.metrics) {
     const Metric* metric = catalogue.find(name);
     if (metric == nullptr || metric->kind == "counter") compact.metrics[name] = six_digits(value);

@@ -340,6 +340,33 @@ static void put_branches(FILE* f, const struct totals* all, const struct simulat
   put(f, "return_miss_ras16", estimate(by_return, first->return_miss, WINDOWS(s, branches.return_miss)));
 }
 
+/* Of each vCPU: further iterations of repeated string instructions are left out as everywhere. */
+static void put_threads(FILE* f, const struct pq_run* run) {
+  static const struct {
+    const char* name;
+    unsigned stat;
+  } sums[] = {{"loads", PQ_S_LOADS},         {"stores", PQ_S_STORES},       {"op_cond_branch", PQ_OP_COND_BRANCH},
+              {"fp_single", PQ_S_FP_SINGLE}, {"fp_double", PQ_S_FP_DOUBLE}, {"op_atomic", PQ_OP_ATOMIC}};
+  enum { MOST_THREADS = 1024, N_SUMS = sizeof sums / sizeof *sums };
+  for (unsigned v = 0; v < run->n_vcpus && v < MOST_THREADS; v++) {
+    uint64_t instructions = 0, sum[N_SUMS] = {0};
+    if (!pq_vcpus[v]) continue;
+    for (uint32_t id = 0, n = pq_block_total(); id < n; id++) {
+      const uint32_t chunk = id >> PQ_CHUNK_BITS, at = id & (PQ_CHUNK - 1);
+      const struct pq_count* counts = v ? pq_vcpus[v]->counts[chunk] : pq_count0_chunk(chunk);
+      const struct pq_block* b = pq_block_at(id);
+      if (!counts) continue;
+      /* before a second thread began plain phases counted without a call: the first thread's */
+      const uint64_t execs = counts[at].execs + (v ? 0 : b->plain) - (b->is_rep ? counts[at].again : 0);
+      instructions += execs * b->n_insns;
+      for (unsigned i = 0; i < N_SUMS; i++) sum[i] += execs * b->stat[sums[i].stat];
+    }
+    fprintf(f, "thread%u_instructions %" PRIu64 "\n", v, instructions);
+    for (unsigned i = 0; i < N_SUMS; i++) fprintf(f, "thread%u_%s %" PRIu64 "\n", v, sums[i].name, sum[i]);
+    fprintf(f, "thread%u_syscalls %" PRIu64 "\n", v, pq_vcpus[v]->syscalls.total);
+  }
+}
+
 static void put_sampling(FILE* f) {
   put(f, "sampling_windows", pq_sampling.windows);
   put(f, "sampled_instructions", pq_sampling.seen);
@@ -376,6 +403,7 @@ static bool write_file(FILE* f, const struct pq_run* run, const struct pq_end* e
   put(f, "untracked", run->untracked);
   put_blocks(f, &t);
   put_syscalls(f, run);
+  if (run->n_vcpus > 1) put_threads(f, run);
   if (run->full) {
     struct simulated s;
     sum_simulated(run, -1, &s);
