@@ -141,6 +141,7 @@ static void remember_watched(struct pq_block* b, const struct pq_insn* insns, si
   for (size_t i = 0; i < n; i++) {
     if (!is_watched(b, &insns[i], i + 1 == n, &w)) continue;
     w.insn = (uint16_t)i;
+    w.is_string = insns[i].is_rep;
     b->watched[b->n_watched++] = w;
   }
 }

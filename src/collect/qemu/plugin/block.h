@@ -20,6 +20,7 @@ struct pq_watched {
   uint16_t insn; /* its place in the block */
   uint8_t access;
   uint8_t last_byte; /* size - 1, but for unknown ones */
+  bool is_string;    /* repeated: a single one may touch any amount of memory */
 };
 
 struct pq_block {

@@ -111,6 +111,22 @@ static inline void pq_mem_access(struct pq_mem* m, uint64_t address, uint64_t la
   if (PQ_UNLIKELY(differs)) pq_mem_slow(m, address, last_byte, store);
 }
 
+/* The same, counted in `to`. */
+static inline void pq_mem_access_apart(struct pq_mem* m, uint64_t address, uint64_t last_byte, bool store,
+                                       struct pq_mem_counts* to) {
+  const struct pq_mem_counts before = m->counts;
+  const uint64_t *then = (const uint64_t*)&before, *now = (const uint64_t*)&m->counts;
+  pq_mem_access(m, address, last_byte, store);
+  for (size_t i = 0; i < sizeof before / sizeof *now; i++) ((uint64_t*)to)[i] += now[i] - then[i];
+  m->counts = before;
+}
+
+static inline bool pq_mem_is_hit(const struct pq_mem* m, uint64_t address, uint64_t last_byte) {
+  uint64_t line = address >> PQ_LINE_BITS, page = address >> PQ_PAGE_BITS;
+  return !((m->l1_first[line % PQ_L1_SETS] ^ line) | (m->tlb_first[page % PQ_TLB_SETS] ^ page) |
+           (((address & 63) + last_byte) & ~UINT64_C(63)));
+}
+
 static inline bool pq_mem_fetched(const struct pq_mem* m, uint64_t first, uint64_t last) {
   return !((m->icache_first[first % PQ_L1_SETS] ^ first) | (m->icache_first[last % PQ_L1_SETS] ^ last) |
            ((last - first) >> 1));

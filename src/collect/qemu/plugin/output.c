@@ -229,15 +229,20 @@ static void sum_simulated(const struct pq_run* run, int only, struct simulated* 
 }
 
 /* In a window most lines that no cache knows were touched in plain phases, by nobody
- * seen. No more lines are new than the program has memory; the others are taken for
- * touches of any of its lines: a cache holds them in the proportion of its size. */
-static void place_unknown(struct pq_mem_counts* t, const struct pq_mem_counts* first) {
+ * seen. No more lines are new than the program ever had memory; the others are taken
+ * for touches of any of its lines: a cache holds them in the proportion of its size. */
+static void place_unknown(const struct pq_run* run, struct pq_mem_counts* t, const struct pq_mem_counts* first) {
+  uint64_t mapped = 0;
+  for (unsigned v = 0; v < run->n_vcpus; v++)
+    if (pq_vcpus[v]) mapped += pq_vcpus[v]->syscalls.mapped_bytes;
   const double lines = (double)pq_sampling.resident_bytes / 64;
+  const double ever = pq_sampling.resident_share * (double)mapped / 64;
   uint64_t *all = &t->large[PQ_N_LARGE][0][0], sum = 0, known = 0;
   const uint64_t* in_first = &first->large[PQ_N_LARGE][0][0];
   for (unsigned i = 0; i < 4; i++) sum += all[i], known += in_first[i];
   if (lines <= 0 || sum <= known) return;
-  const double unknown = (double)(sum - known), fresh = lines > (double)known ? lines - (double)known : 0;
+  const double unknown = (double)(sum - known), most = ever > lines ? ever : lines;
+  const double fresh = most > (double)known ? most - (double)known : 0;
   const double excess = unknown > fresh ? (unknown - fresh) / unknown : 0;
   for (unsigned i = 0; i < 4; i++) {
     double smaller = 0, moved = excess * (double)(all[i] - (in_first[i] < all[i] ? in_first[i] : all[i]));
@@ -260,7 +265,10 @@ static void put_memory(FILE* f, const struct pq_run* run, const struct totals* a
   const uint64_t* first = (const uint64_t*)&s->first.mem;
   const double* windows = &WINDOWS(s, mem);
   for (size_t i = 0; i < sizeof t / sizeof *first; i++) ((uint64_t*)&t)[i] = estimate(by_access, first[i], windows[i]);
-  if (pq_sampling.windows) place_unknown(&t, &s->first.mem);
+  for (unsigned v = 0; pq_sampling.on && v < run->n_vcpus; v++)
+    for (size_t i = 0; pq_vcpus[v] && i < sizeof t / sizeof *first; i++)
+      ((uint64_t*)&t)[i] += ((const uint64_t*)&pq_vcpus[v]->strings)[i];
+  if (pq_sampling.windows) place_unknown(run, &t, &s->first.mem);
   t.icache_32k_miss = estimate(by_line, s->first.mem.icache_32k_miss, WINDOWS(s, mem.icache_32k_miss));
   t.icache_64k_miss = estimate(by_line, s->first.mem.icache_64k_miss, WINDOWS(s, mem.icache_64k_miss));
   struct pq_footprint touched = {0};

@@ -186,6 +186,24 @@ static void on_wide_store(unsigned index, qemu_plugin_meminfo_t info, uint64_t a
   wide(index, address, (uintptr_t)data, true);
 }
 
+static void trace_access(const struct pq_vcpu* v, const struct pq_watched* w, qemu_plugin_meminfo_t info,
+                         uint64_t address) {
+  if (v->previous)
+    pq_trace_access(v->previous, w, address, (unsigned)(v->mem.held | v->mem.page_held << 4),
+                    qemu_plugin_mem_size_shift(info) | (qemu_plugin_mem_is_store(info) ? 128u : 0));
+}
+
+/* Of a sampled run, whatever the phase: one instruction may pass over all of the memory, too seldom for windows to
+ * meet it. Further accesses to the line that is most recent change nothing. */
+static void on_string(unsigned index, qemu_plugin_meminfo_t info, uint64_t address, void* data) {
+  struct pq_vcpu* v = pq_vcpus[index];
+  const uint64_t last_byte = (UINT64_C(1) << qemu_plugin_mem_size_shift(info)) - 1;
+  v->mem.held = v->mem.page_held = 0;
+  if (PQ_UNLIKELY(!pq_mem_is_hit(&v->mem, address, last_byte)))
+    pq_mem_access_apart(&v->mem, address, last_byte, qemu_plugin_mem_is_store(info), &v->strings);
+  if (PQ_UNLIKELY(pq_trace.owner == v)) trace_access(v, data, info, address);
+}
+
 static const qemu_plugin_vcpu_mem_cb_t callbacks[] = {on_load, on_store, on_wide_load, on_wide_store, on_both};
 
 static void on_traced(unsigned index, qemu_plugin_meminfo_t info, uint64_t address, void* data) {
@@ -195,18 +213,25 @@ static void on_traced(unsigned index, qemu_plugin_meminfo_t info, uint64_t addre
   const bool further_part = is_wide && v->mem.parts_left && address == v->mem.part_next;
   v->mem.held = v->mem.page_held = 0;
   callbacks[w->access](index, info, address, (void*)(uintptr_t)w->last_byte);
-  if (PQ_LIKELY(pq_trace.owner != v) || further_part || !v->previous) return;
-  pq_trace_access(v->previous, w, address, (unsigned)(v->mem.held | v->mem.page_held << 4),
-                  qemu_plugin_mem_size_shift(info) | (qemu_plugin_mem_is_store(info) ? 128u : 0));
+  if (PQ_UNLIKELY(pq_trace.owner == v) && !further_part) trace_access(v, w, info, address);
 }
 
 static void watch_memory(struct qemu_plugin_tb* tb, const struct pq_block* b) {
   for (unsigned i = 0; i < b->n_watched; i++) {
     const struct pq_watched* w = &b->watched[i];
+    qemu_plugin_vcpu_mem_cb_t callback = callbacks[w->access];
+    void* what = (void*)(uintptr_t)w->last_byte;
+    if (pq_sampling.on && w->is_string) {
+      callback = on_string;
+      what = (void*)(uintptr_t)w;
+    } else if (!pq_simulates()) {
+      continue;
+    } else if (pq_trace.on) {
+      callback = on_traced;
+      what = (void*)(uintptr_t)w;
+    }
     /* Always both directions: QEMU 7.2 calls back for the wrong ones otherwise. */
-    void* what = pq_trace.on ? (void*)(uintptr_t)w : (void*)(uintptr_t)w->last_byte;
-    qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, w->insn),
-                                     pq_trace.on ? on_traced : callbacks[w->access], QEMU_PLUGIN_CB_NO_REGS,
+    qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, w->insn), callback, QEMU_PLUGIN_CB_NO_REGS,
                                      QEMU_PLUGIN_MEM_RW, what);
   }
 }
@@ -240,8 +265,8 @@ static void call(struct qemu_plugin_tb* tb, qemu_plugin_vcpu_udata_cb_t callback
 }
 
 static void instrument(struct qemu_plugin_tb* tb, struct pq_block* b) {
+  if (run.full) watch_memory(tb, b);
   if (run.full && pq_simulates()) {
-    watch_memory(tb, b);
     call(tb, pq_trace.on ? on_exec_traced : b->is_rep ? on_exec_full_rep : on_exec_full, b);
   } else if (b->is_rep || !run.full || run.threads > 1) {
     /* iterations have to be told from executions, threads from each other */

@@ -241,7 +241,7 @@ void pq_phase_is_over(struct pq_vcpu* v) {
 static void look_at_memory(void) {
   FILE* f = fopen("/proc/self/smaps", "re");
   char line[256];
-  uint64_t start = 0, end, kib, sum_kib = 0;
+  uint64_t start = 0, end, kib, sum_kib = 0, size_kib = 0;
   if (!f) return;
   while (fgets(line, sizeof line, f)) {
     uint64_t from;
@@ -249,8 +249,11 @@ static void look_at_memory(void) {
       start = from;
     else if (start < GUEST_END && sscanf(line, "Rss: %" SCNu64, &kib) == 1)
       sum_kib += kib;
+    else if (start < GUEST_END && sscanf(line, "Size: %" SCNu64, &kib) == 1)
+      size_kib += kib;
   }
   fclose(f);
+  if (size_kib) pq_sampling.resident_share = (double)sum_kib / (double)size_kib;
   if (sum_kib * 1024 > pq_sampling.resident_bytes) pq_sampling.resident_bytes = sum_kib * 1024;
 }
 
@@ -316,6 +319,7 @@ void pq_sampling_forked(void) {
     memset(&v->first, 0, sizeof v->first);
     memset(v->windows, 0, sizeof v->windows);
     memset(&v->mark, 0, sizeof v->mark);
+    memset(&v->strings, 0, sizeof v->strings);
   }
   start_all();
 }

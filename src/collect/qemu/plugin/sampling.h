@@ -27,6 +27,7 @@ struct pq_sampling {
   uint64_t seed;
   uint64_t windows;        /* that were begun */
   uint64_t resident_bytes; /* most memory of the guest seen when a window began */
+  double resident_share;   /* of the memory that it had mapped, at the last of them */
   uint64_t seen;           /* instructions of the first phase and of windows */
   /* internal */
   uint64_t entered_ns, look_ns;   /* the present phase; when to add up instructions again */

@@ -323,6 +323,9 @@ static bool is_fork(int64_t number, unsigned flags, const uint64_t args[6]) {
   return (flags & PQ_SYSF_FORK) && !(is_clone && (args[0] & clone_thread));
 }
 
+static int64_t map_call(void) { return arch == PQ_X86_64 ? 9 : 222; }
+static int64_t heap_call(void) { return arch == PQ_X86_64 ? 12 : 214; }
+
 void pq_syscall_enter(struct pq_syscall_counts* c, int64_t number, const uint64_t args[6]) {
   unsigned flags = flags_of(number);
   c->total++;
@@ -333,12 +336,18 @@ void pq_syscall_enter(struct pq_syscall_counts* c, int64_t number, const uint64_
   c->forks += is_fork(number, flags, args);
   c->execs += (flags & PQ_SYSF_EXEC) != 0;
   if (flags & PQ_SYSF_WAIT && has_timeout(number, args)) c->waits++;
+  if (number == map_call()) c->asked_bytes = args[1];
 }
 
 void pq_syscall_return(struct pq_syscall_counts* c, int64_t number, int64_t result) {
   if (result < 0) {
     c->failed += result >= -4095;
     return;
+  }
+  if (number == map_call()) c->mapped_bytes += c->asked_bytes;
+  if (number == heap_call()) {
+    if (c->end_of_heap && (uint64_t)result > c->end_of_heap) c->mapped_bytes += (uint64_t)result - c->end_of_heap;
+    c->end_of_heap = (uint64_t)result;
   }
   unsigned flags = flags_of(number);
   if (flags & PQ_SYSF_READ) c->bytes_read += (uint64_t)result;

@@ -35,6 +35,8 @@ struct pq_syscall_counts {
   uint64_t total, failed, kind[PQ_N_SYS];
   uint64_t bytes_read, bytes_written, files_opened;
   uint64_t sleeps, timers, waits, yields, forks, execs;
+  uint64_t mapped_bytes; /* ever, by mmap and brk: memory that is given back and taken again is new again */
+  uint64_t asked_bytes, end_of_heap;
 };
 
 void pq_syscalls_open(enum pq_arch arch);

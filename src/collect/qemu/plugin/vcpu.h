@@ -35,6 +35,7 @@ struct pq_vcpu {
   struct pq_syscall_counts syscalls;
   struct pq_predictors* predictors; /* NULL in mode mix */
   struct pq_mem mem;
+  struct pq_mem_counts strings; /* of a sampled run: by repeated string instructions, in all phases */
   /* by phase, see sampling.h; what was counted since `mark` is of the present one */
   struct pq_tally first, mark;
   /* weighted; window i of the process in replicate i % PQ_REPLICATES: how much they differ says how far their sum is
