@@ -62,6 +62,13 @@ int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
   EvaluationOptions& options = arguments.options;
   options.split = *split;
   options.models = list_of(arguments.models);
+  for (const std::string& model : options.models) {
+    if (arguments.table.include_unprofiled && model != "mean") {
+      return report_error(usage_error("bad-usage", "the model " + printable(model) + " reads profiles",
+                                      "--include-unprofiled", "--models mean, which reads none"),
+                          common);
+    }
+  }
   auto settings = read_model_settings(arguments.config, options.models, common);
   if (!settings) return report_error(settings.error(), common);
   options.settings = std::move(*settings);
@@ -149,6 +156,8 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
                    "HTML file with scores and figures, to write beside the usual output");
   verb->add_option("--report-program", arguments->report_program,
                    "Program whose forecast the report shows; without it, the one of median error");
+  verb->add_flag("--include-unprofiled", arguments->table.include_unprofiled,
+                 "Programs without a profile too: scores of the baselines, with --models mean");
   add_table_options(*verb, arguments->table);
   add_common_options(*verb, context, kCorpusOption | kQuietOption | kSeedOption | kThreadsOption);
   verb->callback(

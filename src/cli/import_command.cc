@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -13,11 +14,19 @@ struct ImportArguments {
   std::string format, path, suite;
 };
 
+Result<ProgramCatalogue> catalogue_for(const ImportFormat& format, const std::string& named) {
+  if (!named.empty()) return ProgramCatalogue::read(named);
+  const std::string shipped = shipped_file(format.suite);
+  std::error_code ignored;
+  if (!format.needs_suite && !std::filesystem::exists(shipped, ignored)) return ProgramCatalogue();
+  return ProgramCatalogue::read(shipped);
+}
+
 int run_import(const CommandContext& context, const ImportArguments& arguments) {
   const CommonOptions& common = context.options;
   const auto format = find_import_format(arguments.format);
   if (!format) return report_error(format.error(), common);
-  const auto catalogue = ProgramCatalogue::read(arguments.suite);
+  const auto catalogue = catalogue_for(*format, arguments.suite);
   if (!catalogue) return report_error(catalogue.error(), common);
 
   ProgressLine progress(common);
@@ -42,9 +51,8 @@ void add_import_command(CLI::App& app, CommandContext& context) {
   for (const ImportFormat& format : import_formats()) formats += "\n  " + format.name + "  " + format.description;
   verb->add_option("format", arguments->format, "What the data set is; see below")->required()->option_text("FORMAT");
   verb->add_option("path", arguments->path, "Where it lies")->required()->option_text("PATH");
-  arguments->suite = shipped_file("suites/cloud.json");
-  verb->add_option("--suite", arguments->suite, "Suite file: family, group and validity of the programs")
-      ->capture_default_str();
+  verb->add_option("--suite", arguments->suite,
+                   "Suite file: family, group and validity of the programs; without it, the shipped one of the format");
   verb->footer(formats +
                "\nImporting a source again replaces what it gave before. Killed at any point, the corpus is as "
                "before or complete.");

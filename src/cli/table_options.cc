@@ -29,7 +29,12 @@ void add_table_options(CLI::App& verb, TableArguments& arguments) {
                   "Leave out platforms measured on a smaller share of the programs")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  verb.add_option("--minimum-servers", arguments.minimum_servers, "Leave out platforms with fewer servers")
+  verb.add_option("--minimum-programs", arguments.minimum_programs,
+                  "Instead: leave out platforms measured on fewer programs; for a corpus of several sources")
+      ->check(CLI::Range(0, 1000000));
+  verb.add_option("--segments", arguments.segments, "Only platforms of these segments: cloud, server, desktop");
+  verb.add_option("--minimum-servers", arguments.minimum_servers,
+                  "Leave out platforms with fewer servers (of published means: results)")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
 }
@@ -84,6 +89,15 @@ Result<LoadedTable> load_table(const CommonOptions& options, const TableArgument
   wanted.every_profile = arguments.every_profile;
   wanted.complete_rows = arguments.complete_rows;
   wanted.minimum_coverage = arguments.minimum_coverage;
+  wanted.minimum_programs = arguments.minimum_programs;
+  wanted.include_unprofiled = arguments.include_unprofiled;
+  wanted.segments = list_of(arguments.segments);
+  for (const std::string& segment : wanted.segments) {
+    if (segment != "cloud" && segment != "server" && segment != "desktop") {
+      return usage_error("bad-usage", "there is no segment '" + printable(segment) + "'", "--segments",
+                         "cloud, server, desktop, or several with commas between");
+    }
+  }
   wanted.inputs = inputs_of(arguments);
   auto table = make_training_table(*corpus, wanted);
   if (!table) return table.error();
@@ -94,7 +108,7 @@ Result<LoadedTable> load_table(const CommonOptions& options, const TableArgument
     for (size_t j = 0; j < table->platforms.size(); ++j) {
       int64_t servers = 0;
       for (size_t i = 0; i < table->programs.size(); ++i) {
-        if (table->at(i, j)) servers = std::max(servers, table->at(i, j)->servers);
+        if (const auto& time = table->at(i, j)) servers = std::max({servers, time->servers, time->results});
       }
       if (servers >= arguments.minimum_servers) kept.push_back(j);
     }
@@ -107,9 +121,11 @@ Result<LoadedTable> load_table(const CommonOptions& options, const TableArgument
   } else {
     loaded.table = std::move(*table);
   }
-  auto notes = describe_inputs(loaded.table);
-  if (!notes) return notes.error();
-  loaded.notes = std::move(*notes);
+  if (!arguments.include_unprofiled) {  // else nothing reads the profiles
+    auto notes = describe_inputs(loaded.table);
+    if (!notes) return notes.error();
+    loaded.notes = std::move(*notes);
+  }
   std::set<std::string> platforms;
   for (const Platform& platform : loaded.table.platforms) platforms.insert(platform.id);
   for (Server& server : corpus->servers) {

@@ -13,10 +13,11 @@
 namespace perfcast {
 
 struct TableArguments {
-  std::vector<std::string> groups, platforms;
+  std::vector<std::string> groups, platforms, segments;
   double minimum_coverage = 0.7;
   bool every_profile = false, complete_rows = false;
-  int64_t minimum_servers = 1;
+  int64_t minimum_servers = 1, minimum_programs = 0;
+  bool include_unprofiled = false;  // where no model sees the profiles
   std::string source = "auto", features = "all";
 };
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/random.h"
 #include "base/statistics.h"
 #include "base/text.h"
 #include "base/unknown.h"
@@ -14,16 +15,71 @@
 namespace perfcast {
 namespace {
 
+// How much a cell's spread is worth beside the program's typical one: as much as that of a cell of five results, the
+// median number that openbenchmarking.org publishes.
+constexpr double kPriorFreedom = 4;
+// Log time. Results of one CPU model by other people on other boards and kernels differ by more than the spread of one
+// cell over the root of its count: 1.4% beyond it, the median over a dozen pairs of near-twin CPUs in the published
+// means (0.5 to 3.7%).
+constexpr double kHostError = 0.014;
+constexpr double kSmallestSpread = 0.005;     // of log time: below, rounding decides
+constexpr double kMedianVariance = M_PI / 2;  // of a median over that of a mean, of many normal values
+
 struct Measurement {
   size_t server_rank;  // place of the server's name in the sorted list
   double log_time;
+  int64_t results = 0;  // that it is the mean of; 0: it is one
+  double log_spread = kUnknown;
   bool operator<(const Measurement& other) const {
     return std::tie(server_rank, log_time) < std::tie(other.server_rank, other.log_time);
   }
 };
 
-PlatformTime fold(std::vector<Measurement> measurements) {
+// What a cell tells about the spread of its results.
+struct CellSpread {
+  double variance = kUnknown;  // of log time
+  double freedom = 0;          // degrees of; 0: nothing
+  bool of_means = false;       // the results were published as means
+};
+
+struct Cell {
+  PlatformTime time;
+  CellSpread spread;
+};
+
+// Means are pooled by count, their differences being spread of the results too: one CPU model in hosts of one and of
+// two sockets.
+Cell fold_means(const std::vector<Measurement>& measurements) {
+  Cell cell;
+  cell.spread.of_means = true;
+  double sum = 0;
+  for (const Measurement& one : measurements) {
+    const int64_t results = std::max<int64_t>(one.results, 1);
+    cell.time.results += results;
+    sum += static_cast<double>(results) * one.log_time;
+  }
+  const auto count = static_cast<double>(cell.time.results);
+  cell.time.servers = static_cast<int64_t>(measurements.size());
+  cell.time.log_time = sum / count;
+  cell.spread.freedom = static_cast<double>(measurements.size() - 1);
+  double squares = 0;
+  for (const Measurement& one : measurements) {
+    const auto results = static_cast<double>(std::max<int64_t>(one.results, 1));
+    squares += results * (one.log_time - cell.time.log_time) * (one.log_time - cell.time.log_time);
+    if (results < 2 || std::isnan(one.log_spread)) continue;
+    squares += (results - 1) * one.log_spread * one.log_spread;
+    cell.spread.freedom += results - 1;
+  }
+  cell.spread.variance = cell.spread.freedom > 0 ? squares / cell.spread.freedom : kUnknown;
+  cell.time.log_spread = std::sqrt(cell.spread.variance);
+  cell.time.half_a = cell.time.half_b = kUnknown;
+  return cell;
+}
+
+Cell fold(std::vector<Measurement> measurements) {
   std::sort(measurements.begin(), measurements.end());
+  const auto is_mean = [](const Measurement& one) { return one.results > 0; };
+  if (std::any_of(measurements.begin(), measurements.end(), is_mean)) return fold_means(measurements);
   // One value per named server, so that a server measured by two sources does not weigh twice; rank 0 is the empty
   // name, where every run stands for itself.
   std::vector<double> all, halves[2];
@@ -39,13 +95,68 @@ PlatformTime fold(std::vector<Measurement> measurements) {
     halves[all.size() % 2].push_back(value);
     all.push_back(value);
   }
-  PlatformTime time;
-  time.servers = static_cast<int64_t>(all.size());
+  Cell cell;
+  PlatformTime& time = cell.time;
+  time.servers = time.results = static_cast<int64_t>(all.size());
   time.log_spread = all.size() < 2 ? kUnknown : robust_deviation(all);
   time.half_a = all.size() < 2 ? kUnknown : median(std::move(halves[0]));
   time.half_b = all.size() < 2 ? kUnknown : median(std::move(halves[1]));
   time.log_time = median(std::move(all));
-  return time;
+  if (time.servers >= 2) {
+    cell.spread.variance = time.log_spread * time.log_spread;
+    cell.spread.freedom = static_cast<double>(time.servers - 1);
+  }
+  return cell;
+}
+
+// The same for the same ids, in whatever corpus.
+uint64_t seed_of(const std::string& program, const std::string& platform) {
+  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  for (const std::string* text : {&program, &platform}) {
+    for (const char c : *text + '\n') hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  }
+  return hash;
+}
+
+// Half of the results and the other half lie about the mean of all, as far from it as that is from the truth.
+void draw_halves(PlatformTime& time, uint64_t seed) {
+  const double away = Random(seed).normal() * time.log_error;
+  time.half_a = time.log_time + away;
+  time.half_b = time.log_time - away;
+  time.drawn_halves = true;
+}
+
+// Standard errors, for which a cell's own spread is too little to go by: few have more than five results. `spreads`: as
+// table.times.
+void settle_errors(const std::vector<CellSpread>& spreads, TrainingTable& table) {
+  const size_t columns = table.platforms.size();
+  std::vector<double> typical;  // by program: variance
+  for (size_t row = 0; row < table.programs.size(); ++row) {
+    std::vector<double> known;
+    for (size_t column = 0; column < columns; ++column) {
+      const CellSpread& spread = spreads[row * columns + column];
+      if (spread.freedom > 0) known.push_back(spread.variance);
+    }
+    typical.push_back(median(std::move(known)));
+  }
+  const double overall = median_of_known(typical);
+  for (size_t i = 0; i < table.times.size(); ++i) {
+    auto& time = table.times[i];
+    const double prior = std::isnan(typical[i / columns]) ? overall : typical[i / columns];
+    if (!time || std::isnan(prior)) continue;
+    const CellSpread& spread = spreads[i];
+    const double own = spread.freedom > 0 ? spread.freedom * spread.variance : 0;
+    const double variance =
+        std::max((kPriorFreedom * prior + own) / (kPriorFreedom + spread.freedom), kSmallestSpread * kSmallestSpread);
+    const double of_centre = variance / static_cast<double>(time->results);
+    if (spread.of_means) {
+      time->log_error = std::sqrt(of_centre + kHostError * kHostError);
+      if (time->results >= 2)
+        draw_halves(*time, seed_of(table.programs[i / columns].id, table.platforms[i % columns].id));
+    } else {
+      time->log_error = std::sqrt(of_centre * (time->results > 2 ? kMedianVariance : 1));
+    }
+  }
 }
 
 Result<std::vector<size_t>> chosen_platforms(const Corpus& corpus, const std::vector<std::string>& wanted) {
@@ -177,7 +288,11 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
     const auto row = row_of.find(run.program);
     const auto column = column_of.find(run.platform);
     if (row == row_of.end() || column == column_of.end()) continue;
-    cells[row->second * columns + column->second].push_back({rank_of.at(run.server), std::log(run.time_s)});
+    Measurement measurement{rank_of.at(run.server), std::log(run.time_s)};
+    measurement.results = run.results_count.value_or(0);
+    // Of values that lie about their mean with this ratio, those of their logarithms: exact for log-normal ones.
+    if (run.spread_ratio) measurement.log_spread = std::sqrt(std::log1p(*run.spread_ratio * *run.spread_ratio));
+    cells[row->second * columns + column->second].push_back(measurement);
   }
 
   const auto measured_programs = [&](size_t column) {
@@ -191,14 +306,19 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
     for (size_t column = 0; column < columns && !any; ++column) any = !cells[row * columns + column].empty();
     programs_measured += any ? 1 : 0;
   }
+  const double fewest = options.minimum_programs > 0
+                            ? static_cast<double>(options.minimum_programs)
+                            : options.minimum_coverage * static_cast<double>(programs_measured);
+  const auto is_asked_for = [&](size_t column) {
+    const auto& segments = options.segments;
+    return segments.empty() ||
+           std::find(segments.begin(), segments.end(), corpus.platforms[column].segment) != segments.end();
+  };
   std::vector<size_t> kept;
   if (options.platforms.empty()) {
     for (size_t column = 0; column < columns; ++column) {
       const size_t count = measured_programs(column);
-      if (count > 0 &&
-          static_cast<double>(count) >= options.minimum_coverage * static_cast<double>(programs_measured)) {
-        kept.push_back(column);
-      }
+      if (count > 0 && static_cast<double>(count) >= fewest && is_asked_for(column)) kept.push_back(column);
     }
   } else {
     for (const size_t column : *wanted) {
@@ -207,7 +327,7 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
                      "no program with a profile was measured on the platform '" + corpus.platforms[column].name + "'",
                      "", "a platform with runs; see: perfcast corpus check"};
       }
-      kept.push_back(column);
+      if (is_asked_for(column)) kept.push_back(column);
     }
   }
 
@@ -216,12 +336,16 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
   for (const size_t column : kept) elsewhere.erase(corpus.platforms[column].name);
   TrainingTable table;
   for (const size_t column : kept) table.platforms.push_back(corpus.platforms[column]);
+  std::vector<CellSpread> spreads;  // as table.times
   for (size_t row = 0; row < programs.size(); ++row) {
     std::vector<std::optional<PlatformTime>> times;
+    std::vector<CellSpread> of_row;
     size_t measured = 0;
     for (const size_t column : kept) {
-      std::vector<Measurement>& cell = cells[row * columns + column];
-      times.push_back(cell.empty() ? std::nullopt : std::optional(fold(std::move(cell))));
+      std::vector<Measurement>& measurements = cells[row * columns + column];
+      const Cell cell = measurements.empty() ? Cell() : fold(measurements);
+      times.push_back(measurements.empty() ? std::nullopt : std::optional(cell.time));
+      of_row.push_back(cell.spread);
       measured += times.back().has_value() ? 1 : 0;
     }
     if (measured < (options.complete_rows ? kept.size() : 1)) continue;
@@ -234,6 +358,7 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
       table.programs.push_back(*programs[row]);
       table.profiles.push_back(known == profiles_of.end() ? Profile() : *known->second[sample]);
       table.times.insert(table.times.end(), times.begin(), times.end());
+      spreads.insert(spreads.end(), of_row.begin(), of_row.end());
     }
   }
   if (table.programs.empty() || table.platforms.empty()) {
@@ -243,6 +368,7 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
                      " profiles, " + std::to_string(corpus.runs.size()) + " runs)",
                  "", "runs from `perfcast import` and profiles from `perfcast collect` of the same programs"};
   }
+  settle_errors(spreads, table);
   table.inputs = options.inputs;
   if (options.inputs.source == InputChoice::Source::kFacts) {
     std::set<std::string> hosts;

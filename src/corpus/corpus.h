@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/unknown.h"
 #include "corpus/machine/platform.h"
 #include "corpus/profile.h"
 
@@ -43,6 +44,10 @@ struct Run {  // one measured time
   double time_s = 0;    // per unit of work, > 0
   std::optional<double> energy_joules;
   std::string source;
+  // Where the source publishes a mean of several results instead of each: how many, and their standard deviation over
+  // their mean. Absent where the run is one measurement; the deviation also where the source doesn't state it.
+  std::optional<int64_t> results_count = std::nullopt;
+  std::optional<double> spread_ratio = std::nullopt;
 };
 
 struct StoredProfile {
@@ -72,13 +77,20 @@ struct Corpus {
   const Program* find_program(const std::string& id) const;
 };
 
-// Runs folded to one robust time per program and platform.
+// Runs folded to one robust time per program and platform. "Results" are the servers; of runs that state a number of
+// results, those.
 struct PlatformTime {
-  double log_time = 0;    // median over servers of log seconds per unit of work
-  double log_spread = 0;  // robust deviation of log time over the servers; NaN with one server
+  double log_time = 0;    // median over servers of log seconds per unit of work; of published means, weighted by count
+  double log_spread = 0;  // (robust) deviation of log time over the results; NaN with one, or where none is stated
   int64_t servers = 0;
+  int64_t results = 0;
+  // Standard error of log_time: from the deviation and the number of results, the deviation shrunk towards what the
+  // program shows elsewhere, which is all there is for one result. See corpus.cc. NaN where the table has none.
+  double log_error = kUnknown;
   // Servers sorted by name, taken in turns.
-  double half_a = 0, half_b = 0;  // medians of two fixed halves of the servers (noise floor); NaN below two servers
+  double half_a = 0, half_b = 0;  // medians of two fixed halves of the servers (noise floor); NaN below two results
+  // The single results aren't known: the halves were drawn, seeded by the ids, log_error about log_time.
+  bool drawn_halves = false;
 };
 
 // What models may see of a profile. model/features/model_inputs.h makes numbers of it.
@@ -114,7 +126,11 @@ struct TableOptions {
   bool include_excluded = false;       // programs that are no comparison, and profiles whose counts and times don't fit
   std::vector<std::string> groups;     // empty: all
   std::vector<std::string> platforms;  // ids or verbatim names; empty: all with enough programs
+  std::vector<std::string> segments;   // of platforms: "cloud", "server", "desktop"; empty: all
   double minimum_coverage = 0.7;       // platforms measured on a smaller share of the programs are left out
+  // Instead of the coverage: platforms measured on fewer programs are left out; 0: by coverage. For corpora of several
+  // sources, where no platform has most of the programs.
+  int64_t minimum_programs = 0;
   // Each good profile of a program is a row of its own, with the program's times: what a forecast from any one of the
   // platforms it was profiled on would see. Profiles of platforms that are not the table's are left out. Else one row
   // per program, with its first good profile.

@@ -142,6 +142,66 @@ TEST(TrainingTableTest, HalvesDoNotDependOnTheOrderOfRuns) {
   EXPECT_EQ(before->at(0, 0)->half_b, after->at(0, 0)->half_b);
 }
 
+TEST(TrainingTableTest, PublishedMeansArePooledByCount) {
+  Corpus corpus = two_by_two();
+  corpus.runs = {run("a", "p", "ob/1-socket", std::exp(1.0)), run("a", "p", "ob/2-socket", std::exp(2.0)),
+                 run("b", "p", "ob/1-socket", 1), run("a", "q", "ob/1-socket", 1)};
+  for (auto& one : corpus.runs) one.results_count = 1;
+  corpus.runs[0].results_count = 3;
+  corpus.runs[0].spread_ratio = std::sqrt(std::expm1(0.04));  // 0.2 of log time
+  corpus.runs[2].results_count = 100;
+  const auto table = make_training_table(corpus, {});
+  ASSERT_TRUE(table.ok());
+  ASSERT_EQ(table->platforms.size(), 1u);
+  const PlatformTime& pooled = *table->at(0, 0);
+  EXPECT_DOUBLE_EQ(pooled.log_time, 1.25);
+  EXPECT_EQ(pooled.servers, 2);
+  EXPECT_EQ(pooled.results, 4);
+  // Two degrees of freedom within the first, one between the two.
+  const double variance = (2 * 0.04 + 3 * 0.0625 + 0.5625) / 3;
+  EXPECT_NEAR(pooled.log_spread, std::sqrt(variance), 1e-12);
+  // The program's typical variance is the cell's own; beyond it, what hosts differ by.
+  EXPECT_NEAR(pooled.log_error, std::hypot(std::sqrt(variance / 4), 0.014), 1e-12);
+  EXPECT_TRUE(pooled.drawn_halves);
+  EXPECT_NEAR(pooled.half_a + pooled.half_b, 2 * 1.25, 1e-12);
+  EXPECT_NE(pooled.half_a, pooled.half_b);
+  // Without a deviation of its own or its program's: that of the other programs.
+  const PlatformTime& single = *table->at(1, 0);
+  EXPECT_TRUE(std::isnan(single.log_spread));
+  EXPECT_NEAR(single.log_error, std::hypot(std::sqrt(variance / 100), 0.014), 1e-12);
+  std::reverse(corpus.runs.begin(), corpus.runs.end());
+  EXPECT_EQ(make_training_table(corpus, {})->at(0, 0)->half_a, pooled.half_a);
+}
+
+TEST(TrainingTableTest, ErrorsOfServersFollowFromTheirSpread) {
+  const auto table = make_training_table(two_by_two(), {});
+  ASSERT_TRUE(table.ok());
+  // Three servers, deviation 1.4826; the median's error is larger than a mean's.
+  EXPECT_NEAR(table->at(0, 0)->log_error, 1.4826 * std::sqrt(M_PI / 2 / 3), 1e-12);
+  EXPECT_FALSE(table->at(0, 0)->drawn_halves);
+  EXPECT_NEAR(table->at(1, 0)->log_error, 1.4826, 1e-12);  // one server: what the other program shows
+  EXPECT_TRUE(std::isnan(table->at(1, 0)->half_a));
+}
+
+TEST(TrainingTableTest, PlatformsBySegmentAndByNumberOfPrograms) {
+  Corpus corpus = two_by_two();
+  corpus.platforms[0].segment = "cloud";
+  corpus.platforms[1].segment = "desktop";
+  TableOptions options;
+  options.minimum_programs = 1;
+  EXPECT_EQ(make_training_table(corpus, options)->platforms.size(), 2u);
+  options.minimum_programs = 2;
+  EXPECT_EQ(make_training_table(corpus, options)->platforms.size(), 1u);
+  options.minimum_programs = 1;
+  options.segments = {"desktop", "server"};
+  const auto desktop = make_training_table(corpus, options);
+  ASSERT_TRUE(desktop.ok());
+  ASSERT_EQ(desktop->platforms.size(), 1u);
+  EXPECT_EQ(desktop->platforms[0].id, corpus.platforms[1].id);
+  options.segments = {"server"};
+  EXPECT_EQ(make_training_table(corpus, options).error().code, "empty-corpus");
+}
+
 TEST(TrainingTableTest, MissingIsAbsentNotZero) {
   TableOptions options;
   options.minimum_coverage = 0;

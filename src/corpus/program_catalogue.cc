@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kMaximumSuiteBytes = size_t{16} << 20;
 constexpr const char* kSuiteSchema = "perfcast.suite/1";
 // Collections of programs: the second segment of an id names the program.
-constexpr std::string_view kCollections[] = {"compress", "openssl", "stressng", "stressngfull"};
+constexpr std::string_view kCollections[] = {"apps", "compress", "openssl", "stressng", "stressngfull"};
 
 }  // namespace
 

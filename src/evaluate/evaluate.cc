@@ -127,9 +127,7 @@ class EvaluationWriter {
     add_majority();
     if (by_platform_) add_nearest_platform();
     for (size_t m = 1; m < plan_.models.size(); ++m) add_model(m, forecasts[m]);
-    add_rows("noise-floor", {noise_floor(table_, plan_.reference)},
-             "half of each platform's servers against the other half; platforms with at least two servers",
-             score_forecast);
+    add_rows("noise-floor", {noise_floor(table_, plan_.reference)}, noise_note(), score_forecast);
     evaluation_.comparisons = compare_models(table_, options_.split, std::move(compared_), options_.seed);
     note_order();
     return std::move(evaluation_);
@@ -173,6 +171,19 @@ class EvaluationWriter {
           "split platform: runs of a platform are left out, its facts stay; a model is fitted on the other platforms, "
           "and its forecasts there are combined by the facts");
     }
+  }
+
+  std::string noise_note() const {
+    std::string note = "half of each platform's servers against the other half; platforms with at least two servers";
+    const auto drawn = std::count_if(table_.times.begin(), table_.times.end(),
+                                     [](const auto& time) { return time && time->drawn_halves; });
+    if (drawn > 0) {
+      note += "; of published means, halves drawn from the standard error (" + std::to_string(drawn) + " of " +
+              std::to_string(std::count_if(table_.times.begin(), table_.times.end(),
+                                           [](const auto& time) { return time.has_value(); })) +
+              " times)";
+    }
+    return note;
   }
 
   void note_order() {

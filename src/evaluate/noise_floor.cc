@@ -26,7 +26,8 @@ ScoreInput noise_floor(const TrainingTable& table, int64_t reference) {
     for (size_t j = 0; j < table.platforms.size(); ++j) {
       const auto& time = table.at(i, j);
       const auto row = static_cast<int64_t>(i), column = static_cast<int64_t>(j);
-      const bool halves = time && time->servers >= 2 && std::isfinite(time->half_a) && std::isfinite(time->half_b);
+      const bool several = time && (time->servers >= 2 || time->results >= 2);
+      const bool halves = several && std::isfinite(time->half_a) && std::isfinite(time->half_b);
       input.truth(row, column) = halves ? time->half_a : kUnknown;
       input.predicted(row, column) = halves ? time->half_b : kUnknown;
     }

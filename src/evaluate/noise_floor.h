@@ -12,7 +12,8 @@ namespace perfcast {
 // [P x J] log seconds per unit of work; NaN: not measured.
 Eigen::MatrixXd log_times(const TrainingTable& table);
 
-// Half of each platform's servers against the other half. `reference`: column or -1.
+// Half of each platform's servers (of published means: their results, PlatformTime::drawn_halves) against the other
+// half. `reference`: column or -1.
 ScoreInput noise_floor(const TrainingTable& table, int64_t reference);
 
 }  // namespace perfcast

@@ -11,6 +11,7 @@
 #include "corpus/importers/gpuperfpredict_importer.h"
 #include "corpus/importers/likwid_importer.h"
 #include "corpus/importers/nvidia_profiler_importers.h"
+#include "corpus/importers/openbenchmarking_importer.h"
 #include "corpus/importers/papi_importer.h"
 #include "corpus/importers/perf_stat_importer.h"
 #include "corpus/importers/table_importer.h"
@@ -61,6 +62,11 @@ Result<Import> import(char format, std::string_view text) {
     case 'a': {
       const auto parts = parts_of(text, 4);
       return import_aiwc({parts[0], parts[1], parts[2], "aiwc", parse_source_note(parts[3])});
+    }
+    case 'o': {
+      const auto parts = parts_of(text, 4);
+      return import_openbenchmarking({parts[0], parts[1], parts[2], "openbenchmarking", parse_source_note(parts[3])},
+                                     ProgramCatalogue());
     }
     case 't': {
       const auto parts = parts_of(text, 2);

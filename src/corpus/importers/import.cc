@@ -9,6 +9,7 @@
 #include "corpus/importers/gpuperfpredict_importer.h"
 #include "corpus/importers/likwid_importer.h"
 #include "corpus/importers/nvidia_profiler_importers.h"
+#include "corpus/importers/openbenchmarking_importer.h"
 #include "corpus/importers/papi_importer.h"
 #include "corpus/importers/perf_stat_importer.h"
 #include "corpus/importers/profile_importer.h"
@@ -28,6 +29,8 @@ const std::vector<ImportFormat>& import_formats() {
   static const std::vector<ImportFormat> formats = {
       {"sparecores", "Spare Cores inspector: a folder with servers.csv and benchmarks_wide.csv(.gz)",
        import_sparecores_folder},
+      {"openbenchmarking", "OpenBenchmarking.org: a folder with tests.csv, results.csv and cpus.csv",
+       import_openbenchmarking_folder, "suites/apps.json", false},
       {"profiles", "Profiles of perfcast: a folder of *.json, or the profiles.jsonl of a corpus export",
        import_profiles},
       {"gpuperfpredict", "Rodinia kernels on NVIDIA GPUs: a folder with rodinia_nvprof.csv(.gz), or that file",

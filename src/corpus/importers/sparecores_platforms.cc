@@ -173,6 +173,7 @@ std::vector<Platform> group_platforms(std::vector<SparecoresServer>& servers, co
     if (const auto stepping = parse_number(most_common(steppings))) platform.stepping = static_cast<int64_t>(*stepping);
     platform.arch = most_common(archs);
     platform.vendor = vendor_name(most_common(vendors));
+    platform.segment = "cloud";
     platform.source = source;
     platform.name = name.empty() ? "unnamed " + platform.vendor + " CPU" : name;
     platform.id = slug(platform.name);

@@ -58,6 +58,7 @@ Json to_json(const Platform& platform) {
                {"kind", platform.kind},
                {"arch", platform.arch},
                {"vendor", platform.vendor}};
+  put(json, "segment", platform.segment);
   put_numbers(json, platform);
   json["flags"] = platform.flags;
   json["source"] = platform.source;
@@ -70,6 +71,7 @@ Result<Platform> platform_from_json(const Json& json, const std::string& path) {
   platform.id = in.text("id");
   platform.name = in.text("name");
   platform.kind = in.text("kind");
+  platform.segment = in.text_or_empty("segment");
   platform.arch = in.text("arch");
   platform.vendor = in.text("vendor");
   in.read_numbers(platform);

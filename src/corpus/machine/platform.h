@@ -16,6 +16,8 @@ namespace perfcast {
 struct Platform : ProcessorIdentity {
   std::string id;  // stable slug, unique: "amd-epyc-7763"
   std::string kind = "cpu";
+  // Who has it: "cloud" (rented out), "server", "desktop" (workstations, laptops and boards too); empty: unknown.
+  std::string segment;
   std::map<std::string, double>
       facts;                       // names end in their unit: l1d_bytes, l2_bytes, max_hz, bwmem_rd_16mb_bytes_per_s
   std::vector<std::string> flags;  // avx2, avx512f, amx, sve, asimd, aes, sha

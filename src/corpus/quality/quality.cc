@@ -24,6 +24,7 @@ constexpr size_t kFewestInCommon = 20;
 // The halves of the servers, centred over the platforms that have both.
 struct Halves {
   std::vector<double> a, b;
+  int64_t drawn = 0;  // of them
 };
 
 Halves halves_of(const TrainingTable& table, size_t row) {
@@ -33,6 +34,7 @@ Halves halves_of(const TrainingTable& table, size_t row) {
     if (!time || std::isnan(time->half_a) || std::isnan(time->half_b)) continue;
     halves.a.push_back(time->half_a);
     halves.b.push_back(time->half_b);
+    halves.drawn += time->drawn_halves ? 1 : 0;
   }
   for (std::vector<double>* side : {&halves.a, &halves.b}) {
     const double centre = side->empty() ? 0 : mean(*side);
@@ -44,9 +46,10 @@ Halves halves_of(const TrainingTable& table, size_t row) {
 NoiseFloor noise_floor(const std::string& group, const std::vector<Halves>& rows) {
   std::vector<double> errors, truths;
   double squared_error = 0;
-  int64_t pairs = 0, right = 0;
+  int64_t pairs = 0, right = 0, drawn = 0;
   for (const Halves& row : rows) {
     if (row.a.size() < 2) continue;
+    drawn += row.drawn;
     for (size_t i = 0; i < row.a.size(); ++i) {
       const double difference = row.b[i] - row.a[i];
       errors.push_back(std::abs(std::exp(difference) - 1));
@@ -63,6 +66,7 @@ NoiseFloor noise_floor(const std::string& group, const std::vector<Halves>& rows
   NoiseFloor floor;
   floor.group = group;
   floor.entries_count = static_cast<int64_t>(errors.size());
+  floor.drawn_entries_count = drawn;
   if (errors.empty()) return floor;
   floor.mape_ratio = mean(errors);
   floor.median_error_ratio = median(errors);

@@ -15,6 +15,7 @@ namespace perfcast {
 struct NoiseFloor {
   std::string group;
   int64_t entries_count = 0;
+  int64_t drawn_entries_count = 0;  // of published means, whose halves were drawn: PlatformTime::drawn_halves
   double mape_ratio = 0, median_error_ratio = 0;
   std::optional<double> r2_log;      // absent without spread
   std::optional<double> pair_order;  // of pairs over 5% apart; absent without such pairs

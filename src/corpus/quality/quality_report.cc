@@ -75,7 +75,12 @@ std::string noise_text(const QualityCard& card) {
     table.add_row({printable(floor.group), std::to_string(floor.entries_count), percent(floor.mape_ratio),
                    percent(floor.median_error_ratio), decimals(floor.pair_order), decimals(floor.r2_log)});
   }
-  return "noise floor: half of each platform's servers against the other half\n" + table.to_text();
+  std::string title = "noise floor: half of each platform's servers against the other half\n";
+  const int64_t drawn = card.noise.empty() ? 0 : card.noise.back().drawn_entries_count;
+  if (drawn > 0) {
+    title += fmt::format("(of {} entries that are published means: halves drawn from their standard error)\n", drawn);
+  }
+  return title + table.to_text();
 }
 
 std::string noisy_programs_text(const QualityCard& card) {
@@ -208,6 +213,7 @@ Json to_json(const QualityCard& card) {
   for (const NoiseFloor& floor : card.noise) {
     Json entry{{"group", floor.group},
                {"entries_count", floor.entries_count},
+               {"drawn_entries_count", floor.drawn_entries_count},
                {"mape_ratio", floor.mape_ratio},
                {"median_error_ratio", floor.median_error_ratio}};
     put(entry, "pair_order_ratio", floor.pair_order);

@@ -49,11 +49,11 @@ std::string sources_csv(const Corpus& corpus) {
 }
 
 std::string platforms_csv(const Corpus& corpus) {
-  CsvText csv("platform,name,kind,arch,vendor,cpu_family,model,stepping,flags,source");
+  CsvText csv("platform,name,kind,arch,vendor,cpu_family,model,stepping,flags,source,segment");
   for (const Platform& platform : corpus.platforms) {
     csv.add(platform.id).add(platform.name).add(platform.kind).add(platform.arch).add(platform.vendor);
     csv.add(platform.cpu_family).add(platform.model).add(platform.stepping);
-    csv.add(join(platform.flags, " ")).add(platform.source).end_row();
+    csv.add(join(platform.flags, " ")).add(platform.source).add(platform.segment).end_row();
   }
   return csv.text();
 }
@@ -85,10 +85,10 @@ std::string programs_csv(const Corpus& corpus) {
 }
 
 std::string runs_csv(const Corpus& corpus) {
-  CsvText csv("program,platform,server,threads_count,time_s,energy_joules,source");
+  CsvText csv("program,platform,server,threads_count,time_s,energy_joules,source,results_count,spread_ratio");
   for (const Run& run : corpus.runs) {
     csv.add(run.program).add(run.platform).add(run.server).add(run.threads).add(run.time_s).add(run.energy_joules);
-    csv.add(run.source).end_row();
+    csv.add(run.source).add(run.results_count).add(run.spread_ratio).end_row();
   }
   return csv.text();
 }

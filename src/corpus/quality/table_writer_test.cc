@@ -21,7 +21,7 @@ TEST(TableWriterTest, WritesTablesThatReadBack) {
   platform.facts["max_hz"] = 3.1e9;
   platform.flags = {"aes", "avx2"};
   corpus.platforms = {platform};
-  corpus.runs = {{"a", "p", "v/s", 1, 0.1, std::nullopt, "s"}, {"a", "p", "v/t", 0, 1.0 / 3, 2.5, "s"}};
+  corpus.runs = {{"a", "p", "v/s", 1, 0.1, std::nullopt, "s"}, {"a", "p", "v/t", 0, 1.0 / 3, 2.5, "s", 7, 0.25}};
   StoredProfile stored;
   stored.program = "a";
   stored.source = "s";
@@ -33,9 +33,9 @@ TEST(TableWriterTest, WritesTablesThatReadBack) {
   ASSERT_TRUE(write_tables(corpus, folder + "/deep/er").ok());
   const auto read = [&](const std::string& name) { return *read_file(folder + "/deep/er/" + name); };
   EXPECT_EQ(read("runs.csv"),
-            "program,platform,server,threads_count,time_s,energy_joules,source\n"
-            "a,p,v/s,1,0.1,,s\n"
-            "a,p,v/t,0,0.3333333333333333,2.5,s\n");
+            "program,platform,server,threads_count,time_s,energy_joules,source,results_count,spread_ratio\n"
+            "a,p,v/s,1,0.1,,s,,\n"
+            "a,p,v/t,0,0.3333333333333333,2.5,s,7,0.25\n");
   EXPECT_EQ(read("facts.csv"), "platform,fact,value\np,max_hz,3100000000\n");
   const auto platforms = CsvTable::parse(read("platforms.csv"), "platforms.csv");
   ASSERT_TRUE(platforms.ok());

@@ -44,7 +44,8 @@ class SqliteStore final : public CorpusStore {
  public:
   explicit SqliteStore(Database database) : database_(std::move(database)) {}
 
-  // Refuses files of another kind; creates the schema in an empty one unless read_only.
+  // Refuses files of another kind; creates the schema in an empty one and brings an older one up to date, unless
+  // read_only.
   Status prepare(bool read_only);
 
   Result<Corpus> load() override;
@@ -55,6 +56,7 @@ class SqliteStore final : public CorpusStore {
  private:
   Status write(const Corpus& additions, bool replace);
   Status create_schema();
+  Status migrate();
   // Text key -> row id of one table.
   using Ids = std::unordered_map<std::string, int64_t>;
   Result<Ids> read_ids(const char* sql);
@@ -66,6 +68,11 @@ class SqliteStore final : public CorpusStore {
 
   Status write_sources(const std::vector<Source>& sources);
   Status write_platforms(const std::vector<Platform>& platforms);
+  // `platform`, and what the corpus holds of it from another source: see CorpusStore::merge().
+  Result<Platform> joined_with_known(const Platform& platform, Statement& find) const;
+  // Columns: id, slug, name, kind, arch, vendor, cpu_family, model, stepping, facts_json, flags, segment. Its source is
+  // the caller's to fill in.
+  Result<Platform> read_platform(const Statement& row) const;
   Status write_servers(const std::vector<Server>& servers);
   Status write_programs(const std::vector<Program>& programs);
   Status write_runs(const std::vector<Run>& runs);
@@ -83,6 +90,7 @@ class SqliteStore final : public CorpusStore {
   Status load_exclusions(Corpus& corpus);
 
   Database database_;
+  int64_t version_ = 0;  // of the file's schema
   // Of the tables as they are inside the transaction under way.
   Ids sources_, platforms_, programs_, run_servers_;
   // Row id -> text key, while loading.

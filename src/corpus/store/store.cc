@@ -1,5 +1,6 @@
 #include "corpus/store/store.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -9,7 +10,7 @@ namespace perfcast {
 namespace {
 
 constexpr int64_t kApplicationId = 0x50464331;  // "PFC1"
-constexpr int64_t kSchemaVersion = 1;
+constexpr int64_t kSchemaVersion = 2;
 
 constexpr const char* kStoreSchema = R"sql(
 CREATE TABLE source(
@@ -18,7 +19,7 @@ CREATE TABLE source(
 CREATE TABLE platform(
   id INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE, name TEXT NOT NULL, kind TEXT NOT NULL, arch TEXT NOT NULL,
   vendor TEXT NOT NULL, cpu_family INTEGER, model INTEGER, stepping INTEGER, facts_json TEXT NOT NULL,
-  flags TEXT NOT NULL, source_id INTEGER NOT NULL REFERENCES source(id));
+  flags TEXT NOT NULL, source_id INTEGER NOT NULL REFERENCES source(id), segment TEXT NOT NULL DEFAULT '');
 CREATE TABLE server(
   id INTEGER PRIMARY KEY, vendor TEXT NOT NULL, name TEXT NOT NULL,
   platform_id INTEGER NOT NULL REFERENCES platform(id), vcpus REAL, memory_gib REAL, threads_per_core REAL, cores REAL,
@@ -35,12 +36,25 @@ CREATE TABLE run_server(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE run(
   program_id INTEGER NOT NULL REFERENCES program(id), platform_id INTEGER NOT NULL REFERENCES platform(id),
   run_server_id INTEGER NOT NULL REFERENCES run_server(id), threads INTEGER NOT NULL, time_s REAL NOT NULL,
-  energy_joules REAL, source_id INTEGER NOT NULL REFERENCES source(id),
+  energy_joules REAL, source_id INTEGER NOT NULL REFERENCES source(id), results_count INTEGER, spread_ratio REAL,
   PRIMARY KEY(program_id, platform_id, run_server_id, threads)) WITHOUT ROWID;
 CREATE TABLE exclusion(
   source_id INTEGER NOT NULL REFERENCES source(id), subject TEXT NOT NULL, reason TEXT NOT NULL,
   row_count INTEGER NOT NULL, PRIMARY KEY(source_id, subject, reason)) WITHOUT ROWID;
 )sql";
+
+// From the version before to the one named. A file that may only be read stays as it is; loading reads it as if it had
+// been brought here.
+struct Migration {
+  int64_t version;
+  const char* sql;
+};
+constexpr Migration kMigrations[] = {{2, R"sql(
+ALTER TABLE platform ADD COLUMN segment TEXT NOT NULL DEFAULT '';
+UPDATE platform SET segment = 'cloud' WHERE id IN (SELECT platform_id FROM server);
+ALTER TABLE run ADD COLUMN results_count INTEGER;
+ALTER TABLE run ADD COLUMN spread_ratio REAL;
+)sql"}};
 
 Result<std::unique_ptr<CorpusStore>> open_store(const std::string& path, bool read_only) {
   auto database = Database::open(path, read_only);
@@ -95,6 +109,10 @@ Status SqliteStore::prepare(bool read_only) {
   if (empty) {
     if (Status status = create_schema(); !status) return status;
   }
+  version_ = empty ? kSchemaVersion : *version;
+  if (version_ < kSchemaVersion && !read_only) {
+    if (Status status = migrate(); !status) return status;
+  }
   return database_.execute("PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536");
 }
 
@@ -108,6 +126,21 @@ Status SqliteStore::create_schema() {
   const std::string sql = std::string(kStoreSchema) + "PRAGMA application_id = " + std::to_string(kApplicationId) +
                           "; PRAGMA user_version = " + std::to_string(kSchemaVersion);
   if (Status status = database_.execute(sql.c_str()); !status) return status;
+  return transaction.commit();
+}
+
+Status SqliteStore::migrate() {
+  Transaction transaction(database_);
+  if (Status status = transaction.begin(); !status) return status;
+  // Another process may have been first.
+  const auto version = database_.query_integer("PRAGMA user_version");
+  if (!version) return version.error();
+  for (const Migration& migration : kMigrations) {
+    if (migration.version <= *version) continue;
+    const std::string sql = migration.sql + ("PRAGMA user_version = " + std::to_string(migration.version));
+    if (Status status = database_.execute(sql.c_str()); !status) return status;
+  }
+  version_ = std::max(*version, kSchemaVersion);
   return transaction.commit();
 }
 

@@ -21,7 +21,9 @@ class CorpusStore {
 
   virtual Result<Corpus> load() = 0;
   // Adds or replaces rows by key in one transaction: killed at any point, the corpus is as before or complete. Rows
-  // that name a source, platform or program in neither the file nor `additions` are refused ("bad-corpus").
+  // that name a source, platform or program in neither the file nor `additions` are refused ("bad-corpus"). Of a
+  // platform that two sources describe, the description of the cloud's stays, else the later one; the other adds facts
+  // that it lacks.
   virtual Status merge(const Corpus& additions) = 0;
   // As merge, after removing what the sources named in `additions`, in any version ("name@version"), gave before: runs,
   // servers, profiles and exclusions, and platforms and programs that nothing refers to any more. In the same

@@ -71,34 +71,44 @@ Status SqliteStore::load_sources(Corpus& corpus) {
                       });
 }
 
+Result<Platform> SqliteStore::read_platform(const Statement& row) const {
+  Platform platform;
+  platform.id = row.text(1);
+  platform.name = row.text(2);
+  platform.kind = row.text(3);
+  platform.arch = row.text(4);
+  platform.vendor = row.text(5);
+  platform.cpu_family = row.optional_integer(6);
+  platform.model = row.optional_integer(7);
+  platform.stepping = row.optional_integer(8);
+  auto facts = facts_from_text(row.text(9), database_.path() + ": platform " + platform.id);
+  if (!facts) return facts.error();
+  platform.facts = std::move(*facts);
+  for (std::string& flag : split(row.text(10), ' ')) {
+    if (!flag.empty()) platform.flags.push_back(std::move(flag));
+  }
+  platform.segment = row.text(11);
+  return platform;
+}
+
 Status SqliteStore::load_platforms(Corpus& corpus) {
   platform_names_.clear();
-  return for_each_row(
-      "SELECT id, slug, name, kind, arch, vendor, cpu_family, model, stepping, facts_json, flags, source_id "
-      "FROM platform ORDER BY slug",
-      [&](Statement& row) -> Status {
-        Platform platform;
-        platform.id = row.text(1);
-        platform.name = row.text(2);
-        platform.kind = row.text(3);
-        platform.arch = row.text(4);
-        platform.vendor = row.text(5);
-        platform.cpu_family = row.optional_integer(6);
-        platform.model = row.optional_integer(7);
-        platform.stepping = row.optional_integer(8);
-        auto facts = facts_from_text(row.text(9), database_.path() + ": platform " + platform.id);
-        if (!facts) return facts.error();
-        platform.facts = std::move(*facts);
-        for (std::string& flag : split(row.text(10), ' ')) {
-          if (!flag.empty()) platform.flags.push_back(std::move(flag));
-        }
-        const auto source = name_of(source_names_, row.integer(11), "source");
-        if (!source) return source.error();
-        platform.source = **source;
-        platform_names_[row.integer(0)] = platform.id;
-        corpus.platforms.push_back(std::move(platform));
-        return {};
-      });
+  // What version 2 says of an older file: whoever has servers is rented out.
+  const std::string segment =
+      version_ < 2 ? "CASE WHEN id IN (SELECT platform_id FROM server) THEN 'cloud' ELSE '' END" : "segment";
+  const std::string sql =
+      "SELECT id, slug, name, kind, arch, vendor, cpu_family, model, stepping, facts_json, flags, " + segment +
+      ", source_id FROM platform ORDER BY slug";
+  return for_each_row(sql.c_str(), [&](Statement& row) -> Status {
+    auto platform = read_platform(row);
+    if (!platform) return platform.error();
+    const auto source = name_of(source_names_, row.integer(12), "source");
+    if (!source) return source.error();
+    platform->source = **source;
+    platform_names_[row.integer(0)] = platform->id;
+    corpus.platforms.push_back(std::move(*platform));
+    return {};
+  });
 }
 
 Status SqliteStore::load_servers(Corpus& corpus) {
@@ -158,21 +168,21 @@ Status SqliteStore::load_runs(Corpus& corpus) {
   const auto count = database_.query_integer("SELECT count(*) FROM run");
   if (!count) return count.error();
   corpus.runs.reserve(static_cast<size_t>(*count));
-  return for_each_row(
-      "SELECT program_id, platform_id, run_server_id, threads, time_s, energy_joules, source_id FROM run",
-      [&](Statement& row) -> Status {
-        const auto program = name_of(program_names_, row.integer(0), "program");
-        if (!program) return program.error();
-        const auto platform = name_of(platform_names_, row.integer(1), "platform");
-        if (!platform) return platform.error();
-        const auto server = name_of(servers, row.integer(2), "server");
-        if (!server) return server.error();
-        const auto source = name_of(source_names_, row.integer(6), "source");
-        if (!source) return source.error();
-        corpus.runs.push_back(
-            {**program, **platform, **server, row.integer(3), row.number(4), row.optional_number(5), **source});
-        return {};
-      });
+  const std::string sql = "SELECT program_id, platform_id, run_server_id, threads, time_s, energy_joules, source_id, " +
+                          std::string(version_ < 2 ? "NULL, NULL" : "results_count, spread_ratio") + " FROM run";
+  return for_each_row(sql.c_str(), [&](Statement& row) -> Status {
+    const auto program = name_of(program_names_, row.integer(0), "program");
+    if (!program) return program.error();
+    const auto platform = name_of(platform_names_, row.integer(1), "platform");
+    if (!platform) return platform.error();
+    const auto server = name_of(servers, row.integer(2), "server");
+    if (!server) return server.error();
+    const auto source = name_of(source_names_, row.integer(6), "source");
+    if (!source) return source.error();
+    corpus.runs.push_back({**program, **platform, **server, row.integer(3), row.number(4), row.optional_number(5),
+                           **source, row.optional_integer(7), row.optional_number(8)});
+    return {};
+  });
 }
 
 Status SqliteStore::load_profiles(Corpus& corpus) {

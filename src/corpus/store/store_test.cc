@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <thread>
 
@@ -36,6 +37,7 @@ Corpus small_corpus() {
   Platform platform;
   platform.id = "p";
   platform.name = "CPU \"P\"";
+  platform.segment = "server";
   platform.arch = "x86_64";
   platform.vendor = "AMD";
   platform.cpu_family = 25;
@@ -57,7 +59,8 @@ Corpus small_corpus() {
   program.excluded = "rule: why";
   program.source = "s";
   corpus.programs = {program};
-  corpus.runs = {{"a.1", "p", "v/small", 1, 0.1234567890123456, 2.5, "s"}, {"a.1", "p", "", 0, 7, std::nullopt, "s"}};
+  corpus.runs = {{"a.1", "p", "v/small", 1, 0.1234567890123456, 2.5, "s"},
+                 {"a.1", "p", "", 0, 7, std::nullopt, "s", 5, 0.02}};
   StoredProfile stored;
   stored.program = "a.1";
   stored.source = "s";
@@ -103,6 +106,7 @@ TEST_F(StoreTest, KeepsEveryField) {
   const Platform& platform = corpus.platforms[0];
   EXPECT_EQ(platform.name, "CPU \"P\"");
   EXPECT_EQ(platform.kind, "cpu");
+  EXPECT_EQ(platform.segment, "server");
   EXPECT_EQ(platform.cpu_family, 25);
   EXPECT_EQ(platform.model, std::nullopt);
   EXPECT_EQ(platform.facts, small_corpus().platforms[0].facts);
@@ -117,6 +121,11 @@ TEST_F(StoreTest, KeepsEveryField) {
   EXPECT_EQ(run.time_s, 0.1234567890123456);
   EXPECT_EQ(run.energy_joules, 2.5);
   EXPECT_EQ(run.server, "v/small");
+  EXPECT_EQ(run.results_count, std::nullopt);
+  EXPECT_EQ(run.spread_ratio, std::nullopt);
+  const auto& mean = corpus.runs[corpus.runs[0].threads == 1 ? 1 : 0];
+  EXPECT_EQ(mean.results_count, 5);
+  EXPECT_EQ(mean.spread_ratio, 0.02);
   ASSERT_EQ(corpus.profiles.size(), 1u);
   EXPECT_EQ(corpus.profiles[0].profile.command, small_corpus().profiles[0].profile.command);
   EXPECT_EQ(corpus.profiles[0].profile.metrics.at("instructions_count"), 1e9);
@@ -232,6 +241,83 @@ TEST_F(StoreTest, RefusesOtherFilesUnchanged) {
   refused(path("future.db"), "future-version");
   ASSERT_TRUE(write_file_atomically(path("cut.db"), "SQLite format 3").ok());
   refused(path("cut.db"), "not-a-corpus");
+}
+
+// As versions before 0.3 wrote it.
+void back_to_version_1(const std::string& path) {
+  sqlite(path,
+         "ALTER TABLE platform DROP COLUMN segment; ALTER TABLE run DROP COLUMN results_count; "
+         "ALTER TABLE run DROP COLUMN spread_ratio; PRAGMA user_version = 1");
+}
+
+TEST_F(StoreTest, ReadsAndMigratesTheSchemaBefore) {
+  ASSERT_TRUE(open(path())->merge(small_corpus()).ok());
+  back_to_version_1(path());
+  const std::string before = *read_file(path());
+  const Corpus old = load(path());  // which may not write
+  EXPECT_EQ(*read_file(path()), before);
+  ASSERT_EQ(old.platforms.size(), 1u);
+  EXPECT_EQ(old.platforms[0].segment, "cloud");  // it has a server
+  ASSERT_EQ(old.runs.size(), 2u);
+  for (const auto& run : old.runs) {
+    EXPECT_EQ(run.results_count, std::nullopt);
+    EXPECT_EQ(run.spread_ratio, std::nullopt);
+  }
+  ASSERT_NE(open(path()), nullptr);
+  const Corpus migrated = load(path());
+  EXPECT_EQ(migrated.platforms[0].segment, "cloud");
+  EXPECT_EQ(migrated.runs.size(), 2u);
+  EXPECT_EQ(migrated.profiles.size(), 1u);
+  ASSERT_TRUE(open(path())->merge(small_corpus()).ok());
+  const Corpus after = load(path());
+  EXPECT_EQ(after.platforms[0].segment, "server");
+  ASSERT_EQ(after.runs.size(), 2u);
+  EXPECT_EQ(after.runs[after.runs[0].threads == 1 ? 1 : 0].results_count, 5);
+}
+
+TEST_F(StoreTest, OneOfTwoSourcesDescribesAPlatform) {
+  Corpus other = small_corpus();
+  other.sources[0].id = "t";
+  Platform& platform = other.platforms[0];
+  platform.source = "t";
+  platform.name = "As t has it";
+  platform.stepping = 3;
+  platform.facts = {{"l2_bytes", 2}, {"core_count", 8}};
+  other.servers.clear();
+  other.programs.clear();
+  other.profiles.clear();
+  other.exclusions.clear();
+  other.runs = {{"a.1", "p", "t/host", 1, 3, std::nullopt, "t"}};
+  auto store = open(path());
+  ASSERT_TRUE(store->merge(small_corpus()).ok());
+  ASSERT_TRUE(store->merge(other).ok());  // neither is the cloud: the later one
+  const Platform later = load(path()).platforms[0];
+  EXPECT_EQ(later.name, "As t has it");
+  EXPECT_EQ(later.facts.at("l2_bytes"), 2);
+  EXPECT_EQ(later.facts.at("max_hz"), 3.525e9);  // the other adds what it lacks
+  EXPECT_EQ(later.cpu_family, 25);
+  Corpus cloud = small_corpus();
+  cloud.platforms[0].segment = "cloud";
+  ASSERT_TRUE(store->merge(cloud).ok());
+  ASSERT_TRUE(store->merge(other).ok());
+  const Platform rented = load(path()).platforms[0];
+  EXPECT_EQ(rented.name, "CPU \"P\"");
+  EXPECT_EQ(rented.segment, "cloud");
+  EXPECT_EQ(rented.facts.at("l2_bytes"), 1048576);
+  EXPECT_EQ(rented.facts.at("core_count"), 8);
+  EXPECT_EQ(rented.stepping, 3);
+}
+
+TEST_F(StoreTest, RefusesCountsAndSpreadsThatAreNone) {
+  for (const auto& [count, spread] :
+       std::vector<std::pair<int64_t, double>>{{0, 0.1}, {3, -0.1}, {3, NAN}, {3, INFINITY}}) {
+    Corpus corpus = small_corpus();
+    corpus.runs[0].results_count = count;
+    corpus.runs[0].spread_ratio = spread;
+    const Status status = open(path())->merge(corpus);
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().code, "bad-corpus");
+  }
 }
 
 TEST_F(StoreTest, AnAbsentFileIsNotReadAsEmpty) {

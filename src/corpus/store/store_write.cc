@@ -128,23 +128,56 @@ Status SqliteStore::write_sources(const std::vector<Source>& sources) {
   return {};
 }
 
+Result<Platform> SqliteStore::joined_with_known(const Platform& platform, Statement& find) const {
+  const auto stem = [](const std::string& source) { return source.substr(0, source.find('@')); };
+  const auto found = find.bind(0, platform.id).step();
+  if (!found) return found.error();
+  if (!*found) return platform;
+  auto known = read_platform(find);
+  if (known) known->source = find.text(12);
+  find.reset();
+  if (!known) return known.error();
+  if (stem(known->source) == stem(platform.source)) return platform;
+  const bool known_leads = known->segment == "cloud" && platform.segment != "cloud";
+  Platform joined = known_leads ? *known : platform;
+  const Platform& other = known_leads ? platform : *known;
+  joined.facts.insert(other.facts.begin(), other.facts.end());
+  if (joined.flags.empty()) joined.flags = other.flags;
+  if (joined.segment.empty()) joined.segment = other.segment;
+  if (!joined.cpu_family) joined.cpu_family = other.cpu_family;
+  if (!joined.model) joined.model = other.model;
+  if (!joined.stepping) joined.stepping = other.stepping;
+  return joined;
+}
+
 Status SqliteStore::write_platforms(const std::vector<Platform>& platforms) {
   auto statement = database_.prepare(
-      "INSERT INTO platform(slug, name, kind, arch, vendor, cpu_family, model, stepping, facts_json, flags, source_id) "
-      "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(slug) DO UPDATE SET name = excluded.name, "
+      "INSERT INTO platform(slug, name, kind, arch, vendor, cpu_family, model, stepping, facts_json, flags, source_id, "
+      "segment) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(slug) DO UPDATE SET name = excluded.name, "
       "kind = excluded.kind, arch = excluded.arch, vendor = excluded.vendor, cpu_family = excluded.cpu_family, "
       "model = excluded.model, stepping = excluded.stepping, facts_json = excluded.facts_json, "
-      "flags = excluded.flags, source_id = excluded.source_id RETURNING id");
+      "flags = excluded.flags, source_id = excluded.source_id, segment = excluded.segment RETURNING id");
   if (!statement) return statement.error();
-  for (const Platform& platform : platforms) {
-    if (platform.id.empty()) return bad_corpus("the platform '" + platform.name + "' has no id", "an id for each");
+  auto find = database_.prepare(
+      "SELECT platform.id, slug, platform.name, kind, arch, vendor, cpu_family, model, stepping, facts_json, flags, "
+      "segment, source.name FROM platform JOIN source ON source.id = source_id WHERE slug = ?");
+  if (!find) return find.error();
+  for (const Platform& given : platforms) {
+    if (given.id.empty()) return bad_corpus("the platform '" + given.name + "' has no id", "an id for each");
+    const auto joined = joined_with_known(given, *find);
+    if (!joined) return joined.error();
+    const Platform& platform = *joined;
     const auto source = source_id(platform.source, "the platform '" + platform.id + "'");
     if (!source) return source.error();
     const std::string facts = facts_to_text(platform);
     const std::string flags = join(platform.flags, " ");
     statement->bind(0, platform.id).bind(1, platform.name).bind(2, platform.kind).bind(3, platform.arch);
     statement->bind(4, platform.vendor).bind(5, platform.cpu_family).bind(6, platform.model);
-    const auto id = upsert(statement->bind(7, platform.stepping).bind(8, facts).bind(9, flags).bind(10, *source));
+    const auto id = upsert(statement->bind(7, platform.stepping)
+                               .bind(8, facts)
+                               .bind(9, flags)
+                               .bind(10, *source)
+                               .bind(11, platform.segment));
     if (!id) return id.error();
     platforms_[platform.id] = *id;
   }
@@ -209,6 +242,13 @@ Status SqliteStore::write_runs(const std::vector<Run>& runs) {
       return bad_corpus("a run of '" + printable(run.program) + "' took " + std::to_string(run.time_s) + " s",
                         "a finite time above 0");
     }
+    if (run.results_count.value_or(1) < 1 || !(run.spread_ratio.value_or(0) >= 0) ||
+        !std::isfinite(run.spread_ratio.value_or(0))) {
+      return bad_corpus("a run of '" + printable(run.program) + "' is the mean of " +
+                            std::to_string(run.results_count.value_or(1)) + " results with the spread " +
+                            std::to_string(run.spread_ratio.value_or(0)),
+                        "one result or more, and a finite spread of 0 or more");
+    }
     auto server = run_servers_.find(run.server);
     if (server == run_servers_.end()) {
       if (Status status = insert_server->bind(0, run.server).run(); !status) return status;
@@ -222,12 +262,13 @@ Status SqliteStore::write_runs(const std::vector<Run>& runs) {
            std::tie(b.program, b.platform, b.server, b.run->threads);
   });
   auto statement = database_.prepare(
-      "INSERT OR REPLACE INTO run(program_id, platform_id, run_server_id, threads, time_s, energy_joules, source_id) "
-      "VALUES(?, ?, ?, ?, ?, ?, ?)");
+      "INSERT OR REPLACE INTO run(program_id, platform_id, run_server_id, threads, time_s, energy_joules, source_id, "
+      "results_count, spread_ratio) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
   if (!statement) return statement.error();
   for (const Row& row : rows) {
     statement->bind(0, row.program).bind(1, row.platform).bind(2, row.server).bind(3, row.run->threads);
     statement->bind(4, row.run->time_s).bind(5, row.run->energy_joules).bind(6, row.source);
+    statement->bind(7, row.run->results_count).bind(8, row.run->spread_ratio);
     if (Status status = statement->run(); !status) return status;
   }
   return {};
