@@ -52,6 +52,45 @@ TEST_F(CorpusCommandTest, ImportsAndReports) {
   EXPECT_EQ(info["sources"][0]["licence"], "CC BY-SA 4.0");
 }
 
+TEST_F(CorpusCommandTest, ApplicationsFromPublishedMeans) {
+  write("ob/tests.csv", "test,unit,match_err\npts-x,Seconds,2\npts-y,Nodes Per Second,2\npts-z,Seconds,2\n");
+  write("ob/cpus.csv", "cpu,vendor_id\n");
+  std::string results = "test,cpu,perf_mean,perf_sd,n_results,higher_is_better\n";
+  for (const std::string row : {"AMD EPYC 7763 64-Core,8", "2 x AMD EPYC 7763 64-Core,8.1", "Intel Xeon Gold 6138,10",
+                                "Intel Core i7-8700K,7"}) {
+    results += "pts-x," + row + ",0.1,5,0\npts-y," + row + ",0.2,3,1\npts-z," + row + ",,4,0\n";
+  }
+  write("ob/results.csv", results);
+  const Outcome imported = perfcast("import openbenchmarking ob --corpus a.db");
+  EXPECT_EQ(imported.exit_code, 0) << imported.text;
+  EXPECT_THAT(imported.text, HasSubstr("platforms  3\n"));
+  EXPECT_THAT(imported.text, HasSubstr("runs       12\n"));
+  EXPECT_THAT(imported.text, HasSubstr("kept, but without a deviation"));
+  EXPECT_THAT(perfcast("corpus check --corpus a.db").text, HasSubstr("halves drawn from their standard error"));
+
+  const std::string baselines = "evaluate --corpus a.db --split program --no-intervals --include-unprofiled --quiet";
+  const Json scores = json(baselines + " --models mean --minimum-programs 3");
+  EXPECT_EQ(scores["platforms"].size(), 3u);
+  EXPECT_EQ(scores["models"][0]["model"], "mean");
+  EXPECT_EQ(scores["models"][0]["group"], "application");
+  EXPECT_EQ(json(baselines + " --models mean --segments server")["platforms"].size(), 2u);
+  const Outcome model = perfcast(baselines + " --models knn");
+  EXPECT_EQ(model.exit_code, 2);
+  EXPECT_THAT(model.text, HasSubstr("the model knn reads profiles"));
+  const Outcome segment = perfcast(baselines + " --models mean --segments phone");
+  EXPECT_EQ(segment.exit_code, 2);
+  EXPECT_THAT(segment.text, HasSubstr("there is no segment 'phone'"));
+
+  // Both sources describe one CPU model.
+  ASSERT_EQ(perfcast("import sparecores data --corpus a.db").exit_code, 0);
+  EXPECT_EQ(json("corpus info --corpus a.db")["platforms_count"], 4);
+  write("ob/results.csv", "test,cpu\n");
+  const Outcome broken = perfcast("import openbenchmarking ob --corpus a.db");
+  EXPECT_EQ(broken.exit_code, 1);
+  EXPECT_THAT(broken.text, HasSubstr("perf_mean"));
+  EXPECT_EQ(json("corpus info --corpus a.db")["platforms_count"], 4);  // as before
+}
+
 TEST_F(CorpusCommandTest, ChecksExportsAndMerges) {
   ASSERT_EQ(perfcast("import sparecores data --corpus c.db").exit_code, 0);
   const Json check = json("corpus check --corpus c.db");
@@ -62,7 +101,7 @@ TEST_F(CorpusCommandTest, ChecksExportsAndMerges) {
   EXPECT_EQ(perfcast("corpus export tables --corpus c.db").exit_code, 0);
   const auto runs = read_file(folder_ + "/tables/runs.csv");
   ASSERT_TRUE(runs.ok());
-  EXPECT_THAT(*runs, StartsWith("program,platform,server,threads_count,time_s,energy_joules,source\n"));
+  EXPECT_THAT(*runs, StartsWith("program,platform,server,threads_count,time_s,energy_joules,source,"));
 
   EXPECT_EQ(perfcast("corpus merge c.db --corpus d.db").exit_code, 0);
   EXPECT_EQ(json("corpus info --corpus d.db")["runs_count"], 3);
@@ -72,7 +111,7 @@ TEST_F(CorpusCommandTest, ChecksExportsAndMerges) {
 TEST_F(CorpusCommandTest, SaysWhatIsWrong) {
   const Outcome format = perfcast("import spare data --corpus c.db");
   EXPECT_EQ(format.exit_code, 2);
-  EXPECT_THAT(format.text, HasSubstr("one of: sparecores, profiles"));
+  EXPECT_THAT(format.text, HasSubstr("one of: sparecores, openbenchmarking, profiles"));
   const Outcome folder = perfcast("import sparecores absent --corpus c.db");
   EXPECT_EQ(folder.exit_code, 1);
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/c.db"));  // a failed import leaves nothing behind

@@ -267,7 +267,7 @@ Result<Import> OpenbenchmarkingImport::run() {
   source_ = versioned_source(kOpenbenchmarkingSet, text_.note);
   result_.report.format = kOpenbenchmarkingSet;
   result_.corpus.sources = {{source_, "https://openbenchmarking.org",
-                             text_.note.licence.empty() ? "not stated" : text_.note.licence, text_.note.retrieved_utc,
+                             "none stated: credit OpenBenchmarking.org and its users", text_.note.retrieved_utc,
                              "Results that users of the Phoronix Test Suite gave to OpenBenchmarking.org: means over "
                              "their machines. Times of rates and scores are 1 / value."}};
   const auto results = CsvTable::parse(text_.results_csv, text_.folder + "/results.csv");

@@ -158,6 +158,12 @@ TEST(Openbenchmarking, CachesListedAsSums) {
   const CacheSizes four = caches_of_one({128, 1000, 6000, 4, 1, false, 48});
   EXPECT_EQ(four.l1d_bytes, 32 * 1024);
   EXPECT_EQ(four.l2_bytes, 256 * 1024);
+  // Two modules of 16 KiB and 2 MiB each: 32 is a size that one may have, 4000 is none.
+  const CacheSizes modules = caches_of_one({32, 4000, std::nullopt, 2, 1, true, 32});
+  EXPECT_EQ(modules.l1d_bytes, 16 * 1024);
+  EXPECT_EQ(modules.l2_bytes, 2048 * 1024.0);
+  // Six cores of which the host tells one.
+  EXPECT_EQ(caches_of_one({192, 3000, 32000, 1, 1, true, 32}).l1d_bytes, std::nullopt);
   const CacheSizes one = caches_of_one({32, 256, 20480, 8, 1, false, 48});
   EXPECT_EQ(one.l3_bytes, 20480 * 1024.0);
   EXPECT_EQ(caches_of_one({768, 12000, 128000, 0, 0, true, 32}), CacheSizes());
@@ -252,7 +258,7 @@ TEST(Openbenchmarking, MissingColumnsAndFilesAreNamed) {
   const auto result = import_openbenchmarking_folder(folder, {});
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->corpus.sources[0].id, "openbenchmarking@0123456");
-  EXPECT_EQ(result->corpus.sources[0].licence, "not stated");
+  EXPECT_EQ(result->corpus.sources[0].licence, "none stated: credit OpenBenchmarking.org and its users");
   std::filesystem::remove_all(folder);
 }
 

@@ -7,8 +7,10 @@ struct IntelModel {
   int64_t model;
   const char* design;
 };
-// CPUID models of family 6 that servers and workstations carry.
+// CPUID models of family 6 that servers, workstations and desktops carry.
 constexpr IntelModel kIntelModels[] = {
+    {42, "sandy-bridge"},     {58, "sandy-bridge"},     {69, "haswell"},          {70, "haswell"},
+    {165, "skylake-client"},  {166, "skylake-client"},  {140, "ice-lake"},        {141, "ice-lake"},
     {45, "sandy-bridge"},     {62, "sandy-bridge"},     {60, "haswell"},          {63, "haswell"},
     {61, "broadwell"},        {71, "broadwell"},        {79, "broadwell"},        {86, "broadwell"},
     {78, "skylake-client"},   {94, "skylake-client"},   {142, "skylake-client"},  {158, "skylake-client"},

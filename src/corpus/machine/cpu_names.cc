@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -102,6 +103,27 @@ std::optional<Silicon> xeon(const std::vector<std::string>& words) {
   return std::nullopt;
 }
 
+// "i7-8700K": the first digits are the generation. Laptops' ("-8565U") and those with a server's silicon ("-5960X",
+// "-4820K") differ within one and are left to what they say themselves.
+std::optional<Silicon> core(const std::string& word) {
+  if (word.size() < 7 || word[0] != 'i' || word[2] != '-') return std::nullopt;
+  const std::string_view digits = leading_digits(std::string_view(word).substr(3));
+  const std::string_view suffix = std::string_view(word).substr(3 + digits.size());
+  constexpr std::string_view kDesktop[] = {"", "k", "ks", "kf", "f", "t", "te", "s"};
+  if (std::find(std::begin(kDesktop), std::end(kDesktop), suffix) == std::end(kDesktop)) return std::nullopt;
+  if (digits.size() == 5 && digits.starts_with("10")) return Silicon{165};
+  if (digits.size() == 5 && digits.starts_with("11")) return Silicon{167};
+  if (digits.size() != 4) return std::nullopt;
+  const char generation = digits[0];
+  if (generation < '7' && digits[1] >= '8') return std::nullopt;
+  constexpr std::pair<char, int64_t> kModels[] = {{'2', 42},  {'3', 58},  {'4', 60}, {'6', 94},
+                                                  {'7', 158}, {'8', 158}, {'9', 158}};
+  for (const auto& [digit, model] : kModels) {
+    if (generation == digit) return Silicon{model};
+  }
+  return std::nullopt;
+}
+
 // "7763": the last digit is the generation, but "9xx5" and what a cloud has made for it, "7B13".
 std::optional<std::pair<int64_t, int64_t>> epyc(const std::string& word) {
   if (word.size() < 4 || word[0] != '7') return std::nullopt;
@@ -154,8 +176,8 @@ ProcessorIdentity identity_of_name(const std::string& name) {
       identity.model = silicon->second;
     }
   }
-  if (!has("xeon")) return identity;
-  if (const auto silicon = xeon(words)) {
+  const bool is_core = words.size() > 2 && words[1] == "core";
+  if (const auto silicon = has("xeon") ? xeon(words) : is_core ? core(words[2]) : std::nullopt) {
     identity.cpu_family = 6;
     identity.model = silicon->model;
     identity.stepping = silicon->stepping;

@@ -14,9 +14,9 @@ namespace perfcast {
 // of those Xeons that clouds rent out are known; any other name stays as it is.
 std::string cpuid_name(std::string_view plain_name);
 
-// Vendor, architecture, family, model and stepping, as far as the makers' numbering of EPYC and Xeon tells them:
-// "Xeon E5-2680 v3" is family 6 model 63, the second digit of "Gold 6226R" is its generation. `name` is kept; what
-// isn't told is empty or absent.
+// Vendor, architecture, family, model and stepping, as far as the makers' numbering of EPYC, Xeon and desktops' Core
+// tells them: "Xeon E5-2680 v3" is family 6 model 63, the second digit of "Gold 6226R" is its generation. `name` is
+// kept; what isn't told is empty or absent.
 ProcessorIdentity identity_of_name(const std::string& name);
 
 // "cloud" is for whoever rents it out to say. "server": EPYC, Opteron, Altra, and Xeon but for E3, E-2xxx and W, which

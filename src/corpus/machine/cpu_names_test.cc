@@ -34,9 +34,15 @@ TEST(CpuNames, TellTheSilicon) {
   EXPECT_EQ(design_of("Intel Xeon Platinum 8380"), "ice-lake");
   EXPECT_EQ(design_of("Intel Xeon E3-1275 v6"), "skylake-client");
   EXPECT_EQ(design_of("Intel Xeon E-2288G"), "skylake-client");
+  EXPECT_EQ(design_of("Intel Core i9-9900K"), "skylake-client");
+  EXPECT_EQ(design_of("Intel Core i3-10100"), "skylake-client");
+  EXPECT_EQ(design_of("Intel Core i5-11600K"), "ice-lake");
+  EXPECT_EQ(design_of("Intel Core i5-2500K"), "sandy-bridge");
+  EXPECT_EQ(design_of("Intel Core i7-4770"), "haswell");
   EXPECT_EQ(design_of("Ampere Altra ARMv8 Neoverse-N1 160-Core"), "neoverse-n1");
   for (const char* silent : {"", "Intel Xeon", "Intel Xeon Gold", "AMD EPYC", "Intel Xeon E5-", "Intel Xeon E5-26 v3",
-                             "Intel Xeon E312xx", "Intel Core i9-9900K", "POWER9 44-Core"}) {
+                             "Intel Xeon E312xx", "Intel Core i7-8565U", "Intel Core i7-5960X", "Intel Core i7-4820K",
+                             "Intel Core i7 860", "Intel Core i7-", "Intel Core", "POWER9 44-Core"}) {
     EXPECT_EQ(design_of(silent), "unknown") << silent;
   }
   EXPECT_EQ(identity_of_name("Intel Core i9-9900K").vendor, "Intel");
