@@ -43,6 +43,24 @@ int64_t positive(JsonReader& in, const std::string& key) {
   return value;
 }
 
+// One argument vector, or an array of them.
+std::vector<std::vector<std::string>> read_steps(JsonReader& in, const std::string& key) {
+  const Json* value = in.array(key);
+  if (value == nullptr || value->empty()) return {};
+  if ((*value)[0].is_string()) return {in.strings(key)};
+  std::vector<std::vector<std::string>> steps;
+  for (size_t i = 0; i < value->size(); ++i) {
+    const Json step = {{"step", (*value)[i]}};
+    JsonReader reader(step, key + "[" + std::to_string(i) + "]");
+    steps.push_back(reader.strings("step"));
+    if (!reader.finish() || steps.back().empty()) {
+      in.complain(key, "a step that is none", "a program with its arguments, or an array of such");
+      return {};
+    }
+  }
+  return steps;
+}
+
 SuiteRun read_run(JsonReader& in) {
   SuiteRun run;
   run.tool = in.string("tool");
@@ -71,9 +89,11 @@ SuiteRun read_run(JsonReader& in) {
       in.complain("block_bytes", "nothing", "the size of the buffer");
     }
   } else if (run.tool == "command") {
-    run.input_bytes = positive(in, "input_bytes");
+    if (in.optional_number("input_bytes")) run.input_bytes = positive(in, "input_bytes");
     run.command = in.strings("command");
-    run.prepare = in.strings("prepare");
+    run.prepare = read_steps(in, "prepare");
+    run.needs = in.strings("needs");
+    run.packages = in.strings("packages");
     if (run.command.empty()) in.complain("command", "nothing", "a program with its arguments");
   }
   return run;
@@ -145,7 +165,9 @@ Result<Suite> parse_suite(std::string_view json_text, const std::string& source)
 Result<Suite> read_suite(const std::string& path) {
   const auto text = read_file(path, kFileLimitBytes);
   if (!text) return text.error();
-  return parse_suite(*text, path);
+  auto suite = parse_suite(*text, path);
+  if (suite) suite->folder = path.ends_with(".json") ? path.substr(0, path.size() - 5) : path;
+  return suite;
 }
 
 bool matches_pattern(std::string_view pattern, std::string_view text) {

@@ -27,11 +27,16 @@ struct SuiteRun {
   std::string direction;               // "compress" or "decompress"
   std::optional<int64_t> block_bytes;  // compressor's block, or the buffer of openssl
   int64_t repeats = 0, native_repeats = 0;
-  // harness in mode compress, and command
+  // harness in mode compress, and command where it has text to work on
   int64_t input_bytes = 0;
-  // command: argument vectors with {input} and {archive}, that bear being run several times; `prepare` runs once and
-  // unmeasured.
-  std::vector<std::string> command, prepare;
+  // command: an argument vector that bears being run several times, and the steps before it, run once and unmeasured.
+  // In their words {input} is a file of input_bytes of text, {archive} a file of their own, {work} a folder of their
+  // own and {suite} the suite's.
+  std::vector<std::string> command;
+  std::vector<std::vector<std::string>> prepare;
+  // command: programs by name, other files by path, without which it can't be run; and the packages of Debian that hold
+  // them.
+  std::vector<std::string> needs, packages;
 };
 
 struct SuiteProgram {
@@ -48,6 +53,7 @@ struct SuiteEntry {  // a group or a rule of exclusion
 
 struct Suite {
   std::string name, description;
+  std::string folder;             // of the files that its programs are made from: the suite file's path without .json
   std::string stress_ng_version;  // the only one whose operations mean the same as the labels'
   std::vector<SuiteEntry> groups, rules;
   std::vector<SuiteProgram> programs;

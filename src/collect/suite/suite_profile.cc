@@ -22,6 +22,15 @@ constexpr const char* kRecord = "suite";
 
 double six_digits(double value) { return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr); }
 
+MetricValues counters_of(const MetricValues& metrics) {
+  MetricValues counters;
+  for (const auto& [name, value] : metrics) {
+    const Metric* metric = Catalogue::built_in().find(name);
+    if (metric == nullptr || metric->kind == "counter") counters[name] = six_digits(value);
+  }
+  return counters;
+}
+
 template <typename Field>
 double spread_per_unit(const std::vector<WorkReport>& runs, Field field) {
   std::vector<double> values;
@@ -83,13 +92,11 @@ void settle_times(Profile& profile, const SuiteProgram& program, const WorkRepor
 Status write_suite_profile(const Profile& profile, const std::string& path) {
   const Catalogue& catalogue = Catalogue::built_in();
   Profile compact = profile;
-  compact.metrics.clear();
   compact.course.clear();
   compact.threads.clear();
-  for (const auto& [name, value] : profile.metrics) {
-    const Metric* metric = catalogue.find(name);
-    if (metric == nullptr || metric->kind == "counter") compact.metrics[name] = six_digits(value);
-  }
+  compact.metrics = counters_of(profile.metrics);
+  for (ProfilePart& part : compact.parts) part.metrics = counters_of(part.metrics);
+  for (MetricValues& replicate : compact.replicates) replicate = counters_of(replicate);
   compact.missing.clear();
   for (const auto& [name, why] : profile.missing) {
     const Metric* metric = catalogue.find(name);
@@ -101,7 +108,10 @@ Status write_suite_profile(const Profile& profile, const std::string& path) {
 Result<Profile> read_suite_profile(const std::string& path) {
   auto profile = read_profile(path);
   if (!profile) return profile.error();
-  profile->metrics = Catalogue::built_in().derive(profile->metrics);
+  const Catalogue& catalogue = Catalogue::built_in();
+  profile->metrics = catalogue.derive(profile->metrics);
+  for (ProfilePart& part : profile->parts) part.metrics = catalogue.derive(part.metrics);
+  for (MetricValues& replicate : profile->replicates) replicate = catalogue.derive(replicate);
   if (!profile->ok()) return invalid(path, "the program did not end well");
   for (const ProfileWarning& warning : profile->warnings) {
     if (warning.code == "runs-differ") return invalid(path, warning.message);

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "collect/process/process.h"
 #include "collect/process/program_inspector.h"
+#include "collect/process/tool.h"
 #include "collect/suite/suite_tools.h"
 
 namespace perfcast {
@@ -56,15 +57,35 @@ double spread_of(const std::vector<double>& values) {
   return middle > 0 ? (*high - *low) / middle : 0;
 }
 
-// "/home/me/bin/stress-ng --yaml /tmp/x/report" -> "stress-ng --yaml {work}/report": files hold no local paths.
-std::vector<std::string> portable(std::vector<std::string> command, const std::string& work_folder) {
-  command[0] = std::filesystem::path(command[0]).filename().string();
-  for (std::string& word : command) {
-    for (size_t at = word.find(work_folder); at != std::string::npos; at = word.find(work_folder)) {
-      word.replace(at, work_folder.size(), "{work}");
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (size_t at = text.find(from); at != std::string::npos && !from.empty(); at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+bool is_there(const std::string& name) {
+  return name.find('/') == std::string::npos ? !find_in_path(name).empty() : exists(name);
+}
+
+// A program that the preparation makes has no other name than one that begins with its folder.
+bool is_made(const std::string& name) { return name.starts_with("{"); }
+
+std::optional<std::string> what_is_missing(const SuiteRun& run) {
+  std::vector<std::string> needed = run.needs;
+  needed.push_back(run.command[0]);
+  for (const auto& step : run.prepare) needed.push_back(step[0]);
+  std::string missing;
+  for (const std::string& name : needed) {
+    if (!is_made(name) && !is_there(name)) {
+      missing = name;
+      break;
     }
   }
-  return command;
+  if (missing.empty()) return std::nullopt;
+  std::string text = missing + (missing.find('/') == std::string::npos ? " is not installed" : " is not there");
+  if (!run.packages.empty()) text += ": " + install_advice(join(run.packages, " "));
+  return text;
 }
 
 }  // namespace
@@ -79,6 +100,21 @@ SuiteRunner::SuiteRunner(const Suite& suite, SuiteOptions options, SuiteTools to
 
 std::string SuiteRunner::profile_path(const SuiteProgram& program) const {
   return options_.folder + "/" + program.program.id + ".json";
+}
+
+std::string SuiteRunner::program_folder(const SuiteProgram& program) const {
+  return tools_.work_folder + "/" + program.program.id;
+}
+
+std::vector<std::string> SuiteRunner::filled(const SuiteProgram& entry, const std::vector<std::string>& command) const {
+  std::vector<std::string> words;
+  for (std::string word : command) {
+    word = replaced(std::move(word), "{input}", fmt::format("{}/text-{}", tools_.work_folder, entry.run.input_bytes));
+    word = replaced(std::move(word), "{archive}", program_folder(entry) + "/archive.zpaq");
+    word = replaced(std::move(word), "{suite}", suite_.folder);
+    words.push_back(replaced(std::move(word), "{work}", program_folder(entry)));
+  }
+  return words;
 }
 
 bool SuiteRunner::chosen(const SuiteProgram& program) const {
@@ -108,7 +144,7 @@ std::optional<SuiteRunner::Obstacle> SuiteRunner::obstacle(const SuiteProgram& e
           fmt::format("stress-ng is {}, the labels are of {}: operations may differ (--any-version takes it)",
                       tools_.stress_ng->version, suite_.stress_ng_version)};
     }
-  } else if (run.tool == "harness" || !run.prepare.empty() || run.input_bytes > 0) {
+  } else if (run.tool == "harness" || run.input_bytes > 0) {
     if (!tools_.harness) return missing("harness");
     if (run.mode == "compress" && !tools_.harness->compressors.contains(run.algorithm)) {
       return Obstacle{"skipped", "perfcast-harness was built without " + run.algorithm};
@@ -117,8 +153,8 @@ std::optional<SuiteRunner::Obstacle> SuiteRunner::obstacle(const SuiteProgram& e
       return Obstacle{"skipped", "perfcast-harness was built without OpenSSL"};
     }
   }
-  if (run.tool == "command" && find_in_path(run.command[0]).empty()) {
-    return Obstacle{"skipped", run.command[0] + " is not installed"};
+  if (run.tool == "command") {
+    if (const auto missing_here = what_is_missing(run)) return Obstacle{"skipped", *missing_here};
   }
   return std::nullopt;
 }
@@ -145,17 +181,9 @@ SuiteRunner::Invocation SuiteRunner::invocation(const SuiteProgram& entry, bool 
     return result;
   }
   if (run.tool == "command") {
-    const auto fill = [&](std::string word) {
-      for (const auto& [name, value] :
-           {std::pair<std::string, std::string>{"{input}", input}, {"{archive}", work + "/archive.zpaq"}}) {
-        for (size_t at = word.find(name); at != std::string::npos; at = word.find(name, at + value.size())) {
-          word.replace(at, name.size(), value);
-        }
-      }
-      return word;
-    };
-    for (const std::string& word : run.command) result.command.push_back(fill(word));
-    result.work_units = static_cast<double>(run.input_bytes);
+    result.command = filled(entry, run.command);
+    // What has no input of a size is done as a whole: one run is one unit.
+    result.work_units = run.input_bytes > 0 ? static_cast<double>(run.input_bytes) : 1;
     return result;
   }
   const std::string repeats = std::to_string(native ? run.native_repeats : run.repeats);
@@ -179,9 +207,8 @@ SuiteRunner::Invocation SuiteRunner::invocation(const SuiteProgram& entry, bool 
 
 Status SuiteRunner::prepare(const SuiteProgram& entry) {
   const SuiteRun& run = entry.run;
-  if (run.input_bytes <= 0) return {};
   const std::string input = fmt::format("{}/text-{}", tools_.work_folder, run.input_bytes);
-  if (!exists(input)) {
+  if (run.input_bytes > 0 && !exists(input)) {
     const auto made = actions_.run(
         {tools_.harness->path, "generate", "--bytes", std::to_string(run.input_bytes), "-o", input}, options_.limit_s);
     if (!made) return made.error();
@@ -195,13 +222,22 @@ Status SuiteRunner::prepare(const SuiteProgram& entry) {
     const auto made = actions_.run(command, options_.limit_s);
     return made ? Status() : made.error();
   }
-  if (run.prepare.empty()) return {};
-  SuiteProgram as_program = entry;
-  as_program.run.command = run.prepare;
-  const Invocation preparation = invocation(as_program, false);
-  remove_file(tools_.work_folder + "/archive.zpaq");
-  const auto made = actions_.run(preparation.command, options_.limit_s);
-  return made ? Status() : made.error();
+  if (run.tool != "command") return {};
+  // Nothing of an earlier program or preparation may stand for this one's.
+  std::error_code problem;
+  const std::string folder = program_folder(entry);
+  std::filesystem::remove_all(folder, problem);
+  if (!problem) std::filesystem::create_directory(folder, problem);
+  if (problem) return Error{"file-error", "can't make a new folder: " + problem.message(), folder, "room for it"};
+  for (const std::vector<std::string>& step : run.prepare) {
+    const auto made = actions_.run(filled(entry, step), options_.limit_s);
+    if (!made) {
+      Error error = made.error();
+      error.message = "preparing it failed: " + error.message;
+      return error;
+    }
+  }
+  return {};
 }
 
 Result<WorkReport> SuiteRunner::read_report(const SuiteProgram& entry, const Invocation& invocation,
@@ -253,6 +289,18 @@ Status SuiteRunner::retime(const SuiteProgram& entry, Profile& profile, const st
   counted.work_units = *profile.work_units;
   settle_times(profile, entry, counted, timed);
   return write_suite_profile(profile, profile_path(entry));
+}
+
+// "/home/me/bin/stress-ng --yaml /tmp/x/report" -> "stress-ng --yaml {work}/report": files hold no local paths.
+void SuiteRunner::make_portable(Profile& profile, const SuiteProgram& entry) const {
+  const auto portable = [&](std::string text) {
+    text = replaced(std::move(text), program_folder(entry), "{work}");
+    text = replaced(std::move(text), tools_.work_folder, "{work}");
+    return replaced(std::move(text), suite_.folder, "{suite}");
+  };
+  profile.command[0] = std::filesystem::path(profile.command[0]).filename().string();
+  for (std::string& word : profile.command) word = portable(std::move(word));
+  for (ProfilePart& part : profile.parts) part.command = portable(std::move(part.command));
 }
 
 Result<SuiteOutcome> SuiteRunner::run_one(const SuiteProgram& entry, const ProfileSink& sink,
@@ -324,7 +372,7 @@ Result<SuiteOutcome> SuiteRunner::run_one(const SuiteProgram& entry, const Profi
   if (!work) return fail(work.error());
   profile->program = entry.program.id;
   profile->work_unit = entry.program.work_unit;
-  profile->command = portable(profile->command, tools_.work_folder);
+  make_portable(*profile, entry);
   settle_times(*profile, entry, *work, *timed);
   if (entry.run.tool == "stress-ng" && tools_.stress_ng->version != suite_.stress_ng_version) {
     profile->warnings.push_back(

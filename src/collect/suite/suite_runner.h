@@ -86,7 +86,10 @@ class SuiteRunner {
   Result<std::vector<WorkReport>> time(const SuiteProgram& program, const Progress& progress) const;
   Status retime(const SuiteProgram& program, Profile& profile, const std::vector<WorkReport>& timed,
                 SuiteOutcome& outcome) const;
+  void make_portable(Profile& profile, const SuiteProgram& program) const;
   std::string profile_path(const SuiteProgram& program) const;
+  std::string program_folder(const SuiteProgram& program) const;
+  std::vector<std::string> filled(const SuiteProgram& program, const std::vector<std::string>& command) const;
 
   const Suite& suite_;
   SuiteOptions options_;
