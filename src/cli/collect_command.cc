@@ -253,7 +253,7 @@ void add_collect_command(CLI::App& app, CommandContext& context) {
       "programs that are no comparison between machines are excluded by the rules that the suite file states.\n"
       "With --here the corpus learns this machine as a platform with the times of the suite's programs; with --slurm\n"
       "the nodes of each partition. Results are merged as they arrive; the same command again goes on where it was.");
-  verb->add_option("--suite", arguments->suite, "Suite: cloud, or a suite file");
+  verb->add_option("--suite", arguments->suite, "Suite: cloud, apps, or a suite file (docs/SUITES.md)");
   verb->add_flag("--here", arguments->here, "Time the suite natively and add this machine to the corpus");
   verb->add_option("--slurm", arguments->slurm,
                    "PARTITION,...: a job array on each, one task per program; times, or profiles with --suite alone");

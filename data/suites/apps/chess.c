@@ -1,5 +1,5 @@
-// Searches chess positions to a fixed depth: alpha-beta with quiescence on a board of 10 x 12 squares, without a table of
-// positions: chess DEPTH. No castling and no capture en passant.
+// Searches chess positions to a fixed depth: alpha-beta with quiescence on a board of 10 x 12 squares, without a table
+// of positions: chess DEPTH. No castling and no capture en passant.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ typedef struct {
 static signed char board[120];  // white above zero, black below
 static int side;                // 1 white, -1 black
 static int kings[2];
-static int material;            // with the worth of squares, for white
+static int material;  // with the worth of squares, for white
 static long nodes;
 
 static const int kWorth[] = {0, 100, 320, 330, 500, 900, 0};
@@ -240,10 +240,9 @@ static long count_moves(int depth) {
 }
 
 int main(int argc, char** argv) {
-  static const char* const kPositions[] = {"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w",
-                                           "r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w",
-                                           "2r2rk1/1bqnbppp/p2ppn2/1p6/3NPP2/P1N1B3/1PP1B1PP/R2Q1RK1 w",
-                                           "8/2p2pk1/1p1p2p1/3P3p/P1P2P1P/1P4P1/5K2/8 w"};
+  static const char* const kPositions[] = {
+      "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w", "r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w",
+      "2r2rk1/1bqnbppp/p2ppn2/1p6/3NPP2/P1N1B3/1PP1B1PP/R2Q1RK1 w", "8/2p2pk1/1p1p2p1/3P3p/P1P2P1P/1P4P1/5K2/8 w"};
   const int depth = argc == 2 ? atoi(argv[1]) : 0;
   if (depth <= 0) {
     fprintf(stderr, "chess: expected a depth\n");

@@ -68,12 +68,15 @@ int main(int argc, char** argv) {
     const char* name;
     CryptoPP::HashTransformation* hash;
     long share;  // faster ones get more to do
-  } const kAll[] = {{"crc32", &crc32, 4},         {"crc32c", &crc32c, 8},       {"adler32", &adler, 6},
-                    {"md5", &md5, 2},             {"sha1", &sha1, 2},           {"sha256", &sha256, 1},
-                    {"sha512", &sha512, 2},       {"sha3-256", &sha3_256, 1},   {"sha3-512", &sha3_512, 1},
-                    {"keccak-256", &keccak, 1},   {"shake128", &shake, 1},      {"tiger", &tiger, 2},
-                    {"whirlpool", &whirlpool, 1}, {"ripemd160", &ripemd160, 1}, {"ripemd256", &ripemd256, 1},
-                    {"sm3", &sm3, 1},             {"blake2s", &blake2s, 2},     {"blake2b", &blake2b, 3}};
+  } const kAll[] = {{"crc32", &crc32, 4},         {"crc32c", &crc32c, 8},
+                    {"adler32", &adler, 6},       {"md5", &md5, 2},
+                    {"sha1", &sha1, 2},           {"sha256", &sha256, 1},
+                    {"sha512", &sha512, 2},       {"sha3-256", &sha3_256, 1},
+                    {"sha3-512", &sha3_512, 1},   {"keccak-256", &keccak, 1},
+                    {"shake128", &shake, 1},      {"tiger", &tiger, 2},
+                    {"whirlpool", &whirlpool, 1}, {"ripemd160", &ripemd160, 1},
+                    {"ripemd256", &ripemd256, 1}, {"sm3", &sm3, 1},
+                    {"blake2s", &blake2s, 2},     {"blake2b", &blake2b, 3}};
   for (const auto& one : kAll) std::printf("%-12s%s\n", one.name, digest_of(*one.hash, mebibytes * one.share).c_str());
   // The digest of nothing is known.
   std::vector<CryptoPP::byte> empty(CryptoPP::SHA256::DIGESTSIZE);

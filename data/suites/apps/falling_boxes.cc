@@ -34,7 +34,8 @@ int main(int argc, char** argv) {
     for (int row = 0; row < 8; ++row) {
       for (int column = 0; column < 8; ++column) {
         // Each layer stands a little beside the one below: the towers fall over.
-        const btVector3 at(btScalar(3 * row + 0.1 * layer), btScalar(3 * layer + 2), btScalar(3 * column + 0.07 * layer));
+        const btVector3 at(btScalar(3 * row + 0.1 * layer), btScalar(3 * layer + 2),
+                           btScalar(3 * column + 0.07 * layer));
         states.push_back(std::make_unique<btDefaultMotionState>(btTransform(btQuaternion::getIdentity(), at)));
         bodies.push_back(std::make_unique<btRigidBody>(
             btRigidBody::btRigidBodyConstructionInfo(2, states.back().get(), &box, inertia)));

@@ -1,5 +1,5 @@
-// Five numerical kernels on data beyond the caches: kernels SCALE. Fourier transform, relaxation of a grid, Monte Carlo,
-// sparse matrix times vector, factorisation of a dense matrix; each does about as many operations as the others.
+// Five numerical kernels on data beyond the caches: kernels SCALE. Fourier transform, relaxation of a grid, Monte
+// Carlo, sparse matrix times vector, factorisation of a dense matrix; each does about as many operations as the others.
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -196,7 +196,8 @@ int main(int argc, char** argv) {
   const double row = sparse(50 * scale);
   const double residual = factorise(2 * scale);
   printf("%g %g %g %g %g\n", error, middle, pi, row, residual);
-  return error < 1e-9 && middle > 0 && middle < 1 && fabs(pi - 3.14159) < 0.01 && row == kFilled / kRows && residual < 1e-6
+  return error < 1e-9 && middle > 0 && middle < 1 && fabs(pi - 3.14159) < 0.01 && row == kFilled / kRows &&
+                 residual < 1e-6
              ? 0
              : 1;
 }

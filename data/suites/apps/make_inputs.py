@@ -56,8 +56,37 @@ def ppm(folder, size):
         out.write(pixels.tobytes())
 
 
+SHORT, LONG, BYTE, TEXT, RATIONAL, SIGNED_RATIONAL = 3, 4, 1, 2, 5, 10
+SIZES_BYTES = {SHORT: 2, LONG: 4, BYTE: 1, TEXT: 1, RATIONAL: 8, SIGNED_RATIONAL: 8}
+FORMATS = {SHORT: "H", LONG: "I", RATIONAL: "I", SIGNED_RATIONAL: "i"}
+PIXELS_AT, PIXELS_BYTES = 273, 279
+
+
+def write_tiff(path, tags, data):
+    """An image that is not compressed; `tags` without where its pixels are."""
+    tags = sorted(tags + [(PIXELS_AT, LONG, [0]), (PIXELS_BYTES, LONG, [len(data)])])
+    values = []
+    for _, kind, value in tags:
+        packed = value if isinstance(value, bytes) else struct.pack("<%d%s" % (len(value), FORMATS[kind]), *value)
+        values.append(packed)
+    rest_at = 8 + 2 + 12 * len(tags) + 4
+    pixels_at = rest_at + sum((len(value) + 1) // 2 * 2 for value in values if len(value) > 4)
+    entries, rest = b"", b""
+    for (tag, kind, _), value in zip(tags, values):
+        if tag == PIXELS_AT:
+            value = struct.pack("<I", pixels_at)
+        entries += struct.pack("<HHI", tag, kind, len(value) // SIZES_BYTES[kind])
+        if len(value) > 4:
+            entries += struct.pack("<I", rest_at + len(rest))
+            rest += value + b"\0" * (len(value) % 2)
+        else:
+            entries += value.ljust(4, b"\0")
+    with open(path, "wb") as out:
+        out.write(b"II*\0" + struct.pack("<IH", 8, len(tags)) + entries + struct.pack("<I", 0) + rest + data)
+
+
 def dng(folder, size):
-    """photo.dng of SIZE thousand pixels: a raw photograph behind a Bayer filter, 16 bits, not compressed."""
+    """photo.dng of SIZE thousand pixels: a raw photograph behind a Bayer filter, 16 bits."""
     width = int((size * 1500) ** 0.5) // 2 * 2
     height = width * 2 // 3 // 2 * 2
     light = photograph(height, width, 2) ** 2.2
@@ -66,55 +95,50 @@ def dng(folder, size):
     raw[0::2, 1::2] = light[0::2, 1::2, 1]
     raw[1::2, 0::2] = light[1::2, 0::2, 1]
     raw[1::2, 1::2] = light[1::2, 1::2, 2] * 0.6
-    data = (600 + raw * 15000).astype("<u2").tobytes()
-
-    short, long, byte, text, rational, signed_rational = 3, 4, 1, 2, 5, 10
     matrix = [9020, -2890, -715, -4535, 12436, 2348, -934, 1919, 7086]  # any plausible camera
     tags = [
-        (254, long, [0]),
-        (256, long, [width]),
-        (257, long, [height]),
-        (258, short, [16]),
-        (259, short, [1]),
-        (262, short, [32803]),
-        (271, text, b"Own\0"),
-        (272, text, b"Generated\0"),
-        (273, long, [0]),  # where the pixels begin: filled in below
-        (274, short, [1]),
-        (277, short, [1]),
-        (278, long, [height]),
-        (279, long, [len(data)]),
-        (284, short, [1]),
-        (33421, short, [2, 2]),
-        (33422, byte, bytes([0, 1, 1, 2])),
-        (50706, byte, bytes([1, 4, 0, 0])),
-        (50707, byte, bytes([1, 1, 0, 0])),
-        (50708, text, b"Own Generated\0"),
-        (50714, long, [600]),
-        (50717, long, [15600]),
-        (50721, signed_rational, [part for value in matrix for part in (value, 10000)]),
-        (50728, rational, [5, 10, 1, 1, 6, 10]),
-        (50778, short, [21]),
+        (254, LONG, [0]),
+        (256, LONG, [width]),
+        (257, LONG, [height]),
+        (258, SHORT, [16]),
+        (259, SHORT, [1]),
+        (262, SHORT, [32803]),
+        (271, TEXT, b"Own\0"),
+        (272, TEXT, b"Generated\0"),
+        (274, SHORT, [1]),
+        (277, SHORT, [1]),
+        (278, LONG, [height]),
+        (284, SHORT, [1]),
+        (33421, SHORT, [2, 2]),
+        (33422, BYTE, bytes([0, 1, 1, 2])),
+        (50706, BYTE, bytes([1, 4, 0, 0])),
+        (50707, BYTE, bytes([1, 1, 0, 0])),
+        (50708, TEXT, b"Own Generated\0"),
+        (50714, LONG, [600]),
+        (50717, LONG, [15600]),
+        (50721, SIGNED_RATIONAL, [part for value in matrix for part in (value, 10000)]),
+        (50728, RATIONAL, [5, 10, 1, 1, 6, 10]),
+        (50778, SHORT, [21]),
     ]
-    formats = {short: "H", long: "I", rational: "I", signed_rational: "i"}
-    values = []
-    for _, kind, value in tags:
-        packed = value if isinstance(value, bytes) else struct.pack("<%d%s" % (len(value), formats[kind]), *value)
-        values.append(packed)
-    overflow = 8 + 2 + 12 * len(tags) + 4
-    pixels_at = overflow + sum((len(value) + 1) // 2 * 2 for value in values if len(value) > 4)
-    values[8] = struct.pack("<I", pixels_at)
-    entries, rest = b"", b""
-    sizes = {short: 2, long: 4, byte: 1, text: 1, rational: 8, signed_rational: 8}
-    for (tag, kind, _), value in zip(tags, values):
-        head = struct.pack("<HHI", tag, kind, len(value) // sizes[kind])
-        if len(value) > 4:
-            entries += head + struct.pack("<I", overflow + len(rest))
-            rest += value + b"\0" * (len(value) % 2)
-        else:
-            entries += head + value.ljust(4, b"\0")
-    with open(folder + "/photo.dng", "wb") as out:
-        out.write(b"II*\0" + struct.pack("<IH", 8, len(tags)) + entries + struct.pack("<I", 0) + rest + data)
+    write_tiff(folder + "/photo.dng", tags, (600 + raw * 15000).astype("<u2").tobytes())
+
+
+def panorama(folder, size):
+    """Two photographs of SIZE thousand pixels, left.tif and right.tif, that share two fifths of what they show."""
+    width = int((size * 1500) ** 0.5) // 2 * 2
+    height = width * 2 // 3
+    whole = (photograph(height, width * 8 // 5, 6) * 255).astype(numpy.uint8)
+    tags = [
+        (256, LONG, [width]),
+        (257, LONG, [height]),
+        (258, SHORT, [8, 8, 8]),
+        (259, SHORT, [1]),
+        (262, SHORT, [2]),
+        (277, SHORT, [3]),
+        (278, LONG, [height]),
+    ]
+    for name, left in (("left", 0), ("right", width * 3 // 5)):
+        write_tiff("%s/%s.tif" % (folder, name), tags, whole[:, left : left + width].tobytes())
 
 
 def wav(folder, size):
@@ -226,7 +250,7 @@ def svg(folder, size):
                       % (side, side, "\n".join(parts)))
 
 
-KINDS = {"dng": dng, "fits": fits, "ppm": ppm, "svg": svg, "wav": wav}
+KINDS = {"dng": dng, "fits": fits, "panorama": panorama, "ppm": ppm, "svg": svg, "wav": wav}
 
 if __name__ == "__main__":
     if len(sys.argv) != 4 or sys.argv[1] not in KINDS:

@@ -1,4 +1,7 @@
 // Options and their prices by several methods, with QuantLib: option_prices ROUNDS.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <ql/exercise.hpp>
 #include <ql/instruments/asianoption.hpp>
 #include <ql/instruments/barrieroption.hpp>
@@ -20,10 +23,6 @@
 #include <ql/time/calendars/nullcalendar.hpp>
 #include <ql/time/daycounters/actual365fixed.hpp>
 
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-
 namespace ql = QuantLib;
 
 namespace {
@@ -33,8 +32,7 @@ using Process = ql::ext::shared_ptr<ql::GeneralizedBlackScholesProcess>;
 const ql::Date kToday(15, ql::May, 2020);
 
 ql::Handle<ql::YieldTermStructure> flat(double rate) {
-  return ql::Handle<ql::YieldTermStructure>(
-      ql::ext::make_shared<ql::FlatForward>(kToday, rate, ql::Actual365Fixed()));
+  return ql::Handle<ql::YieldTermStructure>(ql::ext::make_shared<ql::FlatForward>(kToday, rate, ql::Actual365Fixed()));
 }
 
 Process process_of(double spot, double volatility) {
@@ -67,13 +65,13 @@ int main(int argc, char** argv) {
     const double strike = 90 + round % 20;
     const auto process = process_of(100, 0.2 + 0.01 * (round % 7));
     const auto put = ql::ext::make_shared<ql::PlainVanillaPayoff>(ql::Option::Put, strike);
-    const auto exact = price(ql::VanillaOption(put, european), ql::ext::make_shared<ql::AnalyticEuropeanEngine>(process));
-    const auto simulated = price(ql::VanillaOption(put, european),
-                                 ql::MakeMCEuropeanEngine<ql::PseudoRandom>(process)
-                                     .withSteps(10)
-                                     .withSamples(4000)
-                                     .withSeed(42)
-                                     .withAntitheticVariate());
+    const auto exact =
+        price(ql::VanillaOption(put, european), ql::ext::make_shared<ql::AnalyticEuropeanEngine>(process));
+    const auto simulated = price(ql::VanillaOption(put, european), ql::MakeMCEuropeanEngine<ql::PseudoRandom>(process)
+                                                                       .withSteps(10)
+                                                                       .withSamples(4000)
+                                                                       .withSeed(42)
+                                                                       .withAntitheticVariate());
     worst = std::fmax(worst, std::fabs(simulated - exact) / exact);
     total += simulated;
     total += price(ql::VanillaOption(put, american),
@@ -91,9 +89,9 @@ int main(int argc, char** argv) {
     const auto heston = ql::ext::make_shared<ql::HestonModel>(ql::ext::make_shared<ql::HestonProcess>(
         flat(0.03), flat(0.01), process->stateVariable(), 0.04, 1.5, 0.04, 0.4, -0.6));
     for (int i = 0; i < 20; ++i) {
-      total += price(ql::VanillaOption(ql::ext::make_shared<ql::PlainVanillaPayoff>(ql::Option::Call, 80.0 + 2 * i),
-                                       european),
-                     ql::ext::make_shared<ql::AnalyticHestonEngine>(heston, 96));
+      total += price(
+          ql::VanillaOption(ql::ext::make_shared<ql::PlainVanillaPayoff>(ql::Option::Call, 80.0 + 2 * i), european),
+          ql::ext::make_shared<ql::AnalyticHestonEngine>(heston, 96));
     }
   }
   std::printf("%.4f %.4f\n", total / rounds, worst);

@@ -35,17 +35,16 @@ static float sweep(float relaxation) {
   for (int i = 1; i < kX - 1; ++i) {
     for (int j = 1; j < kY - 1; ++j) {
       for (int k = 1; k < kZ - 1; ++k) {
-        const float sum =
-            diagonal[0][i][j][k] * pressure[i + 1][j][k] + diagonal[1][i][j][k] * pressure[i][j + 1][k] +
-            diagonal[2][i][j][k] * pressure[i][j][k + 1] +
-            mixed[0][i][j][k] * (pressure[i + 1][j + 1][k] - pressure[i + 1][j - 1][k] - pressure[i - 1][j + 1][k] +
-                                 pressure[i - 1][j - 1][k]) +
-            mixed[1][i][j][k] * (pressure[i][j + 1][k + 1] - pressure[i][j - 1][k + 1] - pressure[i][j + 1][k - 1] +
-                                 pressure[i][j - 1][k - 1]) +
-            mixed[2][i][j][k] * (pressure[i + 1][j][k + 1] - pressure[i - 1][j][k + 1] - pressure[i + 1][j][k - 1] +
-                                 pressure[i - 1][j][k - 1]) +
-            upwind[0][i][j][k] * pressure[i - 1][j][k] + upwind[1][i][j][k] * pressure[i][j - 1][k] +
-            upwind[2][i][j][k] * pressure[i][j][k - 1] + source[i][j][k];
+        const float sum = diagonal[0][i][j][k] * pressure[i + 1][j][k] + diagonal[1][i][j][k] * pressure[i][j + 1][k] +
+                          diagonal[2][i][j][k] * pressure[i][j][k + 1] +
+                          mixed[0][i][j][k] * (pressure[i + 1][j + 1][k] - pressure[i + 1][j - 1][k] -
+                                               pressure[i - 1][j + 1][k] + pressure[i - 1][j - 1][k]) +
+                          mixed[1][i][j][k] * (pressure[i][j + 1][k + 1] - pressure[i][j - 1][k + 1] -
+                                               pressure[i][j + 1][k - 1] + pressure[i][j - 1][k - 1]) +
+                          mixed[2][i][j][k] * (pressure[i + 1][j][k + 1] - pressure[i - 1][j][k + 1] -
+                                               pressure[i + 1][j][k - 1] + pressure[i - 1][j][k - 1]) +
+                          upwind[0][i][j][k] * pressure[i - 1][j][k] + upwind[1][i][j][k] * pressure[i][j - 1][k] +
+                          upwind[2][i][j][k] * pressure[i][j][k - 1] + source[i][j][k];
         const float residual = (sum * diagonal[3][i][j][k] - pressure[i][j][k]) * boundary[i][j][k];
         change += residual * residual;
         next[i][j][k] = pressure[i][j][k] + relaxation * residual;

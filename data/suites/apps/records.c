@@ -1,5 +1,5 @@
-// The mix of statements of Dhrystone 2, in an implementation of our own: records RUNS. Records, strings, small procedures,
-// hardly a loop.
+// The mix of statements of Dhrystone 2, in an implementation of our own: records RUNS. Records, strings, small
+// procedures, hardly a loop.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,11 +49,20 @@ NOINLINE static int is_third(Kind kind) { return kind == kThird; }
 NOINLINE static void next_kind(Kind from, Kind* to) {
   *to = is_third(from) ? from : kFourth;
   switch (from) {
-    case kFirst: *to = kFirst; break;
-    case kSecond: *to = global_number > 100 ? kFirst : kFourth; break;
-    case kThird: *to = kSecond; break;
-    case kFourth: break;
-    case kFifth: *to = kThird; break;
+    case kFirst:
+      *to = kFirst;
+      break;
+    case kSecond:
+      *to = global_number > 100 ? kFirst : kFourth;
+      break;
+    case kThird:
+      *to = kSecond;
+      break;
+    case kFourth:
+      break;
+    case kFifth:
+      *to = kThird;
+      break;
   }
 }
 

@@ -1,6 +1,7 @@
 #include "collect/suite/suite.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "base/file.h"
@@ -166,7 +167,11 @@ Result<Suite> read_suite(const std::string& path) {
   const auto text = read_file(path, kFileLimitBytes);
   if (!text) return text.error();
   auto suite = parse_suite(*text, path);
-  if (suite) suite->folder = path.ends_with(".json") ? path.substr(0, path.size() - 5) : path;
+  if (!suite) return suite;
+  // Preparations and programs may change their folder.
+  std::error_code problem;
+  suite->folder = std::filesystem::absolute(path, problem).string();
+  if (suite->folder.ends_with(".json")) suite->folder.resize(suite->folder.size() - 5);
   return suite;
 }
 

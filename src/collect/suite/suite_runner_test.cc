@@ -228,6 +228,90 @@ TEST_F(SuiteRun, SkipsWhatHasNoTool) {
   EXPECT_EQ((*outcomes)[0].reason, "stress-ng is not there");
 }
 
+// One program that a preparation makes from a file of the suite.
+Suite one_command() {
+  Suite suite;
+  suite.name = "apps";
+  suite.folder = "/share/suites/apps";
+  SuiteProgram entry;
+  entry.program = {"apps.x", "x", "application", "apps", "run", "", ""};
+  entry.run.tool = "command";
+  entry.run.prepare = {{"sh", "-c", "cc {suite}/x.c -o {work}/x"}, {"sh", "-c", "mkdir {work}/in"}};
+  entry.run.command = {"{work}/x", "-i", "{work}/in", "{suite}/x.c"};
+  entry.run.packages = {"gcc", "libx-dev"};
+  suite.programs.push_back(entry);
+  return suite;
+}
+
+TEST_F(SuiteRun, PreparesACommandInAFolderOfItsOwn) {
+  suite_ = one_command();
+  const std::string work = folder_.path() + "/apps.x";
+  actions_.run = [&](const std::vector<std::string>& command, double) -> Result<WorkReport> {
+    if (ran_.empty()) {
+      EXPECT_TRUE(std::filesystem::is_empty(work));
+    }
+    ran_.push_back(command);
+    return WorkReport{0, 2, 1, 4};
+  };
+  actions_.profile = [&](const CollectRequest& request, const Progress&) -> Result<Profile> {
+    Profile profile;
+    profile.command = request.command;
+    profile.exit_code = 0;
+    profile.metrics["instructions_count"] = 1e9;
+    ProfilePart part;
+    part.program = "x";
+    part.command = "/share/suites/apps/x.c " + work + "/in";
+    part.metrics = {{"instructions_count", 123456789}, {"kernel_cpu_ratio", 0.5}};
+    profile.parts = {part};
+    return profile;
+  };
+  // What an earlier run has left is no input of this one.
+  std::filesystem::create_directory(work);
+  std::ofstream(work + "/left") << "behind";
+  ASSERT_THAT(statuses(), ElementsAre("profiled"));
+  ASSERT_EQ(ran_.size(), 4u);
+  EXPECT_THAT(ran_[0], ElementsAre("sh", "-c", "cc /share/suites/apps/x.c -o " + work + "/x"));
+  EXPECT_THAT(ran_[1], ElementsAre("sh", "-c", "mkdir " + work + "/in"));
+  EXPECT_THAT(ran_[2], ElementsAre(work + "/x", "-i", work + "/in", "/share/suites/apps/x.c"));
+
+  const auto profile = read_suite_profile(options_.folder + "/apps.x.json");
+  ASSERT_TRUE(profile.ok()) << to_text(profile.error());
+  EXPECT_EQ(profile->work_units, 1);
+  EXPECT_DOUBLE_EQ(profile->metrics.at("cpu_s"), 3);
+  EXPECT_THAT(profile->command, ElementsAre("x", "-i", "{work}/in", "{suite}/x.c"));
+  ASSERT_EQ(profile->parts.size(), 1u);
+  EXPECT_EQ(profile->parts[0].command, "{suite}/x.c {work}/in");
+  EXPECT_EQ(profile->parts[0].metrics.at("instructions_count"), 123457000);
+  EXPECT_THAT(profile->parts[0].metrics, Not(Contains(testing::Key("kernel_cpu_ratio"))));
+}
+
+TEST_F(SuiteRun, SaysWhichPackagesACommandNeeds) {
+  suite_ = one_command();
+  suite_.programs[0].run.needs = {"/no/such/header.h"};
+  auto outcomes = run();
+  ASSERT_TRUE(outcomes.ok());
+  EXPECT_EQ((*outcomes)[0].status, "skipped");
+  EXPECT_EQ((*outcomes)[0].reason, "/no/such/header.h is not there: apt install gcc libx-dev");
+
+  suite_.programs[0].run.needs = {};
+  suite_.programs[0].run.prepare = {{"no-such-compiler", "x.c"}};
+  outcomes = run();
+  ASSERT_TRUE(outcomes.ok());
+  EXPECT_EQ((*outcomes)[0].reason, "no-such-compiler is not installed: apt install gcc libx-dev");
+  EXPECT_THAT(ran_, IsEmpty());
+}
+
+TEST_F(SuiteRun, AFailedPreparationIsSaid) {
+  suite_ = one_command();
+  actions_.run = [](const std::vector<std::string>&, double) -> Result<WorkReport> {
+    return Error{"program-failed", "a native run ended with exit code 1: no such header", "cc", "a program"};
+  };
+  const auto outcomes = run();
+  ASSERT_TRUE(outcomes.ok());
+  EXPECT_EQ((*outcomes)[0].status, "failed");
+  EXPECT_THAT((*outcomes)[0].reason, AllOf(HasSubstr("preparing it failed"), HasSubstr("no such header")));
+}
+
 TEST_F(SuiteRun, LeavesOutExcludedPrograms) {
   suite_.programs[0].program.excluded = "machine-sized";
   suite_.programs[0].evidence = "one process per CPU";

@@ -62,6 +62,30 @@ TEST(Suite, RefusesUnknownGroupsRulesAndSecondIds) {
       "future-version");
 }
 
+TEST(Suite, ReadsACommandWithItsPreparation) {
+  const auto with = [](const std::string& prepare) {
+    return parse_suite(suite_with(R"({"id": "x", "family": "x", "group": "user", "work_unit": "run",
+      "run": {"tool": "command", "needs": ["/usr/include/zlib.h"], "packages": ["gcc", "zlib1g-dev"],
+              "command": ["{work}/x"], "prepare": )" +
+                                  prepare + "}}"),
+                       "s.json");
+  };
+  const auto suite = with(R"([["cc", "{suite}/x.c"], ["strip", "{work}/x"]])");
+  ASSERT_TRUE(suite.ok()) << to_text(suite.error());
+  const SuiteRun& run = suite->programs[0].run;
+  EXPECT_EQ(run.input_bytes, 0);
+  EXPECT_THAT(run.prepare, ElementsAre(ElementsAre("cc", "{suite}/x.c"), ElementsAre("strip", "{work}/x")));
+  EXPECT_THAT(run.needs, ElementsAre("/usr/include/zlib.h"));
+  EXPECT_THAT(run.packages, ElementsAre("gcc", "zlib1g-dev"));
+
+  const auto one = with(R"(["cc", "x.c"])");
+  ASSERT_TRUE(one.ok()) << to_text(one.error());
+  EXPECT_THAT(one->programs[0].run.prepare, ElementsAre(ElementsAre("cc", "x.c")));
+  for (const char* wrong : {R"([["cc"], "x.c"])", R"([["cc"], []])", R"([["cc", 3]])", R"("cc x.c")"}) {
+    EXPECT_THAT(to_text(with(wrong).error()), HasSubstr("s.json.programs[0].run.prepare")) << wrong;
+  }
+}
+
 TEST(Suite, MatchesPatterns) {
   EXPECT_TRUE(matches_pattern("compress.*", "compress.gzip.9.c"));
   EXPECT_TRUE(matches_pattern("*.gzip.?.c", "compress.gzip.9.c"));
@@ -124,6 +148,27 @@ TEST_F(ShippedSuite, KnowsEveryLabelOfOneThread) {
     if (stressor || compressor || name.starts_with("openssl.")) {
       EXPECT_THAT(labels, Contains(name));
     }
+  }
+}
+
+TEST(ApplicationSuite, SaysWhatDiffersFromEachTest) {
+  const auto suite = read_suite(PERFCAST_SOURCE_DIR "/data/suites/apps.json");
+  ASSERT_TRUE(suite.ok()) << to_text(suite.error());
+  EXPECT_EQ(suite->folder, PERFCAST_SOURCE_DIR "/data/suites/apps");
+  EXPECT_GE(suite->programs.size(), 25u);
+  std::set<std::string> tests;
+  const std::string path = PERFCAST_SHARED_DATA "/openbenchmarking/tests.csv";
+  if (const auto text = read_file(path)) {
+    const auto table = CsvTable::parse(*text, path);
+    ASSERT_TRUE(table.ok());
+    for (size_t row = 0; row < table->rows(); ++row) tests.insert(std::string(table->cell(row, 0)));
+  }
+  for (const SuiteProgram& entry : suite->programs) {
+    const std::string name = entry.program.id.substr(entry.program.id.find('.') + 1);
+    EXPECT_THAT(entry.label, testing::AnyOf("pts-" + name, "system-" + name));
+    if (!tests.empty()) EXPECT_THAT(tests, Contains(entry.label));
+    EXPECT_FALSE(entry.note.empty()) << entry.program.id;
+    EXPECT_FALSE(entry.run.packages.empty()) << entry.program.id;
   }
 }
 
