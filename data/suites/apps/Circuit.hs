@@ -1,5 +1,6 @@
 {-# LANGUAGE DeriveFunctor #-}
--- What a compiler of hardware descriptions is made of: terms, types, a rewriting system, printers. It is compiled, not run.
+-- What a compiler of hardware descriptions is made of: terms, types, a rewriting system, printers. It is compiled, not
+-- run.
 module Circuit (Term (..), Type (..), infer, normalise, netlist, render) where
 
 import qualified Data.Map.Strict as Map
@@ -131,9 +132,11 @@ substitute n new term = case term of
   Lambda m t body | m /= n -> Lambda m t (substitute n new body)
   Apply f x -> Apply (substitute n new f) (substitute n new x)
   Let bs body | n `notElem` map fst bs -> Let (map (fmap (substitute n new)) bs) (substitute n new body)
-  Case s branches -> Case (substitute n new s) [(p, if n `elem` names p then b else substitute n new b) | (p, b) <- branches]
-  Primitive op xs -> Primitive op (map (substitute n new) xs)
+  Case s branches -> Case (substitute n new s) [(p, if n `elem` names p then b else inside b) | (p, b) <- branches]
+  Primitive op xs -> Primitive op (map inside xs)
   _ -> term
+  where
+    inside = substitute n new
 
 names :: Pattern -> [String]
 names (Exactly _) = []
@@ -150,7 +153,8 @@ rewrite term = case term of
   Lambda n t body -> Lambda n t (rewrite body)
   Let bs body
     | [] <- bs -> rewrite body
-    | ((n, t) : _) <- filter (small . snd) bs -> Let (filter ((/= n) . fst) (map (fmap (substitute n t)) bs)) (substitute n t body)
+    | ((n, t) : _) <- filter (small . snd) bs ->
+        Let (filter ((/= n) . fst) (map (fmap (substitute n t)) bs)) (substitute n t body)
     | otherwise -> Let (map (fmap rewrite) bs) (rewrite body)
   Case (Literal v _) branches -> fromMaybe term (lookup (Exactly v) branches)
   Case s branches -> Case (rewrite s) (map (fmap rewrite) branches)
@@ -176,7 +180,10 @@ netlist term = sortOn output (nub (snd (go (0 :: Int) term)))
           ((n', ins), before) = foldl step ((n, []), []) xs
           out = "net" ++ show n'
        in ((n' + 1, out), before ++ [Gate out op ins])
-    go n (Let bs body) = let parts = [snd (go (n + 1000 * i) t) | (i, (_, t)) <- zip [1 ..] bs]; ((k, m), more) = go n body in ((k, m), concat parts ++ more)
+    go n (Let bs body) =
+      let parts = [snd (go (n + 1000 * i) t) | (i, (_, t)) <- zip [1 ..] bs]
+          (result, more) = go n body
+       in (result, concat parts ++ more)
     go n _ = ((n + 1, "const" ++ show n), [])
 
 render :: [Gate] -> String

@@ -35,7 +35,8 @@ def distances(a, b):
 
 
 def arcs(a, b):
-    haversine = np.sin((a[:, 0] - b[:, 0]) / 2) ** 2 + np.cos(a[:, 0]) * np.cos(b[:, 0]) * np.sin((a[:, 1] - b[:, 1]) / 2) ** 2
+    between = np.cos(a[:, 0]) * np.cos(b[:, 0]) * np.sin((a[:, 1] - b[:, 1]) / 2) ** 2
+    haversine = np.sin((a[:, 0] - b[:, 0]) / 2) ** 2 + between
     return (2 * np.arctan2(np.sqrt(haversine), np.sqrt(1 - haversine))).sum()
 
 
