@@ -232,6 +232,17 @@ TrainingTable TrainingTable::with_programs(const std::vector<size_t>& indices) c
     table.profiles.push_back(profiles[row]);
     for (size_t column = 0; column < platforms.size(); ++column) table.times.push_back(at(row, column));
   }
+  // A family is left out with all that is known of it.
+  std::set<std::string> mine, kept;
+  for (const Program& program : programs) mine.insert(program.family);
+  for (const Program& program : table.programs) kept.insert(program.family);
+  for (size_t row = 0; row < companions.size(); ++row) {
+    if (mine.contains(companions[row].family) && !kept.contains(companions[row].family)) continue;
+    table.companions.push_back(companions[row]);
+    const auto first = companion_times.begin() + static_cast<std::ptrdiff_t>(row * platforms.size());
+    table.companion_times.insert(table.companion_times.end(), first,
+                                 first + static_cast<std::ptrdiff_t>(platforms.size()));
+  }
   return table;
 }
 
@@ -244,6 +255,11 @@ TrainingTable TrainingTable::with_platforms(const std::vector<size_t>& indices) 
   table.times.reserve(programs.size() * indices.size());
   for (size_t row = 0; row < programs.size(); ++row) {
     for (const size_t column : indices) table.times.push_back(at(row, column));
+  }
+  table.companions = companions;
+  for (size_t row = 0; row < companions.size(); ++row) {
+    for (const size_t column : indices)
+      table.companion_times.push_back(companion_times[row * platforms.size() + column]);
   }
   return table;
 }
@@ -263,7 +279,6 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
   std::vector<const Program*> programs;
   std::unordered_map<std::string, size_t> row_of;
   for (const Program& program : corpus.programs) {
-    if (!profiles_of.contains(program.id) && !options.include_unprofiled) continue;
     if (!program.excluded.empty() && !options.include_excluded) continue;
     const auto& groups = options.groups;
     if (!groups.empty() && std::find(groups.begin(), groups.end(), program.group) == groups.end()) continue;
@@ -295,14 +310,21 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
     cells[row->second * columns + column->second].push_back(measurement);
   }
 
+  // Others that were timed are the table's companions.
+  const auto is_row = [&](const Program& program) {
+    return options.include_unprofiled || profiles_of.contains(program.id);
+  };
   const auto measured_programs = [&](size_t column) {
     size_t count = 0;
-    for (size_t row = 0; row < programs.size(); ++row) count += cells[row * columns + column].empty() ? 0 : 1;
+    for (size_t row = 0; row < programs.size(); ++row) {
+      count += is_row(*programs[row]) && !cells[row * columns + column].empty() ? 1 : 0;
+    }
     return count;
   };
   size_t programs_measured = 0;
   for (size_t row = 0; row < programs.size(); ++row) {
     bool any = false;
+    if (!is_row(*programs[row])) continue;
     for (size_t column = 0; column < columns && !any; ++column) any = !cells[row * columns + column].empty();
     programs_measured += any ? 1 : 0;
   }
@@ -337,6 +359,9 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
   TrainingTable table;
   for (const size_t column : kept) table.platforms.push_back(corpus.platforms[column]);
   std::vector<CellSpread> spreads;  // as table.times
+  TrainingTable others;             // without profiles
+  others.platforms = table.platforms;
+  std::vector<CellSpread> of_others;
   for (size_t row = 0; row < programs.size(); ++row) {
     std::vector<std::optional<PlatformTime>> times;
     std::vector<CellSpread> of_row;
@@ -349,6 +374,12 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
       measured += times.back().has_value() ? 1 : 0;
     }
     if (measured < (options.complete_rows ? kept.size() : 1)) continue;
+    if (!is_row(*programs[row])) {
+      others.programs.push_back(*programs[row]);
+      others.times.insert(others.times.end(), times.begin(), times.end());
+      of_others.insert(of_others.end(), of_row.begin(), of_row.end());
+      continue;
+    }
     auto known = profiles_of.find(programs[row]->id);
     if (options.every_profile && known != profiles_of.end()) {
       std::erase_if(known->second, [&](const Profile* profile) { return elsewhere.contains(profile->host.name); });
@@ -369,6 +400,9 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
                  "", "runs from `perfcast import` and profiles from `perfcast collect` of the same programs"};
   }
   settle_errors(spreads, table);
+  settle_errors(of_others, others);
+  table.companions = std::move(others.programs);
+  table.companion_times = std::move(others.times);
   table.inputs = options.inputs;
   if (options.inputs.source == InputChoice::Source::kFacts) {
     std::set<std::string> hosts;

@@ -112,11 +112,14 @@ struct TrainingTable {
   std::vector<Platform> platforms;
   // [program * platforms.size() + platform]; absent: not measured
   std::vector<std::optional<PlatformTime>> times;
+  // Programs that were timed and have no profile: they still say how platforms relate. As programs and times.
+  std::vector<Program> companions;
+  std::vector<std::optional<PlatformTime>> companion_times;
   InputChoice inputs;
   const std::optional<PlatformTime>& at(size_t program, size_t platform) const {
     return times[program * platforms.size() + platform];
   }
-  // The table's rows (or columns) named by index, in that order.
+  // The table's rows (or columns) named by index, in that order. Companions of a family that is left out go, too.
   TrainingTable with_programs(const std::vector<size_t>& indices) const;
   TrainingTable with_platforms(const std::vector<size_t>& indices) const;
 };

@@ -8,6 +8,7 @@
 #include "model/combined/auto_predictor.h"
 #include "model/combined/mean_predictor.h"
 #include "model/combined/stack_predictor.h"
+#include "model/factor/factor_predictor.h"
 #include "model/fit/out_of_family.h"
 #include "model/kernel/kernel_predictor.h"
 #include "model/linear/additive_cost.h"
@@ -44,6 +45,7 @@ constexpr Entry kFamilies[] = {
     {"nnlasso", [](const char*) -> std::unique_ptr<Predictor> { return std::make_unique<LassoPredictor>(true); }},
     {"nncost", make<AdditiveCostPredictor>},
     {"kernel", make<KernelPredictor>},
+    {"factor", make<FactorPredictor>},
     {"forest", make<ForestPredictor>},
     {"physics", make<PhysicsPredictor>},
     {"gbt", make<BoostedPredictor>},
