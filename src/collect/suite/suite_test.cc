@@ -166,7 +166,9 @@ TEST(ApplicationSuite, SaysWhatDiffersFromEachTest) {
   for (const SuiteProgram& entry : suite->programs) {
     const std::string name = entry.program.id.substr(entry.program.id.find('.') + 1);
     EXPECT_THAT(entry.label, testing::AnyOf("pts-" + name, "system-" + name));
-    if (!tests.empty()) EXPECT_THAT(tests, Contains(entry.label));
+    if (!tests.empty()) {
+      EXPECT_THAT(tests, Contains(entry.label));
+    }
     EXPECT_FALSE(entry.note.empty()) << entry.program.id;
     EXPECT_FALSE(entry.run.packages.empty()) << entry.program.id;
   }
