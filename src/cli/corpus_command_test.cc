@@ -58,7 +58,9 @@ TEST_F(CorpusCommandTest, ApplicationsFromPublishedMeans) {
   std::string results = "test,cpu,perf_mean,perf_sd,n_results,higher_is_better\n";
   for (const std::string row : {"AMD EPYC 7763 64-Core,8", "2 x AMD EPYC 7763 64-Core,8.1", "Intel Xeon Gold 6138,10",
                                 "Intel Core i7-8700K,7"}) {
-    results += "pts-x," + row + ",0.1,5,0\npts-y," + row + ",0.2,3,1\npts-z," + row + ",,4,0\n";
+    results.append("pts-x,").append(row).append(",0.1,5,0\n");
+    results.append("pts-y,").append(row).append(",0.2,3,1\n");
+    results.append("pts-z,").append(row).append(",,4,0\n");
   }
   write("ob/results.csv", results);
   const Outcome imported = perfcast("import openbenchmarking ob --corpus a.db");

@@ -140,21 +140,22 @@ void settle_errors(const std::vector<CellSpread>& spreads, TrainingTable& table)
     typical.push_back(median(std::move(known)));
   }
   const double overall = median_of_known(typical);
-  for (size_t i = 0; i < table.times.size(); ++i) {
-    auto& time = table.times[i];
-    const double prior = std::isnan(typical[i / columns]) ? overall : typical[i / columns];
-    if (!time || std::isnan(prior)) continue;
-    const CellSpread& spread = spreads[i];
-    const double own = spread.freedom > 0 ? spread.freedom * spread.variance : 0;
-    const double variance =
-        std::max((kPriorFreedom * prior + own) / (kPriorFreedom + spread.freedom), kSmallestSpread * kSmallestSpread);
-    const double of_centre = variance / static_cast<double>(time->results);
-    if (spread.of_means) {
+  for (size_t row = 0; row < table.programs.size(); ++row) {
+    const double prior = std::isnan(typical[row]) ? overall : typical[row];
+    for (size_t column = 0; column < columns && !std::isnan(prior); ++column) {
+      auto& time = table.times[row * columns + column];
+      if (!time) continue;
+      const CellSpread& spread = spreads[row * columns + column];
+      const double own = spread.freedom > 0 ? spread.freedom * spread.variance : 0;
+      const double variance =
+          std::max((kPriorFreedom * prior + own) / (kPriorFreedom + spread.freedom), kSmallestSpread * kSmallestSpread);
+      const double of_centre = variance / static_cast<double>(time->results);
+      if (!spread.of_means) {
+        time->log_error = std::sqrt(of_centre * (time->results > 2 ? kMedianVariance : 1));
+        continue;
+      }
       time->log_error = std::sqrt(of_centre + kHostError * kHostError);
-      if (time->results >= 2)
-        draw_halves(*time, seed_of(table.programs[i / columns].id, table.platforms[i % columns].id));
-    } else {
-      time->log_error = std::sqrt(of_centre * (time->results > 2 ? kMedianVariance : 1));
+      if (time->results >= 2) draw_halves(*time, seed_of(table.programs[row].id, table.platforms[column].id));
     }
   }
 }
