@@ -50,9 +50,6 @@ static inline bool runs_again(const struct pq_block* previous, const struct pq_b
   return previous == b || (b->is_rep && previous && previous->ends_with_rep && previous->last_pc == b->pc);
 }
 
-/* In plain phases of several threads each asks for a window now and then. */
-enum { ASK_EVERY = 4096 };
-
 static void on_exec_mix(unsigned index, void* data) {
   struct pq_block* b = data;
   struct pq_vcpu* v = pq_vcpus[index];
@@ -60,7 +57,6 @@ static void on_exec_mix(unsigned index, void* data) {
   c->execs++;
   c->again += v->previous == b;
   v->previous = b;
-  if (PQ_UNLIKELY(++v->since_asked % ASK_EVERY == 0)) pq_ask_for_window();
 }
 
 static void on_exec_mix_rep(unsigned index, void* data) {
@@ -412,6 +408,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned index, int64_t number, uint
 static void on_syscall_return(qemu_plugin_id_t id, unsigned index, int64_t number, int64_t result) {
   (void)id;
   pq_syscall_return(&pq_vcpus[index]->syscalls, number, result);
+  pq_sampling_between_blocks();
 }
 
 static void at_exit(qemu_plugin_id_t id, void* data) {

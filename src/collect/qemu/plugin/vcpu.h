@@ -30,7 +30,6 @@ struct pq_vcpu {
   struct pq_passed passed;
   uint64_t due;                           /* instructions passed at which the phase ends */
   uint64_t trace_due, trace_from;         /* and at which a piece of a trace begins; where its interval begins */
-  uint32_t since_asked;                   /* blocks of plain phases, with several threads */
   struct pq_count* counts[PQ_MAX_CHUNKS]; /* vCPU 0 uses the blocks' own */
   struct pq_syscall_counts syscalls;
   struct pq_predictors* predictors; /* NULL in mode mix */
