@@ -60,7 +60,7 @@ struct TraceBlock {
 struct TracePiece {
   bool window = false;            // of a window; else of the first phase
   uint64_t position_count = 0;    // instructions that this thread had run under simulation before
-  uint64_t stands_for_count = 0;  // instructions of the process
+  uint64_t stands_for_count = 0;  // instructions of the process: those between the piece before it and this one
   uint64_t instructions_count = 0;
   std::string events;  // see TraceReader
 };
