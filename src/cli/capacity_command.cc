@@ -71,7 +71,7 @@ Result<ServiceObjective> parse_objective(const std::string& text) {
 }
 
 Result<Policy> parse_policy(const std::string& name) {
-  const auto policy = policy_named(name);
+  auto policy = policy_named(name);
   if (!policy || !info(*policy).preempts) return policy;
   return usage_error("bad-usage", "policy " + name + " preempts jobs, and plans are made for those that don't",
                      "--policy", "one of: " + names_of_policies(false));

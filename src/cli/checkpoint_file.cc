@@ -68,7 +68,7 @@ Status CheckpointFile::write_anew() {
 // Behind the last whole record, over whatever a kill left there. Should it fail, the file is written anew next time.
 Status CheckpointFile::append(const std::string& record) {
   const auto failed = [this](int descriptor) {
-    const Error error =
+    Error error =
         environment_error("file-error", std::string("could not add to the checkpoint: ") + std::strerror(errno), path_,
                           "a disk with room, and a file that may be written");
     if (descriptor >= 0) close(descriptor);

@@ -62,9 +62,12 @@ Status check_options_of(const std::string& source, const ScheduleArguments& argu
     if (!given(arguments, each.option) || std::find(sources.begin(), sources.end(), source) != sources.end()) continue;
     const std::string name = each.option;
     const bool rate = name == "--load" || name == "--jobs-per-hour";
-    return usage_error("bad-usage", rate ? "the source has arrivals of its own" : name + " is of no use with " + source,
-                       name,
-                       rate ? "--rate-factor, to make them come faster" : name + " with " + join(sources, " or "));
+    if (rate) {
+      return usage_error("bad-usage", "the source has arrivals of its own", name,
+                         "--rate-factor, to make them come faster");
+    }
+    return usage_error("bad-usage", fmt::format("{} is of no use with {}", name, source), name,
+                       fmt::format("{} with {}", name, join(sources, " or ")));
   }
   if (!arguments.gavel_trace.empty() && arguments.jobs_per_hour) {
     return usage_error("bad-usage", "the source has arrivals of its own", "--jobs-per-hour",

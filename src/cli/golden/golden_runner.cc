@@ -46,9 +46,7 @@ std::vector<Step> parse(const std::string& text) {
     if (line.starts_with("$ ")) {
       steps.push_back({std::move(before), line.substr(2), {}});
       before.clear();
-    } else if (line.starts_with("#") || steps.empty()) {
-      before.push_back(line);
-    } else if (!before.empty() && before.back().starts_with("#")) {
+    } else if (line.starts_with("#") || steps.empty() || (!before.empty() && before.back().starts_with("#"))) {
       before.push_back(line);
     } else {
       steps.back().expected.push_back(line);

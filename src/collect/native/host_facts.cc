@@ -131,9 +131,9 @@ std::string hypervisor(const std::string& root, const HostFacts& facts) {
   bool virtual_machine = false;
   for (const std::string& flag : facts.cpu_flags) virtual_machine = virtual_machine || flag == "hypervisor";
   if (facts.arch == "x86_64" && !virtual_machine) return "none";
-  if (const std::string type = line_of(root + "/sys/hypervisor/type"); !type.empty()) return type;
+  if (std::string type = line_of(root + "/sys/hypervisor/type"); !type.empty()) return type;
   if (root.empty() && facts.arch == "x86_64") {
-    if (const std::string name = cpuid_hypervisor(); !name.empty()) return name;
+    if (std::string name = cpuid_hypervisor(); !name.empty()) return name;
   }
   const std::string board = lower_case(line_of(root + "/sys/class/dmi/id/sys_vendor") + " " +
                                        line_of(root + "/sys/class/dmi/id/product_name"));
