@@ -27,6 +27,7 @@ Result<std::vector<SuiteEntry>> read_entries(const Json* json, const std::string
 
 std::vector<std::string> ids_of(const std::vector<SuiteEntry>& entries) {
   std::vector<std::string> ids;
+  ids.reserve(entries.size());
   for (const SuiteEntry& entry : entries) ids.push_back(entry.id);
   return ids;
 }

@@ -34,6 +34,7 @@ MetricValues counters_of(const MetricValues& metrics) {
 template <typename Field>
 double spread_per_unit(const std::vector<WorkReport>& runs, Field field) {
   std::vector<double> values;
+  values.reserve(runs.size());
   for (const WorkReport& run : runs) values.push_back(field(run) / run.work_units);
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   const double middle = median(values);

@@ -145,6 +145,7 @@ Factors first_guess(const FactorRows& rows, Eigen::Index platforms, Eigen::Index
 std::vector<size_t> designs_of(const std::vector<Platform>& platforms) {
   std::map<std::string, size_t> index;
   std::vector<size_t> designs;
+  designs.reserve(platforms.size());
   for (const Platform& platform : platforms) {
     designs.push_back(index.try_emplace(microarchitecture(platform), index.size()).first->second);
   }

@@ -336,7 +336,7 @@ void pq_syscall_enter(struct pq_syscall_counts* c, int64_t number, const uint64_
   c->forks += is_fork(number, flags, args);
   c->execs += (flags & PQ_SYSF_EXEC) != 0;
   if (flags & PQ_SYSF_WAIT && has_timeout(number, args)) c->waits++;
-  if (number == map_call()) c->asked_bytes = args[1];
+  if (number == map_call()) c->asked_bytes = args[3] & 0x20 ? args[1] : 0; /* anonymous memory only */
 }
 
 void pq_syscall_return(struct pq_syscall_counts* c, int64_t number, int64_t result) {
