@@ -301,5 +301,30 @@ TEST(TrainingTableTest, SelectsRowsAndColumnsInTheGivenOrder) {
   EXPECT_DOUBLE_EQ(columns.at(0, 0)->log_time, std::log(3));
 }
 
+TEST(TrainingTableTest, TimedProgramsWithoutAProfileAreCompanions) {
+  Corpus corpus = two_by_two();
+  corpus.programs.push_back(program("c"));
+  corpus.programs.push_back(program("a2"));
+  corpus.programs.back().family = "a";
+  corpus.runs.push_back(run("c", "q", "v/4", 5));
+  corpus.runs.push_back(run("a2", "p", "v/1", 2));
+  TableOptions options;
+  options.minimum_coverage = 0;
+  const TrainingTable table = *make_training_table(corpus, options);
+  EXPECT_THAT(ids(table.programs), ElementsAre("a", "b"));
+  EXPECT_THAT(ids(table.companions), ElementsAre("c", "a2"));
+  ASSERT_EQ(table.companion_times.size(), 4u);
+  EXPECT_FALSE(table.companion_times[0].has_value());
+  EXPECT_DOUBLE_EQ(table.companion_times[1]->log_time, std::log(5));
+  // With a family goes everything that is known of it.
+  EXPECT_THAT(ids(table.with_programs({1}).companions), ElementsAre("c"));
+  EXPECT_THAT(ids(table.with_programs({0}).companions), ElementsAre("c", "a2"));
+  const TrainingTable column = table.with_platforms({1});
+  ASSERT_EQ(column.companion_times.size(), 2u);
+  EXPECT_DOUBLE_EQ(column.companion_times[0]->log_time, std::log(5));
+  options.include_unprofiled = true;
+  EXPECT_TRUE(make_training_table(corpus, options)->companions.empty());
+}
+
 }  // namespace
 }  // namespace perfcast

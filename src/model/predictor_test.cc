@@ -11,6 +11,7 @@
 #include "model/bundle/tensor_map.h"
 #include "model/combined/auto_predictor.h"
 #include "model/combined/stack_predictor.h"
+#include "model/factor/factor_predictor.h"
 #include "model/fit/standardised_inputs.h"
 #include "model/fit/targets.h"
 #include "model/linear/additive_cost.h"
@@ -430,6 +431,31 @@ TEST(Predictors, UnknownNameListsTheValidOnes) {
   ASSERT_FALSE(predictor);
   EXPECT_EQ(predictor.error().code, "unknown-model");
   EXPECT_THAT(predictor.error().expected, testing::HasSubstr("forest"));
+}
+
+// What programs without a profile say of a platform that no program with one was timed on but once.
+TEST(Factor, LearnsAPlatformFromCompanions) {
+  World world = additive_world({.programs = 40, .platforms = 6, .families = 40});
+  TrainingTable& whole = world.table;
+  std::vector<size_t> first, rest;
+  for (size_t p = 0; p < whole.programs.size(); ++p) (p < 20 ? first : rest).push_back(p);
+  TrainingTable table = whole.with_programs(first);
+  for (size_t p = 1; p < table.programs.size(); ++p) table.times[p * 6 + 5].reset();
+  const auto error_of_last = [&](const TrainingTable& trained_on) {
+    FactorPredictor predictor;
+    EXPECT_TRUE(predictor.fit(trained_on, {}).ok());
+    const TrainingTable tests = whole.with_programs(rest);
+    const Eigen::MatrixXd truth = log_rpv(tests), guess = predictor.predict(profiles_of(tests));
+    return (guess - truth).col(5).cwiseAbs().mean();
+  };
+  const double alone = error_of_last(table);
+  // Companions of other families than those that are asked for.
+  World others = additive_world({.programs = 70, .platforms = 6, .families = 70});
+  for (size_t p = 40; p < 70; ++p) {
+    table.companions.push_back(others.table.programs[p]);
+    for (size_t j = 0; j < 6; ++j) table.companion_times.push_back(others.table.at(p, j));
+  }
+  EXPECT_LT(error_of_last(table), 0.8 * alone);
 }
 
 }  // namespace
