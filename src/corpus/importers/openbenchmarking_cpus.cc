@@ -119,7 +119,7 @@ Result<OpenbenchmarkingCpus> OpenbenchmarkingCpus::read(const CsvTable& table, E
     const TableRow row(table, i);
     const std::string host_name = row.text("cpu");
     const HostName name = parse_host_name(host_name);
-    if (name.cpu.empty() || !cpus.known_.emplace(host_name, true).second) {
+    if (name.cpu.empty() || !cpus.known_.insert(host_name).second) {
       exclusions.add("host", name.cpu.empty() ? "without a name" : "named twice: the first row stays");
       continue;
     }

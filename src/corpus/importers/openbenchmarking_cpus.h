@@ -3,6 +3,7 @@
 // left out.
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +39,7 @@ class OpenbenchmarkingCpus {
     std::vector<std::string> flags;
   };
   std::map<std::string, std::vector<Host>> hosts_;  // by platform id
-  std::map<std::string, bool, std::less<>> known_;
+  std::set<std::string, std::less<>> known_;  // host names of the table
 };
 
 // Caches of one row in KiB, as the table has them.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "corpus/trace/leb128.h"
+
 namespace perfcast {
 namespace {
 
@@ -41,16 +43,7 @@ bool TraceReader::read_byte(uint8_t& value) {
   return true;
 }
 
-bool TraceReader::read_number(uint64_t& value) {
-  value = 0;
-  for (unsigned shift = 0; shift < 64; shift += 7) {
-    uint8_t byte = 0;
-    if (!read_byte(byte)) return false;
-    value |= uint64_t{byte & 0x7fU} << shift;
-    if (byte < 0x80) return true;
-  }
-  return ok_ = false;
-}
+bool TraceReader::read_number(uint64_t& value) { return ok_ = ok_ && take_number(left_, value); }
 
 bool TraceReader::read_event(uint64_t& number) {
   if (ahead_) {

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "corpus/trace/leb128.h"
 #include "corpus/trace/trace.h"
 
 namespace perfcast {
@@ -47,14 +48,8 @@ class Parser {
     return true;
   }
   bool number(uint64_t& value, uint64_t most, const char* what) {
-    value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      uint8_t next = 0;
-      if (!byte(next)) return false;
-      value |= uint64_t{next & 0x7fU} << shift;
-      if (next < 0x80) return value <= most || fail(std::string(what) + " is too large");
-    }
-    return fail(std::string(what) + " is no number");
+    if (!take_number(left_, value)) return fail(left_.empty() ? "cut off" : std::string(what) + " is no number");
+    return value <= most || fail(std::string(what) + " is too large");
   }
   bool text(std::string& value) {
     uint64_t size = 0;
@@ -199,11 +194,6 @@ class Parser {
   std::string_view left_;
   std::string problem_;
 };
-
-void put_number(std::string& out, uint64_t value) {
-  for (; value >= 0x80; value >>= 7U) out += static_cast<char>(value | 0x80U);
-  out += static_cast<char>(value);
-}
 
 void put_text(std::string& out, std::string_view text) {
   put_number(out, text.size());

@@ -265,14 +265,6 @@ Eigen::MatrixXd dual_of(const Eigen::MatrixXd& kernel, const Eigen::MatrixXd& nu
 
 }  // namespace
 
-Eigen::MatrixXd FactorPredictor::kernel(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double decay) const {
-  Eigen::MatrixXd distances = -2 * a * b.transpose();
-  distances.colwise() += a.rowwise().squaredNorm();
-  distances.rowwise() += b.rowwise().squaredNorm().transpose();
-  const double features = static_cast<double>(std::max<Eigen::Index>(b.cols(), 1));
-  return (-decay / features * distances.array().max(0)).exp();
-}
-
 Eigen::MatrixXd FactorPredictor::kind_means(const Eigen::MatrixXd& similarity) const {
   Eigen::MatrixXd near = similarity * group_;
   near.rowwise() += prior_.transpose();
@@ -289,7 +281,7 @@ void FactorPredictor::choose_smoothing(const FactorRows& data, const Eigen::Matr
   Smoothing best;
   const Eigen::MatrixXd groups = group_;
   for (const double decay : kDecays) {
-    const Eigen::MatrixXd similarity = kernel(rows_, rows_, decay);
+    const Eigen::MatrixXd similarity = similarity_of(rows_, rows_, decay);
     for (const double told : kTold) {
       double error = 0;
       for (size_t family = 0; family < families; ++family) {
@@ -326,7 +318,7 @@ void FactorPredictor::choose_smoothing(const FactorRows& data, const Eigen::Matr
     }
   }
   decay_ = best.decay;
-  const Eigen::MatrixXd similarity = kernel(rows_, rows_, decay_);
+  const Eigen::MatrixXd similarity = similarity_of(rows_, rows_, decay_);
   std::vector<Eigen::Index> all(data.profiled);
   for (size_t p = 0; p < all.size(); ++p) all[p] = static_cast<Eigen::Index>(p);
   dual_ = dual_of(similarity, numbers - kind_means(similarity), variances, best.told, all);
@@ -364,7 +356,7 @@ Status FactorPredictor::fit(const TrainingTable& table, const FitOptions&) {
 }
 
 Eigen::MatrixXd FactorPredictor::predict(const std::vector<const Profile*>& profiles) const {
-  const Eigen::MatrixXd similarity = kernel(inputs_.rows(profiles), rows_, decay_);
+  const Eigen::MatrixXd similarity = similarity_of(inputs_.rows(profiles), rows_, decay_);
   const Eigen::MatrixXd numbers = kind_means(similarity) + similarity * dual_;
   Eigen::MatrixXd result = numbers * factors_.transpose();
   result.rowwise() += mean_.transpose();

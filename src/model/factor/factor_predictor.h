@@ -32,7 +32,6 @@ class FactorPredictor : public Predictor {
   Status load(const TensorMap& tensors) override;
 
  private:
-  Eigen::MatrixXd kernel(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double decay) const;
   // [queries x R]: what the profile's kind does on average.
   Eigen::MatrixXd kind_means(const Eigen::MatrixXd& similarity) const;
   void choose_smoothing(const struct FactorRows& data, const Eigen::MatrixXd& numbers,
@@ -47,7 +46,7 @@ class FactorPredictor : public Predictor {
   Eigen::MatrixXd dual_;     // P x R
   Eigen::VectorXd mean_;     // J
   Eigen::MatrixXd factors_;  // J x R
-  double decay_ = 0.5;       // kernel = exp(-decay x mean squared distance per feature)
+  double decay_ = 0.5;       // of similarity_of()
 };
 
 }  // namespace perfcast

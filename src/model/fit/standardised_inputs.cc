@@ -110,4 +110,12 @@ Status StandardisedInputs::load(const TensorMap& tensors) {
   return standardiser_.load(tensors, columns());
 }
 
+Eigen::MatrixXd similarity_of(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double decay) {
+  Eigen::MatrixXd distances = -2 * a * b.transpose();
+  distances.colwise() += a.rowwise().squaredNorm();
+  distances.rowwise() += b.rowwise().squaredNorm().transpose();
+  const double inputs = static_cast<double>(std::max<Eigen::Index>(b.cols(), 1));
+  return (-decay / inputs * distances.array().max(0)).exp();
+}
+
 }  // namespace perfcast

@@ -49,4 +49,7 @@ class StandardisedInputs {
   Standardiser standardiser_;
 };
 
+// How alike programs are by their standardised inputs: exp(-decay x mean squared distance per input), [a x b].
+Eigen::MatrixXd similarity_of(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double decay);
+
 }  // namespace perfcast

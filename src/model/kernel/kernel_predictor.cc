@@ -8,21 +8,13 @@
 
 namespace perfcast {
 
-Eigen::MatrixXd KernelPredictor::kernel_to(const Eigen::MatrixXd& queries) const {
-  Eigen::MatrixXd distances = -2 * queries * rows_.transpose();
-  distances.colwise() += queries.rowwise().squaredNorm();
-  distances.rowwise() += rows_.rowwise().squaredNorm().transpose();
-  const double features = static_cast<double>(std::max<Eigen::Index>(rows_.cols(), 1));
-  return (-options_.decay / features * distances.array().max(0)).exp();
-}
-
 Status KernelPredictor::fit(const TrainingTable& table, const FitOptions&) {
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
   inputs_ = StandardisedInputs::fit(table, targets->weights);
   rows_ = inputs_.rows(profiles_of(table));
   mean_ = weighted_mean(targets->log_rpv, targets->weights);
-  Eigen::MatrixXd kernel = kernel_to(rows_);
+  Eigen::MatrixXd kernel = similarity_of(rows_, rows_, options_.decay);
   kernel.diagonal() += options_.noise * targets->weights.cwiseInverse();
   const Eigen::MatrixXd centred = targets->log_rpv.rowwise() - mean_.transpose();
   dual_ = kernel.llt().solve(centred);
@@ -30,7 +22,7 @@ Status KernelPredictor::fit(const TrainingTable& table, const FitOptions&) {
 }
 
 Eigen::MatrixXd KernelPredictor::predict(const std::vector<const Profile*>& profiles) const {
-  Eigen::MatrixXd result = kernel_to(inputs_.rows(profiles)) * dual_;
+  Eigen::MatrixXd result = similarity_of(inputs_.rows(profiles), rows_, options_.decay) * dual_;
   result.rowwise() += mean_.transpose();
   result.colwise() -= result.rowwise().mean().eval();
   return result;

@@ -24,8 +24,6 @@ class KernelPredictor : public Predictor {
   Status load(const TensorMap& tensors) override;
 
  private:
-  Eigen::MatrixXd kernel_to(const Eigen::MatrixXd& queries) const;
-
   KernelOptions options_;
   StandardisedInputs inputs_;
   Eigen::MatrixXd rows_;  // P x F, standardised

@@ -38,13 +38,6 @@ static uint64_t now_ns(clockid_t clock) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static uint64_t next_random(void) { /* splitmix64 */
-  uint64_t z = pq_sampling.random += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
 static void add(struct pq_tally* to, const struct pq_tally* a, const struct pq_tally* minus) {
   uint64_t* sum = (uint64_t*)to;
   const uint64_t *x = (const uint64_t*)a, *y = (const uint64_t*)minus;
@@ -62,25 +55,13 @@ static void add_weighted(double* to, const struct pq_tally* a, const struct pq_t
   for (size_t i = 0; i < PQ_TALLY_FIELDS; i++) to[i] += weight * (double)(x[i] - y[i]);
 }
 
-/* Repeated string instructions are counted by calls in plain phases, too; so is all where several threads run. */
-static double counted_by_calls(uint32_t id, const struct pq_block* b) {
-  const uint32_t chunk = id >> PQ_CHUNK_BITS, at = id & (PQ_CHUNK - 1);
-  uint64_t execs = pq_count0_chunk(chunk)[at].execs;
-  for (unsigned i = 1; i < PQ_MAX_VCPUS && pq_vcpus[i]; i++)
-    if (pq_vcpus[i]->counts[chunk]) execs += pq_vcpus[i]->counts[chunk][at].execs;
-  return (double)execs * b->n_insns;
-}
-
-/* Instructions of plain phases so far. */
+/* Instructions of plain phases so far, but for repeated string instructions. */
 static double plain_instructions(void) {
-  const bool threads = pq_vcpus[1] != NULL;
   double sum = 0;
   for (uint32_t id = 0, n = pq_block_total(); id < n; id++) {
     const struct pq_block* b = pq_block_at(id);
     sum += (double)b->plain * b->n_insns;
-    if (threads) sum += counted_by_calls(id, b);
   }
-  for (unsigned i = 0; threads && i < PQ_MAX_VCPUS && pq_vcpus[i]; i++) sum -= (double)pq_vcpus[i]->passed.instructions;
   return sum;
 }
 
@@ -278,7 +259,8 @@ static void begin_plain(uint64_t now) {
   pq_sampling.cost_ns += pq_sampling.last_cost_ns;
   pq_sampling.phase = PQ_PLAIN;
   start_ticking();
-  pq_sampling.due_instructions = pq_sampling.plain_now + next_pause() * (0.5 + (double)(next_random() >> 11) * 0x1p-53);
+  pq_sampling.due_instructions =
+      pq_sampling.plain_now + next_pause() * (0.5 + (double)(pq_random(&pq_sampling.random) >> 11) * 0x1p-53);
 }
 
 static void begin_window(uint64_t now) {

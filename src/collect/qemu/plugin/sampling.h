@@ -44,6 +44,13 @@ struct pq_sampling {
 
 extern struct pq_sampling pq_sampling;
 
+static inline uint64_t pq_random(uint64_t* state) { /* splitmix64 */
+  uint64_t z = *state += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
 /* `change`: has everything translated again; called on a vCPU's thread. */
 void pq_sampling_open(void (*change)(void));
 /* Does code that is translated now call the simulation? */

@@ -119,13 +119,6 @@ void pq_trace_remember(struct pq_block* b, const struct pq_insn* insns, const ui
 
 /* ---- pieces ---- */
 
-static uint64_t next_random(void) {
-  uint64_t z = state.random += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
 static void give_up_every_second(void) {
   unsigned kept = 0;
   for (unsigned i = 0; i < state.n; i++) {
@@ -155,7 +148,7 @@ static void keep_piece(void) {
 /* In the first phase a piece lies anywhere in its interval. */
 static void draw_in_interval(struct pq_vcpu* v, uint64_t from) {
   v->trace_from = from;
-  v->trace_due = from + next_random() % (state.interval - PIECE);
+  v->trace_due = from + pq_random(&state.random) % (state.interval - PIECE);
 }
 
 static void stop(void) {
@@ -189,11 +182,9 @@ void pq_trace_phase(struct pq_vcpu* v, uint64_t stands_for) {
   if (!pq_trace.on || pq_sampling.phase == PQ_PLAIN || pq_sampling.phase == PQ_WARM_UP) return;
   if (!stands_for) {
     draw_in_interval(v, v->passed.instructions);
-  } else if (v == pq_vcpus[0]) { /* once for each window */
+  } else { /* a window: there is one thread */
     state.carried += stands_for;
     if (++state.passed_by >= state.every) v->trace_due = v->passed.instructions;
-  } else if (state.passed_by >= state.every) {
-    v->trace_due = v->passed.instructions; /* whoever runs first */
   }
 }
 
@@ -201,7 +192,7 @@ void pq_trace_begin(struct pq_vcpu* v) {
   v->trace_due = UINT64_MAX;
   pthread_mutex_lock(&state.lock);
   const bool window = pq_sampling.phase == PQ_WINDOW;
-  if (!pq_trace.owner && !(window && !state.carried)) {
+  if (!pq_trace.owner) {
     struct pq_predictors* p = v->predictors;
     memset(&state.now, 0, sizeof state.now);
     state.now.window = window;
@@ -218,7 +209,7 @@ void pq_trace_begin(struct pq_vcpu* v) {
     p->phase = 0;
     p->left = UINT64_MAX;
     pq_trace.owner = v;
-  } else if (!window) {
+  } else {
     draw_in_interval(v, v->passed.instructions); /* another thread's piece is being taken: later */
   }
   pthread_mutex_unlock(&state.lock);
