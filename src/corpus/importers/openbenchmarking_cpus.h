@@ -39,7 +39,7 @@ class OpenbenchmarkingCpus {
     std::vector<std::string> flags;
   };
   std::map<std::string, std::vector<Host>> hosts_;  // by platform id
-  std::set<std::string, std::less<>> known_;  // host names of the table
+  std::set<std::string, std::less<>> known_;        // host names of the table
 };
 
 // Caches of one row in KiB, as the table has them.
