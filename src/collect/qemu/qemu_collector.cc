@@ -35,7 +35,7 @@ constexpr double kLongestSampled_s = 180;
 constexpr double kTypicalInstructionsPer_s = 2.5e9;
 constexpr size_t kManyProcesses = 20;
 constexpr size_t kThreadsKept = 64;
-constexpr const char* kFewWindows = ",sample=3000000:3000000:0.35:0:1";
+constexpr const char* kFewWindows = ",sample=3000000:3000000:0.2:0:1";
 constexpr const char* kLeftOutByPlan = "by-plan";
 // The folder of the other architecture's libraries, as Debian's cross packages install them.
 constexpr const char* kArmLibraries = "/usr/aarch64-linux-gnu";

@@ -21,6 +21,7 @@
 #include "follow_plan.h"
 #include "output.h"
 #include "qemu_api.h"
+#include "reset.h"
 #include "sampling.h"
 #include "trace.h"
 
@@ -57,15 +58,21 @@ static void on_exec_mix(unsigned index, void* data) {
   c->execs++;
   c->again += v->previous == b;
   v->previous = b;
+  v->plain += b->n_insns;
+  if (PQ_UNLIKELY(v->plain >= v->look_due)) pq_sampling_look(v);
 }
+
+static void forget_string(struct pq_vcpu* v) { v->string_line[0] = v->string_line[1] = UINT64_MAX; }
 
 static void on_exec_mix_rep(unsigned index, void* data) {
   struct pq_block* b = data;
   struct pq_vcpu* v = pq_vcpus[index];
   struct pq_count* c = count_of(v, index, b);
+  const bool again = runs_again(v->previous, b);
   c->execs++;
-  c->again += runs_again(v->previous, b);
+  c->again += again;
   v->previous = b;
+  if (!again) forget_string(v);
 }
 
 static void resolve_other(struct pq_predictors* p, const struct pq_block* from, uint64_t to) {
@@ -125,6 +132,7 @@ static void on_exec_full_rep(unsigned index, void* data) {
     v->previous = b;
     return;
   }
+  forget_string(v);
   on_exec_full(index, data);
 }
 
@@ -190,13 +198,19 @@ static void trace_access(const struct pq_vcpu* v, const struct pq_watched* w, qe
 }
 
 /* Of a sampled run, whatever the phase: one instruction may pass over all of the memory, too seldom for windows to
- * meet it. Further accesses to the line that is most recent change nothing. */
+ * meet it. Further accesses to the lines that it read and wrote last change nothing: what it copies from may share a
+ * set with what it copies to, so that neither stays the most recent. */
 static void on_string(unsigned index, qemu_plugin_meminfo_t info, uint64_t address, void* data) {
   struct pq_vcpu* v = pq_vcpus[index];
   const uint64_t last_byte = (UINT64_C(1) << qemu_plugin_mem_size_shift(info)) - 1;
+  const uint64_t line = (address + last_byte) >> PQ_LINE_BITS;
+  const bool store = qemu_plugin_mem_is_store(info);
   v->mem.held = v->mem.page_held = 0;
-  if (PQ_UNLIKELY(!pq_mem_is_hit(&v->mem, address, last_byte)))
-    pq_mem_access_apart(&v->mem, address, last_byte, qemu_plugin_mem_is_store(info), &v->strings);
+  if (PQ_UNLIKELY(v->string_line[store] != line)) {
+    v->string_line[store] = line;
+    if (!pq_mem_is_hit(&v->mem, address, last_byte))
+      pq_mem_access_apart(&v->mem, address, last_byte, store, &v->strings);
+  }
   if (PQ_UNLIKELY(pq_trace.owner == v)) trace_access(v, data, info, address);
 }
 
@@ -364,6 +378,7 @@ static void in_child(void) {
     pq_mem_reset_counts(&v->mem);
     memset(&v->predictors->counts, 0, sizeof v->predictors->counts);
   }
+  pq_reset_forked();
   if (run.full) pq_sampling_forked();
   run.threads = 1;
   run.started_ns = now_ns();
@@ -403,12 +418,12 @@ static void on_syscall(qemu_plugin_id_t id, unsigned index, int64_t number, uint
   const uint64_t args[6] = {a1, a2, a3, a4, a5, a6};
   pq_syscall_enter(&pq_vcpus[index]->syscalls, number, args);
   if (pq_syscall_is_exec(number)) on_exec_call(number, args);
+  if (pq_syscall_ends_thread(number)) pq_reset_thread_ends();
 }
 
 static void on_syscall_return(qemu_plugin_id_t id, unsigned index, int64_t number, int64_t result) {
   (void)id;
   pq_syscall_return(&pq_vcpus[index]->syscalls, number, result);
-  pq_sampling_between_blocks();
 }
 
 static void at_exit(qemu_plugin_id_t id, void* data) {
@@ -446,16 +461,17 @@ static void register_callbacks(void) {
   qemu_plugin_register_vcpu_syscall_cb(plugin_id, on_syscall);
   qemu_plugin_register_vcpu_syscall_ret_cb(plugin_id, on_syscall_return);
   qemu_plugin_register_atexit_cb(plugin_id, at_exit, NULL);
+  pq_reset_register(plugin_id);
 }
 
-/* QEMU has dropped all callbacks and is about to drop all translated code. */
 static void on_reset(qemu_plugin_id_t id) {
   (void)id;
+  pq_reset_done();
   pq_phase_change();
   register_callbacks();
 }
 
-static void translate_all_again(void) { qemu_plugin_reset(plugin_id, on_reset); }
+static bool translate_all_again(void) { return pq_reset(plugin_id, on_reset); }
 
 static int refuse(const char* why, const char* what) {
   fprintf(stderr, "perfcast plugin: %s%s%s\n", why, *what ? ": " : "", what);

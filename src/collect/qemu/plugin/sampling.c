@@ -14,6 +14,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "reset.h"
 #include "trace.h"
 
 enum {
@@ -23,14 +24,16 @@ enum {
   LOOK_NS = 1000000,
   TICK_NS = 1000000,        /* of CPU time; the kernel makes it 4 ms where it counts so */
   LOOK_PART = 50,           /* at most one in fifty parts of the time looks */
+  LOOK_EVERY = 200000,      /* instructions of a thread, where there are several */
+  TRY_AGAIN = 100000,       /* instructions */
   FIRST_OF_CHILD = 10000000 /* instructions before the window of a child that was forked in a plain phase */
 };
 static const uint64_t GUEST_END = 0x500000000000;
 static const double FIRST_RATE = 0.3 /* instructions a nanosecond */, AT_FIRST_SHARE = 3;
 
-struct pq_sampling pq_sampling = {.first = 10000000, .window = 3000000, .share = 0.35, .at_first_ms = 3000, .seed = 1};
+struct pq_sampling pq_sampling = {.first = 10000000, .window = 3000000, .share = 0.2, .at_first_ms = 500, .seed = 1};
 
-static void (*change_all)(void);
+static bool (*change_all)(void);
 
 static uint64_t now_ns(clockid_t clock) {
   struct timespec now;
@@ -62,6 +65,7 @@ static double plain_instructions(void) {
     const struct pq_block* b = pq_block_at(id);
     sum += (double)b->plain * b->n_insns;
   }
+  for (unsigned i = 0; i < PQ_MAX_VCPUS && pq_vcpus[i]; i++) sum += (double)pq_vcpus[i]->plain;
   return sum;
 }
 
@@ -103,7 +107,7 @@ void pq_tallies(const struct pq_vcpu* v, struct pq_tally* first, double windows[
   book_to(v, &now, window_weight(), first, windows);
 }
 
-void pq_sampling_open(void (*change)(void)) {
+void pq_sampling_open(bool (*change)(void)) {
   change_all = change;
   pq_sampling.random = pq_sampling.seed;
   pq_sampling.entered_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -111,7 +115,8 @@ void pq_sampling_open(void (*change)(void)) {
 
 /* Where much code has to be translated again for each window, windows are longer. */
 static uint64_t length_of(enum pq_phase phase) {
-  if (phase == PQ_FIRST) return pq_sampling.whole ? UINT64_MAX / 2 : pq_sampling.first;
+  if (pq_sampling.stays) return UINT64_MAX / 2;
+  if (phase == PQ_FIRST) return pq_sampling.first;
   uint64_t longer = pq_sampling.retranslation_ns / SIMULATION_NS, window = pq_sampling.window;
   if (longer > window) window = longer;
   return phase == PQ_WARM_UP ? window / WARM_UP_PART : window;
@@ -119,8 +124,7 @@ static uint64_t length_of(enum pq_phase phase) {
 
 void pq_sampling_start(struct pq_vcpu* v) {
   v->due = pq_sampling.on && pq_simulates() ? v->passed.instructions + length_of(pq_sampling.phase) : UINT64_MAX;
-  const double paused = pq_sampling.plain_now - pq_sampling.plain_before;
-  pq_trace_phase(v, pq_sampling.phase == PQ_FIRST ? 0 : paused > 1 ? (uint64_t)paused : 1);
+  pq_trace_phase(v);
 }
 
 static void start_all(void) {
@@ -136,15 +140,14 @@ static void start_all(void) {
  * its share of them. Nobody counts instructions as they run, they are added up now
  * and then, at a small part of the time. */
 static void ask_for_window(void) {
-  if (pq_sampling.phase != PQ_PLAIN || isinf(pq_sampling.due_instructions)) return;
+  if (pq_sampling.phase != PQ_PLAIN || pq_sampling.stays || isinf(pq_sampling.due_instructions)) return;
   const uint64_t now = now_ns(CLOCK_MONOTONIC);
   if (now < pq_sampling.look_ns) return;
   const double instructions = plain_instructions();
   const uint64_t took = now_ns(CLOCK_MONOTONIC) - now;
   pq_sampling.look_ns = now + (took * LOOK_PART > LOOK_NS ? took * LOOK_PART : LOOK_NS);
   if (instructions < pq_sampling.due_instructions) return;
-  pq_sampling.due_instructions = INFINITY; /* once: the change comes a little later */
-  change_all();
+  if (change_all()) pq_sampling.due_instructions = INFINITY; /* once: the change comes a little later */
 }
 
 /* ---- the timer ---- */
@@ -181,8 +184,7 @@ static uintptr_t interrupted_at(const ucontext_t* context) {
 
 static void on_tick(int number, siginfo_t* info, void* context) {
   (void)number, (void)info;
-  /* With several threads those who count ask. A change asked for from here crashed QEMU 7.2 then, once in twenty runs.
-   */
+  /* With several threads pq_sampling_look() asks. */
   if (pq_vcpus[1]) return;
   const uintptr_t pc = interrupted_at(context);
   for (unsigned i = 0; i < n_segments; i++)
@@ -210,16 +212,21 @@ static void start_ticking(void) {
   owner = getpid();
 }
 
+static void begin_counting(void) {
+  book_all();
+  pq_trace_stop();
+  pq_sampling.phase = PQ_WINDOW;
+  const double paused = pq_sampling.plain_now - pq_sampling.plain_before;
+  pq_trace_window(paused > 1 ? (uint64_t)paused : 1);
+  start_all();
+}
+
 void pq_phase_is_over(struct pq_vcpu* v) {
   v->due = UINT64_MAX;
-  if (pq_sampling.phase == PQ_WARM_UP || pq_sampling.whole) { /* the code stays as it is */
-    book_all();
-    pq_trace_stop();
-    pq_sampling.phase = pq_sampling.whole ? PQ_FIRST : PQ_WINDOW;
-    start_all();
-  } else {
-    change_all();
-  }
+  if (pq_sampling.phase == PQ_WARM_UP && !pq_vcpus[1])
+    begin_counting(); /* the code stays as it is */
+  else if (!change_all()) /* also then with several threads: it stops them */
+    v->due = v->passed.instructions + TRY_AGAIN;
 }
 
 /* Memory of the guest: QEMU puts it below its own. */
@@ -278,9 +285,11 @@ void pq_phase_change(void) {
   book_all();
   for (unsigned i = 0; i < PQ_MAX_VCPUS && pq_vcpus[i]; i++)
     pq_vcpus[i]->previous = NULL; /* plain phases don't follow it */
-  if (pq_sampling.whole)
-    pq_sampling.phase = PQ_FIRST;
-  else if (pq_sampling.phase == PQ_PLAIN)
+  if (pq_sampling.phase == PQ_WARM_UP) {
+    begin_counting();
+    return;
+  }
+  if (pq_sampling.phase == PQ_PLAIN)
     begin_window(now);
   else
     begin_plain(now);
@@ -289,19 +298,16 @@ void pq_phase_change(void) {
 }
 
 void pq_sampling_threads(void) {
-  pq_sampling.whole = true;
-  if (pq_sampling.phase == PQ_FIRST)
-    for (unsigned i = 0; i < PQ_MAX_VCPUS && pq_vcpus[i]; i++) pq_vcpus[i]->due = UINT64_MAX;
-  pq_sampling.change_soon = pq_sampling.phase == PQ_PLAIN;
+  if (pq_reset_bears_threads()) return;
+  pq_sampling.stays = true;
+  pq_sampling.due_instructions = INFINITY;
+  if (pq_sampling.phase == PQ_WARM_UP) pq_sampling.phase = PQ_WINDOW;
+  for (unsigned i = 0; i < PQ_MAX_VCPUS && pq_vcpus[i]; i++) pq_vcpus[i]->due = UINT64_MAX;
 }
 
-void pq_sampling_between_blocks(void) {
-  if (PQ_LIKELY(!pq_sampling.change_soon)) return;
-  pq_sampling.change_soon = false;
-  if (pq_sampling.phase == PQ_PLAIN && !isinf(pq_sampling.due_instructions)) {
-    pq_sampling.due_instructions = INFINITY;
-    change_all();
-  }
+void pq_sampling_look(struct pq_vcpu* v) {
+  v->look_due = v->plain + LOOK_EVERY;
+  ask_for_window();
 }
 
 void pq_sampling_forked(void) {
@@ -320,6 +326,7 @@ void pq_sampling_forked(void) {
     memset(v->windows, 0, sizeof v->windows);
     memset(&v->mark, 0, sizeof v->mark);
     memset(&v->strings, 0, sizeof v->strings);
+    v->plain = v->look_due = 0;
   }
   start_all();
 }

@@ -37,8 +37,7 @@ struct pq_sampling {
   uint64_t translated_again;      /* instructions, since the last window */
   uint64_t retranslation_ns;
   uint64_t random;
-  bool whole; /* nothing more is sampled */
-  bool change_soon;
+  bool stays;                     /* there are several threads and no phase may change */
   double plain_before, plain_now; /* instructions of plain phases, up to the last windows */
 };
 
@@ -51,8 +50,8 @@ static inline uint64_t pq_random(uint64_t* state) { /* splitmix64 */
   return z ^ (z >> 31);
 }
 
-/* `change`: has everything translated again; called on a vCPU's thread. */
-void pq_sampling_open(void (*change)(void));
+/* `change`: has everything translated again, false if it can't now; called on a vCPU's thread. */
+void pq_sampling_open(bool (*change)(void));
 /* Does code that is translated now call the simulation? */
 static inline bool pq_simulates(void) { return pq_sampling.phase != PQ_PLAIN; }
 /* A vCPU has simulated `due` instructions. */
@@ -62,11 +61,10 @@ void pq_phase_change(void);
 /* A vCPU begins; or all of it begins anew in a forked child. */
 void pq_sampling_start(struct pq_vcpu* v);
 void pq_sampling_forked(void);
-/* A second thread begins: from now on all is simulated, and stands for itself as the first phase does. With several
- * threads QEMU 7.2 crashed about once in 300 changes. From a plain phase there is one change still, once the system
- * call that made the thread has returned: earlier QEMU is in the middle of it. */
+/* A second thread begins. */
 void pq_sampling_threads(void);
-void pq_sampling_between_blocks(void);
+/* In a plain phase, of a program with several threads: this one executed another LOOK_EVERY instructions. */
+void pq_sampling_look(struct pq_vcpu* v);
 
 /* With what was counted since the last phase. For reading when the process ends. Windows are weighted: divide by a
  * count of the same. */

@@ -358,3 +358,5 @@ void pq_syscall_return(struct pq_syscall_counts* c, int64_t number, int64_t resu
 bool pq_syscall_is_exec(int64_t number) { return (flags_of(number) & PQ_SYSF_EXEC) != 0; }
 
 bool pq_syscall_is_exec_at(int64_t number) { return number == (arch == PQ_X86_64 ? 322 : 281); }
+
+bool pq_syscall_ends_thread(int64_t number) { return number == (arch == PQ_X86_64 ? 60 : 93); }

@@ -43,6 +43,7 @@ void pq_syscalls_open(enum pq_arch arch);
 void pq_syscall_enter(struct pq_syscall_counts* c, int64_t number, const uint64_t args[6]);
 void pq_syscall_return(struct pq_syscall_counts* c, int64_t number, int64_t result);
 bool pq_syscall_is_exec(int64_t number);
+bool pq_syscall_ends_thread(int64_t number);
 bool pq_syscall_is_exec_at(int64_t number); /* with a folder's descriptor before the path */
 
 #endif

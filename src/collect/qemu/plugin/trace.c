@@ -177,22 +177,25 @@ void pq_trace_stop(void) {
   pthread_mutex_unlock(&state.lock);
 }
 
-void pq_trace_phase(struct pq_vcpu* v, uint64_t stands_for) {
+void pq_trace_window(uint64_t stands_for) {
+  state.carried += stands_for;
+  state.passed_by++;
+}
+
+void pq_trace_phase(struct pq_vcpu* v) {
   v->trace_due = UINT64_MAX;
-  if (!pq_trace.on || pq_sampling.phase == PQ_PLAIN || pq_sampling.phase == PQ_WARM_UP) return;
-  if (!stands_for) {
-    draw_in_interval(v, v->passed.instructions);
-  } else { /* a window: there is one thread */
-    state.carried += stands_for;
-    if (++state.passed_by >= state.every) v->trace_due = v->passed.instructions;
-  }
+  if (!pq_trace.on) return;
+  if (pq_sampling.phase == PQ_FIRST) draw_in_interval(v, v->passed.instructions);
+  /* the thread that comes first has the window's piece */
+  if (pq_sampling.phase == PQ_WINDOW && state.carried && state.passed_by >= state.every)
+    v->trace_due = v->passed.instructions;
 }
 
 void pq_trace_begin(struct pq_vcpu* v) {
   v->trace_due = UINT64_MAX;
   pthread_mutex_lock(&state.lock);
   const bool window = pq_sampling.phase == PQ_WINDOW;
-  if (!pq_trace.owner) {
+  if (!pq_trace.owner && (!window || state.carried)) {
     struct pq_predictors* p = v->predictors;
     memset(&state.now, 0, sizeof state.now);
     state.now.window = window;
@@ -209,7 +212,7 @@ void pq_trace_begin(struct pq_vcpu* v) {
     p->phase = 0;
     p->left = UINT64_MAX;
     pq_trace.owner = v;
-  } else {
+  } else if (!window) {
     draw_in_interval(v, v->passed.instructions); /* another thread's piece is being taken: later */
   }
   pthread_mutex_unlock(&state.lock);

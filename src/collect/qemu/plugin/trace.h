@@ -32,8 +32,9 @@ void pq_trace_block(struct pq_block* b, bool missed, bool again);
  * for stores. */
 void pq_trace_access(struct pq_block* b, const struct pq_watched* w, uint64_t address, unsigned found, unsigned is);
 
-/* vCPU `v` begins a phase of simulation; `stands_for`: instructions, 0 in the first phase. */
-void pq_trace_phase(struct pq_vcpu* v, uint64_t stands_for);
+/* A window begins that stands for so many instructions; after it each vCPU begins it, or another phase. */
+void pq_trace_window(uint64_t stands_for);
+void pq_trace_phase(struct pq_vcpu* v);
 /* The piece being taken ends here. */
 void pq_trace_stop(void);
 void pq_trace_forked(void);

@@ -29,12 +29,14 @@ struct pq_vcpu {
   struct pq_block* previous;
   struct pq_passed passed;
   uint64_t due;                           /* instructions passed at which the phase ends */
+  uint64_t plain, look_due;               /* instructions in plain phases with several threads; when to look again */
   uint64_t trace_due, trace_from;         /* and at which a piece of a trace begins; where its interval begins */
   struct pq_count* counts[PQ_MAX_CHUNKS]; /* vCPU 0 uses the blocks' own */
   struct pq_syscall_counts syscalls;
   struct pq_predictors* predictors; /* NULL in mode mix */
   struct pq_mem mem;
   struct pq_mem_counts strings; /* of a sampled run: by repeated string instructions, in all phases */
+  uint64_t string_line[2];      /* that the present one read and wrote last; ~0: none yet */
   /* by phase, see sampling.h; what was counted since `mark` is of the present one */
   struct pq_tally first, mark;
   /* weighted; window i of the process in replicate i % PQ_REPLICATES: how much they differ says how far their sum is
