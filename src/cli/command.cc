@@ -18,7 +18,7 @@ void add_common_options(CLI::App& verb, CommandContext& context, unsigned furthe
   const char* const group = "Common options";
   CommonOptions& options = context.options;
   if (options.corpus.empty()) options.corpus = user_data_folder() + "/perfcast.db";
-  if (options.bundle.empty()) options.bundle = shipped_file("bundles/cloud-cpus.pcb");
+  if (options.bundle.empty()) options.bundle = shipped_file("bundles/cpus.pcb");
   if ((further & kCorpusOption) != 0) {
     verb.add_option("--corpus", options.corpus, "Corpus file (SQLite)")->capture_default_str()->group(group);
   }

@@ -23,7 +23,7 @@ inline constexpr int kExitBySignal = 128;
 // Options that mean the same under every verb that has them; add_common_options() gives them to a verb.
 struct CommonOptions {
   std::string corpus;        // default: perfcast.db in the user's data folder
-  std::string bundle;        // default: the shipped cloud-cpus bundle
+  std::string bundle;        // default: the shipped bundle cpus
   std::string output = "-";  // where the result goes
   bool json = false;
   bool show_output = false;
@@ -56,7 +56,7 @@ void add_common_options(CLI::App& verb, CommandContext& context, unsigned furthe
 Status check_named_file(const std::string& option, const std::string& path);
 
 // Paths of what is shipped: beside the binary's install prefix, or in the source tree it was built from.
-// $PERFCAST_SHARE overrides. `name` such as "bundles/cloud-cpus.pcb" or "suites/cloud.json".
+// $PERFCAST_SHARE overrides. `name` such as "bundles/cpus.pcb" or "suites/cloud.json".
 std::string shipped_file(const std::string& name);
 
 // Prints the error for a person on stderr, or as perfcast.error/1 on stdout under --json, and gives the exit code that

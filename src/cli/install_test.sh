@@ -15,7 +15,7 @@ export HOME=$work XDG_DATA_HOME=$work/data
 mv "$work/first" "$work/moved"
 perfcast=$work/moved/bin/perfcast
 
-for file in bundles/cloud-cpus.pcb bundles/gpu-latency.json devices/devices.json suites/cloud.json slurm/job_submit.lua; do
+for file in bundles/cpus.pcb bundles/gpu-latency.json devices/devices.json suites/cloud.json slurm/job_submit.lua; do
   cmp -s "$source/data/$file" "$work/moved/share/perfcast/$file" || fail "share/perfcast/$file is not the source's"
 done
 # To files, not through pipes: grep -q leaves before it has read all, and its writer would die of that.

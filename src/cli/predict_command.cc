@@ -143,8 +143,10 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
                    "PLATFORM=SECONDS that this program took elsewhere (repeatable): improves all other forecasts")
       ->take_all()
       ->allow_extra_args(false);
-  verb->add_option("--filter", arguments->filters,
-                   "vendor=..., arch=..., cloud=..., name=..., or a part of a name (repeatable; all must hold)")
+  verb->add_option(
+          "--filter", arguments->filters,
+          "kind=cloud|server|desktop (or several with commas), vendor=..., arch=..., cloud=..., name=..., or a "
+          "part of a name (repeatable; all must hold)")
       ->take_all()
       ->allow_extra_args(false);
   verb->add_option("--top", arguments->top, "Only the N fastest platforms")->check(CLI::Range(1, 1000000));

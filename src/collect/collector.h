@@ -65,6 +65,8 @@ struct Collection {
   std::vector<CollectedPart> parts;      // instrumented: by program
   std::vector<MetricValues> replicates;  // as Profile's
   std::vector<UnseenProgram> unseen;     // instrumented: programs that ran without being counted
+  // Instrumented, where a limit ended the run: about which share of the work the counts were taken of.
+  std::optional<double> seen_ratio;
 };
 
 // How a run ended that gave no counts: what follows is the session's to decide.

@@ -264,6 +264,10 @@ Json to_json(const Profile& profile) {
                                   {"metrics", metrics_to_json(phase.metrics)}});
   }
   put(json, "accounted_cpu_ratio", profile.accounted_cpu_ratio);
+  if (profile.partly_seen) {
+    json["partly_seen"] = {{"seen_ratio", number_to_json(profile.partly_seen->seen_ratio)},
+                           {"unlike_ratio", number_to_json(profile.partly_seen->unlike_ratio)}};
+  }
   if (!profile.replicates.empty()) json["replicates"] = Json::array();
   for (const MetricValues& replicate : profile.replicates) json["replicates"].push_back(metrics_to_json(replicate));
   if (!profile.course.empty()) json["course"] = Json::array();
@@ -324,6 +328,11 @@ Result<Profile> profile_from_json(const Json& json, const std::string& source) {
       profile.phases.push_back(read_phase(entry, path, mistakes));
     });
     profile.accounted_cpu_ratio = in.amount("accounted_cpu_ratio");
+    if (const Json* seen = in.reader().object("partly_seen")) {
+      Fields of(*seen, in.path("partly_seen"), mistakes);
+      profile.partly_seen = {std::min(1.0, of.amount("seen_ratio").value_or(1)),
+                             std::min(1.0, of.amount("unlike_ratio").value_or(0))};
+    }
     in.each("replicates", kMaximumNames, [&](const Json& entry, const std::string& path) {
       if (entry.is_object()) {
         profile.replicates.push_back(read_metrics(entry, path, mistakes));

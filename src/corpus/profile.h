@@ -66,6 +66,13 @@ struct ThreadCounts {
   bool operator==(const ThreadCounts&) const = default;
 };
 
+// Of a run that was counted for its beginning only.
+struct PartlySeen {
+  double seen_ratio = 1;    // of its work
+  double unlike_ratio = 0;  // how unlike the beginning all of it looked natively: 0 alike, 1 nothing of it was alike
+  bool operator==(const PartlySeen&) const = default;
+};
+
 struct Profile {
   std::string program;  // short name for people
   std::vector<std::string> command;
@@ -83,6 +90,7 @@ struct Profile {
   // Of a sampled profile: counters and metrics of `metrics` that differ, each time from a part of the windows as if
   // those were all. How much they differ says how far the sampled metrics are off.
   std::vector<MetricValues> replicates;
+  std::optional<PartlySeen> partly_seen;
   std::vector<CourseInterval> course;  // of the first native run; empty where it was too short
   std::vector<ThreadCounts> threads;   // where there were several, most instructions first, at most 64
   std::optional<int> exit_code;        // absent where killed by a signal

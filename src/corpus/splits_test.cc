@@ -147,6 +147,7 @@ TEST(SplitsTest, WhatASplitKeepsTogetherNeverStandsOnBothSides) {
 TEST(SplitsTest, RandomFoldsPartTheRowsOfOneProgram) {
   // Ten profiles of each of three programs.
   std::vector<std::pair<std::string, std::string>> rows;
+  rows.reserve(30);
   for (int i = 0; i < 30; ++i) rows.push_back({std::string(1, static_cast<char>('a' + i % 3)), "family"});
   const TrainingTable table = table_of(rows, 2);
   const std::vector<Fold> folds = make_folds(table, Split::kRandom, 0, 3);

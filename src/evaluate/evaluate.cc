@@ -86,6 +86,7 @@ std::vector<MeasuredPlatform> most_often_measured(const TrainingTable& table,
   for (const auto& [column, count] : times) sorted.emplace_back(-count, column);
   std::sort(sorted.begin(), sorted.end());
   std::vector<MeasuredPlatform> result;
+  result.reserve(sorted.size());
   for (const auto& [count, column] : sorted) {
     result.push_back(
         {table.platforms[static_cast<size_t>(column)].id, static_cast<double>(-count) / static_cast<double>(folds)});

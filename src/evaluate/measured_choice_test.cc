@@ -37,6 +37,7 @@ TEST(MostTellingPlatforms, TakesOneOfEachClusterFirst) {
   const auto chosen = most_telling_platforms(clusters(), 3, std::vector<bool>(6, true), 0.01);
   ASSERT_THAT(chosen, SizeIs(3));
   std::vector<int> cluster;
+  cluster.reserve(chosen.size());
   for (const int64_t j : chosen) cluster.push_back(j < 3 ? 0 : j < 5 ? 1 : 2);
   EXPECT_THAT(cluster, testing::UnorderedElementsAre(0, 1, 2));
 }

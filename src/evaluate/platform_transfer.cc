@@ -22,6 +22,7 @@ void add_indicator(std::vector<std::vector<double>>& columns, const std::vector<
                    const std::function<bool(const Platform&, const std::string&)>& has) {
   for (const std::string& value : values) {
     std::vector<double> column;
+    column.reserve(platforms.size());
     for (const Platform& platform : platforms) column.push_back(has(platform, value) ? 1 : 0);
     columns.push_back(std::move(column));
   }

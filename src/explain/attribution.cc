@@ -131,6 +131,7 @@ Attribution attribute(const Predictor& predictor, const Profile& profile, const 
     }
   }
   std::vector<const Profile*> pointers;
+  pointers.reserve(variants.size());
   for (const Profile& variant : variants) pointers.push_back(&variant);
   const Eigen::MatrixXd forecasts = predictor.predict(pointers);  // [subsets x J]
 

@@ -67,6 +67,7 @@ Json to_json(const ForecastReport& report) {
     item["id"] = row.platform.id;
     item["name"] = row.platform.name;
     item["vendor"] = row.platform.vendor;
+    if (!row.platform.segment.empty()) item["kind"] = row.platform.segment;
     item["arch"] = row.platform.arch;
     item["rpv"] = row.rpv;
     item["lower"] = row.lower;

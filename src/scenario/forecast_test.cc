@@ -242,6 +242,10 @@ TEST(ForecastReport, FiltersByFactsAndNames) {
   request.filters = {"cloud=cloud-a"};
   request.top = 2;
   EXPECT_THAT(report_of(request).rows, SizeIs(2));
+  request.filters = {"kind=cloud, server"};
+  EXPECT_EQ(error_of(request), "no-platform");  // these platforms do not say what they are for
+  request.filters = {"kind=laptop"};
+  EXPECT_EQ(error_of(request), "bad-usage");
   request.filters = {"vendor=via"};
   EXPECT_EQ(error_of(request), "no-platform");
   request.filters = {"colour=red"};

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::SizeIs;
 
 std::string written(const std::string& name, const std::string& text) {
-  const std::string path = (std::filesystem::temp_directory_path() / name).string();
+  std::string path = (std::filesystem::temp_directory_path() / name).string();
   EXPECT_TRUE(write_file_atomically(path, text));
   return path;
 }

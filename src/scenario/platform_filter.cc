@@ -7,9 +7,24 @@
 namespace perfcast {
 namespace {
 
+constexpr std::string_view kKeys[] = {"kind", "vendor", "arch", "cloud", "name"};
+constexpr std::string_view kKinds[] = {"cloud", "server", "desktop"};
+
+bool are_kinds(std::string_view list) {
+  const auto kinds = split(list, ',');
+  return std::all_of(kinds.begin(), kinds.end(), [](std::string_view kind) {
+    return std::find(std::begin(kKinds), std::end(kKinds), trim(kind)) != std::end(kKinds);
+  });
+}
+
 bool passes_one(const PlatformFilter& filter, const Platform& platform, const std::vector<Server>& servers) {
   if (filter.key == "vendor") return lower_case(platform.vendor) == filter.value;
   if (filter.key == "arch") return lower_case(platform.arch) == filter.value;
+  if (filter.key == "kind") {
+    const auto kinds = split(filter.value, ',');
+    return std::any_of(kinds.begin(), kinds.end(),
+                       [&](std::string_view kind) { return trim(kind) == platform.segment; });
+  }
   if (filter.key == "name") return lower_case(platform.name).find(filter.value) != std::string::npos;
   return std::any_of(servers.begin(), servers.end(), [&](const Server& server) {
     return server.platform == platform.id && lower_case(server.vendor) == filter.value;
@@ -25,10 +40,11 @@ Result<std::vector<PlatformFilter>> parse_platform_filters(const std::vector<std
     PlatformFilter filter;
     filter.key = equals == std::string::npos ? "name" : lower_case(trim(text.substr(0, equals)));
     filter.value = lower_case(trim(equals == std::string::npos ? text : text.substr(equals + 1)));
-    const bool known = filter.key == "vendor" || filter.key == "arch" || filter.key == "cloud" || filter.key == "name";
-    if (!known || filter.value.empty()) {
+    const bool known = std::find(std::begin(kKeys), std::end(kKeys), filter.key) != std::end(kKeys);
+    if (!known || filter.value.empty() || (filter.key == "kind" && !are_kinds(filter.value))) {
       return usage_error("bad-usage", "the filter '" + printable(text) + "' is not understood", "filter",
-                         "vendor=..., arch=..., cloud=..., name=..., or a part of a name");
+                         "kind=cloud,server,desktop (one or several), vendor=..., arch=..., cloud=..., name=..., or a "
+                         "part of a name");
     }
     filters.push_back(std::move(filter));
   }

@@ -10,11 +10,12 @@
 namespace perfcast {
 
 struct PlatformFilter {
-  std::string key, value;  // key: "vendor", "arch", "cloud" or "name"; value in lower case
+  std::string key, value;  // key: "kind", "vendor", "arch", "cloud" or "name"; value in lower case
 };
 
-// "vendor=amd", "arch=aarch64", "cloud=aws", "name=9r14", or a part of a name alone. Without regard to case; vendor,
-// arch and cloud as a whole, name in part. "bad-usage" where one is not understood.
+// "kind=cloud,server" (what the CPU model is sold for: cloud, server, desktop; one of several), "vendor=amd",
+// "arch=aarch64", "cloud=aws", "name=9r14", or a part of a name alone. Without regard to case; all but names as a
+// whole. "bad-usage" where one is not understood.
 Result<std::vector<PlatformFilter>> parse_platform_filters(const std::vector<std::string>& texts);
 
 // Whether all of them hold. `servers`: instance types, of which cloud speaks.

@@ -109,9 +109,8 @@ std::vector<RunInterval> RunCourse::finish(double wall_s, double cpu_s) const {
   // As many looks to an interval that at most kMostIntervals remain.
   const double length_s = wall_s / static_cast<double>(kMostIntervals);
   for (const RunInterval& interval : intervals_) {
-    if (!course.empty() && course.back().length_s + 0.5 * interval.length_s <= length_s) {
-      add(course.back(), interval);
-    } else if (course.size() == kMostIntervals) {
+    const bool fits = !course.empty() && course.back().length_s + 0.5 * interval.length_s <= length_s;
+    if (fits || course.size() == kMostIntervals) {
       add(course.back(), interval);
     } else {
       course.push_back(interval);

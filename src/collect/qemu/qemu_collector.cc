@@ -90,7 +90,7 @@ Status write_pieces(const CollectRequest& request, const std::string& folder, Co
   std::sort(trace.processes.begin(), trace.processes.end(), larger);
   const size_t all = trace.processes.size();
   if (all > kTracedProcesses) trace.processes.resize(kTracedProcesses);
-  if (const Status status = write_trace(trace, request.trace_path); !status) return status;
+  if (Status status = write_trace(trace, request.trace_path); !status) return status;
   size_t pieces = 0;
   uint64_t instructions = 0;
   for (const ProcessTrace& process : trace.processes) {
@@ -138,7 +138,7 @@ void note_sampling(const RunCounts& counts, Collection& result) {
 }
 
 // The limit ended the instrumented run before the program had done its work: its beginning has to stand for all.
-void take_beginning_for_all(const CollectRequest& request, double limit_s, Collection& result) {
+void take_beginning_for_all(const CollectRequest& request, Collection& result) {
   const auto instructions = result.counters.find("instructions_count");
   if (instructions == result.counters.end() || instructions->second <= 0) return;
   const double expected = request.native_cpu_s * kTypicalInstructionsPer_s;
@@ -154,13 +154,7 @@ void take_beginning_for_all(const CollectRequest& request, double limit_s, Colle
   // It ended by our signal, not as the program does.
   result.exit_code.reset();
   result.signal.reset();
-  result.warnings.push_back(
-      {"partly-seen",
-       fmt::format(
-           "the instrumented run was ended after {}, at about {:.0f}% of the program's work: its beginning stands "
-           "for all of it",
-           human_seconds(limit_s), std::max(1.0, 100 / scale)),
-       "--exact with a --limit that suffices, or a shorter run of the same kind of work"});
+  result.seen_ratio = 1 / scale;
 }
 
 }  // namespace
@@ -309,7 +303,7 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   if (!request.trace_path.empty()) {
     if (const Status status = write_pieces(request, folder->path(), result); !status) return status.error();
   }
-  if (outcome->limit_reached) take_beginning_for_all(request, process.limit_s, result);
+  if (outcome->limit_reached) take_beginning_for_all(request, result);
   for (const std::string& other : counts->other_arches) {
     result.warnings.push_back({"several-architectures", "some of the command's programs are built for " + other,
                                "a command whose programs are all built for " + counts->arch});

@@ -124,7 +124,8 @@ TEST_P(Follows, WhatACommandStarts) {
     command.replace(at, 6, guinea);
   }
   const std::string first = command.substr(0, command.find(' '));
-  const bool is_tool = first == "python3" || first == "nice" || first == "timeout" || first == "find";
+  const bool is_tool =
+      first == "python3" || first == "nice" || first == "timeout" || first == "find" || first == "mpirun";
   if (is_tool && find_in_path(first).empty()) GTEST_SKIP() << first << " is not installed";
   const Collection found = collect({"sh", "-c", command});
   EXPECT_EQ(found.exit_code, 0);
@@ -139,6 +140,7 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair("find /dev/null | xargs -I{} GUINEA work 100000", 1),
                     std::pair("seq 100000 100002 | xargs -P2 -n1 GUINEA work", 3),
                     std::pair("cd / && GUINEA work 100000 & wait", 1),
+                    std::pair("mpirun --allow-run-as-root --oversubscribe -n 2 GUINEA work 100000", 2),
                     std::pair("python3 -c 'import subprocess as s; s.run([\"GUINEA\", \"work\", \"100000\"])'", 1),
                     std::pair("GUINEA work 100000 & GUINEA work 100000 & wait", 2)));
 

@@ -20,6 +20,7 @@
 #include "collect/process/interrupt.h"
 #include "collect/process/program_inspector.h"
 #include "collect/qemu/qemu_collector.h"
+#include "collect/session/partly_seen.h"
 
 namespace perfcast {
 namespace {
@@ -35,6 +36,8 @@ constexpr double kClockReadsOfAStart = 200;
 // Less of the native CPU time than this in the counters makes a forecast partial, and is said as a warning.
 constexpr double kEnoughAccounted = 0.95;
 constexpr double kAlmostAll = 0.9;
+// Of what was not seen, however much alike the native run looks.
+constexpr double kUnlikeAtLeast = 0.1;
 constexpr size_t kReasonsShown = 3;
 // No instrumented run is begun with less time than this.
 constexpr double kLeastLeft_s = 0.1;
@@ -67,6 +70,7 @@ class Session {
   Status run_fallback(const Error& why);
   void take(const Collection& collection);
   void skip(const std::string& collector, const std::string& status, const std::string& why);
+  void judge_beginning(double seen_ratio);
   void judge();
   void account();
   void derive_replicates();
@@ -213,6 +217,19 @@ Status Session::run_instrumented() {
   return {};
 }
 
+// What was counted, the beginning, stands for all of the program.
+void Session::judge_beginning(double seen_ratio) {
+  const CourseComparison found = compare_course(native_->course, seen_ratio);
+  const double unlike = (1 - seen_ratio) * std::max(kUnlikeAtLeast, found.unlike);
+  profile_.partly_seen = {seen_ratio, unlike};
+  profile_.warnings.push_back(
+      {"partly-seen",
+       fmt::format("the instrumented run was ended after {}, at about {:.0f}% of the program's work: its beginning "
+                   "stands for all of it, and intervals of forecasts are wider; {}",
+                   human_seconds(*instrumented_->run_wall_s), std::max(1.0, 100 * seen_ratio), found.text),
+       "--exact with a --limit that suffices, or a shorter run of the same kind of work"});
+}
+
 void Session::judge() {
   if (profile_.signal) {
     profile_.warnings.push_back(
@@ -225,8 +242,10 @@ void Session::judge() {
                                  "a command that ends well: these counts may be those of an error path"});
   }
   if (!native_ || !instrumented_) return;
-  const bool ended = instrumented_->exit_code || instrumented_->signal;  // not so where only its beginning was seen
-  if (!ended) return;
+  if (instrumented_->seen_ratio) {
+    judge_beginning(*instrumented_->seen_ratio);
+    return;
+  }
   if (native_->exit_code != instrumented_->exit_code || native_->signal != instrumented_->signal) {
     profile_.warnings.push_back(
         {"runs-differ",

@@ -130,6 +130,25 @@ TEST_F(SessionTest, KeepsReplicatesOfWhatWasSampled) {
   EXPECT_EQ(found->replicates[0].count("instructions_count"), 0u);  // the same in all
 }
 
+TEST_F(SessionTest, ABeginningThatStandsForAllIsComparedWithTheRest) {
+  Collection native_collection = native_run(100, 100);
+  native_collection.course.assign(10, CourseInterval{.length_s = 10, .running_count = 1, .resident_bytes = 1 << 20});
+  for (size_t i = 4; i < 10; ++i) native_collection.course[i].system_ratio = 0.1;
+  FakeCollector native("native", native_collection);
+  Collection counted = instrumented_run(180, 180, {{"instructions_count", 1000}});
+  counted.exit_code.reset();
+  counted.seen_ratio = 0.4;
+  FakeCollector qemu("qemu", counted);
+  const auto found = profile(native, &qemu);
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_TRUE(found->partly_seen.has_value());
+  EXPECT_DOUBLE_EQ(found->partly_seen->seen_ratio, 0.4);
+  EXPECT_NEAR(found->partly_seen->unlike_ratio, 0.6 * 0.5, 1e-9);
+  ASSERT_THAT(codes(*found), ElementsAre("partly-seen"));
+  EXPECT_THAT(found->warnings[0].message, HasSubstr("at about 40% of the program's work"));
+  EXPECT_THAT(found->warnings[0].message, HasSubstr("0% and 10% in the kernel"));
+}
+
 TEST_F(SessionTest, OnlyNotesWhatHardlyCounts) {
   Collection native_collection = with_census(native_run(5, 5));
   native_collection.census.back().cpu_s = 0.1;

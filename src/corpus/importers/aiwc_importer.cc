@@ -76,6 +76,7 @@ Result<std::vector<size_t>> AiwcImport::key_columns(const CsvTable& table) {
 
 std::string AiwcImport::program_of(const CsvTable& table, size_t row, const std::vector<size_t>& keys) {
   std::vector<std::string> cells;
+  cells.reserve(keys.size());
   for (const size_t column : keys) cells.emplace_back(trim(table.cell(row, column)));
   if (cells[0].empty() || cells[1].empty() || cells[2].empty()) return {};
   return std::string(kAiwcSet) + "." + id_segment(cells[0]) + "." + id_segment(cells[1]) + "." +

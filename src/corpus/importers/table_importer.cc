@@ -133,7 +133,7 @@ Status TableImport::find_columns() {
     if (!found) return found.error();
     energy_ = *found;
   }
-  if (const Status status = find_platform_columns(); !status) return status;
+  if (Status status = find_platform_columns(); !status) return status;
   return find_counters();
 }
 
@@ -164,7 +164,7 @@ Status TableImport::find_platform_columns() {
   }
   for (PlatformCells& cells : wide_) {
     if (const auto found = energies.find(cells.platform); found != energies.end()) cells.energy = found->second;
-    if (const Status status = add_platform_name(cells.platform, csv_path_ + ":1"); !status) return status;
+    if (Status status = add_platform_name(cells.platform, csv_path_ + ":1"); !status) return status;
   }
   return {};
 }
@@ -310,11 +310,11 @@ Status TableImport::read_row(size_t row) {
   }
   std::vector<PlatformCells> own;
   if (!mapping_.wide()) {
-    if (const Status status = add_platform_name(platform, table_.where(row)); !status) return status;
+    if (Status status = add_platform_name(platform, table_.where(row)); !status) return status;
     own = {{platform, time_, energy_}};
   }
   for (const PlatformCells& cell : mapping_.wide() ? wide_ : own) {
-    if (const Status status = add_time(row, program, cell.platform, cell.time, cell.energy); !status) return status;
+    if (Status status = add_time(row, program, cell.platform, cell.time, cell.energy); !status) return status;
   }
   if (programs_.insert(program).second) {
     Program entry;

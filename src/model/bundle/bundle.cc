@@ -127,13 +127,13 @@ std::string encode_bundle(const Bundle& bundle) {
   TensorMap tensors;
   bundle.model_inputs.save(tensors);
   tensors.put("training_features", bundle.training_features);
-  tensors.put("training_log_rpv", bundle.training_log_rpv);
+  tensors.put_rounded("training_log_rpv", bundle.training_log_rpv);
   tensors.put("training_log_seconds_per_instruction_mean", bundle.training_log_seconds_per_instruction_mean);
-  tensors.put("residual_covariance", bundle.calibration.residual_covariance);
-  tensors.put("residuals", bundle.calibration.residuals);
+  tensors.put_rounded("residual_covariance", bundle.calibration.residual_covariance);
+  tensors.put_rounded("residuals", bundle.calibration.residuals);
   tensors.put("platform_scale", bundle.calibration.platform_scale);
   const FactMatrix facts = facts_as_matrix(bundle.platforms);
-  tensors.put("platform_facts", facts.values);
+  tensors.put_rounded("platform_facts", facts.values);
   tensors.put_bytes("servers", servers_as_text(bundle.servers));
   TensorMap state;
   bundle.predictor->save(state);

@@ -70,9 +70,9 @@ TEST(Bundle, ComesBackAsItWas) {
   EXPECT_EQ(read->instruction_sets, std::vector<std::string>{"x86_64"});
   EXPECT_EQ(read->training_features, bundle.training_features);
   EXPECT_TRUE(std::isnan(read->training_log_rpv(1, 1)));
-  EXPECT_EQ(read->training_log_rpv.row(0), bundle.training_log_rpv.row(0));
+  EXPECT_TRUE(read->training_log_rpv.row(0).isApprox(bundle.training_log_rpv.row(0), 1e-6));  // rounded to float
   EXPECT_EQ(read->calibration.multiple, bundle.calibration.multiple);
-  EXPECT_EQ(read->calibration.residual_covariance, bundle.calibration.residual_covariance);
+  EXPECT_TRUE(read->calibration.residual_covariance.isApprox(bundle.calibration.residual_covariance, 1e-6));
   EXPECT_EQ(read->calibration.platform_scale, bundle.calibration.platform_scale);
   EXPECT_EQ(read->distance_limit, bundle.distance_limit);
   EXPECT_EQ(*bundle_bytes(*read), *bytes);

@@ -50,6 +50,10 @@ void TensorMap::put_float(const std::string& name, const Eigen::MatrixXf& values
   put_matrix(Kind::kFloat, name, values);
 }
 
+void TensorMap::put_rounded(const std::string& name, const Eigen::MatrixXd& values) {
+  put_float(name, values.cast<float>());
+}
+
 void TensorMap::put_bytes(const std::string& name, std::string bytes) {
   auto own = std::make_shared<const std::string>(std::move(bytes));
   const auto size = static_cast<int64_t>(own->size());
@@ -61,6 +65,12 @@ void TensorMap::put_json(const std::string& name, const Json& value) {
 }
 
 Result<Eigen::MatrixXd> TensorMap::get(const std::string& name, int64_t rows, int64_t cols) const {
+  const auto found = tensors_.find(name);
+  if (found != tensors_.end() && found->second.kind == Kind::kFloat) {
+    const auto rounded = get_float(name, rows, cols);
+    if (!rounded) return rounded.error();
+    return Eigen::MatrixXd(rounded->cast<double>());
+  }
   return get_matrix<Eigen::MatrixXd>(Kind::kDouble, name, rows, cols);
 }
 
@@ -94,8 +104,9 @@ TensorMap TensorMap::within(const std::string& prefix) const {
 }
 
 void TensorMap::put_within(const std::string& prefix, const TensorMap& other) {
-  for (const auto& [name, tensor] : other.tensors_) tensors_[prefix + "/" + name] = tensor;
-  for (const auto& [name, value] : other.json_) json_[prefix + "/" + name] = value;
+  const std::string start = prefix + "/";
+  for (const auto& [name, tensor] : other.tensors_) tensors_[start + name] = tensor;
+  for (const auto& [name, value] : other.json_) json_[start + name] = value;
 }
 
 }  // namespace perfcast

@@ -19,7 +19,8 @@ class TensorMap {
  public:
   void put(const std::string& name, const Eigen::MatrixXd& values);
   void put_float(const std::string& name, const Eigen::MatrixXf& values);
-  void put_bytes(const std::string& name, std::string bytes);  // opaque state of a library's model
+  void put_rounded(const std::string& name, const Eigen::MatrixXd& values);  // to float: get() takes it all the same
+  void put_bytes(const std::string& name, std::string bytes);                // opaque state of a library's model
   void put_json(const std::string& name, const Json& value);
   // "bad-bundle" where absent, where rows/cols >= 0 differ, or where a file's numbers are not finite.
   Result<Eigen::MatrixXd> get(const std::string& name, int64_t rows = -1, int64_t cols = -1) const;

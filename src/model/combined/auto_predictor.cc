@@ -60,6 +60,7 @@ Prediction predict_by_choice_of_others(const Candidates& candidates, const Targe
       if (group[p] == left_out) counts(targets.family[p]) = 0;
     }
     std::vector<double> of_others;
+    of_others.reserve(errors.size());
     for (const Eigen::VectorXd& of_candidate : errors) of_others.push_back(of_candidate.dot(counts));
     const Prediction& chosen = candidates.predictions[least_of(of_others)];
     for (size_t p = 0; p < group.size(); ++p) {

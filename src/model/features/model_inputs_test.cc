@@ -23,6 +23,7 @@ Profile on(const std::string& gpu, MetricValues metrics) {
 
 std::vector<const Profile*> pointers(const std::vector<Profile>& profiles) {
   std::vector<const Profile*> result;
+  result.reserve(profiles.size());
   for (const Profile& profile : profiles) result.push_back(&profile);
   return result;
 }

@@ -32,6 +32,7 @@ Result<Eigen::MatrixXd> forecast_left_out(const MakePredictor& make, const Train
   if (!predictor) return predictor.error();
   if (auto status = (*predictor)->fit(table.with_programs(train), options); !status) return status.error();
   std::vector<const Profile*> profiles;
+  profiles.reserve(test.size());
   for (const size_t p : test) profiles.push_back(&table.profiles[p]);
   Eigen::MatrixXd forecasts(rows, platforms + 1);
   const Prediction prediction = (*predictor)->predict_with_disagreement(profiles);

@@ -200,6 +200,8 @@ Result<Forecast> Forecaster::forecast(const Profile& profile, const std::vector<
     const double excess = bundle_->distance_limit > 0 ? result.distance / bundle_->distance_limit : kLeastFactor;
     half *= std::isnan(excess) ? kWidestFactor : std::clamp(excess, kLeastFactor, kWidestFactor);
   }
+  // What nobody counted may be of any kind: then the profile says as little as one that resembles nothing.
+  if (profile.partly_seen) half *= 1 + (kWidestFactor - 1) * profile.partly_seen->unlike_ratio;
   if (profile.replicates.size() > 1) {
     half = (half.cwiseAbs2() + sampling_half_width(profile).cwiseAbs2()).cwiseSqrt().eval();
   }

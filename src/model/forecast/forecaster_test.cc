@@ -85,6 +85,16 @@ TEST_F(ForecasterTest, SamplingErrorWidensTheInterval) {
   EXPECT_TRUE((forecast(more).half_width.array() <= sampled.half_width.array()).all());
 }
 
+TEST_F(ForecasterTest, WhatWasNotSeenWidensTheInterval) {
+  Profile profile = table().profiles[7];
+  const Forecast whole = forecast(profile);
+  profile.partly_seen = {0.4, 0};
+  EXPECT_EQ(forecast(profile).half_width, whole.half_width);
+  profile.partly_seen = {0.4, 0.5};
+  EXPECT_TRUE(forecast(profile).half_width.isApprox(2.5 * whole.half_width, 1e-12));
+  EXPECT_EQ(forecast(profile).log_rpv, whole.log_rpv);
+}
+
 TEST_F(ForecasterTest, SaysWhyNothingIsPromised) {
   Profile profile = table().profiles[3];
   profile.metrics["kernel_cpu_ratio"] = 0.8;

@@ -190,7 +190,8 @@ TEST(PackedNetwork, RefusesLayersThatDoNotFit) {
 
 TEST(DensePredictor, BeatsTheMeanInAnAdditiveWorld) {
   const auto world = testing_world::additive_world({.programs = 160, .platforms = 4, .families = 40});
-  const auto [train, test] = testing_world::split_table(world.table, 30);
+  const auto parts = testing_world::split_table(world.table, 30);
+  const auto &train = parts.first, &test = parts.second;
   DensePredictor network({.hidden = {64, 64}, .most_epochs = 300, .learning_rate = 2e-3f});
   ASSERT_TRUE(network.fit(train, {}).ok());
   EXPECT_GT(network.epochs(), 0);

@@ -37,6 +37,7 @@ double known_factor(const std::string& line, const std::string& work_class) {
 std::vector<Eigen::Index> group_of(const std::vector<std::string>& names, Eigen::Index& count) {
   std::map<std::string, Eigen::Index> index;
   std::vector<Eigen::Index> groups;
+  groups.reserve(names.size());
   for (const std::string& name : names) {
     groups.push_back(index.try_emplace(name, static_cast<Eigen::Index>(index.size())).first->second);
   }

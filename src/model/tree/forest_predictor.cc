@@ -6,6 +6,7 @@
 #include <new>
 #include <numeric>
 
+#include "base/bytes.h"
 #include "base/parallel.h"
 #include "base/random.h"
 #include "model/bundle/tensor_map.h"
@@ -66,14 +67,9 @@ class TreeGrower {
   };
 
   void make_leaf(size_t node, std::span<const int32_t> members) {
-    double total = 0;
-    for (const int32_t p : members) total += weights_(p);
     forest_.nodes_[node] = {-1, 0, static_cast<int32_t>(forest_.leaf_programs_.size()),
                             static_cast<int32_t>(members.size())};
-    for (const int32_t p : members) {
-      forest_.leaf_programs_.push_back(p);
-      forest_.leaf_weights_.push_back(static_cast<float>(weights_(p) / total));
-    }
+    forest_.add_leaf(members);
   }
 
   // The best of several random cuts, one per feature drawn; features that don't vary here aren't counted as tries.
@@ -170,6 +166,7 @@ Status ForestPredictor::fit(const TrainingTable& table, const FitOptions& option
   inputs_ = StandardisedInputs::fit(table, targets->weights);
   const Eigen::MatrixXd rows = inputs_.rows(profiles_of(table));
   log_rpv_ = targets->log_rpv;
+  training_weights_ = targets->weights;
   const Eigen::MatrixXd components = leading_components(log_rpv_, targets->weights, 0.005);
   nodes_.clear();
   roots_.clear();
@@ -181,6 +178,15 @@ Status ForestPredictor::fit(const TrainingTable& table, const FitOptions& option
   const int64_t trees = rows.rows() < options_.many_rows ? options_.trees : options_.trees_of_many;
   for (int64_t tree = 0; tree < trees; ++tree) grower.grow();
   return {};
+}
+
+void ForestPredictor::add_leaf(std::span<const int32_t> members) {
+  double total = 0;
+  for (const int32_t p : members) total += training_weights_(p);
+  for (const int32_t p : members) {
+    leaf_programs_.push_back(p);
+    leaf_weights_.push_back(static_cast<float>(training_weights_(p) / total));
+  }
 }
 
 Eigen::MatrixXd ForestPredictor::program_weights(const std::vector<const Profile*>& profiles) const {
@@ -215,26 +221,40 @@ Eigen::MatrixXd ForestPredictor::predict(const std::vector<const Profile*>& prof
 void ForestPredictor::save(TensorMap& tensors) const {
   inputs_.save(tensors);
   tensors.put("log_rpv", log_rpv_);
-  // Indices stay below 2^24, so floats hold them exactly.
-  Eigen::MatrixXf nodes(static_cast<Eigen::Index>(nodes_.size()), 4);
-  for (Eigen::Index i = 0; i < nodes.rows(); ++i) {
-    const Node& node = nodes_[static_cast<size_t>(i)];
-    nodes.row(i) << static_cast<float>(node.feature), node.threshold, static_cast<float>(node.next),
-        static_cast<float>(node.count);
+  tensors.put("training_weights", training_weights_);
+  // Of each node its feature + 1, 0 for a leaf; then of a leaf how many programs are in it and which, of others the
+  // threshold and how far behind its children lie. Two bytes for each of these numbers, four where one is larger.
+  int64_t largest = std::max<int64_t>(inputs_.columns() + 1, log_rpv_.rows());
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].feature >= 0) largest = std::max(largest, nodes_[i].next - static_cast<int64_t>(i));
   }
-  Eigen::MatrixXf leaves(static_cast<Eigen::Index>(leaf_programs_.size()), 2);
-  for (Eigen::Index i = 0; i < leaves.rows(); ++i) {
-    const auto entry = static_cast<size_t>(i);
-    leaves.row(i) << static_cast<float>(leaf_programs_[entry]), leaf_weights_[entry];
+  const bool wide = largest > UINT16_MAX;
+  ByteWriter packed;
+  const auto put = [&](int64_t number) {
+    wide ? packed.put(static_cast<uint32_t>(number)) : packed.put(static_cast<uint16_t>(number));
+  };
+  packed.put(static_cast<uint8_t>(wide ? 4 : 2));
+  packed.put(static_cast<uint32_t>(nodes_.size()));
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
+    put(node.feature + 1);
+    if (node.feature < 0) {
+      put(node.count);
+      for (int32_t k = 0; k < node.count; ++k) put(leaf_programs_[static_cast<size_t>(node.next + k)]);
+    } else {
+      packed.put(node.threshold);
+      put(node.next - static_cast<int64_t>(i));
+    }
   }
+  tensors.put_bytes("packed_nodes", packed.bytes());
   Eigen::MatrixXf roots(static_cast<Eigen::Index>(roots_.size()), 1);
   for (Eigen::Index i = 0; i < roots.rows(); ++i) roots(i, 0) = static_cast<float>(roots_[static_cast<size_t>(i)]);
-  tensors.put_float("nodes", nodes);
-  tensors.put_float("leaves", leaves);
   tensors.put_float("roots", roots);
 }
 
 namespace {
+
+constexpr uint32_t kMostNodes = 1U << 28;
 
 Error bad_forest(const std::string& what) {
   return Error{"bad-bundle", what, "nodes", "a bundle written by perfcast train"};
@@ -243,32 +263,80 @@ Error bad_forest(const std::string& what) {
 }  // namespace
 
 // Children lie behind their parent, so that every walk ends.
-Status ForestPredictor::load_nodes(const Eigen::MatrixXf& nodes, const Eigen::MatrixXf& roots, int64_t entries) {
-  const int64_t columns = inputs_.columns();
-  nodes_.clear();
-  roots_.clear();
-  for (Eigen::Index i = 0; i < nodes.rows(); ++i) {
-    Node node;
-    node.threshold = nodes(i, 1);
-    if (nodes(i, 0) == -1) {
-      node.next = as_index(nodes(i, 2), entries);
-      node.count = as_index(nodes(i, 3), entries + 1);
-      if (node.next < 0 || node.count < 1 || node.next + int64_t{node.count} > entries) {
-        return bad_forest("a leaf of the forest lies outside it");
-      }
+Status ForestPredictor::add_inner(int64_t feature, float threshold, int64_t children, int64_t nodes) {
+  const auto at = static_cast<int64_t>(nodes_.size());
+  if (feature < 0 || feature >= inputs_.columns() || children <= at || children >= nodes - 1) {
+    return bad_forest("a node of the forest points outside it");
+  }
+  nodes_.push_back({static_cast<int32_t>(feature), threshold, static_cast<int32_t>(children), 0});
+  return {};
+}
+
+Status ForestPredictor::unpack(std::string_view bytes) {
+  ByteReader in(bytes);
+  uint8_t width = 0;
+  uint32_t count = 0;
+  if (!in.get(width) || (width != 2 && width != 4) || !in.get(count) || count > kMostNodes) {
+    return bad_forest("the forest has no readable beginning");
+  }
+  const auto number = [&]() -> int64_t {
+    uint16_t narrow = 0;
+    uint32_t wide = 0;
+    return width == 2 ? (in.get(narrow) ? narrow : -1) : (in.get(wide) ? int64_t{wide} : -1);
+  };
+  std::vector<int32_t> members;
+  while (nodes_.size() < count) {
+    const int64_t feature = number();
+    if (feature > 0) {
+      float threshold = 0;
+      in.get(threshold);
+      const int64_t children = static_cast<int64_t>(nodes_.size()) + number();
+      if (auto status = add_inner(feature - 1, threshold, children, count); !status) return status;
     } else {
-      node.feature = as_index(nodes(i, 0), columns);
-      node.next = as_index(nodes(i, 2), nodes.rows() - 1);
-      if (node.feature < 0 || node.next <= i) return bad_forest("a node of the forest points outside it");
+      const int64_t programs = number();
+      if (programs < 1 || programs > training_weights_.size()) return bad_forest("a leaf of the forest is empty");
+      members.clear();
+      for (int64_t k = 0; k < programs; ++k) {
+        const int64_t program = number();
+        if (program < 0 || program >= training_weights_.size()) {
+          return bad_forest("a leaf of the forest names no program");
+        }
+        members.push_back(static_cast<int32_t>(program));
+      }
+      nodes_.push_back({-1, 0, static_cast<int32_t>(leaf_programs_.size()), static_cast<int32_t>(programs)});
+      add_leaf(members);
     }
-    nodes_.push_back(node);
+    if (!in.ok()) return bad_forest("the forest is cut short");
   }
-  for (Eigen::Index i = 0; i < roots.rows(); ++i) {
-    const int32_t root = as_index(roots(i, 0), nodes.rows());
-    if (root < 0) return bad_forest("a root of the forest lies outside it");
-    roots_.push_back(root);
+  return {};
+}
+
+// As they were written until 2026: four floats a node, two for each program of a leaf.
+Status ForestPredictor::load_floats(const TensorMap& tensors) {
+  const auto nodes = tensors.get_float("nodes", -1, 4);
+  if (!nodes) return nodes.error();
+  const auto leaves = tensors.get_float("leaves", -1, 2);
+  if (!leaves) return leaves.error();
+  for (Eigen::Index i = 0; i < leaves->rows(); ++i) {
+    const int32_t program = as_index((*leaves)(i, 0), log_rpv_.rows());
+    if (program < 0) return bad_forest("a leaf of the forest names no program");
+    leaf_programs_.push_back(program);
+    leaf_weights_.push_back((*leaves)(i, 1));
   }
-  if (roots_.empty()) return bad_forest("the forest has no tree");
+  const int64_t entries = leaves->rows();
+  for (Eigen::Index i = 0; i < nodes->rows(); ++i) {
+    if ((*nodes)(i, 0) != -1) {
+      const Status status = add_inner(as_index((*nodes)(i, 0), inputs_.columns()), (*nodes)(i, 1),
+                                      as_index((*nodes)(i, 2), nodes->rows()), nodes->rows());
+      if (!status) return status;
+      continue;
+    }
+    const int32_t first = as_index((*nodes)(i, 2), entries), count = as_index((*nodes)(i, 3), entries + 1);
+    if (first < 0 || count < 1 || first + int64_t{count} > entries) {
+      return bad_forest("a leaf of the forest lies outside it");
+    }
+    nodes_.push_back({-1, 0, first, count});
+  }
   return {};
 }
 
@@ -276,22 +344,29 @@ Status ForestPredictor::load(const TensorMap& tensors) {
   if (auto status = inputs_.load(tensors); !status) return status;
   auto log_rpv = tensors.get("log_rpv");
   if (!log_rpv) return log_rpv.error();
-  const auto nodes = tensors.get_float("nodes", -1, 4);
-  if (!nodes) return nodes.error();
-  const auto leaves = tensors.get_float("leaves", -1, 2);
-  if (!leaves) return leaves.error();
   const auto roots = tensors.get_float("roots", -1, 1);
   if (!roots) return roots.error();
+  log_rpv_ = std::move(*log_rpv);
+  nodes_.clear();
+  roots_.clear();
   leaf_programs_.clear();
   leaf_weights_.clear();
-  for (Eigen::Index i = 0; i < leaves->rows(); ++i) {
-    const int32_t program = as_index((*leaves)(i, 0), log_rpv->rows());
-    if (program < 0) return bad_forest("a leaf of the forest names no program");
-    leaf_programs_.push_back(program);
-    leaf_weights_.push_back((*leaves)(i, 1));
+  if (const auto packed = tensors.get_bytes("packed_nodes")) {
+    auto weights = tensors.get("training_weights", log_rpv_.rows(), 1);
+    if (!weights) return weights.error();
+    if (!((*weights).array() > 0).all()) return bad_forest("a program of the forest weighs nothing");
+    training_weights_ = weights->col(0);
+    if (auto status = unpack(*packed); !status) return status;
+  } else if (auto status = load_floats(tensors); !status) {
+    return status;
   }
-  log_rpv_ = std::move(*log_rpv);
-  return load_nodes(*nodes, *roots, leaves->rows());
+  for (Eigen::Index i = 0; i < roots->rows(); ++i) {
+    const int32_t root = as_index((*roots)(i, 0), static_cast<int64_t>(nodes_.size()));
+    if (root < 0) return bad_forest("a root of the forest lies outside it");
+    roots_.push_back(root);
+  }
+  if (roots_.empty()) return bad_forest("the forest has no tree");
+  return {};
 }
 
 }  // namespace perfcast

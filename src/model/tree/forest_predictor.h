@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "model/fit/standardised_inputs.h"
 #include "model/predictor.h"
@@ -41,15 +42,19 @@ class ForestPredictor : public Predictor {
     int32_t next = 0;      // leaf: first of its entries in leaf_programs_
     int32_t count = 0;     // leaf: how many
   };
-  Status load_nodes(const Eigen::MatrixXf& nodes, const Eigen::MatrixXf& roots, int64_t entries);
+  void add_leaf(std::span<const int32_t> members);
+  Status add_inner(int64_t feature, float threshold, int64_t children, int64_t nodes);
+  Status unpack(std::string_view bytes);
+  Status load_floats(const TensorMap& tensors);
 
   ForestOptions options_;
   StandardisedInputs inputs_;
   std::vector<Node> nodes_;
   std::vector<int32_t> roots_;
   std::vector<int32_t> leaf_programs_;
-  std::vector<float> leaf_weights_;  // beside leaf_programs_; a leaf's sum is 1
-  Eigen::MatrixXd log_rpv_;          // P x J
+  std::vector<float> leaf_weights_;   // beside leaf_programs_; a leaf's sum is 1
+  Eigen::VectorXd training_weights_;  // of the programs
+  Eigen::MatrixXd log_rpv_;           // P x J
 };
 
 }  // namespace perfcast

@@ -70,8 +70,8 @@ void NodePool::change(const TaskShape& shape, const NodePart& part, int sign) {
   const int32_t before = level_of(node);
   add(node, shape, part, sign);
   move(part.node, before, level_of(node));
-  free_cores_total_ += sign * part.cores;
-  free_gpus_total_ += sign * part.gpus;
+  free_cores_total_ += int64_t{sign} * part.cores;
+  free_gpus_total_ += int64_t{sign} * part.gpus;
 }
 
 bool NodePool::fits_when_empty(const TaskShape& shape) const {

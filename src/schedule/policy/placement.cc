@@ -13,8 +13,7 @@ constexpr uint64_t bit(size_t group) { return uint64_t{1} << group; }
 
 Placement::Placement(const Cluster& cluster, const Workload& workload, Policy policy, const SimulationOptions& options,
                      const Estimates& estimates, bool backfills)
-    : cluster_(cluster),
-      workload_(workload),
+    : workload_(workload),
       estimates_(estimates),
       policy_(policy),
       tie_ratio_(options.tie_ratio),

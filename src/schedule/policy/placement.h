@@ -33,7 +33,6 @@ class Placement {
   uint64_t first_done(int32_t job, uint64_t feasible, const SimulationState& state);
   void rebuild(int32_t group, const SimulationState& state);
 
-  const Cluster& cluster_;
   const Workload& workload_;
   const Estimates& estimates_;
   Policy policy_;

@@ -45,9 +45,9 @@ enum class PolicyNeeds : uint8_t {
 };
 
 struct PolicyInfo {
-  Policy policy;
   const char* name;  // on the command line and in JSON
   const char* text;  // a line for people
+  Policy policy;
   bool preempts;
   PolicyNeeds needs;
 

@@ -233,7 +233,7 @@ class FinishTimeFair {
   Result<std::vector<double>> solve(LeftOver left_over) {
     while (reached_ > best_ * (1 + kPrecision)) {
       const double rho = std::sqrt(best_ * reached_);
-      const auto shares = max_min_shares(problem_, conditioned(problem_, gains(rho)), LeftOver::kVertex);
+      auto shares = max_min_shares(problem_, conditioned(problem_, gains(rho)), LeftOver::kVertex);
       if (!shares) return shares;
       (meets(rho, *shares) ? reached_ : best_) = rho;
     }

@@ -365,8 +365,8 @@ void check_conservation(const Cluster& cluster, const Workload& workload, const 
     int64_t gpus = 0;
     double memory = 0;
     for (const Change& change : changes) {
-      cores += change.sign * change.part.cores;
-      gpus += change.sign * change.part.gpus;
+      cores += int64_t{change.sign} * change.part.cores;
+      gpus += int64_t{change.sign} * change.part.gpus;
       memory += change.sign * change.memory_bytes;
       EXPECT_LE(cores, group.cores_per_node) << where;
       EXPECT_LE(gpus, group.gpus_per_node) << where;

@@ -79,6 +79,7 @@ std::string rows_text(const LlmForecastReport& report) {
   }
   const auto times = [&rows](double ForecastRow::*time_s) {
     std::vector<double> column;
+    column.reserve(rows.size());
     for (const ForecastRow& row : rows) column.push_back(row.*time_s);
     return seconds_column(column);
   };
@@ -195,6 +196,7 @@ std::string classes_text(const LlmForecast& forecast) {
     table.add_column("share", Align::kRight);
     table.add_column("bound", Align::kLeft);
     std::vector<double> times_s;
+    times_s.reserve(rows.size());
     for (const ClassRow& row : rows) times_s.push_back((row.*of).seconds);
     const std::vector<std::string> times = seconds_column(times_s);
     for (size_t i = 0; i < rows.size(); ++i) {

@@ -224,7 +224,7 @@ static void begin_counting(void) {
 void pq_phase_is_over(struct pq_vcpu* v) {
   v->due = UINT64_MAX;
   if (pq_sampling.phase == PQ_WARM_UP && !pq_vcpus[1])
-    begin_counting(); /* the code stays as it is */
+    begin_counting();     /* the code stays as it is */
   else if (!change_all()) /* also then with several threads: it stops them */
     v->due = v->passed.instructions + TRY_AGAIN;
 }

@@ -125,7 +125,7 @@ TEST(Archive, ComesBackAndRefusesDamage) {
 
   const auto bytes = read_file(path);
   ASSERT_TRUE(bytes.ok());
-  const auto refused = [&](std::string damaged) {
+  const auto refused = [&](const std::string& damaged) {
     EXPECT_TRUE(write_file_atomically(path, damaged).ok());
     return read_archive(path, true).error().code;
   };
