@@ -146,7 +146,7 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
   verb->add_option(
           "--filter", arguments->filters,
           "kind=cloud|server|desktop (or several with commas), vendor=..., arch=..., cloud=..., name=..., or a "
-          "part of a name (repeatable; all must hold)")
+          "part of a name (repeatable: all of them must hold)")
       ->take_all()
       ->allow_extra_args(false);
   verb->add_option("--top", arguments->top, "Only the N fastest platforms")->check(CLI::Range(1, 1000000));

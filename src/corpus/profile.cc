@@ -330,8 +330,8 @@ Result<Profile> profile_from_json(const Json& json, const std::string& source) {
     profile.accounted_cpu_ratio = in.amount("accounted_cpu_ratio");
     if (const Json* seen = in.reader().object("partly_seen")) {
       Fields of(*seen, in.path("partly_seen"), mistakes);
-      profile.partly_seen = {std::min(1.0, of.amount("seen_ratio").value_or(1)),
-                             std::min(1.0, of.amount("unlike_ratio").value_or(0))};
+      profile.partly_seen = {std::min(1.0, of.amount("seen_ratio").value_or(0)),
+                             std::min(1.0, of.amount("unlike_ratio").value_or(1))};
     }
     in.each("replicates", kMaximumNames, [&](const Json& entry, const std::string& path) {
       if (entry.is_object()) {

@@ -30,6 +30,7 @@ constexpr size_t kTraceLimitBytes = size_t{1} << 28;
 // Of many processes those whose pieces hold most instructions.
 constexpr size_t kTracedProcesses = 32;
 // A sampled run of a longer program is ended here; what it has seen by then stands for all.
+constexpr double kMostOfCutRun = 0.95;
 constexpr double kLongestSampled_s = 180;
 // Of a core that nobody knows more about: only to say how much of a program was seen.
 constexpr double kTypicalInstructionsPer_s = 2.5e9;
@@ -154,7 +155,8 @@ void take_beginning_for_all(const CollectRequest& request, Collection& result) {
   // It ended by our signal, not as the program does.
   result.exit_code.reset();
   result.signal.reset();
-  result.seen_ratio = 1 / scale;
+  // The rate is typical, not the program's own: a run that was cut did not end, whatever it says.
+  result.seen_ratio = std::min(kMostOfCutRun, 1 / scale);
 }
 
 }  // namespace

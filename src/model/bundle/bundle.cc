@@ -133,7 +133,7 @@ std::string encode_bundle(const Bundle& bundle) {
   tensors.put_rounded("residuals", bundle.calibration.residuals);
   tensors.put("platform_scale", bundle.calibration.platform_scale);
   const FactMatrix facts = facts_as_matrix(bundle.platforms);
-  tensors.put_rounded("platform_facts", facts.values);
+  tensors.put("platform_facts", facts.values);
   tensors.put_bytes("servers", servers_as_text(bundle.servers));
   TensorMap state;
   bundle.predictor->save(state);

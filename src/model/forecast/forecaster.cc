@@ -196,12 +196,14 @@ Result<Forecast> Forecaster::forecast(const Profile& profile, const std::vector<
 
   Gaussian belief{prediction.log_rpv.row(0), calibration.residual_covariance};
   Eigen::VectorXd half = calibration.multiple * expected_residuals(calibration, prediction.disagreement).row(0);
+  double wider = 1;
   if (!result.in_distribution) {
     const double excess = bundle_->distance_limit > 0 ? result.distance / bundle_->distance_limit : kLeastFactor;
-    half *= std::isnan(excess) ? kWidestFactor : std::clamp(excess, kLeastFactor, kWidestFactor);
+    wider = std::isnan(excess) ? kWidestFactor : std::clamp(excess, kLeastFactor, kWidestFactor);
   }
   // What nobody counted may be of any kind: then the profile says as little as one that resembles nothing.
-  if (profile.partly_seen) half *= 1 + (kWidestFactor - 1) * profile.partly_seen->unlike_ratio;
+  if (profile.partly_seen) wider *= 1 + (kWidestFactor - 1) * profile.partly_seen->unlike_ratio;
+  half *= std::min(wider, kWidestFactor);
   if (profile.replicates.size() > 1) {
     half = (half.cwiseAbs2() + sampling_half_width(profile).cwiseAbs2()).cwiseSqrt().eval();
   }

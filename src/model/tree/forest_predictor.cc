@@ -289,7 +289,7 @@ Status ForestPredictor::unpack(std::string_view bytes) {
     const int64_t feature = number();
     if (feature > 0) {
       float threshold = 0;
-      in.get(threshold);
+      if (in.get(threshold) && !std::isfinite(threshold)) return bad_forest("a threshold of the forest is no number");
       const int64_t children = static_cast<int64_t>(nodes_.size()) + number();
       if (auto status = add_inner(feature - 1, threshold, children, count); !status) return status;
     } else {
@@ -308,7 +308,7 @@ Status ForestPredictor::unpack(std::string_view bytes) {
     }
     if (!in.ok()) return bad_forest("the forest is cut short");
   }
-  return {};
+  return in.at_end() ? Status() : bad_forest("there are bytes behind the forest");
 }
 
 // As they were written until 2026: four floats a node, two for each program of a leaf.
@@ -351,6 +351,7 @@ Status ForestPredictor::load(const TensorMap& tensors) {
   roots_.clear();
   leaf_programs_.clear();
   leaf_weights_.clear();
+  training_weights_.resize(0);
   if (const auto packed = tensors.get_bytes("packed_nodes")) {
     auto weights = tensors.get("training_weights", log_rpv_.rows(), 1);
     if (!weights) return weights.error();

@@ -206,6 +206,8 @@ static void on_string(unsigned index, qemu_plugin_meminfo_t info, uint64_t addre
   const uint64_t line = (address + last_byte) >> PQ_LINE_BITS;
   const bool store = qemu_plugin_mem_is_store(info);
   v->mem.held = v->mem.page_held = 0;
+  /* QEMU puts further iterations into a block of their own: behind other instructions it is the first one */
+  if (((const struct pq_watched*)data)->insn > 0) forget_string(v);
   if (PQ_UNLIKELY(v->string_line[store] != line)) {
     v->string_line[store] = line;
     if (!pq_mem_is_hit(&v->mem, address, last_byte))
@@ -278,7 +280,7 @@ static void instrument(struct qemu_plugin_tb* tb, struct pq_block* b) {
   if (run.full) watch_memory(tb, b);
   if (run.full && pq_simulates()) {
     call(tb, pq_trace.on ? on_exec_traced : b->is_rep ? on_exec_full_rep : on_exec_full, b);
-  } else if (b->is_rep || !run.full || run.threads > 1) {
+  } else if (b->is_rep || !run.full || pq_vcpus[1]) {
     /* iterations have to be told from executions, threads from each other */
     call(tb, b->is_rep ? on_exec_mix_rep : on_exec_mix, b);
   } else {
@@ -419,6 +421,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned index, int64_t number, uint
   pq_syscall_enter(&pq_vcpus[index]->syscalls, number, args);
   if (pq_syscall_is_exec(number)) on_exec_call(number, args);
   if (pq_syscall_ends_thread(number)) pq_reset_thread_ends();
+  if (pq_syscall_ends_process(number)) pq_reset_process_ends();
 }
 
 static void on_syscall_return(qemu_plugin_id_t id, unsigned index, int64_t number, int64_t result) {
@@ -464,11 +467,14 @@ static void register_callbacks(void) {
   pq_reset_register(plugin_id);
 }
 
+/* Threads in system calls go on all the while: callbacks are gone as shortly as can be. */
 static void on_reset(qemu_plugin_id_t id) {
   (void)id;
-  pq_reset_done();
-  pq_phase_change();
   register_callbacks();
+  pthread_mutex_lock(&starting);
+  pq_phase_change();
+  pthread_mutex_unlock(&starting);
+  pq_reset_done();
 }
 
 static bool translate_all_again(void) { return pq_reset(plugin_id, on_reset); }

@@ -274,6 +274,25 @@ check_sampled_threads() {
   done
 }
 
+run_sampled_first() { # NAME N: loaded before glib
+  rm -f "$work"/p.*
+  LD_PRELOAD=$plugin $emulator -U LD_PRELOAD -cpu max -plugin "$plugin,out=$work/p,mode=full,sample=200000:200000:0.5:3000:1" \
+    "$processes" "$@" >"$work/stdout" 2>&1 || fail "exit $?: $(head -3 "$work/stdout")"
+}
+
+check_sampled_ends() {
+  local child
+  where="$arch first thread ends"
+  run_sampled_first leader-ends 20000000
+  between windows "$(value "$work"/p.[0-9]* sampling_windows)" 8 100000
+  between op_cond_branch "$(value "$work"/p.[0-9]* op_cond_branch)" $((20000000 * 99 / 100)) 20060000
+  where="$arch fork after threads"
+  run_sampled_first forks-late 5000000
+  child=$(grep -l '^op_cond_branch 500[0-9]*' "$work"/p.[0-9]* | head -n 1)
+  [ -n "$child" ] || fail "no child counted 50,000,000 branches"
+  between windows "$(value "$child" sampling_windows)" 5 100000
+}
+
 check_deterministic() {
   where="$arch twice"
   run a full "$kernels" chase 1000 65536
@@ -295,6 +314,7 @@ check_following
 check_sampling
 check_sampled_loop
 check_sampled_threads
+check_sampled_ends
 check_deterministic
 echo "$checks checks, $failures failures"
 [ $failures -eq 0 ]

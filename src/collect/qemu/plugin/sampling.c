@@ -143,8 +143,9 @@ static void ask_for_window(void) {
   if (pq_sampling.phase != PQ_PLAIN || pq_sampling.stays || isinf(pq_sampling.due_instructions)) return;
   const uint64_t now = now_ns(CLOCK_MONOTONIC);
   if (now < pq_sampling.look_ns) return;
+  const uint64_t began = now_ns(CLOCK_THREAD_CPUTIME_ID); /* others may run in between */
   const double instructions = plain_instructions();
-  const uint64_t took = now_ns(CLOCK_MONOTONIC) - now;
+  const uint64_t took = now_ns(CLOCK_THREAD_CPUTIME_ID) - began;
   pq_sampling.look_ns = now + (took * LOOK_PART > LOOK_NS ? took * LOOK_PART : LOOK_NS);
   if (instructions < pq_sampling.due_instructions) return;
   if (change_all()) pq_sampling.due_instructions = INFINITY; /* once: the change comes a little later */
@@ -312,6 +313,7 @@ void pq_sampling_look(struct pq_vcpu* v) {
 
 void pq_sampling_forked(void) {
   pq_trace_forked();
+  pq_sampling.stays = false; /* the child has one thread */
   pq_sampling.windows = pq_sampling.phase == PQ_WARM_UP || pq_sampling.phase == PQ_WINDOW; /* it goes on */
   pq_sampling.seen = 0;
   pq_sampling.plain_before = pq_sampling.plain_now = 0;

@@ -360,3 +360,5 @@ bool pq_syscall_is_exec(int64_t number) { return (flags_of(number) & PQ_SYSF_EXE
 bool pq_syscall_is_exec_at(int64_t number) { return number == (arch == PQ_X86_64 ? 322 : 281); }
 
 bool pq_syscall_ends_thread(int64_t number) { return number == (arch == PQ_X86_64 ? 60 : 93); }
+
+bool pq_syscall_ends_process(int64_t number) { return number == (arch == PQ_X86_64 ? 231 : 94); }

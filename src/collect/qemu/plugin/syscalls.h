@@ -44,6 +44,7 @@ void pq_syscall_enter(struct pq_syscall_counts* c, int64_t number, const uint64_
 void pq_syscall_return(struct pq_syscall_counts* c, int64_t number, int64_t result);
 bool pq_syscall_is_exec(int64_t number);
 bool pq_syscall_ends_thread(int64_t number);
+bool pq_syscall_ends_process(int64_t number);
 bool pq_syscall_is_exec_at(int64_t number); /* with a folder's descriptor before the path */
 
 #endif

@@ -48,6 +48,26 @@ static void forks(void) {
   while (wait(NULL) > 0) continue;
 }
 
+/* The first thread ends, another goes on. */
+static void leader_ends(void) {
+  pthread_t t;
+  pthread_create(&t, NULL, thread, NULL);
+  pthread_exit(NULL);
+}
+
+/* A process that had threads once forks. */
+static void forks_late(void) {
+  pthread_t t;
+  pthread_create(&t, NULL, thread, NULL);
+  pthread_join(t, NULL);
+  if (fork() == 0) {
+    n *= 10;
+    work();
+    _exit(0);
+  }
+  wait(NULL);
+}
+
 static void spawn(void) {
   char* arguments[] = {"true", NULL};
   pid_t child;
@@ -79,6 +99,10 @@ int main(int argc, char** argv) {
     threads();
   } else if (!strcmp(name, "forks")) {
     forks();
+  } else if (!strcmp(name, "leader-ends")) {
+    leader_ends();
+  } else if (!strcmp(name, "forks-late")) {
+    forks_late();
   } else if (!strcmp(name, "spawn")) {
     spawn();
   } else if (!strcmp(name, "spawn-self")) {
