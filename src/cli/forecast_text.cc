@@ -37,7 +37,7 @@ std::string wrapped(const std::string& first_indent, const std::string& indent, 
   return result + line + "\n";
 }
 
-std::string platforms_as_table(const ForecastReport& report) {
+std::string platforms_as_table(const ForecastReport& report, size_t most_rows) {
   const auto any = [&](auto has) { return std::any_of(report.rows.begin(), report.rows.end(), has); };
   const bool seconds = any([](const PlatformRow& row) { return row.time_s.has_value(); });
   const bool costs = any([](const PlatformRow& row) { return row.cost.has_value(); });
@@ -57,6 +57,7 @@ std::string platforms_as_table(const ForecastReport& report) {
   const std::vector<std::string> shown_times = seconds_column(times);
   for (size_t i = 0; i < report.rows.size(); ++i) {
     const PlatformRow& row = report.rows[i];
+    if (most_rows > 0 && i >= most_rows && !row.is_host && !row.is_measured) continue;
     std::vector<std::string> cells = {printable(row.platform.name), ratio(row.rpv),
                                       ratio(row.lower) + " .. " + ratio(row.upper)};
     if (seconds) cells.push_back(shown_times[i]);
@@ -74,7 +75,11 @@ std::string platforms_as_table(const ForecastReport& report) {
     }
     table.add_row(std::move(cells));
   }
-  return table.to_text();
+  std::string text = table.to_text();
+  if (const size_t hidden = report.rows.size() - table.rows(); hidden > 0) {
+    text += fmt::format("{} slower platforms more: --all; or narrow the table with --filter\n", hidden);
+  }
+  return text;
 }
 
 std::string instances_as_table(const ForecastReport& report) {
@@ -149,7 +154,7 @@ std::string explanation_as_text(const ForecastReport& report) {
 
 }  // namespace
 
-std::string forecast_text(const ForecastReport& report, bool explain) {
+std::string forecast_text(const ForecastReport& report, bool explain, size_t most_rows) {
   std::string text = "program: " + printable(report.program) + "\n";
   std::vector<std::string> names;
   for (const Neighbour& neighbour : report.nearest) names.push_back(neighbour.program);
@@ -177,7 +182,7 @@ std::string forecast_text(const ForecastReport& report, bool explain) {
     text += wrapped("", "  ", line);
   }
   for (const std::string& note : report.notes) text += wrapped("note: ", "  ", note);
-  text += "\n" + platforms_as_table(report);
+  text += "\n" + platforms_as_table(report, most_rows);
   text += instances_as_table(report);
   if (const std::string why = why_line(report.attribution, report.features); !why.empty())
     text += "\n" + wrapped("", "  ", why);

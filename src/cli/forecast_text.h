@@ -7,7 +7,8 @@
 
 namespace perfcast {
 
-// `explain`: groups and unusual features in full, besides the line that is always there.
-std::string forecast_text(const ForecastReport& report, bool explain);
+// `explain`: groups and unusual features in full, besides the line that is always there. Of the platforms the first
+// `most_rows`, and behind them those that are this host or were measured; 0: all.
+std::string forecast_text(const ForecastReport& report, bool explain, size_t most_rows);
 
 }  // namespace perfcast

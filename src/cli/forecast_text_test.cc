@@ -30,7 +30,7 @@ ForecastReport two_platforms() {
 }
 
 TEST(ForecastText, IsATableOfPlatforms) {
-  EXPECT_EQ(forecast_text(two_platforms(), false),
+  EXPECT_EQ(forecast_text(two_platforms(), false, 20),
             "program: sort\n"
             "reference: the mean over 2 platforms      in distribution (nearest: qsort, merge)\n"
             "host: Example 200; like no known platform, so no seconds\n"
@@ -40,28 +40,40 @@ TEST(ForecastText, IsATableOfPlatforms) {
             "Example 200       2.00  1.60 .. 2.50  160.3 ms  nearest to this host, measured\n");
 }
 
+TEST(ForecastText, ShowsTheFastestAndWhatTheUserKnows) {
+  ForecastReport report = two_platforms();
+  for (int i = 0; i < 30; ++i) report.rows.push_back(row_of("Other " + std::to_string(i), 3 + i, 1));
+  report.rows[25].is_host = true;
+  const std::string text = forecast_text(report, false, 20);
+  EXPECT_THAT(text, HasSubstr("Other 17 "));
+  EXPECT_THAT(text, testing::Not(HasSubstr("Other 18 ")));
+  EXPECT_THAT(text, HasSubstr("Other 23 "));  // the host
+  EXPECT_THAT(text, HasSubstr("\n11 slower platforms more: --all; or narrow the table with --filter\n"));
+  EXPECT_THAT(forecast_text(report, false, 0), HasSubstr("Other 29 "));
+}
+
 TEST(ForecastText, SaysLoudlyWhatIsOutOfDistribution) {
   ForecastReport report = two_platforms();
   report.in_distribution = false;
   report.warnings = {{"clock-bound", "its time does not grow", "fix the work"}};
   report.notes = {"a note"};
-  EXPECT_THAT(forecast_text(report, false),
+  EXPECT_THAT(forecast_text(report, false, 20),
               HasSubstr("OUT OF DISTRIBUTION: intervals are widened, nothing is promised (nearest: qsort, merge)\n"
                         "  warning: its time does not grow\n"
                         "    advice: fix the work\n"));
-  EXPECT_THAT(forecast_text(report, false), HasSubstr("\nnote: a note\n"));
+  EXPECT_THAT(forecast_text(report, false, 20), HasSubstr("\nnote: a note\n"));
 }
 
 TEST(ForecastText, ListsInstances) {
   ForecastReport report = two_platforms();
-  EXPECT_EQ(forecast_text(report, false).find("vCPUs"), std::string::npos);
+  EXPECT_EQ(forecast_text(report, false, 20).find("vCPUs"), std::string::npos);
   InstanceRow instance;
   instance.server.vendor = "cloud-a";
   instance.server.name = "m2.x1";
   instance.server.vcpus = 4;
   report.rows[0].instances = {instance};
-  EXPECT_THAT(forecast_text(report, false), HasSubstr("platform     cloud    instance  vCPUs  memory\n"
-                                                      "Example 100  cloud-a  m2.x1         4       -\n"));
+  EXPECT_THAT(forecast_text(report, false, 20), HasSubstr("platform     cloud    instance  vCPUs  memory\n"
+                                                          "Example 100  cloud-a  m2.x1         4       -\n"));
 }
 
 TEST(ForecastText, ExplanationNamesPlatformsInFull) {
@@ -70,14 +82,14 @@ TEST(ForecastText, ExplanationNamesPlatformsInFull) {
   for (int j = 0; j < 6; ++j) report.forecast_names.push_back(long_name + std::to_string(j));
   report.attribution.deviation_log = Eigen::VectorXd::LinSpaced(6, -0.5, 0.5);
   report.attribution.groups = {{"memory", 1, report.attribution.deviation_log}};
-  const std::string text = forecast_text(report, true);
+  const std::string text = forecast_text(report, true, 20);
   // The two where it stands out most, either way.
   EXPECT_THAT(text, HasSubstr("(1) " + long_name + "0\n(2) " + long_name + "1\n(3) " + long_name + "4\n(4) " +
                               long_name + "5\n"));
   EXPECT_THAT(text, HasSubstr("together"));
   EXPECT_THAT(text, HasSubstr("x0.61"));
   EXPECT_THAT(text, HasSubstr("x1.65"));
-  EXPECT_EQ(forecast_text(report, false).find("together"), std::string::npos);
+  EXPECT_EQ(forecast_text(report, false, 20).find("together"), std::string::npos);
 }
 
 }  // namespace

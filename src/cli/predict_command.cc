@@ -1,5 +1,6 @@
 // perfcast predict: how a program that was measured here, or a stored profile, would run on every known platform.
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -20,11 +21,14 @@
 namespace perfcast {
 namespace {
 
+constexpr size_t kRowsShown = 20;
+
 struct PredictArguments {
   std::string profile, limit, prices, save_profile, process;
   std::string reference = "mean";
   std::vector<std::string> measured, filters;
   size_t top = 0;
+  bool all = false;
   int repeats = 3;
   bool instances = false, explain = false, accept_failure = false, exact = false;
 };
@@ -123,7 +127,9 @@ int run(const PredictArguments& arguments, const CommandContext& context) {
     std::fputs("perfcast: warning: out of distribution: see the forecast\n", stderr);
   }
   if (options.quiet && !options.json) report->notes.clear();
-  return write_result(options.json ? to_text(to_json(*report)) : forecast_text(*report, arguments.explain), options);
+  const size_t rows = arguments.all ? 0 : std::max(arguments.top, kRowsShown);
+  return write_result(options.json ? to_text(to_json(*report)) : forecast_text(*report, arguments.explain, rows),
+                      options);
 }
 
 }  // namespace
@@ -150,6 +156,7 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
       ->take_all()
       ->allow_extra_args(false);
   verb->add_option("--top", arguments->top, "Only the N fastest platforms")->check(CLI::Range(1, 1000000));
+  verb->add_flag("--all", arguments->all, "Every platform in the table, not the 20 fastest alone; JSON always has all");
   verb->add_flag("--instances", arguments->instances, "List the cloud instance types that carry each CPU model");
   verb->add_option("--prices", arguments->prices, "CSV (vendor, server, price per hour): adds the cost per run");
   verb->add_flag("--explain", arguments->explain, "Which counters move the forecast, on which platforms");
