@@ -17,7 +17,7 @@ std::vector<float> numbered(int64_t size) {
 TEST(Columns, AreWhatAKernelMeets) {
   // One image of 2 x 3, kernel 2 x 2, padding 1: output 3 x 4.
   const ConvShape shape = {1, 1, 2, 3, 1, 2, 2, 1, 1};
-  std::vector<float> columns(4 * 12, -1);
+  std::vector<float> columns(size_t{4} * 12, -1);
   image_columns(shape, numbered(6).data(), 0, 4, columns.data());
   EXPECT_EQ(columns, (std::vector<float>{0, 0, 0, 0, 0, 1, 2, 3, 0, 4, 5, 6,  // up and left
                                          0, 0, 0, 0, 1, 2, 3, 0, 4, 5, 6, 0,  // up

@@ -94,7 +94,7 @@ class OneDnnConvolution : public GemmKernel {
     return {description, engine_, room_.back().data()};
   }
   memory placed(const memory::desc& description, std::span<const float> values) {
-    const memory plain = place(description);
+    memory plain = place(description);
     std::copy(values.begin(), values.end(), static_cast<float*>(plain.get_data_handle()));
     return plain;
   }

@@ -75,8 +75,8 @@ TEST(RegisterBlock, IsExactForAnyShape) {
 TEST(RegisterBlock, LeavesTheRestOfAWiderMatrixAlone) {
   const RegisterBlock* block = register_block_here();
   if (block == nullptr) GTEST_SKIP() << "this CPU has no register block";
-  const std::vector<float> a(13 * 20, 1), b(20 * 40, 1);
-  std::vector<float> c(13 * 50, 7);
+  const std::vector<float> a(size_t{13} * 20, 1), b(size_t{20} * 40, 1);
+  std::vector<float> c(size_t{13} * 50, 7);
   PackedBlocks packed;
   block_product(*block, 13, 33, 20, a.data(), 20, b.data(), 40, c.data(), 50, packed);
   for (size_t i = 0; i < 13; ++i) {

@@ -75,6 +75,7 @@ Result<std::vector<const Rung*>> select_rungs(const std::string& patterns, const
     }
     if (any) continue;
     std::vector<std::string> names;
+    names.reserve(from.size());
     for (const Rung* rung : from) names.push_back(rung->name);
     return usage_error("bad-usage", "there is no rung '" + printable(pattern) + "'", "--rungs",
                        "one of: " + nearest_names(pattern, names) + "; perfcast gemm --list has all");

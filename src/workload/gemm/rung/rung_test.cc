@@ -15,6 +15,7 @@ using testing::HasSubstr;
 
 std::vector<std::string> names(const std::vector<const Rung*>& rungs) {
   std::vector<std::string> all;
+  all.reserve(rungs.size());
   for (const Rung* rung : rungs) all.push_back(rung->name);
   return all;
 }

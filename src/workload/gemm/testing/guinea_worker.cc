@@ -71,7 +71,8 @@ int behave(const std::string& how, const char* file) {
 }  // namespace
 }  // namespace perfcast
 
-int main(int argc, char** argv) {
+// What is thrown here ends the worker, as a test may want it to.
+int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   if (argc < 2) return perfcast::gemm::worker_main(STDIN_FILENO, STDOUT_FILENO);
   return perfcast::behave(argv[1], argc > 2 ? argv[2] : nullptr);
 }

@@ -177,15 +177,15 @@ Result<VidurProfile> parse_vidur_layers(std::string_view text, const std::string
 Result<std::vector<VidurAllReduce>> parse_vidur_all_reduces(std::string_view text, const std::string& source) {
   const auto table = CsvTable::parse(text, source);
   if (!table) return table.error();
-  enum : size_t { kSystem, kCollective, kWorkers, kPerNode, kBytes, kTime };
+  enum : size_t { kSystem, kCollective, kWorkers, kPerNode, kSize, kMedian };
   const auto columns =
       columns_of(*table, {"system", "collective", "num_workers", "devices_per_node", "size", "median_ms"});
   if (!columns) return columns.error();
   std::vector<VidurAllReduce> out;
   for (size_t row = 0; row < table->rows(); ++row) {
     if (table->cell(row, columns->at[kCollective]) != "all_reduce") continue;
-    std::array<double, kTime + 1> values{};
-    for (const size_t i : {size_t{kWorkers}, size_t{kPerNode}, size_t{kBytes}, size_t{kTime}}) {
+    std::array<double, kMedian + 1> values{};
+    for (const size_t i : {size_t{kWorkers}, size_t{kPerNode}, size_t{kSize}, size_t{kMedian}}) {
       const auto value = positive(*columns, row, i);
       if (!value) return value.error();
       values[i] = *value;
@@ -194,7 +194,7 @@ Result<std::vector<VidurAllReduce>> parse_vidur_all_reduces(std::string_view tex
       return bad_vidur(*table, row, fmt::format("{:g} workers", values[kWorkers]), "a whole number of at most 65536");
     }
     if (values[kWorkers] != values[kPerNode]) continue;
-    out.push_back({{static_cast<int>(values[kWorkers]), values[kBytes], values[kTime] * 1e-3},
+    out.push_back({{static_cast<int>(values[kWorkers]), values[kSize], values[kMedian] * 1e-3},
                    std::string(table->cell(row, columns->at[kSystem]))});
   }
   return out;
