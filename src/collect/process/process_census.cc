@@ -16,6 +16,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "base/file.h"
@@ -100,6 +101,8 @@ class Tracer {
 
   void attribute(Process& process, const Usage& used);
   void handle(pid_t task, int stop);
+  void on_announced(pid_t child, pid_t parent);
+  void on_first_stop(pid_t child);
   void on_start(pid_t child, pid_t parent);
   void on_exec(pid_t process);
   void on_exit(pid_t task);
@@ -108,6 +111,9 @@ class Tracer {
   std::vector<CensusEntry> entries_;
   std::map<pid_t, Process> processes_;
   std::map<pid_t, pid_t> process_of_task_;
+  // Tasks whose first stop came to us before their parent's word of them. On a busy machine such a child may even have
+  // ended by then, and be a zombie that would be taken for a second child.
+  std::set<pid_t> unannounced_;
 };
 
 Status Tracer::seize(pid_t child) {
@@ -133,6 +139,17 @@ Tracer::Process* Tracer::process_of(pid_t task, pid_t& process) {
   process = known != process_of_task_.end() ? known->second : status_field(task, "\nTgid:");
   const auto found = processes_.find(process);
   return found == processes_.end() ? nullptr : &found->second;
+}
+
+// The parent says so, and stands still.
+void Tracer::on_announced(pid_t child, pid_t parent) {
+  if (unannounced_.erase(child) == 0) on_start(child, parent);
+}
+
+void Tracer::on_first_stop(pid_t child) {
+  if (process_of_task_.contains(child)) return;
+  unannounced_.insert(child);
+  on_start(child, status_field(child, "\nPPid:"));
 }
 
 void Tracer::on_start(pid_t child, pid_t parent) {
@@ -211,7 +228,7 @@ void Tracer::handle(pid_t task, int stop) {
     case PTRACE_EVENT_CLONE: {
       pid_t parent = -1;
       process_of(task, parent);
-      if (ptrace(PTRACE_GETEVENTMSG, task, nullptr, &message) == 0) on_start(static_cast<pid_t>(message), parent);
+      if (ptrace(PTRACE_GETEVENTMSG, task, nullptr, &message) == 0) on_announced(static_cast<pid_t>(message), parent);
       break;
     }
     case PTRACE_EVENT_EXEC:
@@ -223,7 +240,7 @@ void Tracer::handle(pid_t task, int stop) {
       ptrace(PTRACE_DETACH, task, nullptr, nullptr);
       return;
     case PTRACE_EVENT_STOP:
-      on_start(task, status_field(task, "\nPPid:"));
+      on_first_stop(task);
       if (number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU) {
         ptrace(PTRACE_LISTEN, task, nullptr, nullptr);
         return;
