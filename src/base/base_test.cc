@@ -173,6 +173,8 @@ TEST(Text, HumanNumbers) {
   EXPECT_EQ(human_seconds(250), "250 s");
   EXPECT_EQ(human_bytes(1536), "1.5 KiB");
   EXPECT_EQ(printable("a\x1b[31m"), "a?[31m");
+  EXPECT_EQ(signal_text(6), "6 (Aborted)");
+  EXPECT_EQ(signal_text(1000), "1000");
   EXPECT_THAT(split("a,,b", ','), ElementsAre("a", "", "b"));
   EXPECT_EQ(nearest_names("impor", {"train", "import", "export"}, 2), "import, export, ...");
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <iterator>
 #include <limits>
 #include <numeric>
@@ -188,6 +189,11 @@ std::string printable(std::string_view text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
   }
   return result;
+}
+
+std::string signal_text(int number) {
+  const char* description = sigdescr_np(number);
+  return description == nullptr ? std::to_string(number) : fmt::format("{} ({})", number, description);
 }
 
 }  // namespace perfcast

@@ -43,5 +43,7 @@ std::vector<std::string> seconds_column(const std::vector<double>& times_s);
 std::string human_bytes(double bytes);
 // Safe for a terminal: control characters of untrusted text become '?'.
 std::string printable(std::string_view text);
+// "6 (Aborted)".
+std::string signal_text(int number);
 
 }  // namespace perfcast

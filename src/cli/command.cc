@@ -1,5 +1,6 @@
 #include "cli/command.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,13 @@
 #include "collect/process/interrupt.h"
 
 namespace perfcast {
+namespace {
+
+constexpr auto kLineEvery = std::chrono::seconds(10);
+constexpr double kWorthSaying_s = 2;
+constexpr size_t kLineChars = 160;
+
+}  // namespace
 
 void add_common_options(CLI::App& verb, CommandContext& context, unsigned further) {
   const char* const group = "Common options";
@@ -105,18 +113,45 @@ bool same_file(const std::string& a, const std::string& b) {
   return a == b || canonical(a) == canonical(b);
 }
 
-ProgressLine::ProgressLine(const CommonOptions& options) : enabled_(!options.quiet && isatty(STDERR_FILENO) == 1) {}
+ProgressLine::ProgressLine(const CommonOptions& options)
+    : enabled_(!options.quiet), terminal_(isatty(STDERR_FILENO) == 1) {
+  if (enabled_) clock_ = std::jthread([this](const std::stop_token& stop) { follow(stop); });
+}
 
 ProgressLine::~ProgressLine() {
+  if (clock_.joinable()) {
+    clock_.request_stop();
+    clock_.join();
+  }
   if (shown_) std::fputs("\r\x1b[K", stderr);
+}
+
+void ProgressLine::follow(const std::stop_token& stop) {
+  std::unique_lock lock(lock_);
+  while (!stop.stop_requested()) {
+    changed_.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; });
+    if (!stop.stop_requested()) draw();
+  }
+}
+
+void ProgressLine::draw() {
+  const auto now = Clock::now();
+  if (text_.empty() || (!terminal_ && now - printed_ < kLineEvery)) return;
+  std::string line = printable(text_).substr(0, kLineChars);
+  const double since_s = std::chrono::duration<double>(now - since_).count();
+  if (since_s >= kWorthSaying_s) line += fmt::format(" {:.0f} s", since_s);
+  std::fprintf(stderr, terminal_ ? "\r\x1b[K%s" : "perfcast: %s\n", line.c_str());
+  std::fflush(stderr);
+  shown_ = terminal_;
+  printed_ = now;
 }
 
 void ProgressLine::show(const std::string& text) {
   if (!enabled_) return;
   const std::lock_guard guard(lock_);
-  shown_ = true;
-  std::fprintf(stderr, "\r\x1b[K%.160s", printable(text).c_str());
-  std::fflush(stderr);
+  if (text != text_) since_ = Clock::now();
+  text_ = text;
+  if (terminal_) draw();
 }
 
 }  // namespace perfcast

@@ -2,10 +2,14 @@
 // What every verb shares. A verb is one *_command.cc with one function add_*_command(), listed in main.cc.
 
 #include <CLI/CLI.hpp>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/json_fwd.h"
@@ -69,7 +73,8 @@ int write_result(const std::string& text, const CommonOptions& options);
 // Whether two paths, as given, name one file, which need not exist yet.
 bool same_file(const std::string& a, const std::string& b);
 
-// A progress line on stderr; silent unless stderr is a terminal and --quiet is absent.
+// What is being done, on stderr, and for how long: one line that changes where stderr is a terminal, else a line every
+// ten seconds. Silent under --quiet.
 class ProgressLine {
  public:
   explicit ProgressLine(const CommonOptions& options);
@@ -79,9 +84,17 @@ class ProgressLine {
   void show(const std::string& text);  // from any thread
 
  private:
+  using Clock = std::chrono::steady_clock;
+  void follow(const std::stop_token& stop);
+  void draw();
+
+  bool enabled_, terminal_;
   std::mutex lock_;
-  bool enabled_;
+  std::condition_variable_any changed_;
+  std::string text_;
+  Clock::time_point since_, printed_ = Clock::now();
   bool shown_ = false;
+  std::jthread clock_;  // the last: it uses all others
 };
 
 void add_profile_command(CLI::App& app, CommandContext& context);

@@ -14,7 +14,8 @@ namespace {
 
 constexpr size_t kWidth = 118;
 
-std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
+// Without "-0%".
+std::string percent(double share) { return fmt::format("{:.0f}%", std::round(100 * share) + 0.0); }
 
 std::string factor(double log) { return fmt::format("x{:.2f}", std::exp(log)); }
 

@@ -74,6 +74,7 @@ Result<Profile> measure(const PredictArguments& arguments, const CommandContext&
   request.native_repeats = arguments.repeats;
   request.exact = arguments.exact;
   request.needs_counts = true;
+  request.must_succeed = !arguments.accept_failure;
   request.pass_output = false;
   request.show_output = context.options.show_output;
   if (!arguments.limit.empty()) {

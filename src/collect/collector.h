@@ -26,6 +26,7 @@ struct CollectRequest {
   bool mix_only = false;       // opcode mix only: one instrumented run, no native one
   bool cross_check = false;    // cachegrind besides the plugin
   bool needs_counts = false;   // a profile without instruction counts is of no use: say so before anything slow
+  bool must_succeed = false;   // nothing is instrumented after a native run that failed
   bool exact = false;          // caches and branches simulated all the time, not in windows
   std::string trace_path;      // where windows go as a trace (perfcast.trace/1); empty: none
   double native_cpu_s = 0;     // of a native run, for instrumenters; 0: none
@@ -56,6 +57,7 @@ struct Collection {
   CollectorRecord record;
   std::vector<ProfileWarning> warnings;
   std::optional<int> exit_code, signal;
+  std::string last_words;  // instrumented: the last lines of standard error, where it was kept and the run failed
   std::string instruction_set;
   // An instrumented run's own time, for comparison with the native one.
   std::optional<double> run_wall_s, run_user_s;

@@ -15,6 +15,8 @@
 namespace perfcast {
 namespace {
 
+constexpr size_t kLastWordsBytes = 200;
+
 constexpr double kSecondsPerHour = 3600;
 constexpr size_t kFeaturesKept = 12;
 constexpr double kContradicts = 1.5;  // seconds of this host, implied and measured
@@ -23,7 +25,8 @@ constexpr size_t kUnmatchedPricesNamed = 5;
 std::string distinct(const std::vector<Platform>& platforms, std::string Platform::*member) {
   std::vector<std::string> values;
   for (const Platform& platform : platforms) {
-    if (std::find(values.begin(), values.end(), platform.*member) == values.end()) values.push_back(platform.*member);
+    const std::string& value = platform.*member;
+    if (!value.empty() && std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
   }
   std::sort(values.begin(), values.end());
   return join(values, ", ");
@@ -244,10 +247,17 @@ Status check_success(const Profile& profile, bool accept_failure) {
     return Error{"program-failed", "the profile does not say how the program ended: the field exit_code is missing",
                  profile.program, "exit_code 0 in the profile"};
   }
-  const std::string how = profile.signal ? "was killed by signal " + std::to_string(*profile.signal)
+  const std::string how = profile.signal ? "was killed by signal " + signal_text(*profile.signal)
                                          : "exited with status " + std::to_string(*profile.exit_code);
-  return Error{"program-failed", "the program " + how + ": its counters may be those of an error path", profile.program,
-               "a run that succeeds"};
+  std::string message = "the program " + how + ": its counters may be those of an error path";
+  const auto native = std::find_if(profile.collectors.begin(), profile.collectors.end(),
+                                   [](const CollectorRecord& record) { return record.name == "native"; });
+  // What it said last on standard error.
+  if (native != profile.collectors.end() && !native->note.empty()) {
+    const auto lines = split(trim(native->note), '\n');
+    message += "; its last words: " + printable(lines.back().substr(0, kLastWordsBytes));
+  }
+  return Error{"program-failed", message, profile.program, "a run that succeeds"};
 }
 
 Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Profile& profile,

@@ -100,8 +100,8 @@ HostTime host_time_of(const Profile& profile) {
     const auto threads = positive(profile.metrics, "threads_peak_count");
     if (threads && *threads > 1) {
       result.notes.push_back(
-          fmt::format("{:.0f} threads at a time: seconds are CPU seconds, summed over them; forecasts "
-                      "are of one core",
+          fmt::format("the program had up to {:.0f} threads, which ran in turn: seconds are CPU seconds, summed over "
+                      "them; forecasts are of one core",
                       *threads));
     } else if (use < kWaits) {
       result.notes.push_back("the program was on a CPU for " + std::to_string(std::lround(100 * use)) +

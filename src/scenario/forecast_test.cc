@@ -135,7 +135,7 @@ TEST(ForecastReport, SaysThatSecondsAreSummedOverThreads) {
   Profile profile = example();
   EXPECT_THAT(report_of({}, profile).notes, Not(Contains(HasSubstr("threads at a time"))));
   profile.metrics["threads_peak_count"] = 3;
-  EXPECT_THAT(report_of({}, profile).notes, Contains(HasSubstr("3 threads at a time")));
+  EXPECT_THAT(report_of({}, profile).notes, Contains(HasSubstr("up to 3 threads, which ran in turn")));
 }
 
 TEST(ForecastReport, HasNoSecondsForAHostLikeNone) {

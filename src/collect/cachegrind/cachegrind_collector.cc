@@ -174,12 +174,12 @@ CollectResult CachegrindCollector::collect(const CollectRequest& request) {
   const auto totals = read_totals(folder->path(), processes);
   if (!totals) return totals.error();
   if (totals->empty()) {
-    return {
-        RunEnd::kProgramFailed,
-        Error{"instrumenter-failed",
-              outcome->signal ? fmt::format("the program ended by signal {} before it could report", *outcome->signal)
-                              : "cachegrind wrote no counts",
-              program->path, "a program that valgrind can run"}};
+    return {RunEnd::kProgramFailed,
+            Error{"instrumenter-failed",
+                  outcome->signal
+                      ? "the program ended by signal " + signal_text(*outcome->signal) + " before it could report"
+                      : "cachegrind wrote no counts",
+                  program->path, "a program that valgrind can run"}};
   }
   Collection result;
   for (const auto& [event, count] : *totals) {

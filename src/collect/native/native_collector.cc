@@ -127,9 +127,11 @@ void judge_runs(const Runs& runs, Collection& result) {
   }
   const double cpu_spread = spread(values_of(runs, [](const auto& run) { return run.cpu_s(); }));
   if (runs.size() > 1 && cpu_spread > 0.10) {
-    result.warnings.push_back({"noisy-host",
-                               fmt::format("CPU time varied by {:.0f}% between {} runs", 100 * cpu_spread, runs.size()),
-                               "a quiet machine, or more runs: --repeats 10"});
+    result.warnings.push_back(
+        {"noisy-host",
+         fmt::format("CPU time varied by {:.0f}% between {} runs: seconds are as uncertain, counts are not",
+                     100 * cpu_spread, runs.size()),
+         "a quiet machine, or more runs: --repeats 10"});
   }
 }
 

@@ -29,12 +29,14 @@ constexpr const char* kTraceSuffix = ".trace";
 constexpr size_t kTraceLimitBytes = size_t{1} << 28;
 // Of many processes those whose pieces hold most instructions.
 constexpr size_t kTracedProcesses = 32;
-// A sampled run of a longer program is ended here; what it has seen by then stands for all.
+// Where nobody gave a limit, a sampled run of a longer program is ended here; what it has seen by then stands for all.
 constexpr double kMostOfCutRun = 0.95;
 constexpr double kLongestSampled_s = 180;
 // Of a core that nobody knows more about: only to say how much of a program was seen.
 constexpr double kTypicalInstructionsPer_s = 2.5e9;
 constexpr size_t kManyProcesses = 20;
+constexpr size_t kLineBytes = 300;
+constexpr size_t kLastLines = 4;
 constexpr size_t kThreadsKept = 64;
 constexpr const char* kFewWindows = ",sample=3000000:3000000:0.2:0:1";
 constexpr const char* kLeftOutByPlan = "by-plan";
@@ -103,9 +105,13 @@ Status write_pieces(const CollectRequest& request, const std::string& folder, Co
   return {};
 }
 
-std::string last_line(const std::string& text) {
+std::string last_lines(const std::string& text, size_t count) {
   const auto lines = split(trim(text), '\n');
-  return printable(lines.back().substr(0, 300));
+  std::string found;
+  for (size_t i = lines.size() - std::min(count, lines.size()); i < lines.size(); ++i) {
+    found += (found.empty() ? "" : " | ") + printable(lines[i].substr(0, kLineBytes));
+  }
+  return found;
 }
 
 // What ended the emulator before the program's own end.
@@ -119,9 +125,9 @@ CollectResult failure(const ProcessOutcome& outcome, const std::string& program)
                  "run time, GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F or the library's own switch"};
   }
   std::string message = "QEMU ended without counts";
-  if (outcome.signal) message += fmt::format(", by signal {}", *outcome.signal);
+  if (outcome.signal) message += ", by signal " + signal_text(*outcome.signal);
   if (outcome.exit_code) message += fmt::format(", with exit code {}", *outcome.exit_code);
-  if (!outcome.error_tail.empty()) message += ": " + last_line(outcome.error_tail);
+  if (!outcome.error_tail.empty()) message += ": " + last_lines(outcome.error_tail, 1);
   return {RunEnd::kProgramFailed,
           Error{"instrumenter-failed", message, program, "a program that QEMU's user-mode emulation can run"}};
 }
@@ -256,9 +262,7 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   process.arguments.insert(process.arguments.end(), program->arguments.begin() + 1, program->arguments.end());
   process.input = request.input;
   process.limit_s = request.limit_s;
-  if (!request.exact && (process.limit_s <= 0 || process.limit_s > kLongestSampled_s)) {
-    process.limit_s = kLongestSampled_s;
-  }
+  if (!request.exact && process.limit_s <= 0) process.limit_s = kLongestSampled_s;
   process.fixed_addresses = true;
   process.output = request.pass_output ? StreamTo::kPass : request.show_output ? StreamTo::kStderr : StreamTo::kDiscard;
   process.error = request.pass_output || request.show_output ? StreamTo::kPass : StreamTo::kTail;
@@ -269,7 +273,8 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   if (outcome->limit_reached && (request.exact || found->empty() || request.native_cpu_s <= 0)) {
     return {RunEnd::kLimit,
             Error{"limit-reached",
-                  fmt::format("the instrumented run did not end within {}", human_seconds(process.limit_s)),
+                  fmt::format("the instrumented run did not end within the {} that were left for it",
+                              human_seconds(process.limit_s)),
                   program->binary, "a higher --limit: an instrumented run takes 10 to 25 times as long"}};
   }
   if (found->empty() || outcome->signal == SIGILL) return failure(*outcome, program->binary);
@@ -281,6 +286,7 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   result.instruction_set = counts->arch;
   result.exit_code = outcome->exit_code;
   result.signal = outcome->signal;
+  if (!outcome->ok()) result.last_words = last_lines(outcome->error_tail, kLastLines);
   result.run_wall_s = outcome->wall_s;
   result.run_user_s = outcome->user_s;
   for (const ProgramCounts& part : counts->programs) {

@@ -76,7 +76,7 @@ Finding examine_cachegrind() {
     return {"cachegrind", "missing", "valgrind is there but does not start",
             install_advice("--reinstall valgrind libc6-dbg")};
   }
-  return {"cachegrind", "ok", "cross-check, and programs that execute others; valgrind " + version, ""};
+  return {"cachegrind", "ok", "cross-check, and counts where QEMU fails; valgrind " + version, ""};
 }
 
 Finding examine_hardware() {

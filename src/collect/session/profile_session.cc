@@ -52,7 +52,7 @@ double event_value(const Collection& collection, const char* collector, const ch
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 std::string ending(const std::optional<int>& exit_code, const std::optional<int>& signal) {
-  return signal ? "by signal " + std::to_string(*signal) : "with exit code " + std::to_string(exit_code.value_or(0));
+  return signal ? "by signal " + signal_text(*signal) : "with exit code " + std::to_string(exit_code.value_or(0));
 }
 
 class Session {
@@ -174,6 +174,9 @@ Status Session::run_instrumented() {
   } else if (request_.input != nullptr && !request_.input->repeatable()) {
     skip(instrumenter->name(), "skipped", "the piped input is too large to be kept for another run");
     return {};
+  } else if (request_.must_succeed && native_ && !profile_.ok()) {
+    skip(instrumenter->name(), "skipped", "the program failed");
+    return {};
   } else if (request_.limit_s > 0 && remaining(*instrumenter).limit_s < kLeastLeft_s) {
     const std::string why = "the native run used up the time limit";
     skip(instrumenter->name(), "skipped", why);
@@ -224,18 +227,21 @@ void Session::judge_beginning(double seen_ratio) {
   profile_.partly_seen = {seen_ratio, unlike};
   profile_.warnings.push_back(
       {"partly-seen",
-       fmt::format("the instrumented run was ended after {}, at about {:.0f}% of the program's work: its beginning "
-                   "stands for all of it, and intervals of forecasts are wider; {}",
+       fmt::format("the instrumented run was ended after {}, with about {:.0f}% of the work done: the rest is taken to "
+                   "be like it, so intervals of forecasts are wider; {}",
                    human_seconds(*instrumented_->run_wall_s), std::max(1.0, 100 * seen_ratio), found.text),
-       "--exact with a --limit that suffices, or a shorter run of the same kind of work"});
+       "a shorter run of the same kind of work; or a --limit of more than that, to see more of it"});
+}
+
+std::string last_words(const Collection& run) {
+  return run.last_words.empty() ? "" : "; its last words: " + run.last_words;
 }
 
 void Session::judge() {
   if (profile_.signal) {
-    profile_.warnings.push_back(
-        {"killed-by-signal",
-         fmt::format("the program was killed by signal {} ({})", *profile_.signal, strsignal(*profile_.signal)),
-         "a command that ends well: these counts are those of a failure"});
+    profile_.warnings.push_back({"killed-by-signal",
+                                 "the program was killed by signal " + signal_text(*profile_.signal),
+                                 "a command that ends well: these counts are those of a failure"});
   } else if (profile_.exit_code.value_or(0) != 0) {
     profile_.warnings.push_back({"non-zero-exit",
                                  fmt::format("the program ended with exit code {}", *profile_.exit_code),
@@ -249,9 +255,9 @@ void Session::judge() {
   if (native_->exit_code != instrumented_->exit_code || native_->signal != instrumented_->signal) {
     profile_.warnings.push_back(
         {"runs-differ",
-         fmt::format("natively the program ended {}, instrumented {}: the counts are those of other work",
+         fmt::format("natively the program ended {}, instrumented {}: the counts are those of other work{}",
                      ending(native_->exit_code, native_->signal),
-                     ending(instrumented_->exit_code, instrumented_->signal)),
+                     ending(instrumented_->exit_code, instrumented_->signal), last_words(*instrumented_)),
          "a command that does the same each time it is run"});
     return;
   }

@@ -12,6 +12,7 @@ namespace perfcast {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -145,7 +146,7 @@ TEST_F(SessionTest, ABeginningThatStandsForAllIsComparedWithTheRest) {
   EXPECT_DOUBLE_EQ(found->partly_seen->seen_ratio, 0.4);
   EXPECT_NEAR(found->partly_seen->unlike_ratio, 0.6 * 0.5, 1e-9);
   ASSERT_THAT(codes(*found), ElementsAre("partly-seen"));
-  EXPECT_THAT(found->warnings[0].message, HasSubstr("at about 40% of the program's work"));
+  EXPECT_THAT(found->warnings[0].message, HasSubstr("with about 40% of the work done"));
   EXPECT_THAT(found->warnings[0].message, HasSubstr("0% and 10% in the kernel"));
 }
 
@@ -235,10 +236,25 @@ TEST_F(SessionTest, MarksAKilledProgram) {
   EXPECT_EQ(found->missing.at("instructions_count"), "qemu: QEMU ended without counts, by signal 11");
 }
 
+TEST_F(SessionTest, InstrumentsNoFailureWhereItMustSucceed) {
+  Collection failed = native_run(0.5, 0.5);
+  failed.exit_code = 3;
+  for (const bool must_succeed : {false, true}) {
+    FakeCollector native("native", failed);
+    FakeCollector qemu("qemu", instrumented_run(5, 5));
+    request_.must_succeed = must_succeed;
+    const auto found = profile(native, &qemu);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->exit_code, 3);
+    EXPECT_EQ(found->metrics.contains("instructions_count"), !must_succeed);
+  }
+}
+
 TEST_F(SessionTest, SaysWhenTheInstrumentedRunEndedDifferently) {
   FakeCollector native("native", native_run(0.5, 0.5));
   Collection other = instrumented_run(5, 5);
   other.exit_code = 1;
+  other.last_words = "no space left";
   FakeCollector qemu("qemu", other);
   const auto found = profile(native, &qemu);
   ASSERT_TRUE(found);
@@ -246,6 +262,7 @@ TEST_F(SessionTest, SaysWhenTheInstrumentedRunEndedDifferently) {
   ASSERT_THAT(codes(*found), ElementsAre("runs-differ"));
   EXPECT_THAT(found->warnings[0].message,
               HasSubstr("natively the program ended with exit code 0, instrumented with exit code 1"));
+  EXPECT_THAT(found->warnings[0].message, EndsWith("; its last words: no space left"));
 }
 
 TEST_F(SessionTest, FallsBackWhereAnExecIsNotFollowed) {

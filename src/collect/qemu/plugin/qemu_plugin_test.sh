@@ -257,6 +257,16 @@ check_sampled_loop() {
   between op_cond_branch "$(value "$work"/p.[0-9]* op_cond_branch)" 200000000 200060000
 }
 
+# Windows go on where a program gives all signals their default actions.
+check_sampled_defaults() {
+  where="$arch sampled, default actions"
+  rm -f "$work"/p.*
+  $emulator -cpu max -plugin "$plugin,out=$work/p,mode=full,sample=200000:200000:0.5:3000:1" "$processes" defaults 50000000 \
+    >"$work/stdout" 2>&1 || fail "exit $?: $(head -3 "$work/stdout")"
+  between windows "$(value "$work"/p.[0-9]* sampling_windows)" 5 100000
+  between op_cond_branch "$(value "$work"/p.[0-9]* op_cond_branch)" 100000000 100060000
+}
+
 # Loaded before glib, windows go on; otherwise code stays as it is from the second thread on.
 check_sampled_threads() {
   local n=5000000 first options
@@ -313,6 +323,7 @@ check_processes
 check_following
 check_sampling
 check_sampled_loop
+check_sampled_defaults
 check_sampled_threads
 check_sampled_ends
 check_deterministic

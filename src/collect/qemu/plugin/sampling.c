@@ -157,7 +157,20 @@ static void ask_for_window(void) {
  * a loop of any few blocks is interrupted as others are. A change may be asked for
  * only in translated code: elsewhere QEMU may hold the locks that it takes. All other
  * code lies where the loader put it. */
-enum { TICK_SIGNAL = 64 /* the guest's 62, which nobody uses */, MOST_SEGMENTS = 256 };
+enum { MOST_SEGMENTS = 256 };
+
+/* The guest must not be able to give the signal another action: glibc's posix_spawn, for one, gives all signals their
+ * defaults before the exec. QEMU maps the guest's signals to all of the host's that glibc lets it have. What is left is
+ * one that glibc keeps for pthread_cancel, which QEMU doesn't call: glibc's own functions refuse it, the kernel takes
+ * it, and nobody blocks it. */
+enum { TICK_SIGNAL = 32, HAS_RESTORER = 0x04000000 };
+
+struct kernel_action { /* of rt_sigaction, on x86-64 and AArch64 */
+  void (*handler)(int, siginfo_t*, void*);
+  unsigned long flags;
+  void (*restorer)(void);
+  uint64_t mask;
+};
 
 static struct { uintptr_t from, to; } segments[MOST_SEGMENTS];
 static unsigned n_segments;
@@ -195,20 +208,26 @@ static void on_tick(int number, siginfo_t* info, void* context) {
   errno = error;
 }
 
+/* How a handler returns is glibc's to know: as that of QEMU's own does. */
+static bool handle_ticks(void) {
+  struct kernel_action action;
+  if (syscall(SYS_rt_sigaction, SIGSEGV, NULL, &action, sizeof action.mask)) return false;
+  action.handler = on_tick;
+  action.flags = (action.flags & HAS_RESTORER) | SA_SIGINFO | SA_RESTART;
+  action.mask = ~(uint64_t)0;
+  return !syscall(SYS_rt_sigaction, TICK_SIGNAL, &action, NULL, sizeof action.mask);
+}
+
 /* Of this thread, the only one. Timers don't survive a fork. */
 static void start_ticking(void) {
   static pid_t owner;
   if (owner == getpid()) return;
-  struct sigaction action = {.sa_sigaction = on_tick, .sa_flags = SA_SIGINFO | SA_RESTART};
   struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = TICK_SIGNAL};
   const struct itimerspec every = {{0, TICK_NS}, {0, TICK_NS}};
   timer_t timer;
   event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
-  sigfillset(&action.sa_mask);
   if (!n_segments) dl_iterate_phdr(note_segments, NULL);
-  /* QEMU has taken over all signals at its start, hence not earlier */
-  if (sigaction(TICK_SIGNAL, &action, NULL) || timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) ||
-      timer_settime(timer, 0, &every, NULL))
+  if (!handle_ticks() || timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) || timer_settime(timer, 0, &every, NULL))
     fprintf(stderr, "perfcast plugin: no timer: what comes now is not sampled\n");
   owner = getpid();
 }

@@ -2,6 +2,7 @@
 /* Threads, forks, execs and ways to end: processes NAME N. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,11 @@ static void forks_late(void) {
   wait(NULL);
 }
 
+/* As posix_spawn does in the child, for longer. */
+static void defaults(void) {
+  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+}
+
 static void spawn(void) {
   char* arguments[] = {"true", NULL};
   pid_t child;
@@ -108,6 +114,10 @@ int main(int argc, char** argv) {
   } else if (!strcmp(name, "spawn-self")) {
     spawn_self(argv[2]);
   } else if (!strcmp(name, "work")) {
+    work();
+  } else if (!strcmp(name, "defaults")) {
+    work();
+    defaults();
     work();
   } else if (!strcmp(name, "exec")) {
     work();
