@@ -99,6 +99,7 @@ class ProgressLine {
 
 void add_profile_command(CLI::App& app, CommandContext& context);
 void add_doctor_command(CLI::App& app, CommandContext& context);
+void add_cores_command(CLI::App& app, CommandContext& context);
 void add_collect_command(CLI::App& app, CommandContext& context);
 void add_import_command(CLI::App& app, CommandContext& context);
 void add_corpus_command(CLI::App& app, CommandContext& context);

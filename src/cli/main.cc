@@ -66,6 +66,7 @@ int run(int argc, char** argv) {
   add_collect_command(app, context);
   add_import_command(app, context);
   add_corpus_command(app, context);
+  add_cores_command(app, context);
   add_train_command(app, context);
   add_evaluate_command(app, context);
   add_schedule_command(app, context);

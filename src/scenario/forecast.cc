@@ -19,6 +19,7 @@ constexpr size_t kLastWordsBytes = 200;
 
 constexpr double kSecondsPerHour = 3600;
 constexpr size_t kFeaturesKept = 12;
+constexpr double kApart = 3;          // seconds of two platforms, implied and stated
 constexpr double kContradicts = 1.5;  // seconds of this host, implied and measured
 constexpr size_t kUnmatchedPricesNamed = 5;
 
@@ -97,6 +98,22 @@ void note_contradiction(const Forecast& by_stated, const std::vector<Measurement
       fmt::format("the measured times put this host at {:.1f}x of what the run here took: were they "
                   "of the same input, in seconds of CPU time?",
                   ratio));
+}
+
+// Times that were stated, against each other: by the forecast that knows none of them.
+void note_times_apart(const Bundle& bundle, const Forecast& unmeasured, const std::vector<Measurement>& stated,
+                      ForecastReport& report) {
+  if (stated.size() < 2) return;
+  const auto program = [&](const Measurement& each) { return each.log_seconds - unmeasured.log_rpv(each.platform); };
+  const auto [least, most] = std::minmax_element(stated.begin(), stated.end(),
+                                                 [&](const auto& a, const auto& b) { return program(a) < program(b); });
+  const double ratio = std::exp(program(*most) - program(*least));
+  if (ratio < kApart) return;
+  report.notes.push_back(fmt::format(
+      "the measured times are {:.1f}x apart from what the forecast without them has ({} against {}): were all "
+      "of the same input, in seconds of CPU time? Intervals don't know of it",
+      ratio, bundle.platforms[static_cast<size_t>(most->platform)].name,
+      bundle.platforms[static_cast<size_t>(least->platform)].name));
 }
 
 void add_instances(const std::vector<Server>& servers, const std::vector<PlatformFilter>& filters,
@@ -255,7 +272,9 @@ Status check_success(const Profile& profile, bool accept_failure) {
   // What it said last on standard error.
   if (native != profile.collectors.end() && !native->note.empty()) {
     const auto lines = split(trim(native->note), '\n');
-    message += "; its last words: " + printable(lines.back().substr(0, kLastWordsBytes));
+    const std::string before =
+        lines.size() > 1 ? printable(lines[lines.size() - 2].substr(0, kLastWordsBytes)) + " | " : "";
+    message += "; its last words: " + before + printable(lines.back().substr(0, kLastWordsBytes));
   }
   return Error{"program-failed", message, profile.program, "a run that succeeds"};
 }
@@ -296,6 +315,9 @@ Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Prof
       const auto by_stated = forecaster.forecast(profile, *stated);
       if (!by_stated) return by_stated.error();
       note_contradiction(*by_stated, *stated, *measured, report);
+      const auto unmeasured = forecaster.forecast(profile, {});
+      if (!unmeasured) return unmeasured.error();
+      note_times_apart(bundle, *unmeasured, *stated, report);
     }
   }
 

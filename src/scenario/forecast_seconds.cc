@@ -14,6 +14,7 @@ namespace perfcast {
 namespace {
 
 // CPU time over wall time: below, the program waits; above, it runs on several cores.
+constexpr double kWorthSaying = 0.02;  // of the time
 constexpr double kWaits = 0.9, kParallel = 1.1;
 
 std::optional<double> positive(const MetricValues& metrics, const char* name) {
@@ -97,12 +98,13 @@ HostTime host_time_of(const Profile& profile) {
   if (cpu && use <= kParallel) {
     result.seconds = cpu;
     result.basis = "cpu";
-    const auto threads = positive(profile.metrics, "threads_peak_count");
-    if (threads && *threads > 1) {
-      result.notes.push_back(
-          fmt::format("the program had up to {:.0f} threads, which ran in turn: seconds are CPU seconds, summed over "
-                      "them; forecasts are of one core",
-                      *threads));
+    // Threads and processes that wait for each other, as a shell's do, are no news.
+    const Parallelism seen = parallelism_of(profile.course);
+    if (seen.parallel_time_ratio > kWorthSaying) {
+      result.notes.push_back(fmt::format(
+          "up to {:.1f} threads ran at a time (more than one {:.0f}% of the time): seconds are CPU seconds, "
+          "summed over them; forecasts are of one core",
+          seen.most_running_count, 100 * seen.parallel_time_ratio));
     } else if (use < kWaits) {
       result.notes.push_back("the program was on a CPU for " + std::to_string(std::lround(100 * use)) +
                              "% of its time: it waits, or other programs held the CPUs; seconds are CPU seconds");

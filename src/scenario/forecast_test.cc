@@ -131,11 +131,28 @@ TEST(ForecastReport, SaysWhereMeasuredTimesContradictTheRunOnASureHost) {
   EXPECT_THAT(report_of(request).notes, Contains(HasSubstr("of what the run here took")));
 }
 
+TEST(ForecastReport, SaysWhereMeasuredTimesContradictEachOther) {
+  const ForecastReport plain = report_of({});
+  const PlatformRow &one = plain.rows[0], &other = plain.rows[1];
+  ForecastRequest request;
+  request.measured_s = {{one.platform.name, *one.time_s}, {other.platform.name, *other.time_s}};
+  EXPECT_THAT(report_of(request).notes, Not(Contains(HasSubstr("apart from what the forecast"))));
+  request.measured_s = {{one.platform.name, *one.time_s}, {other.platform.name, 40 * *other.time_s}};
+  EXPECT_THAT(report_of(request).notes, Contains(HasSubstr("40.0x apart from what the forecast without them has")));
+}
+
 TEST(ForecastReport, SaysThatSecondsAreSummedOverThreads) {
   Profile profile = example();
-  EXPECT_THAT(report_of({}, profile).notes, Not(Contains(HasSubstr("threads at a time"))));
-  profile.metrics["threads_peak_count"] = 3;
-  EXPECT_THAT(report_of({}, profile).notes, Contains(HasSubstr("up to 3 threads, which ran in turn")));
+  profile.metrics["threads_peak_count"] = 3;  // which may all wait for each other
+  EXPECT_THAT(report_of({}, profile).notes, Not(Contains(HasSubstr("at a time"))));
+  for (const double running : {1.0, 1.0, 1.0, 2.5}) {
+    CourseInterval interval;
+    interval.length_s = 0.1;
+    interval.running_count = running;
+    profile.course.push_back(interval);
+  }
+  EXPECT_THAT(report_of({}, profile).notes,
+              Contains(HasSubstr("up to 2.5 threads ran at a time (more than one 25% of the time)")));
 }
 
 TEST(ForecastReport, HasNoSecondsForAHostLikeNone) {

@@ -35,6 +35,16 @@ TEST(PartlySeen, WhatDiffersMostDecides) {
   EXPECT_NEAR(compare_course(course, 1.0 / 3).unlike, 0.5, 1e-12);
 }
 
+TEST(PartlySeen, AStartIsNoDifference) {
+  std::vector<CourseInterval> course(20, interval(0, 0, 20));
+  course[0] = interval(0.5, 50000, 2);
+  EXPECT_NEAR(compare_course(course, 0.3).unlike, 0, 1e-12);
+  // What only comes later is.
+  course[0] = interval(0, 0, 20);
+  for (size_t i = 10; i < 20; ++i) course[i] = interval(0, 1800, 20);
+  EXPECT_GT(compare_course(course, 0.3).unlike, 0.8);
+}
+
 TEST(PartlySeen, WithoutACourseNobodyKnows) {
   EXPECT_EQ(compare_course({}, 0.2).unlike, 0.5);
   EXPECT_EQ(compare_course({interval(0, 0, 1), interval(0, 0, 1), interval(0, 0, 1)}, 0.3).unlike, 0.5);

@@ -37,6 +37,8 @@ constexpr double kClockReadsOfAStart = 200;
 constexpr double kEnoughAccounted = 0.95;
 constexpr double kAlmostAll = 0.9;
 // Of what was not seen, however much alike the native run looks.
+// Programs run half to twice as many instructions a second as is typical.
+constexpr double kRatesDiffer = 2;
 constexpr double kUnlikeAtLeast = 0.1;
 constexpr size_t kReasonsShown = 3;
 // No instrumented run is begun with less time than this.
@@ -227,9 +229,13 @@ void Session::judge_beginning(double seen_ratio) {
   profile_.partly_seen = {seen_ratio, unlike};
   profile_.warnings.push_back(
       {"partly-seen",
-       fmt::format("the instrumented run was ended after {}, with about {:.0f}% of the work done: the rest is taken to "
-                   "be like it, so intervals of forecasts are wider; {}",
-                   human_seconds(*instrumented_->run_wall_s), std::max(1.0, 100 * seen_ratio), found.text),
+       fmt::format(
+           "the instrumented run was ended after {}, with about {:.0f}% of the work done ({:.0f} to {:.0f}%: how "
+           "many instructions the whole has is an estimate, and so are all counts of it): the rest is taken to be "
+           "like it, so intervals of forecasts are wider; {}",
+           human_seconds(*instrumented_->run_wall_s), std::max(1.0, 100 * seen_ratio),
+           std::max(1.0, 100 * seen_ratio / kRatesDiffer), std::min(100.0, 100 * seen_ratio * kRatesDiffer),
+           found.text),
        "a shorter run of the same kind of work; or a --limit of more than that, to see more of it"});
 }
 

@@ -22,6 +22,12 @@ constexpr const char* kKernelShare = "kernel_cpu_ratio";
 
 std::string percent(double share) { return std::to_string(static_cast<int>(std::lround(100 * share))) + "%"; }
 
+std::string fine_percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f%%", 100 * share);
+  return text;
+}
+
 std::string two_digits(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2f", value);
@@ -102,8 +108,8 @@ void Forecaster::judge(const Profile& profile, const Eigen::RowVectorXd& feature
   }
   if (disagreement > bundle_->calibration.disagreement_limit * (1 + 1e-9)) {
     outside("models-disagree",
-            "the parts of the model disagree by " + percent(disagreement) + " on average, " +
-                percent(bundle_->calibration.disagreement_limit) + " is usual",
+            "the parts of the model disagree by " + fine_percent(disagreement) + " on average, up to " +
+                fine_percent(bundle_->calibration.disagreement_limit) + " is usual",
             "measure it on two or more platforms and pass --measured");
   }
   if (const auto share = kernel_share(profile); share && *share > bundle_->kernel_share_limit) {

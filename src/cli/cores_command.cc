@@ -1,0 +1,42 @@
+// perfcast cores TRACE: a trace on every known core design.
+
+#include <thread>
+
+#include "base/json.h"
+#include "cli/command.h"
+#include "core/core_report.h"
+
+namespace perfcast {
+namespace {
+
+struct CoresArguments {
+  std::string trace, designs;
+};
+
+int run(const CoresArguments& arguments, const CommandContext& context) {
+  const CommonOptions& common = context.options;
+  const auto designs =
+      read_core_designs(arguments.designs.empty() ? shipped_file("cores/designs.json") : arguments.designs);
+  if (!designs) return report_error(designs.error(), common);
+  const auto trace = read_trace(arguments.trace);
+  if (!trace) return report_error(trace.error(), common);
+  const auto report = simulate_trace(*trace, *designs, static_cast<int>(std::thread::hardware_concurrency()));
+  if (!report) return report_error(report.error(), common);
+  return write_result(common.json ? to_text(cores_json(*report)) : cores_text(*report), common);
+}
+
+}  // namespace
+
+void add_cores_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<CoresArguments>();
+  CLI::App* verb =
+      app.add_subcommand("cores", "What a trace takes on each known core design, and what bounds it there");
+  verb->footer(
+      "The trace is that of perfcast profile --windows TRACE -- CMD. A model of the core alone: docs/CORES.md.");
+  verb->add_option("trace", arguments->trace, "Trace to read")->required()->option_text("TRACE");
+  verb->add_option("--designs", arguments->designs, "Core designs (JSON) in the place of the shipped ones");
+  add_common_options(*verb, context, 0);
+  verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
+}
+
+}  // namespace perfcast

@@ -1,0 +1,121 @@
+#include "core/core_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/json.h"
+#include "base/parallel.h"
+#include "base/text.h"
+
+namespace perfcast {
+namespace {
+
+constexpr double kWorthAName = 0.05;  // of the cycles
+constexpr size_t kNamed = 4;
+
+// "memory 31%, L1 12%": what cost most.
+std::string bounds_text(const CoreResult& result) {
+  std::vector<size_t> order(kCoreBounds);
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return result.cycles_by_bound.at(a) > result.cycles_by_bound.at(b); });
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < kNamed; ++i) {
+    const double share = result.cycles > 0 ? result.cycles_by_bound.at(order[i]) / result.cycles : 0;
+    if (share < kWorthAName) break;
+    parts.push_back(fmt::format("{} {:.0f}%", core_bound_name(static_cast<CoreBound>(order[i])), 100 * share));
+  }
+  return join(parts, ", ");
+}
+
+}  // namespace
+
+Result<CoreReport> simulate_trace(const Trace& trace, const std::vector<CoreDesign>& designs, int threads) {
+  CoreReport report;
+  report.program = trace.program;
+  report.designs = designs;
+  report.results.resize(designs.size());
+  std::vector<DecodedProcess> processes;
+  for (const ProcessTrace& process : trace.processes) {
+    auto decoded = decode_for_cores(process);
+    if (!decoded) return decoded.error();
+    auto& sets = report.instruction_sets;
+    if (std::find(sets.begin(), sets.end(), decoded->instruction_set) == sets.end())
+      sets.push_back(decoded->instruction_set);
+    if (!decoded->pieces.empty()) processes.push_back(std::move(*decoded));
+  }
+  if (processes.empty()) {
+    return Error{"empty-trace", "the trace has no piece: the program was too short", trace.program,
+                 "a program of some hundred thousand instructions or more"};
+  }
+  const Status done = parallel_for(designs.size(), threads, [&](size_t design) -> Status {
+    CoreResult& sum = report.results[design];
+    for (const DecodedProcess& process : processes) {
+      const CoreResult one = simulate_core(process, designs[design]);
+      sum.instructions_count += one.instructions_count;
+      sum.cycles += one.cycles;
+      for (size_t i = 0; i < kCoreBounds; ++i) sum.cycles_by_bound.at(i) += one.cycles_by_bound.at(i);
+    }
+    return {};
+  });
+  if (!done) return done.error();
+  return report;
+}
+
+Json cores_json(const CoreReport& report) {
+  Json rows = Json::array();
+  for (size_t i = 0; i < report.designs.size(); ++i) {
+    const CoreResult& result = report.results[i];
+    const CoreDesign& design = report.designs[i];
+    Json bounds = Json::object();
+    for (size_t bound = 0; bound < kCoreBounds; ++bound) {
+      bounds[std::string(core_bound_name(static_cast<CoreBound>(bound)))] =
+          result.cycles > 0 ? result.cycles_by_bound.at(bound) / result.cycles : 0;
+    }
+    rows.push_back({{"design", design.name},
+                    {"instruction_set", design.instruction_set},
+                    {"cycles_per_instruction", result.cpi()},
+                    {"clock_hz", design.clock_hz},
+                    {"instruction_s", result.cpi() / design.clock_hz},
+                    {"cycles_ratio_by_bound", std::move(bounds)}});
+  }
+  return {{"schema", "perfcast.cores/1"},
+          {"program", report.program},
+          {"instruction_sets", report.instruction_sets},
+          {"instructions_count", report.results.empty() ? 0 : report.results[0].instructions_count},
+          {"designs", std::move(rows)}};
+}
+
+std::string cores_text(const CoreReport& report) {
+  TextTable table;
+  table.add_column("core design", TextTable::Align::kLeft);
+  table.add_column("cycles/instruction", TextTable::Align::kRight);
+  table.add_column("GHz", TextTable::Align::kRight);
+  table.add_column("ns/instruction", TextTable::Align::kRight);
+  table.add_column("where its cycles go", TextTable::Align::kLeft);
+  std::vector<size_t> order(report.designs.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto time = [&](size_t i) { return report.results[i].cpi() / report.designs[i].clock_hz; };
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return time(a) < time(b); });
+  bool foreign = false;
+  for (const size_t i : order) {
+    const CoreDesign& design = report.designs[i];
+    const bool own = std::find(report.instruction_sets.begin(), report.instruction_sets.end(),
+                               design.instruction_set) != report.instruction_sets.end();
+    foreign |= !own;
+    table.add_row({design.name + (own ? "" : " *"), fmt::format("{:.3f}", report.results[i].cpi()),
+                   fmt::format("{:.1f}", 1e-9 * design.clock_hz), fmt::format("{:.3f}", 1e9 * time(i)),
+                   bounds_text(report.results[i])});
+  }
+  std::string text =
+      fmt::format("{} ({}), {} instructions by its pieces; a model of one core, nothing learned from run times\n\n{}",
+                  printable(report.program), join(report.instruction_sets, ", "),
+                  human_number(report.results.empty() ? 0 : report.results[0].instructions_count), table.to_text());
+  text += "\nGHz: typical for servers with that core. Prefetchers, other cores and the kernel: docs/CORES.md\n";
+  if (foreign) text += "*: another instruction set; the same instructions are taken for its own\n";
+  return text;
+}
+
+}  // namespace perfcast

@@ -1,0 +1,25 @@
+#pragma once
+// A trace on every design: cycles per instruction, time, and what the cycles were spent on.
+
+#include <string>
+#include <vector>
+
+#include "base/json_fwd.h"
+#include "base/result.h"
+#include "core/simulate.h"
+
+namespace perfcast {
+
+struct CoreReport {
+  std::string program;
+  std::vector<std::string> instruction_sets;  // of its processes
+  std::vector<CoreDesign> designs;
+  std::vector<CoreResult> results;  // by design: all processes together
+};
+
+// Errors of decode_for_cores(), and "empty-trace" where it has no piece.
+Result<CoreReport> simulate_trace(const Trace& trace, const std::vector<CoreDesign>& designs, int threads);
+Json cores_json(const CoreReport& report);         // perfcast.cores/1
+std::string cores_text(const CoreReport& report);  // for a person
+
+}  // namespace perfcast

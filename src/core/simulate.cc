@@ -1,0 +1,490 @@
+#include "core/simulate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <queue>
+#include <vector>
+
+namespace perfcast {
+namespace {
+
+using Cycle = int64_t;
+
+constexpr uint64_t kLineBytes = 64;
+constexpr size_t kAhead = 4096;      // cycles that ports are booked ahead
+constexpr size_t kForwarded = 1024;  // last stores, by address
+constexpr size_t kInFlight = 512;    // last lines fetched, by address
+constexpr size_t kCodeWays = 8;
+// Of a fetch from the second level: the rest is hidden by fetching ahead.
+constexpr int kFetchSeen = 2;
+
+enum Port : uint8_t {
+  kPortAlu,
+  kPortShift,
+  kPortMultiply,
+  kPortBranch,
+  kPortVector,
+  kPortFloatAdd,
+  kPortFloatMultiply,
+  kPortShuffle,
+  kPortLoad,
+  kPortStore,
+  kPortMemory,
+  kPortGroups,
+};
+
+// The ports that an operation takes: one of a group, and one of the group that has all of them.
+struct PortUse {
+  Port own, all;
+};
+
+PortUse ports_of(CoreOp op) {
+  switch (op) {
+    case CoreOp::kShift:
+      return {kPortShift, kPortAlu};
+    case CoreOp::kMultiply:
+    case CoreOp::kDivide32:
+    case CoreOp::kDivide64:
+      return {kPortMultiply, kPortAlu};
+    case CoreOp::kBranch:
+      return {kPortBranch, kPortAlu};
+    case CoreOp::kFloatAdd:
+    case CoreOp::kX87:
+      return {kPortFloatAdd, kPortVector};
+    case CoreOp::kFloatMultiply:
+    case CoreOp::kFma:
+    case CoreOp::kVectorMultiply:
+    case CoreOp::kFloatDivide32:
+    case CoreOp::kFloatDivide64:
+    case CoreOp::kFloatRoot:
+    case CoreOp::kX87Divide:
+    case CoreOp::kConvert:
+    case CoreOp::kCrypto:
+      return {kPortFloatMultiply, kPortVector};
+    case CoreOp::kShuffle:
+      return {kPortShuffle, kPortVector};
+    case CoreOp::kVectorInteger:
+    case CoreOp::kTranscendental:
+      return {kPortVector, kPortVector};
+    default:
+      return {kPortAlu, kPortAlu};
+  }
+}
+
+CoreBound bound_of(CoreOp op) {
+  switch (op) {
+    case CoreOp::kDivide32:
+    case CoreOp::kDivide64:
+    case CoreOp::kFloatDivide32:
+    case CoreOp::kFloatDivide64:
+    case CoreOp::kFloatRoot:
+    case CoreOp::kX87Divide:
+      return CoreBound::kDivide;
+    default:
+      return ports_of(op).all == kPortVector ? CoreBound::kFloat : CoreBound::kInteger;
+  }
+}
+
+// What must have happened `size` events ago, at the latest now.
+class Ring {
+ public:
+  explicit Ring(int size) : cycles_(static_cast<size_t>(std::max(1, size)), 0) {}
+  Cycle oldest() const { return cycles_[at_]; }
+  void push(Cycle cycle) {
+    cycles_[at_] = cycle;
+    at_ = at_ + 1 == cycles_.size() ? 0 : at_ + 1;
+  }
+
+ private:
+  std::vector<Cycle> cycles_;
+  size_t at_ = 0;
+};
+
+// Bookings of ports by cycle, and of instructions that leave the scheduler.
+class Calendar {
+ public:
+  explicit Calendar(const CorePorts& ports) : booked_(kAhead) {
+    limits_ = {ports.alu,    ports.shift,     ports.multiply,       ports.branch,
+               ports.vector, ports.float_add, ports.float_multiply, ports.shuffle,
+               ports.load,   ports.store,     ports.memory};
+    shared_ = ports.vector_shares_alu;
+  }
+  Cycle now() const { return now_; }
+  int waiting() const { return waiting_; }
+
+  void advance(Cycle to) {
+    // Nothing is booked further ahead than the calendar reaches.
+    if (to - now_ > static_cast<Cycle>(kAhead)) {
+      std::fill(booked_.begin(), booked_.end(), Slot{});
+      now_ = to;
+      waiting_ = static_cast<int>(far_.size());
+    }
+    while (now_ < to) {
+      Slot& slot = booked_[static_cast<size_t>(now_) % kAhead];
+      waiting_ -= slot.leave;
+      slot = {};
+      ++now_;
+    }
+    while (!far_.empty() && far_.top() < now_) {
+      far_.pop();
+      --waiting_;
+    }
+  }
+  // The first cycle from `ready` on with room in both groups.
+  Cycle book(PortUse use, Cycle ready) {
+    Cycle cycle = ready;
+    while (within(cycle) && !room(slot_of(cycle), use)) ++cycle;
+    if (within(cycle)) take(slot_of(cycle), use);
+    return cycle;
+  }
+  void enter() { ++waiting_; }
+  void leave_at(Cycle cycle) {
+    if (within(cycle)) {
+      ++slot_of(cycle).leave;
+    } else {
+      far_.push(cycle);
+    }
+  }
+
+ private:
+  struct Slot {
+    std::array<uint8_t, kPortGroups> used{};
+    uint16_t leave = 0;
+  };
+  bool within(Cycle cycle) const { return cycle - now_ < static_cast<Cycle>(kAhead); }
+  Slot& slot_of(Cycle cycle) { return booked_[static_cast<size_t>(cycle) % kAhead]; }
+  bool room(const Slot& slot, PortUse use) const {
+    if (slot.used[use.own] >= limits_[use.own] || slot.used[use.all] >= limits_[use.all]) return false;
+    return !shared_ || use.all != kPortVector || slot.used[kPortAlu] < limits_[kPortAlu];
+  }
+  void take(Slot& slot, PortUse use) const {
+    ++slot.used[use.own];
+    if (use.all != use.own) ++slot.used[use.all];
+    if (shared_ && use.all == kPortVector) ++slot.used[kPortAlu];
+  }
+
+  std::vector<Slot> booked_;
+  std::array<int, kPortGroups> limits_{};
+  bool shared_ = false;
+  Cycle now_ = 0;
+  int waiting_ = 0;
+  std::priority_queue<Cycle, std::vector<Cycle>, std::greater<>> far_;
+};
+
+// Code of the first level, least recently used goes. A line's first fetch of all is not its fault.
+class CodeCache {
+ public:
+  CodeCache(double bytes) : sets_(std::max<size_t>(1, static_cast<size_t>(bytes) / kLineBytes / kCodeWays)) {
+    lines_.assign(sets_ * kCodeWays, 0);
+  }
+  bool holds(uint64_t line) {
+    uint64_t* set = &lines_[line % sets_ * kCodeWays];
+    size_t at = 0;
+    while (at < kCodeWays && set[at] != line + 1) ++at;
+    const bool found = at < kCodeWays;
+    const bool room = !found && set[kCodeWays - 1] == 0;
+    std::copy_backward(set, set + std::min(at, kCodeWays - 1), set + std::min(at, kCodeWays - 1) + 1);
+    set[0] = line + 1;
+    return found || room;
+  }
+
+ private:
+  size_t sets_;
+  std::vector<uint64_t> lines_;
+};
+
+struct Found {
+  Cycle ready = 0;
+  CoreBound bound = CoreBound::kL1;
+};
+
+class Core {
+ public:
+  Core(const DecodedProcess& process, const CoreDesign& design)
+      : process_(process),
+        design_(design),
+        calendar_(design.ports),
+        code_(design.l1i_bytes),
+        window_(design.window),
+        loads_(design.load_queue),
+        stores_(design.store_queue),
+        misses_(design.misses) {}
+
+  void run(const DecodedPiece& piece, CoreResult& result);
+
+ private:
+  struct Store {
+    uint64_t granule = 0;
+    Cycle data = -1, drained = -1;
+  };
+  struct Line {
+    uint64_t line = 0;
+    Cycle ready = 0;
+  };
+
+  void fetch(const DecodedBlock& block);
+  void execute(const CoreInstruction& instruction, const CoreAccess* accesses, size_t count);
+  Cycle rename(const CoreInstruction& instruction, size_t loads, size_t stores);
+  Found load(const CoreAccess& access, bool vector, Cycle ready);
+  Found line_from(const CoreAccess& access, Cycle issue);
+  void store(const CoreAccess& access, Cycle ready, Cycle retired);
+  void retire(int slots, Cycle done, Cycle renamed, Cycle ready, Cycle issued, CoreBound bound);
+  void book_cycles(CoreBound bound, Cycle cycles) {
+    by_bound_[static_cast<size_t>(bound)] += static_cast<double>(cycles);
+  }
+
+  const DecodedProcess& process_;
+  const CoreDesign& design_;
+  Calendar calendar_;
+  CodeCache code_;
+  uint64_t code_line_ = 0;
+  Ring window_, loads_, stores_, misses_;
+  std::array<Cycle, kTraceRegisters> registers_{};
+  std::array<Cycle, kCoreOps> unit_free_{};
+  std::array<Store, kForwarded> forwarded_{};
+  std::array<Line, kInFlight> in_flight_{};
+  Cycle renaming_ = 0, front_ready_ = 0, last_taken_ = 0, retiring_ = 0, drained_ = 0, memory_free_ = 0;
+  int renamed_now_ = 0, retired_now_ = 0, drained_now_ = 0;
+  CoreBound front_bound_ = CoreBound::kWidth;
+  Cycle branch_done_ = 0;
+  std::array<double, kCoreBounds> by_bound_{};
+};
+
+void Core::fetch(const DecodedBlock& block) {
+  for (uint64_t line = block.address / kLineBytes; line <= (block.address + block.bytes - 1) / kLineBytes; ++line) {
+    if (line == code_line_) continue;
+    code_line_ = line;
+    if (code_.holds(line)) continue;
+    front_ready_ = std::max(front_ready_, renaming_) + design_.l2_cycles / kFetchSeen;
+    front_bound_ = CoreBound::kFetch;
+  }
+}
+
+Cycle Core::rename(const CoreInstruction& instruction, size_t loads, size_t stores) {
+  Cycle cycle = std::max({renaming_, front_ready_, window_.oldest()});
+  if (loads > 0) cycle = std::max(cycle, loads_.oldest());
+  if (stores > 0) cycle = std::max(cycle, stores_.oldest());
+  calendar_.advance(cycle);
+  while (calendar_.waiting() >= design_.scheduler) calendar_.advance(calendar_.now() + 1);
+  cycle = calendar_.now();
+  if (cycle > renaming_) {
+    renaming_ = cycle;
+    renamed_now_ = 0;
+  }
+  renamed_now_ += instruction.slots;
+  while (renamed_now_ > design_.width) {
+    renamed_now_ -= design_.width;
+    ++renaming_;
+  }
+  return renaming_;
+}
+
+Found Core::line_from(const CoreAccess& access, Cycle issue) {
+  const uint64_t line = access.address / kLineBytes;
+  const double held = access.held_kib == 0 ? INFINITY : 1024.0 * access.held_kib;
+  Line& known = in_flight_[line % kInFlight];
+  const Cycle hit = issue + design_.l1d_cycles;
+  if (held <= design_.l1d_bytes) {
+    if (known.line == line && known.ready > hit) return {known.ready, CoreBound::kL2};
+    return {hit, CoreBound::kL1};
+  }
+  Found found;
+  const Cycle begin = std::max(issue, misses_.oldest());
+  if (held <= design_.l2_bytes) {
+    found = {access.streamed ? hit + 1 : begin + design_.l2_cycles, CoreBound::kL2};
+  } else if (held <= design_.l3_bytes) {
+    found = {access.streamed ? issue + design_.l2_cycles : begin + design_.l3_cycles, CoreBound::kL3};
+  } else {
+    const auto interval = static_cast<Cycle>(std::llround(design_.line_ns * 1e-9 * design_.clock_hz));
+    memory_free_ = std::max(memory_free_, issue - static_cast<Cycle>(design_.memory_cycles())) + interval;
+    const Cycle alone =
+        access.streamed ? issue + design_.l2_cycles : begin + static_cast<Cycle>(std::llround(design_.memory_cycles()));
+    found = {std::max(alone, memory_free_), CoreBound::kMemory};
+  }
+  if (!access.streamed) misses_.push(found.ready);
+  known = {line, found.ready};
+  return found;
+}
+
+Found Core::load(const CoreAccess& access, bool vector, Cycle ready) {
+  Cycle issue = calendar_.book({kPortLoad, kPortMemory}, ready);
+  const Store& before = forwarded_[(access.address >> 3U) % kForwarded];
+  if (before.granule == access.address >> 3U && before.drained > issue) {
+    return {std::max(issue + design_.l1d_cycles, before.data + design_.forward_cycles), CoreBound::kL1};
+  }
+  if (access.tlb == 1 && design_.tlb_entries < 2048) issue += design_.tlb_miss_cycles;
+  if (access.tlb == 2) issue += design_.page_walk_cycles;
+  Found found = line_from(access, issue);
+  if (vector) found.ready += design_.l1d_vector_cycles - design_.l1d_cycles;
+  if (access.tlb == 2 && found.bound == CoreBound::kL1) found.bound = CoreBound::kTlb;
+  return found;
+}
+
+// Written in order after it retired; the line was asked for when the address was known.
+void Core::store(const CoreAccess& access, Cycle ready, Cycle retired) {
+  const Found found = line_from(access, ready);
+  Cycle drained = std::max({drained_, retired + 1, found.ready});
+  if (drained > drained_) {
+    drained_now_ = 1;
+  } else if (++drained_now_ > design_.ports.store) {
+    ++drained;
+    drained_now_ = 1;
+  }
+  drained_ = drained;
+  stores_.push(drained_);
+  for (uint64_t granule = access.address >> 3U; granule <= (access.address + std::max<int>(access.bytes, 1) - 1) >> 3U;
+       ++granule) {
+    forwarded_[granule % kForwarded] = {granule, ready, drained_};
+  }
+}
+
+void Core::retire(int slots, Cycle done, Cycle renamed, Cycle ready, Cycle issued, CoreBound bound) {
+  if (done <= retiring_) {
+    retired_now_ += slots;
+    if (retired_now_ > design_.width) {
+      retired_now_ = 1;
+      ++retiring_;
+      book_cycles(CoreBound::kWidth, 1);
+    }
+    return;
+  }
+  Cycle from = retiring_;
+  const auto until = [&](Cycle to, CoreBound what) {
+    to = std::min(to, done);
+    if (to <= from) return;
+    book_cycles(what, to - from);
+    from = to;
+  };
+  until(renamed, renamed <= front_ready_ ? front_bound_ : CoreBound::kWidth);
+  until(ready, bound);
+  until(issued, CoreBound::kPorts);
+  until(done, bound);
+  retiring_ = done;
+  retired_now_ = 1;
+}
+
+void Core::execute(const CoreInstruction& instruction, const CoreAccess* accesses, size_t count) {
+  size_t loads = 0;
+  for (size_t i = 0; i < count; ++i) loads += accesses[i].store ? 0 : 1;
+  const size_t stores = count - loads;
+  const Cycle renamed = rename(instruction, loads, stores);
+  const uint8_t* named = instruction.registers;
+  Cycle sources = renamed + 1, addresses = renamed + 1;
+  for (size_t i = 0; i < instruction.sources; ++i) sources = std::max(sources, registers_[named[i]]);
+  named += instruction.sources;
+  for (size_t i = 0; i < instruction.addresses; ++i) addresses = std::max(addresses, registers_[named[i]]);
+  named += instruction.addresses;
+
+  CoreBound bound = bound_of(instruction.op);
+  Cycle ready = sources, issued = sources, done = sources;
+  bool waits = false;
+  if (instruction.loads > 0) {
+    Found last{addresses + design_.l1d_cycles, CoreBound::kL1};
+    if (loads == 0) {  // not told: the top of the stack, nearly always
+      last.ready = calendar_.book({kPortLoad, kPortMemory}, addresses) + design_.l1d_cycles;
+    }
+    for (size_t i = 0; i < count; ++i) {
+      if (accesses[i].store) continue;
+      const Found found = load(accesses[i], instruction.vector_load, addresses);
+      if (found.ready > last.ready || i == 0) last = found;
+    }
+    ready = std::max(sources, last.ready);
+    if (last.ready >= sources) bound = last.bound;
+    done = issued = ready;
+    waits = true;
+  }
+  const bool eliminated = instruction.move && design_.eliminates_moves;
+  if (instruction.op != CoreOp::kNone && !eliminated) {
+    const CoreOpCost& cost = design_.cost(instruction.op);
+    const int parts = instruction.vector_bytes > design_.vector_bytes
+                          ? (instruction.vector_bytes + design_.vector_bytes - 1) / design_.vector_bytes
+                          : 1;
+    const PortUse use = ports_of(instruction.op);
+    Cycle& free = unit_free_[static_cast<size_t>(instruction.op)];
+    const bool slow = cost.interval_cycles > 1;
+    issued = calendar_.book(use, slow ? std::max(ready, free) : ready);
+    for (int part = 1; part < parts; ++part) issued = calendar_.book(use, issued);
+    if (slow) free = issued + static_cast<Cycle>(std::llround(cost.interval_cycles * parts));
+    done = issued + static_cast<Cycle>(std::llround(cost.latency_cycles)) +
+           (instruction.transfer ? design_.transfer_cycles : 0);
+    waits = true;
+  }
+  if (waits) {
+    calendar_.enter();
+    calendar_.leave_at(std::max(issued, calendar_.now()));
+  }
+  for (size_t i = 0; i < instruction.results; ++i) registers_[named[i]] = done;
+  branch_done_ = done;
+  Cycle stored = done;
+  if (stores > 0) stored = std::max(done, calendar_.book({kPortStore, kPortMemory}, std::max(addresses, done)));
+  retire(std::min<int>(instruction.slots, 1), stored, renamed, ready, issued, bound);
+  window_.push(retiring_);
+  for (size_t i = 0; i < count; ++i) {
+    if (accesses[i].store) {
+      store(accesses[i], stored, retiring_);
+    } else {
+      loads_.push(retiring_);
+    }
+  }
+}
+
+void Core::run(const DecodedPiece& piece, CoreResult& result) {
+  by_bound_ = {};
+  const Cycle begin = retiring_;
+  static constexpr CoreInstruction kChunk{};
+  for (size_t at = 0; at < piece.steps.size(); ++at) {
+    const CoreStep& step = piece.steps[at];
+    const CoreAccess* access = piece.accesses.data() + step.accesses;
+    const CoreAccess* const end =
+        piece.accesses.data() + (at + 1 < piece.steps.size() ? piece.steps[at + 1].accesses : piece.accesses.size());
+    if (step.again) {
+      for (; access != end; ++access) {
+        CoreInstruction chunk = kChunk;
+        chunk.loads = access->store ? 0 : 1;
+        execute(chunk, access, 1);
+      }
+      continue;
+    }
+    const DecodedBlock& block = process_.blocks[step.block];
+    if (block.bytes > 0) fetch(block);
+    for (uint32_t i = 0; i < block.count; ++i) {
+      const CoreAccess* const first = access;
+      while (access != end && access->instruction == i) ++access;
+      execute(process_.instructions[block.first + i], first, static_cast<size_t>(access - first));
+    }
+    if (step.mispredicted) {
+      front_ready_ = std::max(front_ready_, branch_done_ + design_.mispredict_cycles);
+      front_bound_ = CoreBound::kMispredict;
+    } else if (step.taken) {
+      if (last_taken_ + design_.taken_branches_cycles > std::max(front_ready_, renaming_)) {
+        front_ready_ = last_taken_ + design_.taken_branches_cycles;
+        front_bound_ = CoreBound::kFetch;
+      }
+      last_taken_ = std::max(front_ready_, renaming_);
+    }
+  }
+  const auto cycles = static_cast<double>(retiring_ - begin);
+  if (piece.instructions_count == 0) return;
+  const double weight = piece.stands_for_count / static_cast<double>(piece.instructions_count);
+  result.instructions_count += piece.stands_for_count;
+  result.cycles += weight * cycles;
+  for (size_t i = 0; i < kCoreBounds; ++i) result.cycles_by_bound[i] += weight * by_bound_[i];
+}
+
+}  // namespace
+
+std::string_view core_bound_name(CoreBound bound) {
+  constexpr std::array<std::string_view, kCoreBounds> kNames = {
+      "width", "fetch", "mispredicted", "ports", "integer", "float", "divide", "L1", "L2", "L3", "memory", "TLB"};
+  return kNames[static_cast<size_t>(bound)];
+}
+
+CoreResult simulate_core(const DecodedProcess& process, const CoreDesign& design) {
+  Core core(process, design);
+  CoreResult result;
+  for (const DecodedPiece& piece : process.pieces) core.run(piece, result);
+  return result;
+}
+
+}  // namespace perfcast
