@@ -47,7 +47,7 @@ CoreDesign round_core() {
   return design;
 }
 
-CoreInstruction op(CoreOp kind, std::vector<uint8_t> sources, std::vector<uint8_t> results) {
+CoreInstruction op(CoreOp kind, const std::vector<uint8_t>& sources, const std::vector<uint8_t>& results) {
   CoreInstruction one;
   one.op = kind;
   one.sources = static_cast<uint8_t>(sources.size());
@@ -58,7 +58,7 @@ CoreInstruction op(CoreOp kind, std::vector<uint8_t> sources, std::vector<uint8_
   return one;
 }
 
-CoreInstruction load(std::vector<uint8_t> addresses, std::vector<uint8_t> results) {
+CoreInstruction load(const std::vector<uint8_t>& addresses, const std::vector<uint8_t>& results) {
   CoreInstruction one = op(CoreOp::kNone, {}, {});
   one.loads = 1;
   one.addresses = static_cast<uint8_t>(addresses.size());
@@ -244,7 +244,7 @@ TEST(SimulateCore, MoreOfAnythingIsNeverMuchSlower) {
       std::vector<CoreAccess> accesses;
       for (size_t i = 0; i < body.size(); ++i) {
         if (held[i] == 1) continue;
-        CoreAccess access = at(uint64_t{Random(run * 64 + i).next() % (1U << 30U)} * 64, held[i]);
+        CoreAccess access = at(uint64_t{Random(uint64_t{run} * 64 + i).next() % (1U << 30U)} * 64, held[i]);
         access.instruction = static_cast<uint16_t>(i);
         accesses.push_back(access);
       }
