@@ -105,7 +105,7 @@ std::string cores_text(const CoreReport& report) {
     const bool own = std::find(report.instruction_sets.begin(), report.instruction_sets.end(),
                                design.instruction_set) != report.instruction_sets.end();
     foreign |= !own;
-    table.add_row({design.name + (own ? "" : " *"), fmt::format("{:.3f}", report.results[i].cpi()),
+    table.add_row({printable(design.name) + (own ? "" : " *"), fmt::format("{:.3f}", report.results[i].cpi()),
                    fmt::format("{:.1f}", 1e-9 * design.clock_hz), fmt::format("{:.3f}", 1e9 * time(i)),
                    bounds_text(report.results[i])});
   }

@@ -15,6 +15,8 @@ constexpr uint32_t kUnknownKib = std::numeric_limits<uint32_t>::max();
 constexpr uint32_t kSampledFromKib = 256;
 constexpr uint32_t kWhereNoneWasFollowedKib = 1024;
 constexpr uint64_t kEnoughOfAPiece = 50;
+// The plugin's hold a hundred thousand instructions.
+constexpr uint64_t kMostOfAPiece = 10'000'000;
 constexpr int64_t kLongestStrideBytes = 2048;
 constexpr int kStridesSeen = 2;
 constexpr uint64_t kStringChunkBytes = 32;
@@ -111,7 +113,7 @@ CoreInstruction decode(const TraceInstruction& instruction, const std::string& n
     if (memory) decoded.op = CoreOp::kNone;  // the access is all of it
   }
   if (instruction.zero_idiom) decoded.op = CoreOp::kNone;
-  // Sources and addresses before results: what has no room is a source.
+  // What has no room is left out: few instructions name so many registers.
   size_t at = 0;
   const auto take = [&](size_t first, size_t count, size_t room) {
     const size_t taken = std::min(count, room);
@@ -133,11 +135,11 @@ struct Stride {
   int seen = 0;
 
   bool is_stream(uint64_t to) {
-    const auto now = static_cast<int64_t>(to - address);
+    const auto now = static_cast<int64_t>(to - address);  // wraps: addresses are anybody's
     seen = now == step ? std::min(seen + 1, kStridesSeen) : 0;
     step = now;
     address = to;
-    return seen >= kStridesSeen && step != 0 && std::abs(step) <= kLongestStrideBytes;
+    return seen >= kStridesSeen && step != 0 && step >= -kLongestStrideBytes && step <= kLongestStrideBytes;
   }
 };
 
@@ -232,7 +234,7 @@ void Decoder::take_step(const TraceStep& step, DecodedPiece& piece) {
     told.store = access.store;
     told.streamed = strides_[block.first + access.instruction].is_stream(access.address);
     const uint32_t entries = trace_tlb_entries(access.found);
-    told.tlb = entries == 64 ? 0 : entries == 0 ? 2 : 1;
+    told.tlb_entries = static_cast<uint16_t>(entries);
     const auto held = trace_cache_bytes(access.found);
     told.held_kib = held ? static_cast<uint32_t>(*held >> 10U) : kUnknownKib;
     if (held && (told.held_kib == 0 || told.held_kib >= kSampledFromKib)) {
@@ -252,7 +254,12 @@ bool Decoder::take_piece(const TracePiece& from) {
   sample_.emplace_back();
   TraceReader reader(process_, from);
   TraceStep step;
-  while (reader.next(step)) take_step(step, piece);
+  uint64_t instructions = 0;
+  while (instructions <= kMostOfAPiece && reader.next(step)) {
+    take_step(step, piece);
+    instructions += step.again ? step.accesses.size() : decoded_.blocks[step.block].count;
+  }
+  if (instructions > kMostOfAPiece) return false;
   decoded_.pieces.push_back(std::move(piece));
   return reader.ok();
 }
@@ -272,7 +279,7 @@ Result<DecodedProcess> Decoder::run() {
   take_blocks();
   for (const TracePiece& piece : process_.pieces) {
     if (!take_piece(piece)) {
-      return Error{"bad-trace", "the events of a piece don't fit its blocks", process_.program,
+      return Error{"bad-trace", "the events of a piece don't fit its blocks, or are too many", process_.program,
                    "a trace written by perfcast profile --windows"};
     }
   }

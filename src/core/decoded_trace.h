@@ -29,9 +29,9 @@ struct CoreAccess {
   uint16_t instruction = 0;  // its place in the block
   uint8_t bytes = 0;
   bool store = false;
-  bool streamed = false;  // in a series of equal strides: prefetchers see it coming
-  uint8_t tlb = 0;        // 0: 64 entries held the page, 1: 2048 did, 2: none
-  uint32_t held_kib = 0;  // the smallest cache that held the line; 0: memory
+  bool streamed = false;      // in a series of equal strides: prefetchers see it coming
+  uint16_t tlb_entries = 64;  // of the smallest that held the page; 0: none did
+  uint32_t held_kib = 0;      // the smallest cache that held the line; 0: memory
 };
 
 struct CoreStep {

@@ -84,10 +84,10 @@ TEST(DecodedTrace, StepsSayWhereAccessesWereFound) {
   EXPECT_TRUE(piece.steps[1].mispredicted);
   EXPECT_EQ(piece.accesses[0].address, 128U);
   EXPECT_EQ(piece.accesses[0].held_kib, 32U);
-  EXPECT_EQ(piece.accesses[0].tlb, 0);
+  EXPECT_EQ(piece.accesses[0].tlb_entries, 64);
   EXPECT_EQ(piece.accesses[1].address, 120U);
   EXPECT_EQ(piece.accesses[1].held_kib, 512U);
-  EXPECT_EQ(piece.accesses[1].tlb, 1);
+  EXPECT_EQ(piece.accesses[1].tlb_entries, 1536);
   EXPECT_TRUE(piece.accesses[2].store);
   // Another element of a chunk that is underway is none of its own; a load, of which none was before, is.
   EXPECT_TRUE(piece.steps.back().again);

@@ -75,6 +75,15 @@ constexpr Amount kAmounts[] = {
     {"clock_hz", &CoreDesign::clock_hz, 1e8, 1e11},
 };
 
+bool is_field(std::string_view key) {
+  constexpr std::array<std::string_view, 7> kOthers = {"name",  "instruction_set",  "sources", "estimated",
+                                                       "ports", "eliminates_moves", "ops"};
+  const auto named = [&](const auto& field) { return key == field.key; };
+  return std::find(kOthers.begin(), kOthers.end(), key) != kOthers.end() ||
+         std::any_of(std::begin(kCounts), std::end(kCounts), named) ||
+         std::any_of(std::begin(kAmounts), std::end(kAmounts), named);
+}
+
 class Designs {
  public:
   Designs(const Json& json, const std::string& source) : json_(json), source_(source) {}
@@ -155,9 +164,17 @@ CoreDesign Designs::read_design(const Json& json, const std::string& path) {
     JsonReader of(*ports, path + ".ports");
     counts(kPorts, of, *ports, design.ports);
     design.ports.vector_shares_alu = of.boolean("vector_shares_alu");
+    for (const auto& [key, value] : ports->items()) {
+      const bool known = key == "vector_shares_alu" || std::any_of(std::begin(kPorts), std::end(kPorts),
+                                                                   [&](const auto& port) { return key == port.key; });
+      if (!known) of.complain(key, "no group of ports", "a group as in data/cores/designs.json");
+    }
     note(of);
   }
   if (const Json* costs = in.require_object("ops")) ops(*costs, path + ".ops", design);
+  for (const auto& [key, value] : json.items()) {
+    if (!is_field(key)) in.complain(key, "no field of a design", "a field as in data/cores/designs.json");
+  }
   note(in);
   return design;
 }

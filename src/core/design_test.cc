@@ -58,11 +58,13 @@ TEST(CoreDesigns, NameAllMistakesAtOnce) {
   first["ops"]["juggle"] = {1, 1};
   first["clock_hz"] = 3;
   first.erase("window");
+  first["windw"] = 100;
   const auto read = parse_core_designs(json.dump(), "d.json");
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, "bad-core-design");
-  EXPECT_THAT(read.error().message, AllOf(HasSubstr("width"), HasSubstr("load"), HasSubstr("multiply"),
-                                          HasSubstr("juggle"), HasSubstr("clock_hz"), HasSubstr("window")));
+  EXPECT_THAT(read.error().message,
+              AllOf(HasSubstr("width"), HasSubstr("load"), HasSubstr("multiply"), HasSubstr("juggle"),
+                    HasSubstr("clock_hz"), HasSubstr("window"), HasSubstr("windw")));
 }
 
 TEST(CoreDesigns, RefuseUnknownRelativesAndTwins) {

@@ -16,6 +16,7 @@ constexpr size_t kAhead = 4096;      // cycles that ports are booked ahead
 constexpr size_t kForwarded = 1024;  // last stores, by address
 constexpr size_t kInFlight = 512;    // last lines fetched, by address
 constexpr size_t kCodeWays = 8;
+constexpr int kFirstTlbEntries = 64;
 // Of a fetch from the second level: the rest is hidden by fetching ahead.
 constexpr int kFetchSeen = 2;
 
@@ -83,6 +84,20 @@ CoreBound bound_of(CoreOp op) {
       return CoreBound::kDivide;
     default:
       return ports_of(op).all == kPortVector ? CoreBound::kFloat : CoreBound::kInteger;
+  }
+}
+
+// Operations that share a unit which is not pipelined.
+CoreOp unit_of(CoreOp op) {
+  switch (op) {
+    case CoreOp::kDivide64:
+      return CoreOp::kDivide32;
+    case CoreOp::kFloatDivide64:
+    case CoreOp::kFloatRoot:
+    case CoreOp::kX87Divide:
+      return CoreOp::kFloatDivide32;
+    default:
+      return op;
   }
 }
 
@@ -221,6 +236,7 @@ class Core {
   struct Line {
     uint64_t line = 0;
     Cycle ready = 0;
+    CoreBound from = CoreBound::kL2;
   };
 
   void fetch(const DecodedBlock& block);
@@ -246,7 +262,8 @@ class Core {
   std::array<Line, kInFlight> in_flight_{};
   Cycle renaming_ = 0, front_ready_ = 0, last_taken_ = 0, retiring_ = 0, drained_ = 0, memory_free_ = 0;
   int renamed_now_ = 0, retired_now_ = 0, drained_now_ = 0;
-  CoreBound front_bound_ = CoreBound::kWidth;
+  CoreBound front_bound_ = CoreBound::kWidth, renaming_bound_ = CoreBound::kWidth;
+  CoreBound draining_ = CoreBound::kL1;  // where the line of the last store that waited for it came from
   Cycle branch_done_ = 0;
   std::array<double, kCoreBounds> by_bound_{};
 };
@@ -263,10 +280,17 @@ void Core::fetch(const DecodedBlock& block) {
 
 Cycle Core::rename(const CoreInstruction& instruction, size_t loads, size_t stores) {
   Cycle cycle = std::max({renaming_, front_ready_, window_.oldest()});
+  renaming_bound_ = CoreBound::kWidth;
   if (loads > 0) cycle = std::max(cycle, loads_.oldest());
-  if (stores > 0) cycle = std::max(cycle, stores_.oldest());
+  if (stores > 0 && stores_.oldest() > cycle) {
+    cycle = stores_.oldest();
+    renaming_bound_ = draining_;
+  }
   calendar_.advance(cycle);
-  while (calendar_.waiting() >= design_.scheduler) calendar_.advance(calendar_.now() + 1);
+  while (calendar_.waiting() >= design_.scheduler) {
+    calendar_.advance(calendar_.now() + 1);
+    renaming_bound_ = CoreBound::kPorts;
+  }
   cycle = calendar_.now();
   if (cycle > renaming_) {
     renaming_ = cycle;
@@ -286,7 +310,7 @@ Found Core::line_from(const CoreAccess& access, Cycle issue) {
   Line& known = in_flight_[line % kInFlight];
   const Cycle hit = issue + design_.l1d_cycles;
   if (held <= design_.l1d_bytes) {
-    if (known.line == line && known.ready > hit) return {known.ready, CoreBound::kL2};
+    if (known.line == line && known.ready > hit) return {known.ready, known.from};
     return {hit, CoreBound::kL1};
   }
   Found found;
@@ -303,7 +327,7 @@ Found Core::line_from(const CoreAccess& access, Cycle issue) {
     found = {std::max(alone, memory_free_), CoreBound::kMemory};
   }
   if (!access.streamed) misses_.push(found.ready);
-  known = {line, found.ready};
+  known = {line, found.ready, found.bound};
   return found;
 }
 
@@ -313,11 +337,16 @@ Found Core::load(const CoreAccess& access, bool vector, Cycle ready) {
   if (before.granule == access.address >> 3U && before.drained > issue) {
     return {std::max(issue + design_.l1d_cycles, before.data + design_.forward_cycles), CoreBound::kL1};
   }
-  if (access.tlb == 1 && design_.tlb_entries < 2048) issue += design_.tlb_miss_cycles;
-  if (access.tlb == 2) issue += design_.page_walk_cycles;
+  const int held_by = access.tlb_entries;
+  const bool walk = held_by == 0 || held_by > std::max(design_.tlb_entries, kFirstTlbEntries);
+  if (walk) {
+    issue += design_.page_walk_cycles;
+  } else if (held_by > kFirstTlbEntries) {
+    issue += design_.tlb_miss_cycles;
+  }
   Found found = line_from(access, issue);
   if (vector) found.ready += design_.l1d_vector_cycles - design_.l1d_cycles;
-  if (access.tlb == 2 && found.bound == CoreBound::kL1) found.bound = CoreBound::kTlb;
+  if (walk && found.bound == CoreBound::kL1) found.bound = CoreBound::kTlb;
   return found;
 }
 
@@ -326,6 +355,7 @@ void Core::store(const CoreAccess& access, Cycle ready, Cycle retired) {
   const Found found = line_from(access, ready);
   Cycle drained = std::max({drained_, retired + 1, found.ready});
   if (drained > drained_) {
+    if (found.ready == drained) draining_ = found.bound;
     drained_now_ = 1;
   } else if (++drained_now_ > design_.ports.store) {
     ++drained;
@@ -350,13 +380,18 @@ void Core::retire(int slots, Cycle done, Cycle renamed, Cycle ready, Cycle issue
     return;
   }
   Cycle from = retiring_;
+  // As many as the core is wide went in the cycle before: the next can't but be the one after.
+  if (retired_now_ >= design_.width) {
+    book_cycles(CoreBound::kWidth, 1);
+    ++from;
+  }
   const auto until = [&](Cycle to, CoreBound what) {
     to = std::min(to, done);
     if (to <= from) return;
     book_cycles(what, to - from);
     from = to;
   };
-  until(renamed, renamed <= front_ready_ ? front_bound_ : CoreBound::kWidth);
+  until(renamed, renamed <= front_ready_ ? front_bound_ : renaming_bound_);
   until(ready, bound);
   until(issued, CoreBound::kPorts);
   until(done, bound);
@@ -379,7 +414,7 @@ void Core::execute(const CoreInstruction& instruction, const CoreAccess* accesse
   CoreBound bound = bound_of(instruction.op);
   Cycle ready = sources, issued = sources, done = sources;
   bool waits = false;
-  if (instruction.loads > 0) {
+  if (instruction.loads > 0 || loads > 0) {
     Found last{addresses + design_.l1d_cycles, CoreBound::kL1};
     if (loads == 0) {  // not told: the top of the stack, nearly always
       last.ready = calendar_.book({kPortLoad, kPortMemory}, addresses) + design_.l1d_cycles;
@@ -401,7 +436,7 @@ void Core::execute(const CoreInstruction& instruction, const CoreAccess* accesse
                           ? (instruction.vector_bytes + design_.vector_bytes - 1) / design_.vector_bytes
                           : 1;
     const PortUse use = ports_of(instruction.op);
-    Cycle& free = unit_free_[static_cast<size_t>(instruction.op)];
+    Cycle& free = unit_free_[static_cast<size_t>(unit_of(instruction.op))];
     const bool slow = cost.interval_cycles > 1;
     issued = calendar_.book(use, slow ? std::max(ready, free) : ready);
     for (int part = 1; part < parts; ++part) issued = calendar_.book(use, issued);

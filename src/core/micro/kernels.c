@@ -2,12 +2,13 @@
  * over memory, branches. Times in units of a dependent add need no counters and no clock rate.
  *
  *   kernels list               names
- *   kernels time NAME...       NAME, then dependent adds that one iteration takes: least of many, interleaved
+ *   kernels time NAME...       NAME, then dependent adds that one iteration takes: lower quartile and median of 15
  *   kernels prepare NAME FILE       the memory that it walks over
  *   kernels run NAME COUNT FILE     COUNT rounds of 16 iterations over that, to be traced
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,7 +140,7 @@ static void stream(uint64_t n, uint64_t bytes) {
   sink += sum;
 }
 
-/* A branch on a bit of the table: `bytes` of it, random, or one in four taken. */
+/* A branch on a bit of the table: `bytes` of it, random, or one in four not taken. */
 static void branches(uint64_t n, uint64_t bytes) {
   uint64_t sum = 0;
   for (uint64_t i = 0; i < n * UNROLLED; i++) {
@@ -260,7 +261,11 @@ static int write_memory(const char* path, uint64_t bytes) {
 
 int main(int argc, char** argv) {
   if (argc == 2 && !strcmp(argv[1], "list")) {
-    for (int i = 0; i < N_KERNELS; i++) puts(kernels[i].name);
+    for (int i = 0; i < N_KERNELS; i++) {
+      const bool wide = kernels[i].run == fma_chain || kernels[i].run == fmas || kernels[i].run == float_adds ||
+                        kernels[i].run == vector_adds || kernels[i].run == float_divides;
+      if (!wide || (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))) puts(kernels[i].name);
+    }
   } else if (argc == 4 && !strcmp(argv[1], "prepare")) {
     map_memory(NULL);
     prepare(find(argv[2]));
