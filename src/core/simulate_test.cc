@@ -129,6 +129,37 @@ TEST(SimulateCore, IndependentWorkIsBoundByWidthPortsAndUnits) {
   EXPECT_NEAR(cycles_per_run(loop({wide})), 2, 0.01);
 }
 
+TEST(SimulateCore, CyclesArePutDownToWhatHeldThemUp) {
+  const auto of = [](CoreInstruction one, CoreBound bound) {
+    return share(simulate_core(loop({one}), round_core()), bound);
+  };
+  EXPECT_GT(of(op(CoreOp::kAlu, {}, {1}), CoreBound::kWidth), 0.95);
+  EXPECT_GT(of(op(CoreOp::kAlu, {1}, {1}), CoreBound::kInteger), 0.95);
+  EXPECT_GT(of(op(CoreOp::kFloatAdd, {40}, {40}), CoreBound::kFloat), 0.95);
+  EXPECT_GT(of(op(CoreOp::kDivide64, {1}, {1}), CoreBound::kDivide), 0.95);
+  // Stores that miss fill their queue, and what they wait for is the memory.
+  const auto stores = loop({op(CoreOp::kNone, {}, {})}, {}, [](uint32_t run) {
+    CoreAccess access = at(uint64_t{Random(run).next() % (1U << 30U)} * 64, 0);
+    access.store = true;
+    return std::vector<CoreAccess>{access};
+  });
+  EXPECT_GT(share(simulate_core(stores, round_core()), CoreBound::kMemory), 0.9);
+}
+
+TEST(SimulateCore, PagesCostByTheTlbThatHeldThem) {
+  const auto chase = [](uint16_t held_by) {
+    return cycles_per_run(loop({load({1}, {1})}, {}, [held_by](uint32_t) {
+      CoreAccess access = at(0x5000, 32);
+      access.tlb_entries = held_by;
+      return std::vector<CoreAccess>{access};
+    }));
+  };
+  EXPECT_NEAR(chase(64), 5, 0.1);
+  EXPECT_NEAR(chase(1536), 5 + 7, 0.1);
+  EXPECT_NEAR(chase(2048), 5 + 30, 0.1);  // more than this core's 1536
+  EXPECT_NEAR(chase(0), 5 + 30, 0.1);
+}
+
 TEST(SimulateCore, VectorsTakePartOfSharedPorts) {
   CoreDesign design = round_core();
   const auto both = loop({op(CoreOp::kVectorInteger, {}, {40}), op(CoreOp::kVectorInteger, {}, {41}),
