@@ -164,7 +164,8 @@ CoreDesign Designs::read_design(const Json& json, const std::string& path) {
     JsonReader of(*ports, path + ".ports");
     counts(kPorts, of, *ports, design.ports);
     design.ports.vector_shares_alu = of.boolean("vector_shares_alu");
-    for (const auto& [key, value] : ports->items()) {
+    for (const auto& item : ports->items()) {
+      const std::string& key = item.key();
       const bool known = key == "vector_shares_alu" || std::any_of(std::begin(kPorts), std::end(kPorts),
                                                                    [&](const auto& port) { return key == port.key; });
       if (!known) of.complain(key, "no group of ports", "a group as in data/cores/designs.json");
