@@ -1,10 +1,10 @@
 // perfcast cores TRACE: a trace on every known core design.
 
-#include <thread>
-
 #include "base/json.h"
 #include "cli/command.h"
+#include "collect/native/host_facts.h"
 #include "core/core_report.h"
+#include "corpus/machine/core_design.h"
 
 namespace perfcast {
 namespace {
@@ -20,8 +20,9 @@ int run(const CoresArguments& arguments, const CommandContext& context) {
   if (!designs) return report_error(designs.error(), common);
   const auto trace = read_trace(arguments.trace);
   if (!trace) return report_error(trace.error(), common);
-  const auto report = simulate_trace(*trace, *designs, static_cast<int>(std::thread::hardware_concurrency()));
+  auto report = simulate_trace(*trace, *designs, common.threads);
   if (!report) return report_error(report.error(), common);
+  report->host_design = core_design(read_host_facts());
   return write_result(common.json ? to_text(cores_json(*report)) : cores_text(*report), common);
 }
 
@@ -35,7 +36,7 @@ void add_cores_command(CLI::App& app, CommandContext& context) {
       "The trace is that of perfcast profile --windows TRACE -- CMD. A model of the core alone: docs/CORES.md.");
   verb->add_option("trace", arguments->trace, "Trace to read")->required()->option_text("TRACE");
   verb->add_option("--designs", arguments->designs, "Core designs (JSON) in the place of the shipped ones");
-  add_common_options(*verb, context, 0);
+  add_common_options(*verb, context, kThreadsOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
 }
 

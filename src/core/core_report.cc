@@ -84,6 +84,7 @@ Json cores_json(const CoreReport& report) {
   return {{"schema", "perfcast.cores/1"},
           {"program", report.program},
           {"instruction_sets", report.instruction_sets},
+          {"host_design", report.host_design},
           {"instructions_count", report.results.empty() ? 0 : report.results[0].instructions_count},
           {"designs", std::move(rows)}};
 }
@@ -107,7 +108,7 @@ std::string cores_text(const CoreReport& report) {
     foreign |= !own;
     table.add_row({printable(design.name) + (own ? "" : " *"), fmt::format("{:.3f}", report.results[i].cpi()),
                    fmt::format("{:.1f}", 1e-9 * design.clock_hz), fmt::format("{:.3f}", 1e9 * time(i)),
-                   bounds_text(report.results[i])});
+                   bounds_text(report.results[i]) + (design.name == report.host_design ? "  this host" : "")});
   }
   std::string text =
       fmt::format("{} ({}), {} instructions by its pieces; a model of one core, nothing learned from run times\n\n{}",

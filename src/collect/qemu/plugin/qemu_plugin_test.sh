@@ -247,24 +247,24 @@ check_sampling() {
   done
 }
 
+sampled_branches() { # SAMPLE BRANCHES PROGRAM ARGS...: so many are counted, and there are windows
+  rm -f "$work"/p.*
+  $emulator -cpu max -plugin "$plugin,out=$work/p,mode=full,sample=$1" "${@:3}" \
+    >"$work/stdout" 2>&1 || fail "exit $?: $(head -3 "$work/stdout")"
+  between windows "$(value "$work"/p.[0-9]* sampling_windows)" 5 100000
+  between op_cond_branch "$(value "$work"/p.[0-9]* op_cond_branch)" "$2" $(($2 + 60000))
+}
+
 # A loop of one block gets its windows, too.
 check_sampled_loop() {
   where="$arch sampled loop"
-  rm -f "$work"/p.*
-  $emulator -cpu max -plugin "$plugin,out=$work/p,mode=full,sample=2000000:500000:0.5:3000:1" "$kernels" loop 200000000 \
-    >"$work/stdout" 2>&1 || fail "exit $?: $(head -3 "$work/stdout")"
-  between windows "$(value "$work"/p.[0-9]* sampling_windows)" 5 100000
-  between op_cond_branch "$(value "$work"/p.[0-9]* op_cond_branch)" 200000000 200060000
+  sampled_branches 2000000:500000:0.5:3000:1 200000000 "$kernels" loop 200000000
 }
 
 # Windows go on where a program gives all signals their default actions.
 check_sampled_defaults() {
   where="$arch sampled, default actions"
-  rm -f "$work"/p.*
-  $emulator -cpu max -plugin "$plugin,out=$work/p,mode=full,sample=200000:200000:0.5:3000:1" "$processes" defaults 50000000 \
-    >"$work/stdout" 2>&1 || fail "exit $?: $(head -3 "$work/stdout")"
-  between windows "$(value "$work"/p.[0-9]* sampling_windows)" 5 100000
-  between op_cond_branch "$(value "$work"/p.[0-9]* op_cond_branch)" 100000000 100060000
+  sampled_branches 200000:200000:0.5:3000:1 100000000 "$processes" defaults 50000000
 }
 
 # Loaded before glib, windows go on; otherwise code stays as it is from the second thread on.
