@@ -13,7 +13,7 @@ namespace perfcast {
 struct CoreReport {
   std::string program;
   std::vector<std::string> instruction_sets;  // of its processes
-  std::string host_design;  // of the machine at hand; empty where it is unknown or not asked for
+  std::string host_design;                    // of the machine at hand; empty where it is unknown or not asked for
   std::vector<CoreDesign> designs;
   std::vector<CoreResult> results;  // by design: all processes together
 };
