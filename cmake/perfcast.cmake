@@ -22,6 +22,9 @@ function(perfcast_precompiled name)
   add_library(perfcast_pch_${name} STATIC ${CMAKE_BINARY_DIR}/precompiled/${name}.cc)
   set_target_properties(perfcast_pch_${name} PROPERTIES UNITY_BUILD OFF)
   target_link_libraries(perfcast_pch_${name} PRIVATE perfcast_options nlohmann_json::nlohmann_json fmt::fmt ${ARGN})
+  if(name MATCHES "test$")
+    target_compile_options(perfcast_pch_${name} PRIVATE ${PERFCAST_TEST_FLAGS})
+  endif()
 endfunction()
 
 # Gives a target the precompiled headers that suit what it links. Not under clang, which only the fuzzers use.
@@ -78,6 +81,7 @@ function(perfcast_tests component)
   endif()
   target_link_libraries(perfcast_${component}_test PRIVATE perfcast_${component} ${ARG_DEPENDS} GTest::gmock_main
                                                            perfcast_options)
+  target_compile_options(perfcast_${component}_test PRIVATE ${PERFCAST_TEST_FLAGS})
   target_compile_definitions(
     perfcast_${component}_test PRIVATE PERFCAST_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                        PERFCAST_SHARED_DATA="${PERFCAST_SHARED_DATA}"

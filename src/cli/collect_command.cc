@@ -24,7 +24,7 @@ namespace perfcast {
 namespace {
 
 struct CollectArguments {
-  std::string suite, profiles, stress_ng, harness, slurm, campaign;
+  std::string suite, profiles, windows, stress_ng, harness, slurm, campaign;
   std::vector<std::string> only, sbatch;
   bool here = false, list = false, again = false, retime = false, sampled = false, any_version = false,
        include_excluded = false;
@@ -113,8 +113,8 @@ Status wait_or_interrupt(double seconds) {
 }
 
 int run_campaign(const Suite& suite, const CollectArguments& arguments, const CommonOptions& common) {
-  if (arguments.retime || arguments.list || !arguments.profiles.empty()) {
-    return refuse("--retime, --list and --profiles are not for a campaign through Slurm",
+  if (arguments.retime || arguments.list || !arguments.profiles.empty() || !arguments.windows.empty()) {
+    return refuse("--retime, --list, --profiles and --windows are not for a campaign through Slurm",
                   "--campaign FOLDER has the profiles of each partition", common);
   }
   auto store = CorpusStore::open(common.corpus);
@@ -188,6 +188,7 @@ int run_collect(const CommandContext& context, const CollectArguments& arguments
   options.only = arguments.only;
   options.again = arguments.again;
   options.sampled = arguments.sampled;
+  options.trace_folder = arguments.windows;
   options.retime = arguments.retime;
   options.any_version = arguments.any_version;
   options.include_excluded = arguments.include_excluded;
@@ -214,12 +215,14 @@ int run_collect(const CommandContext& context, const CollectArguments& arguments
     store = std::move(*opened);
   }
   if (!arguments.here) {
-    std::error_code problem;
-    std::filesystem::create_directories(options.folder, problem);
-    if (problem) {
-      return report_error({"file-error", "can't create the folder of the profiles", options.folder,
-                           "--profiles FOLDER that you may write"},
-                          common);
+    for (const std::string& folder : {options.folder, options.trace_folder}) {
+      std::error_code problem;
+      if (!folder.empty()) std::filesystem::create_directories(folder, problem);
+      if (problem) {
+        return report_error(
+            {"file-error", "can't create the folder: " + problem.message(), folder, "a FOLDER that you may write"},
+            common);
+      }
     }
   }
   const auto outcomes = [&] {
@@ -280,6 +283,8 @@ void add_collect_command(CLI::App& app, CommandContext& context) {
                  "Time programs that have a valid profile again; the faster time is kept");
   verb->add_flag("--sampled", arguments->sampled,
                  "Profiles sampled as `predict` takes them, to know what sampling costs; default: exact ones");
+  verb->add_option("--windows", arguments->windows, "Keep the windows of each profile as a trace in this folder")
+      ->type_name("FOLDER");
   verb->add_flag("--any-version", arguments->any_version, "Take a stress-ng of another version; profiles say so");
   verb->add_flag("--include-excluded", arguments->include_excluded, "Also programs that are no comparison");
   verb->add_option("--repeats", arguments->repeats, "Timed native runs of each program")

@@ -12,6 +12,7 @@ namespace perfcast {
 namespace {
 
 constexpr uint32_t kUnknownKib = std::numeric_limits<uint32_t>::max();
+constexpr uint32_t kFirstLevelKib = 32;
 constexpr uint32_t kSampledFromKib = 256;
 constexpr uint32_t kWhereNoneWasFollowedKib = 1024;
 constexpr uint64_t kEnoughOfAPiece = 50;
@@ -143,6 +144,38 @@ struct Stride {
   }
 };
 
+// Lines of a page that were asked for beyond the first level, one after the other: what prefetchers of the second level
+// follow, whichever instructions ask. Also the other half of a pair of lines.
+class PageStreams {
+ public:
+  bool is_stream(uint64_t address) {
+    const uint64_t line = address / kLineBytes, page = address / kPageBytes;
+    Page& known = pages_[page % pages_.size()];
+    if (known.page != page) {
+      known = {page, line, 0, 0};
+      return false;
+    }
+    const auto step = static_cast<int64_t>(line - known.line);
+    if (step == 0) return known.seen >= kPageStepsSeen;
+    const bool onward = step >= -kLongestPageStep && step <= kLongestPageStep && (step > 0) == (known.direction >= 0);
+    known.seen = onward ? known.seen + 1 : 0;
+    known.direction = step > 0 ? 1 : -1;
+    const bool pair = (line ^ 1U) == known.line;
+    known.line = line;
+    return known.seen >= kPageStepsSeen || pair;
+  }
+
+ private:
+  static constexpr uint64_t kLineBytes = 64, kPageBytes = 4096;
+  static constexpr int64_t kLongestPageStep = 4;
+  static constexpr int kPageStepsSeen = 2;
+  struct Page {
+    uint64_t page = ~uint64_t{0}, line = 0;
+    int direction = 0, seen = 0;
+  };
+  std::array<Page, 64> pages_{};
+};
+
 // Accesses of lines that were followed beyond 64 KiB, by what held them.
 struct Sample {
   std::map<uint32_t, uint64_t> by_kib;
@@ -185,7 +218,8 @@ class Decoder {
 
   const ProcessTrace& process_;
   DecodedProcess decoded_;
-  std::vector<Stride> strides_;      // by instruction
+  std::vector<Stride> strides_;  // by instruction
+  PageStreams pages_;
   Sample all_;                       // of the process
   std::vector<Sample> sample_;       // of each piece
   std::array<uint64_t, 2> chunk_{};  // of the string instruction that is underway
@@ -237,6 +271,7 @@ void Decoder::take_step(const TraceStep& step, DecodedPiece& piece) {
     told.tlb_entries = static_cast<uint16_t>(entries);
     const auto held = trace_cache_bytes(access.found);
     told.held_kib = held ? static_cast<uint32_t>(*held >> 10U) : kUnknownKib;
+    if (told.held_kib == 0 || told.held_kib > kFirstLevelKib) told.streamed |= pages_.is_stream(access.address);
     if (held && (told.held_kib == 0 || told.held_kib >= kSampledFromKib)) {
       all_.add(told.held_kib);
       sample_.back().add(told.held_kib);

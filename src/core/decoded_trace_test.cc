@@ -108,6 +108,26 @@ TEST(DecodedTrace, EqualStridesAreAStream) {
   EXPECT_TRUE(decoded->pieces[0].accesses[5].streamed);
 }
 
+TEST(DecodedTrace, LinesOfAPageInOneDirectionAreAStream) {
+  ProcessTrace process = small_process();
+  TracePiece& piece = process.pieces[0];
+  piece.events.clear();
+  // Held by 512 KiB; 64, 192, 64, 128, 64, 192 bytes further: no equal strides.
+  for (const char step : {1, 3, 1, 2, 1, 3}) piece.events += std::string("\x00\x07\x14\x80", 4) + step;
+  piece.instructions_count = 18;
+  const auto ahead = decode_for_cores(process);
+  ASSERT_TRUE(ahead) << ahead.error().message;
+  ASSERT_EQ(ahead->pieces[0].accesses.size(), 6U);
+  EXPECT_FALSE(ahead->pieces[0].accesses[0].streamed);
+  EXPECT_TRUE(ahead->pieces[0].accesses[5].streamed);
+  // To and fro by more than a pair of lines: 192 forth, 128 back.
+  piece.events.clear();
+  for (int i = 0; i < 3; ++i) piece.events += std::string("\x00\x07\x14\x80\x03\x00\x07\x14\xff\x01", 10);
+  const auto hither = decode_for_cores(process);
+  ASSERT_TRUE(hither) << hither.error().message;
+  for (const CoreAccess& access : hither->pieces[0].accesses) EXPECT_FALSE(access.streamed) << access.address;
+}
+
 TEST(DecodedTrace, RefusesEventsThatDontFit) {
   ProcessTrace process = small_process();
   process.pieces[0].events = "\xff\xff\x7f";  // no such block

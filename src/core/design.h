@@ -67,6 +67,11 @@ struct CoreDesign {
 
   int width = 0;                  // instructions renamed a cycle
   int taken_branches_cycles = 0;  // at least, from one taken branch to the next
+  int op_cache_instructions = 0;  // that it keeps decoded; 0: none
+  int decode_width = 0;           // instructions a cycle, of code that is not kept decoded
+  int fetch_bytes = 0;            // of it a cycle
+  int btb_entries = 0;            // branches whose target costs nothing more
+  int btb_miss_cycles = 0;        // more for a taken branch beyond those
   int window = 0;                 // instructions in flight (reorder buffer)
   int scheduler = 0;              // of them waiting for operands
   int load_queue = 0, store_queue = 0;
@@ -77,7 +82,9 @@ struct CoreDesign {
   std::array<CoreOpCost, kCoreOps> ops{};
 
   double l1i_bytes = 0, l1d_bytes = 0, l2_bytes = 0, l3_bytes = 0;  // L3: what a core can fill
-  int l1d_cycles = 0, l1d_vector_cycles = 0, l2_cycles = 0, l3_cycles = 0, forward_cycles = 0;
+  int l1d_cycles = 0, l1d_vector_cycles = 0, l2_cycles = 0, l3_cycles = 0;
+  int forward_cycles = 0;   // from a store's data to a load of it
+  int mirror_cycles = 0;    // the same where both name the address by registers that nothing wrote in between
   int transfer_cycles = 0;  // between general and vector registers, besides the operation
   int misses = 0;           // lines underway beyond the first level
   int tlb_entries = 0, tlb_miss_cycles = 0, page_walk_cycles = 0;

@@ -15,7 +15,9 @@ constexpr uint64_t kLineBytes = 64;
 constexpr size_t kAhead = 4096;      // cycles that ports are booked ahead
 constexpr size_t kForwarded = 1024;  // last stores, by address
 constexpr size_t kInFlight = 512;    // last lines fetched, by address
-constexpr size_t kCodeWays = 8;
+constexpr size_t kWays = 8;
+constexpr double kInstructionsPerLine = 12;  // that an op cache keeps of a line of code
+constexpr int kFetchedAhead = 48;            // instructions between fetch and renaming
 constexpr int kFirstTlbEntries = 64;
 // Of a fetch from the second level: the rest is hidden by fetching ahead.
 constexpr int kFetchSeen = 2;
@@ -187,26 +189,27 @@ class Calendar {
   std::priority_queue<Cycle, std::vector<Cycle>, std::greater<>> far_;
 };
 
-// Code of the first level, least recently used goes. A line's first fetch of all is not its fault.
+// What is kept of code by address, least recently used goes. A first fetch of all is not its fault: a piece begins
+// cold.
 class CodeCache {
  public:
-  CodeCache(double bytes) : sets_(std::max<size_t>(1, static_cast<size_t>(bytes) / kLineBytes / kCodeWays)) {
-    lines_.assign(sets_ * kCodeWays, 0);
+  explicit CodeCache(double entries) : sets_(std::max<size_t>(1, static_cast<size_t>(entries) / kWays)) {
+    kept_.assign(sets_ * kWays, 0);
   }
-  bool holds(uint64_t line) {
-    uint64_t* set = &lines_[line % sets_ * kCodeWays];
+  bool holds(uint64_t key) {
+    uint64_t* set = &kept_[key % sets_ * kWays];
     size_t at = 0;
-    while (at < kCodeWays && set[at] != line + 1) ++at;
-    const bool found = at < kCodeWays;
-    const bool room = !found && set[kCodeWays - 1] == 0;
-    std::copy_backward(set, set + std::min(at, kCodeWays - 1), set + std::min(at, kCodeWays - 1) + 1);
-    set[0] = line + 1;
+    while (at < kWays && set[at] != key + 1) ++at;
+    const bool found = at < kWays;
+    const bool room = !found && set[kWays - 1] == 0;
+    std::copy_backward(set, set + std::min(at, kWays - 1), set + std::min(at, kWays - 1) + 1);
+    set[0] = key + 1;
     return found || room;
   }
 
  private:
   size_t sets_;
-  std::vector<uint64_t> lines_;
+  std::vector<uint64_t> kept_;
 };
 
 struct Found {
@@ -220,7 +223,9 @@ class Core {
       : process_(process),
         design_(design),
         calendar_(design.ports),
-        code_(design.l1i_bytes),
+        code_(design.l1i_bytes / kLineBytes),
+        decoded_(design.op_cache_instructions / kInstructionsPerLine),
+        targets_(design.btb_entries),
         window_(design.window),
         loads_(design.load_queue),
         stores_(design.store_queue),
@@ -232,6 +237,8 @@ class Core {
   struct Store {
     uint64_t granule = 0;
     Cycle data = -1, drained = -1;
+    uint64_t instruction = 0;  // number of the one that stored
+    uint32_t named = 0;        // the registers that named its address
   };
   struct Line {
     uint64_t line = 0;
@@ -240,6 +247,10 @@ class Core {
   };
 
   void fetch(const DecodedBlock& block);
+  void take_branch(const DecodedBlock& block);
+  // The time of the front end passes; it runs ahead of renaming by so many instructions.
+  void front_takes(double cycles);
+  bool mirrors(const Store& before) const;
   void execute(const CoreInstruction& instruction, const CoreAccess* accesses, size_t count);
   Cycle rename(const CoreInstruction& instruction, size_t loads, size_t stores);
   Found load(const CoreAccess& access, bool vector, Cycle ready);
@@ -253,14 +264,18 @@ class Core {
   const DecodedProcess& process_;
   const CoreDesign& design_;
   Calendar calendar_;
-  CodeCache code_;
+  CodeCache code_, decoded_, targets_;
   uint64_t code_line_ = 0;
+  double front_time_ = 0;  // until when the front end is busy with what it has fetched
+  uint64_t instruction_ = 0;
+  uint32_t named_ = 0;                               // registers that name the addresses of the instruction at hand
+  std::array<uint64_t, kTraceRegisters> written_{};  // by which instruction last
   Ring window_, loads_, stores_, misses_;
   std::array<Cycle, kTraceRegisters> registers_{};
   std::array<Cycle, kCoreOps> unit_free_{};
   std::array<Store, kForwarded> forwarded_{};
   std::array<Line, kInFlight> in_flight_{};
-  Cycle renaming_ = 0, front_ready_ = 0, last_taken_ = 0, retiring_ = 0, drained_ = 0, memory_free_ = 0;
+  Cycle renaming_ = 0, front_ready_ = 0, retiring_ = 0, drained_ = 0, memory_free_ = 0;
   int renamed_now_ = 0, retired_now_ = 0, drained_now_ = 0;
   CoreBound front_bound_ = CoreBound::kWidth, renaming_bound_ = CoreBound::kWidth;
   CoreBound draining_ = CoreBound::kL1;  // where the line of the last store that waited for it came from
@@ -268,14 +283,34 @@ class Core {
   std::array<double, kCoreBounds> by_bound_{};
 };
 
+void Core::front_takes(double cycles) {
+  const double earliest = static_cast<double>(renaming_) - static_cast<double>(kFetchedAhead) / design_.width;
+  front_time_ = std::max(front_time_, earliest) + cycles;
+  const auto ready = static_cast<Cycle>(front_time_);
+  if (ready <= std::max(front_ready_, renaming_)) return;
+  front_ready_ = ready;
+  front_bound_ = CoreBound::kFetch;
+}
+
 void Core::fetch(const DecodedBlock& block) {
-  for (uint64_t line = block.address / kLineBytes; line <= (block.address + block.bytes - 1) / kLineBytes; ++line) {
+  double cycles = 0;
+  const uint64_t end = block.address + block.bytes;
+  for (uint64_t line = block.address / kLineBytes; line <= (end - 1) / kLineBytes; ++line) {
     if (line == code_line_) continue;
     code_line_ = line;
-    if (code_.holds(line)) continue;
-    front_ready_ = std::max(front_ready_, renaming_) + design_.l2_cycles / kFetchSeen;
-    front_bound_ = CoreBound::kFetch;
+    if (!code_.holds(line)) cycles += static_cast<double>(design_.l2_cycles) / kFetchSeen;
+    if (design_.op_cache_instructions > 0 && decoded_.holds(line)) continue;
+    const uint64_t from = std::max(block.address, line * kLineBytes), to = std::min(end, (line + 1) * kLineBytes);
+    const auto bytes = static_cast<double>(to - from);
+    cycles += std::max(bytes / design_.fetch_bytes, bytes * block.count / block.bytes / design_.decode_width);
   }
+  if (cycles > 0) front_takes(cycles);
+}
+
+void Core::take_branch(const DecodedBlock& block) {
+  const uint64_t end = block.address + block.bytes;
+  const bool known = targets_.holds(end ^ end >> 6U ^ end >> 12U);  // as the ends of blocks fall on all sets
+  front_takes(design_.taken_branches_cycles + (known ? 0 : design_.btb_miss_cycles));
 }
 
 Cycle Core::rename(const CoreInstruction& instruction, size_t loads, size_t stores) {
@@ -335,6 +370,9 @@ Found Core::load(const CoreAccess& access, bool vector, Cycle ready) {
   Cycle issue = calendar_.book({kPortLoad, kPortMemory}, ready);
   const Store& before = forwarded_[(access.address >> 3U) % kForwarded];
   if (before.granule == access.address >> 3U && before.drained > issue) {
+    // Renaming finds the store without its address; then the load need not wait for its own.
+    if (design_.mirror_cycles < design_.forward_cycles && mirrors(before))
+      return {std::max(ready, before.data + design_.mirror_cycles), CoreBound::kL1};
     return {std::max(issue + design_.l1d_cycles, before.data + design_.forward_cycles), CoreBound::kL1};
   }
   const int held_by = access.tlb_entries;
@@ -348,6 +386,14 @@ Found Core::load(const CoreAccess& access, bool vector, Cycle ready) {
   if (vector) found.ready += design_.l1d_vector_cycles - design_.l1d_cycles;
   if (walk && found.bound == CoreBound::kL1) found.bound = CoreBound::kTlb;
   return found;
+}
+
+bool Core::mirrors(const Store& before) const {
+  if (before.named != named_) return false;
+  for (uint32_t left = named_; left != 0; left >>= 8U) {
+    if (written_[(left & 0xffU) - 1] > before.instruction) return false;
+  }
+  return true;
 }
 
 // Written in order after it retired; the line was asked for when the address was known.
@@ -365,7 +411,7 @@ void Core::store(const CoreAccess& access, Cycle ready, Cycle retired) {
   stores_.push(drained_);
   for (uint64_t granule = access.address >> 3U; granule <= (access.address + std::max<int>(access.bytes, 1) - 1) >> 3U;
        ++granule) {
-    forwarded_[granule % kForwarded] = {granule, ready, drained_};
+    forwarded_[granule % kForwarded] = {granule, ready, drained_, instruction_, named_};
   }
 }
 
@@ -408,7 +454,12 @@ void Core::execute(const CoreInstruction& instruction, const CoreAccess* accesse
   Cycle sources = renamed + 1, addresses = renamed + 1;
   for (size_t i = 0; i < instruction.sources; ++i) sources = std::max(sources, registers_[named[i]]);
   named += instruction.sources;
-  for (size_t i = 0; i < instruction.addresses; ++i) addresses = std::max(addresses, registers_[named[i]]);
+  ++instruction_;
+  named_ = 0;
+  for (size_t i = 0; i < instruction.addresses; ++i) {
+    addresses = std::max(addresses, registers_[named[i]]);
+    named_ = named_ << 8U | (named[i] + 1U);
+  }
   named += instruction.addresses;
 
   CoreBound bound = bound_of(instruction.op);
@@ -449,7 +500,10 @@ void Core::execute(const CoreInstruction& instruction, const CoreAccess* accesse
     calendar_.enter();
     calendar_.leave_at(std::max(issued, calendar_.now()));
   }
-  for (size_t i = 0; i < instruction.results; ++i) registers_[named[i]] = done;
+  for (size_t i = 0; i < instruction.results; ++i) {
+    registers_[named[i]] = done;
+    written_[named[i]] = instruction_;
+  }
   branch_done_ = done;
   Cycle stored = done;
   if (stores > 0) stored = std::max(done, calendar_.book({kPortStore, kPortMemory}, std::max(addresses, done)));
@@ -490,13 +544,10 @@ void Core::run(const DecodedPiece& piece, CoreResult& result) {
     }
     if (step.mispredicted) {
       front_ready_ = std::max(front_ready_, branch_done_ + design_.mispredict_cycles);
+      front_time_ = std::max(front_time_, static_cast<double>(front_ready_));
       front_bound_ = CoreBound::kMispredict;
     } else if (step.taken) {
-      if (last_taken_ + design_.taken_branches_cycles > std::max(front_ready_, renaming_)) {
-        front_ready_ = last_taken_ + design_.taken_branches_cycles;
-        front_bound_ = CoreBound::kFetch;
-      }
-      last_taken_ = std::max(front_ready_, renaming_);
+      take_branch(block);
     }
   }
   const auto cycles = static_cast<double>(retiring_ - begin);

@@ -17,6 +17,11 @@ CoreDesign round_core() {
   design.name = "example";
   design.width = 4;
   design.taken_branches_cycles = 1;
+  design.op_cache_instructions = 1536;
+  design.decode_width = 4;
+  design.fetch_bytes = 16;
+  design.btb_entries = 512;
+  design.btb_miss_cycles = 3;
   design.window = 200;
   design.scheduler = 100;
   design.load_queue = 60;
@@ -37,6 +42,7 @@ CoreDesign round_core() {
   design.l2_cycles = 14;
   design.l3_cycles = 50;
   design.forward_cycles = 5;
+  design.mirror_cycles = 5;
   design.misses = 10;
   design.tlb_entries = 1536;
   design.tlb_miss_cycles = 7;
@@ -233,6 +239,71 @@ TEST(SimulateCore, AStoreIsForwarded) {
     return std::vector<CoreAccess>{to, from};
   });
   EXPECT_NEAR(cycles_per_run(through), 5, 1.1);
+}
+
+// A core that renames memory doesn't wait where the address is named alike.
+TEST(SimulateCore, AStoreIsMirroredWhereItsAddressIsNamedAlike) {
+  CoreInstruction store = op(CoreOp::kNone, {1}, {});
+  store.addresses = 1;
+  store.registers[1] = 5;
+  const auto through = [&](uint8_t base, bool written) {
+    return loop({store, op(CoreOp::kAlu, {}, {static_cast<uint8_t>(written ? 5 : 6)}), load({base}, {1})}, {},
+                [](uint32_t) {
+                  CoreAccess to = at(0x5000, 32);
+                  to.store = true;
+                  CoreAccess from = at(0x5000, 32);
+                  from.instruction = 2;
+                  return std::vector<CoreAccess>{to, from};
+                });
+  };
+  CoreDesign design = round_core();
+  design.forward_cycles = 8;
+  design.mirror_cycles = 1;
+  EXPECT_LT(cycles_per_run(through(5, false), design), 3);
+  EXPECT_NEAR(cycles_per_run(through(5, true), design), 8, 1.1);
+  EXPECT_NEAR(cycles_per_run(through(7, false), design), 8, 1.1);
+}
+
+// `count` blocks of ten instructions in 40 bytes, a line apart, one after the other.
+DecodedProcess long_code(uint32_t count, bool taken) {
+  DecodedProcess process;
+  DecodedPiece piece;
+  for (uint32_t block = 0; block < count; ++block) {
+    process.blocks.push_back({64 * uint64_t{block}, 40, 10 * block, 10});
+    for (int i = 0; i < 10; ++i) process.instructions.push_back(op(CoreOp::kAlu, {}, {1}));
+  }
+  for (uint32_t run = 0; run < kRuns; ++run) {
+    CoreStep step;
+    step.block = run % count;
+    step.taken = taken;
+    piece.steps.push_back(step);
+  }
+  piece.instructions_count = 10 * uint64_t{kRuns};
+  piece.stands_for_count = 10.0 * static_cast<double>(piece.instructions_count);
+  process.pieces = {piece};
+  return process;
+}
+
+TEST(SimulateCore, CodeThatIsNotKeptDecodedComesAsItIsFetched) {
+  CoreDesign design = round_core();
+  design.fetch_bytes = 8;
+  EXPECT_NEAR(cycles_per_run(long_code(20, false), design), 2.5, 0.1);   // kept
+  EXPECT_NEAR(cycles_per_run(long_code(400, false), design), 5.0, 0.2);  // 400 lines of 128 that it has room for
+  design.op_cache_instructions = 400 * 16;
+  EXPECT_NEAR(cycles_per_run(long_code(400, false), design), 2.5, 0.1);
+  design.op_cache_instructions = 0;
+  EXPECT_NEAR(cycles_per_run(long_code(20, false), design), 5.0, 0.2);
+  design.decode_width = 1;
+  EXPECT_NEAR(cycles_per_run(long_code(20, false), design), 10.0, 0.2);
+}
+
+TEST(SimulateCore, TakenBranchesBeyondTheBtbCostMore) {
+  CoreDesign design = round_core();
+  design.op_cache_instructions = 400 * 16;
+  design.btb_miss_cycles = 6;
+  EXPECT_NEAR(cycles_per_run(long_code(400, true), design), 2.5, 0.1);
+  design.btb_entries = 64;
+  EXPECT_NEAR(cycles_per_run(long_code(400, true), design), 7.0, 0.2);
 }
 
 TEST(SimulateCore, AMispredictedBranchCostsItsPenaltyAndItsWait) {

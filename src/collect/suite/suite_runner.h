@@ -20,6 +20,7 @@ struct SuiteOptions {
   bool any_version = false;       // stress-ng of another version than the suite's
   bool include_excluded = false;  // also programs that are no comparison
   bool sampled = false;           // caches and branches in windows, as for a user's profile
+  std::string trace_folder;       // where windows go as traces, FOLDER/<program-id>.trace; empty: none
   bool times_only = false;        // no profiles: native times of this host
   bool retime = false;            // valid profiles are timed again and keep the faster time
   int64_t native_repeats = 2;     // timed runs
