@@ -29,6 +29,9 @@ endfunction()
 
 # Gives a target the precompiled headers that suit what it links. Not under clang, which only the fuzzers use.
 function(perfcast_use_precompiled target name)
+  if(name MATCHES "test$")
+    target_compile_options(${target} PRIVATE ${PERFCAST_TEST_FLAGS})
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND PERFCAST_PRECOMPILED)
     target_precompile_headers(${target} REUSE_FROM perfcast_pch_${name})
   endif()
@@ -81,7 +84,6 @@ function(perfcast_tests component)
   endif()
   target_link_libraries(perfcast_${component}_test PRIVATE perfcast_${component} ${ARG_DEPENDS} GTest::gmock_main
                                                            perfcast_options)
-  target_compile_options(perfcast_${component}_test PRIVATE ${PERFCAST_TEST_FLAGS})
   target_compile_definitions(
     perfcast_${component}_test PRIVATE PERFCAST_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                        PERFCAST_SHARED_DATA="${PERFCAST_SHARED_DATA}"

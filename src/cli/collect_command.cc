@@ -189,6 +189,7 @@ int run_collect(const CommandContext& context, const CollectArguments& arguments
   options.again = arguments.again;
   options.sampled = arguments.sampled;
   options.trace_folder = arguments.windows;
+  options.core_designs = shipped_core_designs();
   options.retime = arguments.retime;
   options.any_version = arguments.any_version;
   options.include_excluded = arguments.include_excluded;

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "collect/process/interrupt.h"
+#include "core/design.h"
 
 namespace perfcast {
 namespace {
@@ -79,6 +80,11 @@ std::string shipped_file(const std::string& name) {
     if (is_there(installed)) return installed;
   }
   return std::string(PERFCAST_SOURCE_SHARE) + "/" + name;
+}
+
+std::shared_ptr<const std::vector<CoreDesign>> shipped_core_designs() {
+  auto designs = read_core_designs(shipped_file("cores/designs.json"));
+  return designs ? std::make_shared<const std::vector<CoreDesign>>(std::move(*designs)) : nullptr;
 }
 
 int report_error(const Error& error, const CommonOptions& options) {

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <stop_token>
 #include <string>
@@ -16,6 +17,8 @@
 #include "base/result.h"
 
 namespace perfcast {
+
+struct CoreDesign;
 
 // Exit codes, fixed: 0 done (also when out of distribution), 1 failure, 2 bad usage, 128 + the signal's number where a
 // signal ended it.
@@ -62,6 +65,8 @@ Status check_named_file(const std::string& option, const std::string& path);
 // Paths of what is shipped: beside the binary's install prefix, or in the source tree it was built from.
 // $PERFCAST_SHARE overrides. `name` such as "bundles/cpus.pcb" or "suites/cloud.json".
 std::string shipped_file(const std::string& name);
+// The shipped core designs for a profile's windows; null where they can't be read: the profile says what is missing.
+std::shared_ptr<const std::vector<CoreDesign>> shipped_core_designs();
 
 // Prints the error for a person on stderr, or as perfcast.error/1 on stdout under --json, and gives the exit code that
 // follows from its kind.

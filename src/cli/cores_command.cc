@@ -1,17 +1,37 @@
 // perfcast cores TRACE: a trace on every known core design.
 
+#include "base/file.h"
 #include "base/json.h"
 #include "cli/command.h"
 #include "collect/native/host_facts.h"
 #include "core/core_report.h"
 #include "corpus/machine/core_design.h"
+#include "corpus/profile.h"
+#include "metrics/catalogue.h"
 
 namespace perfcast {
 namespace {
 
 struct CoresArguments {
-  std::string trace, designs;
+  std::string trace, designs, into;
 };
+
+// What the designs make of the trace, as metrics of the profile that it belongs to.
+Status add_to_profile(const CoreReport& report, const std::string& path) {
+  auto profile = read_profile(path);
+  if (!profile) return profile.error();
+  const auto instructions = profile->metrics.find("instructions_count");
+  if (instructions == profile->metrics.end()) {
+    return Error{"no-instructions", "the profile does not say how many instructions ran", path,
+                 "the profile that perfcast profile --windows wrote with the trace"};
+  }
+  for (const auto& [name, cycles] : modelled_cycles(report, instructions->second)) {
+    if (Catalogue::built_in().find(name) == nullptr) continue;  // a design of the user's own
+    profile->metrics[name] = cycles;
+    profile->missing.erase(name);
+  }
+  return write_file_atomically(path, to_json(*profile).dump(0) + "\n");
+}
 
 int run(const CoresArguments& arguments, const CommandContext& context) {
   const CommonOptions& common = context.options;
@@ -23,6 +43,10 @@ int run(const CoresArguments& arguments, const CommandContext& context) {
   auto report = simulate_trace(*trace, *designs, common.threads);
   if (!report) return report_error(report.error(), common);
   report->host_design = core_design(read_host_facts());
+  if (!arguments.into.empty()) {
+    if (const Status status = add_to_profile(*report, arguments.into); !status)
+      return report_error(status.error(), common);
+  }
   return write_result(common.json ? to_text(cores_json(*report)) : cores_text(*report), common);
 }
 
@@ -36,6 +60,8 @@ void add_cores_command(CLI::App& app, CommandContext& context) {
       "The trace is that of perfcast profile --windows TRACE -- CMD. A model of the core alone: docs/CORES.md.");
   verb->add_option("trace", arguments->trace, "Trace to read")->required()->option_text("TRACE");
   verb->add_option("--designs", arguments->designs, "Core designs (JSON) in the place of the shipped ones");
+  verb->add_option("--into", arguments->into, "Add the cycles to this profile, that of the same run")
+      ->type_name("PROFILE");
   add_common_options(*verb, context, kThreadsOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
 }

@@ -73,6 +73,7 @@ Result<Profile> measure(const PredictArguments& arguments, const CommandContext&
   request.command = context.command;
   request.native_repeats = arguments.repeats;
   request.exact = arguments.exact;
+  request.core_designs = shipped_core_designs();
   request.needs_counts = true;
   request.must_succeed = !arguments.accept_failure;
   request.pass_output = false;

@@ -15,6 +15,8 @@
 namespace perfcast {
 
 class InputFeed;
+struct CoreDesign;
+struct Trace;
 
 struct CollectRequest {
   std::vector<std::string> command;  // argv; command[0] resolved by PATH
@@ -23,12 +25,14 @@ struct CollectRequest {
   int phases = 0;
   bool pass_output = true;  // false: the program's stdout is discarded (or goes to stderr, see show_output)
   bool show_output = false;
-  bool mix_only = false;       // opcode mix only: one instrumented run, no native one
-  bool cross_check = false;    // cachegrind besides the plugin
-  bool needs_counts = false;   // a profile without instruction counts is of no use: say so before anything slow
-  bool must_succeed = false;   // nothing is instrumented after a native run that failed
-  bool exact = false;          // caches and branches simulated all the time, not in windows
-  std::string trace_path;      // where windows go as a trace (perfcast.trace/1); empty: none
+  bool mix_only = false;      // opcode mix only: one instrumented run, no native one
+  bool cross_check = false;   // cachegrind besides the plugin
+  bool needs_counts = false;  // a profile without instruction counts is of no use: say so before anything slow
+  bool must_succeed = false;  // nothing is instrumented after a native run that failed
+  bool exact = false;         // caches and branches simulated all the time, not in windows
+  std::string trace_path;     // where windows go as a trace (perfcast.trace/1); empty: none
+  // Core designs that the windows are run through, their cycles becoming metrics; null: none.
+  std::shared_ptr<const std::vector<CoreDesign>> core_designs;
   double native_cpu_s = 0;     // of a native run, for instrumenters; 0: none
   InputFeed* input = nullptr;  // the program's standard input, shared by all runs; null: it reads nothing
   // Of a native run, for instrumenters that need not follow every process; empty where there was no other process.
@@ -66,6 +70,7 @@ struct Collection {
   std::vector<CensusEntry> census;       // natively: every process, where there was more than one
   std::vector<CollectedPart> parts;      // instrumented: by program
   std::vector<MetricValues> replicates;  // as Profile's
+  std::shared_ptr<const Trace> trace;    // where the request wants it for something
   std::vector<UnseenProgram> unseen;     // instrumented: programs that ran without being counted
   // Instrumented, where a limit ended the run: about which share of the work the counts were taken of.
   std::optional<double> seen_ratio;

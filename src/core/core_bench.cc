@@ -31,7 +31,7 @@ DecodedProcess invented() {
     process.blocks.push_back({0x1000 + 64 * uint64_t{block}, 40, 10 * block, 10});
     for (int i = 0; i < 10; ++i) {
       CoreInstruction one;
-      one.op = i == 9 ? CoreOp::kBranch : i < 4 ? CoreOp::kNone : CoreOp::kAlu;
+      one.op = i == 9 ? CoreOp::kBranch : i < 4 ? CoreOp::kNothing : CoreOp::kAlu;
       one.loads = i < 3 ? 1 : 0;
       one.sources = i < 3 ? 0 : 2;
       one.addresses = i < 4 ? 1 : 0;

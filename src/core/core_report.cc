@@ -3,17 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "base/json.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "corpus/machine/core_design.h"
 
 namespace perfcast {
 namespace {
 
 constexpr double kWorthAName = 0.05;  // of the cycles
 constexpr size_t kNamed = 4;
+
+// A model says no more.
+double six_digits(double value) { return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr); }
 
 // "memory 31%, L1 12%": what cost most.
 std::string bounds_text(const CoreResult& result) {
@@ -62,6 +67,15 @@ Result<CoreReport> simulate_trace(const Trace& trace, const std::vector<CoreDesi
   });
   if (!done) return done.error();
   return report;
+}
+
+std::map<std::string, double> modelled_cycles(const CoreReport& report, double instructions_count) {
+  std::map<std::string, double> metrics;
+  for (size_t i = 0; i < report.designs.size(); ++i) {
+    const double cpi = report.results[i].cpi();
+    if (cpi > 0) metrics[core_cycles_metric(report.designs[i].name)] = six_digits(cpi * instructions_count);
+  }
+  return metrics;
 }
 
 Json cores_json(const CoreReport& report) {

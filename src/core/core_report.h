@@ -1,6 +1,7 @@
 #pragma once
 // A trace on every design: cycles per instruction, time, and what the cycles were spent on.
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,8 @@ struct CoreReport {
 Result<CoreReport> simulate_trace(const Trace& trace, const std::vector<CoreDesign>& designs, int threads);
 Json cores_json(const CoreReport& report);         // perfcast.cores/1
 std::string cores_text(const CoreReport& report);  // for a person
+
+// Cycles of a program of so many instructions, six digits, by the metrics' names: core_cycles_metric().
+std::map<std::string, double> modelled_cycles(const CoreReport& report, double instructions_count);
 
 }  // namespace perfcast

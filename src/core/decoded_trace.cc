@@ -34,7 +34,7 @@ CoreOp op_of(const std::string& name, const TraceInstruction& instruction) {
       {"mov", CoreOp::kAlu},
       {"lea", CoreOp::kAlu},
       {"select", CoreOp::kAlu},
-      {"push_pop", CoreOp::kNone},
+      {"push_pop", CoreOp::kNothing},
       {"cond_branch", CoreOp::kBranch},
       {"jump", CoreOp::kBranch},
       {"ind_branch", CoreOp::kBranch},
@@ -64,12 +64,12 @@ CoreOp op_of(const std::string& name, const TraceInstruction& instruction) {
       {"fence", CoreOp::kFence},
       {"string", CoreOp::kAlu},
       {"crypto", CoreOp::kCrypto},
-      {"prefetch", CoreOp::kNone},
+      {"prefetch", CoreOp::kNothing},
       {"cache_control", CoreOp::kFence},
       {"rdtsc_like", CoreOp::kCounter},
       {"rng", CoreOp::kRandom},
       {"pause", CoreOp::kPause},
-      {"nop", CoreOp::kNone},
+      {"nop", CoreOp::kNothing},
       {"syscall", CoreOp::kCounter},
   };
   if (name == "int_div") return instruction.divide_bytes > 4 ? CoreOp::kDivide64 : CoreOp::kDivide32;
@@ -111,9 +111,9 @@ CoreInstruction decode(const TraceInstruction& instruction, const std::string& n
   const bool memory = instruction.loads > 0 || instruction.stores > 0;
   if (is_move(name)) {
     decoded.move = !memory && !decoded.transfer;
-    if (memory) decoded.op = CoreOp::kNone;  // the access is all of it
+    if (memory) decoded.op = CoreOp::kNothing;  // the access is all of it
   }
-  if (instruction.zero_idiom) decoded.op = CoreOp::kNone;
+  if (instruction.zero_idiom) decoded.op = CoreOp::kNothing;
   // What has no room is left out: few instructions name so many registers.
   size_t at = 0;
   const auto take = [&](size_t first, size_t count, size_t room) {
@@ -238,7 +238,7 @@ void Decoder::take_blocks() {
     if (to.count > 1) {
       CoreInstruction* const last = &decoded_.instructions.back();
       if (fuses(last[-1], last[0])) {
-        last->op = CoreOp::kNone;
+        last->op = CoreOp::kNothing;
         last->slots = 0;
       }
     }

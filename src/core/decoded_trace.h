@@ -13,7 +13,7 @@ namespace perfcast {
 
 // What one instruction asks for. Registers as in traces.
 struct CoreInstruction {
-  CoreOp op = CoreOp::kNone;
+  CoreOp op = CoreOp::kNothing;
   uint8_t slots = 1;         // of renaming; microcode takes many
   uint8_t vector_bytes = 0;  // 0: no vector
   uint8_t loads = 0;         // whether told or not

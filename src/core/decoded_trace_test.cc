@@ -58,7 +58,7 @@ TEST(DecodedTrace, InstructionsSayWhatTheyAskFor) {
   ASSERT_TRUE(decoded) << decoded.error().message;
   ASSERT_EQ(decoded->instructions.size(), 4U);
   const CoreInstruction& load = decoded->instructions[0];
-  EXPECT_EQ(load.op, CoreOp::kNone);
+  EXPECT_EQ(load.op, CoreOp::kNothing);
   EXPECT_EQ(load.loads, 1);
   EXPECT_EQ(load.addresses, 1);
   EXPECT_EQ(load.registers[0], 3);

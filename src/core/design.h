@@ -14,7 +14,7 @@ namespace perfcast {
 // Kinds of operations that differ in latency, throughput or ports. kLoad is a load to use from the first-level cache
 // into a general register.
 enum class CoreOp : uint8_t {
-  kNone,  // needs no unit: an idiom, an eliminated move
+  kNothing,  // needs no unit: an idiom, an eliminated move
   kAlu,
   kShift,
   kMultiply,

@@ -370,8 +370,9 @@ Found Core::load(const CoreAccess& access, bool vector, Cycle ready) {
   Cycle issue = calendar_.book({kPortLoad, kPortMemory}, ready);
   const Store& before = forwarded_[(access.address >> 3U) % kForwarded];
   if (before.granule == access.address >> 3U && before.drained > issue) {
-    // Renaming finds the store without its address; then the load need not wait for its own.
-    if (design_.mirror_cycles < design_.forward_cycles && mirrors(before))
+    // Renaming finds the store without its address; then the load need not wait for its own. General registers alone.
+    const bool whole = !vector && (access.bytes == 4 || access.bytes == 8);
+    if (design_.mirror_cycles < design_.forward_cycles && whole && mirrors(before))
       return {std::max(ready, before.data + design_.mirror_cycles), CoreBound::kL1};
     return {std::max(issue + design_.l1d_cycles, before.data + design_.forward_cycles), CoreBound::kL1};
   }
@@ -389,7 +390,7 @@ Found Core::load(const CoreAccess& access, bool vector, Cycle ready) {
 }
 
 bool Core::mirrors(const Store& before) const {
-  if (before.named != named_) return false;
+  if (named_ == 0 || before.named != named_) return false;
   for (uint32_t left = named_; left != 0; left >>= 8U) {
     if (written_[(left & 0xffU) - 1] > before.instruction) return false;
   }
@@ -481,7 +482,7 @@ void Core::execute(const CoreInstruction& instruction, const CoreAccess* accesse
     waits = true;
   }
   const bool eliminated = instruction.move && design_.eliminates_moves;
-  if (instruction.op != CoreOp::kNone && !eliminated) {
+  if (instruction.op != CoreOp::kNothing && !eliminated) {
     const CoreOpCost& cost = design_.cost(instruction.op);
     const int parts = instruction.vector_bytes > design_.vector_bytes
                           ? (instruction.vector_bytes + design_.vector_bytes - 1) / design_.vector_bytes

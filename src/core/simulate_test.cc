@@ -65,7 +65,7 @@ CoreInstruction op(CoreOp kind, const std::vector<uint8_t>& sources, const std::
 }
 
 CoreInstruction load(const std::vector<uint8_t>& addresses, const std::vector<uint8_t>& results) {
-  CoreInstruction one = op(CoreOp::kNone, {}, {});
+  CoreInstruction one = op(CoreOp::kNothing, {}, {});
   one.loads = 1;
   one.addresses = static_cast<uint8_t>(addresses.size());
   one.results = static_cast<uint8_t>(results.size());
@@ -144,7 +144,7 @@ TEST(SimulateCore, CyclesArePutDownToWhatHeldThemUp) {
   EXPECT_GT(of(op(CoreOp::kFloatAdd, {40}, {40}), CoreBound::kFloat), 0.95);
   EXPECT_GT(of(op(CoreOp::kDivide64, {1}, {1}), CoreBound::kDivide), 0.95);
   // Stores that miss fill their queue, and what they wait for is the memory.
-  const auto stores = loop({op(CoreOp::kNone, {}, {})}, {}, [](uint32_t run) {
+  const auto stores = loop({op(CoreOp::kNothing, {}, {})}, {}, [](uint32_t run) {
     CoreAccess access = at(uint64_t{Random(run).next() % (1U << 30U)} * 64, 0);
     access.store = true;
     return std::vector<CoreAccess>{access};
@@ -230,7 +230,7 @@ TEST(SimulateCore, TheWindowBoundsHowFarMissesOverlap) {
 }
 
 TEST(SimulateCore, AStoreIsForwarded) {
-  CoreInstruction store = op(CoreOp::kNone, {1}, {});
+  CoreInstruction store = op(CoreOp::kNothing, {1}, {});
   const auto through = loop({store, load({}, {1})}, {}, [](uint32_t) {
     CoreAccess to = at(0x5000, 32);
     to.store = true;
@@ -243,7 +243,7 @@ TEST(SimulateCore, AStoreIsForwarded) {
 
 // A core that renames memory doesn't wait where the address is named alike.
 TEST(SimulateCore, AStoreIsMirroredWhereItsAddressIsNamedAlike) {
-  CoreInstruction store = op(CoreOp::kNone, {1}, {});
+  CoreInstruction store = op(CoreOp::kNothing, {1}, {});
   store.addresses = 1;
   store.registers[1] = 5;
   const auto through = [&](uint8_t base, bool written) {

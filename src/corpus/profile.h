@@ -14,7 +14,7 @@ namespace perfcast {
 
 // One collector's part in a profile.
 struct CollectorRecord {
-  std::string name;                 // "native", "qemu", "cachegrind", "perf_event"
+  std::string name;                 // "native", "qemu", "cachegrind", "perf_event", "cores"
   std::string version;              // of the tool
   std::optional<double> seconds_s;  // what it took; absent where it did not run or nobody timed it
   std::string status;               // "ok", "failed", "skipped"

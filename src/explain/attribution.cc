@@ -21,6 +21,7 @@ constexpr size_t kMaximumGroups = 7;
 
 const char* const kShare = "share_";
 const char* const kRate = "rate_";
+const char* const kRelative = "relative_";  // cycles of a core model
 
 struct ClassMeaning {
   const char* group;
@@ -74,7 +75,10 @@ std::string without(const std::string& name, const char* prefix) { return name.s
 
 // A feature made of a counter names it without its unit.
 const Metric* metric_of_feature(const std::string& name) {
-  const std::string stem = name.starts_with(kRate) ? without(name, kRate) : name;
+  std::string stem = name;
+  for (const char* prefix : {kRate, kRelative}) {
+    if (name.starts_with(prefix)) stem = without(name, prefix);
+  }
   for (const std::string& candidate : {stem, stem + "_count", stem + "_bytes"}) {
     if (const Metric* metric = Catalogue::built_in().find(candidate)) return metric;
   }
@@ -84,7 +88,7 @@ const Metric* metric_of_feature(const std::string& name) {
 // Groups of the metrics that features are made of, with those the profile has.
 std::map<std::string, std::vector<std::string>> metrics_by_group(const Profile& profile) {
   std::map<std::string, std::vector<std::string>> groups;
-  for (const std::string& name : work_feature_metrics()) {
+  for (const std::string& name : all_feature_metrics()) {
     // What every rate is relative to can't be swapped alone.
     if (name == kInstructions || profile.metrics.find(name) == profile.metrics.end()) continue;
     const Metric* metric = Catalogue::built_in().find(name);
@@ -213,6 +217,7 @@ std::string describe_feature(const std::string& name) {
   }
   const Metric* metric = metric_of_feature(name);
   if (metric == nullptr) return name;
+  if (name.starts_with(kRelative)) return "what a model of a core makes of it: " + metric->sources.begin()->second;
   std::string text = metric->description;
   // "Direct calls" within a sentence; "TLB misses" stays.
   if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0) {
@@ -223,10 +228,15 @@ std::string describe_feature(const std::string& name) {
 
 std::string describe_group(const std::string& group) {
   static const std::map<std::string, std::string> names = {
-      {"work", "the amount of work"},    {"mix", "the instruction mix"},
-      {"memory", "memory and caches"},   {"latency", "chains of dependent instructions"},
-      {"branch", "branch behaviour"},    {"system", "system calls, page faults and I/O"},
-      {"time", "the host's own timing"}, {"other", "other counters"},
+      {"work", "the amount of work"},
+      {"mix", "the instruction mix"},
+      {"memory", "memory and caches"},
+      {"latency", "chains of dependent instructions"},
+      {"core", "models of cores"},
+      {"branch", "branch behaviour"},
+      {"system", "system calls, page faults and I/O"},
+      {"time", "the host's own timing"},
+      {"other", "other counters"},
   };
   const auto found = names.find(group);
   return found == names.end() ? group : found->second;

@@ -8,6 +8,7 @@
 #include "model/combined/auto_predictor.h"
 #include "model/combined/mean_predictor.h"
 #include "model/combined/stack_predictor.h"
+#include "model/cores/core_prior_predictor.h"
 #include "model/factor/factor_predictor.h"
 #include "model/fit/out_of_family.h"
 #include "model/kernel/kernel_predictor.h"
@@ -60,6 +61,9 @@ constexpr Entry kFamilies[] = {
 };
 // clang-format on
 
+// Before the name of a family that learns what models of cores leave.
+constexpr std::string_view kOnCores = "cores:";
+
 }  // namespace
 
 Json Predictor::settings() const { return nullptr; }
@@ -80,6 +84,11 @@ Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family) {
   for (const Entry& entry : kFamilies) {
     if (family == entry.name) return entry.make(entry.name);
   }
+  if (family.starts_with(kOnCores)) {
+    auto rest = make_predictor(family.substr(kOnCores.size()));
+    if (!rest || (*rest)->family().starts_with(kOnCores)) return rest;
+    return std::unique_ptr<Predictor>(std::make_unique<CorePriorPredictor>(std::move(*rest)));
+  }
   if (family.find('+') != std::string::npos) {
     const std::vector<std::string> parts = split(family, '+');
     if (is_stack_of_parts(parts)) return std::unique_ptr<Predictor>(std::make_unique<StackPredictor>(parts));
@@ -88,7 +97,8 @@ Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family) {
   }
   const std::vector<std::string> names = predictor_families();
   return usage_error("unknown-model", "there is no model '" + family + "'", family,
-                     "one of " + join(names, ", ") + ", or the mean of several: forest+physics");
+                     "one of " + join(names, ", ") +
+                         ", or the mean of several: forest+physics; what core models leave to it: cores:stack");
 }
 
 Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family, const ModelSettings& settings) {

@@ -140,8 +140,15 @@ TEST_P(EveryFamily, RefusesAnEmptyTable) {
   EXPECT_EQ(status.error().code, "empty-table");
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, EveryFamily, testing::ValuesIn(predictor_families()), [](const auto& one) {
+std::vector<std::string> families_and_on_cores() {
+  std::vector<std::string> families = predictor_families();
+  families.emplace_back("cores:stack");
+  return families;
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, EveryFamily, testing::ValuesIn(families_and_on_cores()), [](const auto& one) {
   std::string name = one.param;
+  std::replace(name.begin(), name.end(), ':', '_');
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });

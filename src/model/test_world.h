@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "corpus/corpus.h"
+#include "model/cores/modelled_cycles.h"
 #include "model/features/work_features.h"
 
 namespace perfcast::testing_world {
@@ -27,6 +28,8 @@ inline Profile random_profile(Random& random, const std::string& name) {
   for (const std::string& metric : work_feature_metrics()) {
     profile.metrics[metric] = 1e9 * std::exp(random.uniform(-9, -2));
   }
+  // Core models that find all designs alike say nothing.
+  for (const std::string& metric : core_metrics()) profile.metrics[metric] = 1e9;
   profile.metrics["instructions_count"] = 1e9;
   profile.metrics["cpu_s"] = 1;
   profile.metrics["kernel_cpu_ratio"] = 0.01;

@@ -66,8 +66,13 @@ Result<std::vector<PluginCounts>> read_counts(const std::string& folder) {
   return parts;
 }
 
-// The pieces of all processes, to the file that was asked for. A trace that can't be read is ours to mend: an error.
-Status write_pieces(const CollectRequest& request, const std::string& folder, Collection& result) {
+bool wants_trace(const CollectRequest& request) {
+  return !request.trace_path.empty() || (request.core_designs != nullptr && !request.mix_only);
+}
+
+// The pieces of all processes, to the file where one was asked for. A trace that can't be read is ours to mend: an
+// error.
+Status take_pieces(const CollectRequest& request, const std::string& folder, Collection& result) {
   Trace trace;
   trace.program = std::filesystem::path(request.command[0]).filename().string();
   trace.command = request.command;
@@ -93,15 +98,20 @@ Status write_pieces(const CollectRequest& request, const std::string& folder, Co
   std::sort(trace.processes.begin(), trace.processes.end(), larger);
   const size_t all = trace.processes.size();
   if (all > kTracedProcesses) trace.processes.resize(kTracedProcesses);
-  if (Status status = write_trace(trace, request.trace_path); !status) return status;
+  if (!request.trace_path.empty()) {
+    if (Status status = write_trace(trace, request.trace_path); !status) return status;
+  }
   size_t pieces = 0;
   uint64_t instructions = 0;
   for (const ProcessTrace& process : trace.processes) {
     pieces += process.pieces.size();
     instructions += process.instructions_count();
   }
-  result.record.note += fmt::format("; trace of {} pieces, {} instructions", pieces, instructions);
-  if (all > kTracedProcesses) result.record.note += fmt::format(", from {} of {} processes", kTracedProcesses, all);
+  if (!request.trace_path.empty())
+    result.record.note += fmt::format("; trace of {} pieces, {} instructions", pieces, instructions);
+  if (!request.trace_path.empty() && all > kTracedProcesses)
+    result.record.note += fmt::format(", from {} of {} processes", kTracedProcesses, all);
+  result.trace = std::make_shared<const Trace>(std::move(trace));
   return {};
 }
 
@@ -240,7 +250,7 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   // Many processes are many starts: as many windows in each as in one would cost more than they tell.
   if (!request.exact && !request.mix_only)
     options += request.census.size() > kManyProcesses ? kFewWindows : ",sample=on";
-  if (!request.trace_path.empty()) options += ",trace=on";
+  if (wants_trace(request)) options += ",trace=on";
   const bool foreign_libraries = std::getenv("QEMU_LD_PREFIX") == nullptr && host_instruction_set() != "aarch64";
   if (foreign_libraries) options += std::string(",sysroot=") + kArmLibraries;
   const FollowPlan plan = plan_following(request.census);
@@ -308,8 +318,8 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   }
   for (const auto& replicate : counts->replicates) result.replicates.push_back(metrics_of(replicate));
   note_sampling(*counts, result);
-  if (!request.trace_path.empty()) {
-    if (const Status status = write_pieces(request, folder->path(), result); !status) return status.error();
+  if (wants_trace(request)) {
+    if (const Status status = take_pieces(request, folder->path(), result); !status) return status.error();
   }
   if (outcome->limit_reached) take_beginning_for_all(request, result);
   for (const std::string& other : counts->other_arches) {

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <thread>
 
 #include "base/text.h"
 #include "collect/cachegrind/cachegrind_collector.h"
@@ -21,6 +22,7 @@
 #include "collect/process/program_inspector.h"
 #include "collect/qemu/qemu_collector.h"
 #include "collect/session/partly_seen.h"
+#include "core/core_report.h"
 
 namespace perfcast {
 namespace {
@@ -72,6 +74,7 @@ class Session {
   Status run_fallback(const Error& why);
   void take(const Collection& collection);
   void skip(const std::string& collector, const std::string& status, const std::string& why);
+  void model_cores();
   void judge_beginning(double seen_ratio);
   void judge();
   void account();
@@ -373,6 +376,27 @@ void Session::derive_replicates() {
   }
 }
 
+// What each known core design makes of the windows. Without them nothing is said.
+void Session::model_cores() {
+  const auto instructions = counters_.find("instructions_count");
+  if (!instrumented_ || !instrumented_->trace || !request_.core_designs || instructions == counters_.end()) return;
+  progress_("running the windows of " + profile_.program + " on models of cores ...");
+  const auto began = Clock::now();
+  const auto report = simulate_trace(*instrumented_->trace, *request_.core_designs,
+                                     static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+  const double took_s = std::chrono::duration<double>(Clock::now() - began).count();
+  instrumented_->trace.reset();
+  if (!report) {
+    skip("cores", "failed", report.error().message);
+    return;
+  }
+  for (const auto& [name, cycles] : modelled_cycles(*report, instructions->second)) {
+    if (Catalogue::built_in().find(name) != nullptr) counters_[name] = cycles;
+  }
+  profile_.collectors.push_back(
+      {"cores", "", took_s, "ok", fmt::format("{} core designs on the windows", request_.core_designs->size())});
+}
+
 void Session::explain_missing() {
   std::map<std::string, std::string> missing;
   for (const Metric& metric : Catalogue::built_in().metrics()) {
@@ -415,9 +439,10 @@ Result<Profile> Session::run() {
   profile_.host = collectors_.host;
   profile_.started_utc = utc_now();
   profile_.instruction_set = program_.elf.instruction_set;
-  for (const char* collector : {"cachegrind"}) skipped_[collector] = "not needed";
+  for (const char* collector : {"cachegrind", "cores"}) skipped_[collector] = "not needed";
   if (const Status status = run_native(); !status) return status.error();
   if (const Status status = run_instrumented(); !status) return status.error();
+  model_cores();
   judge();
   account();
   profile_.metrics = Catalogue::built_in().derive(counters_);

@@ -7,6 +7,9 @@
 #include "collect/session/doctor.h"
 #include "collect/session/profile_summary.h"
 #include "collect/session/replay_collector.h"
+#include "core/design.h"
+#include "corpus/machine/core_design.h"
+#include "corpus/trace/trace.h"
 
 namespace perfcast {
 namespace {
@@ -129,6 +132,63 @@ TEST_F(SessionTest, KeepsReplicatesOfWhatWasSampled) {
   ASSERT_EQ(found->replicates.size(), 2u);
   EXPECT_EQ(found->replicates[0].at("loads_count"), 90);
   EXPECT_EQ(found->replicates[0].count("instructions_count"), 0u);  // the same in all
+}
+
+// A piece of `runs` executions of a block of four additions, each of which waits for the one before.
+std::shared_ptr<const Trace> trace_of_additions(uint64_t runs) {
+  TraceInstruction add;
+  add.size_bytes = 4;
+  add.registers = {1, 1};
+  add.register_counts = {1, 0, 1};
+  TraceBlock block;
+  block.address = 0x1000;
+  block.fall_through = 0x1010;
+  block.instructions = {add, add, add, add};
+  ProcessTrace process;
+  process.program = "additions";
+  process.instruction_set = "x86_64";
+  process.classes = {"int_alu"};
+  process.blocks = {block};
+  TracePiece piece;
+  piece.stands_for_count = 40 * runs;
+  piece.instructions_count = 4 * runs;
+  piece.events = std::string(runs, '\0');
+  process.pieces = {piece};
+  Trace trace;
+  trace.processes = {process};
+  return std::make_shared<const Trace>(trace);
+}
+
+TEST_F(SessionTest, RunsTheWindowsOnModelsOfCores) {
+  FakeCollector native("native", native_run(5, 5));
+  Collection counted = instrumented_run(50, 50, {{"instructions_count", 1e6}});
+  counted.trace = trace_of_additions(1000);
+  FakeCollector qemu("qemu", counted);
+  const auto without = profile(native, &qemu);
+  ASSERT_TRUE(without) << without.error().message;
+  EXPECT_EQ(without->metrics.count("core_zen3_cycles_count"), 0u);
+  EXPECT_THAT(without->missing.at("core_zen3_cycles_count"), HasSubstr("not needed"));
+
+  auto designs = read_core_designs(std::string(PERFCAST_SOURCE_DIR) + "/data/cores/designs.json");
+  ASSERT_TRUE(designs) << designs.error().message;
+  request_.core_designs = std::make_shared<const std::vector<CoreDesign>>(std::move(*designs));
+  const auto found = profile(native, &qemu);
+  ASSERT_TRUE(found) << found.error().message;
+  for (const CoreDesign& design : *request_.core_designs) {
+    ASSERT_EQ(found->metrics.count(core_cycles_metric(design.name)), 1u) << design.name;
+    EXPECT_NEAR(found->metrics.at(core_cycles_metric(design.name)), 1e6, 0.02e6) << design.name;  // a cycle each
+  }
+  EXPECT_EQ(found->collectors.back().name, "cores");
+
+  auto broken = std::make_shared<Trace>(*trace_of_additions(10));
+  broken->processes[0].pieces[0].events = "\xff\xff\x7f";
+  Collection unreadable = counted;
+  unreadable.trace = broken;
+  FakeCollector other("qemu", unreadable);
+  const auto kept = profile(native, &other);
+  ASSERT_TRUE(kept) << kept.error().message;
+  EXPECT_EQ(kept->metrics.at("instructions_count"), 1e6);
+  EXPECT_EQ(kept->collectors.back().status, "failed");
 }
 
 TEST_F(SessionTest, ABeginningThatStandsForAllIsComparedWithTheRest) {

@@ -362,6 +362,7 @@ Result<SuiteOutcome> SuiteRunner::run_one(const SuiteProgram& entry, const Profi
   // Many models are trained on it: no sampling error is to be learned, unless that is the question.
   request.exact = !options_.sampled;
   if (!options_.trace_folder.empty()) request.trace_path = options_.trace_folder + "/" + entry.program.id + ".trace";
+  request.core_designs = options_.core_designs;
   request.command = instrumented.command;
   request.limit_s = options_.limit_s;
   request.native_repeats = 1;  // for faults, switches and files; its time is replaced

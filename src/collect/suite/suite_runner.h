@@ -21,10 +21,11 @@ struct SuiteOptions {
   bool include_excluded = false;  // also programs that are no comparison
   bool sampled = false;           // caches and branches in windows, as for a user's profile
   std::string trace_folder;       // where windows go as traces, FOLDER/<program-id>.trace; empty: none
-  bool times_only = false;        // no profiles: native times of this host
-  bool retime = false;            // valid profiles are timed again and keep the faster time
-  int64_t native_repeats = 2;     // timed runs
-  double limit_s = 900;           // over one program's profile
+  std::shared_ptr<const std::vector<CoreDesign>> core_designs;  // as CollectRequest's
+  bool times_only = false;                                      // no profiles: native times of this host
+  bool retime = false;         // valid profiles are timed again and keep the faster time
+  int64_t native_repeats = 2;  // timed runs
+  double limit_s = 900;        // over one program's profile
 };
 
 // What a suite's programs run with. Where a tool is missing, its programs are skipped and `why_not` says why.

@@ -1,5 +1,7 @@
 #include "corpus/machine/core_design.h"
 
+#include <algorithm>
+
 namespace perfcast {
 namespace {
 
@@ -59,6 +61,12 @@ std::string core_design(const ProcessorIdentity& processor) {
   // One CPUID model carries both; VNNI came with stepping 5.
   if (design == "skylake-server" && processor.stepping && *processor.stepping >= 5) return "cascade-lake";
   return design.empty() ? "unknown" : design;
+}
+
+std::string core_cycles_metric(const std::string& design) {
+  std::string name = "core_" + design + "_cycles_count";
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
 }
 
 }  // namespace perfcast

@@ -14,4 +14,7 @@ std::string cpuid_core_design(const ProcessorIdentity& processor);
 // Finer: Arm's cores by name, "cascade-lake" by its stepping; "unknown" where it can't be told.
 std::string core_design(const ProcessorIdentity& processor);
 
+// Name of the metric that holds what a model of the design makes of a program: "core_zen3_cycles_count".
+std::string core_cycles_metric(const std::string& design);
+
 }  // namespace perfcast

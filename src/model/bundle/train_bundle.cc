@@ -46,7 +46,7 @@ MetricValues typical_rates(const TrainingTable& table) {
   for (const Profile& profile : table.profiles) {
     const auto instructions = profile.metrics.find("instructions_count");
     if (instructions == profile.metrics.end() || !(instructions->second > 0)) continue;
-    for (const std::string& name : work_feature_metrics()) {
+    for (const std::string& name : all_feature_metrics()) {
       const auto count = profile.metrics.find(name);
       if (count != profile.metrics.end()) rates[name].push_back(count->second / instructions->second);
     }

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/unknown.h"
+#include "model/cores/modelled_cycles.h"
 
 namespace perfcast {
 namespace {
@@ -246,6 +247,7 @@ const std::vector<std::string>& work_feature_names() {
     std::vector<std::string> made;
     for (const std::string& name : work_class_names()) made.push_back("share_" + name);
     for (const RateFeature& feature : rate_features()) made.push_back("rate_" + feature.name);
+    for (const std::string& metric : core_metrics()) made.push_back("relative_" + metric);
     return made;
   }();
   return names;
@@ -258,6 +260,8 @@ Eigen::MatrixXd extract_work_features(const std::vector<const Profile*>& profile
                          static_cast<Eigen::Index>(work_feature_names().size()));
   std::vector<double> rates;
   std::vector<double> classes(class_count);
+  const Eigen::MatrixXd cycles = relative_log_cycles(profiles);
+  result.rightCols(cycles.cols()) = cycles;
   for (Eigen::Index p = 0; p < result.rows(); ++p) {
     read_rates(*profiles[static_cast<size_t>(p)], rates);
     class_rates(rates, classes);
@@ -279,5 +283,14 @@ Eigen::MatrixXd extract_work_features(const std::vector<const Profile*>& profile
 }
 
 const std::vector<std::string>& work_feature_metrics() { return plan().metrics; }
+
+const std::vector<std::string>& all_feature_metrics() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = work_feature_metrics();
+    all.insert(all.end(), core_metrics().begin(), core_metrics().end());
+    return all;
+  }();
+  return names;
+}
 
 }  // namespace perfcast

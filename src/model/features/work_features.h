@@ -19,11 +19,13 @@ Eigen::VectorXd memory_classes();
 Eigen::MatrixXd work_rates(const std::vector<const Profile*>& profiles);
 
 // Features, F: "share_<class>", the square root of a class' share of textbook time, and "rate_<counter>", the logarithm
-// of a counter per instruction above a floor.
+// of a counter per instruction above a floor, "relative_core_<design>_cycles_count" as in
+// model/cores/modelled_cycles.h.
 const std::vector<std::string>& work_feature_names();
 Eigen::MatrixXd extract_work_features(const std::vector<const Profile*>& profiles);  // [profiles x F]
 
-// Names of the catalogue metrics that features are made of.
+// Names of the catalogue metrics that shares and rates are made of; with those of core models, too.
 const std::vector<std::string>& work_feature_metrics();
+const std::vector<std::string>& all_feature_metrics();
 
 }  // namespace perfcast

@@ -33,8 +33,8 @@ namespace {
 // processors are below it.
 constexpr double kToleranceLog = 1e-6;
 // Mean absolute error of relative times on families of programs that the model had not seen, as its card states it.
-// The bundle of today has .1085, applications among them .117.
-constexpr double kLargestError = 0.11;
+// The bundle of today has .1041, applications among them .117.
+constexpr double kLargestError = 0.106;
 
 const std::string kData = std::string(PERFCAST_SOURCE_DIR) + "/data/";
 const std::string kExpected = std::string(PERFCAST_SOURCE_DIR) + "/src/scenario/shipped/expected.json";
@@ -172,7 +172,7 @@ TEST(ShippedBundles, ErrOnUnseenFamiliesNoMoreThanTheBound) {
     if (row.at("model") == "mean") of_mean = row.at("mape").get<double>();
   }
   EXPECT_LE(error, kLargestError) << "the card of cpus.pcb states a larger error than was accepted";
-  EXPECT_LT(error, 0.8 * of_mean);
+  EXPECT_LT(error, 0.75 * of_mean);
 }
 
 }  // namespace

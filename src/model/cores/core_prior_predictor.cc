@@ -1,0 +1,115 @@
+#include "model/cores/core_prior_predictor.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/json.h"
+#include "model/bundle/tensor_map.h"
+#include "model/cores/modelled_cycles.h"
+#include "model/fit/standardised_inputs.h"
+#include "model/fit/targets.h"
+
+namespace perfcast {
+namespace {
+
+// Least squares of what the platforms' means leave of the targets on the core models, both without the rows' means.
+double slope_of(const Targets& targets, const Eigen::MatrixXd& cycles) {
+  const Eigen::RowVectorXd platforms = weighted_mean(targets.log_rpv, targets.weights).transpose();
+  const Eigen::RowVectorXd usual = weighted_mean(cycles, targets.weights).transpose();
+  double product = 0, square = 0;
+  for (Eigen::Index p = 0; p < cycles.rows(); ++p) {
+    const Eigen::ArrayXd present = targets.present.row(p).transpose().array();
+    const double count = present.sum();
+    if (count == 0) continue;
+    Eigen::ArrayXd rest = (targets.log_rpv.row(p) - platforms).transpose().array();
+    Eigen::ArrayXd said = (cycles.row(p) - usual).transpose().array();
+    rest = (rest - (rest * present).sum() / count) * present;
+    said = (said - (said * present).sum() / count) * present;
+    const double weight = targets.weights(p) * targets.weights(p);
+    product += weight * (rest * said).sum();
+    square += weight * said.square().sum();
+  }
+  return square > 0 ? std::clamp(product / square, 0.0, 1.0) : 0.0;
+}
+
+}  // namespace
+
+CorePriorPredictor::CorePriorPredictor(std::unique_ptr<Predictor> rest) : rest_(std::move(rest)) {}
+
+std::string CorePriorPredictor::family() const { return "cores:" + rest_->family(); }
+
+Json CorePriorPredictor::settings() const { return rest_->settings(); }
+
+Status CorePriorPredictor::configure(const Json& settings, const std::string& source) {
+  return rest_->configure(settings, source);
+}
+
+Status CorePriorPredictor::fit(const TrainingTable& table, const FitOptions& options) {
+  const auto targets = make_targets(table);
+  if (!targets) return targets.error();
+  metrics_ = core_metrics_of(table.platforms);
+  slope_ = 1;
+  const Eigen::MatrixXd cycles = prior(profiles_of(table));
+  slope_ = slope_of(*targets, cycles);
+  TrainingTable rest = table;
+  for (size_t p = 0; p < rest.programs.size(); ++p) {
+    for (size_t j = 0; j < rest.platforms.size(); ++j) {
+      auto& time = rest.times[p * rest.platforms.size() + j];
+      if (time) time->log_time -= slope_ * cycles(static_cast<Eigen::Index>(p), static_cast<Eigen::Index>(j));
+    }
+  }
+  return rest_->fit(rest, options);
+}
+
+Eigen::MatrixXd CorePriorPredictor::prior(const std::vector<const Profile*>& profiles) const {
+  Eigen::MatrixXd cycles = slope_ * relative_log_cycles(profiles, metrics_);
+  const Eigen::VectorXd means = cycles.rowwise().mean();
+  cycles.colwise() -= means;
+  return cycles;
+}
+
+Eigen::MatrixXd CorePriorPredictor::predict(const std::vector<const Profile*>& profiles) const {
+  return rest_->predict(profiles) + prior(profiles);
+}
+
+Prediction CorePriorPredictor::predict_with_disagreement(const std::vector<const Profile*>& profiles) const {
+  Prediction said = rest_->predict_with_disagreement(profiles);
+  said.log_rpv += prior(profiles);
+  return said;
+}
+
+int64_t CorePriorPredictor::outputs() const { return rest_->outputs(); }
+
+void CorePriorPredictor::save(TensorMap& tensors) const {
+  tensors.put_json("cores", {{"rest", rest_->family()}, {"slope_ratio", slope_}, {"metrics", metrics_}});
+  TensorMap rest;
+  rest_->save(rest);
+  tensors.put_within("rest", rest);
+}
+
+Status CorePriorPredictor::load(const TensorMap& tensors) {
+  const auto bad = [](const std::string& what) {
+    return Error{"bad-bundle", "what it says of core models is " + what, "cores", "a bundle written by perfcast train"};
+  };
+  const auto json = tensors.get_json("cores");
+  if (!json) return json.error();
+  if (!json->is_object() || !json->contains("rest") || !(*json)["rest"].is_string() || !json->contains("metrics") ||
+      !(*json)["metrics"].is_array() || !json->contains("slope_ratio") || !(*json)["slope_ratio"].is_number()) {
+    return bad("not complete");
+  }
+  if ((*json)["rest"] != rest_->family()) return bad("of another family");
+  slope_ = (*json)["slope_ratio"].get<double>();
+  if (!(slope_ >= 0 && slope_ <= 1)) return bad("a slope beyond 0 to 1");
+  metrics_.clear();
+  const std::vector<std::string>& known = core_metrics();
+  for (const Json& metric : (*json)["metrics"]) {
+    const std::string name = metric.is_string() ? metric.get<std::string>() : "?";
+    if (!name.empty() && std::find(known.begin(), known.end(), name) == known.end()) return bad("of unknown metrics");
+    metrics_.push_back(name);
+  }
+  if (auto status = rest_->load(tensors.within("rest")); !status) return status;
+  if (static_cast<int64_t>(metrics_.size()) != rest_->outputs()) return bad("of another number of platforms");
+  return {};
+}
+
+}  // namespace perfcast

@@ -1,0 +1,39 @@
+#pragma once
+// What models of cores say first, and a family learns what they leave: log RPV = slope x (modelled cycles on the
+// platform's core design, about their mean) + what the family makes of the rest. The slope, 0 to 1, is the least
+// squares one over the training programs, each family of which weighs alike: 0 where core models say nothing true of
+// them.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/predictor.h"
+
+namespace perfcast {
+
+class CorePriorPredictor : public Predictor {
+ public:
+  // `family` of what is learned: "stack".
+  explicit CorePriorPredictor(std::unique_ptr<Predictor> rest);
+
+  std::string family() const override;  // "cores:" and that of the rest
+  Json settings() const override;
+  Status configure(const Json& settings, const std::string& source) override;
+  Status fit(const TrainingTable& table, const FitOptions& options) override;
+  Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
+  Prediction predict_with_disagreement(const std::vector<const Profile*>& profiles) const override;
+  int64_t outputs() const override;
+  double slope() const { return slope_; }
+  void save(TensorMap& tensors) const override;
+  Status load(const TensorMap& tensors) override;
+
+ private:
+  Eigen::MatrixXd prior(const std::vector<const Profile*>& profiles) const;
+
+  std::unique_ptr<Predictor> rest_;
+  std::vector<std::string> metrics_;  // of each platform; empty: no model of its core
+  double slope_ = 0;
+};
+
+}  // namespace perfcast
