@@ -11,6 +11,7 @@
 #include "corpus/machine/caches.h"
 #include "metrics/catalogue.h"
 #include "model/bundle/tensor_map.h"
+#include "model/cores/modelled_cycles.h"
 #include "model/features/work_features.h"
 
 namespace perfcast {
@@ -60,6 +61,12 @@ std::set<std::string> hosts_of(const std::vector<const Profile*>& profiles) {
     if (!profile->host.name.empty()) hosts.insert(profile->host.name);
   }
   return hosts;
+}
+
+// Most of them say what core models make of the program.
+bool have_cores(const std::vector<const Profile*>& profiles) {
+  const auto has = [](const Profile* profile) { return profile->metrics.contains(core_metrics().front()); };
+  return 2 * std::count_if(profiles.begin(), profiles.end(), has) > static_cast<std::ptrdiff_t>(profiles.size());
 }
 
 }  // namespace
@@ -115,6 +122,7 @@ ModelInputs ModelInputs::choose(const std::vector<const Profile*>& profiles, con
     // So that a fold whose programs show no difference still has a column, of which a model can make nothing.
     if (!chosen.varies_) chosen.counters_.push_back({kInstructionsCount, false, 0});
   }
+  chosen.cores_ = chosen.kind_ == Kind::kWork && have_cores(profiles);
   chosen.choose_source(profiles, inputs);
   chosen.make_names();
   return chosen;
@@ -153,8 +161,11 @@ void ModelInputs::choose_source(const std::vector<const Profile*>& profiles, con
 void ModelInputs::make_names() {
   names_.clear();
   if (kind_ == Kind::kWork) {
-    if (source_columns() == 0) return;
+    if (source_columns() == 0 && !cores_) return;
     names_ = work_feature_names();
+  }
+  if (cores_) {
+    for (const std::string& metric : core_metrics()) names_.push_back("relative_" + metric);
   }
   for (const Counter& counter : counters_) names_.push_back(counter.name());
   for (const std::string& host : hosts_) names_.push_back("on_" + host);
@@ -176,9 +187,14 @@ Eigen::MatrixXd ModelInputs::extract(const std::vector<const Profile*>& profiles
   Eigen::Index first = 0;
   if (kind_ == Kind::kWork) {
     Eigen::MatrixXd work = extract_work_features(profiles);
-    if (source_columns() == 0) return work;
+    if (names_.empty()) return work;
     first = work.cols();
     result.leftCols(first) = work;
+  }
+  if (cores_) {
+    const Eigen::MatrixXd cycles = relative_log_cycles(profiles);
+    result.middleCols(first, cycles.cols()) = cycles;
+    first += cycles.cols();
   }
   for (Eigen::Index p = 0; p < result.rows(); ++p) {
     const Profile& profile = *profiles[static_cast<size_t>(p)];
@@ -222,6 +238,7 @@ void ModelInputs::save(TensorMap& tensors) const {
   };
   if (kind_ == Kind::kCounters) json["counters"] = list(counters_);
   if (kind_ == Kind::kCounters || !hosts_.empty()) json["hosts"] = hosts_;
+  if (cores_) json["cores"] = true;
   if (table1_) json["table1"] = true;
   if (!facts_.empty()) {
     json["facts"] = list(facts_);
@@ -253,6 +270,10 @@ Status ModelInputs::load(const TensorMap& tensors) {
   if (!json->is_object() || !json->contains("kind") || !(*json)["kind"].is_string()) return bad;
   const Json kind = (*json)["kind"];
   if (kind != "work" && kind != "counters") return bad;
+  if (json->contains("cores")) {
+    if (!(*json)["cores"].is_boolean() || kind != "work") return bad;
+    cores_ = (*json)["cores"].get<bool>();
+  }
   if (kind == "counters") {
     kind_ = Kind::kCounters;
     if (!json->contains("counters")) return bad;

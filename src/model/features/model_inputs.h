@@ -18,7 +18,9 @@ class TensorMap;
 class ModelInputs {
  public:
   enum class Kind {
-    kWork,      // model/features/work_features.h: causes of time per instruction; needs an instruction mix
+    // model/features/work_features.h: causes of time per instruction; needs an instruction mix. Where most training
+    // profiles have them, what core models make of the program, too: "relative_core_<design>_cycles_count".
+    kWork,
     kCounters,  // whatever counters the training profiles share: a published data set, another profiler, Table I
   };
 
@@ -69,12 +71,13 @@ class ModelInputs {
   void make_names();
 
   Kind kind_ = Kind::kWork;
+  bool cores_ = false;   // relative_log_cycles() after the others of kWork
   bool table1_ = false;  // counters that the profile lacks are derived, as the catalogue has it
   std::vector<Counter> counters_;
   std::vector<std::string> hosts_;           // host.name, each a column of 0 and 1; sorted
   std::vector<Counter> facts_;               // of the source
   std::map<std::string, Facts> host_facts_;  // of training hosts, the facts above
-  std::vector<std::string> names_;           // empty: work_feature_names()
+  std::vector<std::string> names_;           // empty: work_feature_names() alone
   bool varies_ = true;
   std::vector<std::string> constant_, one_only_;
 };

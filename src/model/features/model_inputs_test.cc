@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "model/bundle/tensor_map.h"
+#include "model/cores/modelled_cycles.h"
 #include "model/features/work_features.h"
 
 namespace perfcast {
@@ -156,6 +157,35 @@ TEST(ModelInputs, IsTheWorkWhereProfilesHaveAnInstructionMix) {
   const ModelInputs chosen = ModelInputs::choose({&profile, &profile});
   EXPECT_EQ(chosen.kind(), ModelInputs::Kind::kWork);
   EXPECT_EQ(chosen.names(), work_feature_names());
+}
+
+TEST(ModelInputs, SeesModelledCyclesWhereMostProfilesHaveThem) {
+  Profile plain;
+  for (const std::string& metric : work_feature_metrics()) plain.metrics[metric] = 10;
+  plain.metrics["instructions_count"] = 1000;
+  plain.instruction_set = "x86_64";
+  Profile modelled = plain;
+  for (const std::string& metric : core_metrics()) modelled.metrics[metric] = 100;
+  modelled.metrics["core_zen3_cycles_count"] = 200;
+  EXPECT_EQ(ModelInputs::choose({&plain, &plain, &modelled}).names(), work_feature_names());
+  const ModelInputs chosen = ModelInputs::choose({&plain, &modelled, &modelled});
+  EXPECT_EQ(chosen.names().size(), work_feature_names().size() + core_metrics().size());
+  TensorMap tensors;
+  chosen.save(tensors);
+  ModelInputs loaded;
+  ASSERT_TRUE(loaded.load(tensors).ok());
+  EXPECT_EQ(loaded.names(), chosen.names());
+  const auto column = std::find(chosen.names().begin(), chosen.names().end(), "relative_core_zen3_cycles_count") -
+                      chosen.names().begin();
+  const Eigen::MatrixXd rows = loaded.extract({&plain, &modelled});
+  EXPECT_TRUE(std::isnan(rows(0, column)));
+  EXPECT_GT(rows(1, column), 0.5);
+  // A bundle of earlier versions says nothing of them.
+  tensors.put_json("feature_space", {{"kind", "work"}});
+  ASSERT_TRUE(loaded.load(tensors).ok());
+  EXPECT_EQ(loaded.names(), work_feature_names());
+  tensors.put_json("feature_space", {{"kind", "work"}, {"cores", 1}});
+  EXPECT_FALSE(loaded.load(tensors).ok());
 }
 
 TEST(ModelInputs, ReadsTheSameAfterSaveAndLoad) {

@@ -247,7 +247,6 @@ const std::vector<std::string>& work_feature_names() {
     std::vector<std::string> made;
     for (const std::string& name : work_class_names()) made.push_back("share_" + name);
     for (const RateFeature& feature : rate_features()) made.push_back("rate_" + feature.name);
-    for (const std::string& metric : core_metrics()) made.push_back("relative_" + metric);
     return made;
   }();
   return names;
@@ -260,8 +259,6 @@ Eigen::MatrixXd extract_work_features(const std::vector<const Profile*>& profile
                          static_cast<Eigen::Index>(work_feature_names().size()));
   std::vector<double> rates;
   std::vector<double> classes(class_count);
-  const Eigen::MatrixXd cycles = relative_log_cycles(profiles);
-  result.rightCols(cycles.cols()) = cycles;
   for (Eigen::Index p = 0; p < result.rows(); ++p) {
     read_rates(*profiles[static_cast<size_t>(p)], rates);
     class_rates(rates, classes);

@@ -19,8 +19,7 @@ Eigen::VectorXd memory_classes();
 Eigen::MatrixXd work_rates(const std::vector<const Profile*>& profiles);
 
 // Features, F: "share_<class>", the square root of a class' share of textbook time, and "rate_<counter>", the logarithm
-// of a counter per instruction above a floor, "relative_core_<design>_cycles_count" as in
-// model/cores/modelled_cycles.h.
+// of a counter per instruction above a floor.
 const std::vector<std::string>& work_feature_names();
 Eigen::MatrixXd extract_work_features(const std::vector<const Profile*>& profiles);  // [profiles x F]
 

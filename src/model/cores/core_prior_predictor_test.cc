@@ -1,3 +1,5 @@
+#include "model/cores/core_prior_predictor.h"
+
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -5,7 +7,6 @@
 #include "base/json.h"
 #include "model/bundle/tensor_map.h"
 #include "model/combined/mean_predictor.h"
-#include "model/cores/core_prior_predictor.h"
 #include "model/cores/modelled_cycles.h"
 #include "model/fit/standardised_inputs.h"
 #include "model/test_world.h"
