@@ -81,7 +81,7 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
   request.mix_only = chosen.mix_only;
   request.cross_check = chosen.cross_check;
   request.exact = chosen.exact;
-  if (!chosen.mix_only) request.core_designs = shipped_core_designs();
+  request.core_designs = shipped_core_designs();
   // The profile on stdout and the program's stdout can't both be read.
   request.pass_output = !to_stdout;
   request.show_output = options.show_output;

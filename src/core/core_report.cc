@@ -69,6 +69,31 @@ Result<CoreReport> simulate_trace(const Trace& trace, const std::vector<CoreDesi
   return report;
 }
 
+Trace thinned_trace(const Trace& trace, uint64_t most_instructions) {
+  uint64_t all = 0;
+  for (const ProcessTrace& process : trace.processes) all += process.instructions_count();
+  const size_t together =
+      most_instructions == 0 ? 1 : std::max<uint64_t>(1, (all + most_instructions - 1) / most_instructions);
+  Trace thinned;
+  thinned.program = trace.program;
+  thinned.command = trace.command;
+  for (const ProcessTrace& process : trace.processes) {
+    ProcessTrace kept;
+    kept.program = process.program;
+    kept.instruction_set = process.instruction_set;
+    kept.classes = process.classes;
+    kept.blocks = process.blocks;
+    for (size_t first = 0; first < process.pieces.size(); first += together) {
+      const size_t end = std::min(first + together, process.pieces.size());
+      kept.pieces.push_back(process.pieces[first + (end - first) / 2]);
+      kept.pieces.back().stands_for_count = 0;
+      for (size_t i = first; i < end; ++i) kept.pieces.back().stands_for_count += process.pieces[i].stands_for_count;
+    }
+    thinned.processes.push_back(std::move(kept));
+  }
+  return thinned;
+}
+
 std::map<std::string, double> modelled_cycles(const CoreReport& report, double instructions_count) {
   std::map<std::string, double> metrics;
   for (size_t i = 0; i < report.designs.size(); ++i) {

@@ -24,6 +24,10 @@ Result<CoreReport> simulate_trace(const Trace& trace, const std::vector<CoreDesi
 Json cores_json(const CoreReport& report);         // perfcast.cores/1
 std::string cores_text(const CoreReport& report);  // for a person
 
+// At most about so many instructions of a trace: of neighbouring pieces of a process one, which stands for all of them.
+// Every process keeps at least one.
+Trace thinned_trace(const Trace& trace, uint64_t most_instructions);
+
 // Cycles of a program of so many instructions, six digits, by the metrics' names: core_cycles_metric().
 std::map<std::string, double> modelled_cycles(const CoreReport& report, double instructions_count);
 

@@ -38,6 +38,8 @@ constexpr double kClockReadsOfAStart = 200;
 // Less of the native CPU time than this in the counters makes a forecast partial, and is said as a warning.
 constexpr double kEnoughAccounted = 0.95;
 constexpr double kAlmostAll = 0.9;
+// Run on every core design: a few seconds, whatever the number of windows and processes.
+constexpr uint64_t kModelledInstructions = 5'000'000;
 // Of what was not seen, however much alike the native run looks.
 // Programs run half to twice as many instructions a second as is typical.
 constexpr double kRatesDiffer = 2;
@@ -382,8 +384,9 @@ void Session::model_cores() {
   if (!instrumented_ || !instrumented_->trace || !request_.core_designs || instructions == counters_.end()) return;
   progress_("running the windows of " + profile_.program + " on models of cores ...");
   const auto began = Clock::now();
-  const auto report = simulate_trace(*instrumented_->trace, *request_.core_designs,
-                                     static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+  const auto report =
+      simulate_trace(thinned_trace(*instrumented_->trace, kModelledInstructions), *request_.core_designs,
+                     static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
   const double took_s = std::chrono::duration<double>(Clock::now() - began).count();
   instrumented_->trace.reset();
   if (!report) {
