@@ -218,15 +218,25 @@ static void on_string(unsigned index, qemu_plugin_meminfo_t info, uint64_t addre
 
 static const qemu_plugin_vcpu_mem_cb_t callbacks[] = {on_load, on_store, on_wide_load, on_wide_store, on_both};
 
-static void on_traced(unsigned index, qemu_plugin_meminfo_t info, uint64_t address, void* data) {
-  const struct pq_watched* w = data;
-  struct pq_vcpu* v = pq_vcpus[index];
-  const bool is_wide = w->access == PQ_A_WIDE_LOAD || w->access == PQ_A_WIDE_STORE;
-  const bool further_part = is_wide && v->mem.parts_left && address == v->mem.part_next;
-  v->mem.held = v->mem.page_held = 0;
-  callbacks[w->access](index, info, address, (void*)(uintptr_t)w->last_byte);
-  if (PQ_UNLIKELY(pq_trace.owner == v) && !further_part) trace_access(v, w, info, address);
-}
+/* A function of its own for each kind of access: through a table it would cost a quarter of the access more. */
+#define TRACED(name, simulate, is_wide)                                                        \
+  static void name(unsigned index, qemu_plugin_meminfo_t info, uint64_t address, void* data) { \
+    const struct pq_watched* w = data;                                                         \
+    struct pq_vcpu* v = pq_vcpus[index];                                                       \
+    const bool further_part = (is_wide) && v->mem.parts_left && address == v->mem.part_next;   \
+    v->mem.held = v->mem.page_held = 0;                                                        \
+    simulate(index, info, address, (void*)(uintptr_t)w->last_byte);                            \
+    if (PQ_UNLIKELY(pq_trace.owner == v) && !further_part) trace_access(v, w, info, address);  \
+  }
+TRACED(on_traced_load, on_load, false)
+TRACED(on_traced_store, on_store, false)
+TRACED(on_traced_wide_load, on_wide_load, true)
+TRACED(on_traced_wide_store, on_wide_store, true)
+TRACED(on_traced_both, on_both, false)
+#undef TRACED
+
+static const qemu_plugin_vcpu_mem_cb_t traced_callbacks[] = {on_traced_load, on_traced_store, on_traced_wide_load,
+                                                             on_traced_wide_store, on_traced_both};
 
 static void watch_memory(struct qemu_plugin_tb* tb, const struct pq_block* b) {
   for (unsigned i = 0; i < b->n_watched; i++) {
@@ -239,7 +249,7 @@ static void watch_memory(struct qemu_plugin_tb* tb, const struct pq_block* b) {
     } else if (!pq_simulates()) {
       continue;
     } else if (pq_trace.on) {
-      callback = on_traced;
+      callback = traced_callbacks[w->access];
       what = (void*)(uintptr_t)w;
     }
     /* Always both directions: QEMU 7.2 calls back for the wrong ones otherwise. */

@@ -15,6 +15,7 @@ enum {
   FIRST_INTERVAL = 200000, /* instructions that the first piece stands for */
   LONGEST_INTERVAL = 2500000,
   MOST_BYTES = 8 << 20, /* of a piece: a string instruction may go on and on */
+  TEXTS = 1 << 18,      /* bytes that are taken at once */
   VERSION = 1
 };
 enum { TAG_BLOCK, TAG_BLOCK_AFTER_MISS, TAG_AGAIN, TAG_ACCESS, TAG_BITS = 2 };
@@ -107,14 +108,33 @@ static void put_insn(struct bytes* b, const struct pq_insn* i, unsigned size) {
   put_registers(b, i->dst, i->n_dst);
 }
 
+/* Blocks are many and never go: their texts lie side by side. */
+static uint8_t* keep_text(const struct bytes* text) {
+  static uint8_t* free_from;
+  static size_t left;
+  if (text->broken) return NULL;
+  if (text->size > left) {
+    const size_t size = text->size > TEXTS ? text->size : TEXTS;
+    uint8_t* more = malloc(size);
+    if (!more) return NULL;
+    free_from = more;
+    left = size;
+  }
+  uint8_t* kept = free_from;
+  memcpy(kept, text->data, text->size);
+  free_from += text->size;
+  left -= text->size;
+  return kept;
+}
+
 void pq_trace_remember(struct pq_block* b, const struct pq_insn* insns, const uint8_t* sizes, size_t n) {
-  struct bytes text = {0};
+  static struct bytes text; /* under the lock, as the texts are */
+  text.size = 0;
+  text.broken = false;
   put_number(&text, n);
   for (size_t i = 0; i < n; i++) put_insn(&text, &insns[i], sizes[i]);
-  b->trace.text = text.broken ? NULL : text.data;
+  b->trace.text = keep_text(&text);
   b->trace.text_size = (uint32_t)text.size;
-  if (text.broken) free(text.data);
-  if (b->n_watched) b->trace.last = calloc(b->n_watched, sizeof *b->trace.last);
 }
 
 /* ---- pieces ---- */
@@ -224,7 +244,10 @@ static void block_event(struct pq_block* b, unsigned tag) {
     b->trace.epoch = state.epoch;
     if (b->trace.last) memset(b->trace.last, 0, b->n_watched * sizeof *b->trace.last);
   }
-  if (!b->trace.number) b->trace.number = ++state.n_blocks;
+  if (!b->trace.number) {
+    b->trace.number = ++state.n_blocks;
+    if (b->n_watched) b->trace.last = calloc(b->n_watched, sizeof *b->trace.last);
+  }
   put_number(events, (uint64_t)(b->trace.number - 1) << TAG_BITS | tag);
 }
 
