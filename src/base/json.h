@@ -45,6 +45,7 @@ class JsonReader {
 
   void complain(const std::string& key, const std::string& found, const std::string& expected);
   const std::string& path() const { return path_; }
+  const std::vector<std::string>& complaints() const { return complaints_; }  // so far, each with its path
   // All mistakes so far, in one error with code "bad-json-field".
   Status finish() const;
 

@@ -1,7 +1,12 @@
 // perfcast cores TRACE: a trace on every known core design.
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "base/file.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "collect/native/host_facts.h"
 #include "core/core_report.h"
@@ -16,8 +21,39 @@ struct CoresArguments {
   std::string trace, designs, into;
 };
 
+// Two runs of a program differ less, two programs more.
+constexpr double kSameRun = 1.1;
+
+double stands_for_count(const Trace& trace) {
+  double sum = 0;
+  for (const ProcessTrace& process : trace.processes) {
+    for (const TracePiece& piece : process.pieces) sum += static_cast<double>(piece.stands_for_count);
+  }
+  return sum;
+}
+
+// Both of one program? By what ran: a suite gives its programs names of its own.
+Status check_same_run(const Trace& trace, const CoreReport& report, const Profile& profile, double instructions_count) {
+  const Error other{"other-program", "", profile.program,
+                    "the profile that perfcast profile --windows wrote with the trace, or one of the same command"};
+  const auto& sets = report.instruction_sets;
+  if (std::find(sets.begin(), sets.end(), profile.instruction_set) == sets.end()) {
+    Error error = other;
+    error.message = fmt::format("the trace is of {}, the profile of {}", join(sets, ", "), profile.instruction_set);
+    return error;
+  }
+  const double ratio = stands_for_count(trace) / instructions_count;
+  // The profile of a run that was cut says what all of it would be.
+  if (profile.partly_seen || (ratio < kSameRun && ratio > 1 / kSameRun)) return {};
+  Error error = other;
+  error.message =
+      fmt::format("the trace ({}) stands for {} instructions, the profile ({}) has {}", printable(trace.program),
+                  human_number(stands_for_count(trace)), printable(profile.program), human_number(instructions_count));
+  return error;
+}
+
 // What the designs make of the trace, as metrics of the profile that it belongs to.
-Status add_to_profile(const CoreReport& report, const std::string& path) {
+Status add_to_profile(const Trace& trace, const CoreReport& report, const std::string& path) {
   auto profile = read_profile(path);
   if (!profile) return profile.error();
   const auto instructions = profile->metrics.find("instructions_count");
@@ -25,16 +61,28 @@ Status add_to_profile(const CoreReport& report, const std::string& path) {
     return Error{"no-instructions", "the profile does not say how many instructions ran", path,
                  "the profile that perfcast profile --windows wrote with the trace"};
   }
+  if (Status status = check_same_run(trace, report, *profile, instructions->second); !status) return status;
   for (const auto& [name, cycles] : modelled_cycles(report, instructions->second)) {
-    if (Catalogue::built_in().find(name) == nullptr) continue;  // a design of the user's own
+    if (Catalogue::built_in().find(name) == nullptr) continue;
     profile->metrics[name] = cycles;
     profile->missing.erase(name);
   }
+  std::erase_if(profile->collectors, [](const CollectorRecord& record) { return record.name == "cores"; });
+  profile->collectors.push_back({"cores",
+                                 core_models_version(report.designs),
+                                 {},
+                                 "ok",
+                                 fmt::format("{} core designs on a trace", report.designs.size())});
   return write_file_atomically(path, to_json(*profile).dump(0) + "\n");
 }
 
 int run(const CoresArguments& arguments, const CommandContext& context) {
   const CommonOptions& common = context.options;
+  if (!arguments.into.empty() && !arguments.designs.empty()) {
+    return report_error(usage_error("bad-usage", "profiles hold cycles of the shipped designs, forecasts go by those",
+                                    "--designs", "--into without --designs"),
+                        common);
+  }
   const auto designs =
       read_core_designs(arguments.designs.empty() ? shipped_file("cores/designs.json") : arguments.designs);
   if (!designs) return report_error(designs.error(), common);
@@ -44,7 +92,7 @@ int run(const CoresArguments& arguments, const CommandContext& context) {
   if (!report) return report_error(report.error(), common);
   report->host_design = core_design(read_host_facts());
   if (!arguments.into.empty()) {
-    if (const Status status = add_to_profile(*report, arguments.into); !status)
+    if (const Status status = add_to_profile(*trace, *report, arguments.into); !status)
       return report_error(status.error(), common);
   }
   return write_result(common.json ? to_text(cores_json(*report)) : cores_text(*report), common);

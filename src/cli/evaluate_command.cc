@@ -129,7 +129,7 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
                    "Settings (JSON) of those models that take them; see perfcast train --print-config");
   verb->add_option("--split", arguments->split,
                    "What never stands on both sides: random (nothing), workload (program and input), program, "
-                   "program-family, platform")
+                   "program-family, platform, core-design")
       ->capture_default_str();
   verb->add_option("--folds", arguments->options.folds, "Groups to leave out; 0: one at a time (random, workload: 5)")
       ->check(CLI::Range(0, 10000))

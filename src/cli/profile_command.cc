@@ -32,6 +32,9 @@ struct ProfileOptions {
 Status check_output(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   const std::string name = folder.empty() ? "." : folder.string();
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    return Error{"file-error", "this is a folder", path, "the name of a file"};
   if (access(name.c_str(), W_OK | X_OK) == 0) return {};
   return Error{"file-error", "the folder of the result does not exist or may not be written", path,
                "-o FILE in an existing folder that you may write"};
@@ -74,6 +77,11 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
                           options);
     }
     if (const Status status = check_output(chosen.windows); !status) return report_error(status.error(), options);
+    if (to_file && same_file(chosen.windows, options.output)) {
+      return report_error(usage_error("bad-usage", "the windows and the profile would go to the same file",
+                                      chosen.windows, "two files"),
+                          options);
+    }
   }
   request.trace_path = chosen.windows;
   request.native_repeats = chosen.repeats;
@@ -102,6 +110,10 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
   }
   if (to_file || to_stdout) {
     if (const int code = write_result(to_text(to_json(*profile)), options); code != kExitDone) return code;
+  }
+  for (const ProfileWarning& warning : profile->warnings) {
+    if (warning.code == "windows-not-written")
+      return report_error(Error{warning.code, warning.message, "--windows", warning.advice}, options);
   }
   return exit_code_of(*profile);
 }

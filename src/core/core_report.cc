@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "base/bytes.h"
 #include "base/json.h"
 #include "base/parallel.h"
 #include "base/text.h"
@@ -35,6 +36,11 @@ std::string bounds_text(const CoreResult& result) {
   return join(parts, ", ");
 }
 
+Error nothing_ran(const Trace& trace) {
+  return Error{"empty-trace", "the trace has no piece that stands for an instruction: the program was too short",
+               trace.program, "a program of some hundred thousand instructions or more"};
+}
+
 }  // namespace
 
 Result<CoreReport> simulate_trace(const Trace& trace, const std::vector<CoreDesign>& designs, int threads) {
@@ -51,10 +57,7 @@ Result<CoreReport> simulate_trace(const Trace& trace, const std::vector<CoreDesi
       sets.push_back(decoded->instruction_set);
     if (!decoded->pieces.empty()) processes.push_back(std::move(*decoded));
   }
-  if (processes.empty()) {
-    return Error{"empty-trace", "the trace has no piece: the program was too short", trace.program,
-                 "a program of some hundred thousand instructions or more"};
-  }
+  if (processes.empty()) return nothing_ran(trace);
   const Status done = parallel_for(designs.size(), threads, [&](size_t design) -> Status {
     CoreResult& sum = report.results[design];
     for (const DecodedProcess& process : processes) {
@@ -66,6 +69,9 @@ Result<CoreReport> simulate_trace(const Trace& trace, const std::vector<CoreDesi
     return {};
   });
   if (!done) return done.error();
+  for (const CoreResult& result : report.results) {
+    if (!(result.instructions_count > 0 && result.cycles > 0)) return nothing_ran(trace);
+  }
   return report;
 }
 
@@ -92,6 +98,12 @@ Trace thinned_trace(const Trace& trace, uint64_t most_instructions) {
     thinned.processes.push_back(std::move(kept));
   }
   return thinned;
+}
+
+std::string core_models_version(const std::vector<CoreDesign>& designs) {
+  ByteWriter sums;
+  for (const CoreDesign& design : designs) sums.put(design.checksum);
+  return fmt::format("{}, {} designs {:08x}", kCoreModelVersion, designs.size(), crc32_of(sums.bytes()));
 }
 
 std::map<std::string, double> modelled_cycles(const CoreReport& report, double instructions_count) {

@@ -28,6 +28,9 @@ std::string cores_text(const CoreReport& report);  // for a person
 // Every process keeps at least one.
 Trace thinned_trace(const Trace& trace, uint64_t most_instructions);
 
+// Of modelled cycles, in profiles: "1, 21 designs 5d1e90aa". Another text: other cycles.
+std::string core_models_version(const std::vector<CoreDesign>& designs);
+
 // Cycles of a program of so many instructions, six digits, by the metrics' names: core_cycles_metric().
 std::map<std::string, double> modelled_cycles(const CoreReport& report, double instructions_count);
 

@@ -1,8 +1,13 @@
 #include "core/design.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 
+#include "base/bytes.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -96,21 +101,34 @@ class Designs {
   Result<std::vector<CoreDesign>> read();
 
  private:
-  CoreDesign read_design(const Json& json, const std::string& path);
+  CoreDesign read_design(const Json& json);
+  std::optional<Json> whole_of(const Json& json);
   template <typename Of, size_t kSize>
   void counts(const Count<Of> (&fields)[kSize], JsonReader& in, const Json& json, Of& to);
   void ops(const Json& json, const std::string& path, CoreDesign& design);
   void note(const JsonReader& in);
 
+  struct Known {
+    Json whole;
+    std::set<std::string> mistakes;  // in it, without the path
+  };
   const Json& json_;
   const std::string& source_;
-  std::map<std::string, Json> known_;  // whole, by name: for `like`
+  std::map<std::string, Known> known_;  // by name: for `like`
+  std::set<std::string> lost_;          // names of designs that are like nothing known
   std::vector<std::string> mistakes_;
+  // Of the design that is being read: where it stands, what is wrong, and what was wrong in the one that it is like.
+  std::string path_;
+  std::set<std::string> own_, inherited_;
 };
 
+// What a design has from another is that one's mistake.
 void Designs::note(const JsonReader& in) {
-  if (const Status status = in.finish(); !status)
-    mistakes_.push_back(status.error().where + ": " + status.error().message);
+  for (const std::string& complaint : in.complaints()) {
+    std::string what = complaint.starts_with(path_) ? complaint.substr(path_.size()) : complaint;
+    if (!inherited_.contains(what)) mistakes_.push_back(complaint);
+    own_.insert(std::move(what));
+  }
 }
 
 template <typename Of, size_t kSize>
@@ -149,11 +167,26 @@ void Designs::ops(const Json& json, const std::string& path, CoreDesign& design)
   note(in);
 }
 
-CoreDesign Designs::read_design(const Json& json, const std::string& path) {
+// What can't be true of one core, though each number could.
+void relations(const CoreDesign& design, JsonReader& in) {
+  const auto less = [&](const char* key, double value, const char* than, double limit) {
+    if (value > limit) in.complain(key, fmt::format("{}", value), fmt::format("at most {}, {}", than, limit));
+  };
+  less("scheduler", design.scheduler, "window", design.window);
+  less("l1d_bytes", design.l1d_bytes, "l2_bytes", design.l2_bytes);
+  less("l1d_cycles", design.l1d_cycles, "l2_cycles", design.l2_cycles);
+  less("l2_cycles", design.l2_cycles, "l3_cycles", design.l3_cycles);
+  less("l3_cycles", design.l3_cycles, "memory_ns x clock_hz", design.memory_cycles());
+}
+
+CoreDesign Designs::read_design(const Json& json) {
+  const std::string& path = path_;
   JsonReader in(json, path);
   CoreDesign design;
   design.name = in.string("name");
   design.instruction_set = in.string("instruction_set");
+  if (design.instruction_set != "x86_64" && design.instruction_set != "aarch64" && json.contains("instruction_set"))
+    in.complain("instruction_set", json["instruction_set"].dump().substr(0, 100), "\"x86_64\" or \"aarch64\"");
   design.sources = in.strings("sources");
   if (design.sources.empty()) in.complain("sources", "none", "where the numbers are from");
   design.estimated = in.strings("estimated");
@@ -182,8 +215,47 @@ CoreDesign Designs::read_design(const Json& json, const std::string& path) {
   for (const auto& [key, value] : json.items()) {
     if (!is_field(key)) in.complain(key, "no field of a design", "a field as in data/cores/designs.json");
   }
+  if (in.complaints().empty() && own_.empty()) relations(design, in);
   note(in);
   return design;
+}
+
+// "ops.fma" of an object with {"ops": {"fma": ...}}.
+bool gives(const Json& json, const std::string& field) {
+  const size_t dot = field.find('.');
+  if (dot == std::string::npos) return json.contains(field);
+  const auto within = json.find(field.substr(0, dot));
+  return within != json.end() && within->is_object() && within->contains(field.substr(dot + 1));
+}
+
+// A design with what it shares with another that stands before it; nothing where that can't be found.
+std::optional<Json> Designs::whole_of(const Json& json) {
+  inherited_.clear();
+  if (!json.is_object() || !json.contains("like")) return json;
+  const auto base = json["like"].is_string() ? known_.find(json["like"].get<std::string>()) : known_.end();
+  if (base == known_.end()) {
+    if (json["like"].is_string() && lost_.contains(json["like"].get<std::string>())) return {};
+    mistakes_.push_back(path_ + ".like: no design of that name before it");
+    return {};
+  }
+  inherited_ = base->second.mistakes;
+  Json whole = base->second.whole;
+  // What is an estimate there is one here, but for what this design states itself.
+  std::set<std::string> estimated;
+  const auto add = [&](const Json& from, bool all) {
+    const auto fields = from.find("estimated");
+    if (fields == from.end() || !fields->is_array()) return;
+    for (const Json& field : *fields)
+      if (field.is_string() && (all || !gives(json, field.get<std::string>()))) estimated.insert(field);
+  };
+  add(whole, false);
+  add(json, true);
+  whole.erase("sources");
+  whole.merge_patch(json);
+  whole.erase("like");
+  const auto own = json.find("estimated");
+  if (own == json.end() || own->is_array()) whole["estimated"] = estimated;
+  return whole;
 }
 
 Result<std::vector<CoreDesign>> Designs::read() {
@@ -191,29 +263,25 @@ Result<std::vector<CoreDesign>> Designs::read() {
   if (const std::string schema = in.string("schema"); schema != kSchema) in.complain("schema", schema, kSchema);
   std::vector<CoreDesign> designs;
   const Json* all = in.require_array("designs");
-  if (all != nullptr && all->size() > kMaximumDesigns)
-    in.complain("designs", std::to_string(all->size()), "at most 1000");
+  if (all != nullptr && (all->empty() || all->size() > kMaximumDesigns))
+    in.complain("designs", std::to_string(all->size()), "1 to 1000 of them");
   note(in);
   const size_t count = all == nullptr ? 0 : std::min(all->size(), kMaximumDesigns);
   for (size_t i = 0; i < count; ++i) {
-    const std::string path = source_ + ".designs[" + std::to_string(i) + "]";
-    Json whole = all->at(i);
-    // What a design shares with another that stands before it.
-    if (whole.is_object() && whole.contains("like")) {
-      const auto base = whole["like"].is_string() ? known_.find(whole["like"].get<std::string>()) : known_.end();
-      if (base == known_.end()) {
-        mistakes_.push_back(path + ".like: no design of that name before it");
-        continue;
-      }
-      Json merged = base->second;
-      merged.erase("estimated");
-      merged.erase("sources");
-      merged.merge_patch(whole);
-      merged.erase("like");
-      whole = std::move(merged);
+    path_ = "designs[" + std::to_string(i) + "]";
+    own_.clear();
+    std::optional<Json> whole = whole_of(all->at(i));
+    if (!whole) {  // those like it are not to blame
+      if (all->at(i).contains("name") && all->at(i)["name"].is_string()) lost_.insert(all->at(i)["name"]);
+      continue;
     }
-    CoreDesign design = read_design(whole, path);
-    if (!known_.emplace(design.name, whole).second) mistakes_.push_back(path + ".name: \"" + design.name + "\" twice");
+    CoreDesign design = read_design(*whole);
+    Json numbers = *whole;
+    numbers.erase("sources");
+    numbers.erase("estimated");
+    design.checksum = crc32_of(numbers.dump());
+    if (known_.contains(design.name)) mistakes_.push_back(path_ + ".name: \"" + design.name + "\" twice");
+    known_.emplace(design.name, Known{std::move(*whole), own_});
     designs.push_back(std::move(design));
   }
   if (!mistakes_.empty()) {

@@ -64,6 +64,7 @@ struct CoreDesign {
   std::string instruction_set;
   std::vector<std::string> sources;
   std::vector<std::string> estimated;  // fields that no public source states: ours, from its relatives
+  uint32_t checksum = 0;               // of its numbers as the file has them, those from other designs included
 
   int width = 0;                  // instructions renamed a cycle
   int taken_branches_cycles = 0;  // at least, from one taken branch to the next

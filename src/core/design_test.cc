@@ -67,6 +67,51 @@ TEST(CoreDesigns, NameAllMistakesAtOnce) {
                     HasSubstr("clock_hz"), HasSubstr("window"), HasSubstr("windw")));
 }
 
+TEST(CoreDesigns, AMistakeThatOthersShareIsNamedOnce) {
+  Json json = shipped();
+  json["designs"][0]["fetch_bytes"] = -1;  // Haswell and those after it are like it
+  json["designs"][1]["window"] = "many";
+  const std::string message = parse_core_designs(json.dump(), "d.json").error().message;
+  EXPECT_EQ(message,
+            "designs[0].fetch_bytes: found -1, expected a whole number from 1 to 1024; "
+            "designs[1].window: found string, expected an integer");
+  json["designs"][0]["like"] = "zen9";
+  EXPECT_EQ(parse_core_designs(json.dump(), "d.json").error().message,
+            "designs[0].like: no design of that name before it");
+}
+
+TEST(CoreDesigns, RefuseWhatCannotBeTrueOfOneCore) {
+  const auto message_after = [](const std::function<void(Json&)>& change) {
+    Json json = shipped();
+    change(json["designs"][0]);
+    const auto read = parse_core_designs(json.dump(), "d.json");
+    return read ? "" : read.error().message;
+  };
+  EXPECT_EQ(message_after([](Json&) {}), "");
+  EXPECT_THAT(message_after([](Json& d) { d["scheduler"] = 4000; }),
+              HasSubstr("scheduler: found 4000, expected at most"));
+  EXPECT_THAT(message_after([](Json& d) { d["l2_bytes"] = 16384; }), HasSubstr("l1d_bytes"));
+  EXPECT_THAT(message_after([](Json& d) { d["l2_cycles"] = 90; }), HasSubstr("l2_cycles"));
+  EXPECT_THAT(message_after([](Json& d) { d["memory_ns"] = 5; }), HasSubstr("l3_cycles"));
+  EXPECT_THAT(message_after([](Json& d) { d["instruction_set"] = "banana"; }), HasSubstr("\"x86_64\" or \"aarch64\""));
+  EXPECT_THAT(parse_core_designs(R"({"schema": "perfcast.core_designs/1", "designs": []})", "d.json").error().message,
+              HasSubstr("1 to 1000"));
+}
+
+TEST(CoreDesigns, EstimatesStayEstimatesInThoseThatAreLikeThem) {
+  const auto designs = read_core_designs(kShipped);
+  ASSERT_TRUE(designs);
+  const auto estimated = [&](const std::string& name, const std::string& field) {
+    const auto design =
+        std::find_if(designs->begin(), designs->end(), [&](const CoreDesign& one) { return one.name == name; });
+    return std::count(design->estimated.begin(), design->estimated.end(), field) == 1;
+  };
+  EXPECT_TRUE(estimated("sandy-bridge", "btb_miss_cycles"));
+  EXPECT_TRUE(estimated("haswell", "btb_miss_cycles"));  // has it from Sandy Bridge
+  EXPECT_TRUE(estimated("neoverse-n1", "mirror_cycles"));
+  EXPECT_FALSE(estimated("haswell", "window"));
+}
+
 TEST(CoreDesigns, RefuseUnknownRelativesAndTwins) {
   Json json = shipped();
   json["designs"][1]["like"] = "zen9";

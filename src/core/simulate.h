@@ -39,6 +39,9 @@ struct CoreResult {
   double cpi() const { return instructions_count > 0 ? cycles / instructions_count : 0; }
 };
 
+// Raised when the same trace on the same design takes other cycles than before.
+inline constexpr int kCoreModelVersion = 1;
+
 CoreResult simulate_core(const DecodedProcess& process, const CoreDesign& design);
 
 }  // namespace perfcast

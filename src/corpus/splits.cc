@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "base/text.h"
+#include "corpus/machine/core_design.h"
 
 namespace perfcast {
 namespace {
@@ -16,11 +17,9 @@ struct NamedSplit {
   Split split;
   const char* name;
 };
-constexpr NamedSplit kSplits[] = {{Split::kRandom, "random"},
-                                  {Split::kWorkload, "workload"},
-                                  {Split::kProgram, "program"},
-                                  {Split::kProgramFamily, "program-family"},
-                                  {Split::kPlatform, "platform"}};
+constexpr NamedSplit kSplits[] = {{Split::kRandom, "random"},     {Split::kWorkload, "workload"},
+                                  {Split::kProgram, "program"},   {Split::kProgramFamily, "program-family"},
+                                  {Split::kPlatform, "platform"}, {Split::kCoreDesign, "core-design"}};
 
 std::vector<size_t> all_below(size_t count) {
   std::vector<size_t> indices(count);
@@ -89,6 +88,8 @@ bool is_input_segment(const std::string& segment) {
 
 }  // namespace
 
+bool parts_platforms(Split split) { return split == Split::kPlatform || split == Split::kCoreDesign; }
+
 Result<Split> parse_split(const std::string& name) {
   std::vector<std::string> names;
   for (const NamedSplit& known : kSplits) {
@@ -124,19 +125,27 @@ std::string kept_together(Split split, const Program& program, size_t row) {
     case Split::kProgramFamily:
       return program.family;
     case Split::kPlatform:
+    case Split::kCoreDesign:
       break;
   }
   return "";
+}
+
+std::string kept_together(Split split, const Platform& platform) {
+  if (split == Split::kPlatform) return platform.name;
+  if (split != Split::kCoreDesign) return "";
+  const std::string design = core_design(platform);
+  return design == "unknown" ? platform.name : design;
 }
 
 std::vector<Fold> make_folds(const TrainingTable& table, Split split, int64_t folds, uint64_t seed) {
   folds = std::max<int64_t>(folds, 0);
   if ((split == Split::kRandom || split == Split::kWorkload) && folds == 0) folds = kDefaultFolds;
 
-  const bool by_platform = split == Split::kPlatform;
+  const bool by_platform = parts_platforms(split);
   RowsOfGroup groups;
   if (by_platform) {
-    for (size_t i = 0; i < table.platforms.size(); ++i) groups[table.platforms[i].name].push_back(i);
+    for (size_t i = 0; i < table.platforms.size(); ++i) groups[kept_together(split, table.platforms[i])].push_back(i);
   } else {
     for (size_t i = 0; i < table.programs.size(); ++i) {
       groups[kept_together(split, table.programs[i], i)].push_back(i);

@@ -55,7 +55,7 @@ TEST(SplitsTest, NamesReadBack) {
   const auto unknown = parse_split("family");
   ASSERT_FALSE(unknown.ok());
   EXPECT_EQ(unknown.error().code, "bad-usage");
-  EXPECT_EQ(unknown.error().expected, "one of: random, workload, program, program-family, platform");
+  EXPECT_EQ(unknown.error().expected, "one of: random, workload, program, program-family, platform, core-design");
 }
 
 TEST(SplitsTest, AProgramIsItsIdWithoutNumericInputs) {
@@ -88,6 +88,20 @@ TEST(SplitsTest, LeavesOutPlatforms) {
   EXPECT_THAT(folds[1].train_platforms, ElementsAre(0, 2));
   EXPECT_EQ(folds[1].train_programs.size(), 6u);
   EXPECT_EQ(folds[1].test_programs.size(), 6u);
+}
+
+TEST(SplitsTest, LeavesOutCoreDesignsWithAllTheirPlatforms) {
+  TrainingTable table = compressors();
+  for (size_t j : {0, 2}) {
+    table.platforms[j].arch = "x86_64";
+    table.platforms[j].vendor = "AuthenticAMD";
+    table.platforms[j].cpu_family = 25;
+    table.platforms[j].model = 1;
+  }
+  const auto folds = make_folds(table, Split::kCoreDesign, 0, 1);
+  EXPECT_THAT(left_out(folds), ElementsAre("p1", "zen3"));  // p1's core can't be told
+  EXPECT_THAT(folds[1].test_platforms, ElementsAre(0, 2));
+  EXPECT_THAT(folds[1].train_platforms, ElementsAre(1));
 }
 
 TEST(SplitsTest, NothingToLeaveOutGivesNoFold) {

@@ -39,7 +39,7 @@ Result<std::vector<std::string>> models_of(const EvaluationOptions& options) {
 }
 
 Status check_measured(const EvaluationOptions& options) {
-  if (options.measured > 0 && options.split == Split::kPlatform) {
+  if (options.measured > 0 && parts_platforms(options.split)) {
     return usage_error("bad-usage", "measured platforms make no sense under the split " + to_string(options.split),
                        "--measured", "the split workload, program or program-family");
   }
@@ -115,7 +115,7 @@ class EvaluationWriter {
       : table_(table),
         options_(options),
         plan_(plan),
-        by_platform_(options.split == Split::kPlatform),
+        by_platform_(parts_platforms(options.split)),
         groups_(program_groups(table)),
         log_times_(log_times(table)) {
     for (const Program& program : table.programs) families_.push_back(program.family);
@@ -169,8 +169,11 @@ class EvaluationWriter {
     }
     if (by_platform_) {
       evaluation_.notes.push_back(
-          "split platform: runs of a platform are left out, its facts stay; a model is fitted on the other platforms, "
-          "and its forecasts there are combined by the facts");
+          std::string(
+              options_.split == Split::kPlatform
+                  ? "split platform: runs of a platform are left out, its facts stay"
+                  : "split core-design: runs of all platforms of a core design are left out, their facts stay") +
+          "; a model is fitted on the other platforms, and its forecasts there are combined by the facts");
     }
   }
 

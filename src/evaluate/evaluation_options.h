@@ -24,7 +24,7 @@ struct EvaluationOptions {
   int threads = 1;
   std::string reference;  // as find_platform(); empty or "mean": the geometric mean over the platforms
   // Platforms on which each tested program counts as measured: chosen on the training rows, given to the forecast by
-  // conditioning, left out of the scores. Not under the split platform.
+  // conditioning, left out of the scores. Not where platforms are left out.
   int64_t measured = 0;
   bool intervals = true;  // as FoldOptions; without, the scores come much sooner and say nothing about coverage
   // Groups of training families left out in turn to calibrate intervals and to choose a model, as FitOptions; 0: each

@@ -85,13 +85,21 @@ Result<FoldForecast> forecast_platforms(const TrainingTable& table, const std::v
   if (Status status = (*predictor)->fit(training, options); !status) return status.error();
   const Eigen::MatrixXd columns = (*predictor)->predict(profiles_of(table));  // [P x known]
 
-  const PlatformTransfer transfer(platform_features(table.platforms, known), known, columns, measured);
+  // What is known of any platform need not be carried over by the facts: only what was learned.
+  const std::vector<const Profile*> profiles = profiles_of(table);
+  Eigen::MatrixXd prior = (*predictor)->prior_on(table.platforms, profiles);  // of all platforms
+  const Eigen::VectorXd middle = prior(Eigen::all, known).rowwise().mean();
+  prior.colwise() -= middle;
+  const Eigen::MatrixXd learned = columns - prior(Eigen::all, known);
+  const PlatformTransfer transfer(platform_features(table.platforms, known), known, learned,
+                                  measured - prior(Eigen::all, known));
   FoldForecast forecast{absent_like(table), {}, {}};
   for (size_t j = 0; j < known.size(); ++j) {
     forecast.predicted.col(static_cast<int64_t>(known[j])) = columns.col(static_cast<int64_t>(j));
   }
   for (const size_t platform : unknown) {
-    forecast.predicted.col(static_cast<int64_t>(platform)) = columns * transfer.weights(platform);
+    const auto column = static_cast<int64_t>(platform);
+    forecast.predicted.col(column) = learned * transfer.weights(platform) + prior.col(column);
   }
   // The predictor's zero is the mean over all known platforms; a row's is the mean over those that it was measured on.
   for (int64_t row = 0; row < columns.rows(); ++row) {

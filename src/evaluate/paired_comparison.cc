@@ -26,12 +26,15 @@ struct Units {
 
 Units units_of(const TrainingTable& table, Split split) {
   Units units;
-  if (split == Split::kPlatform) {
-    units.count = static_cast<int64_t>(table.platforms.size());
-    for (int64_t j = 0; j < units.count; ++j) units.of_column.push_back(j);
+  std::map<std::string, int64_t> index;
+  if (parts_platforms(split)) {
+    for (size_t j = 0; j < table.platforms.size(); ++j) {
+      const std::string key = split == Split::kPlatform ? std::to_string(j) : kept_together(split, table.platforms[j]);
+      units.of_column.push_back(index.try_emplace(key, static_cast<int64_t>(index.size())).first->second);
+    }
+    units.count = static_cast<int64_t>(index.size());
     return units;
   }
-  std::map<std::string, int64_t> index;
   for (size_t i = 0; i < table.programs.size(); ++i) {
     const std::string key = kept_together(split, table.programs[i], i);
     units.of_row.push_back(index.try_emplace(key, static_cast<int64_t>(index.size())).first->second);
@@ -148,7 +151,7 @@ std::vector<PairedComparison> compare_models(const TrainingTable& table, Split s
     for (size_t b = a + 1; b < models.size(); ++b) pairs.emplace_back(&models[a], &models[b]);
   }
   std::vector<std::string> metrics = {"mae_log"};
-  if (split != Split::kPlatform) metrics.emplace_back("pair_order");
+  if (!parts_platforms(split)) metrics.emplace_back("pair_order");
 
   const Units units = units_of(table, split);
   const auto per_pair = static_cast<Eigen::Index>(metrics.size());

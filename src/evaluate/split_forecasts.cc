@@ -75,7 +75,7 @@ class SplitForecaster {
                             std::to_string(task.fold);
     fold_options.intervals = options_.intervals;
     fold_options.reference = reference_;
-    if (options_.split == Split::kPlatform) {
+    if (parts_platforms(options_.split)) {
       auto forecast =
           forecast_platforms(table_, fold.train_platforms, fold.test_platforms, models_[task.model], fold_options.fit);
       if (!forecast) return forecast.error();

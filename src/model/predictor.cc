@@ -8,6 +8,7 @@
 #include "model/combined/auto_predictor.h"
 #include "model/combined/mean_predictor.h"
 #include "model/combined/stack_predictor.h"
+#include "model/cores/core_model_predictor.h"
 #include "model/cores/core_prior_predictor.h"
 #include "model/factor/factor_predictor.h"
 #include "model/fit/out_of_family.h"
@@ -56,6 +57,8 @@ constexpr Entry kFamilies[] = {
     {"vae-dnn-fixed-sigma", make_vae},
     {"vae-dnn-no-schedule", make_vae},
     {"vae-dnn-no-pretraining", make_vae},
+    {"core-model", [](const char*) -> std::unique_ptr<Predictor> { return std::make_unique<CoreModelPredictor>(true); }},
+    {"clock", [](const char*) -> std::unique_ptr<Predictor> { return std::make_unique<CoreModelPredictor>(false); }},
     {"stack", make<StackPredictor>},
     {"auto", make<AutoPredictor>},
 };
@@ -70,6 +73,11 @@ Json Predictor::settings() const { return nullptr; }
 
 Prediction Predictor::predict_with_disagreement(const std::vector<const Profile*>& profiles) const {
   return {predict(profiles), Eigen::VectorXd::Zero(static_cast<Eigen::Index>(profiles.size()))};
+}
+
+Eigen::MatrixXd Predictor::prior_on(const std::vector<Platform>& platforms,
+                                    const std::vector<const Profile*>& profiles) const {
+  return Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(profiles.size()), static_cast<Eigen::Index>(platforms.size()));
 }
 
 Result<Prediction> Predictor::out_of_family(const TrainingTable& table, const FitOptions& options) const {

@@ -79,6 +79,11 @@ class Predictor {
   // predict(), and how far the parts disagree, for the price of one.
   virtual Prediction predict_with_disagreement(const std::vector<const Profile*>& profiles) const;
 
+  // [profiles.size() x platforms.size()] the part of log RPV, rows about any mean, that the fitted model knows of
+  // platforms without times there: 0 but for models of cores. What it learned besides has to be carried over.
+  virtual Eigen::MatrixXd prior_on(const std::vector<Platform>& platforms,
+                                   const std::vector<const Profile*>& profiles) const;
+
   // After fit(table, options): what a model made in the same way says about each program of the table without having
   // seen its family. Residuals of this are what intervals are calibrated on. "too-few-families" with fewer than two.
   virtual Result<Prediction> out_of_family(const TrainingTable& table, const FitOptions& options) const;

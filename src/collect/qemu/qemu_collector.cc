@@ -17,6 +17,7 @@
 #include "collect/process/temp_folder.h"
 #include "collect/process/tool.h"
 #include "collect/qemu/follow_plan.h"
+#include "collect/qemu/traced_processes.h"
 #include "corpus/trace/trace.h"
 
 namespace perfcast {
@@ -27,8 +28,8 @@ constexpr const char* kCountsPrefix = "counts.";
 constexpr size_t kCountsLimitBytes = size_t{1} << 20;
 constexpr const char* kTraceSuffix = ".trace";
 constexpr size_t kTraceLimitBytes = size_t{1} << 28;
-// Of many processes those whose pieces hold most instructions.
-constexpr size_t kTracedProcesses = 32;
+// Of many processes the largest.
+constexpr size_t kTracedProcesses = 32, kTracedBytes = size_t{3} << 26;
 // Where nobody gave a limit, a sampled run of a longer program is ended here; what it has seen by then stands for all.
 constexpr double kMostOfCutRun = 0.95;
 constexpr double kLongestSampled_s = 180;
@@ -70,47 +71,58 @@ bool wants_trace(const CollectRequest& request) {
   return !request.trace_path.empty() || (request.core_designs != nullptr && !request.mix_only);
 }
 
-// The pieces of all processes, to the file where one was asked for. A trace that can't be read is ours to mend: an
-// error.
-Status take_pieces(const CollectRequest& request, const std::string& folder, Collection& result) {
-  Trace trace;
-  trace.program = std::filesystem::path(request.command[0]).filename().string();
-  trace.command = request.command;
+// The pieces that all processes left. A trace that can't be read is ours to mend: an error.
+Result<std::vector<TracedProcess>> read_pieces(const std::string& folder, const std::vector<double>& weights) {
+  std::vector<TracedProcess> processes;
   std::error_code problem;
   for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
     const std::string path = entry.path().string();
     if (!path.ends_with(kTraceSuffix)) continue;
     const auto bytes = read_file(path, kTraceLimitBytes);
     if (!bytes) return bytes.error();
-    auto process = parse_process_trace(*bytes, path);
-    if (!process) return process.error();
+    auto trace = parse_process_trace(*bytes, path);
+    if (!trace) return trace.error();
     const std::string counts_path = path.substr(0, path.size() - std::string_view(kTraceSuffix).size());
-    if (const auto text = read_file(counts_path, kCountsLimitBytes)) {
-      if (const auto counts = parse_plugin_counts(*text, counts_path)) {
-        process->program = std::filesystem::path(counts->program).filename().string();
-      }
-    }
-    if (!process->pieces.empty()) trace.processes.push_back(std::move(*process));
+    const auto text = read_file(counts_path, kCountsLimitBytes);
+    if (!text) return text.error();
+    const auto counts = parse_plugin_counts(*text, counts_path);
+    if (!counts) return counts.error();
+    TracedProcess& process = processes.emplace_back();
+    process.trace = std::move(*trace);
+    process.trace.program = std::filesystem::path(counts->program).filename().string();
+    const double weight = counts->group < 0 ? 1 : weights.at(static_cast<size_t>(counts->group));
+    process.instructions_count = weight * static_cast<double>(counts->counts.at("instructions"));
   }
-  const auto larger = [](const ProcessTrace& a, const ProcessTrace& b) {
-    return std::pair(b.instructions_count(), a.program) < std::pair(a.instructions_count(), b.program);
-  };
-  std::sort(trace.processes.begin(), trace.processes.end(), larger);
-  const size_t all = trace.processes.size();
-  if (all > kTracedProcesses) trace.processes.resize(kTracedProcesses);
+  return processes;
+}
+
+// The windows of the run, to the file where one was asked for.
+Status take_windows(const CollectRequest& request, const std::string& folder, const std::vector<double>& weights,
+                    const RunCounts& counts, Collection& result) {
+  auto processes = read_pieces(folder, weights);
+  if (!processes) return processes.error();
+  std::map<std::string, double> instructions_by_program;
+  for (const ProgramCounts& program : counts.programs)
+    instructions_by_program[program.name] = program.counts.at("instructions");
+  Trace trace;
+  trace.program = std::filesystem::path(request.command[0]).filename().string();
+  trace.command = request.command;
+  const size_t all = processes->size();
+  trace.processes = kept_processes(std::move(*processes), instructions_by_program, kTracedProcesses, kTracedBytes);
   if (!request.trace_path.empty()) {
-    if (Status status = write_trace(trace, request.trace_path); !status) return status;
-  }
-  size_t pieces = 0;
-  uint64_t instructions = 0;
-  for (const ProcessTrace& process : trace.processes) {
-    pieces += process.pieces.size();
-    instructions += process.instructions_count();
-  }
-  if (!request.trace_path.empty())
+    size_t pieces = 0;
+    uint64_t instructions = 0;
+    for (const ProcessTrace& process : trace.processes) {
+      pieces += process.pieces.size();
+      instructions += process.instructions_count();
+    }
     result.record.note += fmt::format("; trace of {} pieces, {} instructions", pieces, instructions);
-  if (!request.trace_path.empty() && all > kTracedProcesses)
-    result.record.note += fmt::format(", from {} of {} processes", kTracedProcesses, all);
+    if (all > trace.processes.size())
+      result.record.note += fmt::format(", from {} of {} processes", trace.processes.size(), all);
+    if (const Status status = write_trace(trace, request.trace_path); !status)  // what was counted stays
+      result.warnings.push_back({"windows-not-written", status.error().message + ": " + request.trace_path,
+                                 "--windows FILE in a folder with room that you may write"});
+  }
   result.trace = std::make_shared<const Trace>(std::move(trace));
   return {};
 }
@@ -319,7 +331,8 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   for (const auto& replicate : counts->replicates) result.replicates.push_back(metrics_of(replicate));
   note_sampling(*counts, result);
   if (wants_trace(request)) {
-    if (const Status status = take_pieces(request, folder->path(), result); !status) return status.error();
+    const Status status = take_windows(request, folder->path(), plan.weights(), *counts, result);
+    if (!status) return status.error();
   }
   if (outcome->limit_reached) take_beginning_for_all(request, result);
   for (const std::string& other : counts->other_arches) {

@@ -51,8 +51,7 @@ std::string cpuid_core_design(const ProcessorIdentity& processor) {
 std::string core_design(const ProcessorIdentity& processor) {
   if (is_arm(processor.arch)) {
     const std::string name = cpu_name_key(processor.name);
-    for (const char* known :
-         {"cortex-a72", "neoverse-n1", "neoverse-n2", "neoverse-n3", "neoverse-v1", "neoverse-v2", "neoverse-v3"}) {
+    for (const char* known : kArmCoreDesigns) {
       if (name.find(known) != std::string::npos) return known;
     }
     return "unknown";

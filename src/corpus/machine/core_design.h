@@ -14,6 +14,10 @@ std::string cpuid_core_design(const ProcessorIdentity& processor);
 // Finer: Arm's cores by name, "cascade-lake" by its stepping; "unknown" where it can't be told.
 std::string core_design(const ProcessorIdentity& processor);
 
+// Those of 64-bit Arm, by their names above; every other design is of x86-64.
+inline constexpr const char* kArmCoreDesigns[] = {"cortex-a72",  "neoverse-n1", "neoverse-n2", "neoverse-n3",
+                                                  "neoverse-v1", "neoverse-v2", "neoverse-v3"};
+
 // Name of the metric that holds what a model of the design makes of a program: "core_zen3_cycles_count".
 std::string core_cycles_metric(const std::string& design);
 

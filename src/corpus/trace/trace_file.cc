@@ -308,12 +308,15 @@ Result<Trace> decode_trace(std::string_view bytes, const std::string& source) {
     if (!reader.get_text(argument)) return bad_trace("cut off", source);
   }
   if (!reader.get(processes) || processes > kMostProcesses) return bad_trace("too many processes", source);
+  size_t left = kMostRawBytes;  // a few bytes unpack to a thousand times as many
   for (uint64_t i = 0; i < processes; ++i) {
     std::string program, packed;
     uint64_t size = 0;
-    if (!reader.get_text(program) || !reader.get(size) || size > kMostRawBytes || !reader.get_text(packed)) {
-      return bad_trace("a process that is cut off or too large", source);
+    if (!reader.get_text(program) || !reader.get(size) || !reader.get_text(packed)) {
+      return bad_trace("a process that is cut off", source);
     }
+    if (size > left) return bad_trace("more than 256 MiB when unpacked", source);
+    left -= size;
     std::string raw(size, '\0');
     uLongf unpacked = size;
     if (uncompress(reinterpret_cast<Bytef*>(raw.data()), &unpacked, reinterpret_cast<const Bytef*>(packed.data()),

@@ -60,6 +60,14 @@ ProcessTrace small_process() {
 
 Trace small_trace() { return {"loop", {"./loop", "3"}, {small_process()}}; }
 
+TEST(Trace, OfThePluginAnotherVersionIsNamed) {
+  // "perfcast-trace" behind its length, then the version.
+  const auto read = parse_process_trace(std::string("\x0eperfcast-trace\x02\x06x86_64", 23), "p");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, "bad-trace");
+  EXPECT_EQ(read.error().message, "version 2 of the plugin's traces");
+}
+
 TEST(Trace, GoesThroughAPieceStepByStep) {
   const ProcessTrace process = small_process();
   TraceReader reader(process, process.pieces[0]);

@@ -91,6 +91,8 @@ const char* units_of(Split split) {
       return "families";
     case Split::kPlatform:
       return "platforms";
+    case Split::kCoreDesign:
+      return "core designs";
   }
   return "units";
 }

@@ -148,6 +148,8 @@ std::string split_in_words(Split split) {
       return "families of programs left out whole";
     case Split::kPlatform:
       return "platforms left out: only their facts are known";
+    case Split::kCoreDesign:
+      return "core designs left out with all their platforms: only their facts are known";
   }
   return "";
 }

@@ -78,7 +78,7 @@ Figure roc_figure(const Evaluation& evaluation) {
     if (!pairs.empty()) panels.emplace_back("pairs of platforms", std::move(pairs));
   }
   if (panels.empty()) {
-    figure.caption = evaluation.split == Split::kPlatform
+    figure.caption = parts_platforms(evaluation.split)
                          ? "There is no majority order on platforms that no program was seen on."
                          : "There is no curve: it takes samples in the majority order and samples in another.";
     return figure;

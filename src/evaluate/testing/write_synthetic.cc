@@ -1,6 +1,7 @@
 // write_synthetic DIR: the small world of synthetic_corpus.h as files, for command-line tests: tiny.db, and profiles of
 // programs that the corpus does not hold: tiny.json, failed.json (exit status 3), far.json (unlike all others),
-// other-cpu.json (a host that no platform is like).
+// other-cpu.json (a host that no platform is like); loop.trace (windows of tiny.json's program: a chain of additions),
+// nothing.trace (pieces that stand for nothing).
 
 #include <cstdio>
 #include <string>
@@ -8,10 +9,44 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "corpus/store/store.h"
+#include "corpus/trace/trace.h"
 #include "evaluate/testing/synthetic_corpus.h"
 
 namespace perfcast {
 namespace {
+
+// Ten additions, each of the sum before it, and a branch back; `stands_for_count` of a thousand rounds.
+Trace chain_of_additions(uint64_t stands_for_count) {
+  constexpr uint8_t kSum = 3, kFlags = 64;
+  constexpr uint64_t kRounds = 1000;
+  ProcessTrace process;
+  process.program = "loop";
+  process.instruction_set = "x86_64";
+  process.classes = {"int_alu", "cond_branch"};
+  TraceBlock block;
+  block.address = 0x1000;
+  block.branch = TraceBranch::kConditional;
+  TraceInstruction add, branch;
+  add.op = 0;
+  add.size_bytes = 3;
+  add.registers = {kSum, kSum};
+  add.register_counts = {1, 0, 1};
+  branch.op = 1;
+  branch.size_bytes = 2;
+  branch.registers = {kFlags};
+  branch.register_counts = {1, 0, 0};
+  block.instructions.assign(10, add);
+  block.instructions.push_back(branch);
+  block.fall_through = block.address + 32;
+  process.blocks = {block};
+  TracePiece piece;
+  piece.window = true;
+  piece.stands_for_count = stands_for_count;
+  piece.instructions_count = kRounds * block.instructions.size();
+  piece.events.assign(kRounds, '\0');
+  process.pieces = {piece};
+  return {"loop", {"./loop"}, {process}};
+}
 
 Status write_files(const std::string& folder) {
   const SyntheticOptions world;
@@ -33,6 +68,9 @@ Status write_files(const std::string& folder) {
     if (name.starts_with("op_fp") || name.starts_with("op_x87") || name.starts_with("miss_")) value *= 300;
   }
   if (Status status = write("far.json", far); !status) return status;
+  const auto ran = static_cast<uint64_t>(profile.metrics.at("instructions_count"));
+  if (Status status = write_trace(chain_of_additions(ran), folder + "/loop.trace"); !status) return status;
+  if (Status status = write_trace(chain_of_additions(0), folder + "/nothing.trace"); !status) return status;
   Profile other = profile;
   other.host.name = "Unknown Vendor CPU";
   other.host.vendor = "CentaurHauls";

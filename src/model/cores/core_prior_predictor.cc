@@ -49,7 +49,10 @@ Status CorePriorPredictor::fit(const TrainingTable& table, const FitOptions& opt
   if (!targets) return targets.error();
   metrics_ = core_metrics_of(table.platforms);
   slope_ = 1;
-  const Eigen::MatrixXd cycles = prior(profiles_of(table));
+  const Eigen::MatrixXd usual = relative_log_cycles(profiles_of(table), metrics_);
+  seen_.resize(2, usual.cols());
+  seen_ << usual.colwise().minCoeff(), usual.colwise().maxCoeff();
+  const Eigen::MatrixXd cycles = prior(profiles_of(table)).log_rpv;
   slope_ = slope_of(*targets, cycles);
   TrainingTable rest = table;
   for (size_t p = 0; p < rest.programs.size(); ++p) {
@@ -61,27 +64,48 @@ Status CorePriorPredictor::fit(const TrainingTable& table, const FitOptions& opt
   return rest_->fit(rest, options);
 }
 
-Eigen::MatrixXd CorePriorPredictor::prior(const std::vector<const Profile*>& profiles) const {
-  Eigen::MatrixXd cycles = slope_ * relative_log_cycles(profiles, metrics_);
-  const Eigen::VectorXd means = cycles.rowwise().mean();
-  cycles.colwise() -= means;
-  return cycles;
+CorePriorPredictor::Prior CorePriorPredictor::prior(const std::vector<const Profile*>& profiles) const {
+  const Eigen::MatrixXd said = slope_ * relative_log_cycles(profiles, metrics_);
+  Prior prior{said, Eigen::VectorXd::Zero(said.rows())};
+  if (seen_.size() > 0) {
+    for (Eigen::Index p = 0; p < said.rows(); ++p) {
+      prior.log_rpv.row(p) = said.row(p).cwiseMax(slope_ * seen_.row(0)).cwiseMin(slope_ * seen_.row(1));
+    }
+    prior.held = ((said - prior.log_rpv).rowwise().squaredNorm() / static_cast<double>(said.cols())).cwiseSqrt();
+  }
+  const Eigen::VectorXd means = prior.log_rpv.rowwise().mean();
+  prior.log_rpv.colwise() -= means;
+  return prior;
 }
 
 Eigen::MatrixXd CorePriorPredictor::predict(const std::vector<const Profile*>& profiles) const {
-  return rest_->predict(profiles) + prior(profiles);
+  return rest_->predict(profiles) + prior(profiles).log_rpv;
 }
 
 Prediction CorePriorPredictor::predict_with_disagreement(const std::vector<const Profile*>& profiles) const {
   Prediction said = rest_->predict_with_disagreement(profiles);
-  said.log_rpv += prior(profiles);
+  const Prior prior = this->prior(profiles);
+  said.log_rpv += prior.log_rpv;
+  said.disagreement = (said.disagreement.cwiseAbs2() + prior.held.cwiseAbs2()).cwiseSqrt();
   return said;
+}
+
+Eigen::MatrixXd CorePriorPredictor::prior_on(const std::vector<Platform>& platforms,
+                                             const std::vector<const Profile*>& profiles) const {
+  return slope_ * relative_log_cycles(profiles, core_metrics_of(platforms));
 }
 
 int64_t CorePriorPredictor::outputs() const { return rest_->outputs(); }
 
 void CorePriorPredictor::save(TensorMap& tensors) const {
-  tensors.put_json("cores", {{"rest", rest_->family()}, {"slope_ratio", slope_}, {"metrics", metrics_}});
+  Json seen = Json::object();
+  for (size_t j = 0; j < metrics_.size() && seen_.size() > 0; ++j) {
+    const auto column = static_cast<Eigen::Index>(j);
+    if (!metrics_[j].empty()) seen[metrics_[j]] = {seen_(0, column), seen_(1, column)};
+  }
+  tensors.put_json(
+      "cores",
+      {{"rest", rest_->family()}, {"slope_ratio", slope_}, {"metrics", metrics_}, {"seen_log_ratio", std::move(seen)}});
   TensorMap rest;
   rest_->save(rest);
   tensors.put_within("rest", rest);
@@ -106,6 +130,21 @@ Status CorePriorPredictor::load(const TensorMap& tensors) {
     const std::string name = metric.is_string() ? metric.get<std::string>() : "?";
     if (!name.empty() && std::find(known.begin(), known.end(), name) == known.end()) return bad("of unknown metrics");
     metrics_.push_back(name);
+  }
+  seen_.resize(0, 0);
+  if (json->contains("seen_log_ratio")) {  // earlier bundles don't tell
+    const Json& seen = (*json)["seen_log_ratio"];
+    seen_ = Eigen::MatrixXd::Zero(2, static_cast<Eigen::Index>(metrics_.size()));
+    for (size_t j = 0; j < metrics_.size(); ++j) {
+      if (metrics_[j].empty()) continue;
+      const auto range = seen.is_object() ? seen.find(metrics_[j]) : seen.end();
+      if (range == seen.end() || !range->is_array() || range->size() != 2 || !(*range)[0].is_number() ||
+          !(*range)[1].is_number() || (*range)[0] > (*range)[1]) {
+        return bad("of impossible ranges");
+      }
+      seen_(0, static_cast<Eigen::Index>(j)) = (*range)[0].get<double>();
+      seen_(1, static_cast<Eigen::Index>(j)) = (*range)[1].get<double>();
+    }
   }
   if (auto status = rest_->load(tensors.within("rest")); !status) return status;
   if (static_cast<int64_t>(metrics_.size()) != rest_->outputs()) return bad("of another number of platforms");

@@ -2,7 +2,7 @@
 // What models of cores say first, and a family learns what they leave: log RPV = slope x (modelled cycles on the
 // platform's core design, about their mean) + what the family makes of the rest. The slope, 0 to 1, is the least
 // squares one over the training programs, each family of which weighs alike: 0 where core models say nothing true of
-// them.
+// them. Beyond what the training programs had of a design the effect is held there, and counts as disagreement.
 
 #include <memory>
 #include <string>
@@ -23,17 +23,24 @@ class CorePriorPredictor : public Predictor {
   Status fit(const TrainingTable& table, const FitOptions& options) override;
   Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
   Prediction predict_with_disagreement(const std::vector<const Profile*>& profiles) const override;
+  Eigen::MatrixXd prior_on(const std::vector<Platform>& platforms,
+                           const std::vector<const Profile*>& profiles) const override;
   int64_t outputs() const override;
   double slope() const { return slope_; }
   void save(TensorMap& tensors) const override;
   Status load(const TensorMap& tensors) override;
 
  private:
-  Eigen::MatrixXd prior(const std::vector<const Profile*>& profiles) const;
+  struct Prior {
+    Eigen::MatrixXd log_rpv;  // [N x J], rows about 0
+    Eigen::VectorXd held;     // [N] what holding took from it, root mean square over the platforms
+  };
+  Prior prior(const std::vector<const Profile*>& profiles) const;
 
   std::unique_ptr<Predictor> rest_;
   std::vector<std::string> metrics_;  // of each platform; empty: no model of its core
   double slope_ = 0;
+  Eigen::MatrixXd seen_;  // [2 x J] least and most relative log cycles of training programs; empty: not told
 };
 
 }  // namespace perfcast

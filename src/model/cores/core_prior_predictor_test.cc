@@ -91,6 +91,31 @@ TEST(CorePrior, SaysNothingWhereTheProfileHasNoModelledCycles) {
   EXPECT_GT(predictor.slope(), 0.4);
 }
 
+TEST(CorePrior, HoldsWhatNoTrainingProgramHadAndSaysSo) {
+  const TrainingTable table = modelled_world(0.6);
+  CorePriorPredictor predictor(std::make_unique<MeanPredictor>());
+  ASSERT_TRUE(predictor.fit(table, {}).ok());
+  const auto times_as_long = [&](double factor) {
+    Profile profile = table.profiles[0];
+    profile.metrics["core_zen3_cycles_count"] *= factor;
+    return predictor.predict_with_disagreement({&profile});
+  };
+  EXPECT_NEAR(times_as_long(1).disagreement(0), 0, 1e-12);
+  const Prediction far = times_as_long(1e3), further = times_as_long(1e300);
+  EXPECT_LT(far.log_rpv(0, 0) - far.log_rpv(0, 1), 0.6 * 2.5);
+  EXPECT_LT(std::abs(further.log_rpv(0, 0) - further.log_rpv(0, 1)), 0.6 * 2.5);
+  EXPECT_GT(far.disagreement(0), 0.5);
+  EXPECT_GT(further.disagreement(0), far.disagreement(0));
+  // So does a bundle that was written and read.
+  TensorMap tensors;
+  predictor.save(tensors);
+  CorePriorPredictor loaded(std::make_unique<MeanPredictor>());
+  ASSERT_TRUE(loaded.load(tensors).ok());
+  Profile profile = table.profiles[0];
+  profile.metrics["core_zen3_cycles_count"] *= 1e3;
+  EXPECT_EQ(loaded.predict({&profile}), far.log_rpv);
+}
+
 TEST(CorePrior, LoadRefusesWhatDoesNotFit) {
   const TrainingTable table = modelled_world(0.6);
   CorePriorPredictor predictor(std::make_unique<MeanPredictor>());
@@ -112,6 +137,10 @@ TEST(CorePrior, LoadRefusesWhatDoesNotFit) {
   EXPECT_EQ(error_after([](Json& json) { json["metrics"].erase(0); }), "bad-bundle");
   EXPECT_EQ(error_after([](Json& json) { json["metrics"][0] = "wall_s"; }), "bad-bundle");
   EXPECT_EQ(error_after([](Json& json) { json = 1; }), "bad-bundle");
+  EXPECT_EQ(error_after([](Json& json) { json.erase("seen_log_ratio"); }), "");  // of an earlier version
+  EXPECT_EQ(error_after([](Json& json) { json["seen_log_ratio"] = Json::array(); }), "bad-bundle");
+  EXPECT_EQ(error_after([](Json& json) { json["seen_log_ratio"]["core_zen3_cycles_count"] = {2, 1}; }), "bad-bundle");
+  EXPECT_EQ(error_after([](Json& json) { json["seen_log_ratio"].erase("core_zen3_cycles_count"); }), "bad-bundle");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "model/cores/modelled_cycles.h"
 
 #include <cmath>
+#include <set>
 
 #include "base/unknown.h"
 #include "corpus/machine/core_design.h"
@@ -10,7 +11,12 @@ namespace perfcast {
 namespace {
 
 bool is_of_arm(const std::string& metric) {
-  return metric.starts_with("core_neoverse") || metric.starts_with("core_cortex");
+  static const std::set<std::string> arm = [] {
+    std::set<std::string> found;
+    for (const char* design : kArmCoreDesigns) found.insert(core_cycles_metric(design));
+    return found;
+  }();
+  return arm.contains(metric);
 }
 
 bool is_own(const std::string& metric, const Profile& profile) {
