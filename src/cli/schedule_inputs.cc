@@ -29,7 +29,8 @@ constexpr SourceOption kSourceOptions[] = {
     {"--platforms", "--mix"},        {"--every-profile", "--mix"},
     {"--source", "--mix"},           {"--features", "--mix"},
     {"--complete", "--mix"},         {"--minimum-coverage", "--mix"},
-    {"--minimum-servers", "--mix"},  {"--gavel-trace", "--gavel"},
+    {"--minimum-servers", "--mix"},  {"--minimum-programs", "--mix"},
+    {"--segments", "--mix"},         {"--gavel-trace", "--gavel"},
 };
 constexpr const char* kSources[] = {"--mix", "--swf", "--table", "--gavel", "--philly", "--synthetic"};
 
