@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/command.h"
+#include "cli/named_file.h"
 #include "collect/native/host_facts.h"
 #include "core/core_report.h"
 #include "corpus/machine/core_design.h"
@@ -35,6 +36,10 @@ Status add_to_profile(const CoreReport& report, const std::string& path) {
 
 int run(const CoresArguments& arguments, const CommandContext& context) {
   const CommonOptions& common = context.options;
+  for (const auto& [option, path] :
+       {std::pair{"TRACE", arguments.trace}, {"--designs", arguments.designs}, {"--into", arguments.into}}) {
+    if (const Status there = check_named_file(option, path); !there) return report_error(there.error(), common);
+  }
   const auto designs =
       read_core_designs(arguments.designs.empty() ? shipped_file("cores/designs.json") : arguments.designs);
   if (!designs) return report_error(designs.error(), common);

@@ -14,6 +14,7 @@
 #include "cli/llm_command.h"
 #include "cli/llm_cpu_forecast.h"
 #include "cli/llm_devices.h"
+#include "cli/named_file.h"
 #include "cli/table_options.h"
 #include "workload/llm/model_catalogue.h"
 #include "workload/llm_forecast/forecast_figure.h"
@@ -171,7 +172,7 @@ Result<LlmForecastReport> report_of(DeviceProvider& provider, const ForecastArgu
     return usage_error("bad-usage", "a link that carries nothing", "--link-bytes-per-s", "bytes per second, above 0");
   }
   const auto config = load_model(arguments.model);
-  if (!config) return config.error();
+  if (!config) return as_named_file(config.error(), true);
   const auto grid = grid_of(*config, arguments);
   if (!grid) return grid.error();
   if (Status status = calibrate(provider, arguments.calibrate); !status) return status.error();
@@ -195,7 +196,7 @@ Result<std::string> on_cpus(const ForecastArguments& arguments, bool json) {
   }
   if (arguments.model.empty()) return usage_error("bad-usage", "no model is named", "MODEL", "as in llama3-8b");
   const auto config = load_model(arguments.model);
-  if (!config) return config.error();
+  if (!config) return as_named_file(config.error(), true);
   std::optional<Precision> weights;
   if (!arguments.precision.weights.empty()) {
     LlmWorkload formats;
@@ -223,6 +224,10 @@ int run_forecast(const CommandContext& context, const ForecastArguments& argumen
   if (!arguments.cpus.empty()) {
     const auto text = on_cpus(arguments, common.json);
     return text ? write_result(*text, common) : report_error(text.error(), common);
+  }
+  for (const auto& [option, path] :
+       {std::pair{"--device-file", arguments.device_file}, {"--calibrate", arguments.calibrate}}) {
+    if (const Status there = check_named_file(option, path); !there) return report_error(there.error(), common);
   }
   const auto provider = open_devices(arguments.device_file);
   if (!provider) return report_error(provider.error(), common);

@@ -9,6 +9,7 @@
 
 #include "base/csv.h"
 #include "base/text.h"
+#include "cli/named_file.h"
 #include "scenario/program_mix.h"
 #include "schedule/jobs/cluster_file.h"
 
