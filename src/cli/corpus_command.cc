@@ -90,9 +90,10 @@ int run_trace(const CommandContext& context, const std::string& path) {
 void add_corpus_command(CLI::App& app, CommandContext& context) {
   CLI::App* verb = app.add_subcommand("corpus", "Look into, check, export or merge the corpus");
   verb->require_subcommand(1);
-  const auto add = [&](const char* name, const char* description, const std::function<int()>& run) {
+  const auto add = [&](const char* name, const char* description, const std::function<int()>& run,
+                       CommonOption further = kCorpusOption) {
     CLI::App* action = verb->add_subcommand(name, description);
-    add_common_options(*action, context, kCorpusOption);
+    add_common_options(*action, context, further);
     action->callback([&context, run] { context.run = run; });
     return action;
   };
@@ -115,7 +116,7 @@ void add_corpus_command(CLI::App& app, CommandContext& context) {
   auto trace = std::make_shared<std::string>();
   add(
       "trace", "Check a trace (`profile --windows FILE`) and say what it holds",
-      [&context, trace] { return run_trace(context, *trace); })
+      [&context, trace] { return run_trace(context, *trace); }, kNoFurtherOption)
       ->add_option("file", *trace, "Trace to read")
       ->required()
       ->option_text("FILE");

@@ -127,6 +127,8 @@ TEST_F(CorpusCommandTest, SaysWhatIsWrong) {
         "llm analyze absent.json", "llm forecast gpt2 --on A100 --calibrate absent.csv"}) {
     EXPECT_EQ(perfcast(named).exit_code, 2) << named;
   }
+  EXPECT_EQ(perfcast("corpus trace absent --corpus c.db").exit_code, 2);
+  EXPECT_THAT(perfcast("corpus trace absent --corpus c.db").text, HasSubstr("--corpus"));
   EXPECT_EQ(perfcast("corpus").exit_code, 2);
   EXPECT_EQ(perfcast("corpus frobnicate").exit_code, 2);
   write("not.db", "hello, this is no database");
