@@ -197,13 +197,12 @@ Result<std::string> on_cpus(const ForecastArguments& arguments, bool json) {
   if (arguments.model.empty()) return usage_error("bad-usage", "no model is named", "MODEL", "as in llama3-8b");
   const auto config = load_model(arguments.model);
   if (!config) return as_named_file(config.error(), true);
-  std::optional<Precision> weights;
+  CpuForecastRequest request;
   if (!arguments.precision.weights.empty()) {
     LlmWorkload formats;
     if (Status status = take_precision(*config, arguments.precision, formats); !status) return status.error();
-    weights = formats.weights;
+    request.weights = formats.weights;
   }
-  CpuForecastRequest request;
   request.cpus = list_of(arguments.cpus);
   request.vcpus = arguments.vcpus.value_or(kUnknown);
   request.output_tokens = arguments.output_tokens;
@@ -213,7 +212,7 @@ Result<std::string> on_cpus(const ForecastArguments& arguments, bool json) {
   const auto format = json            ? CpuForecastFormat::kJson
                       : arguments.csv ? CpuForecastFormat::kCsv
                                       : CpuForecastFormat::kText;
-  return cpu_forecast(*config, weights, request, format);
+  return cpu_forecast(*config, request, format);
 }
 
 int run_forecast(const CommandContext& context, const ForecastArguments& arguments) {
