@@ -189,6 +189,19 @@ TEST(Text, TimesOfAColumnHaveOneUnitAndOneNumberOfDecimals) {
   EXPECT_EQ(seconds_column({0.438, 89.5e-6, 2e-6}), (Cells{"438.00 ms", "0.09 ms", "<0.01 ms"}));
   EXPECT_EQ(seconds_column({kUnknown}), Cells{"-"});
   EXPECT_EQ(seconds_column({}), Cells{});
+  EXPECT_EQ(duration_column({36.4 * 60, 16.83 * 3600, kUnknown, 0}), (Cells{"0.607 h", "16.830 h", "-", "0 h"}));
+  EXPECT_EQ(duration_column({30, 150}), (Cells{"0.500 min", "2.500 min"}));
+  EXPECT_EQ(duration_column({0.25, 119}), (Cells{"0.25 s", "119.00 s"}));
+  EXPECT_EQ(duration_column({4 * 86400.}), Cells{"4.00 d"});
+  EXPECT_EQ(duration_column({0.1, 20 * 3600.}), (Cells{"<0.001 h", "20.000 h"}));
+  EXPECT_EQ(duration_column({0, kUnknown}), (Cells{"0 s", "-"}));
+}
+
+TEST(Text, EnergiesOfAColumnLikewise) {
+  using Cells = std::vector<std::string>;
+  EXPECT_EQ(energy_column({62e3, 61.4e3, 0, kUnknown}), (Cells{"62.0 kJ", "61.4 kJ", "0 kJ", "-"}));
+  EXPECT_EQ(energy_column({12, 1.23e6}), (Cells{"<0.0001 MJ", "1.2300 MJ"}));
+  EXPECT_EQ(energy_column({0}), Cells{"0 J"});
 }
 
 }  // namespace

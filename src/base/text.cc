@@ -9,6 +9,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <span>
 
 namespace perfcast {
 namespace {
@@ -136,40 +137,68 @@ std::string human_seconds(double seconds) {
   return fmt::format("{:.3g} ns", seconds * 1e9);
 }
 
-std::vector<std::string> seconds_column(const std::vector<double>& times_s) {
-  struct Unit {
-    double seconds;
-    const char* name;
-  };
-  constexpr Unit kUnits[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
-  const auto is_time = [](double time_s) { return std::isfinite(time_s) && time_s > 0; };
-  double shortest = std::numeric_limits<double>::infinity(), longest = 0;
-  for (const double time_s : times_s) {
-    if (!is_time(time_s)) continue;
-    shortest = std::min(shortest, time_s);
-    longest = std::max(longest, time_s);
+namespace {
+
+struct ColumnUnit {
+  double size;
+  double from;  // what a column's longest value is at least, in the base unit
+  const char* name;
+};
+
+// In one of `units`, largest first, the last from 0 on. A 0 is "0" where it `counts`, else missing.
+std::vector<std::string> column_in_one_unit(const std::vector<double>& values, std::span<const ColumnUnit> units,
+                                            bool zero_counts) {
+  const auto shows_digits = [](double value) { return std::isfinite(value) && value > 0; };
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (const double value : values) {
+    if (!shows_digits(value)) continue;
+    least = std::min(least, value);
+    most = std::max(most, value);
   }
-  if (!(longest > 0)) return std::vector<std::string>(times_s.size(), "-");
-  Unit unit = kUnits[0];
-  for (size_t i = 1; i < std::size(kUnits) && longest < 0.9995 * unit.seconds; ++i) unit = kUnits[i];
+  const bool any = most > 0;
+  // Zeros alone have no size to choose a unit by.
+  const auto base = std::find_if(units.begin(), units.end(), [](const ColumnUnit& unit) { return unit.size == 1; });
+  const ColumnUnit& unit =
+      any ? *std::find_if(units.begin(), units.end() - 1, [&](const ColumnUnit& each) { return most >= each.from; })
+          : *base;
   // Rounded to three digits first: 0.9996 shows as 1.00.
-  const auto magnitude = [&](double time_s) {
-    return static_cast<int>(std::floor(std::log10(time_s / unit.seconds * (1 + 5e-4))));
+  const auto magnitude = [&](double value) {
+    return static_cast<int>(std::floor(std::log10(value / unit.size * (1 + 5e-4))));
   };
-  const int decimals = std::max(0, std::min(2 - magnitude(shortest), 4 - std::max(0, magnitude(longest))));
-  const double least = std::pow(10, -decimals);
+  const int decimals = any ? std::max(0, std::min(2 - magnitude(least), 4 - std::max(0, magnitude(most)))) : 0;
+  const double step = std::pow(10, -decimals);
   std::vector<std::string> cells;
-  for (const double time_s : times_s) {
-    const double value = time_s / unit.seconds;
-    if (!is_time(time_s)) {
+  for (const double value : values) {
+    const double scaled = value / unit.size;
+    if (zero_counts && value == 0) {
+      cells.push_back(fmt::format("0 {}", unit.name));
+    } else if (!shows_digits(value)) {
       cells.emplace_back("-");
-    } else if (value < least / 2) {
-      cells.push_back(fmt::format("<{:.{}f} {}", least, decimals, unit.name));
+    } else if (scaled < step / 2) {
+      cells.push_back(fmt::format("<{:.{}f} {}", step, decimals, unit.name));
     } else {
-      cells.push_back(fmt::format("{:.{}f} {}", value, decimals, unit.name));
+      cells.push_back(fmt::format("{:.{}f} {}", scaled, decimals, unit.name));
     }
   }
   return cells;
+}
+
+}  // namespace
+
+std::vector<std::string> seconds_column(const std::vector<double>& times_s) {
+  constexpr ColumnUnit kUnits[] = {{1, 0.9995, "s"}, {1e-3, 0.9995e-3, "ms"}, {1e-6, 0.9995e-6, "us"}, {1e-9, 0, "ns"}};
+  return column_in_one_unit(times_s, kUnits, false);
+}
+
+std::vector<std::string> duration_column(const std::vector<double>& durations_s) {
+  constexpr ColumnUnit kUnits[] = {{86400, 3 * 86400, "d"}, {3600, 7200, "h"}, {60, 120, "min"}, {1, 0, "s"}};
+  return column_in_one_unit(durations_s, kUnits, true);
+}
+
+std::vector<std::string> energy_column(const std::vector<double>& energies_joules) {
+  constexpr ColumnUnit kUnits[] = {
+      {1e12, 0.9995e12, "TJ"}, {1e9, 0.9995e9, "GJ"}, {1e6, 0.9995e6, "MJ"}, {1e3, 0.9995e3, "kJ"}, {1, 0, "J"}};
+  return column_in_one_unit(energies_joules, kUnits, true);
 }
 
 std::string human_bytes(double bytes) {

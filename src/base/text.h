@@ -39,6 +39,10 @@ std::string human_seconds(double seconds);
 // the longest no more than five: {0.071, 0.1603} -> "71.0 ms", "160.3 ms". What is too short for them is "<0.01 ms";
 // what isn't finite or above 0 is "-".
 std::vector<std::string> seconds_column(const std::vector<double>& times_s);
+// The same for what may be long, in s, min, h or d, and for energies, in J to TJ. A 0 stays one: "0 h"; what isn't
+// known is "-".
+std::vector<std::string> duration_column(const std::vector<double>& durations_s);
+std::vector<std::string> energy_column(const std::vector<double>& energies_joules);
 // 1536 -> "1.5 KiB".
 std::string human_bytes(double bytes);
 // Safe for a terminal: control characters of untrusted text become '?'.

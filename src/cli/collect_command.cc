@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/collect_table.h"
 #include "cli/command.h"
+#include "cli/named_file.h"
 #include "collect/native/host_facts.h"
 #include "collect/process/interrupt.h"
 #include "collect/process/temp_folder.h"
@@ -36,10 +37,10 @@ struct CollectArguments {
 };
 
 // "cloud" is the shipped suite of that name; anything with a slash or a dot is a file.
+bool is_file(const std::string& suite) { return suite.find_first_of("/.") != std::string::npos; }
 std::string suite_path(const std::string& given) {
   const std::string name = given.empty() ? "cloud" : given;
-  const bool is_file = name.find_first_of("/.") != std::string::npos;
-  return is_file ? name : shipped_file("suites/" + name + ".json");
+  return is_file(name) ? name : shipped_file("suites/" + name + ".json");
 }
 
 // A suite without --here is profiled; on Slurm, too.
@@ -175,6 +176,11 @@ int run_collect(const CommandContext& context, const CollectArguments& arguments
       (arguments.no_wait || arguments.shared || !arguments.campaign.empty() || !arguments.sbatch.empty())) {
     return refuse("--no-wait, --shared-nodes, --campaign and --sbatch-option are of a campaign through Slurm",
                   "--slurm PARTITION,... with them", common);
+  }
+  if (is_file(arguments.suite)) {
+    if (const Status there = check_named_file("--suite", arguments.suite); !there) {
+      return report_error(there.error(), common);
+    }
   }
   const auto suite = read_suite(suite_path(arguments.suite));
   if (!suite) return report_error(suite.error(), common);

@@ -29,10 +29,16 @@ void add_common_options(CLI::App& verb, CommandContext& context, unsigned furthe
   if (options.corpus.empty()) options.corpus = user_data_folder() + "/perfcast.db";
   if (options.bundle.empty()) options.bundle = shipped_file("bundles/cpus.pcb");
   if ((further & kCorpusOption) != 0) {
-    verb.add_option("--corpus", options.corpus, "Corpus file (SQLite)")->capture_default_str()->group(group);
+    verb.add_option("--corpus", options.corpus, "Corpus file (SQLite)")
+        ->each([&options](const std::string&) { options.corpus_given = true; })
+        ->capture_default_str()
+        ->group(group);
   }
   if ((further & kBundleOption) != 0) {
-    verb.add_option("--bundle", options.bundle, "Trained models")->capture_default_str()->group(group);
+    verb.add_option("--bundle", options.bundle, "Trained models")
+        ->each([&options](const std::string&) { options.bundle_given = true; })
+        ->capture_default_str()
+        ->group(group);
   }
   verb.add_option("-o,--output", options.output, "Where the result goes; - is standard output")
       ->capture_default_str()
@@ -56,13 +62,6 @@ void add_common_options(CLI::App& verb, CommandContext& context, unsigned furthe
         ->capture_default_str()
         ->group(group);
   }
-}
-
-Status check_named_file(const std::string& option, const std::string& path) {
-  std::error_code problem;
-  if (path.empty() || path == "-" || std::filesystem::exists(path, problem)) return {};
-  return usage_error("file-not-found", "there is no file '" + printable(path) + "'", option,
-                     "the path of an existing file");
 }
 
 std::string shipped_file(const std::string& name) {

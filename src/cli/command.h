@@ -36,7 +36,7 @@ struct CommonOptions {
   bool show_output = false;
   bool quiet = false;
   uint64_t seed = 1;
-  bool seed_given = false;  // on the command line
+  bool corpus_given = false, bundle_given = false, seed_given = false;  // on the command line
   int threads = 1;
 };
 
@@ -57,10 +57,6 @@ enum CommonOption : unsigned {
   kThreadsOption = 32,
 };
 void add_common_options(CLI::App& verb, CommandContext& context, unsigned further);
-
-// A file or folder named by an option (empty: it isn't given) that doesn't exist: a usage error, for it is the command
-// line that is wrong.
-Status check_named_file(const std::string& option, const std::string& path);
 
 // Paths of what is shipped: beside the binary's install prefix, or in the source tree it was built from.
 // $PERFCAST_SHARE overrides. `name` such as "bundles/cpus.pcb" or "suites/cloud.json".

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/named_file.h"
 #include "collect/native/host_facts.h"
 #include "core/core_report.h"
 #include "corpus/machine/core_design.h"
@@ -82,6 +83,10 @@ int run(const CoresArguments& arguments, const CommandContext& context) {
     return report_error(usage_error("bad-usage", "profiles hold cycles of the shipped designs, forecasts go by those",
                                     "--designs", "--into without --designs"),
                         common);
+  }
+  for (const auto& [option, path] :
+       {std::pair{"TRACE", arguments.trace}, {"--designs", arguments.designs}, {"--into", arguments.into}}) {
+    if (const Status there = check_named_file(option, path); !there) return report_error(there.error(), common);
   }
   const auto designs =
       read_core_designs(arguments.designs.empty() ? shipped_file("cores/designs.json") : arguments.designs);

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "cli/command.h"
+#include "cli/named_file.h"
 #include "corpus/quality/quality_report.h"
 #include "corpus/quality/table_writer.h"
 #include "corpus/store/store.h"
@@ -12,22 +13,23 @@
 namespace perfcast {
 namespace {
 
-Result<Corpus> load_corpus(const std::string& path) {
+Result<Corpus> load_corpus(const std::string& path, bool named) {
   auto store = CorpusStore::open_read_only(path);
-  if (!store) return store.error();
+  if (!store) return as_named_file(store.error(), named);
   return (*store)->load();
 }
+Result<Corpus> load_corpus(const CommonOptions& common) { return load_corpus(common.corpus, common.corpus_given); }
 
 int run_info(const CommandContext& context) {
   const CommonOptions& common = context.options;
-  const auto corpus = load_corpus(common.corpus);
+  const auto corpus = load_corpus(common);
   if (!corpus) return report_error(corpus.error(), common);
   return write_result(common.json ? to_text(info_json(*corpus)) : info_text(*corpus), common);
 }
 
 int run_check(const CommandContext& context) {
   const CommonOptions& common = context.options;
-  const auto corpus = load_corpus(common.corpus);
+  const auto corpus = load_corpus(common);
   if (!corpus) return report_error(corpus.error(), common);
   const QualityCard card = check_quality(*corpus);
   return write_result(common.json ? to_text(to_json(card)) : to_text(card), common);
@@ -53,7 +55,7 @@ std::string outcome_text(const CommonOptions& common, const std::string& done, c
 
 int run_export(const CommandContext& context, const std::string& folder) {
   const CommonOptions& common = context.options;
-  const auto corpus = load_corpus(common.corpus);
+  const auto corpus = load_corpus(common);
   if (!corpus) return report_error(corpus.error(), common);
   if (const Status status = write_tables(*corpus, folder); !status) return report_error(status.error(), common);
   return write_result(outcome_text(common, "export", folder, *corpus), common);
@@ -66,7 +68,7 @@ int run_merge(const CommandContext& context, const std::string& other) {
     return report_error(
         usage_error("bad-usage", "the corpus cannot be merged into itself", other, "another corpus file"), common);
   }
-  const auto additions = load_corpus(other);
+  const auto additions = load_corpus(other, true);
   if (!additions) return report_error(additions.error(), common);
   auto store = CorpusStore::open(common.corpus);
   if (!store) return report_error(store.error(), common);
@@ -77,6 +79,7 @@ int run_merge(const CommandContext& context, const std::string& other) {
 // What a trace holds, all of it having been checked.
 int run_trace(const CommandContext& context, const std::string& path) {
   const CommonOptions& common = context.options;
+  if (const Status there = check_named_file("FILE", path); !there) return report_error(there.error(), common);
   const auto trace = read_trace(path);
   if (!trace) return report_error(trace.error(), common);
   return write_result(common.json ? to_text(trace_json(*trace)) : trace_text(*trace), common);
@@ -87,9 +90,10 @@ int run_trace(const CommandContext& context, const std::string& path) {
 void add_corpus_command(CLI::App& app, CommandContext& context) {
   CLI::App* verb = app.add_subcommand("corpus", "Look into, check, export or merge the corpus");
   verb->require_subcommand(1);
-  const auto add = [&](const char* name, const char* description, const std::function<int()>& run) {
+  const auto add = [&](const char* name, const char* description, const std::function<int()>& run,
+                       CommonOption further = kCorpusOption) {
     CLI::App* action = verb->add_subcommand(name, description);
-    add_common_options(*action, context, kCorpusOption);
+    add_common_options(*action, context, further);
     action->callback([&context, run] { context.run = run; });
     return action;
   };
@@ -110,8 +114,9 @@ void add_corpus_command(CLI::App& app, CommandContext& context) {
       ->required()
       ->option_text("OTHER.db");
   auto trace = std::make_shared<std::string>();
-  add("trace", "Check a trace (`profile --windows FILE`) and say what it holds",
-      [&context, trace] { return run_trace(context, *trace); })
+  add(
+      "trace", "Check a trace (`profile --windows FILE`) and say what it holds",
+      [&context, trace] { return run_trace(context, *trace); }, kNoFurtherOption)
       ->add_option("file", *trace, "Trace to read")
       ->required()
       ->option_text("FILE");

@@ -115,9 +115,20 @@ TEST_F(CorpusCommandTest, SaysWhatIsWrong) {
   EXPECT_EQ(format.exit_code, 2);
   EXPECT_THAT(format.text, HasSubstr("one of: sparecores, openbenchmarking, profiles"));
   const Outcome folder = perfcast("import sparecores absent --corpus c.db");
-  EXPECT_EQ(folder.exit_code, 1);
+  EXPECT_EQ(folder.exit_code, 2);
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/c.db"));  // a failed import leaves nothing behind
   EXPECT_EQ(json("corpus info --corpus absent.db")["code"], "file-not-found");
+  // A file that the command line names is wrong usage; a default one that isn't there yet is not.
+  for (const char* named :
+       {"corpus info --corpus absent.db", "corpus merge absent.db --corpus c.db", "corpus trace absent",
+        "import sparecores data --suite absent.json --corpus c.db", "evaluate --corpus absent.db --models mean",
+        "evaluate --config absent.json --models dnn", "train --evaluation absent.json -o b.pcb",
+        "predict --profile absent.json", "predict --prices absent.csv -- true", "cores absent",
+        "llm analyze absent.json", "llm forecast gpt2 --on A100 --calibrate absent.csv"}) {
+    EXPECT_EQ(perfcast(named).exit_code, 2) << named;
+  }
+  EXPECT_EQ(perfcast("corpus trace absent --corpus c.db").exit_code, 2);
+  EXPECT_THAT(perfcast("corpus trace absent --corpus c.db").text, HasSubstr("--corpus"));
   EXPECT_EQ(perfcast("corpus").exit_code, 2);
   EXPECT_EQ(perfcast("corpus frobnicate").exit_code, 2);
   write("not.db", "hello, this is no database");

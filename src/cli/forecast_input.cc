@@ -2,14 +2,15 @@
 
 #include <memory>
 
+#include "cli/named_file.h"
 #include "model/bundle/bundle.h"
 
 namespace perfcast {
 
-Result<Forecaster> open_forecaster(const std::string& bundle_path) {
-  auto bundle = read_bundle(bundle_path);
+Result<Forecaster> open_forecaster(const CommonOptions& options) {
+  auto bundle = read_bundle(options.bundle);
   if (!bundle) {
-    Error error = bundle.error();
+    Error error = as_named_file(bundle.error(), options.bundle_given);
     if (error.code == "file-not-found") {
       error.message = "there is no bundle of trained models: " + error.message;
       error.expected = "--bundle FILE, or a new one: perfcast train --model auto -o FILE";

@@ -4,12 +4,13 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/command.h"
 #include "model/forecast/forecaster.h"
 
 namespace perfcast {
 
-// Errors as read_bundle(); where there is none, it says how to make one.
-Result<Forecaster> open_forecaster(const std::string& bundle_path);
+// Of --bundle. Errors as read_bundle(); where there is none, it says how to make one.
+Result<Forecaster> open_forecaster(const CommonOptions& options);
 
 // An error of scenario/forecast.h with the options that its fields come from: "reference" becomes "--reference", and a
 // program that failed can be accepted.

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "cli/command.h"
+#include "cli/named_file.h"
 #include "corpus/importers/import.h"
 #include "corpus/store/store.h"
 
@@ -26,6 +27,9 @@ int run_import(const CommandContext& context, const ImportArguments& arguments) 
   const CommonOptions& common = context.options;
   const auto format = find_import_format(arguments.format);
   if (!format) return report_error(format.error(), common);
+  for (const auto& [option, path] : {std::pair{"PATH", arguments.path}, {"--suite", arguments.suite}}) {
+    if (const Status there = check_named_file(option, path); !there) return report_error(there.error(), common);
+  }
   const auto catalogue = catalogue_for(*format, arguments.suite);
   if (!catalogue) return report_error(catalogue.error(), common);
 

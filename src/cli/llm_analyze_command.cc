@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "cli/llm_command.h"
+#include "cli/named_file.h"
 #include "workload/llm/analysis.h"
 #include "workload/llm/model_catalogue.h"
 
@@ -56,7 +57,7 @@ int run_analyze(const CommandContext& context, const AnalyzeArguments& arguments
                         common);
   }
   const auto config = load_model(arguments.model);
-  if (!config) return report_error(config.error(), common);
+  if (!config) return report_error(as_named_file(config.error(), true), common);
   const auto workload = workload_of(*config, arguments);
   if (!workload) return report_error(workload.error(), common);
   const auto analysis = analyze_llm(*config, *workload);

@@ -51,9 +51,7 @@ Status take_precision(const LlmConfig& config, const LlmPrecisionArguments& argu
 }
 
 Error as_usage(Error error) {
-  if (error.code == "bad-workload") {
-    error.code = "bad-usage";
-    error.kind = ErrorKind::kUsage;
+  if (error.kind == ErrorKind::kUsage && !error.where.empty()) {
     error.where = "--" + error.where;
   } else if (error.code == "size-overflow" && error.where == "batch") {
     error.where = "--batch";

@@ -23,7 +23,7 @@ void add_llm_tensor_parallel_option(CLI::App& verb, LlmPrecisionArguments& argum
 // Sets precisions and tensor_parallel of `workload`; "bad-usage" names the option and what is known.
 Status take_precision(const LlmConfig& config, const LlmPrecisionArguments& arguments, LlmWorkload& workload);
 
-// An error of a workload as one of the command line: "bad-workload" at `sequence` becomes "bad-usage" at --sequence.
+// An error of a workload as one of the command line: at `sequence` becomes at --sequence.
 Error as_usage(Error error);
 
 }  // namespace perfcast

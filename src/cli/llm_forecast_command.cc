@@ -14,6 +14,7 @@
 #include "cli/llm_command.h"
 #include "cli/llm_cpu_forecast.h"
 #include "cli/llm_devices.h"
+#include "cli/named_file.h"
 #include "cli/table_options.h"
 #include "workload/llm/model_catalogue.h"
 #include "workload/llm_forecast/forecast_figure.h"
@@ -171,7 +172,7 @@ Result<LlmForecastReport> report_of(DeviceProvider& provider, const ForecastArgu
     return usage_error("bad-usage", "a link that carries nothing", "--link-bytes-per-s", "bytes per second, above 0");
   }
   const auto config = load_model(arguments.model);
-  if (!config) return config.error();
+  if (!config) return as_named_file(config.error(), true);
   const auto grid = grid_of(*config, arguments);
   if (!grid) return grid.error();
   if (Status status = calibrate(provider, arguments.calibrate); !status) return status.error();
@@ -195,14 +196,13 @@ Result<std::string> on_cpus(const ForecastArguments& arguments, bool json) {
   }
   if (arguments.model.empty()) return usage_error("bad-usage", "no model is named", "MODEL", "as in llama3-8b");
   const auto config = load_model(arguments.model);
-  if (!config) return config.error();
-  std::optional<Precision> weights;
+  if (!config) return as_named_file(config.error(), true);
+  CpuForecastRequest request;
   if (!arguments.precision.weights.empty()) {
     LlmWorkload formats;
     if (Status status = take_precision(*config, arguments.precision, formats); !status) return status.error();
-    weights = formats.weights;
+    request.weights = formats.weights;
   }
-  CpuForecastRequest request;
   request.cpus = list_of(arguments.cpus);
   request.vcpus = arguments.vcpus.value_or(kUnknown);
   request.output_tokens = arguments.output_tokens;
@@ -212,7 +212,7 @@ Result<std::string> on_cpus(const ForecastArguments& arguments, bool json) {
   const auto format = json            ? CpuForecastFormat::kJson
                       : arguments.csv ? CpuForecastFormat::kCsv
                                       : CpuForecastFormat::kText;
-  return cpu_forecast(*config, weights, request, format);
+  return cpu_forecast(*config, request, format);
 }
 
 int run_forecast(const CommandContext& context, const ForecastArguments& arguments) {
@@ -223,6 +223,10 @@ int run_forecast(const CommandContext& context, const ForecastArguments& argumen
   if (!arguments.cpus.empty()) {
     const auto text = on_cpus(arguments, common.json);
     return text ? write_result(*text, common) : report_error(text.error(), common);
+  }
+  for (const auto& [option, path] :
+       {std::pair{"--device-file", arguments.device_file}, {"--calibrate", arguments.calibrate}}) {
+    if (const Status there = check_named_file(option, path); !there) return report_error(there.error(), common);
   }
   const auto provider = open_devices(arguments.device_file);
   if (!provider) return report_error(provider.error(), common);

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/named_file.h"
 
 namespace perfcast {
 namespace {
@@ -21,6 +22,7 @@ std::string families_with_settings() {
 Result<ModelSettings> read_model_settings(const std::string& path, const std::vector<std::string>& models,
                                           CommonOptions& options) {
   if (path.empty()) return ModelSettings();
+  if (const Status there = check_named_file("--config", path); !there) return there.error();
   const auto text = read_file(path, size_t{1} << 20);
   if (!text) return text.error();
   auto settings = parse_json(*text, path);

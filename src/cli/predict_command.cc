@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/forecast_input.h"
 #include "cli/forecast_text.h"
+#include "cli/named_file.h"
 #include "collect/collector.h"
 #include "collect/process/duration.h"
 #include "collect/process/interrupt.h"
@@ -65,6 +66,9 @@ Status check_usage(const PredictArguments& arguments, const CommandContext& cont
     return usage_error("bad-usage", "a time limit for a stored profile, which is not measured again", "--limit",
                        "--limit with a command, or --profile without it");
   }
+  for (const auto& [option, path] : {std::pair{"--profile", arguments.profile}, {"--prices", arguments.prices}}) {
+    if (Status there = check_named_file(option, path); !there) return there;
+  }
   return {};
 }
 
@@ -103,7 +107,7 @@ Result<ForecastReport> forecast(const PredictArguments& arguments, const Command
     request.prices = std::move(*prices);
   }
   // The bundle first: nobody should wait for a profile and then learn that there is no model.
-  const auto forecaster = open_forecaster(context.options.bundle);
+  const auto forecaster = open_forecaster(context.options);
   if (!forecaster) return forecaster.error();
   const Result<Profile> profile =
       arguments.profile.empty() ? measure(arguments, context) : read_profile(arguments.profile);

@@ -9,6 +9,7 @@
 
 #include "base/csv.h"
 #include "base/text.h"
+#include "cli/named_file.h"
 #include "scenario/program_mix.h"
 #include "schedule/jobs/cluster_file.h"
 
@@ -29,7 +30,8 @@ constexpr SourceOption kSourceOptions[] = {
     {"--platforms", "--mix"},        {"--every-profile", "--mix"},
     {"--source", "--mix"},           {"--features", "--mix"},
     {"--complete", "--mix"},         {"--minimum-coverage", "--mix"},
-    {"--minimum-servers", "--mix"},  {"--gavel-trace", "--gavel"},
+    {"--minimum-servers", "--mix"},  {"--minimum-programs", "--mix"},
+    {"--segments", "--mix"},         {"--gavel-trace", "--gavel"},
 };
 constexpr const char* kSources[] = {"--mix", "--swf", "--table", "--gavel", "--philly", "--synthetic"};
 

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/forecast_input.h"
+#include "cli/named_file.h"
 #include "scenario/advise_job.h"
 #include "scenario/forecast.h"
 
@@ -60,7 +61,7 @@ Result<SlurmAdvice> make_advice(const AdviseArguments& arguments, const CommonOp
   auto profile = read_profile(arguments.profile);
   if (!profile) return profile.error();
   if (const Status status = check_success(*profile, arguments.accept_failure); !status) return status.error();
-  const auto forecaster = open_forecaster(options.bundle);
+  const auto forecaster = open_forecaster(options);
   if (!forecaster) return forecaster.error();
   AdviseJobRequest request{std::move(*job),
                            arguments.program,

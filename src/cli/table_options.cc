@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "cli/named_file.h"
 #include "corpus/store/store.h"
 #include "model/features/model_inputs.h"
 
@@ -70,7 +71,7 @@ InputChoice inputs_of(const TableArguments& arguments) {
 Result<LoadedTable> load_table(const CommonOptions& options, const TableArguments& arguments) {
   auto store = CorpusStore::open_read_only(options.corpus);
   if (!store) {
-    Error error = store.error();
+    Error error = as_named_file(store.error(), options.corpus_given);
     if (error.code == "file-not-found") {
       error.expected =
           "a corpus: make one with `perfcast import sparecores PATH` and `perfcast collect --suite cloud`, or name one "

@@ -1,7 +1,10 @@
 // Faulty data of a user's own, from the CSV to the score: a clear error, or what was done about it is said.
+#include "cli/table_options.h"
+
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -214,6 +217,23 @@ TEST_F(TableOptionsTest, SourceAsInput) {
   EXPECT_THAT(unknown.text, HasSubstr("unknown-source"));
   EXPECT_THAT(unknown.text, HasSubstr("\"in_distribution\": false"));
   EXPECT_THAT(predict("none", "Box Z").text, Not(HasSubstr("unknown-source")));
+}
+
+// Options that say which part of a corpus is meant have nothing to say of jobs that don't come from one.
+TEST_F(TableOptionsTest, ScheduleRefusesEachWhereNoCorpusIsRead) {
+  CLI::App verb;
+  verb.set_help_flag();
+  TableArguments arguments;
+  add_table_options(verb, arguments);
+  ASSERT_FALSE(verb.get_options().empty());
+  for (const CLI::Option* option : verb.get_options()) {
+    const bool flag = option->get_expected_max() == 0;
+    const std::string value = option->get_default_str().empty() ? "1" : option->get_default_str();
+    const Outcome refused =
+        perfcast("schedule simulate --synthetic --jobs 10 " + option->get_name() + (flag ? "" : " " + value));
+    EXPECT_EQ(refused.exit_code, 2) << option->get_name();
+    EXPECT_THAT(refused.text, HasSubstr(option->get_name() + " is of no use with --synthetic"));
+  }
 }
 
 TEST_F(TableOptionsTest, Table1AsInput) {

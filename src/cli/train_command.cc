@@ -17,6 +17,7 @@
 #include "cli/checkpoint_file.h"
 #include "cli/command.h"
 #include "cli/model_settings.h"
+#include "cli/named_file.h"
 #include "cli/table_options.h"
 #include "evaluate/evaluate.h"
 #include "evaluate/report/evaluation_report.h"
@@ -164,6 +165,9 @@ int run(TrainArguments& arguments, const CommandContext& context) {
   }
   if (auto known = make_predictor(arguments.model); !known) {
     return report_error(usage_error("bad-usage", known.error().message, "--model", known.error().expected), common);
+  }
+  if (const Status there = check_named_file("--evaluation", arguments.evaluation); !there) {
+    return report_error(there.error(), common);
   }
   auto settings = read_model_settings(arguments.config, {arguments.model}, common);
   if (!settings) return report_error(settings.error(), common);

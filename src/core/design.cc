@@ -292,8 +292,6 @@ Result<std::vector<CoreDesign>> Designs::read() {
 
 }  // namespace
 
-std::string_view core_op_name(CoreOp op) { return kOpNames[static_cast<size_t>(op)]; }
-
 Result<std::vector<CoreDesign>> parse_core_designs(std::string_view text, const std::string& source) {
   const auto json = parse_json(text, source);
   if (!json) return json.error();

@@ -42,7 +42,6 @@ enum class CoreOp : uint8_t {
   kPause,
 };
 inline constexpr size_t kCoreOps = 26;
-std::string_view core_op_name(CoreOp op);
 
 struct CoreOpCost {
   double latency_cycles = 0;

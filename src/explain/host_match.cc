@@ -17,6 +17,9 @@ constexpr double kFlagWeight = 3, kFamilyWeight = 4, kModelWeight = 2, kStepping
 constexpr double kNameWordWeight = 0.25;
 constexpr double kL1Weight = 2, kL2Weight = 1.5, kL3Weight = 0.25;
 constexpr double kCacheAgrees = 0.25;  // |log2 ratio|
+// What the host alone states may agree or not: counted as nothing, a platform of which only the name is published would
+// be nearer than all whose facts are known.
+constexpr double kUnstatedWeight = 0.5;
 
 bool has_flag(const HostFacts& host, const std::string& flag) {
   for (const std::string& found : host.cpu_flags) {
@@ -49,6 +52,7 @@ struct Comparison {
 
 void compare_number(const std::optional<int64_t>& host, const std::optional<int64_t>& known, double weight,
                     const std::string& what, Comparison& result) {
+  if (host && !known) result.distance += kUnstatedWeight * weight;
   if (!host || !known) return;
   result.any = true;
   if (*host == *known) return;
@@ -59,7 +63,11 @@ void compare_number(const std::optional<int64_t>& host, const std::optional<int6
 void compare_cache(const std::optional<double>& host, const Platform& platform, const std::string& fact, double weight,
                    const std::string& what, Comparison& result) {
   const auto known = platform.facts.find(fact);
-  if (!host || known == platform.facts.end() || !(*host > 0) || !(known->second > 0)) return;
+  if (!host || !(*host > 0)) return;
+  if (known == platform.facts.end() || !(known->second > 0)) {
+    result.distance += kUnstatedWeight * weight;
+    return;
+  }
   result.any = true;
   const double apart = std::abs(std::log2(*host / known->second));
   result.distance += weight * std::min(apart, 3.0);
@@ -78,6 +86,9 @@ Comparison compare(const HostFacts& host, const Platform& platform, const std::s
       result.distance += kFlagWeight;
       result.differs.push_back(flag);
     }
+  }
+  if (!host.cpu_flags.empty() && platform.flags.empty()) {
+    result.distance += kUnstatedWeight * kFlagWeight * static_cast<double>(known_flags.size());
   }
   compare_cache(host.l1d_bytes, platform, "l1d_bytes", kL1Weight, "L1 data cache", result);
   compare_cache(host.l1i_bytes, platform, "l1i_bytes", kL1Weight, "L1 instruction cache", result);

@@ -86,6 +86,29 @@ TEST(MatchHost, DistrustsAModelNumberThatFlagsContradict) {
   EXPECT_THAT(match->how, HasSubstr("differs in model"));
 }
 
+// Some sources publish names alone. What isn't known of a CPU is no agreement: a host with AVX-512 is no Celeron.
+TEST(MatchHost, NothingKnownIsNotNear) {
+  std::vector<Platform> platforms = known();
+  Platform celeron;
+  celeron.name = "Intel Celeron G5900";
+  celeron.id = slug(celeron.name);
+  celeron.arch = "x86_64";
+  celeron.vendor = "Intel";
+  platforms.insert(platforms.begin(), celeron);
+  HostFacts facts = host("Intel(R) Xeon(R) Processor", "GenuineIntel", 6, 173);
+  facts.stepping = 1;
+  facts.cpu_flags = {"avx2", "avx512f", "amx_tile", "sha_ni"};
+  facts.l1d_bytes = 48 << 10;
+  facts.l2_bytes = 2 * kMiB;
+  auto match = match_host(facts, platforms);
+  ASSERT_TRUE(match);
+  EXPECT_EQ(platforms[match->platform].name, "Intel(R) Xeon(R) Platinum 8473C");
+  facts.name = celeron.name;  // its very name still decides
+  match = match_host(facts, platforms);
+  ASSERT_TRUE(match);
+  EXPECT_EQ(match->platform, 0U);
+}
+
 // A lab's own names carry no number, and its platforms no facts.
 TEST(MatchHost, ByTheVeryNameWhereNothingContradictsIt) {
   std::vector<Platform> platforms(2);

@@ -9,7 +9,7 @@ namespace perfcast {
 
 namespace {
 
-constexpr double kUnknown = 0.5;
+constexpr double kUnlikeWhereNotSeen = 0.5;  // between alike, 0, and wholly unlike, 1
 constexpr double kFewFaultsPer_s = 200;
 constexpr double kLeastBytes = 1 << 20, kLeastThreads = 0.05;
 
@@ -62,7 +62,7 @@ CourseComparison compare_course(const std::vector<CourseInterval>& course, doubl
     passed_s += cpu_s;
   }
   if (before.intervals < 2 || after.intervals < 2 || before.cpu_s <= 0 || after.cpu_s <= 0) {
-    return {kUnknown, "whether the rest looks alike the native run does not tell"};
+    return {kUnlikeWhereNotSeen, "whether the rest looks alike the native run does not tell"};
   }
   double unlike = unlike_ratio(before, after);
   if (later.intervals >= 2 && later.cpu_s > 0) {

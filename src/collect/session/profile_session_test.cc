@@ -6,7 +6,6 @@
 #include "collect/native/native_collector.h"
 #include "collect/session/doctor.h"
 #include "collect/session/profile_summary.h"
-#include "collect/session/replay_collector.h"
 #include "core/design.h"
 #include "corpus/machine/core_design.h"
 #include "corpus/trace/trace.h"
@@ -495,19 +494,6 @@ TEST(NativeCollector, EndsAtTheLimit) {
   request.command = {PERFCAST_GUINEA, "sleep", "20000"};
   request.limit_s = 0.1;
   EXPECT_EQ(native.collect(request).error().code, "limit-reached");
-}
-
-TEST(Replay, GivesTheStoredProfile) {
-  Profile stored;
-  stored.metrics = {{"instructions_count", 5}};
-  stored.exit_code = 0;
-  stored.instruction_set = "aarch64";
-  ReplayCollector replay(stored);
-  const auto found = replay.collect({});
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->counters.at("instructions_count"), 5);
-  EXPECT_EQ(found->instruction_set, "aarch64");
-  EXPECT_EQ(ReplayCollector::open("/nonexistent.json").error().code, "file-not-found");
 }
 
 TEST(ProfileSummary, ShowsWhatIsThereAndNothingElse) {

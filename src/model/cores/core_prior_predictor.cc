@@ -32,6 +32,16 @@ double slope_of(const Targets& targets, const Eigen::MatrixXd& cycles) {
   return square > 0 ? std::clamp(product / square, 0.0, 1.0) : 0.0;
 }
 
+// The same of the platforms' means: how far core models tell which platform is the faster one for all programs.
+double level_slope_of(const Targets& targets, const Eigen::MatrixXd& cycles) {
+  Eigen::VectorXd usual = weighted_mean(cycles, targets.weights);
+  Eigen::VectorXd measured = weighted_mean(targets.log_rpv, targets.weights);
+  usual.array() -= usual.mean();
+  measured.array() -= measured.mean();
+  const double square = usual.squaredNorm();
+  return square > 0 ? std::clamp(usual.dot(measured) / square, 0.0, 1.0) : 0.0;
+}
+
 }  // namespace
 
 CorePriorPredictor::CorePriorPredictor(std::unique_ptr<Predictor> rest) : rest_(std::move(rest)) {}
@@ -54,6 +64,7 @@ Status CorePriorPredictor::fit(const TrainingTable& table, const FitOptions& opt
   seen_ << usual.colwise().minCoeff(), usual.colwise().maxCoeff();
   const Eigen::MatrixXd cycles = prior(profiles_of(table)).log_rpv;
   slope_ = slope_of(*targets, cycles);
+  level_slope_ = level_slope_of(*targets, usual);
   TrainingTable rest = table;
   for (size_t p = 0; p < rest.programs.size(); ++p) {
     for (size_t j = 0; j < rest.platforms.size(); ++j) {
@@ -92,7 +103,10 @@ Prediction CorePriorPredictor::predict_with_disagreement(const std::vector<const
 
 Eigen::MatrixXd CorePriorPredictor::prior_on(const std::vector<Platform>& platforms,
                                              const std::vector<const Profile*>& profiles) const {
-  return slope_ * relative_log_cycles(profiles, core_metrics_of(platforms));
+  Eigen::MatrixXd prior = slope_ * relative_log_cycles(profiles, core_metrics_of(platforms));
+  const Eigen::RowVectorXd usual = prior.colwise().mean();
+  if (slope_ > 0) prior.rowwise() += (level_slope_ / slope_ - 1) * usual;
+  return prior;
 }
 
 int64_t CorePriorPredictor::outputs() const { return rest_->outputs(); }

@@ -39,7 +39,7 @@ class CorePriorPredictor : public Predictor {
 
   std::unique_ptr<Predictor> rest_;
   std::vector<std::string> metrics_;  // of each platform; empty: no model of its core
-  double slope_ = 0;
+  double slope_ = 0, level_slope_ = 0;
   Eigen::MatrixXd seen_;  // [2 x J] least and most relative log cycles of training programs; empty: not told
 };
 

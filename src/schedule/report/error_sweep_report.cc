@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "base/unknown.h"
 #include "schedule/report/schedule_report.h"
 
 namespace perfcast {
@@ -86,15 +87,21 @@ std::string to_text(const ErrorSweep& sweep) {
     TextTable table;
     table.add_column("policy", TextTable::Align::kLeft);
     for (const double error : errors) table.add_column(fmt::format("{:.0f}%", 100 * error), TextTable::Align::kRight);
+    // All cells are of one quantity: one unit for the whole table.
+    std::vector<double> values;
     for (const SweepLine& line : lines) {
-      std::vector<std::string> cells = {line.policy};
       for (const double error : errors) {
         const auto found = std::ranges::find(line.error_ratio, error);
-        cells.push_back(
-            found == line.error_ratio.end()
-                ? "-"
-                : duration_text(values_of(line, metric)[static_cast<size_t>(found - line.error_ratio.begin())]));
+        values.push_back(found == line.error_ratio.end()
+                             ? kUnknown
+                             : values_of(line, metric)[static_cast<size_t>(found - line.error_ratio.begin())]);
       }
+    }
+    const std::vector<std::string> shown = duration_column(values);
+    for (size_t i = 0; i < lines.size(); ++i) {
+      std::vector<std::string> cells = {lines[i].policy};
+      const auto first = shown.begin() + static_cast<std::ptrdiff_t>(i * errors.size());
+      cells.insert(cells.end(), first, first + static_cast<std::ptrdiff_t>(errors.size()));
       table.add_row(std::move(cells));
     }
     text += fmt::format("{} by the forecasts' error\n{}",

@@ -23,8 +23,20 @@ std::string digits(double value, int decimals) {
 
 std::string percent(double share) { return std::isfinite(share) ? fmt::format("{:.1f}%", 100 * share) : "-"; }
 
-std::string span_text(const PolicyRow& row, double ScheduleSummary::*value) {
-  return fmt::format("{} .. {}", duration_text(row.lowest.*value), duration_text(row.highest.*value));
+std::vector<std::string> middles(const std::vector<PolicyRow>& rows, double ScheduleSummary::*value,
+                                 std::vector<std::string> (*column)(const std::vector<double>&)) {
+  std::vector<double> values;
+  for (const PolicyRow& row : rows) values.push_back(row.middle.*value);
+  return column(values);
+}
+
+std::vector<std::string> spans(const std::vector<PolicyRow>& rows, double ScheduleSummary::*value) {
+  std::vector<double> ends;
+  for (const PolicyRow& row : rows) ends.insert(ends.end(), {row.lowest.*value, row.highest.*value});
+  const std::vector<std::string> texts = duration_column(ends);
+  std::vector<std::string> cells;
+  for (size_t i = 0; i < rows.size(); ++i) cells.push_back(texts[2 * i] + " .. " + texts[2 * i + 1]);
+  return cells;
 }
 
 std::string cost_title(const Cluster& cluster) {
@@ -106,12 +118,6 @@ std::string duration_text(double seconds) {
   if (size < 7200) return fmt::format("{:.1f} min", seconds / 60);
   if (size < 3 * 86400) return fmt::format("{:.2f} h", seconds / 3600);
   return fmt::format("{:.2f} d", seconds / 86400);
-}
-
-std::string energy_text(double joules) {
-  if (!std::isfinite(joules)) return "-";
-  const std::string text = human_number(joules);
-  return text.find(' ') == std::string::npos ? text + " J" : text + "J";
 }
 
 Json to_json(const ScheduleReport& report) {
@@ -208,22 +214,30 @@ std::vector<ReportTable> report_tables(const ScheduleReport& report, const std::
                      {"first arrival to last end", "end - arrival", "start - ready"},
                      {}};
   bool spreads = false;
-  for (const PolicyRow& row : rows) {
-    const ScheduleSummary& s = row.middle;
+  using Summary = ScheduleSummary;
+  const auto makespan = middles(rows, &Summary::makespan_s, duration_column);
+  const auto completion = middles(rows, &Summary::mean_completion_s, duration_column);
+  const auto mean_wait = middles(rows, &Summary::mean_wait_s, duration_column);
+  const auto median_wait = middles(rows, &Summary::median_wait_s, duration_column);
+  const auto p95_wait = middles(rows, &Summary::p95_wait_s, duration_column);
+  const auto p99_wait = middles(rows, &Summary::p99_wait_s, duration_column);
+  const auto energy = middles(rows, &Summary::energy_joules, energy_column);
+  const auto wasted = middles(rows, &Summary::wasted_energy_joules, energy_column);
+  const auto makespans = spans(rows, &Summary::makespan_s), completions = spans(rows, &Summary::mean_completion_s),
+             mean_waits = spans(rows, &Summary::mean_wait_s);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const PolicyRow& row = rows[i];
+    const Summary& s = row.middle;
     spreads = spreads || row.runs.size() > 1;
-    times.rows.push_back({row.policy, duration_text(s.makespan_s), digits(row.makespan_to_oracle, 3),
-                          percent(row.makespan_gap_closed), duration_text(s.mean_completion_s),
-                          digits(row.completion_to_oracle, 3), percent(row.completion_gap_closed)});
-    waits.rows.push_back({row.policy, duration_text(s.mean_wait_s), duration_text(s.median_wait_s),
-                          duration_text(s.p95_wait_s), duration_text(s.p99_wait_s), digits(s.mean_bounded_slowdown, 2),
-                          digits(s.p99_bounded_slowdown, 2), percent(s.deadline_share), digits(s.owner_fairness, 3),
-                          digits(s.job_fairness, 3), digits(s.mean_finish_time_rho, 2),
-                          digits(s.most_finish_time_rho, 2)});
-    use.rows.push_back({row.policy, percent(s.utilisation), energy_text(s.energy_joules),
-                        energy_text(s.wasted_energy_joules), digits(s.cost, 2), digits(s.used_cost, 2)});
-    spread.rows.push_back({row.policy, span_text(row, &ScheduleSummary::makespan_s),
-                           span_text(row, &ScheduleSummary::mean_completion_s),
-                           span_text(row, &ScheduleSummary::mean_wait_s)});
+    times.rows.push_back({row.policy, makespan[i], digits(row.makespan_to_oracle, 3), percent(row.makespan_gap_closed),
+                          completion[i], digits(row.completion_to_oracle, 3), percent(row.completion_gap_closed)});
+    waits.rows.push_back({row.policy, mean_wait[i], median_wait[i], p95_wait[i], p99_wait[i],
+                          digits(s.mean_bounded_slowdown, 2), digits(s.p99_bounded_slowdown, 2),
+                          percent(s.deadline_share), digits(s.owner_fairness, 3), digits(s.job_fairness, 3),
+                          digits(s.mean_finish_time_rho, 2), digits(s.most_finish_time_rho, 2)});
+    use.rows.push_back(
+        {row.policy, percent(s.utilisation), energy[i], wasted[i], digits(s.cost, 2), digits(s.used_cost, 2)});
+    spread.rows.push_back({row.policy, makespans[i], completions[i], mean_waits[i]});
   }
   std::vector<ReportTable> tables = {std::move(times), std::move(waits), std::move(use)};
   for (ReportTable& table : use_by_platform(report, rows)) tables.push_back(std::move(table));

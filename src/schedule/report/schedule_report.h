@@ -41,6 +41,5 @@ void write_segments_csv(const ScheduleReport& report, const TextSink& sink);
 
 std::string to_string(JobState state);      // "done", "killed", "cancelled", "impossible"
 std::string duration_text(double seconds);  // "45.2 s", "12.5 min", "3.42 h", "6.1 d"; "-" where not known
-std::string energy_text(double joules);     // "1.23 MJ"
 
 }  // namespace perfcast

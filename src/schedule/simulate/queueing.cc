@@ -32,12 +32,6 @@ double wait_quantile_mmc_s(int64_t servers, double arrivals_per_s, double mean_s
   return std::max(0.0, std::log(waits / (1 - probability)) * mean_service_s / spare);
 }
 
-double mean_wait_mg1_s(double arrivals_per_s, double mean_service_s, double service_scv) {
-  const double load = arrivals_per_s * mean_service_s;
-  if (load >= 1) return std::numeric_limits<double>::infinity();
-  return load * mean_service_s * (1 + service_scv) / (2 * (1 - load));
-}
-
 double mean_wait_ggc_s(int64_t servers, double arrivals_per_s, double mean_service_s, double arrival_scv,
                        double service_scv) {
   return mean_wait_mmc_s(servers, arrivals_per_s, mean_service_s) * (arrival_scv + service_scv) / 2;

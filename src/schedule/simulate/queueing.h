@@ -14,10 +14,8 @@ double mean_wait_mmc_s(int64_t servers, double arrivals_per_s, double mean_servi
 // The time that a share `probability` of the arrivals waits at most, in M/M/c.
 double wait_quantile_mmc_s(int64_t servers, double arrivals_per_s, double mean_service_s, double probability);
 
-// Mean wait in M/G/1 by Pollaczek and Khinchine; service_scv: variance / mean^2 of the service time.
-double mean_wait_mg1_s(double arrivals_per_s, double mean_service_s, double service_scv);
-
-// G/G/c, Allen and Cunneen's approximation: M/M/c times (arrival_scv + service_scv) / 2.
+// G/G/c, Allen and Cunneen's approximation: M/M/c times (arrival_scv + service_scv) / 2; scv: variance / mean^2 of the
+// times between arrivals, of the service time.
 double mean_wait_ggc_s(int64_t servers, double arrivals_per_s, double mean_service_s, double arrival_scv,
                        double service_scv);
 

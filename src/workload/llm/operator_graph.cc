@@ -15,7 +15,7 @@ constexpr int64_t kMostDevices = 1 << 20;
 constexpr int64_t kUsualSequence = 2048;
 
 Error bad_workload(std::string message, std::string where, std::string expected) {
-  return {"bad-workload", std::move(message), std::move(where), std::move(expected)};
+  return usage_error("bad-usage", std::move(message), std::move(where), std::move(expected));
 }
 
 Status check_sizes(const LlmConfig& config, const LlmWorkload& workload) {

@@ -71,7 +71,7 @@ ModelShard shard_of(const LlmConfig& config, int64_t tensor_parallel);
 // Parameters of one device; count_parameters() where tensor_parallel is 1.
 Result<ParameterCount> count_shard_parameters(const LlmConfig& config, int64_t tensor_parallel);
 
-// Whether the workload fits the model: "bad-workload" names the option, "size-overflow" where counts would not fit. A
+// Whether the workload fits the model: "bad-usage" names the field, "size-overflow" where counts would not fit. A
 // sequence longer than the model's positions is refused for learned tables only. tensor_parallel must divide the heads,
 // the FFN widths and, above the number of key-value heads, be their multiple (they are then replicated).
 Status check_workload(const LlmConfig& config, const LlmWorkload& workload);

@@ -345,27 +345,27 @@ TEST(OperatorGraph, RefusesWhatDoesNotFit) {
     EXPECT_EQ(graph.size(), 0u);
     return status ? "none" : status.error().code + " " + status.error().where;
   };
-  EXPECT_EQ(code("gpt2", prefill(1025)), "bad-workload sequence");
-  EXPECT_EQ(code("gpt2", decode(1025)), "bad-workload context");
-  EXPECT_EQ(code("gpt2", prefill(0)), "bad-workload sequence");
-  EXPECT_EQ(code("gpt2", prefill(1, 0)), "bad-workload batch");
-  EXPECT_EQ(code("gpt2", prefill(1, -5)), "bad-workload batch");
-  EXPECT_EQ(code("llama3-8b", prefill(INT64_MAX)), "bad-workload sequence");
+  EXPECT_EQ(code("gpt2", prefill(1025)), "bad-usage sequence");
+  EXPECT_EQ(code("gpt2", decode(1025)), "bad-usage context");
+  EXPECT_EQ(code("gpt2", prefill(0)), "bad-usage sequence");
+  EXPECT_EQ(code("gpt2", prefill(1, 0)), "bad-usage batch");
+  EXPECT_EQ(code("gpt2", prefill(1, -5)), "bad-usage batch");
+  EXPECT_EQ(code("llama3-8b", prefill(INT64_MAX)), "bad-usage sequence");
   EXPECT_EQ(code("llama3-8b", prefill(int64_t{1} << 40, int64_t{1} << 40)), "size-overflow batch");
-  EXPECT_EQ(code("bert-base", decode(10)), "bad-workload phase");
-  EXPECT_EQ(code("vit-base", prefill(100)), "bad-workload sequence");
+  EXPECT_EQ(code("bert-base", decode(10)), "bad-usage phase");
+  EXPECT_EQ(code("vit-base", prefill(100)), "bad-usage sequence");
   LlmWorkload workload = prefill(8);
   workload.tensor_parallel = 3;
-  EXPECT_EQ(code("llama3-8b", workload), "bad-workload tensor-parallel");
+  EXPECT_EQ(code("llama3-8b", workload), "bad-usage tensor-parallel");
   workload.tensor_parallel = 0;
-  EXPECT_EQ(code("llama3-8b", workload), "bad-workload tensor-parallel");
+  EXPECT_EQ(code("llama3-8b", workload), "bad-usage tensor-parallel");
   workload = prefill(8);
   workload.activations = Precision::kInt4;
-  EXPECT_EQ(code("llama3-8b", workload), "bad-workload precision");
+  EXPECT_EQ(code("llama3-8b", workload), "bad-usage precision");
   workload = prefill(8);
   workload.phase = LlmPhase::kTrain;
   workload.weights = Precision::kQ4_K_M;
-  EXPECT_EQ(code("llama3-8b", workload), "bad-workload weights");
+  EXPECT_EQ(code("llama3-8b", workload), "bad-usage weights");
 }
 
 TEST(ModelConfig, RefusesAbsurdSizes) {

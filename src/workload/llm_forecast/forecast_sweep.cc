@@ -50,10 +50,10 @@ Result<SweepResult> sweep_forecasts(std::vector<LlmForecaster>& devices, const S
   size_t size = 1;
   for (const size_t axis : axes) {
     if (axis == 0)
-      return Error{"bad-workload", "nothing to sweep over", "sweep", "one value at the least for each axis"};
+      return usage_error("bad-usage", "nothing to sweep over", "sweep", "one value at the least for each axis");
     if (axis > kMostConfigurations / size) {
-      return Error{"bad-workload", "more than " + std::to_string(kMostConfigurations) + " configurations", "sweep",
-                   "fewer batches, sequences, degrees or devices"};
+      return usage_error("bad-usage", "more than " + std::to_string(kMostConfigurations) + " configurations", "sweep",
+                         "fewer batches, sequences, degrees or devices");
     }
     size *= axis;
   }

@@ -42,7 +42,7 @@ struct SweepResult {
   std::optional<Error> refusal;   // the first
 };
 
-// "bad-workload" where the grid is empty or has more than kMostConfigurations; a configuration that is refused is
+// "bad-usage" where the grid is empty or has more than kMostConfigurations; a configuration that is refused is
 // counted. Allocates the rows once.
 Result<SweepResult> sweep_forecasts(std::vector<LlmForecaster>& devices, const SweepGrid& grid);
 

@@ -83,7 +83,7 @@ TEST(ForecastSweep, RefusesEmptyAndAbsurdGrids) {
   grid.sequences.assign(3000, 1);
   const auto result = sweep_forecasts(devices, grid);
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, "bad-workload");
+  EXPECT_EQ(result.error().code, "bad-usage");
 }
 
 TEST(ForecastSweep, ParetoRowsAreThoseThatNothingBeats) {

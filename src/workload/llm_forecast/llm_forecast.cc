@@ -32,8 +32,8 @@ LlmForecaster::LlmForecaster(LlmConfig config, std::shared_ptr<const LatencyMode
 // The operators of prefill, and of a token at the mean context.
 Status LlmForecaster::build(const LlmRequest& request) {
   if (request.output_tokens < 1 || request.output_tokens > kMostOutput) {
-    return Error{"bad-workload", std::to_string(request.output_tokens) + " output tokens", "output-tokens",
-                 "from 1 to " + std::to_string(kMostOutput)};
+    return usage_error("bad-usage", std::to_string(request.output_tokens) + " output tokens", "output-tokens",
+                       "from 1 to " + std::to_string(kMostOutput));
   }
   prefill_.phase = LlmPhase::kPrefill;
   prefill_.batch = request.batch;

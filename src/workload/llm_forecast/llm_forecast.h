@@ -76,7 +76,7 @@ class LlmForecaster {
   static Result<LlmForecaster> create(LlmConfig config, std::shared_ptr<const LatencyModel> model,
                                       DeviceTerms terms = {});
 
-  // Errors of build_operators() and StepTimer; "bad-workload" at "output-tokens" where prompt and new tokens are more
+  // Errors of build_operators() and StepTimer; "bad-usage" at "output-tokens" where prompt and new tokens are more
   // than the model's learned positions. No allocation but the memo's.
   Status forecast(const LlmRequest& request, LlmForecast& forecast);
 

@@ -54,17 +54,18 @@ std::string network_text(const GemmResult& result) {
   table.add_column("rung", Align::kLeft);
   table.add_column("precision", Align::kLeft);
   for (const char* title : {"threads", "time", "GFLOP/s", "speed-up"}) table.add_column(title, Align::kRight);
-  const Pass* first = nullptr;
-  double all = 0;
-  for (const Pass& pass : passes) {
-    if (pass.layers != layers.size()) continue;
-    if (first == nullptr) first = &pass;
-    all = pass.operations;
+  std::erase_if(passes, [&layers](const Pass& pass) { return pass.layers != layers.size(); });
+  if (passes.empty()) return "";
+  std::vector<double> times_s;
+  for (const Pass& pass : passes) times_s.push_back(pass.seconds);
+  const std::vector<std::string> times = seconds_column(times_s);
+  const double first_s = passes.front().seconds, all = passes.front().operations;
+  for (size_t i = 0; i < passes.size(); ++i) {
+    const Pass& pass = passes[i];
     table.add_row({pass.row->title, std::string(name_of(pass.row->precision)), std::to_string(pass.row->threads),
-                   human_seconds(pass.seconds), fmt::format("{:.3g}", pass.operations / pass.seconds / 1e9),
-                   fmt::format("{:.1f}x", first->seconds / pass.seconds)});
+                   times[i], fmt::format("{:.3g}", pass.operations / pass.seconds / 1e9),
+                   fmt::format("{:.1f}x", first_s / pass.seconds)});
   }
-  if (table.rows() == 0) return "";
   return fmt::format("\none pass over these {} shapes, {} convolutions, {} MACs, by their medians\n", layers.size(),
                      count, human_number(all / 2)) +
          table.to_text();

@@ -36,7 +36,7 @@ TEST(ConvReport, AddsUpANetworkByCounts) {
                   timed_row(b, "slow", 1), timed_row(b, "fast", 0.02)};
   const std::string text = network_text(result);
   EXPECT_THAT(text, HasSubstr("2 shapes, 5 convolutions"));
-  EXPECT_THAT(text, HasSubstr(" 4 s "));
+  EXPECT_THAT(text, HasSubstr(" 4.0000 s "));
   EXPECT_THAT(text, HasSubstr("50.0x"));
   EXPECT_THAT(text, Not(HasSubstr("half")));  // it lacks a layer
   result.rungs.resize(3);

@@ -81,10 +81,6 @@ bool cpu_has(std::string_view isa) {
   return std::any_of(cpu_isas().begin(), cpu_isas().end(), [isa](const std::string& each) { return each == isa; });
 }
 
-std::string lacks_isa(std::string_view isa) {
-  return isa.empty() || cpu_has(isa) ? "" : "this CPU has no " + std::string(isa);
-}
-
 bool request_amx() {
 #if defined(__x86_64__) && defined(SYS_arch_prctl)
   constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA

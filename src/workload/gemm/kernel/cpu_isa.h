@@ -12,9 +12,6 @@ namespace perfcast::gemm {
 const std::vector<std::string>& cpu_isas();
 bool cpu_has(std::string_view isa);
 
-// "this CPU has no avx512"; empty where it has it, and for an empty name.
-std::string lacks_isa(std::string_view isa);
-
 // AMX tiles must be asked for once per process (Linux: arch_prctl ARCH_REQ_XCOMP_PERM). False where they are refused.
 bool request_amx();
 

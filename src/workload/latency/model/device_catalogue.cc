@@ -242,14 +242,4 @@ Result<const DeviceFacts*> find_device(const DeviceCatalogue& catalogue, std::st
 std::string_view name_of(MathMode mode) { return kModes[static_cast<size_t>(mode)]; }
 std::string_view name_of(DeviceKind kind) { return kKinds[static_cast<size_t>(kind)]; }
 
-Status need_facts(const DeviceFacts& device, MathMode mode) {
-  const auto missing = [&](const std::string& fact) {
-    return Error{"missing-fact", fmt::format("'{}' lacks {}", device.name, fact), "", "a device whose facts state it"};
-  };
-  if (std::isnan(device.peak(mode))) return missing("a peak for " + std::string(name_of(mode)));
-  if (std::isnan(device.memory_bytes_per_s)) return missing("memory_bytes_per_s");
-  if (std::isnan(device.units)) return missing("units");
-  return {};
-}
-
 }  // namespace perfcast

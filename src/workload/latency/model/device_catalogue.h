@@ -38,7 +38,4 @@ Result<const DeviceFacts*> find_device(const DeviceCatalogue& catalogue, std::st
 std::string_view name_of(MathMode mode);  // "fp32", "tf32", "half", "fp8", "int8"
 std::string_view name_of(DeviceKind kind);
 
-// "missing-fact" names the first fact that times in `mode` can't do without: its peak, memory_bytes_per_s, units.
-Status need_facts(const DeviceFacts& device, MathMode mode);
-
 }  // namespace perfcast

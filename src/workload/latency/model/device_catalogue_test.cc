@@ -118,16 +118,6 @@ TEST(DeviceCatalogue, RefusesWhatIsNoCatalogue) {
   EXPECT_EQ(code_of(with(R"("Invented 2")", R"("INV1")")), "bad-device");
 }
 
-TEST(NeedFacts, NamesTheMissingOne) {
-  const auto catalogue = parse_device_catalogue(kSmall, "d.json");
-  ASSERT_TRUE(catalogue);
-  EXPECT_TRUE(need_facts(catalogue->devices[0], MathMode::kHalf));
-  const Status status = need_facts(catalogue->devices[1], MathMode::kHalf);
-  ASSERT_FALSE(status);
-  EXPECT_EQ(status.error().code, "missing-fact");
-  EXPECT_THAT(status.error().message, HasSubstr("half"));
-}
-
 // Facts that are often told wrong, and relations that hold on every device.
 TEST(ShippedDevices, AreRight) {
   const DeviceCatalogue catalogue = shipped_devices();

@@ -1,0 +1,17 @@
+#pragma once
+// Files that the command line names and that aren't there: it is the command line that is wrong.
+
+#include <string>
+
+#include "base/result.h"
+
+namespace perfcast {
+
+// A file or folder named by an option (empty: it isn't given) that doesn't exist: a usage error.
+Status check_named_file(const std::string& option, const std::string& path);
+
+// Where an option has a default, or names a file or something else: `error` of reading it, wrong usage where there is
+// no such file and the command line `named` it.
+Error as_named_file(Error error, bool named);
+
+}  // namespace perfcast
