@@ -318,12 +318,17 @@ static uint64_t scaled(const uint64_t misses[2], const uint64_t simulated[2], ui
   return misses[0] + (uint64_t)((double)misses[1] * unseen + 0.5);
 }
 
+/* Windows simulate bursts, [1], and every branch of the piece that a trace takes of them, [0]: what bursts miss holds
+ * for all others. A window at the end of the program may be no longer than its piece. */
+static double window_misses(const double misses[2], const double simulated[2], double all) {
+  if (simulated[1] > 0) return misses[0] + misses[1] / simulated[1] * (all - simulated[0]);
+  return simulated[0] > 0 ? misses[0] / simulated[0] * all : 0;
+}
+
 static uint64_t branch_misses(const struct simulated* s, struct strata by_branch, const uint64_t first[2],
                               const double windows[2]) {
-  /* windows simulate bursts, [1]: their rate holds for all branches of the windows */
-  const double simulated = WINDOWS(s, branches.simulated[1]), all = WINDOWS(s, passed.conditional);
   return estimate(by_branch, scaled(first, s->first.branches.simulated, s->first.passed.conditional),
-                  simulated > 0 ? windows[1] / simulated * all : 0);
+                  window_misses(windows, &WINDOWS(s, branches.simulated), WINDOWS(s, passed.conditional)));
 }
 
 static void put_branches(FILE* f, const struct totals* all, const struct simulated* s) {
@@ -335,7 +340,9 @@ static void put_branches(FILE* f, const struct totals* all, const struct simulat
   const struct strata by_return = strata_of(returns, first->returns, WINDOWS(s, branches.returns));
   put(f, "branches_conditional", conditional);
   put(f, "branches_taken", estimate(by_branch, first->taken, WINDOWS(s, branches.taken)));
-  put(f, "branches_simulated", first->simulated[0] + first->simulated[1] + rounded(WINDOWS(s, branches.simulated[1])));
+  put(f, "branches_simulated",
+      first->simulated[0] + first->simulated[1] +
+          rounded(WINDOWS(s, branches.simulated) + WINDOWS(s, branches.simulated[1])));
   put(f, "branch_miss_bimodal", branch_misses(s, by_branch, first->bimodal_miss, &WINDOWS(s, branches.bimodal_miss)));
   put(f, "branch_miss_gshare", branch_misses(s, by_branch, first->gshare_miss, &WINDOWS(s, branches.gshare_miss)));
   put(f, "branch_miss_tage", branch_misses(s, by_branch, first->tage_miss, &WINDOWS(s, branches.tage_miss)));

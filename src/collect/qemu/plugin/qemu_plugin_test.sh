@@ -245,6 +245,15 @@ check_sampling() {
       $(($(value "$work"/a.[0-9]* $key) * 130 / 100))
     between "replicates of $key" "$(grep -c "^r[0-7]_$key " "$work"/b.[0-9]*)" 8 8
   done
+  # Windows no longer than the piece that a trace takes of them.
+  where="$arch sampling, short windows"
+  rm -f "$work"/b.*
+  $emulator -cpu max -plugin "$plugin,out=$work/b,mode=full,trace=on,sample=2000000:50000:0.5:3000:1" "$kernels" mixture 2000 \
+    >"$work/stdout" 2>&1 || fail "exit $?"
+  rm -f "$work"/b.*.trace
+  between windows "$(value "$work"/b.[0-9]* sampling_windows)" 8 100000
+  between branch_miss_tage "$(value "$work"/b.[0-9]* branch_miss_tage)" \
+    $(($(value "$work"/a.[0-9]* branch_miss_tage) * 75 / 100)) $(($(value "$work"/a.[0-9]* branch_miss_tage) * 130 / 100))
 }
 
 sampled_branches() { # SAMPLE BRANCHES PROGRAM ARGS...: so many are counted, and there are windows
