@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -99,6 +100,8 @@ int run(const CoresArguments& arguments, const CommandContext& context) {
   if (!arguments.into.empty()) {
     if (const Status status = add_to_profile(*trace, *report, arguments.into); !status)
       return report_error(status.error(), common);
+    if (!common.quiet)
+      std::fprintf(stderr, "cycles of %zu core designs added to %s\n", report->designs.size(), arguments.into.c_str());
   }
   return write_result(common.json ? to_text(cores_json(*report)) : cores_text(*report), common);
 }

@@ -10,6 +10,10 @@ namespace perfcast {
 // A file or folder named by an option (empty: it isn't given) that doesn't exist: a usage error.
 Status check_named_file(const std::string& option, const std::string& path);
 
+// A file that will be written (empty, "-": none) in a folder that can't be, or that is a folder: found before the work
+// is done.
+Status check_output_file(const std::string& option, const std::string& path);
+
 // Where an option has a default, or names a file or something else: `error` of reading it, wrong usage where there is
 // no such file and the command line `named` it.
 Error as_named_file(Error error, bool named);

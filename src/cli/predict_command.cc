@@ -69,6 +69,10 @@ Status check_usage(const PredictArguments& arguments, const CommandContext& cont
   for (const auto& [option, path] : {std::pair{"--profile", arguments.profile}, {"--prices", arguments.prices}}) {
     if (Status there = check_named_file(option, path); !there) return there;
   }
+  for (const auto& [option, path] :
+       {std::pair{"--save-profile", arguments.save_profile}, {"-o", context.options.output}}) {
+    if (Status writable = check_output_file(option, path); !writable) return writable;
+  }
   return {};
 }
 
@@ -109,6 +113,7 @@ Result<ForecastReport> forecast(const PredictArguments& arguments, const Command
   // The bundle first: nobody should wait for a profile and then learn that there is no model.
   const auto forecaster = open_forecaster(context.options);
   if (!forecaster) return forecaster.error();
+  if (Status status = check_request(*forecaster, request); !status) return status.error();
   const Result<Profile> profile =
       arguments.profile.empty() ? measure(arguments, context) : read_profile(arguments.profile);
   if (!profile) return profile.error();

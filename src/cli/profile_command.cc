@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/named_file.h"
 #include "collect/collector.h"
 #include "collect/process/duration.h"
 #include "collect/process/interrupt.h"
@@ -29,17 +30,6 @@ struct ProfileOptions {
 };
 
 // Before minutes of measuring: can the result be stored?
-Status check_output(const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  const std::string name = folder.empty() ? "." : folder.string();
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    return Error{"file-error", "this is a folder", path, "the name of a file"};
-  if (access(name.c_str(), W_OK | X_OK) == 0) return {};
-  return Error{"file-error", "the folder of the result does not exist or may not be written", path,
-               "-o FILE in an existing folder that you may write"};
-}
-
 int exit_code_of(const Profile& profile) {
   return profile.signal ? kExitBySignal + *profile.signal : profile.exit_code.value_or(kExitDone);
 }
@@ -68,7 +58,8 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
   const bool to_file = chosen.has_output && options.output != "-";
   const bool to_stdout = !to_file && (options.json || chosen.has_output);
   if (to_file) {
-    if (const Status status = check_output(options.output); !status) return report_error(status.error(), options);
+    if (const Status status = check_output_file("-o", options.output); !status)
+      return report_error(status.error(), options);
   }
   if (!chosen.windows.empty()) {
     if (chosen.mix_only) {
@@ -76,7 +67,8 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
                                       "--windows", "one of both"),
                           options);
     }
-    if (const Status status = check_output(chosen.windows); !status) return report_error(status.error(), options);
+    if (const Status status = check_output_file("--windows", chosen.windows); !status)
+      return report_error(status.error(), options);
     if (to_file && same_file(chosen.windows, options.output)) {
       return report_error(usage_error("bad-usage", "the windows and the profile would go to the same file",
                                       chosen.windows, "two files"),

@@ -188,15 +188,15 @@ CoreDesign Designs::read_design(const Json& json) {
   if (design.instruction_set != "x86_64" && design.instruction_set != "aarch64" && json.contains("instruction_set"))
     in.complain("instruction_set", json["instruction_set"].dump().substr(0, 100), "\"x86_64\" or \"aarch64\"");
   design.sources = in.strings("sources");
-  if (design.sources.empty()) in.complain("sources", "none", "where the numbers are from");
+  if (design.sources.empty() && (!json.contains("sources") || json["sources"].is_array()))
+    in.complain("sources", "none", "where the numbers are from");
   design.estimated = in.strings("estimated");
   design.eliminates_moves = in.boolean("eliminates_moves");
   counts(kCounts, in, json, design);
   for (const Amount& field : kAmounts) {
     const double value = in.number(field.key);
-    if (json.contains(field.key) && !(value >= field.low && value <= field.high))
-      in.complain(field.key, std::to_string(value),
-                  "a number from " + std::to_string(field.low) + " to " + std::to_string(field.high));
+    if (json.contains(field.key) && json[field.key].is_number() && !(value >= field.low && value <= field.high))
+      in.complain(field.key, fmt::format("{}", value), fmt::format("a number from {} to {}", field.low, field.high));
     design.*field.to = value;
   }
   if (const Json* ports = in.require_object("ports")) {
@@ -231,7 +231,11 @@ bool gives(const Json& json, const std::string& field) {
 // A design with what it shares with another that stands before it; nothing where that can't be found.
 std::optional<Json> Designs::whole_of(const Json& json) {
   inherited_.clear();
-  if (!json.is_object() || !json.contains("like")) return json;
+  if (!json.is_object()) {
+    mistakes_.push_back(path_ + ": found " + std::string(json.type_name()) + ", expected an object");
+    return {};
+  }
+  if (!json.contains("like")) return json;
   const auto base = json["like"].is_string() ? known_.find(json["like"].get<std::string>()) : known_.end();
   if (base == known_.end()) {
     if (json["like"].is_string() && lost_.contains(json["like"].get<std::string>())) return {};
@@ -272,7 +276,8 @@ Result<std::vector<CoreDesign>> Designs::read() {
     own_.clear();
     std::optional<Json> whole = whole_of(all->at(i));
     if (!whole) {  // those like it are not to blame
-      if (all->at(i).contains("name") && all->at(i)["name"].is_string()) lost_.insert(all->at(i)["name"]);
+      if (all->at(i).is_object() && all->at(i).contains("name") && all->at(i)["name"].is_string())
+        lost_.insert(all->at(i)["name"]);
       continue;
     }
     CoreDesign design = read_design(*whole);

@@ -112,6 +112,21 @@ TEST(CoreDesigns, EstimatesStayEstimatesInThoseThatAreLikeThem) {
   EXPECT_FALSE(estimated("haswell", "window"));
 }
 
+TEST(CoreDesigns, WhatIsNoDesignIsNamedBesideOtherMistakes) {
+  Json json = shipped();
+  json["designs"][0]["clock_hz"] = "4 GHz";
+  for (const Json& wrong : {Json("zen9"), Json(3), Json(nullptr), Json::array()}) {
+    json["designs"].push_back(wrong);
+  }
+  const size_t first = json["designs"].size() - 4;
+  const std::string message = parse_core_designs(json.dump(), "d.json").error().message;
+  EXPECT_EQ(message, "designs[0].clock_hz: found string, expected a finite number; designs[" + std::to_string(first) +
+                         "]: found string, expected an object; designs[" + std::to_string(first + 1) +
+                         "]: found number, expected an object; designs[" + std::to_string(first + 2) +
+                         "]: found null, expected an object; designs[" + std::to_string(first + 3) +
+                         "]: found array, expected an object");
+}
+
 TEST(CoreDesigns, RefuseUnknownRelativesAndTwins) {
   Json json = shipped();
   json["designs"][1]["like"] = "zen9";

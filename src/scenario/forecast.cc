@@ -251,6 +251,16 @@ void keep_wanted(const Bundle& bundle, const std::vector<PlatformFilter>& filter
   if (request.top > 0 && rows.size() > request.top) rows.resize(request.top);
 }
 
+Error no_platform_left(const Bundle& bundle) {
+  std::set<std::string> clouds;
+  for (const Server& server : bundle.servers) clouds.insert(server.vendor);
+  return Error{"no-platform", "the filters leave no platform", "filter",
+               "vendor one of " + distinct(bundle.platforms, &Platform::vendor) + "; arch one of " +
+                   distinct(bundle.platforms, &Platform::arch) +
+                   (clouds.empty() ? "" : "; cloud one of " + join({clouds.begin(), clouds.end()}, ", ")) +
+                   "; or a part of a platform's name; several filters leave what passes all of them"};
+}
+
 std::string short_name_of(const Profile& profile) {
   if (!profile.program.empty()) return profile.program;
   return join(profile.command, " ");
@@ -277,6 +287,19 @@ Status check_success(const Profile& profile, bool accept_failure) {
     message += "; its last words: " + before + printable(lines.back().substr(0, kLastWordsBytes));
   }
   return Error{"program-failed", message, profile.program, "a run that succeeds"};
+}
+
+Status check_request(const Forecaster& forecaster, const ForecastRequest& request) {
+  const Bundle& bundle = forecaster.bundle();
+  const auto filters = parse_platform_filters(request.filters);
+  if (!filters) return filters.error();
+  if (const auto measured = measurements_of(bundle.platforms, request); !measured) return measured.error();
+  if (request.reference != "host") {
+    if (const auto reference = reference_of(bundle.platforms, request, {}); !reference) return reference.error();
+  }
+  const bool any = std::any_of(bundle.platforms.begin(), bundle.platforms.end(),
+                               [&](const Platform& platform) { return passes(*filters, platform, bundle.servers); });
+  return any ? Status() : no_platform_left(bundle);
 }
 
 Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Profile& profile,
@@ -323,9 +346,7 @@ Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Prof
 
   keep_wanted(bundle, *filters, request, report.rows);
   if (report.rows.empty()) {
-    return Error{"no-platform", "the filters leave no platform", "filter",
-                 "vendor one of " + distinct(bundle.platforms, &Platform::vendor) + "; arch one of " +
-                     distinct(bundle.platforms, &Platform::arch) + "; or a part of a platform's name"};
+    return no_platform_left(bundle);
   }
   if (request.instances || request.prices) {
     for (PlatformRow& row : report.rows) add_instances(bundle.servers, *filters, request, row);

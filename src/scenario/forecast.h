@@ -73,6 +73,9 @@ struct ForecastReport {
 // Error "program-failed" for the profile of a run that failed, or that does not say how it ended, unless accepted.
 Status check_success(const Profile& profile, bool accept_failure);
 
+// What can be found wrong in a request before there is a profile: its filters, measured times and reference.
+Status check_request(const Forecaster& forecaster, const ForecastRequest& request);
+
 // The same whatever the order of what was measured. Errors: "unknown-platform", "ambiguous-platform", "unknown-host"
 // (reference host without a match), "bad-usage" (filters, measured times), "no-platform" (the filters leave none), and
 // what Forecaster::forecast() says.
