@@ -103,9 +103,10 @@ Prediction CorePriorPredictor::predict_with_disagreement(const std::vector<const
 
 Eigen::MatrixXd CorePriorPredictor::prior_on(const std::vector<Platform>& platforms,
                                              const std::vector<const Profile*>& profiles) const {
-  Eigen::MatrixXd prior = slope_ * relative_log_cycles(profiles, core_metrics_of(platforms));
-  const Eigen::RowVectorXd usual = prior.colwise().mean();
-  if (slope_ > 0) prior.rowwise() += (level_slope_ / slope_ - 1) * usual;
+  const Eigen::MatrixXd cycles = relative_log_cycles(profiles, core_metrics_of(platforms));
+  const Eigen::RowVectorXd usual = cycles.colwise().mean();
+  Eigen::MatrixXd prior = slope_ * cycles;
+  prior.rowwise() += (level_slope_ - slope_) * usual;
   return prior;
 }
 
@@ -117,9 +118,11 @@ void CorePriorPredictor::save(TensorMap& tensors) const {
     const auto column = static_cast<Eigen::Index>(j);
     if (!metrics_[j].empty()) seen[metrics_[j]] = {seen_(0, column), seen_(1, column)};
   }
-  tensors.put_json(
-      "cores",
-      {{"rest", rest_->family()}, {"slope_ratio", slope_}, {"metrics", metrics_}, {"seen_log_ratio", std::move(seen)}});
+  tensors.put_json("cores", {{"rest", rest_->family()},
+                             {"slope_ratio", slope_},
+                             {"level_slope_ratio", level_slope_},
+                             {"metrics", metrics_},
+                             {"seen_log_ratio", std::move(seen)}});
   TensorMap rest;
   rest_->save(rest);
   tensors.put_within("rest", rest);
@@ -137,7 +140,10 @@ Status CorePriorPredictor::load(const TensorMap& tensors) {
   }
   if ((*json)["rest"] != rest_->family()) return bad("of another family");
   slope_ = (*json)["slope_ratio"].get<double>();
-  if (!(slope_ >= 0 && slope_ <= 1)) return bad("a slope beyond 0 to 1");
+  const Json level = json->value("level_slope_ratio", Json(slope_));  // earlier bundles have one slope
+  if (!level.is_number()) return bad("not complete");
+  level_slope_ = level.get<double>();
+  if (!(slope_ >= 0 && slope_ <= 1 && level_slope_ >= 0 && level_slope_ <= 1)) return bad("a slope beyond 0 to 1");
   metrics_.clear();
   const std::vector<std::string>& known = core_metrics();
   for (const Json& metric : (*json)["metrics"]) {

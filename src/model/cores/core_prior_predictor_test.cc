@@ -114,6 +114,8 @@ TEST(CorePrior, HoldsWhatNoTrainingProgramHadAndSaysSo) {
   Profile profile = table.profiles[0];
   profile.metrics["core_zen3_cycles_count"] *= 1e3;
   EXPECT_EQ(loaded.predict({&profile}), far.log_rpv);
+  EXPECT_EQ(loaded.prior_on(table.platforms, {&profile, &table.profiles[1]}),
+            predictor.prior_on(table.platforms, {&profile, &table.profiles[1]}));
 }
 
 TEST(CorePrior, LoadRefusesWhatDoesNotFit) {
@@ -133,6 +135,8 @@ TEST(CorePrior, LoadRefusesWhatDoesNotFit) {
   EXPECT_EQ(error_after([](Json&) {}), "");
   EXPECT_EQ(error_after([](Json& json) { json["slope_ratio"] = 2; }), "bad-bundle");
   EXPECT_EQ(error_after([](Json& json) { json["slope_ratio"] = "0.5"; }), "bad-bundle");
+  EXPECT_EQ(error_after([](Json& json) { json["level_slope_ratio"] = 2; }), "bad-bundle");
+  EXPECT_EQ(error_after([](Json& json) { json["level_slope_ratio"] = "0.5"; }), "bad-bundle");
   EXPECT_EQ(error_after([](Json& json) { json["rest"] = "knn"; }), "bad-bundle");
   EXPECT_EQ(error_after([](Json& json) { json["metrics"].erase(0); }), "bad-bundle");
   EXPECT_EQ(error_after([](Json& json) { json["metrics"][0] = "wall_s"; }), "bad-bundle");
