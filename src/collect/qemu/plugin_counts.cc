@@ -209,7 +209,9 @@ class Deal {
 }  // namespace
 
 Result<PluginCounts> parse_plugin_counts(std::string_view text, const std::string& source) {
-  return Parser(text, source).parse();
+  auto counts = Parser(text, source).parse();
+  if (counts) counts->source = source;
+  return counts;
 }
 
 Result<RunCounts> join_plugin_counts(const std::vector<PluginCounts>& parts, const std::vector<double>& weights,

@@ -20,8 +20,9 @@ enum class PluginEnd {
 
 // Of one program in one process, from its start (or its fork) to its end or next exec.
 struct PluginCounts {
-  std::string arch;  // "x86_64", "aarch64"
-  std::string mode;  // "full", "mix"
+  std::string source;  // as given to parse_plugin_counts(): name of the file
+  std::string arch;    // "x86_64", "aarch64"
+  std::string mode;    // "full", "mix"
   int64_t process = 0, parent = 0;
   bool forked = false;           // a copy of the parent's program, without an exec of its own
   std::string program, command;  // path, and arguments for people; may be empty

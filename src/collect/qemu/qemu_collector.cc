@@ -71,35 +71,31 @@ bool wants_trace(const CollectRequest& request) {
   return !request.trace_path.empty() || (request.core_designs != nullptr && !request.mix_only);
 }
 
-// The pieces that all processes left. A trace that can't be read is ours to mend: an error.
-Result<std::vector<TracedProcess>> read_pieces(const std::string& folder, const std::vector<double>& weights) {
+// The pieces that the processes of these counts left. A trace that can't be read is ours to mend: an error.
+Result<std::vector<TracedProcess>> read_pieces(const std::string& folder, const std::vector<PluginCounts>& all,
+                                               const std::vector<double>& weights) {
   std::vector<TracedProcess> processes;
-  std::error_code problem;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
-    const std::string path = entry.path().string();
-    if (!path.ends_with(kTraceSuffix)) continue;
+  for (const PluginCounts& counts : all) {
+    const std::string path = folder + "/" + counts.source + kTraceSuffix;
+    if (!is_file(path)) continue;
     const auto bytes = read_file(path, kTraceLimitBytes);
     if (!bytes) return bytes.error();
     auto trace = parse_process_trace(*bytes, path);
     if (!trace) return trace.error();
-    const std::string counts_path = path.substr(0, path.size() - std::string_view(kTraceSuffix).size());
-    const auto text = read_file(counts_path, kCountsLimitBytes);
-    if (!text) return text.error();
-    const auto counts = parse_plugin_counts(*text, counts_path);
-    if (!counts) return counts.error();
     TracedProcess& process = processes.emplace_back();
     process.trace = std::move(*trace);
-    process.trace.program = std::filesystem::path(counts->program).filename().string();
-    const double weight = counts->group < 0 ? 1 : weights.at(static_cast<size_t>(counts->group));
-    process.instructions_count = weight * static_cast<double>(counts->counts.at("instructions"));
+    process.trace.program = std::filesystem::path(counts.program).filename().string();
+    const double weight = counts.group < 0 ? 1 : weights.at(static_cast<size_t>(counts.group));
+    process.instructions_count = weight * static_cast<double>(counts.counts.at("instructions"));
   }
   return processes;
 }
 
 // The windows of the run, to the file where one was asked for.
-Status take_windows(const CollectRequest& request, const std::string& folder, const std::vector<double>& weights,
+Status take_windows(const CollectRequest& request, const std::string& folder,
+                    const std::vector<PluginCounts>& all_counts, const std::vector<double>& weights,
                     const RunCounts& counts, Collection& result) {
-  auto processes = read_pieces(folder, weights);
+  auto processes = read_pieces(folder, all_counts, weights);
   if (!processes) return processes.error();
   std::map<std::string, double> instructions_by_program;
   for (const ProgramCounts& program : counts.programs)
@@ -331,7 +327,7 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   for (const auto& replicate : counts->replicates) result.replicates.push_back(metrics_of(replicate));
   note_sampling(*counts, result);
   if (wants_trace(request)) {
-    const Status status = take_windows(request, folder->path(), plan.weights(), *counts, result);
+    const Status status = take_windows(request, folder->path(), *found, plan.weights(), *counts, result);
     if (!status) return status.error();
   }
   if (outcome->limit_reached) take_beginning_for_all(request, result);
