@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/csv.h"
@@ -164,6 +165,9 @@ TEST(Text, TablesLineUp) {
   table.add_row({"a", "1.25"});
   table.add_row({"m\xC3\xBC", "12.5"});
   EXPECT_EQ(table.to_text(), "name  time\na     1.25\nm\xC3\xBC    12.5\n");
+  table.add_row({"a|b", ""});
+  EXPECT_EQ(table.to_markdown(),
+            "| name | time |\n|---|---:|\n| a | 1.25 |\n| m\xC3\xBC | 12.5 |\n| a\\|b |  |\n");
 }
 
 TEST(Text, HumanNumbers) {
@@ -177,6 +181,31 @@ TEST(Text, HumanNumbers) {
   EXPECT_EQ(signal_text(1000), "1000");
   EXPECT_THAT(split("a,,b", ','), ElementsAre("a", "", "b"));
   EXPECT_EQ(nearest_names("impor", {"train", "import", "export"}, 2), "import, export, ...");
+}
+
+TEST(Text, NearestNamesGoByWords) {
+  EXPECT_EQ(nearest_names("77630", {"ADM 1", "AMD EPYC 7763 64-Core Processor", "AMD EPYC 9V45"}, 1),
+            "AMD EPYC 7763 64-Core Processor, ...");
+  EXPECT_EQ(nearest_names("amd 9v54", {"AMD EPYC 7763 64-Core Processor", "AMD EPYC 9V45"}, 1), "AMD EPYC 9V45, ...");
+  EXPECT_EQ(nearest_names("7763", {"AMD EPYC 7763 64-Core Processor", "7764"}, 1), "AMD EPYC 7763 64-Core Processor, ...");
+  EXPECT_EQ(nearest_names("???", {"b", "a"}), "b, a");
+  EXPECT_EQ(nearest_names("", {"b", "a"}), "b, a");
+}
+
+TEST(Text, WrapsAtAWidth) {
+  EXPECT_EQ(wrapped("one two three", 7), "one two\nthree");
+  EXPECT_EQ(wrapped("one two three", 9, "- ", "  "), "- one two\n  three");
+  EXPECT_EQ(wrapped("unbreakable it is", 4), "unbreakable\nit\nis");
+  EXPECT_EQ(wrapped("a\nb c", 80, "", "  "), "a\n  b c");
+  EXPECT_EQ(wrapped("", 10), "");
+  Random random(1);
+  for (int i = 0; i < 200; ++i) {
+    std::vector<std::string> words(1 + random.next() % 20);
+    for (std::string& word : words) word.assign(1 + random.next() % 12, static_cast<char>('a' + random.next() % 26));
+    std::string text = wrapped(join(words, " "), 1 + random.next() % 30);
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    EXPECT_EQ(text, join(words, " "));
+  }
 }
 
 TEST(Text, TimesOfAColumnHaveOneUnitAndOneNumberOfDecimals) {

@@ -137,11 +137,17 @@ Status write_file_atomically(const std::string& path, std::string_view content) 
   return {};
 }
 
-std::string user_data_folder() {
-  const char* data_home = std::getenv("XDG_DATA_HOME");
-  if (data_home != nullptr && *data_home != '\0') return std::string(data_home) + "/perfcast";
+namespace {
+std::string user_folder(const char* variable, const char* below_home) {
+  const char* given = std::getenv(variable);
+  if (given != nullptr && *given != '\0') return std::string(given) + "/perfcast";
   const char* home = std::getenv("HOME");
-  return std::string(home != nullptr && *home != '\0' ? home : "/tmp") + "/.local/share/perfcast";
+  return home == nullptr || *home == '\0' ? std::string() : std::string(home) + below_home + "/perfcast";
 }
+}  // namespace
+
+std::string user_data_folder() { return user_folder("XDG_DATA_HOME", "/.local/share"); }
+
+std::string user_cache_folder() { return user_folder("XDG_CACHE_HOME", "/.cache"); }
 
 }  // namespace perfcast

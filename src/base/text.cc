@@ -33,6 +33,21 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// Runs of letters and digits.
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words(1);
+  for (const char c : text) {
+    const bool is_part = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c & 0x80) != 0;
+    if (is_part) {
+      words.back() += c;
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
 }  // namespace
 
 void TextTable::add_column(std::string title, Align align) {
@@ -63,6 +78,25 @@ std::string TextTable::to_text() const {
     text += line + "\n";
   };
   add_line(titles_);
+  for (const auto& row : rows_) add_line(row);
+  return text;
+}
+
+std::string TextTable::to_markdown() const {
+  std::string text;
+  const auto add_line = [&text](const std::vector<std::string>& cells) {
+    text += "|";
+    for (const std::string& cell : cells) {
+      text += " ";
+      for (const char c : cell) text += c == '|' ? std::string("\\|") : std::string(1, c);
+      text += " |";
+    }
+    text += "\n";
+  };
+  add_line(titles_);
+  text += "|";
+  for (const Align align : aligns_) text += align == Align::kRight ? "---:|" : "---|";
+  text += "\n";
   for (const auto& row : rows_) add_line(row);
   return text;
 }
@@ -101,17 +135,62 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
   return text;
 }
 
-std::string nearest_names(std::string_view name, const std::vector<std::string>& names, size_t at_most) {
-  std::vector<std::pair<size_t, std::string>> ranked;
-  const std::string wanted = lower_case(name);
-  for (const std::string& candidate : names) {
-    const std::string other = lower_case(candidate);
-    const bool contains = !wanted.empty() && other.find(wanted) != std::string::npos;
-    ranked.emplace_back(contains ? 0 : edit_distance(wanted.substr(0, 64), other.substr(0, 64)), candidate);
+std::string wrapped(std::string_view text, size_t width, std::string_view first_indent, std::string_view indent) {
+  std::string result, line(first_indent);
+  bool is_empty = true;
+  const auto end_line = [&] {
+    result += line;
+    line = indent;
+    is_empty = true;
+  };
+  bool first = true;
+  for (const std::string& own : split(text, '\n')) {
+    if (!first) {
+      end_line();
+      result += '\n';
+    }
+    first = false;
+    for (const std::string& word : split(own, ' ')) {
+      if (!is_empty && line.size() + 1 + word.size() > width) {
+        end_line();
+        result += '\n';
+      }
+      if (!is_empty) line += ' ';
+      line += word;
+      is_empty = false;
+    }
   }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  return result + line;
+}
+
+std::string nearest_names(std::string_view name, const std::vector<std::string>& names, size_t at_most) {
+  constexpr size_t kLookedAt = 64;
+  struct Ranked {
+    size_t words, whole;
+    std::string name;
+  };
+  std::vector<Ranked> ranked;
+  const std::string wanted = lower_case(name.substr(0, kLookedAt));
+  const std::vector<std::string> wanted_words = words_of(wanted);
+  for (const std::string& candidate : names) {
+    const std::string other = lower_case(std::string_view(candidate).substr(0, kLookedAt));
+    if (!wanted.empty() && lower_case(candidate).find(wanted) != std::string::npos) {
+      ranked.push_back({0, 0, candidate});
+      continue;
+    }
+    const std::vector<std::string> other_words = words_of(other);
+    size_t sum = 0;
+    for (const std::string& word : wanted_words) {
+      size_t nearest = word.size();
+      for (const std::string& each : other_words) nearest = std::min(nearest, edit_distance(word, each));
+      sum += nearest;
+    }
+    ranked.push_back({sum, edit_distance(wanted, other), candidate});
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const Ranked& a, const Ranked& b) { return std::pair(a.words, a.whole) < std::pair(b.words, b.whole); });
   std::vector<std::string> best;
-  for (size_t i = 0; i < ranked.size() && i < at_most; ++i) best.push_back(ranked[i].second);
+  for (size_t i = 0; i < ranked.size() && i < at_most; ++i) best.push_back(ranked[i].name);
   return join(best, ", ") + (ranked.size() > at_most ? ", ..." : "");
 }
 

@@ -15,6 +15,8 @@ class TextTable {
   void add_row(std::vector<std::string> cells);
   // Two spaces between columns, the title line first.
   std::string to_text() const;
+  // For a page or a pull request.
+  std::string to_markdown() const;
   size_t rows() const { return rows_.size(); }
 
  private:
@@ -28,7 +30,13 @@ std::string_view trim(std::string_view text);
 std::string lower_case(std::string_view text);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
-// Up to `at_most` of `names` nearest to `name` by edit distance, joined by ", ".
+// Words of `text` in lines of at most `width` bytes where they fit; each of its own lines begins anew. No line break at
+// the end.
+std::string wrapped(std::string_view text, size_t width, std::string_view first_indent = "",
+                    std::string_view indent = "");
+
+// Up to `at_most` of `names` nearest to `name`, joined by ", ": by edit distance of the words of `name`, each to the
+// nearest word of the other ("77630" is nearer to "AMD EPYC 7763 64-Core Processor" than to "ADM"), then of the whole.
 std::string nearest_names(std::string_view name, const std::vector<std::string>& names, size_t at_most = 5);
 
 // 1234567 -> "1.23 M"; for counts and rates in tables.

@@ -137,7 +137,9 @@ int run_capacity(const CommandContext& context, const CapacityArguments& argumen
     answer->notes.push_back(fmt::format("the load of {} is of what the cluster as given ({} nodes) could carry at most",
                                         *arguments.inputs.load, request.stream.cluster.nodes()));
   }
-  return write_result(common.json ? to_text(capacity_json(*answer)) : capacity_text(*answer), common);
+  const int written = write_result(common.json ? to_text(capacity_json(*answer)) : capacity_text(*answer), common);
+  // Scripts ask whether there is a plan.
+  return written == kExitDone && !answer->meets ? kExitFailure : written;
 }
 
 void add_objective_options(CLI::App& verb, CapacityArguments& arguments) {

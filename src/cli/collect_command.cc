@@ -126,7 +126,7 @@ int run_campaign(const Suite& suite, const CollectArguments& arguments, const Co
   CampaignOptions options;
   std::error_code problem;
   const std::string folder =
-      arguments.campaign.empty() ? user_data_folder() + "/campaigns/" + suite.name : arguments.campaign;
+      arguments.campaign.empty() ? in_user_data("campaigns/" + suite.name) : arguments.campaign;
   options.folder = std::filesystem::absolute(folder, problem).string();
   for (const std::string& name : split(arguments.slurm, ',')) options.partitions.emplace_back(trim(name));
   options.only = arguments.only;
@@ -190,7 +190,7 @@ int run_collect(const CommandContext& context, const CollectArguments& arguments
   const auto work = TempFolder::create();
   if (!work) return report_error(work.error(), common);
   SuiteOptions options;
-  options.folder = arguments.profiles.empty() ? user_data_folder() + "/profiles/" + suite->name : arguments.profiles;
+  options.folder = arguments.profiles.empty() ? in_user_data("profiles/" + suite->name) : arguments.profiles;
   options.only = arguments.only;
   options.again = arguments.again;
   options.sampled = arguments.sampled;

@@ -26,7 +26,7 @@ constexpr size_t kLineChars = 160;
 void add_common_options(CLI::App& verb, CommandContext& context, unsigned further) {
   const char* const group = "Common options";
   CommonOptions& options = context.options;
-  if (options.corpus.empty()) options.corpus = user_data_folder() + "/perfcast.db";
+  if (options.corpus.empty()) options.corpus = in_user_data("perfcast.db");
   if (options.bundle.empty()) options.bundle = shipped_file("bundles/cpus.pcb");
   if ((further & kCorpusOption) != 0) {
     verb.add_option("--corpus", options.corpus, "Corpus file (SQLite)")
@@ -62,6 +62,11 @@ void add_common_options(CLI::App& verb, CommandContext& context, unsigned furthe
         ->capture_default_str()
         ->group(group);
   }
+}
+
+std::string in_user_data(const std::string& name) {
+  const std::string folder = user_data_folder();
+  return folder.empty() ? folder : folder + "/" + name;
 }
 
 std::string shipped_file(const std::string& name) {
@@ -106,6 +111,13 @@ int write_result(const std::string& text, const CommonOptions& options) {
     return report_error(status.error(), how);
   }
   return kExitDone;
+}
+
+bool is_colour_wanted() {
+  const char* forbidden = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return isatty(STDOUT_FILENO) == 1 && (forbidden == nullptr || *forbidden == '\0') && terminal != nullptr &&
+         std::string(terminal) != "dumb";
 }
 
 bool same_file(const std::string& a, const std::string& b) {

@@ -58,6 +58,9 @@ enum CommonOption : unsigned {
 };
 void add_common_options(CLI::App& verb, CommandContext& context, unsigned further);
 
+// Path of what is the user's own by default; empty where the environment names no home.
+std::string in_user_data(const std::string& name);
+
 // Paths of what is shipped: beside the binary's install prefix, or in the source tree it was built from.
 // $PERFCAST_SHARE overrides. `name` such as "bundles/cpus.pcb" or "suites/cloud.json".
 std::string shipped_file(const std::string& name);
@@ -70,6 +73,9 @@ int report_error(const Error& error, const CommonOptions& options);
 
 // Writes a verb's result to --output.
 int write_result(const std::string& text, const CommonOptions& options);
+
+// Whether standard output is a terminal that shows colours and nobody forbade them (NO_COLOR, https://no-color.org).
+bool is_colour_wanted();
 
 // Whether two paths, as given, name one file, which need not exist yet.
 bool same_file(const std::string& a, const std::string& b);
@@ -113,5 +119,6 @@ void add_capacity_command(CLI::App& app, CommandContext& context);
 void add_slurm_command(CLI::App& app, CommandContext& context);
 void add_llm_command(CLI::App& app, CommandContext& context);
 void add_gemm_command(CLI::App& app, CommandContext& context);
+void add_help_commands(CLI::App& app, CommandContext& context);  // help, completion; the last: they describe all others
 
 }  // namespace perfcast

@@ -69,6 +69,7 @@ Status add_to_profile(const Trace& trace, const CoreReport& report, const std::s
     profile->metrics[name] = cycles;
     profile->missing.erase(name);
   }
+  profile->core_bounds = modelled_bounds(report);
   std::erase_if(profile->collectors, [](const CollectorRecord& record) { return record.name == "cores"; });
   profile->collectors.push_back({"cores",
                                  core_models_version(report.designs),

@@ -1,16 +1,37 @@
 // perfcast doctor: what can be measured on this machine, what is missing, and how to get it.
 
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "collect/native/host_facts.h"
 #include "collect/session/doctor.h"
+#include "explain/host_match.h"
+#include "model/bundle/bundle.h"
 
 namespace perfcast {
 namespace {
 
+// Which platform forecasts take this host for: all seconds hang on it.
+Finding examine_match(const HostFacts& host, const std::string& path) {
+  const auto bundle = read_bundle(path);
+  if (!bundle) return {"platform", "missing", "no bundle to look it up in: " + bundle.error().message, ""};
+  const auto match = match_host(host, bundle->platforms);
+  if (!match) {
+    return {"platform", "missing", "like none of the bundle's: forecasts have no seconds",
+            "predict --measured PLATFORM=SECONDS gives them"};
+  }
+  std::string detail = bundle->platforms[match->platform].name + " (" + to_string(match->certainty) + ": " + match->how + ")";
+  std::vector<std::string> near;
+  for (const size_t platform : match->runners_up) near.push_back(bundle->platforms[platform].name);
+  if (!near.empty()) detail += ", also near: " + join(near, ", ");
+  const bool sure = match->certainty == HostMatch::Certainty::kName;
+  return {"platform", sure ? "ok" : "limited", detail, sure ? "" : "predict --host PLATFORM where you know better"};
+}
+
 int run(const CommonOptions& options) {
   const HostFacts host = read_host_facts();
   std::vector<Finding> findings = examine_machine(host);
+  findings.push_back(examine_match(host, options.bundle));
   for (Finding& finding : examine_files(options.corpus, options.bundle)) findings.push_back(std::move(finding));
   return write_result(options.json ? to_text(findings_as_json(host, findings)) : findings_as_text(host, findings),
                       options);

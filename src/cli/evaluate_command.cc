@@ -14,6 +14,7 @@
 #include "evaluate/evaluate.h"
 #include "evaluate/report/evaluation_report.h"
 #include "evaluate/report/html_report.h"
+#include "evaluate/scaling_evaluation.h"
 #include "model/predictor.h"
 
 namespace perfcast {
@@ -24,6 +25,7 @@ struct EvaluateArguments {
   std::vector<std::string> models = {"auto"};
   std::string split = "program-family", config;
   EvaluationOptions options;
+  bool whole_machines = false;
   bool details = false;
   std::string report, report_program;  // path, program id; empty: none, the one of median error
 };
@@ -44,8 +46,25 @@ bool has_repeated_programs(const TrainingTable& table) {
                      [&ids](const Program& program) { return !ids.insert(program.id).second; });
 }
 
+// Scores of what is forecast of servers full of copies.
+int run_whole_machines(const CommonOptions& common, const EvaluateArguments& arguments) {
+  auto loaded = load_table(common, arguments.table);
+  if (!loaded) return report_error(loaded.error(), common);
+  if (!loaded->scaling) {
+    return report_error({"empty-corpus", "no server of the corpus ran two programs both alone and as many copies", "",
+                         "a corpus with whole machines: perfcast import sparecores"},
+                        common);
+  }
+  ProgressLine progress(common);
+  progress.show("forecasting whole servers without each program family, and without each CPU model ...");
+  const auto evaluation = evaluate_scaling(ScalingFit(*loaded->scaling));
+  if (!evaluation) return report_error(evaluation.error(), common);
+  return write_result(common.json ? to_text(to_json(*evaluation)) : to_text(*evaluation), common);
+}
+
 int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
   CommonOptions common = context.options;
+  if (arguments.whole_machines) return run_whole_machines(common, arguments);
   const auto split = parse_split(arguments.split);
   if (!split) return report_error(split.error(), common);
   for (const std::string& model : list_of(arguments.models)) {
@@ -129,7 +148,7 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
                    "Settings (JSON) of those models that take them; see perfcast train --print-config");
   verb->add_option("--split", arguments->split,
                    "What never stands on both sides: random (nothing), workload (program and input), program, "
-                   "program-family, platform, core-design")
+                   "program-family, group, platform, core-design")
       ->capture_default_str();
   verb->add_option("--folds", arguments->options.folds, "Groups to leave out; 0: one at a time (random, workload: 5)")
       ->check(CLI::Range(0, 10000))
@@ -151,6 +170,8 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
                    "family alone")
       ->check(CLI::Range(0, 10000))
       ->capture_default_str();
+  verb->add_flag("--whole-machines", arguments->whole_machines,
+                 "Instead: times of servers full of copies, from the time of one; models and splits don't apply");
   verb->add_flag("--details", arguments->details, "List families and programs, worst first");
   verb->add_option("--report", arguments->report,
                    "HTML file with scores and figures, to write beside the usual output");

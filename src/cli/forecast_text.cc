@@ -21,24 +21,28 @@ std::string factor(double log) { return fmt::format("x{:.2f}", std::exp(log)); }
 
 std::string ratio(double value) { return fmt::format("{:.2f}", value); }
 
-// Words of `text` in lines of at most kWidth, the following ones indented.
-std::string wrapped(const std::string& first_indent, const std::string& indent, const std::string& text) {
-  std::string result, line = first_indent;
-  bool is_empty = true;
-  for (const std::string& word : split(text, ' ')) {
-    if (!is_empty && line.size() + 1 + word.size() > kWidth) {
-      result += line + "\n";
-      line = indent;
-      is_empty = true;
-    }
-    if (!is_empty) line += " ";
-    line += word;
-    is_empty = false;
-  }
-  return result + line + "\n";
+// In lines of at most kWidth, ended.
+std::string lines_of(const std::string& first_indent, const std::string& indent, const std::string& text) {
+  return wrapped(text, kWidth, first_indent, indent) + "\n";
 }
 
-std::string platforms_as_table(const ForecastReport& report, size_t most_rows) {
+constexpr const char* kRed = "\x1b[1;31m";
+constexpr const char* kYellow = "\x1b[33m";
+
+std::string coloured(const std::string& text, const char* colour, const ForecastView& view) {
+  return view.is_coloured ? colour + text + "\x1b[0m" : text;
+}
+
+std::string shown(const TextTable& table, const ForecastView& view) {
+  return view.is_markdown ? table.to_markdown() : table.to_text();
+}
+
+std::string time_title(const std::string& basis) {
+  if (basis == "cpu") return "CPU time";
+  return basis == "wall" ? "wall time" : "time";
+}
+
+std::string platforms_as_table(const ForecastReport& report, const ForecastView& view) {
   const auto any = [&](auto has) { return std::any_of(report.rows.begin(), report.rows.end(), has); };
   const bool seconds = any([](const PlatformRow& row) { return row.time_s.has_value(); });
   const bool costs = any([](const PlatformRow& row) { return row.cost.has_value(); });
@@ -47,21 +51,32 @@ std::string platforms_as_table(const ForecastReport& report, size_t most_rows) {
   table.add_column("platform", TextTable::Align::kLeft);
   table.add_column("rel. time", TextTable::Align::kRight);
   table.add_column("90% interval", TextTable::Align::kRight);
-  if (seconds) table.add_column("time", TextTable::Align::kRight);
+  if (seconds) {
+    table.add_column(time_title(report.time_basis), TextTable::Align::kRight);
+    table.add_column("90% interval", TextTable::Align::kRight);
+  }
   if (costs) {
     table.add_column("cost per run", TextTable::Align::kRight);
     table.add_column("on", TextTable::Align::kLeft);
   }
   if (marks) table.add_column("", TextTable::Align::kLeft);
-  std::vector<double> times;
-  for (const PlatformRow& row : report.rows) times.push_back(row.time_s.value_or(kUnknown));
+  std::vector<double> times;  // with the ends of their intervals: one unit for all
+  for (const PlatformRow& row : report.rows) {
+    for (const auto& time : {row.time_s, row.time_lower_s, row.time_upper_s}) times.push_back(time.value_or(kUnknown));
+  }
   const std::vector<std::string> shown_times = seconds_column(times);
   for (size_t i = 0; i < report.rows.size(); ++i) {
     const PlatformRow& row = report.rows[i];
-    if (most_rows > 0 && i >= most_rows && !row.is_host && !row.is_measured) continue;
+    if (view.most_rows > 0 && i >= view.most_rows && !row.is_host && !row.is_measured) continue;
     std::vector<std::string> cells = {printable(row.platform.name), ratio(row.rpv),
                                       ratio(row.lower) + " .. " + ratio(row.upper)};
-    if (seconds) cells.push_back(shown_times[i]);
+    if (seconds) {
+      cells.push_back(shown_times[3 * i]);
+      const std::string& lower = shown_times[3 * i + 1];
+      cells.push_back(row.is_measured && row.time_lower_s == row.time_upper_s
+                          ? ""
+                          : lower.substr(0, lower.find(' ')) + " .. " + shown_times[3 * i + 2]);
+    }
     if (costs) {
       cells.push_back(row.cost ? fmt::format("{:.3g}", *row.cost) : "-");
       cells.push_back(
@@ -76,14 +91,14 @@ std::string platforms_as_table(const ForecastReport& report, size_t most_rows) {
     }
     table.add_row(std::move(cells));
   }
-  std::string text = table.to_text();
+  std::string text = shown(table, view);
   if (const size_t hidden = report.rows.size() - table.rows(); hidden > 0) {
     text += fmt::format("{} slower platforms more: --all; or narrow the table with --filter\n", hidden);
   }
   return text;
 }
 
-std::string instances_as_table(const ForecastReport& report) {
+std::string instances_as_table(const ForecastReport& report, const ForecastView& view) {
   TextTable table;
   table.add_column("platform", TextTable::Align::kLeft);
   table.add_column("cloud", TextTable::Align::kLeft);
@@ -111,10 +126,53 @@ std::string instances_as_table(const ForecastReport& report) {
       table.add_row(std::move(cells));
     }
   }
-  return table.rows() == 0 ? "" : "\n" + table.to_text();
+  return table.rows() == 0 ? "" : "\n" + shown(table, view);
 }
 
-std::string explanation_as_text(const ForecastReport& report) {
+// "cores: on zen5 (AMD EPYC 4345P) cycles go to memory 31%, L1 12%; on zen4 (this host) to ...": the fastest platform's
+// design, this host's and the slowest one's.
+std::string cores_line(const ForecastReport& report) {
+  std::vector<const CoreDesignRow*> told;
+  const auto tell = [&](const CoreDesignRow& row) {
+    if (row.is_own && std::find(told.begin(), told.end(), &row) == told.end()) told.push_back(&row);
+  };
+  std::vector<const CoreDesignRow*> own;
+  for (const CoreDesignRow& row : report.core_designs) {
+    if (row.is_own) own.push_back(&row);
+  }
+  if (own.empty()) return "";
+  tell(*own.front());
+  for (const CoreDesignRow* row : own) {
+    if (row->is_host) tell(*row);
+  }
+  tell(*own.back());
+  std::vector<std::string> parts;
+  for (const CoreDesignRow* row : told) {
+    const std::string words = core_bounds_in_words(row->cycles_ratio_by_bound);
+    if (words.empty()) continue;
+    const std::string who = row->is_host ? "this host" : printable(row->fastest_platform);
+    parts.push_back(fmt::format("on {} ({}) {} {}", row->design, who, parts.empty() ? "cycles go to" : "to", words));
+  }
+  return parts.empty() ? "" : "cores: " + join(parts, "; ");
+}
+
+std::string cores_as_table(const ForecastReport& report, const ForecastView& view) {
+  if (report.core_designs.empty()) return "";
+  TextTable table;
+  table.add_column("model of the core", TextTable::Align::kLeft);
+  table.add_column("cycles/instruction", TextTable::Align::kRight);
+  table.add_column("where its cycles go", TextTable::Align::kLeft);
+  bool foreign = false;
+  for (const CoreDesignRow& row : report.core_designs) {
+    foreign |= !row.is_own;
+    table.add_row({printable(row.design) + (row.is_own ? "" : " *"), fmt::format("{:.3f}", row.cycles_per_instruction),
+                   core_bounds_in_words(row.cycles_ratio_by_bound) + (row.is_host ? "  this host" : "")});
+  }
+  return "\n" + shown(table, view) +
+         (foreign ? "*: another instruction set; the same instructions are taken for its own\n" : "");
+}
+
+std::string explanation_as_text(const ForecastReport& report, const ForecastView& view) {
   const Attribution& attribution = report.attribution;
   std::string text;
   if (!attribution.groups.empty()) {
@@ -142,7 +200,7 @@ std::string explanation_as_text(const ForecastReport& report) {
     std::vector<std::string> total = {"together", "100%"};
     for (const int64_t j : order) total.push_back(factor(attribution.deviation_log(j)));
     table.add_row(std::move(total));
-    text += "\n" + table.to_text();
+    text += "\n" + shown(table, view);
   }
   if (!report.features.empty()) {
     text += "\nmost unusual counters:\n";
@@ -150,12 +208,12 @@ std::string explanation_as_text(const ForecastReport& report) {
       text += fmt::format("  {}: {}\n", feature.text, standing_in_words(feature));
     }
   }
-  return text;
+  return text + cores_as_table(report, view);
 }
 
 }  // namespace
 
-std::string forecast_text(const ForecastReport& report, bool explain, size_t most_rows) {
+std::string forecast_text(const ForecastReport& report, const ForecastView& view) {
   std::string text = "program: " + printable(report.program) + "\n";
   std::vector<std::string> names;
   for (const Neighbour& neighbour : report.nearest) names.push_back(neighbour.program);
@@ -163,11 +221,11 @@ std::string forecast_text(const ForecastReport& report, bool explain, size_t mos
   text += "reference: " + printable(report.reference_name);
   text += report.in_distribution ? "      in distribution" + nearest + "\n" : "\n";
   if (!report.in_distribution) {
-    text += "OUT OF DISTRIBUTION: intervals are widened, nothing is promised" + nearest + "\n";
+    text += coloured("OUT OF DISTRIBUTION", kRed, view) + ": intervals are widened, nothing is promised" + nearest + "\n";
   }
   for (const ProfileWarning& warning : report.warnings) {
-    text += wrapped("  warning: ", "    ", printable(warning.message));
-    if (!warning.advice.empty()) text += wrapped("    advice: ", "      ", printable(warning.advice));
+    text += coloured(lines_of("  warning: ", "    ", printable(warning.message)), kYellow, view);
+    if (!warning.advice.empty()) text += lines_of("    advice: ", "      ", printable(warning.advice));
   }
   const std::string cpu = printable(report.host_cpu.empty() ? "unknown CPU" : report.host_cpu);
   if (!report.host) {
@@ -175,20 +233,43 @@ std::string forecast_text(const ForecastReport& report, bool explain, size_t mos
   } else {
     std::string line = "host: " + cpu;
     if (report.host->certainty == HostMatch::Certainty::kName) {
-      line += " (known)";
+      line += report.host_cpu == report.host_platform->name ? " (known)"
+                                                            : "; " + printable(report.host_platform->name) + ", " + report.host->how;
     } else {
       line += "; taken as " + printable(report.host_platform->name) + " (" + report.host->how + ")";
+      if (!report.host_runners_up.empty()) line += ", also near: " + printable(join(report.host_runners_up, ", "));
     }
     if (report.host_time_s) line += "; " + human_seconds(*report.host_time_s) + " here";
-    text += wrapped("", "  ", line);
+    text += lines_of("", "  ", line);
   }
-  for (const std::string& note : report.notes) text += wrapped("note: ", "  ", note);
-  text += "\n" + platforms_as_table(report, most_rows);
-  text += instances_as_table(report);
+  for (const std::string& note : report.notes) text += lines_of("note: ", "  ", note);
+  text += "\n" + platforms_as_table(report, view);
+  text += instances_as_table(report, view);
   if (const std::string why = why_line(report.attribution, report.features); !why.empty())
-    text += "\n" + wrapped("", "  ", why);
-  if (explain) text += explanation_as_text(report);
+    text += "\n" + lines_of("", "  ", why);
+  if (const std::string cores = cores_line(report); !cores.empty()) text += "\n" + lines_of("", "  ", cores);
+  if (view.explain) text += explanation_as_text(report, view);
   return text;
+}
+
+std::string forecast_csv(const ForecastReport& report) {
+  const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{:.6g}", *value) : ""; };
+  const auto text = [](const std::string& value) {
+    std::string safe = "\"";
+    for (const char c : printable(value)) safe += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return safe + "\"";
+  };
+  std::string csv =
+      "platform,vendor,kind,arch,rel_time_ratio,rel_time_lower_ratio,rel_time_upper_ratio,time_s,time_lower_s,"
+      "time_upper_s,cost,measured,host\n";
+  for (const PlatformRow& row : report.rows) {
+    csv += join({text(row.platform.name), text(row.platform.vendor), text(row.platform.segment), text(row.platform.arch),
+                 number(row.rpv), number(row.lower), number(row.upper), number(row.time_s), number(row.time_lower_s),
+                 number(row.time_upper_s), number(row.cost), row.is_measured ? "1" : "0", row.is_host ? "1" : "0"},
+                ",") +
+           "\n";
+  }
+  return csv;
 }
 
 }  // namespace perfcast

@@ -7,8 +7,17 @@
 
 namespace perfcast {
 
-// `explain`: groups and unusual features in full, besides the line that is always there. Of the platforms the first
-// `most_rows`, and behind them those that are this host or were measured; 0: all.
-std::string forecast_text(const ForecastReport& report, bool explain, size_t most_rows);
+struct ForecastView {
+  bool explain = false;      // groups, unusual features and core designs in full, besides the lines that are always there
+  size_t most_rows = 0;      // of the platforms, and behind them those that are this host or were measured; 0: all
+  bool is_markdown = false;  // tables for a page
+  bool is_coloured = false;  // for a terminal: what must not be overlooked
+};
+
+std::string forecast_text(const ForecastReport& report, const ForecastView& view);
+
+// A row for each platform, numbers in full: platform, vendor, kind, arch, rel_time_ratio, its interval, time_s, its
+// interval, cost, measured, host.
+std::string forecast_csv(const ForecastReport& report);
 
 }  // namespace perfcast

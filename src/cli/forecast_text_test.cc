@@ -26,30 +26,46 @@ ForecastReport two_platforms() {
   report.host_cpu = "Example 200";
   report.rows = {row_of("Example 100", 0.5, 0.0763), row_of("Example 200", 2, 0.1603)};
   report.rows[1].is_host = report.rows[1].is_measured = true;
+  report.rows[0].time_lower_s = 0.05;
+  report.rows[0].time_upper_s = 0.1;
+  report.rows[1].time_lower_s = report.rows[1].time_upper_s = report.rows[1].time_s;
+  report.time_basis = "cpu";
   return report;
 }
 
 TEST(ForecastText, IsATableOfPlatforms) {
-  EXPECT_EQ(forecast_text(two_platforms(), false, 20),
+  EXPECT_EQ(forecast_text(two_platforms(), {.explain = false, .most_rows = 20}),
             "program: sort\n"
             "reference: the mean over 2 platforms      in distribution (nearest: qsort, merge)\n"
             "host: Example 200; like no known platform, so no seconds\n"
             "\n"
-            "platform     rel. time  90% interval      time\n"
-            "Example 100       0.50  0.40 .. 0.62   76.3 ms\n"
-            "Example 200       2.00  1.60 .. 2.50  160.3 ms  nearest to this host, measured\n");
+            "platform     rel. time  90% interval  CPU time    90% interval\n"
+            "Example 100       0.50  0.40 .. 0.62   76.3 ms  50.0 .. 100.0 ms\n"
+            "Example 200       2.00  1.60 .. 2.50  160.3 ms                    nearest to this host, measured\n");
+}
+
+TEST(ForecastText, IsAlsoAPageATableOfNumbersAndColoured) {
+  ForecastReport report = two_platforms();
+  report.rows[0].platform.name = "Example \"100\" | a, b";
+  const std::string page = forecast_text(report, {.is_markdown = true});
+  EXPECT_THAT(page, HasSubstr("|---|---:|---:|---:|---:|---|\n| Example \"100\" \\| a, b | 0.50 | 0.40 .. 0.62 |"));
+  const std::string csv = forecast_csv(report);
+  EXPECT_THAT(csv, HasSubstr("\"Example \"\"100\"\" | a, b\",\"\",\"\",\"\",0.5,0.4,0.625,0.0763,0.05,0.1,,0,0\n"));
+  EXPECT_THAT(csv, HasSubstr("2.5,0.1603,0.1603,0.1603,,1,1\n"));
+  report.in_distribution = false;
+  EXPECT_THAT(forecast_text(report, {.is_coloured = true}), HasSubstr("\x1b[1;31mOUT OF DISTRIBUTION\x1b[0m: intervals"));
 }
 
 TEST(ForecastText, ShowsTheFastestAndWhatTheUserKnows) {
   ForecastReport report = two_platforms();
   for (int i = 0; i < 30; ++i) report.rows.push_back(row_of("Other " + std::to_string(i), 3 + i, 1));
   report.rows[25].is_host = true;
-  const std::string text = forecast_text(report, false, 20);
+  const std::string text = forecast_text(report, {.explain = false, .most_rows = 20});
   EXPECT_THAT(text, HasSubstr("Other 17 "));
   EXPECT_THAT(text, testing::Not(HasSubstr("Other 18 ")));
   EXPECT_THAT(text, HasSubstr("Other 23 "));  // the host
   EXPECT_THAT(text, HasSubstr("\n11 slower platforms more: --all; or narrow the table with --filter\n"));
-  EXPECT_THAT(forecast_text(report, false, 0), HasSubstr("Other 29 "));
+  EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 0}), HasSubstr("Other 29 "));
 }
 
 TEST(ForecastText, SaysLoudlyWhatIsOutOfDistribution) {
@@ -57,23 +73,39 @@ TEST(ForecastText, SaysLoudlyWhatIsOutOfDistribution) {
   report.in_distribution = false;
   report.warnings = {{"clock-bound", "its time does not grow", "fix the work"}};
   report.notes = {"a note"};
-  EXPECT_THAT(forecast_text(report, false, 20),
+  EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}),
               HasSubstr("OUT OF DISTRIBUTION: intervals are widened, nothing is promised (nearest: qsort, merge)\n"
                         "  warning: its time does not grow\n"
                         "    advice: fix the work\n"));
-  EXPECT_THAT(forecast_text(report, false, 20), HasSubstr("\nnote: a note\n"));
+  EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}), HasSubstr("\nnote: a note\n"));
 }
 
 TEST(ForecastText, ListsInstances) {
   ForecastReport report = two_platforms();
-  EXPECT_EQ(forecast_text(report, false, 20).find("vCPUs"), std::string::npos);
+  EXPECT_EQ(forecast_text(report, {.explain = false, .most_rows = 20}).find("vCPUs"), std::string::npos);
   InstanceRow instance;
   instance.server.vendor = "cloud-a";
   instance.server.name = "m2.x1";
   instance.server.vcpus = 4;
   report.rows[0].instances = {instance};
-  EXPECT_THAT(forecast_text(report, false, 20), HasSubstr("platform     cloud    instance  vCPUs  memory\n"
+  EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}), HasSubstr("platform     cloud    instance  vCPUs  memory\n"
                                                           "Example 100  cloud-a  m2.x1         4       -\n"));
+}
+
+TEST(ForecastText, SaysWhereCyclesGoOnTheFastestHostsAndSlowestDesign) {
+  ForecastReport report = two_platforms();
+  report.core_designs = {{"zen5", 0.5, {{"memory", 0.5}}, "Example 100", false, true},
+                         {"zen4", 1, {{"memory", 0.25}, {"L1", 0.75}}, "Example 200", true, true},
+                         {"zen3", 1.5, {{"width", 1}}, "Example 250", false, true},
+                         {"zen2", 2, {{"float", 0.7}}, "Example 300", false, true},
+                         {"neoverse-n1", 3, {{"TLB", 1}}, "Example 400", false, false}};
+  EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}),
+              HasSubstr("\ncores: on zen5 (Example 100) cycles go to memory 50%; on zen4 (this host) to L1 75%, memory "
+                        "25%; on zen2 (Example\n  300) to float 70%\n"));
+  const std::string explained = forecast_text(report, {.explain = true, .most_rows = 20});
+  EXPECT_THAT(explained, HasSubstr("zen3                            1.500  width 100%\n"));
+  EXPECT_THAT(explained, HasSubstr("L1 75%, memory 25%  this host\n"));
+  EXPECT_THAT(explained, HasSubstr("neoverse-n1 *                   3.000  TLB 100%\n*: another instruction set"));
 }
 
 TEST(ForecastText, ExplanationNamesPlatformsInFull) {
@@ -82,14 +114,14 @@ TEST(ForecastText, ExplanationNamesPlatformsInFull) {
   for (int j = 0; j < 6; ++j) report.forecast_names.push_back(long_name + std::to_string(j));
   report.attribution.deviation_log = Eigen::VectorXd::LinSpaced(6, -0.5, 0.5);
   report.attribution.groups = {{"memory", 1, report.attribution.deviation_log}};
-  const std::string text = forecast_text(report, true, 20);
+  const std::string text = forecast_text(report, {.explain = true, .most_rows = 20});
   // The two where it stands out most, either way.
   EXPECT_THAT(text, HasSubstr("(1) " + long_name + "0\n(2) " + long_name + "1\n(3) " + long_name + "4\n(4) " +
                               long_name + "5\n"));
   EXPECT_THAT(text, HasSubstr("together"));
   EXPECT_THAT(text, HasSubstr("x0.61"));
   EXPECT_THAT(text, HasSubstr("x1.65"));
-  EXPECT_EQ(forecast_text(report, false, 20).find("together"), std::string::npos);
+  EXPECT_EQ(forecast_text(report, {.explain = false, .most_rows = 20}).find("together"), std::string::npos);
 }
 
 }  // namespace

@@ -9,29 +9,30 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/manual.h"
 
 namespace perfcast {
 namespace {
 
-// A word in the place of a verb, or of what `corpus` can do, that is none.
+// A word in the place of a verb, or of what `corpus` can do, that is none. `words`: of the command line.
 std::optional<Error> unknown_verb(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* level = &app;
   for (const std::string& word : words) {
-    const auto known = level->get_subcommands([](const CLI::App*) { return true; });
+    const auto known = verbs_of(*level);
     if (known.empty()) return std::nullopt;
     if (word.starts_with("-")) continue;
-    std::vector<std::string> names;
-    names.reserve(known.size());
-    for (const CLI::App* verb : known) names.push_back(verb->get_name());
-    const auto found = std::find(names.begin(), names.end(), word);
-    if (found == names.end()) {
-      const std::string whole = level == &app ? "perfcast" : "perfcast " + level->get_name();
-      return usage_error("bad-usage", "there is no verb '" + printable(word) + "'", whole,
-                         "one of: " + nearest_names(word, names, names.size()));
-    }
-    level = known[static_cast<size_t>(found - names.begin())];
+    const auto found =
+        std::find_if(known.begin(), known.end(), [&](const CLI::App* verb) { return verb->get_name() == word; });
+    if (found == known.end()) return no_such_verb(*level, word);
+    level = *found;
   }
   return std::nullopt;
+}
+
+// What comes before the first option: where help is asked for, nothing else was looked at.
+std::vector<std::string> first_words(const std::vector<std::string>& words) {
+  const auto option = std::find_if(words.begin(), words.end(), [](const auto& word) { return word.starts_with("-"); });
+  return {words.begin(), option};
 }
 
 bool wants_json(int argc, char** argv) {
@@ -54,9 +55,9 @@ int run(int argc, char** argv) {
   }
 
   CLI::App app("Profile a program once; know how it runs everywhere.", "perfcast");
-  app.set_version_flag("--version", "perfcast " PERFCAST_VERSION);
+  app.set_version_flag("-V,--version", "perfcast " PERFCAST_VERSION);
   app.require_subcommand(1);
-  app.get_formatter()->column_width(36);
+  app.formatter(std::make_shared<WrappedHelp>());
   app.footer(
       "Exit status: 0 done, 1 failure, 2 bad usage; `profile` passes the program's own on.\n"
       "Start with:  perfcast predict -- ./prog args");
@@ -75,12 +76,14 @@ int run(int argc, char** argv) {
   add_gemm_command(app, context);
   add_llm_command(app, context);
   add_metrics_command(app, context);
+  add_help_commands(app, context);
 
   const std::vector<std::string> words = own;
   std::reverse(own.begin(), own.end());  // CLI11 takes its vector from the back
   try {
     app.parse(own);
   } catch (const CLI::Success& success) {
+    if (const auto unknown = unknown_verb(app, first_words(words))) return report_error(*unknown, context.options);
     return app.exit(success);
   } catch (const CLI::ParseError& problem) {
     context.options.json = wants_json(argc, argv);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,13 +26,14 @@ namespace {
 constexpr size_t kRowsShown = 20;
 
 struct PredictArguments {
-  std::string profile, limit, prices, save_profile, process;
+  std::string profile, limit, prices, save_profile, process, host;
   std::string reference = "mean";
   std::vector<std::string> measured, filters;
   size_t top = 0;
   bool all = false;
   int repeats = 3;
-  bool instances = false, explain = false, accept_failure = false, exact = false;
+  bool instances = false, explain = false, accept_failure = false, exact = false, strict = false;
+  bool csv = false, markdown = false;
 };
 
 Result<std::vector<std::pair<std::string, double>>> parse_measured(const std::vector<std::string>& texts) {
@@ -54,6 +56,17 @@ Result<std::vector<std::pair<std::string, double>>> parse_measured(const std::ve
   return measured;
 }
 
+std::string last_profile_path() {
+  const std::string folder = user_cache_folder();
+  return folder.empty() ? folder : folder + "/last-profile.json";
+}
+
+// "last" is the profile that predict took last, unless a file is called so.
+std::string profile_path(const PredictArguments& arguments) {
+  std::error_code ignored;
+  return arguments.profile == "last" && !std::filesystem::exists("last", ignored) ? last_profile_path() : arguments.profile;
+}
+
 Status check_usage(const PredictArguments& arguments, const CommandContext& context) {
   const char* const usage = "perfcast predict -- CMD ARGS..., or perfcast predict --profile p.json";
   if (arguments.profile.empty() && context.command.empty()) {
@@ -66,7 +79,12 @@ Status check_usage(const PredictArguments& arguments, const CommandContext& cont
     return usage_error("bad-usage", "a time limit for a stored profile, which is not measured again", "--limit",
                        "--limit with a command, or --profile without it");
   }
-  for (const auto& [option, path] : {std::pair{"--profile", arguments.profile}, {"--prices", arguments.prices}}) {
+  const std::string profile = profile_path(arguments);
+  std::error_code ignored;
+  if (arguments.profile == "last" && !std::filesystem::exists(profile, ignored)) {
+    return usage_error("file-not-found", "no profile was kept yet", "--profile last", "perfcast predict -- CMD ARGS first");
+  }
+  for (const auto& [option, path] : {std::pair{"--profile", profile}, {"--prices", arguments.prices}}) {
     if (Status there = check_named_file(option, path); !there) return there;
   }
   for (const auto& [option, path] :
@@ -95,6 +113,16 @@ Result<Profile> measure(const PredictArguments& arguments, const CommandContext&
   return profile_command(request, [&line](const std::string& text) { line.show(text); });
 }
 
+// A profile took minutes: whatever goes wrong from here on, it is there.
+void keep_profile(const Profile& profile, const CommonOptions& options) {
+  const std::string path = last_profile_path();
+  std::error_code problem;
+  if (path.empty()) return;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), problem);
+  if (write_file_atomically(path, to_text(to_json(profile))) && !options.quiet)
+    std::fprintf(stderr, "perfcast: the profile is kept: predict --profile last (%s)\n", path.c_str());
+}
+
 Result<ForecastReport> forecast(const PredictArguments& arguments, const CommandContext& context) {
   if (Status status = check_usage(arguments, context); !status) return status.error();
   ForecastRequest request;
@@ -102,6 +130,8 @@ Result<ForecastReport> forecast(const PredictArguments& arguments, const Command
   request.filters = arguments.filters;
   request.top = arguments.top;
   request.instances = arguments.instances;
+  request.host = arguments.host;
+  request.strict = arguments.strict;
   const auto measured = parse_measured(arguments.measured);
   if (!measured) return measured.error();
   request.measured_s = *measured;
@@ -115,8 +145,9 @@ Result<ForecastReport> forecast(const PredictArguments& arguments, const Command
   if (!forecaster) return forecaster.error();
   if (Status status = check_request(*forecaster, request); !status) return status.error();
   const Result<Profile> profile =
-      arguments.profile.empty() ? measure(arguments, context) : read_profile(arguments.profile);
+      arguments.profile.empty() ? measure(arguments, context) : read_profile(profile_path(arguments));
   if (!profile) return profile.error();
+  if (arguments.profile.empty()) keep_profile(*profile, context.options);
   if (!arguments.save_profile.empty()) {
     const Status status = write_file_atomically(arguments.save_profile, to_text(to_json(*profile)));
     if (!status) return status.error();
@@ -138,9 +169,14 @@ int run(const PredictArguments& arguments, const CommandContext& context) {
     std::fputs("perfcast: warning: out of distribution: see the forecast\n", stderr);
   }
   if (options.quiet && !options.json) report->notes.clear();
-  const size_t rows = arguments.all ? 0 : std::max(arguments.top, kRowsShown);
-  return write_result(options.json ? to_text(to_json(*report)) : forecast_text(*report, arguments.explain, rows),
-                      options);
+  if (options.json) return write_result(to_text(to_json(*report)), options);
+  if (arguments.csv) return write_result(forecast_csv(*report), options);
+  ForecastView view;
+  view.explain = arguments.explain;
+  view.most_rows = arguments.all ? 0 : std::max(arguments.top, kRowsShown);
+  view.is_markdown = arguments.markdown;
+  view.is_coloured = !arguments.markdown && options.output == "-" && is_colour_wanted();
+  return write_result(forecast_text(*report, view), options);
 }
 
 }  // namespace
@@ -152,7 +188,7 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
   verb->footer(
       "The program runs natively, then once more under an instrumenter; its stdout is discarded. Relative times below\n"
       "1 are faster than the reference. Exit status 0 also when out of distribution, which is said.");
-  verb->add_option("--profile", arguments->profile, "Forecast this stored profile instead of running a command");
+  verb->add_option("--profile", arguments->profile, "Forecast this stored profile instead of running a command; last: the one that predict took last");
   verb->add_option("--reference", arguments->reference,
                    "What relative times refer to: mean (of the platforms), host, or a platform's name")
       ->capture_default_str();
@@ -170,9 +206,14 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
   verb->add_flag("--all", arguments->all, "Every platform in the table, not the 20 fastest alone; JSON always has all");
   verb->add_flag("--instances", arguments->instances, "List the cloud instance types that carry each CPU model");
   verb->add_option("--prices", arguments->prices, "CSV (vendor, server, price per hour): adds the cost per run");
+  CLI::Option* csv = verb->add_flag("--csv", arguments->csv, "The platforms as CSV, all of them, numbers in full");
+  verb->add_flag("--markdown", arguments->markdown, "Tables as Markdown, for a page or a pull request")->excludes(csv);
   verb->add_flag("--explain", arguments->explain, "Which counters move the forecast, on which platforms");
   verb->add_flag("--accept-failure", arguments->accept_failure, "Forecast a program that failed, too");
   verb->add_flag("--exact", arguments->exact, "Simulate caches and branches all the time, not in windows");
+  verb->add_option("--host", arguments->host, "The platform that the profile was taken on, where its CPU hides its name")
+      ->type_name("PLATFORM");
+  verb->add_flag("--strict", arguments->strict, "A measured time that contradicts the others is an error, not a note");
   verb->add_option("--process", arguments->process,
                    "Forecast the processes of this program alone, among those that the command starts")
       ->type_name("NAME");

@@ -104,6 +104,10 @@ Result<LoadedTable> load_table(const CommonOptions& options, const TableArgument
   if (!table) return table.error();
 
   LoadedTable loaded;
+  if (!corpus->machine_runs.empty()) {
+    auto scaling = make_scaling_table(*corpus);  // none where there is nothing to learn from
+    if (scaling) loaded.scaling = std::make_shared<const ScalingTable>(std::move(*scaling));
+  }
   if (arguments.minimum_servers > 1) {
     std::vector<size_t> kept;
     for (size_t j = 0; j < table->platforms.size(); ++j) {

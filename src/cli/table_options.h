@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "cli/command.h"
 #include "corpus/corpus.h"
+#include "model/scaling/scaling_table.h"
 
 namespace perfcast {
 
@@ -27,6 +28,7 @@ struct LoadedTable {
   TrainingTable table;
   std::vector<Source> sources;
   std::vector<Server> servers;     // of the table's platforms
+  std::shared_ptr<const ScalingTable> scaling;  // of all of the corpus' whole machines; null where it has none
   std::vector<std::string> notes;  // what models see of profiles, where that is not simply all
 };
 

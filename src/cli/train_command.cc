@@ -23,6 +23,7 @@
 #include "evaluate/report/evaluation_report.h"
 #include "model/bundle/bundle.h"
 #include "model/bundle/train_bundle.h"
+#include "model/scaling/scaling_model.h"
 
 namespace perfcast {
 namespace {
@@ -135,6 +136,12 @@ Result<Bundle> train(const TrainArguments& arguments, const CommonOptions& commo
   auto bundle = train_bundle(loaded->table, options);
   if (!bundle) return bundle.error();
   bundle->servers = loaded->servers;
+  if (loaded->scaling) {
+    progress.show("learning how many copies share " + std::to_string(loaded->scaling->machines.size()) + " servers ...");
+    auto scaling = std::make_shared<ScalingModel>();
+    if (Status status = scaling->fit(ScalingFit(*loaded->scaling), options.coverage); !status) return status.error();
+    bundle->scaling = std::move(scaling);
+  }
   ModelCard& card = bundle->card;
   card.name = arguments.name.empty() ? std::filesystem::path(common.output).stem().string() : arguments.name;
   card.created_utc = utc_now();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <numeric>
 
@@ -10,30 +11,20 @@
 #include "base/json.h"
 #include "base/parallel.h"
 #include "base/text.h"
-#include "corpus/machine/core_design.h"
 
 namespace perfcast {
 namespace {
 
-constexpr double kWorthAName = 0.05;  // of the cycles
-constexpr size_t kNamed = 4;
-
 // A model says no more.
 double six_digits(double value) { return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr); }
 
-// "memory 31%, L1 12%": what cost most.
-std::string bounds_text(const CoreResult& result) {
-  std::vector<size_t> order(kCoreBounds);
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return result.cycles_by_bound.at(a) > result.cycles_by_bound.at(b); });
-  std::vector<std::string> parts;
-  for (size_t i = 0; i < kNamed; ++i) {
-    const double share = result.cycles > 0 ? result.cycles_by_bound.at(order[i]) / result.cycles : 0;
-    if (share < kWorthAName) break;
-    parts.push_back(fmt::format("{} {:.0f}%", core_bound_name(static_cast<CoreBound>(order[i])), 100 * share));
+CoreBoundRatios bound_ratios(const CoreResult& result) {
+  CoreBoundRatios ratios;
+  for (size_t bound = 0; bound < kCoreBounds; ++bound) {
+    ratios[std::string(core_bound_name(static_cast<CoreBound>(bound)))] =
+        result.cycles > 0 ? result.cycles_by_bound.at(bound) / result.cycles : 0;
   }
-  return join(parts, ", ");
+  return ratios;
 }
 
 Error nothing_ran(const Trace& trace) {
@@ -115,22 +106,30 @@ std::map<std::string, double> modelled_cycles(const CoreReport& report, double i
   return metrics;
 }
 
+std::map<std::string, CoreBoundRatios> modelled_bounds(const CoreReport& report) {
+  constexpr double kThousandths = 1000;
+  std::map<std::string, CoreBoundRatios> designs;
+  for (size_t i = 0; i < report.designs.size(); ++i) {
+    if (!(report.results[i].cpi() > 0)) continue;
+    CoreBoundRatios& kept = designs[report.designs[i].name];
+    for (const auto& [bound, ratio] : bound_ratios(report.results[i])) {
+      if (const double rounded = std::round(kThousandths * ratio) / kThousandths; rounded > 0) kept[bound] = rounded;
+    }
+  }
+  return designs;
+}
+
 Json cores_json(const CoreReport& report) {
   Json rows = Json::array();
   for (size_t i = 0; i < report.designs.size(); ++i) {
     const CoreResult& result = report.results[i];
     const CoreDesign& design = report.designs[i];
-    Json bounds = Json::object();
-    for (size_t bound = 0; bound < kCoreBounds; ++bound) {
-      bounds[std::string(core_bound_name(static_cast<CoreBound>(bound)))] =
-          result.cycles > 0 ? result.cycles_by_bound.at(bound) / result.cycles : 0;
-    }
     rows.push_back({{"design", design.name},
                     {"instruction_set", design.instruction_set},
                     {"cycles_per_instruction", result.cpi()},
                     {"clock_hz", design.clock_hz},
                     {"instruction_s", result.cpi() / design.clock_hz},
-                    {"cycles_ratio_by_bound", std::move(bounds)}});
+                    {"cycles_ratio_by_bound", bound_ratios(result)}});
   }
   return {{"schema", "perfcast.cores/1"},
           {"program", report.program},
@@ -159,7 +158,7 @@ std::string cores_text(const CoreReport& report) {
     foreign |= !own;
     table.add_row({printable(design.name) + (own ? "" : " *"), fmt::format("{:.3f}", report.results[i].cpi()),
                    fmt::format("{:.1f}", 1e-9 * design.clock_hz), fmt::format("{:.3f}", 1e9 * time(i)),
-                   bounds_text(report.results[i]) + (design.name == report.host_design ? "  this host" : "")});
+                   core_bounds_in_words(bound_ratios(report.results[i])) + (design.name == report.host_design ? "  this host" : "")});
   }
   std::string text =
       fmt::format("{} ({}), {} instructions by its pieces; a model of one core, nothing learned from run times\n\n{}",

@@ -8,6 +8,7 @@
 #include "base/json_fwd.h"
 #include "base/result.h"
 #include "core/simulate.h"
+#include "corpus/machine/core_design.h"
 
 namespace perfcast {
 
@@ -33,5 +34,8 @@ std::string core_models_version(const std::vector<CoreDesign>& designs);
 
 // Cycles of a program of so many instructions, six digits, by the metrics' names: core_cycles_metric().
 std::map<std::string, double> modelled_cycles(const CoreReport& report, double instructions_count);
+
+// By design, for profiles: shares to a thousandth, those of nothing left out.
+std::map<std::string, CoreBoundRatios> modelled_bounds(const CoreReport& report);
 
 }  // namespace perfcast

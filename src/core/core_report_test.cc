@@ -53,5 +53,20 @@ TEST(ModelledCycles, AreOfTheWholeProgramBySixDigits) {
   EXPECT_EQ(metrics.at("core_ice_lake_cycles_count"), 333333000);
 }
 
+TEST(ModelledBounds, AreSharesToAThousandth) {
+  CoreReport report;
+  report.designs.resize(2);
+  report.designs[0].name = "zen4";
+  report.designs[1].name = "nothing-ran";
+  report.results.resize(2);
+  report.results[0].instructions_count = 3000;
+  report.results[0].cycles = 3000;
+  report.results[0].cycles_by_bound.at(static_cast<size_t>(CoreBound::kMemory)) = 1000;
+  report.results[0].cycles_by_bound.at(static_cast<size_t>(CoreBound::kWidth)) = 1999;
+  report.results[0].cycles_by_bound.at(static_cast<size_t>(CoreBound::kTlb)) = 1;
+  const std::map<std::string, CoreBoundRatios> expected = {{"zen4", {{"memory", 0.333}, {"width", 0.666}}}};
+  EXPECT_EQ(modelled_bounds(report), expected);
+}
+
 }  // namespace
 }  // namespace perfcast

@@ -25,6 +25,9 @@ struct Server {  // a cloud instance type that carries a platform
   std::string platform;  // id
   std::optional<double> vcpus, memory_gib, threads_per_core, cores;
   std::string source;
+  // What it says of itself, which may differ from its platform's usual: l1d_bytes, l2_bytes, l3_bytes (of one instance
+  // each), l3_instances_count, memory_read_bytes_per_s (all vCPUs together).
+  std::map<std::string, double> facts = {};
 };
 
 struct Program {
@@ -50,6 +53,15 @@ struct Run {  // one measured time
   std::optional<double> spread_ratio = std::nullopt;
 };
 
+// A measured time of many copies of a program at once that fill a server: one on each vCPU, or on each core.
+struct MachineRun {
+  std::string program, platform;
+  std::string server;    // "vendor/name"
+  double copies = 1;     // that ran at once
+  double time_s = 0;     // per unit of work, of each copy, > 0: copies / rate of all
+  std::string source;
+};
+
 struct StoredProfile {
   std::string program;
   Profile profile;
@@ -70,6 +82,7 @@ struct Corpus {
   std::vector<Program> programs;
   std::vector<StoredProfile> profiles;
   std::vector<Run> runs;
+  std::vector<MachineRun> machine_runs;
   std::vector<Exclusion> exclusions;
 
   // Null where there is none. For look-ups in bulk build an index.

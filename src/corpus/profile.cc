@@ -1,5 +1,7 @@
 #include "corpus/profile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -186,6 +188,28 @@ ThreadCounts read_thread(const Json& json, const std::string& path, Mistakes& mi
   return thread;
 }
 
+std::map<std::string, CoreBoundRatios> read_core_bounds(const Json& json, const std::string& path, Mistakes& mistakes) {
+  std::map<std::string, CoreBoundRatios> designs;
+  if (json.size() > kMaximumNames) {
+    mistakes.add(path, std::to_string(json.size()) + " designs", "at most " + std::to_string(kMaximumNames));
+    return designs;
+  }
+  for (const auto& [design, bounds] : json.items()) {
+    const std::string where = path + "." + excerpt(design);
+    if (!is_metric_name(design)) {
+      mistakes.add(where, "such a name", "a core design of letters, digits and _ . : -");
+    } else if (!bounds.is_object()) {
+      mistakes.add(where, bounds.type_name(), "an object of shares");
+    } else {
+      designs[design] = read_metrics(bounds, where, mistakes);
+      for (const auto& [bound, ratio] : designs[design]) {
+        if (!(ratio >= 0 && ratio <= 1)) mistakes.add(where + "." + excerpt(bound), fmt::format("{:g}", ratio), "a share from 0 to 1");
+      }
+    }
+  }
+  return designs;
+}
+
 Status check_schema(const Json& json, const std::string& source) {
   const auto found = json.is_object() ? json.find("schema") : json.end();
   if (!json.is_object() || found == json.end() || !found->is_string()) {
@@ -284,6 +308,7 @@ Json to_json(const Profile& profile) {
   for (const ThreadCounts& thread : profile.threads) {
     json["threads"].push_back({{"program", thread.program}, {"metrics", metrics_to_json(thread.metrics)}});
   }
+  if (!profile.core_bounds.empty()) json["core_cycles_ratio_by_bound"] = profile.core_bounds;
   if (!profile.parts.empty()) json["processes"] = Json::array();
   for (const ProfilePart& part : profile.parts) {
     Json entry = {{"program", part.program},
@@ -346,6 +371,9 @@ Result<Profile> profile_from_json(const Json& json, const std::string& source) {
     in.each("threads", kMaximumNames, [&](const Json& entry, const std::string& path) {
       profile.threads.push_back(read_thread(entry, path, mistakes));
     });
+    if (const Json* bounds = in.reader().object("core_cycles_ratio_by_bound")) {
+      profile.core_bounds = read_core_bounds(*bounds, in.path("core_cycles_ratio_by_bound"), mistakes);
+    }
     in.each("processes", kMaximumNames, [&](const Json& entry, const std::string& path) {
       profile.parts.push_back(read_part(entry, path, mistakes));
     });
@@ -384,6 +412,7 @@ Result<Profile> profile_of_part(const Profile& profile, const std::string& progr
       result.parts.clear();
       result.replicates.clear();
       result.course.clear();
+      result.core_bounds.clear();
       std::erase_if(result.threads, [&](const ThreadCounts& thread) { return thread.program != program; });
       result.accounted_cpu_ratio.reset();
       result.work_units.reset();

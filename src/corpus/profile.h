@@ -7,6 +7,7 @@
 
 #include "base/json_fwd.h"
 #include "base/result.h"
+#include "corpus/machine/core_design.h"
 #include "corpus/machine/host_facts.h"
 #include "metrics/catalogue.h"
 
@@ -93,6 +94,8 @@ struct Profile {
   std::optional<PartlySeen> partly_seen;
   std::vector<CourseInterval> course;  // of the first native run; empty where it was too short
   std::vector<ThreadCounts> threads;   // where there were several, most instructions first, at most 64
+  // By core design what a model of it puts the modelled cycles down to; shares below a thousandth are left out.
+  std::map<std::string, CoreBoundRatios> core_bounds;
   std::optional<int> exit_code;        // absent where killed by a signal
   std::optional<int> signal;
   bool ok() const { return exit_code == 0 && !signal; }

@@ -53,6 +53,7 @@ Profile example() {
   profile.accounted_cpu_ratio = 0.97;
   profile.partly_seen = {0.25, 0.125};
   profile.replicates = {{{"miss_32k_random_count", 5}}, {{"miss_32k_random_count", 7}}};
+  profile.core_bounds = {{"zen4", {{"memory", 0.625}, {"L1", 0.25}}}, {"ice-lake", {}}};
   profile.exit_code = 3;
   profile.work_units = 5e6;
   profile.work_unit = "byte";
@@ -71,6 +72,15 @@ Error error_with(const std::string& key, const Json& value) {
   Json json = minimal();
   json[key] = value;
   return error_of(json);
+}
+
+TEST(Profile, CoreBoundsAreSharesByDesign) {
+  const std::string field = "core_cycles_ratio_by_bound";
+  EXPECT_THAT(error_with(field, {{"zen4", 1}}).message, HasSubstr("zen4: found number, expected an object of shares"));
+  EXPECT_THAT(error_with(field, {{"zen4", {{"memory", 1.5}}}}).message,
+              HasSubstr("zen4.memory: found 1.5, expected a share from 0 to 1"));
+  EXPECT_THAT(error_with(field, {{"zen4", {{"memory", -1}}}}).message, HasSubstr("expected a share from 0 to 1"));
+  EXPECT_THAT(error_with(field, {{"zen 4", Json::object()}}).message, HasSubstr("found such a name"));
 }
 
 TEST(Profile, ComesBackAsItWas) {

@@ -19,7 +19,8 @@ struct NamedSplit {
 };
 constexpr NamedSplit kSplits[] = {{Split::kRandom, "random"},     {Split::kWorkload, "workload"},
                                   {Split::kProgram, "program"},   {Split::kProgramFamily, "program-family"},
-                                  {Split::kPlatform, "platform"}, {Split::kCoreDesign, "core-design"}};
+                                  {Split::kGroup, "group"},       {Split::kPlatform, "platform"},
+                                  {Split::kCoreDesign, "core-design"}};
 
 std::vector<size_t> all_below(size_t count) {
   std::vector<size_t> indices(count);
@@ -124,6 +125,8 @@ std::string kept_together(Split split, const Program& program, size_t row) {
       return program_key(program.id);
     case Split::kProgramFamily:
       return program.family;
+    case Split::kGroup:
+      return program.group;
     case Split::kPlatform:
     case Split::kCoreDesign:
       break;

@@ -9,9 +9,10 @@
 
 namespace perfcast {
 
-enum class Split { kRandom, kWorkload, kProgram, kProgramFamily, kPlatform, kCoreDesign };
+enum class Split { kRandom, kWorkload, kProgram, kProgramFamily, kGroup, kPlatform, kCoreDesign };
 
-Result<Split> parse_split(const std::string& name);  // random|workload|program|program-family|platform|core-design
+// random|workload|program|program-family|group|platform|core-design
+Result<Split> parse_split(const std::string& name);
 std::string to_string(Split split);
 
 // What the split "program" keeps together: the id without its levels, block sizes and other numeric inputs.
@@ -34,7 +35,7 @@ struct Fold {
   std::string left_out;  // name for people: the family, program, platform or core design
 };
 
-// kProgram, kProgramFamily, kPlatform, kCoreDesign: leave one out, `folds` = 0; or `folds` groups of them, shuffled by
+// kProgram, kProgramFamily, kGroup, kPlatform, kCoreDesign: leave one out, `folds` = 0; or `folds` groups of them, shuffled by
 // `seed`. kRandom and kWorkload: `folds` (0: 5) random folds. kRandom deals rows, so that a program with several
 // profiles stands on both sides; with one profile each it equals kWorkload. Never more folds than there are things to
 // leave out; none at all where fewer than two exist.

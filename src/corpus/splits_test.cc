@@ -55,7 +55,7 @@ TEST(SplitsTest, NamesReadBack) {
   const auto unknown = parse_split("family");
   ASSERT_FALSE(unknown.ok());
   EXPECT_EQ(unknown.error().code, "bad-usage");
-  EXPECT_EQ(unknown.error().expected, "one of: random, workload, program, program-family, platform, core-design");
+  EXPECT_EQ(unknown.error().expected, "one of: random, workload, program, program-family, group, platform, core-design");
 }
 
 TEST(SplitsTest, AProgramIsItsIdWithoutNumericInputs) {
@@ -74,6 +74,15 @@ TEST(SplitsTest, LeavesOutEachFamilyOnce) {
   EXPECT_THAT(folds[0].train_programs, ElementsAre(3, 4, 5));
   EXPECT_THAT(folds[0].train_platforms, ElementsAre(0, 1, 2));
   EXPECT_THAT(folds[0].test_platforms, ElementsAre(0, 1, 2));
+}
+
+TEST(SplitsTest, LeavesOutEachGroupWithAllItsFamilies) {
+  TrainingTable table = compressors();
+  for (Program& program : table.programs) program.group = program.family == "matrix" ? "user" : "compressor";
+  const auto folds = make_folds(table, Split::kGroup, 0, 1);
+  EXPECT_THAT(left_out(folds), ElementsAre("compressor", "user"));
+  EXPECT_THAT(folds[0].test_programs, ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(folds[0].train_programs, ElementsAre(5));
 }
 
 TEST(SplitsTest, LeavesOutEachProgramWithAllItsInputs) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 
 #include "base/text.h"
@@ -115,9 +114,12 @@ std::optional<HostMatch> match_host(const HostFacts& host, const std::vector<Pla
   std::set<std::string> known_flags;
   for (const Platform& platform : platforms) known_flags.insert(platform.flags.begin(), platform.flags.end());
 
-  std::optional<HostMatch> best;
-  Comparison of_best;
-  double nearest = std::numeric_limits<double>::infinity();
+  struct Candidate {
+    size_t platform;
+    double distance;
+    Comparison comparison;
+  };
+  std::vector<Candidate> candidates;
   for (size_t i = 0; i < platforms.size(); ++i) {
     const Platform& platform = platforms[i];
     if (platform.kind != "cpu" || arch_key(platform.arch) != arch_key(host.arch) ||
@@ -129,12 +131,17 @@ std::optional<HostMatch> match_host(const HostFacts& host, const std::vector<Pla
     if (host.arch.empty() && host.vendor.empty() && !comparison.any && !comparison.same_name) continue;
     // A name that names a model decides; facts then only choose between platforms that share it.
     const double distance = comparison.distance - (comparison.same_name ? 1000 : 0);
-    if (distance >= nearest) continue;
-    nearest = distance;
-    best = HostMatch{i, HostMatch::Certainty::kNearest, ""};
-    of_best = std::move(comparison);
+    candidates.push_back({i, distance, std::move(comparison)});
   }
-  if (!best) return std::nullopt;
+  if (candidates.empty()) return std::nullopt;
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
+  const Comparison& of_best = candidates.front().comparison;
+  std::optional<HostMatch> best = HostMatch{candidates.front().platform, HostMatch::Certainty::kNearest, "", {}};
+  if (!of_best.same_name) {
+    for (size_t i = 1; i < candidates.size() && i <= HostMatch::kRunnersUp; ++i)
+      best->runners_up.push_back(candidates[i].platform);
+  }
   if (of_best.same_name) {
     best->certainty = HostMatch::Certainty::kName;
     best->how = "same model name";

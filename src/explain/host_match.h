@@ -13,13 +13,15 @@ namespace perfcast {
 
 struct HostMatch {
   enum class Certainty {
-    kName,     // the same model name, one that names a model
+    kName,     // the same model name, one that names a model; or the user says so
     kModel,    // the same CPU family and model, and no fact that contradicts
     kNearest,  // another CPU of the same vendor
   };
   size_t platform = 0;  // index
   Certainty certainty = Certainty::kNearest;
   std::string how;  // for people: "same CPU family 25 and model 1", "nearest by flags and caches; differs in model"
+  std::vector<size_t> runners_up;  // indices of the next near platforms, at most kRunnersUp; none beside a sure match
+  static constexpr size_t kRunnersUp = 3;
 };
 
 // None where no platform has the host's architecture and vendor.

@@ -76,6 +76,22 @@ Result<int64_t> reference_of(const std::vector<Platform>& platforms, const Forec
   return static_cast<int64_t>(*index);
 }
 
+// "10.0x", "1010x", "0.0012x".
+std::string times_text(double ratio) {
+  return ratio >= 100 ? fmt::format("{:.0f}x", ratio) : ratio >= 0.1 ? fmt::format("{:.1f}x", ratio) : fmt::format("{:.2g}x", ratio);
+}
+
+// "milliseconds" where a time in them, taken for seconds, would be off by about so much; empty where no unit fits.
+std::string fitting_unit(double ratio) {
+  constexpr double kFits = 1.6;
+  constexpr std::pair<double, const char*> kUnits[] = {
+      {1e3, "milliseconds"}, {1e6, "microseconds"}, {1e9, "nanoseconds"}, {1 / 60.0, "minutes"}, {1 / 3600.0, "hours"}};
+  for (const auto& [factor, unit] : kUnits) {
+    if (ratio < kFits * factor && ratio > factor / kFits) return unit;
+  }
+  return "";
+}
+
 // Times measured elsewhere stand beside the run here, or in its place, as what seconds hang on. Where they and the run
 // disagree by more than platforms of a line differ, one of them is of another input, in another unit, or of a busy
 // machine. `stated`: as the request has them, without the run here; `measured`: all that the forecast is conditioned
@@ -94,26 +110,73 @@ void note_contradiction(const Forecast& by_stated, const std::vector<Measurement
   const double ratio =
       std::exp(log_of_one + by_stated.log_rpv(static_cast<int64_t>(report.host->platform))) / *report.host_time_s;
   if (ratio < kContradicts && ratio > 1 / kContradicts) return;
-  report.notes.push_back(
-      fmt::format("the measured times put this host at {:.1f}x of what the run here took: were they "
-                  "of the same input, in seconds of CPU time?",
-                  ratio));
+  const std::string unit = fitting_unit(ratio);
+  report.out_of_line = fmt::format("the measured times put this host at {} of what the run here took: were they of the "
+                                   "same input, in seconds of CPU time?{}",
+                                   times_text(ratio), unit.empty() ? "" : " (" + unit + " would fit)");
+  report.notes.push_back(report.out_of_line);
 }
 
-// Times that were stated, against each other: by the forecast that knows none of them.
+// How long the program takes on a platform of relative time 1, by one time.
+struct ImpliedLevel {
+  double log_seconds = 0;
+  int64_t platform = 0;
+};
+
+double median_level(std::vector<double> levels) {
+  const auto middle = levels.begin() + static_cast<std::ptrdiff_t>(levels.size() / 2);
+  std::nth_element(levels.begin(), middle, levels.end());
+  if (levels.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(levels.begin(), middle)) / 2;
+}
+
+// Times that were stated, and the run here, against each other, by the forecast that knows none of them. Of three and
+// more the one that is out of line is named; of two nobody can tell.
 void note_times_apart(const Bundle& bundle, const Forecast& unmeasured, const std::vector<Measurement>& stated,
                       ForecastReport& report) {
-  if (stated.size() < 2) return;
-  const auto program = [&](const Measurement& each) { return each.log_seconds - unmeasured.log_rpv(each.platform); };
-  const auto [least, most] = std::minmax_element(stated.begin(), stated.end(),
-                                                 [&](const auto& a, const auto& b) { return program(a) < program(b); });
-  const double ratio = std::exp(program(*most) - program(*least));
+  std::vector<ImpliedLevel> levels;
+  for (const Measurement& each : stated) {
+    levels.push_back({each.log_seconds - unmeasured.log_rpv(each.platform), each.platform});
+  }
+  const size_t all_stated = levels.size();
+  if (report.host && report.host_time_s && !measured_on(stated, report.host->platform)) {
+    const auto host = static_cast<int64_t>(report.host->platform);
+    levels.push_back({std::log(*report.host_time_s) - unmeasured.log_rpv(host), host});
+  }
+  if (all_stated >= 1 && levels.size() >= 3) {
+    size_t worst = 0;
+    double log_apart = 0;
+    for (size_t i = 0; i < all_stated; ++i) {
+      std::vector<double> others;
+      for (size_t other = 0; other < levels.size(); ++other) {
+        if (other != i) others.push_back(levels[other].log_seconds);
+      }
+      const double apart = levels[i].log_seconds - median_level(std::move(others));
+      if (std::abs(apart) <= std::abs(log_apart)) continue;
+      worst = i;
+      log_apart = apart;
+    }
+    if (std::abs(log_apart) < std::log(kApart)) return;
+    const std::string unit = fitting_unit(std::exp(log_apart));
+    report.out_of_line = fmt::format(
+        "the measured time of {} is {} of what the other times and the forecast imply ({} in place of {}){}",
+        bundle.platforms[static_cast<size_t>(levels[worst].platform)].name, times_text(std::exp(log_apart)),
+        human_seconds(std::exp(stated[worst].log_seconds)), human_seconds(std::exp(stated[worst].log_seconds - log_apart)),
+        unit.empty() ? ": was it of the same input?" : ": was it in " + unit + "?");
+    report.notes.push_back(report.out_of_line + " Intervals don't know of it");
+    return;
+  }
+  if (all_stated < 2) return;
+  const auto [least, most] = std::minmax_element(
+      levels.begin(), levels.end(), [](const auto& a, const auto& b) { return a.log_seconds < b.log_seconds; });
+  const double ratio = std::exp(most->log_seconds - least->log_seconds);
   if (ratio < kApart) return;
-  report.notes.push_back(fmt::format(
-      "the measured times are {:.1f}x apart from what the forecast without them has ({} against {}): were all "
-      "of the same input, in seconds of CPU time? Intervals don't know of it",
-      ratio, bundle.platforms[static_cast<size_t>(most->platform)].name,
-      bundle.platforms[static_cast<size_t>(least->platform)].name));
+  report.out_of_line = fmt::format(
+      "the measured times are {} apart from what the forecast without them has ({} against {}): were all "
+      "of the same input, in seconds of CPU time?",
+      times_text(ratio), bundle.platforms[static_cast<size_t>(most->platform)].name,
+      bundle.platforms[static_cast<size_t>(least->platform)].name);
+  report.notes.push_back(report.out_of_line + " Intervals don't know of it");
 }
 
 void add_instances(const std::vector<Server>& servers, const std::vector<PlatformFilter>& filters,
@@ -175,6 +238,26 @@ void explain(const Bundle& bundle, const Profile& profile, ForecastReport& repor
   if (report.features.size() > kFeaturesKept) report.features.resize(kFeaturesKept);
 }
 
+// By the profile's modelled cycles and what they go to: one row for each design of the report's platforms.
+void explain_cores(const Profile& profile, ForecastReport& report) {
+  const auto instructions = profile.metrics.find("instructions_count");
+  if (instructions == profile.metrics.end() || !(instructions->second > 0)) return;
+  for (const PlatformRow& row : report.rows) {
+    const std::string design = core_design(row.platform);
+    const auto same = std::find_if(report.core_designs.begin(), report.core_designs.end(),
+                                   [&](const CoreDesignRow& other) { return other.design == design; });
+    if (same != report.core_designs.end()) {
+      same->is_host |= row.is_host;
+      continue;
+    }
+    const auto bounds = profile.core_bounds.find(design);
+    const auto cycles = profile.metrics.find(core_cycles_metric(design));
+    if (bounds == profile.core_bounds.end() || cycles == profile.metrics.end()) continue;
+    report.core_designs.push_back({design, cycles->second / instructions->second, bounds->second, row.platform.name,
+                                   row.is_host, is_arm(row.platform.arch) == is_arm(profile.instruction_set)});
+  }
+}
+
 // What the forecast is conditioned on: the times that were given and, beside them, the run on a host that is surely
 // known.
 Result<std::vector<Measurement>> all_measurements(const std::vector<Platform>& platforms,
@@ -195,14 +278,25 @@ Result<std::vector<Measurement>> all_measurements(const std::vector<Platform>& p
   return measured;
 }
 
-void take_host(const Profile& profile, const std::vector<Platform>& platforms, ForecastReport& report) {
+Status take_host(const Profile& profile, const std::vector<Platform>& platforms, const ForecastRequest& request,
+                 ForecastReport& report) {
   report.host_cpu = profile.host.name;
-  report.host = match_host(profile.host, platforms);
-  if (report.host) report.host_platform = platforms[report.host->platform];
+  if (request.host.empty()) {
+    report.host = match_host(profile.host, platforms);
+  } else {
+    const auto named = find_platform(platforms, request.host, "host");
+    if (!named) return named.error();
+    report.host = HostMatch{*named, HostMatch::Certainty::kName, "as the request says", {}};
+  }
+  if (report.host) {
+    report.host_platform = platforms[report.host->platform];
+    for (const size_t near : report.host->runners_up) report.host_runners_up.push_back(platforms[near].name);
+  }
   HostTime time = host_time_of(profile);
   report.host_time_s = time.seconds;
   report.time_basis = std::move(time.basis);
   report.notes = std::move(time.notes);
+  return {};
 }
 
 // The forecast's verdict, with what the profile itself warns of.
@@ -240,6 +334,14 @@ void add_seconds(const ForecastSeconds& seconds, const Forecast& against_mean, s
     rows[i].time_s = std::exp(log_time);
     rows[i].time_lower_s = std::exp(log_time + seconds.lower(j));
     rows[i].time_upper_s = std::exp(log_time + seconds.upper(j));
+  }
+}
+
+// What was measured is no forecast: the row has the value that was given.
+void show_stated(const std::vector<Measurement>& stated, std::vector<PlatformRow>& rows) {
+  for (const Measurement& each : stated) {
+    PlatformRow& row = rows[static_cast<size_t>(each.platform)];
+    row.time_s = row.time_lower_s = row.time_upper_s = std::exp(each.log_seconds);
   }
 }
 
@@ -294,6 +396,9 @@ Status check_request(const Forecaster& forecaster, const ForecastRequest& reques
   const auto filters = parse_platform_filters(request.filters);
   if (!filters) return filters.error();
   if (const auto measured = measurements_of(bundle.platforms, request); !measured) return measured.error();
+  if (!request.host.empty()) {
+    if (const auto host = find_platform(bundle.platforms, request.host, "host"); !host) return host.error();
+  }
   if (request.reference != "host") {
     if (const auto reference = reference_of(bundle.platforms, request, {}); !reference) return reference.error();
   }
@@ -312,7 +417,7 @@ Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Prof
   report.program = short_name_of(profile);
   report.bundle = bundle.card.name;
   report.model = bundle.card.model;
-  take_host(profile, bundle.platforms, report);
+  if (Status status = take_host(profile, bundle.platforms, request, report); !status) return status.error();
   const auto reference = reference_of(bundle.platforms, request, report);
   if (!reference) return reference.error();
   report.reference = *reference < 0 ? "mean" : bundle.platforms[static_cast<size_t>(*reference)].id;
@@ -341,7 +446,11 @@ Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Prof
       const auto unmeasured = forecaster.forecast(profile, {});
       if (!unmeasured) return unmeasured.error();
       note_times_apart(bundle, *unmeasured, *stated, report);
+      show_stated(*measured, report.rows);
     }
+  }
+  if (request.strict && !report.out_of_line.empty()) {
+    return usage_error("contradicting-times", report.out_of_line, "measured", "times that agree, or no strictness");
   }
 
   keep_wanted(bundle, *filters, request, report.rows);
@@ -357,6 +466,7 @@ Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Prof
     report.forecast_names.push_back(platform.name);
   }
   explain(bundle, profile, report);
+  explain_cores(profile, report);
   return report;
 }
 

@@ -19,13 +19,15 @@ namespace perfcast {
 
 inline constexpr const char* kForecastSchema = "perfcast.forecast/1";
 
-// Errors about a field say so in `where`: "reference", "measured", "filter".
+// Errors about a field say so in `where`: "reference", "measured", "filter", "host".
 struct ForecastRequest {
+  std::string host;  // platform, as find_platform(), that the profile was taken on; empty: by its CPU's facts
   std::string reference = "mean";                          // "mean", "host", or as find_platform()
   std::vector<std::pair<std::string, double>> measured_s;  // platform, as find_platform(), and its seconds
   std::vector<std::string> filters;                        // as parse_platform_filters()
   size_t top = 0;                                          // 0: all
   bool instances = false;
+  bool strict = false;  // a measured time out of line with the others is an error, not a note
   std::optional<PriceList> prices;
 };
 
@@ -47,6 +49,16 @@ struct PlatformRow {
   std::optional<double> cost;          // of the cheapest instance
 };
 
+// What a model makes of the program on a core design that platforms of the report carry.
+struct CoreDesignRow {
+  std::string design;
+  double cycles_per_instruction = 0;
+  CoreBoundRatios cycles_ratio_by_bound;
+  std::string fastest_platform;  // of those that carry it
+  bool is_host = false;
+  bool is_own = true;  // of the program's own instruction set
+};
+
 struct ForecastReport {
   std::string program;
   std::string bundle, model;
@@ -58,14 +70,17 @@ struct ForecastReport {
   std::string host_cpu;  // verbatim
   std::optional<HostMatch> host;
   std::optional<Platform> host_platform;
+  std::vector<std::string> host_runners_up;  // names; empty where the match is sure
   std::optional<double> host_time_s;
   std::string time_basis;  // "cpu" or "wall" time of the native run, or "measured"; empty without seconds
   std::vector<std::string> notes;
+  std::string out_of_line;  // of the notes, that which says that a measured time can't be right; empty: none
   std::vector<PlatformRow> rows;  // fastest first
   Attribution attribution;
   std::vector<FeatureStanding> features;    // most unusual first
   std::vector<std::string> forecast_ids;    // platforms in the order of the attribution's vectors
   std::vector<std::string> forecast_names;  // likewise
+  std::vector<CoreDesignRow> core_designs;  // in the order of their fastest platforms; empty for older profiles
   // Prices for what is no instance type of the bundle, in the order of their file; absent without prices.
   std::optional<std::vector<Price>> unmatched_prices;
 };
@@ -77,7 +92,8 @@ Status check_success(const Profile& profile, bool accept_failure);
 Status check_request(const Forecaster& forecaster, const ForecastRequest& request);
 
 // The same whatever the order of what was measured. Errors: "unknown-platform", "ambiguous-platform", "unknown-host"
-// (reference host without a match), "bad-usage" (filters, measured times), "no-platform" (the filters leave none), and
+// (reference host without a match), "bad-usage" (filters, measured times), "contradicting-times" (a measured time out of
+// line, in a strict request), "no-platform" (the filters leave none), and
 // what Forecaster::forecast() says.
 Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Profile& profile,
                                         const ForecastRequest& request);

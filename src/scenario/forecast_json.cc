@@ -39,6 +39,18 @@ Json groups_as_json(const ForecastReport& report) {
   return items;
 }
 
+Json cores_as_json(const ForecastReport& report) {
+  Json items = Json::array();
+  for (const CoreDesignRow& row : report.core_designs) {
+    items.push_back({{"design", row.design},
+                     {"cycles_per_instruction", row.cycles_per_instruction},
+                     {"cycles_ratio_by_bound", row.cycles_ratio_by_bound},
+                     {"own_instruction_set", row.is_own},
+                     {"fastest_platform", row.fastest_platform}});
+  }
+  return items;
+}
+
 }  // namespace
 
 Json to_json(const ForecastReport& report) {
@@ -57,6 +69,7 @@ Json to_json(const ForecastReport& report) {
   if (report.host) {
     host["match"] = to_string(report.host->certainty);
     host["how"] = report.host->how;
+    if (!report.host_runners_up.empty()) host["runners_up"] = report.host_runners_up;
   }
   if (report.host_time_s) host["time_s"] = *report.host_time_s;
   json["host"] = std::move(host);
@@ -102,7 +115,8 @@ Json to_json(const ForecastReport& report) {
   }
   json["explanation"] = {{"text", why_line(report.attribution, report.features)},
                          {"groups", groups_as_json(report)},
-                         {"features", features_as_json(report)}};
+                         {"features", features_as_json(report)},
+                         {"core_designs", cores_as_json(report)}};
   Json& warnings = json["warnings"] = Json::array();
   for (const ProfileWarning& warning : report.warnings) {
     warnings.push_back({{"code", warning.code}, {"message", warning.message}, {"advice", warning.advice}});

@@ -62,6 +62,25 @@ TEST(ForecastReport, SortsPlatformsAgainstTheirMean) {
   EXPECT_NEAR(geometric_mean_rpv(report), 1, 1e-9);
 }
 
+TEST(ForecastReport, SaysWhatModelsOfCoresPutItsCyclesDownTo) {
+  EXPECT_THAT(report_of({}).core_designs, SizeIs(0));  // an older profile
+  Profile profile = example();
+  profile.metrics["core_zen3_cycles_count"] = 2 * profile.metrics.at("instructions_count");
+  profile.core_bounds = {{"zen3", {{"memory", 0.5}, {"L1", 0.25}}}, {"zen5", {{"width", 1}}}};
+  const ForecastReport report = report_of({}, profile);
+  ASSERT_THAT(report.core_designs, SizeIs(1));  // no platform carries Zen 5
+  const CoreDesignRow& row = report.core_designs.front();
+  EXPECT_EQ(row.design, "zen3");
+  EXPECT_DOUBLE_EQ(row.cycles_per_instruction, 2);
+  EXPECT_EQ(row.cycles_ratio_by_bound, profile.core_bounds.at("zen3"));
+  EXPECT_TRUE(row.is_own);
+  for (const PlatformRow& platform : report.rows) {
+    if (platform.platform.name == row.fastest_platform) break;
+    EXPECT_NE(platform.platform.vendor, "AMD") << "is faster, of the same design";
+  }
+  EXPECT_EQ(to_json(report)["explanation"]["core_designs"][0]["cycles_ratio_by_bound"]["memory"], 0.5);
+}
+
 TEST(ForecastReport, TellsSecondsFromTheRunOnTheHost) {
   const ForecastReport report = report_of({});
   ASSERT_TRUE(report.host_platform);

@@ -396,6 +396,7 @@ void Session::model_cores() {
   for (const auto& [name, cycles] : modelled_cycles(*report, instructions->second)) {
     if (Catalogue::built_in().find(name) != nullptr) counters_[name] = cycles;
   }
+  profile_.core_bounds = modelled_bounds(*report);
   profile_.collectors.push_back({"cores", core_models_version(*request_.core_designs), took_s, "ok",
                                  fmt::format("{} core designs on the windows", request_.core_designs->size())});
 }

@@ -35,7 +35,14 @@ SparecoresColumn fact(const std::string& name, double scale, bool per_vcpu) {
   return column;
 }
 
-SparecoresColumn all_workers() { return skip("rate of as many workers as cores: not used yet"); }
+SparecoresColumn machine_run(const std::string& program, bool per_core) {
+  SparecoresColumn column;
+  column.use = SparecoresColumn::Use::kMachineRun;
+  column.program = program;
+  column.per_core = per_core;
+  return column;
+}
+
 SparecoresColumn unknown() { return skip("no rule knows this column"); }
 
 std::string join_range(const Segments& segments, size_t first, size_t last) {
@@ -47,7 +54,7 @@ std::string join_range(const Segments& segments, size_t first, size_t last) {
 // stressng.<stressor>.<1|N>
 SparecoresColumn stressor(const Segments& segments) {
   if (segments.size() < 3) return unknown();
-  if (segments.back() == "N") return all_workers();
+  if (segments.back() == "N") return machine_run(join_range(segments, 0, segments.size() - 1), false);
   if (segments.back() != "1") return unknown();
   return run(join_range(segments, 0, segments.size() - 1), 1);
 }
@@ -56,12 +63,12 @@ SparecoresColumn stressor(const Segments& segments) {
 SparecoresColumn compressor(const Segments& segments) {
   const size_t size = segments.size();
   if (size < 4 || (segments[size - 1] != "c" && segments[size - 1] != "d")) return unknown();
-  if (segments[size - 2] == "N") return all_workers();
-  if (segments[size - 2] != "1") return unknown();
+  const bool all = segments[size - 2] == "N";
+  if (!all && segments[size - 2] != "1") return unknown();
   Segments id(segments.begin(), segments.end() - 2);
   std::erase(id, "null");  // an algorithm without levels
   id.push_back(segments[size - 1]);
-  return run(join(id, "."), 1);
+  return all ? machine_run(join(id, "."), true) : run(join(id, "."), 1);
 }
 
 // redis.<command>.t<threads>.p<pipeline>.rps

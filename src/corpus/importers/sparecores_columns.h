@@ -10,12 +10,14 @@ namespace perfcast {
 struct SparecoresColumn {
   enum class Use {
     kRun,   // a rate: time_s = 1 / rate, or vcpus / rate where it is of all cores
+    kMachineRun,  // the rate of as many copies as vCPUs, or as cores: time_s = copies / rate
     kFact,  // a property of the platform
     kSkip,  // `reason` says why
   };
   Use use = Use::kSkip;
-  std::string program;    // kRun
+  std::string program;    // kRun, kMachineRun
   int64_t threads = 1;    // kRun; 0: all cores
+  bool per_core = false;  // kMachineRun: a copy on each core, never two; else on each vCPU
   std::string fact;       // kFact: name, ending in its unit
   double scale = 1;       // kFact: to that unit
   bool per_vcpu = false;  // grows with the server's size: divided by its vCPUs

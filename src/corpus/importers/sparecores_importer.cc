@@ -52,9 +52,23 @@ std::unordered_map<std::string, size_t> rows_by_server(const CsvTable& table, si
   return rows;
 }
 
+constexpr const char* kOneWorker = "rate of one worker";
+constexpr const char* kAllWorkers = "rate of all workers";
+constexpr const char* kMemoryFigure = "memory figure";
+
+// The label of one worker for that of all: "stressng.cpu.N" -> "stressng.cpu.1", "compress.gzip.9.N.c" ->
+// "compress.gzip.9.1.c".
+std::string label_of_one(std::string label) {
+  const size_t at = label.rfind(".N");
+  if (at != std::string::npos) label[at + 1] = '1';
+  return label;
+}
+
+// Compressors of all cores are of an older meaning (threads inside of one copy) on servers without this one.
+constexpr const char* kMarksCopies = "compress.gzip.";
+
 // A rate to use, or why not.
-std::optional<double> usable_rate(std::string_view cell, bool is_run, ExclusionCounter& exclusions) {
-  const std::string subject = is_run ? "rate of one worker" : "memory figure";
+std::optional<double> usable_rate(std::string_view cell, const std::string& subject, ExclusionCounter& exclusions) {
   if (cell.find_first_not_of(" \t") == std::string_view::npos) {
     exclusions.add(subject, "blank: not measured");
     return std::nullopt;
@@ -78,14 +92,17 @@ class SparecoresImport {
   Status read_tables(const SparecoresText& text);
   void choose_columns(const CsvTable& rates);
   void read_rates(const CsvTable& rates, const std::unordered_map<std::string, size_t>& row_of);
+  void read_machine_rates(const CsvTable& rates, size_t row, std::vector<double>& of_server);
   void screen();
   void add_runs();
+  void add_machine_runs();
 
   const ProgramCatalogue& catalogue_;
   std::string source_;
   std::vector<SparecoresServer> servers_;
-  std::vector<UsedColumn> run_columns_, fact_columns_;
+  std::vector<UsedColumn> run_columns_, machine_columns_, fact_columns_;
   std::vector<std::vector<double>> rates_;  // [server][run column]; NaN: none
+  std::vector<std::vector<double>> machine_rates_;  // [server][machine column]; NaN: none
   std::vector<bool> kept_;                  // [server]
   ExclusionCounter exclusions_;
   Import result_;
@@ -100,7 +117,11 @@ Result<Import> SparecoresImport::run(const SparecoresText& text) {
   screen();
   gather_facts(servers_, kept_, result_.corpus.platforms);
   add_runs();
-  for (const SparecoresServer& server : servers_) result_.corpus.servers.push_back(server.server);
+  add_machine_runs();
+  for (SparecoresServer& server : servers_) {
+    set_own_facts(server);
+    result_.corpus.servers.push_back(server.server);
+  }
   result_.corpus.exclusions = exclusions_.take(source_);
   return std::move(result_);
 }
@@ -148,9 +169,11 @@ void SparecoresImport::choose_columns(const CsvTable& rates) {
       continue;
     }
     ++result_.report.columns_used_count;
-    const std::string* id = catalogue_.id_of_label(name);
-    if (id != nullptr && meaning.use == SparecoresColumn::Use::kRun) meaning.program = *id;
-    auto& used = meaning.use == SparecoresColumn::Use::kRun ? run_columns_ : fact_columns_;
+    const std::string* id = catalogue_.id_of_label(label_of_one(name));
+    if (id != nullptr && meaning.use != SparecoresColumn::Use::kFact) meaning.program = *id;
+    auto& used = meaning.use == SparecoresColumn::Use::kRun          ? run_columns_
+                 : meaning.use == SparecoresColumn::Use::kMachineRun ? machine_columns_
+                                                                     : fact_columns_;
     used.push_back({i, std::move(meaning)});
   }
 }
@@ -158,6 +181,7 @@ void SparecoresImport::choose_columns(const CsvTable& rates) {
 void SparecoresImport::read_rates(const CsvTable& rates, const std::unordered_map<std::string, size_t>& row_of) {
   for (SparecoresServer& server : servers_) {
     rates_.emplace_back(run_columns_.size(), kUnknown);
+    machine_rates_.emplace_back(machine_columns_.size(), kUnknown);
     const auto row = row_of.find(server.id());
     if (row == row_of.end()) continue;
     const auto share = [&](double value, bool per_vcpu) {
@@ -165,16 +189,55 @@ void SparecoresImport::read_rates(const CsvTable& rates, const std::unordered_ma
     };
     for (size_t i = 0; i < run_columns_.size(); ++i) {
       const SparecoresColumn& meaning = run_columns_[i].meaning;
-      const auto value = usable_rate(rates.cell(row->second, run_columns_[i].index), true, exclusions_);
+      const auto value = usable_rate(rates.cell(row->second, run_columns_[i].index), kOneWorker, exclusions_);
       if (!value) continue;
       rates_.back()[i] = share(*value, meaning.per_vcpu);
-      if (std::isnan(rates_.back()[i])) exclusions_.add("rate of one worker", "of all cores, whose number is unknown");
+      if (std::isnan(rates_.back()[i])) exclusions_.add(kOneWorker, "of all cores, whose number is unknown");
     }
+    read_machine_rates(rates, row->second, machine_rates_.back());
     for (const UsedColumn& column : fact_columns_) {
-      const auto value = usable_rate(rates.cell(row->second, column.index), false, exclusions_);
+      const auto value = usable_rate(rates.cell(row->second, column.index), kMemoryFigure, exclusions_);
       if (!value) continue;
       const double fact = share(*value, column.meaning.per_vcpu) * column.meaning.scale;
       if (std::isfinite(fact)) server.facts[column.meaning.fact] = fact;
+    }
+  }
+}
+
+void SparecoresImport::read_machine_rates(const CsvTable& rates, size_t row, std::vector<double>& of_server) {
+  bool are_copies = false;
+  for (size_t i = 0; i < machine_columns_.size(); ++i) {
+    const auto value = usable_rate(rates.cell(row, machine_columns_[i].index), kAllWorkers, exclusions_);
+    if (!value) continue;
+    of_server[i] = *value;
+    are_copies |= machine_columns_[i].meaning.program.starts_with(kMarksCopies);
+  }
+  if (are_copies) return;
+  for (size_t i = 0; i < machine_columns_.size(); ++i) {
+    if (!machine_columns_[i].meaning.per_core || std::isnan(of_server[i])) continue;
+    of_server[i] = kUnknown;
+    exclusions_.add(kAllWorkers, "of an older meaning: threads inside of one copy");
+  }
+}
+
+// Of servers that were kept, and programs of which one copy was timed on one of them, too.
+void SparecoresImport::add_machine_runs() {
+  for (size_t column = 0; column < machine_columns_.size(); ++column) {
+    const SparecoresColumn& meaning = machine_columns_[column].meaning;
+    const bool is_known = result_.corpus.find_program(meaning.program) != nullptr;
+    for (size_t i = 0; i < servers_.size(); ++i) {
+      if (std::isnan(machine_rates_[i][column])) continue;
+      const Server& server = servers_[i].server;
+      const auto copies = meaning.per_core ? server.cores : server.vcpus;
+      const double time_s = copies.value_or(kUnknown) / machine_rates_[i][column];
+      if (!kept_[i] || !is_known) {
+        exclusions_.add(kAllWorkers, kept_[i] ? "of no rate of one worker" : "of a server that was left out");
+      } else if (!copies || *copies < 1 || !std::isfinite(time_s) || !(time_s > 0)) {
+        exclusions_.add(kAllWorkers, "of an unknown number of workers");
+      } else {
+        result_.corpus.machine_runs.push_back(
+            {meaning.program, server.platform, servers_[i].id(), *copies, time_s, source_});
+      }
     }
   }
 }
@@ -221,11 +284,11 @@ void SparecoresImport::add_runs() {
       const double time_s = 1 / rates_[i][column];
       if (std::isnan(time_s)) continue;
       if (!kept_[i]) {
-        exclusions_.add("rate of one worker", "of a server that was left out");
+        exclusions_.add(kOneWorker, "of a server that was left out");
         continue;
       }
       if (!std::isfinite(time_s) || !(time_s > 0)) {
-        exclusions_.add("rate of one worker", "no finite time");
+        exclusions_.add(kOneWorker, "no finite time");
         continue;
       }
       result_.corpus.runs.push_back({meaning.program, servers_[i].server.platform, servers_[i].id(), meaning.threads,

@@ -82,6 +82,36 @@ TEST(SparecoresImportTest, TurnsRatesIntoTimes) {
   }
 }
 
+TEST(SparecoresImportTest, WholeMachinesRunACopyOnEachVcpuOrCore) {
+  const Corpus corpus = import_servers().corpus;
+  std::map<std::string, std::pair<double, double>> runs;  // copies, time
+  for (const MachineRun& run : corpus.machine_runs) runs[run.program + " " + run.server] = {run.copies, run.time_s};
+  using Copies = std::pair<double, double>;
+  EXPECT_EQ(runs.at("stressng.matrix aws/m1x.large"), Copies(4, 4.0 / 700));
+  EXPECT_EQ(runs.at("compress.gzip.9.c aws/m1x.large"), Copies(2, 2 / 8e7));  // two cores
+  EXPECT_EQ(runs.at("stressng.matrix aws/t4g.nano"), Copies(2, 2.0 / 80));
+  EXPECT_FALSE(runs.contains("stressng.matrix aws/t3.micro"));  // left out
+  EXPECT_FALSE(runs.contains("stressng.matrix gcp/n1-a"));      // zero
+  EXPECT_EQ(runs.size(), 5u);
+  for (const Server& server : corpus.servers) {
+    if (server.name != "m1x.large") continue;
+    const std::map<std::string, double> facts = {{"l1d_bytes", 32768}, {"l3_bytes", 33554432}, {"l3_instances_count", 1}};
+    for (const auto& [name, value] : facts) EXPECT_EQ(server.facts.at(name), value) << name;
+  }
+}
+
+// lz4's threads inside of one copy, as the benchmark had it before there was a gzip of all cores.
+TEST(SparecoresImportTest, LeavesOutAllCoresOfTheOlderMeaning) {
+  const std::string rates = "vendor,server,stressng.matrix.1,stressng.matrix.N,compress.lz4.1.1.c,compress.lz4.1.N.c,"
+                            "compress.gzip.1.N.c\n"
+                            "aws,m1x.small,100,190,1e7,2e7,\naws,m1x.large,200,700,2e7,8e7,1\n";
+  const Corpus corpus = import_servers(kServers, rates).corpus;
+  std::vector<std::string> found;
+  for (const MachineRun& run : corpus.machine_runs) found.push_back(run.program + " " + run.server);
+  EXPECT_THAT(found, UnorderedElementsAre("stressng.matrix aws/m1x.small", "stressng.matrix aws/m1x.large",
+                                          "compress.lz4.1.c aws/m1x.large"));
+}
+
 TEST(SparecoresImportTest, MakesOnePlatformPerCpuModel) {
   const Corpus corpus = import_servers().corpus;
   std::vector<std::string> ids, names;
@@ -130,7 +160,8 @@ TEST(SparecoresImportTest, CountsWhatItLeavesOut) {
   EXPECT_EQ(excluded(corpus, "rate of one worker", "zero"), 1);
   EXPECT_EQ(excluded(corpus, "rate of one worker", "no finite number"), 1);
   EXPECT_EQ(excluded(corpus, "rate of one worker", "of a server that was left out"), 3);
-  EXPECT_EQ(excluded(corpus, "column", "rate of as many workers"), 2);
+  EXPECT_EQ(excluded(corpus, "rate of all workers", "of a server that was left out"), 2);
+  EXPECT_EQ(excluded(corpus, "rate of all workers", "zero"), 1);
   EXPECT_EQ(excluded(corpus, "column", "tokens/s"), 1);
   EXPECT_EQ(excluded(corpus, "column", "no rule knows"), 1);
   EXPECT_EQ(result.report.servers_read_count, 7);
@@ -211,7 +242,13 @@ TEST(SparecoresColumnsTest, ClassifiesEachKind) {
   EXPECT_EQ(program("openssl.blake2b512.16384"), "openssl.blake2b512.16384/0");
   EXPECT_EQ(program("redis.GET.t2.p16.rps"), "redis.GET.p16/2");
   EXPECT_EQ(program("static_web.16k.best_rps"), "static_web.16k/0");
-  EXPECT_THAT(program("stressng.cpu.N"), HasSubstr("as many workers"));
+  const SparecoresColumn workers = classify_sparecores_column("stressng.cpu-sched.N");
+  EXPECT_EQ(workers.use, Use::kMachineRun);
+  EXPECT_EQ(workers.program, "stressng.cpu-sched");
+  EXPECT_FALSE(workers.per_core);
+  const SparecoresColumn copies = classify_sparecores_column("compress.bzip3.null.b1048576.N.d");
+  EXPECT_EQ(copies.program, "compress.bzip3.b1048576.d");
+  EXPECT_TRUE(copies.per_core);
   EXPECT_THAT(program("geekbench6.x.1"), HasSubstr("closed benchmark"));
   for (const char* odd :
        {"", ".", "stressng.1", "stressng.cpu.2", "compress.1.c", "compress.gzip.9.2.c", "redis.GET.tx.p1.rps",

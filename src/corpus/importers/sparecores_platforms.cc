@@ -46,6 +46,7 @@ void read_facts(const TableRow& row, SparecoresServer& server) {
   set_fact(server, "l1i_bytes", cache_bytes(row.text("l1i")));
   set_fact(server, "l2_bytes", cache_bytes(row.text("l2")));
   set_fact(server, "l3_bytes", cache_bytes(row.text("l3")));
+  if (const auto l3 = parse_cache_instances(row.text("l3"))) server.server.facts["l3_instances_count"] = l3->count;
   set_fact(server, "nominal_hz", hz_in_name(server.cpu_model));
   const auto megahertz = [&](const char* column) {
     const auto value = row.positive(column);
@@ -68,6 +69,11 @@ void read_facts(const TableRow& row, SparecoresServer& server) {
     server.facts["memory_ddr_generation_count"] = memory[3] - '0';
   }
 }
+
+// Sizes that are larger than any cache first.
+constexpr const char* kMemoryReads[] = {
+    "bwmem_rd_512mb_per_vcpu_bytes_per_s", "bwmem_rd_256mb_per_vcpu_bytes_per_s", "bwmem_rd_64mb_per_vcpu_bytes_per_s",
+    "bwmem_rd_32mb_per_vcpu_bytes_per_s"};
 
 // Family and model, as "6-85"; empty where the machine does not tell.
 std::string generation_key(const SparecoresServer& server) {
@@ -202,6 +208,18 @@ std::vector<Platform> group_platforms(std::vector<SparecoresServer>& servers, co
     server.server.source = source;
   }
   return platforms;
+}
+
+void set_own_facts(SparecoresServer& server) {
+  for (const char* name : {"l1d_bytes", "l2_bytes", "l3_bytes"}) {
+    if (const auto found = server.facts.find(name); found != server.facts.end()) server.server.facts.insert(*found);
+  }
+  for (const char* name : kMemoryReads) {
+    const auto found = server.facts.find(name);
+    if (found == server.facts.end() || !server.server.vcpus) continue;
+    server.server.facts["memory_read_bytes_per_s"] = found->second * *server.server.vcpus;
+    return;
+  }
 }
 
 void gather_facts(const std::vector<SparecoresServer>& servers, const std::vector<bool>& use,

@@ -27,6 +27,10 @@ Result<std::vector<SparecoresServer>> read_sparecores_servers(const CsvTable& ta
 // server.platform of each.
 std::vector<Platform> group_platforms(std::vector<SparecoresServer>& servers, const std::string& source);
 
+// What a server says of itself that matters when all of it is busy: its caches, and the rate at which all its vCPUs
+// together read memory, by the largest table that was timed.
+void set_own_facts(SparecoresServer& server);
+
 // Medians of the facts and the flags that most have, over the servers for which `use` is true, or all of a platform's
 // where it holds for none.
 void gather_facts(const std::vector<SparecoresServer>& servers, const std::vector<bool>& use,

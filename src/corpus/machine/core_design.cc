@@ -1,6 +1,12 @@
 #include "corpus/machine/core_design.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
 
 namespace perfcast {
 namespace {
@@ -66,6 +72,20 @@ std::string core_cycles_metric(const std::string& design) {
   std::string name = "core_" + design + "_cycles_count";
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
+}
+
+std::string core_bounds_in_words(const CoreBoundRatios& ratios) {
+  constexpr double kWorthAName = 0.05;
+  constexpr size_t kNamed = 4;
+  std::vector<std::pair<double, std::string>> order;
+  for (const auto& [bound, ratio] : ratios) {
+    if (ratio >= kWorthAName) order.emplace_back(ratio, bound);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  if (order.size() > kNamed) order.resize(kNamed);
+  std::vector<std::string> parts;
+  for (const auto& [ratio, bound] : order) parts.push_back(fmt::format("{} {:.0f}%", bound, 100 * ratio));
+  return join(parts, ", ");
 }
 
 }  // namespace perfcast

@@ -1,6 +1,8 @@
 #pragma once
 // Core designs by what a processor says of itself: the one table of them.
 
+#include <functional>
+#include <map>
 #include <string>
 
 #include "corpus/machine/processor.h"
@@ -20,5 +22,10 @@ inline constexpr const char* kArmCoreDesigns[] = {"cortex-a72",  "neoverse-n1", 
 
 // Name of the metric that holds what a model of the design makes of a program: "core_zen3_cycles_count".
 std::string core_cycles_metric(const std::string& design);
+
+// What a model of a core puts a program's cycles down to: shares by name of the bound ("memory", "L1", ...).
+using CoreBoundRatios = std::map<std::string, double, std::less<>>;
+// "memory 31%, L1 12%": what cost most, at most four.
+std::string core_bounds_in_words(const CoreBoundRatios& ratios);
 
 }  // namespace perfcast

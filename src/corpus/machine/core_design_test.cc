@@ -34,5 +34,13 @@ TEST(CoreDesign, IsFinerByNameAndStepping) {
   EXPECT_EQ(core_design({}), "unknown");
 }
 
+TEST(CoreDesign, BoundsInWordsAreThoseThatCostMost) {
+  EXPECT_EQ(core_bounds_in_words({{"L1", 0.12}, {"memory", 0.31}, {"width", 0.04}}), "memory 31%, L1 12%");
+  EXPECT_EQ(core_bounds_in_words({{"a", 0.2}, {"b", 0.2}, {"c", 0.3}, {"d", 0.1}, {"e", 0.2}}),
+            "c 30%, a 20%, b 20%, e 20%");
+  EXPECT_EQ(core_bounds_in_words({{"width", 0.04}}), "");
+  EXPECT_EQ(core_bounds_in_words({}), "");
+}
+
 }  // namespace
 }  // namespace perfcast

@@ -76,6 +76,8 @@ class SqliteStore final : public CorpusStore {
   Status write_servers(const std::vector<Server>& servers);
   Status write_programs(const std::vector<Program>& programs);
   Status write_runs(const std::vector<Run>& runs);
+  Status write_machine_runs(const std::vector<MachineRun>& runs);
+  Result<int64_t> run_server(const std::string& name);  // its row, new where there is none
   Status write_profiles(const std::vector<StoredProfile>& profiles);
   Status write_exclusions(const std::vector<Exclusion>& exclusions);
 
@@ -85,7 +87,9 @@ class SqliteStore final : public CorpusStore {
   Status load_platforms(Corpus& corpus);
   Status load_servers(Corpus& corpus);
   Status load_programs(Corpus& corpus);
+  Status load_run_servers();
   Status load_runs(Corpus& corpus);
+  Status load_machine_runs(Corpus& corpus);
   Status load_profiles(Corpus& corpus);
   Status load_exclusions(Corpus& corpus);
 
@@ -96,7 +100,7 @@ class SqliteStore final : public CorpusStore {
   // Row id -> text key, while loading.
   using Names = std::unordered_map<int64_t, std::string>;
   Result<const std::string*> name_of(const Names& names, int64_t id, const char* what) const;
-  Names source_names_, platform_names_, program_names_;
+  Names source_names_, platform_names_, program_names_, run_server_names_;
 };
 
 }  // namespace perfcast

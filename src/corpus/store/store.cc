@@ -10,7 +10,7 @@ namespace perfcast {
 namespace {
 
 constexpr int64_t kApplicationId = 0x50464331;  // "PFC1"
-constexpr int64_t kSchemaVersion = 2;
+constexpr int64_t kSchemaVersion = 3;
 
 constexpr const char* kStoreSchema = R"sql(
 CREATE TABLE source(
@@ -23,7 +23,8 @@ CREATE TABLE platform(
 CREATE TABLE server(
   id INTEGER PRIMARY KEY, vendor TEXT NOT NULL, name TEXT NOT NULL,
   platform_id INTEGER NOT NULL REFERENCES platform(id), vcpus REAL, memory_gib REAL, threads_per_core REAL, cores REAL,
-  source_id INTEGER NOT NULL REFERENCES source(id), UNIQUE(vendor, name, platform_id));
+  source_id INTEGER NOT NULL REFERENCES source(id), facts_json TEXT NOT NULL DEFAULT '{}',
+  UNIQUE(vendor, name, platform_id));
 CREATE TABLE program(
   id INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE, family TEXT NOT NULL, program_group TEXT NOT NULL,
   suite TEXT NOT NULL, work_unit TEXT NOT NULL, excluded TEXT NOT NULL,
@@ -38,6 +39,11 @@ CREATE TABLE run(
   run_server_id INTEGER NOT NULL REFERENCES run_server(id), threads INTEGER NOT NULL, time_s REAL NOT NULL,
   energy_joules REAL, source_id INTEGER NOT NULL REFERENCES source(id), results_count INTEGER, spread_ratio REAL,
   PRIMARY KEY(program_id, platform_id, run_server_id, threads)) WITHOUT ROWID;
+CREATE TABLE machine_run(
+  program_id INTEGER NOT NULL REFERENCES program(id), platform_id INTEGER NOT NULL REFERENCES platform(id),
+  run_server_id INTEGER NOT NULL REFERENCES run_server(id), copies REAL NOT NULL, time_s REAL NOT NULL,
+  source_id INTEGER NOT NULL REFERENCES source(id),
+  PRIMARY KEY(program_id, platform_id, run_server_id, copies)) WITHOUT ROWID;
 CREATE TABLE exclusion(
   source_id INTEGER NOT NULL REFERENCES source(id), subject TEXT NOT NULL, reason TEXT NOT NULL,
   row_count INTEGER NOT NULL, PRIMARY KEY(source_id, subject, reason)) WITHOUT ROWID;
@@ -54,7 +60,21 @@ ALTER TABLE platform ADD COLUMN segment TEXT NOT NULL DEFAULT '';
 UPDATE platform SET segment = 'cloud' WHERE id IN (SELECT platform_id FROM server);
 ALTER TABLE run ADD COLUMN results_count INTEGER;
 ALTER TABLE run ADD COLUMN spread_ratio REAL;
+)sql"},
+                                    {3, R"sql(
+ALTER TABLE server ADD COLUMN facts_json TEXT NOT NULL DEFAULT '{}';
+CREATE TABLE machine_run(
+  program_id INTEGER NOT NULL REFERENCES program(id), platform_id INTEGER NOT NULL REFERENCES platform(id),
+  run_server_id INTEGER NOT NULL REFERENCES run_server(id), copies REAL NOT NULL, time_s REAL NOT NULL,
+  source_id INTEGER NOT NULL REFERENCES source(id),
+  PRIMARY KEY(program_id, platform_id, run_server_id, copies)) WITHOUT ROWID;
 )sql"}};
+
+// SQLite would take it for a database that is lost at the end.
+Error no_path() {
+  return usage_error("no-corpus", "the corpus has no path: neither XDG_DATA_HOME nor HOME is set", "corpus",
+                     "a path, or HOME in the environment");
+}
 
 Result<std::unique_ptr<CorpusStore>> open_store(const std::string& path, bool read_only) {
   auto database = Database::open(path, read_only);
@@ -67,6 +87,7 @@ Result<std::unique_ptr<CorpusStore>> open_store(const std::string& path, bool re
 }  // namespace
 
 Result<std::unique_ptr<CorpusStore>> CorpusStore::open(const std::string& path) {
+  if (path.empty()) return no_path();
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code problem;
   if (!folder.empty()) std::filesystem::create_directories(folder, problem);
@@ -78,6 +99,7 @@ Result<std::unique_ptr<CorpusStore>> CorpusStore::open(const std::string& path) 
 }
 
 Result<std::unique_ptr<CorpusStore>> CorpusStore::open_read_only(const std::string& path) {
+  if (path.empty()) return no_path();
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
     return Error{"file-not-found", "there is no corpus", path, "an existing corpus; make one with: perfcast import"};

@@ -28,7 +28,9 @@ Result<Corpus> SqliteStore::load() {
   if (Status status = load_platforms(corpus); !status) return status.error();
   if (Status status = load_servers(corpus); !status) return status.error();
   if (Status status = load_programs(corpus); !status) return status.error();
+  if (Status status = load_run_servers(); !status) return status.error();
   if (Status status = load_runs(corpus); !status) return status.error();
+  if (Status status = load_machine_runs(corpus); !status) return status.error();
   if (Status status = load_profiles(corpus); !status) return status.error();
   if (Status status = load_exclusions(corpus); !status) return status.error();
   make_platform_names_unique(corpus.platforms);
@@ -112,10 +114,11 @@ Status SqliteStore::load_platforms(Corpus& corpus) {
 }
 
 Status SqliteStore::load_servers(Corpus& corpus) {
+  const std::string sql = "SELECT vendor, name, platform_id, vcpus, memory_gib, threads_per_core, cores, source_id, " +
+                          std::string(version_ < 3 ? "'{}'" : "facts_json") +
+                          " FROM server ORDER BY vendor, name, platform_id";
   return for_each_row(
-      "SELECT vendor, name, platform_id, vcpus, memory_gib, threads_per_core, cores, source_id FROM server "
-      "ORDER BY vendor, name, platform_id",
-      [&](Statement& row) -> Status {
+      sql.c_str(), [&](Statement& row) -> Status {
         Server server;
         server.vendor = row.text(0);
         server.name = row.text(1);
@@ -129,6 +132,9 @@ Status SqliteStore::load_servers(Corpus& corpus) {
         const auto source = name_of(source_names_, row.integer(7), "source");
         if (!source) return source.error();
         server.source = **source;
+        auto facts = facts_from_text(row.text(8), database_.path() + ": server " + server.vendor + "/" + server.name);
+        if (!facts) return facts.error();
+        server.facts = std::move(*facts);
         corpus.servers.push_back(std::move(server));
         return {};
       });
@@ -155,16 +161,33 @@ Status SqliteStore::load_programs(Corpus& corpus) {
       });
 }
 
+Status SqliteStore::load_run_servers() {
+  run_server_names_.clear();
+  return for_each_row("SELECT id, name FROM run_server", [&](Statement& row) -> Status {
+    run_server_names_[row.integer(0)] = row.text(1);
+    return {};
+  });
+}
+
+Status SqliteStore::load_machine_runs(Corpus& corpus) {
+  if (version_ < 3) return {};
+  return for_each_row(
+      "SELECT program_id, platform_id, run_server_id, copies, time_s, source_id FROM machine_run",
+      [&](Statement& row) -> Status {
+        const auto program = name_of(program_names_, row.integer(0), "program");
+        if (!program) return program.error();
+        const auto platform = name_of(platform_names_, row.integer(1), "platform");
+        if (!platform) return platform.error();
+        const auto server = name_of(run_server_names_, row.integer(2), "server");
+        if (!server) return server.error();
+        const auto source = name_of(source_names_, row.integer(5), "source");
+        if (!source) return source.error();
+        corpus.machine_runs.push_back({**program, **platform, **server, row.number(3), row.number(4), **source});
+        return {};
+      });
+}
+
 Status SqliteStore::load_runs(Corpus& corpus) {
-  Names servers;
-  if (Status status = for_each_row("SELECT id, name FROM run_server",
-                                   [&](Statement& row) -> Status {
-                                     servers[row.integer(0)] = row.text(1);
-                                     return {};
-                                   });
-      !status) {
-    return status;
-  }
   const auto count = database_.query_integer("SELECT count(*) FROM run");
   if (!count) return count.error();
   corpus.runs.reserve(static_cast<size_t>(*count));
@@ -175,7 +198,7 @@ Status SqliteStore::load_runs(Corpus& corpus) {
     if (!program) return program.error();
     const auto platform = name_of(platform_names_, row.integer(1), "platform");
     if (!platform) return platform.error();
-    const auto server = name_of(servers, row.integer(2), "server");
+    const auto server = name_of(run_server_names_, row.integer(2), "server");
     if (!server) return server.error();
     const auto source = name_of(source_names_, row.integer(6), "source");
     if (!source) return source.error();

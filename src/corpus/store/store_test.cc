@@ -50,6 +50,7 @@ Corpus small_corpus() {
   server.name = "small";
   server.platform = "p";
   server.vcpus = 2;
+  server.facts = {{"l3_bytes", 33554432}};
   server.source = "s";
   corpus.servers = {server};
   Program program;
@@ -61,6 +62,7 @@ Corpus small_corpus() {
   corpus.programs = {program};
   corpus.runs = {{"a.1", "p", "v/small", 1, 0.1234567890123456, 2.5, "s"},
                  {"a.1", "p", "", 0, 7, std::nullopt, "s", 5, 0.02}};
+  corpus.machine_runs = {{"a.1", "p", "v/small", 2, 0.25, "s"}};
   StoredProfile stored;
   stored.program = "a.1";
   stored.source = "s";
@@ -114,6 +116,13 @@ TEST_F(StoreTest, KeepsEveryField) {
   ASSERT_EQ(corpus.servers.size(), 1u);
   EXPECT_EQ(corpus.servers[0].vcpus, 2);
   EXPECT_EQ(corpus.servers[0].memory_gib, std::nullopt);
+  EXPECT_EQ(corpus.servers[0].facts, small_corpus().servers[0].facts);
+  ASSERT_EQ(corpus.machine_runs.size(), 1u);
+  EXPECT_EQ(corpus.machine_runs[0].program, "a.1");
+  EXPECT_EQ(corpus.machine_runs[0].platform, "p");
+  EXPECT_EQ(corpus.machine_runs[0].server, "v/small");
+  EXPECT_EQ(corpus.machine_runs[0].copies, 2);
+  EXPECT_EQ(corpus.machine_runs[0].time_s, 0.25);
   ASSERT_EQ(corpus.programs.size(), 1u);
   EXPECT_EQ(corpus.programs[0].excluded, "rule: why");
   ASSERT_EQ(corpus.runs.size(), 2u);
@@ -157,6 +166,7 @@ TEST_F(StoreTest, ReplacingASourceRemovesWhatItNoLongerGives) {
   corpus.sources[0].id = "s@1";
   corpus.platforms[0].source = corpus.servers[0].source = corpus.programs[0].source = "s@1";
   for (auto& run : corpus.runs) run.source = "s@1";
+  corpus.machine_runs[0].source = "s@1";
   corpus.profiles[0].source = corpus.exclusions[0].source = "s@1";
   corpus.sources.push_back({"mine", "", "", "", ""});
   corpus.runs.push_back({"a.1", "p", "my/own", 1, 3, std::nullopt, "mine"});
@@ -176,6 +186,7 @@ TEST_F(StoreTest, ReplacingASourceRemovesWhatItNoLongerGives) {
   ASSERT_TRUE(open(path())->replace_sources(next).ok());
   const Corpus after = load(path());
   EXPECT_EQ(after.runs.size(), 2u);       // "mine" and the new one
+  EXPECT_TRUE(after.machine_runs.empty());
   EXPECT_EQ(after.platforms.size(), 2u);  // "mine" still needs p
   EXPECT_EQ(after.programs.size(), 2u);
   ASSERT_EQ(after.profiles.size(), 1u);
@@ -246,7 +257,7 @@ TEST_F(StoreTest, RefusesOtherFilesUnchanged) {
 // As versions before 0.3 wrote it.
 void back_to_version_1(const std::string& path) {
   sqlite(path,
-         "ALTER TABLE platform DROP COLUMN segment; ALTER TABLE run DROP COLUMN results_count; "
+         "DROP TABLE machine_run; ALTER TABLE server DROP COLUMN facts_json; ALTER TABLE platform DROP COLUMN segment; ALTER TABLE run DROP COLUMN results_count; "
          "ALTER TABLE run DROP COLUMN spread_ratio; PRAGMA user_version = 1");
 }
 
@@ -263,6 +274,8 @@ TEST_F(StoreTest, ReadsAndMigratesTheSchemaBefore) {
     EXPECT_EQ(run.results_count, std::nullopt);
     EXPECT_EQ(run.spread_ratio, std::nullopt);
   }
+  EXPECT_TRUE(old.machine_runs.empty());
+  EXPECT_TRUE(old.servers[0].facts.empty());
   ASSERT_NE(open(path()), nullptr);
   const Corpus migrated = load(path());
   EXPECT_EQ(migrated.platforms[0].segment, "cloud");
@@ -271,6 +284,7 @@ TEST_F(StoreTest, ReadsAndMigratesTheSchemaBefore) {
   ASSERT_TRUE(open(path())->merge(small_corpus()).ok());
   const Corpus after = load(path());
   EXPECT_EQ(after.platforms[0].segment, "server");
+  EXPECT_EQ(after.machine_runs.size(), 1u);
   ASSERT_EQ(after.runs.size(), 2u);
   EXPECT_EQ(after.runs[after.runs[0].threads == 1 ? 1 : 0].results_count, 5);
 }

@@ -19,9 +19,9 @@ Error unknown_row(const char* what, const std::string& id, const std::string& re
                     std::string("a ") + what + " that the corpus holds or the same additions bring");
 }
 
-std::string facts_to_text(const Platform& platform) {
+std::string facts_to_text(const std::map<std::string, double>& stated) {
   Json facts = Json::object();
-  for (const auto& [name, value] : platform.facts) {
+  for (const auto& [name, value] : stated) {
     if (std::isfinite(value)) facts[name] = value;
   }
   return facts.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -80,6 +80,7 @@ Status SqliteStore::write(const Corpus& additions, bool replace) {
   if (Status status = write_servers(additions.servers); !status) return status;
   if (Status status = write_programs(additions.programs); !status) return status;
   if (Status status = write_runs(additions.runs); !status) return status;
+  if (Status status = write_machine_runs(additions.machine_runs); !status) return status;
   if (Status status = write_profiles(additions.profiles); !status) return status;
   if (Status status = write_exclusions(additions.exclusions); !status) return status;
   return transaction.commit();
@@ -91,15 +92,19 @@ Status SqliteStore::remove_sources(const Corpus& additions) {
   // Whatever still refers to a row keeps it: profiles, runs and servers of other sources.
   const std::pair<const char*, const char*> removals[] = {
       {"run WHERE source_id IN ", ""},
+      {"machine_run WHERE source_id IN ", ""},
       {"server WHERE source_id IN ", ""},
       {"profile WHERE source_id IN ", ""},
       {"exclusion WHERE source_id IN ", ""},
       {"platform WHERE source_id IN ",
-       " AND id NOT IN (SELECT platform_id FROM run UNION SELECT platform_id FROM server)"},
+       " AND id NOT IN (SELECT platform_id FROM run UNION SELECT platform_id FROM server UNION "
+       "SELECT platform_id FROM machine_run)"},
       {"program WHERE source_id IN ",
-       " AND id NOT IN (SELECT program_id FROM run UNION SELECT program_id FROM profile)"},
+       " AND id NOT IN (SELECT program_id FROM run UNION SELECT program_id FROM profile UNION "
+       "SELECT program_id FROM machine_run)"},
       {"source WHERE id IN ",
-       " AND id NOT IN (SELECT source_id FROM run UNION SELECT source_id FROM platform UNION "
+       " AND id NOT IN (SELECT source_id FROM run UNION SELECT source_id FROM machine_run UNION "
+       "SELECT source_id FROM platform UNION "
        "SELECT source_id FROM program UNION SELECT source_id FROM profile)"}};
   for (const auto& [rows, but_not] : removals) {
     auto statement = database_.prepare("DELETE FROM " + std::string(rows) + kVersions + but_not);
@@ -169,7 +174,7 @@ Status SqliteStore::write_platforms(const std::vector<Platform>& platforms) {
     const Platform& platform = *joined;
     const auto source = source_id(platform.source, "the platform '" + platform.id + "'");
     if (!source) return source.error();
-    const std::string facts = facts_to_text(platform);
+    const std::string facts = facts_to_text(platform.facts);
     const std::string flags = join(platform.flags, " ");
     statement->bind(0, platform.id).bind(1, platform.name).bind(2, platform.kind).bind(3, platform.arch);
     statement->bind(4, platform.vendor).bind(5, platform.cpu_family).bind(6, platform.model);
@@ -186,8 +191,8 @@ Status SqliteStore::write_platforms(const std::vector<Platform>& platforms) {
 
 Status SqliteStore::write_servers(const std::vector<Server>& servers) {
   auto statement = database_.prepare(
-      "INSERT OR REPLACE INTO server(vendor, name, platform_id, vcpus, memory_gib, threads_per_core, cores, source_id) "
-      "VALUES(?, ?, ?, ?, ?, ?, ?, ?)");
+      "INSERT OR REPLACE INTO server(vendor, name, platform_id, vcpus, memory_gib, threads_per_core, cores, source_id, "
+      "facts_json) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
   if (!statement) return statement.error();
   for (const Server& server : servers) {
     const std::string referrer = "the server '" + server.vendor + "/" + server.name + "'";
@@ -197,6 +202,8 @@ Status SqliteStore::write_servers(const std::vector<Server>& servers) {
     if (platform == platforms_.end()) return unknown_row("platform", server.platform, referrer);
     statement->bind(0, server.vendor).bind(1, server.name).bind(2, platform->second).bind(3, server.vcpus);
     statement->bind(4, server.memory_gib).bind(5, server.threads_per_core).bind(6, server.cores).bind(7, *source);
+    const std::string facts = facts_to_text(server.facts);
+    statement->bind(8, facts);
     if (Status status = statement->run(); !status) return status;
   }
   return {};
@@ -226,8 +233,6 @@ Status SqliteStore::write_runs(const std::vector<Run>& runs) {
     int64_t program, platform, server, source;
     const Run* run;
   };
-  auto insert_server = database_.prepare("INSERT INTO run_server(name) VALUES(?)");
-  if (!insert_server) return insert_server.error();
   std::vector<Row> rows;
   rows.reserve(runs.size());
   for (const Run& run : runs) {
@@ -249,12 +254,9 @@ Status SqliteStore::write_runs(const std::vector<Run>& runs) {
                             std::to_string(run.spread_ratio.value_or(0)),
                         "one result or more, and a finite spread of 0 or more");
     }
-    auto server = run_servers_.find(run.server);
-    if (server == run_servers_.end()) {
-      if (Status status = insert_server->bind(0, run.server).run(); !status) return status;
-      server = run_servers_.emplace(run.server, database_.last_row_id()).first;
-    }
-    rows.push_back({program->second, platform->second, server->second, source->second, &run});
+    const auto server = run_server(run.server);
+    if (!server) return server.error();
+    rows.push_back({program->second, platform->second, *server, source->second, &run});
   }
   // In the order of the key pages fill one after the other; of two runs with one key the last one given stays.
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
@@ -270,6 +272,40 @@ Status SqliteStore::write_runs(const std::vector<Run>& runs) {
     statement->bind(4, row.run->time_s).bind(5, row.run->energy_joules).bind(6, row.source);
     statement->bind(7, row.run->results_count).bind(8, row.run->spread_ratio);
     if (Status status = statement->run(); !status) return status;
+  }
+  return {};
+}
+
+Result<int64_t> SqliteStore::run_server(const std::string& name) {
+  if (const auto known = run_servers_.find(name); known != run_servers_.end()) return known->second;
+  auto insert = database_.prepare("INSERT INTO run_server(name) VALUES(?)");
+  if (!insert) return insert.error();
+  if (const Status status = insert->bind(0, name).run(); !status) return status.error();
+  return run_servers_.emplace(name, database_.last_row_id()).first->second;
+}
+
+Status SqliteStore::write_machine_runs(const std::vector<MachineRun>& runs) {
+  auto statement = database_.prepare(
+      "INSERT OR REPLACE INTO machine_run(program_id, platform_id, run_server_id, copies, time_s, source_id) "
+      "VALUES(?, ?, ?, ?, ?, ?)");
+  if (!statement) return statement.error();
+  for (const MachineRun& run : runs) {
+    const std::string what = "a run of a whole machine";
+    const auto program = programs_.find(run.program);
+    const auto platform = platforms_.find(run.platform);
+    if (program == programs_.end()) return unknown_row("program", run.program, what);
+    if (platform == platforms_.end()) return unknown_row("platform", run.platform, what);
+    const auto source = source_id(run.source, what);
+    if (!source) return source.error();
+    if (!(run.time_s > 0) || !std::isfinite(run.time_s) || !(run.copies >= 1) || !std::isfinite(run.copies)) {
+      return bad_corpus("a run of " + std::to_string(run.copies) + " copies of '" + printable(run.program) + "' took " +
+                            std::to_string(run.time_s) + " s",
+                        "one copy or more, and a finite time above 0");
+    }
+    const auto server = run_server(run.server);
+    if (!server) return server.error();
+    statement->bind(0, program->second).bind(1, platform->second).bind(2, *server).bind(3, run.copies);
+    if (Status status = statement->bind(4, run.time_s).bind(5, *source).run(); !status) return status;
   }
   return {};
 }

@@ -89,6 +89,8 @@ const char* units_of(Split split) {
       return "programs";
     case Split::kProgramFamily:
       return "families";
+    case Split::kGroup:
+      return "groups";
     case Split::kPlatform:
       return "platforms";
     case Split::kCoreDesign:

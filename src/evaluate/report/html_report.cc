@@ -146,6 +146,8 @@ std::string split_in_words(Split split) {
       return "programs left out with all their inputs";
     case Split::kProgramFamily:
       return "families of programs left out whole";
+    case Split::kGroup:
+      return "groups of programs left out whole: none of their kind is known";
     case Split::kPlatform:
       return "platforms left out: only their facts are known";
     case Split::kCoreDesign:

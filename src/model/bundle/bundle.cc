@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "model/bundle/bundle_records.h"
 #include "model/bundle/tensor_map.h"
+#include "model/scaling/scaling_model.h"
 
 namespace perfcast {
 namespace {
@@ -138,6 +139,11 @@ std::string encode_bundle(const Bundle& bundle) {
   TensorMap state;
   bundle.predictor->save(state);
   tensors.put_within("predictor", state);
+  if (bundle.scaling) {
+    TensorMap scaling;
+    bundle.scaling->save(scaling);
+    tensors.put_within("scaling", scaling);
+  }
 
   ByteWriter data;
   Json index;
@@ -277,6 +283,12 @@ Result<Bundle> decode_header(const Json& header, std::string_view data, const st
     return bad_bundle("its model forecasts another number of platforms than it names", source + ".predictor");
   }
   bundle.predictor = std::move(*predictor);
+  const TensorMap scaling = tensors.within("scaling");
+  if (scaling.get_json("classes")) {  // older bundles, and those of corpora without whole machines, have none
+    auto model = std::make_shared<ScalingModel>();
+    if (auto status = model->load(scaling); !status) return status.error();
+    bundle.scaling = std::move(model);
+  }
   return bundle;
 }
 

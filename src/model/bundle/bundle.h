@@ -17,6 +17,8 @@
 
 namespace perfcast {
 
+class ScalingModel;  // model/scaling/scaling_model.h
+
 struct ModelCard {
   std::string name, created_utc, perfcast_version, model;
   std::vector<Source> sources;  // data and licences
@@ -42,6 +44,7 @@ struct Bundle {
   double distance_limit = 0;      // feature distance to the nearest training program above it: out of distribution
   double kernel_share_limit = 0;  // share of CPU time in the kernel above it: likewise
   std::shared_ptr<Predictor> predictor;
+  std::shared_ptr<const ScalingModel> scaling;  // of many copies on its servers; null: none was learned
 };
 
 // Any corrupt, truncated or future file is "bad-bundle" / "future-version"; never reads past the end.

@@ -17,7 +17,7 @@ namespace perfcast {
 namespace {
 
 constexpr char kFieldEnd = '\t';
-constexpr size_t kServerFields = 8;
+constexpr size_t kServerFields = 9, kServerFieldsBefore = 8;  // facts came later
 
 }  // namespace
 
@@ -42,7 +42,10 @@ std::string servers_as_text(const std::vector<Server>& servers) {
     add_number(server.memory_gib);
     add_number(server.threads_per_core);
     add_number(server.cores);
-    text += printable(server.source) + "\n";
+    add(server.source);
+    for (const auto& [name, value] : server.facts) text += printable(name) + fmt::format("={} ", value);
+    if (text.back() == ' ') text.pop_back();
+    text += "\n";
   }
   return text;
 }
@@ -64,7 +67,8 @@ Result<std::vector<Server>> servers_from_text(std::string_view text, const std::
       }
       begin = end + 1;
     }
-    bool good = count == kServerFields && fields.back().find(kFieldEnd) == std::string_view::npos;
+    bool good = (count == kServerFields || count == kServerFieldsBefore) &&
+                fields.back().find(kFieldEnd) == std::string_view::npos;
     const auto number = [&good](std::string_view field) -> std::optional<double> {
       if (field.empty()) return std::nullopt;
       const std::optional<double> value = parse_number(field);
@@ -80,6 +84,14 @@ Result<std::vector<Server>> servers_from_text(std::string_view text, const std::
     server.threads_per_core = number(fields[5]);
     server.cores = number(fields[6]);
     server.source = fields[7];
+    for (const std::string& fact : split(fields[8], ' ')) {
+      if (fact.empty()) continue;
+      const size_t equals = fact.find('=');
+      good = good && equals != std::string::npos && equals > 0;
+      if (!good) break;
+      if (const auto value = number(std::string_view(fact).substr(equals + 1)))
+        server.facts[fact.substr(0, equals)] = *value;
+    }
     if (!good) {
       const std::string where = path + ".servers:" + std::to_string(line + 1);
       return Error{"bad-bundle", "a server's record is not understood", where, "a file written by perfcast train"};

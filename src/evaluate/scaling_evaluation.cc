@@ -1,0 +1,221 @@
+#include "evaluate/scaling_evaluation.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+
+#include "base/json.h"
+#include "base/statistics.h"
+#include "base/text.h"
+#include "base/unknown.h"
+#include "model/scaling/scaling_model.h"
+
+namespace perfcast {
+namespace {
+
+constexpr double kCoverage = 0.9;
+
+class Evaluator {
+ public:
+  explicit Evaluator(const ScalingFit& fit) : fit_(fit), table_(fit.table()) {}
+  ScalingEvaluation run();
+
+ private:
+  Eigen::MatrixXd nothing() const {
+    return Eigen::MatrixXd::Constant(table_.log_alone.rows(), table_.log_alone.cols(), kUnknown);
+  }
+  // Mean over the other families of the program's group, of each class that `class_of` tells machines apart by.
+  template <typename ClassOf>
+  Eigen::MatrixXd group_means(ClassOf class_of) const;
+  // `half_width`: empty without intervals.
+  void add(const std::string& name, const Eigen::MatrixXd& log_slowdown, const Eigen::MatrixXd& half_width = {});
+  // Half widths by intervals that know nothing of the row's family.
+  Eigen::MatrixXd half_widths(const LeftOutForecast& forecast, bool with_departures) const;
+
+  const ScalingFit& fit_;
+  const ScalingTable& table_;
+  ScalingEvaluation evaluation_;
+};
+
+void Evaluator::add(const std::string& name, const Eigen::MatrixXd& log_slowdown, const Eigen::MatrixXd& half_width) {
+  for (const char* group : kScalingGroups) {
+    std::vector<Eigen::Index> rows;
+    ScoreInput input;
+    for (size_t i = 0; i < table_.groups.size(); ++i) {
+      const auto row = static_cast<Eigen::Index>(i);
+      if (table_.groups[i] != group || !fit_.log_slowdown().row(row).array().isFinite().any()) continue;
+      rows.push_back(row);
+      input.families.push_back(table_.programs[i].family);
+    }
+    if (rows.empty()) continue;
+    input.truth = table_.log_together(rows, Eigen::all);
+    input.predicted = (table_.log_alone_usual + log_slowdown)(rows, Eigen::all);
+    for (size_t r = 0; r < rows.size(); ++r) {
+      for (Eigen::Index s = 0; s < input.truth.cols(); ++s) {
+        if (!fit_.is_measured(rows[r], s)) input.truth(static_cast<Eigen::Index>(r), s) = kUnknown;
+      }
+    }
+    if (half_width.size() > 0) {
+      input.lower = input.predicted - half_width(rows, Eigen::all);
+      input.upper = input.predicted + half_width(rows, Eigen::all);
+    }
+    ScalingRow result{group, name, score(input), {}};
+    ScoreInput relative = input;
+    for (Eigen::Index r = 0; r < input.truth.rows(); ++r) {
+      double truth = 0, predicted = 0, count = 0;
+      for (Eigen::Index s = 0; s < input.truth.cols(); ++s) {
+        if (std::isnan(input.truth(r, s)) || std::isnan(input.predicted(r, s))) continue;
+        truth += input.truth(r, s);
+        predicted += input.predicted(r, s);
+        ++count;
+      }
+      relative.truth.row(r).array() -= truth / count;
+      for (Eigen::MatrixXd* matrix : {&relative.predicted, &relative.lower, &relative.upper}) {
+        if (matrix->size() > 0) matrix->row(r).array() -= predicted / count;
+      }
+    }
+    result.relative = score(relative);
+    evaluation_.rows.push_back(std::move(result));
+  }
+}
+
+template <typename ClassOf>
+Eigen::MatrixXd Evaluator::group_means(ClassOf class_of) const {
+  Eigen::MatrixXd means = nothing();
+  for (Eigen::Index i = 0; i < means.rows(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    std::map<decltype(class_of(Eigen::Index{0})), std::pair<double, double>> sums;
+    for (Eigen::Index other = 0; other < means.rows(); ++other) {
+      const auto of = static_cast<size_t>(other);
+      if (table_.groups[of] != table_.groups[at] || table_.programs[of].family == table_.programs[at].family) continue;
+      for (Eigen::Index s = 0; s < means.cols(); ++s) {
+        if (!fit_.is_measured(other, s)) continue;
+        auto& [sum, count] = sums[class_of(s)];
+        sum += fit_.log_slowdown()(other, s);
+        ++count;
+      }
+    }
+    for (Eigen::Index s = 0; s < means.cols(); ++s) {
+      if (const auto found = sums.find(class_of(s)); found != sums.end()) means(i, s) = found->second.first / found->second.second;
+    }
+  }
+  return means;
+}
+
+Eigen::MatrixXd Evaluator::half_widths(const LeftOutForecast& forecast, bool with_departures) const {
+  const ScalingErrors errors = errors_of(fit_, forecast, with_departures);
+  Eigen::MatrixXd half = nothing();
+  std::map<std::string, ScalingIntervals> intervals;
+  for (Eigen::Index i = 0; i < half.rows(); ++i) {
+    const std::string& family = table_.programs[static_cast<size_t>(i)].family;
+    auto found = intervals.find(family);
+    if (found == intervals.end())
+      found = intervals.emplace(family, fit_intervals(fit_, errors, kCoverage, family)).first;
+    for (Eigen::Index s = 0; s < half.cols(); ++s) {
+      if (std::isfinite(errors.log_error(i, s)))
+        half(i, s) = found->second.half_width(errors.features[static_cast<size_t>(i)].row(s).transpose());
+    }
+  }
+  return half;
+}
+
+ScalingEvaluation Evaluator::run() {
+  std::set<std::string> families;
+  for (const Program& program : table_.programs) families.insert(program.family);
+  evaluation_.programs = static_cast<int64_t>(table_.programs.size());
+  evaluation_.families = static_cast<int64_t>(families.size());
+  evaluation_.machines = static_cast<int64_t>(table_.machines.size());
+  evaluation_.classes = static_cast<int64_t>(fit_.classes().size());
+  evaluation_.faulty = fit_.faulty();
+
+  LeftOutForecast known = {nothing(), nothing()}, facts = known;
+  Eigen::MatrixXd physics = nothing();
+  for (const std::string& family : families) {
+    const LeftOutForecast with_platform = forecast_without_family(fit_, family);
+    const LeftOutForecast without = forecast_without_family_and_platforms(fit_, family);
+    const Eigen::VectorXd costs = fit_.costs(family);
+    for (size_t i = 0; i < table_.programs.size(); ++i) {
+      if (table_.programs[i].family != family) continue;
+      const auto row = static_cast<Eigen::Index>(i);
+      known.log_slowdown.row(row) = with_platform.log_slowdown.row(row);
+      known.log_departure.row(row) = with_platform.log_departure.row(row);
+      facts.log_slowdown.row(row) = without.log_slowdown.row(row);
+      facts.log_departure.row(row) = without.log_departure.row(row);
+      for (Eigen::Index s = 0; s < physics.cols(); ++s) {
+        if (fit_.is_measured(row, s)) physics(row, s) = fit_.log_physics(row, s, costs);
+      }
+    }
+  }
+  add("one core x copies", Eigen::MatrixXd::Zero(physics.rows(), physics.cols()));
+  add("mean of the group's others, by threads of a core",
+      group_means([&](Eigen::Index s) { return table_.machines[static_cast<size_t>(s)].siblings; }));
+  add("mean of the group's others on the server", group_means([](Eigen::Index s) { return s; }));
+  add("physics alone", physics);
+  add("whole model", known.log_slowdown + known.log_departure, half_widths(known, true));
+  add("whole model, one-core times of the CPU model alone", known.log_slowdown, half_widths(known, false));
+  add("CPU model left out: facts", facts.log_slowdown, half_widths(facts, false));
+  add("CPU model left out: facts, other programs' one-core times on the server", facts.log_slowdown + facts.log_departure,
+      half_widths(facts, true));
+  add("true slowdown (floor)", fit_.log_slowdown());
+  return std::move(evaluation_);
+}
+
+std::string percent_cell(const std::optional<double>& ratio) { return ratio ? fmt::format("{:.1f}", 100 * *ratio) : "-"; }
+std::string ratio_cell(const std::optional<double>& ratio) { return ratio ? fmt::format("{:.3f}", *ratio) : "-"; }
+
+}  // namespace
+
+Result<ScalingEvaluation> evaluate_scaling(const ScalingFit& fit) {
+  std::set<std::string> families;
+  for (const Program& program : fit.table().programs) families.insert(program.family);
+  if (families.size() < 2) {
+    return Error{"too-few-families", "a family can't be left out of one", "", "a corpus with programs of several families"};
+  }
+  return Evaluator(fit).run();
+}
+
+Json to_json(const ScalingEvaluation& evaluation) {
+  Json rows = Json::array();
+  const auto scores_of = [](const Scores& scores) {
+    Json json = {{"n", scores.n}, {"programs", scores.programs}, {"families", scores.families}};
+    for (const ScoreField& field : score_fields()) {
+      if (const auto& value = scores.*field.value) json[field.name] = *value;
+    }
+    return json;
+  };
+  for (const ScalingRow& row : evaluation.rows) {
+    rows.push_back({{"group", row.group},
+                    {"forecast", row.forecast},
+                    {"absolute", scores_of(row.absolute)},
+                    {"relative", scores_of(row.relative)}});
+  }
+  return {{"schema", "perfcast.scaling_evaluation/1"},
+          {"programs_count", evaluation.programs},
+          {"families_count", evaluation.families},
+          {"machines_count", evaluation.machines},
+          {"machine_classes_count", evaluation.classes},
+          {"faulty_machines", evaluation.faulty},
+          {"rows", std::move(rows)}};
+}
+
+std::string to_text(const ScalingEvaluation& evaluation) {
+  TextTable table;
+  table.add_column("group", TextTable::Align::kLeft);
+  table.add_column("forecast of a copy's time when all run", TextTable::Align::kLeft);
+  for (const char* column : {"programs", "error %", "relative error %", "pair order", "coverage"})
+    table.add_column(column, TextTable::Align::kRight);
+  for (const ScalingRow& row : evaluation.rows) {
+    table.add_row({row.group, row.forecast, std::to_string(row.absolute.programs), percent_cell(row.absolute.mape),
+                   percent_cell(row.relative.mape), ratio_cell(row.absolute.pair_order), ratio_cell(row.absolute.coverage_90)});
+  }
+  std::string text = fmt::format(
+      "{} programs of {} families, each family left out; {} servers of {} classes; the time of one copy known for the CPU "
+      "model\n",
+      evaluation.programs, evaluation.families, evaluation.machines, evaluation.classes);
+  if (!evaluation.faulty.empty()) text += "servers left out as faulty: " + printable(join(evaluation.faulty, ", ")) + "\n";
+  return text + "\n" + table.to_text() +
+         "\nerror: mean |forecast / measured - 1|; relative: of times over the program's own mean over the servers\n";
+}
+
+}  // namespace perfcast

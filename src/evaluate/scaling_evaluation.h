@@ -1,0 +1,35 @@
+#pragma once
+// How well times of whole servers full of copies are forecast from the time of one copy on their CPU model, each program
+// family left out of what is fitted.
+
+#include <string>
+#include <vector>
+
+#include "base/json_fwd.h"
+#include "base/result.h"
+#include "evaluate/scores.h"
+#include "model/scaling/scaling_fit.h"
+
+namespace perfcast {
+
+struct ScalingRow {
+  std::string group;     // kScalingGroups
+  std::string forecast;  // what was done
+  // Of the time of a copy over the servers, as forecast; and relative to the program's mean over them, as FACTS of other
+  // scores are.
+  Scores absolute, relative;
+};
+
+struct ScalingEvaluation {
+  std::vector<ScalingRow> rows;  // by group, baselines first
+  int64_t programs = 0, families = 0, machines = 0, classes = 0;
+  std::vector<std::string> faulty;  // servers left out
+};
+
+// Takes about a minute on the public set.
+Result<ScalingEvaluation> evaluate_scaling(const ScalingFit& fit);
+
+Json to_json(const ScalingEvaluation& evaluation);         // perfcast.scaling_evaluation/1
+std::string to_text(const ScalingEvaluation& evaluation);  // for a person
+
+}  // namespace perfcast

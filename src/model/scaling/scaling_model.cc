@@ -1,0 +1,335 @@
+#include "model/scaling/scaling_model.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "base/json.h"
+#include "base/statistics.h"
+#include "base/unknown.h"
+#include "model/bundle/tensor_map.h"
+#include "model/forecast/calibration.h"
+
+namespace perfcast {
+namespace {
+
+constexpr int kWidthFeatures = 6;
+constexpr double kWidthRidge = 1e-3, kLeastError = 0.01;
+
+std::set<std::string> families_of(const ScalingFit& fit) {
+  std::set<std::string> families;
+  for (const Program& program : fit.table().programs) families.insert(program.family);
+  return families;
+}
+
+std::vector<Eigen::Index> members(const ScalingFit& fit, const std::string& family) {
+  std::vector<Eigen::Index> rows;
+  for (size_t i = 0; i < fit.table().programs.size(); ++i) {
+    if (fit.table().programs[i].family == family) rows.push_back(static_cast<Eigen::Index>(i));
+  }
+  return rows;
+}
+
+// kernel(program, each of the keys)
+Eigen::VectorXd kernel_vector(const ProgramKernel& kernel, const ProgramKey& program, const std::vector<ProgramKey>& keys) {
+  Eigen::VectorXd values(static_cast<Eigen::Index>(keys.size()));
+  for (Eigen::Index i = 0; i < values.size(); ++i) values(i) = kernel(program, keys[static_cast<size_t>(i)]);
+  return values;
+}
+
+CopiesOnMachine copies_of(const ScalingFit& fit, Eigen::Index program, Eigen::Index machine) {
+  const ScalingTable& table = fit.table();
+  return {&table.loads[static_cast<size_t>(program)], &table.machines[static_cast<size_t>(machine)],
+          std::exp(table.log_alone_usual(program, machine)), table.copies(program, machine)};
+}
+
+LeftOutForecast nothing_of(const ScalingFit& fit) {
+  const Eigen::MatrixXd unknown =
+      Eigen::MatrixXd::Constant(fit.log_slowdown().rows(), fit.log_slowdown().cols(), kUnknown);
+  return {unknown, unknown};
+}
+
+// Of weights over programs on classes, at the machines of a family's programs.
+void add_by_class(const ScalingFit& fit, const ProgramKernel& kernel, const Eigen::MatrixXd& by_class,
+                  const std::vector<Eigen::Index>& rows, Eigen::MatrixXd& to) {
+  for (const Eigen::Index i : rows) {
+    const Eigen::VectorXd k = kernel_vector(kernel, fit.keys()[static_cast<size_t>(i)], fit.keys());
+    const Eigen::VectorXd of_classes = by_class.transpose() * k;
+    for (Eigen::Index s = 0; s < to.cols(); ++s) {
+      const Eigen::Index c = fit.class_of()[static_cast<size_t>(s)];
+      if (c >= 0) to(i, s) = of_classes(c);
+    }
+  }
+}
+
+}  // namespace
+
+double ScalingIntervals::half_width(const Eigen::VectorXd& features) const {
+  return quantile * std::exp(coefficients.dot(features));
+}
+
+Eigen::VectorXd width_features(const CopiesOnMachine& copies, double log_slowdown) {
+  constexpr double kMostSlowdown = 1.5, kSizeScale = 7;
+  Eigen::VectorXd x(kWidthFeatures);
+  const double demand = std::log10(std::max(bandwidth_demand(copies), 1e-3));
+  x << 1, copies.load->kernel_ratio, std::clamp(log_slowdown, 0.0, kMostSlowdown),
+      std::log2(copies.copies) / kSizeScale, std::clamp(demand + 3, 0.0, 3.5) / 3, copies.machine->floats ? 1 : 0;
+  return x;
+}
+
+ScalingIntervals fit_intervals(const ScalingFit& fit, const ScalingErrors& errors, double coverage,
+                               const std::string& without_family) {
+  std::map<std::string, double> sizes;
+  for (const Program& program : fit.table().programs) ++sizes[program.family];
+  Eigen::MatrixXd gram = kWidthRidge * Eigen::MatrixXd::Identity(kWidthFeatures, kWidthFeatures);
+  Eigen::VectorXd moment = Eigen::VectorXd::Zero(kWidthFeatures);
+  const auto each = [&](auto&& take) {
+    for (Eigen::Index i = 0; i < errors.log_error.rows(); ++i) {
+      const std::string& family = fit.table().programs[static_cast<size_t>(i)].family;
+      const auto count = errors.log_error.row(i).array().isFinite().count();
+      if (family == without_family || count == 0) continue;
+      const double weight = 1 / static_cast<double>(count) / std::sqrt(sizes[family]);
+      for (Eigen::Index s = 0; s < errors.log_error.cols(); ++s) {
+        const double error = std::abs(errors.log_error(i, s));
+        if (std::isfinite(error)) take(errors.features[static_cast<size_t>(i)].row(s).transpose(), error, weight);
+      }
+    }
+  };
+  each([&](const Eigen::VectorXd& x, double error, double weight) {
+    gram += weight * x * x.transpose();
+    moment += weight * std::log(error + kLeastError) * x;
+  });
+  ScalingIntervals intervals;
+  intervals.coefficients = gram.llt().solve(moment);
+  std::vector<double> ratios, weights;
+  each([&](const Eigen::VectorXd& x, double error, double weight) {
+    ratios.push_back(error / std::exp(intervals.coefficients.dot(x)));
+    weights.push_back(weight);
+  });
+  intervals.quantile = weighted_quantile(ratios, weights, coverage);
+  return intervals;
+}
+
+Eigen::MatrixXd smoothed_weights(const ScalingFit& fit, const Eigen::MatrixXd& slowdown_weights,
+                                 const std::vector<MachineFacts>& machines) {
+  const std::vector<MachineFacts>& known = fit.class_machines();
+  Eigen::MatrixXd shared(static_cast<Eigen::Index>(known.size()), static_cast<Eigen::Index>(machines.size()));
+  for (Eigen::Index m = 0; m < shared.cols(); ++m) {
+    const MachineFacts& machine = machines[static_cast<size_t>(m)];
+    const std::string key = machine_class(machine);
+    for (Eigen::Index c = 0; c < shared.rows(); ++c) {
+      shared(c, m) = class_kernel(known[static_cast<size_t>(c)], machine) +
+                     (fit.classes()[static_cast<size_t>(c)] == key ? kClassVariance : 0);
+    }
+  }
+  return fit.class_means(slowdown_weights) * (fit.class_precision() * shared);
+}
+
+LeftOutForecast forecast_without_family(const ScalingFit& fit, const std::string& family) {
+  LeftOutForecast result = nothing_of(fit);
+  const std::vector<Eigen::Index> rows = members(fit, family);
+  const Eigen::VectorXd costs = fit.costs(family);
+  add_by_class(fit, kSlowdownKernel, smoothed_weights(fit, fit.slowdown_weights(costs, family), fit.class_machines()),
+               rows, result.log_slowdown);
+  add_by_class(fit, kDepartureKernel, fit.class_means(fit.departure_weights(family)), rows, result.log_departure);
+  for (const Eigen::Index i : rows) {
+    for (Eigen::Index s = 0; s < result.log_slowdown.cols(); ++s) {
+      if (fit.is_measured(i, s)) result.log_slowdown(i, s) += fit.log_physics(i, s, costs);
+    }
+  }
+  return result;
+}
+
+// A platform's classes follow from the others': the mean of a Gaussian given all but one block, by its precision.
+LeftOutForecast forecast_without_family_and_platforms(const ScalingFit& fit, const std::string& family) {
+  LeftOutForecast result = nothing_of(fit);
+  const std::vector<Eigen::Index> rows = members(fit, family);
+  std::map<std::string, std::vector<Eigen::Index>> classes_of_platform;
+  for (size_t c = 0; c < fit.class_machines().size(); ++c)
+    classes_of_platform[fit.class_machines()[c].platform].push_back(static_cast<Eigen::Index>(c));
+  Eigen::MatrixXd kernels(static_cast<Eigen::Index>(rows.size()), static_cast<Eigen::Index>(fit.keys().size()));
+  for (Eigen::Index r = 0; r < kernels.rows(); ++r) {
+    kernels.row(r) =
+        kernel_vector(kSlowdownKernel, fit.keys()[static_cast<size_t>(rows[static_cast<size_t>(r)])], fit.keys());
+  }
+  add_by_class(fit, kDepartureKernel, fit.class_means(fit.departure_weights(family)), rows, result.log_departure);
+  for (const auto& [platform, classes] : classes_of_platform) {
+    const Eigen::VectorXd costs = fit.costs(family, platform);
+    Eigen::MatrixXd means = kernels * fit.class_means(fit.slowdown_weights(costs, family));
+    means(Eigen::all, classes).setZero();
+    const Eigen::MatrixXd block = fit.class_precision()(classes, classes);
+    const Eigen::MatrixXd from_others = (means * fit.class_precision()(Eigen::all, classes)).transpose();
+    const Eigen::MatrixXd at = -block.llt().solve(from_others);  // [classes x rows]
+    std::map<Eigen::Index, Eigen::Index> position;
+    for (size_t c = 0; c < classes.size(); ++c) position[classes[c]] = static_cast<Eigen::Index>(c);
+    for (Eigen::Index s = 0; s < result.log_slowdown.cols(); ++s) {
+      const auto found = position.find(fit.class_of()[static_cast<size_t>(s)]);
+      if (found == position.end()) continue;
+      for (size_t r = 0; r < rows.size(); ++r) {
+        if (!fit.is_measured(rows[r], s)) continue;
+        result.log_slowdown(rows[r], s) =
+            fit.log_physics(rows[r], s, costs) + at(found->second, static_cast<Eigen::Index>(r));
+      }
+    }
+  }
+  return result;
+}
+
+ScalingErrors errors_of(const ScalingFit& fit, const LeftOutForecast& forecast, bool with_departures) {
+  const ScalingTable& table = fit.table();
+  ScalingErrors errors;
+  errors.log_error = Eigen::MatrixXd::Constant(forecast.log_slowdown.rows(), forecast.log_slowdown.cols(), kUnknown);
+  for (Eigen::Index i = 0; i < errors.log_error.rows(); ++i) {
+    errors.features.emplace_back(Eigen::MatrixXd::Zero(errors.log_error.cols(), kWidthFeatures));
+    for (Eigen::Index s = 0; s < errors.log_error.cols(); ++s) {
+      if (!fit.is_measured(i, s) || !std::isfinite(forecast.log_slowdown(i, s))) continue;
+      errors.log_error(i, s) = table.log_alone_usual(i, s) + forecast.log_slowdown(i, s) +
+                               (with_departures ? forecast.log_departure(i, s) : 0) - table.log_together(i, s);
+      errors.features.back().row(s) = width_features(copies_of(fit, i, s), forecast.log_slowdown(i, s));
+    }
+  }
+  return errors;
+}
+
+Status ScalingModel::fit(const ScalingFit& fit, double coverage) {
+  if (families_of(fit).size() < 2) {
+    return Error{"too-few-families", "scaling needs programs of two families", "", "a corpus with more programs"};
+  }
+  costs_ = fit.costs();
+  mean_ = fit.signature_mean();
+  deviation_ = fit.signature_deviation();
+  keys_ = fit.keys();
+  std::map<std::string, const MachineFacts*> classes;
+  for (const MachineFacts& machine : fit.table().all_machines) classes.emplace(machine_class(machine), &machine);
+  std::vector<MachineFacts> machines;
+  columns_.clear();
+  for (const auto& [key, machine] : classes) {
+    columns_.emplace(key, static_cast<Eigen::Index>(machines.size()));
+    machines.push_back(*machine);
+  }
+  slowdown_weights_ = smoothed_weights(fit, fit.slowdown_weights(costs_), machines);
+  const Eigen::MatrixXd departures = fit.class_means(fit.departure_weights());
+  departure_weights_ = Eigen::MatrixXd::Zero(departures.rows(), slowdown_weights_.cols());
+  for (size_t c = 0; c < fit.classes().size(); ++c)
+    departure_weights_.col(columns_.at(fit.classes()[c])) = departures.col(static_cast<Eigen::Index>(c));
+
+  LeftOutForecast left_out = nothing_of(fit);
+  for (const std::string& family : families_of(fit)) {
+    const LeftOutForecast one = forecast_without_family(fit, family);
+    for (const Eigen::Index i : members(fit, family)) {
+      left_out.log_slowdown.row(i) = one.log_slowdown.row(i);
+      left_out.log_departure.row(i) = one.log_departure.row(i);
+    }
+  }
+  intervals_ = fit_intervals(fit, errors_of(fit, left_out, true), coverage);
+  return {};
+}
+
+ProgramKey ScalingModel::key_of(const ProgramLoad& load, const std::vector<MachineFacts>& machines,
+                                const std::function<double(const std::string& platform)>& time_s) const {
+  std::vector<std::vector<double>> values(kSignatureSize);
+  for (const MachineFacts& machine : machines) {
+    const double seconds = time_s(machine.platform);
+    if (!(seconds > 0)) continue;
+    const Eigen::VectorXd z = perfcast::signature({&load, &machine, seconds, machine.vcpus});
+    for (Eigen::Index k = 0; k < kSignatureSize; ++k) values[static_cast<size_t>(k)].push_back(z(k));
+  }
+  ProgramKey key;
+  key.signature = Eigen::VectorXd::Zero(kSignatureSize);
+  for (Eigen::Index k = 0; k < kSignatureSize; ++k) {
+    auto& of_one = values[static_cast<size_t>(k)];
+    if (!of_one.empty()) key.signature(k) = (median(std::move(of_one)) - mean_(k)) / deviation_(k);
+  }
+  return key;
+}
+
+CopiesForecast ScalingModel::forecast(const ProgramKey& program, const CopiesOnMachine& copies) const {
+  CopiesOnMachine alone = copies;
+  alone.copies = 1;
+  const auto log_physics = [&](const CopiesOnMachine& of) {
+    return std::log(std::max(slowdown_columns(of).dot(costs_), kLeastSlowdown));
+  };
+  const double most = std::max(copies.machine->vcpus, 2.0);
+  const double filled = std::clamp(std::log2(std::max(copies.copies, 1.0)) / std::log2(most), 0.0, 1.0);
+  CopiesForecast result;
+  // All of a server's vCPUs were measured against one copy: there physics is as it was fitted; for one copy it is 1.
+  result.log_slowdown = log_physics(copies) - (1 - filled) * log_physics(alone);
+  if (const auto column = columns_.find(machine_class(*copies.machine)); column != columns_.end()) {
+    result.log_slowdown +=
+        filled * kernel_vector(kSlowdownKernel, program, keys_).dot(slowdown_weights_.col(column->second));
+    result.log_slowdown += kernel_vector(kDepartureKernel, program, keys_).dot(departure_weights_.col(column->second));
+  }
+  result.half_width = intervals_.half_width(width_features(copies, result.log_slowdown));
+  return result;
+}
+
+void ScalingModel::save(TensorMap& tensors) const {
+  tensors.put("costs", costs_);
+  tensors.put("signature_mean", mean_);
+  tensors.put("signature_deviation", deviation_);
+  Eigen::MatrixXd signatures(static_cast<Eigen::Index>(keys_.size()), kSignatureSize);
+  Json programs = Json::array();
+  for (size_t i = 0; i < keys_.size(); ++i) {
+    signatures.row(static_cast<Eigen::Index>(i)) = keys_[i].signature;
+    programs.push_back({keys_[i].group, keys_[i].family, keys_[i].fills_cores});
+  }
+  tensors.put("signatures", signatures);
+  tensors.put_json("programs", programs);
+  Json classes = Json::array();
+  for (const auto& [key, column] : columns_) classes.push_back(key);  // columns are in the order of their keys
+  tensors.put_json("classes", classes);
+  tensors.put_rounded("slowdown_weights", slowdown_weights_);
+  tensors.put_rounded("departure_weights", departure_weights_);
+  tensors.put("interval_coefficients", intervals_.coefficients);
+  tensors.put("interval_quantile", Eigen::MatrixXd::Constant(1, 1, intervals_.quantile));
+}
+
+Status ScalingModel::load(const TensorMap& tensors) {
+  const Error bad{"bad-bundle", "the scaling model is not understood", "scaling", "a file written by perfcast train"};
+  const auto programs = tensors.get_json("programs");
+  if (!programs) return programs.error();
+  const auto classes = tensors.get_json("classes");
+  if (!classes) return classes.error();
+  if (!programs->is_array() || !classes->is_array()) return bad;
+  const auto count = static_cast<int64_t>(programs->size()), class_count = static_cast<int64_t>(classes->size());
+  const auto read = [&](const char* name, int64_t rows, int64_t cols, auto& to) -> Status {
+    auto matrix = tensors.get(name, rows, cols);
+    if (!matrix) return matrix.error();
+    to = std::move(*matrix);
+    return {};
+  };
+  Eigen::MatrixXd signatures, quantile;
+  const auto columns = static_cast<int64_t>(slowdown_column_names().size());
+  for (const Status& status :
+       {read("costs", columns, 1, costs_), read("signature_mean", kSignatureSize, 1, mean_),
+        read("signature_deviation", kSignatureSize, 1, deviation_), read("signatures", count, kSignatureSize, signatures),
+        read("slowdown_weights", count, class_count, slowdown_weights_),
+        read("departure_weights", count, class_count, departure_weights_),
+        read("interval_coefficients", kWidthFeatures, 1, intervals_.coefficients),
+        read("interval_quantile", 1, 1, quantile)}) {
+    if (!status) return status;
+  }
+  if (!(deviation_.array() > 0).all()) return bad;
+  intervals_.quantile = quantile(0, 0);
+  keys_.clear();
+  for (int64_t i = 0; i < count; ++i) {
+    const Json& program = (*programs)[static_cast<size_t>(i)];
+    if (!program.is_array() || program.size() != 3 || !program[0].is_string() || !program[1].is_string() ||
+        !program[2].is_boolean()) {
+      return bad;
+    }
+    keys_.push_back({signatures.row(i).transpose(), program[0].get<std::string>(), program[1].get<std::string>(),
+                     program[2].get<bool>()});
+  }
+  columns_.clear();
+  for (int64_t c = 0; c < class_count; ++c) {
+    const Json& key = (*classes)[static_cast<size_t>(c)];
+    if (!key.is_string()) return bad;
+    columns_.emplace(key.get<std::string>(), c);
+  }
+  return {};
+}
+
+}  // namespace perfcast
