@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/text.h"
 #include "base/unknown.h"
@@ -37,6 +38,20 @@ std::string shown(const TextTable& table, const ForecastView& view) {
   return view.is_markdown ? table.to_markdown() : table.to_text();
 }
 
+// Never "2.7e-05": as prices are written.
+std::string money(double amount) {
+  if (amount >= 1) return fmt::format("{:.2f}", amount);
+  const int decimals = amount > 0 ? std::clamp(2 - static_cast<int>(std::floor(std::log10(amount))), 2, 9) : 2;
+  return fmt::format("{:.{}f}", amount, decimals);
+}
+
+std::string cheapest_name(const PlatformRow& row) {
+  for (const InstanceRow& instance : row.instances) {
+    if (instance.cost == row.cost) return printable(instance.server.vendor + " " + instance.server.name);
+  }
+  return "";
+}
+
 std::string time_title(const std::string& basis) {
   if (basis == "cpu") return "CPU time";
   return basis == "wall" ? "wall time" : "time";
@@ -56,7 +71,7 @@ std::string platforms_as_table(const ForecastReport& report, const ForecastView&
     table.add_column("90% interval", TextTable::Align::kRight);
   }
   if (costs) {
-    table.add_column("cost per run", TextTable::Align::kRight);
+    table.add_column("cost per run" + (report.currency.empty() ? "" : " " + report.currency), TextTable::Align::kRight);
     table.add_column("on", TextTable::Align::kLeft);
   }
   if (marks) table.add_column("", TextTable::Align::kLeft);
@@ -73,14 +88,13 @@ std::string platforms_as_table(const ForecastReport& report, const ForecastView&
     if (seconds) {
       cells.push_back(shown_times[3 * i]);
       const std::string& lower = shown_times[3 * i + 1];
-      cells.push_back(row.is_measured && row.time_lower_s == row.time_upper_s
+      cells.push_back(row.time_lower_s == row.time_upper_s  // what was measured is no forecast
                           ? ""
                           : lower.substr(0, lower.find(' ')) + " .. " + shown_times[3 * i + 2]);
     }
     if (costs) {
-      cells.push_back(row.cost ? fmt::format("{:.3g}", *row.cost) : "-");
-      cells.push_back(
-          row.cost ? printable(row.instances.front().server.vendor + " " + row.instances.front().server.name) : "");
+      cells.push_back(row.cost ? money(*row.cost) : "-");
+      cells.push_back(row.cost ? cheapest_name(row) : "");
     }
     if (marks) {
       const bool sure = report.host && report.host->certainty != HostMatch::Certainty::kNearest;
@@ -99,34 +113,94 @@ std::string platforms_as_table(const ForecastReport& report, const ForecastView&
 }
 
 std::string instances_as_table(const ForecastReport& report, const ForecastView& view) {
+  std::vector<std::pair<const PlatformRow*, const InstanceRow*>> rows;
+  for (const PlatformRow& row : report.rows) {
+    for (const InstanceRow& instance : row.instances) rows.emplace_back(&row, &instance);
+  }
+  if (rows.empty()) return "";
+  const auto any = [&rows](auto has) {
+    return std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return has(*row.second); });
+  };
+  const bool prices = any([](const InstanceRow& row) { return row.price_per_hour.has_value(); });
+  const bool costs = any([](const InstanceRow& row) { return row.cost_per_1000.has_value(); });
+  if (costs) {
+    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+      constexpr double kLast = std::numeric_limits<double>::infinity();
+      return a.second->cost_per_1000.value_or(kLast) < b.second->cost_per_1000.value_or(kLast);
+    });
+  }
+  std::vector<double> walls;
+  for (const auto& [platform, instance] : rows) walls.push_back(instance->wall_s.value_or(kUnknown));
+  const bool times = any([](const InstanceRow& row) { return row.wall_s.has_value(); });
+  const bool rates = any([](const InstanceRow& row) { return row.runs_per_hour.has_value(); });
+  const std::vector<std::string> shown_walls = seconds_column(walls);
+  const std::string currency = report.currency.empty() ? "" : " " + report.currency;
   TextTable table;
-  table.add_column("platform", TextTable::Align::kLeft);
   table.add_column("cloud", TextTable::Align::kLeft);
   table.add_column("instance", TextTable::Align::kLeft);
+  table.add_column("platform", TextTable::Align::kLeft);
   table.add_column("vCPUs", TextTable::Align::kRight);
   table.add_column("memory", TextTable::Align::kRight);
-  const bool prices = std::any_of(report.rows.begin(), report.rows.end(), [](const PlatformRow& row) {
-    return std::any_of(row.instances.begin(), row.instances.end(),
-                       [](const InstanceRow& instance) { return instance.price_per_hour.has_value(); });
-  });
-  if (prices) {
-    table.add_column("price per hour", TextTable::Align::kRight);
-    table.add_column("cost per run", TextTable::Align::kRight);
+  if (times) table.add_column("one run", TextTable::Align::kRight);
+  if (rates) {
+    table.add_column("copies", TextTable::Align::kRight);
+    table.add_column("runs/hour", TextTable::Align::kRight);
+    table.add_column("90% interval", TextTable::Align::kRight);
   }
-  for (const PlatformRow& row : report.rows) {
-    for (const InstanceRow& instance : row.instances) {
-      const Server& server = instance.server;
-      std::vector<std::string> cells = {printable(row.platform.name), printable(server.vendor), printable(server.name),
-                                        server.vcpus ? fmt::format("{:g}", *server.vcpus) : "-",
-                                        server.memory_gib ? fmt::format("{:g} GiB", *server.memory_gib) : "-"};
-      if (prices) {
-        cells.push_back(instance.price_per_hour ? fmt::format("{:g}", *instance.price_per_hour) : "-");
-        cells.push_back(instance.cost ? fmt::format("{:.3g}", *instance.cost) : "-");
-      }
-      table.add_row(std::move(cells));
+  if (prices) table.add_column("price/hour" + currency, TextTable::Align::kRight);
+  if (prices && !costs) table.add_column("cost/run" + currency, TextTable::Align::kRight);
+  if (costs) table.add_column("cost/1000 runs" + currency, TextTable::Align::kRight);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (view.most_rows > 0 && i >= view.most_rows) break;
+    const InstanceRow& instance = *rows[i].second;
+    const Server& server = instance.server;
+    std::vector<std::string> cells = {printable(server.vendor), printable(server.name),
+                                      printable(rows[i].first->platform.name),
+                                      server.vcpus ? fmt::format("{:g}", *server.vcpus) : "-",
+                                      server.memory_gib ? fmt::format("{:g} GiB", *server.memory_gib) : "-"};
+    if (times) cells.push_back(shown_walls[i]);
+    if (rates) {
+      cells.push_back((instance.copies ? fmt::format("{:g}", *instance.copies) : "-") + (instance.memory_limits ? "*" : ""));
+      cells.push_back(instance.runs_per_hour ? human_number(*instance.runs_per_hour) : "-");
+      cells.push_back(instance.runs_per_hour ? human_number(*instance.runs_per_hour_lower) + " .. " +
+                                                   human_number(*instance.runs_per_hour_upper)
+                                             : "");
     }
+    if (prices) cells.push_back(instance.price_per_hour ? money(*instance.price_per_hour) : "-");
+    if (prices && !costs) cells.push_back(instance.cost ? money(*instance.cost) : "-");
+    if (costs) cells.push_back(instance.cost_per_1000 ? money(*instance.cost_per_1000) : "-");
+    table.add_row(std::move(cells));
   }
-  return table.rows() == 0 ? "" : "\n" + shown(table, view);
+  std::string text = "\n" + shown(table, view);
+  if (rows.size() > table.rows()) {
+    text += fmt::format("{} instances more: --all; or narrow the table with --filter\n", rows.size() - table.rows());
+  }
+  return text;
+}
+
+// "fastest: aws c7a.large (8.1 s a run, 0.53 USD per 1000 runs; 61% likely within 5% of the best)".
+std::string choice_lines(const ForecastReport& report) {
+  const InstanceChoice& choice = report.choice;
+  if (!choice.fastest) return "";
+  const std::string currency = report.currency.empty() ? "" : " " + report.currency;
+  const auto line = [&](const std::string& what, const InstanceChoice::Pick& pick) {
+    return lines_of("", "  ",
+                    fmt::format("{}: {} {} ({}): {} a run, {}{} per 1000 runs; {:.0f}% likely within 5% of the best", what,
+                                printable(pick.vendor), printable(pick.server), printable(pick.platform),
+                                human_seconds(pick.wall_s), money(pick.cost_per_1000), currency,
+                                100 * pick.chance_ratio));
+  };
+  const auto same = [](const InstanceChoice::Pick& a, const InstanceChoice::Pick& b) {
+    return a.vendor == b.vendor && a.server == b.server;
+  };
+  if (same(*choice.fastest, *choice.cheapest)) return line("fastest and cheapest", *choice.cheapest);
+  std::string text = line("fastest", *choice.fastest) + line("cheapest", *choice.cheapest);
+  const std::string between = fmt::format("cheapest within {:g}x of the fastest", choice.within_ratio);
+  for (const auto& other : {choice.fastest, choice.cheapest}) {
+    if (same(*other, *choice.compromise))
+      return text + between + ": " + printable(other->vendor + " " + other->server) + "\n";
+  }
+  return text + line(between, *choice.compromise);
 }
 
 // "cores: on zen5 (AMD EPYC 4345P) cycles go to memory 31%, L1 12%; on zen4 (this host) to ...": the fastest platform's
@@ -243,6 +317,7 @@ std::string forecast_text(const ForecastReport& report, const ForecastView& view
     text += lines_of("", "  ", line);
   }
   for (const std::string& note : report.notes) text += lines_of("note: ", "  ", note);
+  if (const std::string choice = choice_lines(report); !choice.empty()) text += "\n" + choice;
   text += "\n" + platforms_as_table(report, view);
   text += instances_as_table(report, view);
   if (const std::string why = why_line(report.attribution, report.features); !why.empty())

@@ -39,7 +39,7 @@ TEST(ForecastText, IsATableOfPlatforms) {
             "reference: the mean over 2 platforms      in distribution (nearest: qsort, merge)\n"
             "host: Example 200; like no known platform, so no seconds\n"
             "\n"
-            "platform     rel. time  90% interval  CPU time    90% interval\n"
+            "platform     rel. time  90% interval  CPU time      90% interval\n"
             "Example 100       0.50  0.40 .. 0.62   76.3 ms  50.0 .. 100.0 ms\n"
             "Example 200       2.00  1.60 .. 2.50  160.3 ms                    nearest to this host, measured\n");
 }
@@ -88,8 +88,31 @@ TEST(ForecastText, ListsInstances) {
   instance.server.name = "m2.x1";
   instance.server.vcpus = 4;
   report.rows[0].instances = {instance};
-  EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}), HasSubstr("platform     cloud    instance  vCPUs  memory\n"
-                                                          "Example 100  cloud-a  m2.x1         4       -\n"));
+  EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}), HasSubstr("cloud    instance  platform     vCPUs  memory\n"
+                                                          "cloud-a  m2.x1     Example 100      4       -\n"));
+  report.rows[0].instances[0].wall_s = 2;
+  report.rows[0].instances[0].copies = 3;
+  report.rows[0].instances[0].memory_limits = true;
+  report.rows[0].instances[0].runs_per_hour = 5000;
+  report.rows[0].instances[0].runs_per_hour_lower = 4000;
+  report.rows[0].instances[0].runs_per_hour_upper = 6250;
+  report.rows[0].instances[0].price_per_hour = 0.05;
+  report.rows[0].instances[0].cost_per_1000 = 0.01;
+  report.currency = "EUR";
+  report.choice.fastest = {"cloud-a", "m2.x1", "Example 100", 2, 0.01, 0.875};
+  report.choice.cheapest = report.choice.compromise = report.choice.fastest;
+  EXPECT_THAT(
+      forecast_text(report, {.explain = false, .most_rows = 20}),
+      HasSubstr(
+          "one run  copies  runs/hour   90% interval  price/hour EUR  cost/1000 runs EUR\n"
+          "cloud-a  m2.x1     Example 100      4       -   2.00 s      3*        5 k  4 k .. 6.25 k          0.0500"
+          "              0.0100\n"));
+  EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}),
+              HasSubstr("\nfastest and cheapest: cloud-a m2.x1 (Example 100): 2 s a run, 0.0100 EUR per 1000 runs; 88% "
+                        "likely within 5% of\n  the best\n"));
+  report.choice.fastest->server = "m9.x1";
+  EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}),
+              HasSubstr("\ncheapest within 1.2x of the fastest: cloud-a m2.x1\n"));
 }
 
 TEST(ForecastText, SaysWhereCyclesGoOnTheFastestHostsAndSlowestDesign) {
@@ -101,7 +124,7 @@ TEST(ForecastText, SaysWhereCyclesGoOnTheFastestHostsAndSlowestDesign) {
                          {"neoverse-n1", 3, {{"TLB", 1}}, "Example 400", false, false}};
   EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}),
               HasSubstr("\ncores: on zen5 (Example 100) cycles go to memory 50%; on zen4 (this host) to L1 75%, memory "
-                        "25%; on zen2 (Example\n  300) to float 70%\n"));
+                        "25%; on zen2 (Example 300)\n  to float 70%\n"));
   const std::string explained = forecast_text(report, {.explain = true, .most_rows = 20});
   EXPECT_THAT(explained, HasSubstr("zen3                            1.500  width 100%\n"));
   EXPECT_THAT(explained, HasSubstr("L1 75%, memory 25%  this host\n"));

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,9 @@ struct PredictArguments {
   int repeats = 3;
   bool instances = false, explain = false, accept_failure = false, exact = false, strict = false;
   bool csv = false, markdown = false;
+  std::optional<double> copies;
+  double within = 1.2;
+  ForecastRequest::Sort sort = ForecastRequest::Sort::kTime;
 };
 
 Result<std::vector<std::pair<std::string, double>>> parse_measured(const std::vector<std::string>& texts) {
@@ -131,6 +136,10 @@ Result<ForecastReport> forecast(const PredictArguments& arguments, const Command
   request.top = arguments.top;
   request.instances = arguments.instances;
   request.host = arguments.host;
+  request.copies = arguments.copies;
+  request.within_ratio = arguments.within;
+  request.sort = arguments.sort;
+  request.instances |= arguments.copies.has_value();
   request.strict = arguments.strict;
   const auto measured = parse_measured(arguments.measured);
   if (!measured) return measured.error();
@@ -198,14 +207,26 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
       ->allow_extra_args(false);
   verb->add_option(
           "--filter", arguments->filters,
-          "kind=cloud|server|desktop (or several with commas), vendor=..., arch=..., cloud=..., name=..., or a "
-          "part of a name (repeatable: all of them must hold)")
+          "kind=cloud|server|desktop (or several with commas), vendor=..., arch=..., cloud=..., vcpus=4..16, "
+          "memory=16GiB.., name=..., or a part of a name (repeatable: all of them must hold)")
       ->take_all()
       ->allow_extra_args(false);
   verb->add_option("--top", arguments->top, "Only the N fastest platforms")->check(CLI::Range(1, 1000000));
   verb->add_flag("--all", arguments->all, "Every platform in the table, not the 20 fastest alone; JSON always has all");
-  verb->add_flag("--instances", arguments->instances, "List the cloud instance types that carry each CPU model");
-  verb->add_option("--prices", arguments->prices, "CSV (vendor, server, price per hour): adds the cost per run");
+  verb->add_flag("--instances", arguments->instances,
+                 "List the instance types that carry each CPU model: time of a run, runs per hour with all vCPUs busy");
+  verb->add_option("--copies", arguments->copies, "Runs side by side on an instance; default: as many as fill its vCPUs")
+      ->check(CLI::Range(1.0, 1e6));
+  verb->add_option("--prices", arguments->prices,
+                   "CSV (vendor, server, price per hour or month): adds costs, the fastest and the cheapest instance");
+  verb->add_option("--within", arguments->within, "Beside them the cheapest that is at most so many times slower than the fastest")
+      ->check(CLI::Range(1.0, 1000.0))
+      ->capture_default_str();
+  verb->add_option("--sort", arguments->sort, "Of platforms and instances: time, cost or name")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, ForecastRequest::Sort>{
+          {"time", ForecastRequest::Sort::kTime}, {"cost", ForecastRequest::Sort::kCost}, {"name", ForecastRequest::Sort::kName}}))
+      ->default_str("time")
+      ->type_name("KEY");
   CLI::Option* csv = verb->add_flag("--csv", arguments->csv, "The platforms as CSV, all of them, numbers in full");
   verb->add_flag("--markdown", arguments->markdown, "Tables as Markdown, for a page or a pull request")->excludes(csv);
   verb->add_flag("--explain", arguments->explain, "Which counters move the forecast, on which platforms");

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "base/json.h"
@@ -15,6 +17,7 @@ namespace perfcast {
 namespace {
 
 constexpr double kCoverage = 0.9;
+constexpr const char* kAll = "all";
 
 class Evaluator {
  public:
@@ -30,6 +33,8 @@ class Evaluator {
   Eigen::MatrixXd group_means(ClassOf class_of) const;
   // `half_width`: empty without intervals.
   void add(const std::string& name, const Eigen::MatrixXd& log_slowdown, const Eigen::MatrixXd& half_width = {});
+  // Of one program's choice of a server.
+  double regret(const ScoreInput& input, Eigen::Index row, Eigen::Index program) const;
   // Half widths by intervals that know nothing of the row's family.
   Eigen::MatrixXd half_widths(const LeftOutForecast& forecast, bool with_departures) const;
 
@@ -39,18 +44,21 @@ class Evaluator {
 };
 
 void Evaluator::add(const std::string& name, const Eigen::MatrixXd& log_slowdown, const Eigen::MatrixXd& half_width) {
-  for (const char* group : kScalingGroups) {
+  std::vector<std::string> groups(std::begin(kScalingGroups), std::end(kScalingGroups));
+  groups.emplace_back(kAll);
+  for (const std::string& group : groups) {
     std::vector<Eigen::Index> rows;
     ScoreInput input;
     for (size_t i = 0; i < table_.groups.size(); ++i) {
       const auto row = static_cast<Eigen::Index>(i);
-      if (table_.groups[i] != group || !fit_.log_slowdown().row(row).array().isFinite().any()) continue;
+      if ((group != kAll && table_.groups[i] != group) || !fit_.log_slowdown().row(row).array().isFinite().any()) continue;
       rows.push_back(row);
       input.families.push_back(table_.programs[i].family);
     }
     if (rows.empty()) continue;
-    input.truth = table_.log_together(rows, Eigen::all);
-    input.predicted = (table_.log_alone_usual + log_slowdown)(rows, Eigen::all);
+    // Of throughput: the more the better.
+    input.truth = -table_.log_together(rows, Eigen::all);
+    input.predicted = -(table_.log_alone_usual + log_slowdown)(rows, Eigen::all);
     for (size_t r = 0; r < rows.size(); ++r) {
       for (Eigen::Index s = 0; s < input.truth.cols(); ++s) {
         if (!fit_.is_measured(rows[r], s)) input.truth(static_cast<Eigen::Index>(r), s) = kUnknown;
@@ -60,7 +68,12 @@ void Evaluator::add(const std::string& name, const Eigen::MatrixXd& log_slowdown
       input.lower = input.predicted - half_width(rows, Eigen::all);
       input.upper = input.predicted + half_width(rows, Eigen::all);
     }
-    ScalingRow result{group, name, score(input), {}};
+    ScalingRow result{group, name, score(input), {}, 0, 0};
+    std::vector<double> regrets;
+    for (size_t r = 0; r < rows.size(); ++r) regrets.push_back(regret(input, static_cast<Eigen::Index>(r), rows[r]));
+    std::sort(regrets.begin(), regrets.end());
+    result.regret_median = median(regrets);
+    result.regret_90 = regrets[static_cast<size_t>(std::ceil(0.9 * static_cast<double>(regrets.size()))) - 1];
     ScoreInput relative = input;
     for (Eigen::Index r = 0; r < input.truth.rows(); ++r) {
       double truth = 0, predicted = 0, count = 0;
@@ -78,6 +91,21 @@ void Evaluator::add(const std::string& name, const Eigen::MatrixXd& log_slowdown
     result.relative = score(relative);
     evaluation_.rows.push_back(std::move(result));
   }
+}
+
+double Evaluator::regret(const ScoreInput& input, Eigen::Index row, Eigen::Index program) const {
+  double best_forecast = -std::numeric_limits<double>::infinity(), best = best_forecast, chosen = 0;
+  for (Eigen::Index s = 0; s < input.truth.cols(); ++s) {
+    if (std::isnan(input.truth(row, s)) || std::isnan(input.predicted(row, s))) continue;
+    const double copies_of_a_vcpu =
+        std::log(table_.copies(program, s) / table_.machines[static_cast<size_t>(s)].vcpus);
+    const double truth = input.truth(row, s) + copies_of_a_vcpu, forecast = input.predicted(row, s) + copies_of_a_vcpu;
+    best = std::max(best, truth);
+    if (forecast <= best_forecast) continue;
+    best_forecast = forecast;
+    chosen = truth;
+  }
+  return std::exp(best - chosen);
 }
 
 template <typename ClassOf>
@@ -188,7 +216,9 @@ Json to_json(const ScalingEvaluation& evaluation) {
     rows.push_back({{"group", row.group},
                     {"forecast", row.forecast},
                     {"absolute", scores_of(row.absolute)},
-                    {"relative", scores_of(row.relative)}});
+                    {"relative", scores_of(row.relative)},
+                    {"regret_median_ratio", row.regret_median},
+                    {"regret_90_ratio", row.regret_90}});
   }
   return {{"schema", "perfcast.scaling_evaluation/1"},
           {"programs_count", evaluation.programs},
@@ -202,12 +232,13 @@ Json to_json(const ScalingEvaluation& evaluation) {
 std::string to_text(const ScalingEvaluation& evaluation) {
   TextTable table;
   table.add_column("group", TextTable::Align::kLeft);
-  table.add_column("forecast of a copy's time when all run", TextTable::Align::kLeft);
-  for (const char* column : {"programs", "error %", "relative error %", "pair order", "coverage"})
+  table.add_column("forecast of the throughput when all run", TextTable::Align::kLeft);
+  for (const char* column : {"programs", "error %", "relative error %", "pair order", "coverage", "regret", "regret 90%"})
     table.add_column(column, TextTable::Align::kRight);
   for (const ScalingRow& row : evaluation.rows) {
     table.add_row({row.group, row.forecast, std::to_string(row.absolute.programs), percent_cell(row.absolute.mape),
-                   percent_cell(row.relative.mape), ratio_cell(row.absolute.pair_order), ratio_cell(row.absolute.coverage_90)});
+                   percent_cell(row.relative.mape), ratio_cell(row.absolute.pair_order), ratio_cell(row.absolute.coverage_90), fmt::format("{:.3f}", row.regret_median),
+                   fmt::format("{:.3f}", row.regret_90)});
   }
   std::string text = fmt::format(
       "{} programs of {} families, each family left out; {} servers of {} classes; the time of one copy known for the CPU "
@@ -215,7 +246,9 @@ std::string to_text(const ScalingEvaluation& evaluation) {
       evaluation.programs, evaluation.families, evaluation.machines, evaluation.classes);
   if (!evaluation.faulty.empty()) text += "servers left out as faulty: " + printable(join(evaluation.faulty, ", ")) + "\n";
   return text + "\n" + table.to_text() +
-         "\nerror: mean |forecast / measured - 1|; relative: of times over the program's own mean over the servers\n";
+         "\nerror: mean |forecast / measured - 1|; relative: of throughputs over the program's own mean over the servers\n"
+         "regret: at one price for every vCPU, the true cost on the server chosen by forecast over the least, median and 90th "
+         "percentile of the programs\n";
 }
 
 }  // namespace perfcast

@@ -8,6 +8,24 @@ namespace perfcast {
 namespace {
 
 constexpr size_t kLargestFileBytes = size_t{64} << 20;
+constexpr double kHoursPerMonth = 730;
+constexpr const char* kCurrencies[] = {"usd", "eur", "gbp", "chf", "jpy", "cny", "inr", "cad", "aud", "krw", "sek", "pln"};
+
+std::string upper_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return result;
+}
+
+// Of a column such as price_usd_per_hour; empty where its name holds none.
+std::string currency_in(const std::string& column) {
+  for (const char* currency : kCurrencies) {
+    if (lower_case(column).find(currency) != std::string::npos) return upper_case(currency);
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -34,6 +52,9 @@ Result<PriceList> PriceList::parse(std::string_view csv, const std::string& sour
                  "a column such as price_per_hour beside vendor and server"};
   }
   PriceList list;
+  list.currency_ = currency_in(table->columns()[*price]);
+  const bool per_month = lower_case(table->columns()[*price]).find("month") != std::string::npos;
+  const auto currency = table->column("currency");
   for (size_t row = 0; row < table->rows(); ++row) {
     const auto value = table->number(row, *price);
     if (!value) return value.error();
@@ -41,12 +62,19 @@ Result<PriceList> PriceList::parse(std::string_view csv, const std::string& sour
     if (!(**value > 0)) {
       return Error{"bad-price", "the price is not above 0", table->where(row), "a price per hour, or a blank cell"};
     }
-    Price price_of{std::string(trim(table->cell(row, *vendor))), std::string(trim(table->cell(row, *server))), **value,
+    const std::string own = currency ? upper_case(trim(table->cell(row, *currency))) : "";
+    if (!own.empty() && !list.currency_.empty() && own != list.currency_) {
+      return Error{"mixed-currencies", "prices in " + printable(list.currency_) + " and in " + printable(own),
+                   table->where(row), "prices in one currency: convert them by a rate of your own first"};
+    }
+    if (!own.empty()) list.currency_ = own;
+    const double per_hour = **value / (per_month ? kHoursPerMonth : 1);
+    Price price_of{std::string(trim(table->cell(row, *vendor))), std::string(trim(table->cell(row, *server))), per_hour,
                    table->where(row)};
     const auto [known, is_new] = list.index_.try_emplace({price_of.vendor, price_of.server}, list.prices_.size());
     if (is_new) {
       list.prices_.push_back(std::move(price_of));
-    } else if (list.prices_[known->second].per_hour != **value) {
+    } else if (list.prices_[known->second].per_hour != per_hour) {
       return Error{"bad-price", "a second price for " + printable(price_of.vendor) + " " + printable(price_of.server),
                    price_of.where, "one row per vendor and server"};
     }

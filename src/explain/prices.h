@@ -21,16 +21,19 @@ struct Price {
 
 class PriceList {
  public:
-  // CSV with the columns vendor, server and one whose name holds "price" (per hour, any currency); others are ignored.
-  // A blank price leaves the row out. "missing-column", "bad-number", "bad-price" (not above 0, or two prices for one
-  // server), with file and line.
+  // CSV with the columns vendor, server and one whose name holds "price": per hour, or per month of 730 hours where the
+  // name holds "month". The currency is that of a column "currency", or of the name (price_usd_per_hour); one alone: rates
+  // change. Other columns are ignored. A blank price leaves the row out. "missing-column", "bad-number", "bad-price" (not
+  // above 0, or two prices for one server), "mixed-currencies", with file and line.
   static Result<PriceList> parse(std::string_view csv, const std::string& source);
   static Result<PriceList> read(const std::string& path);
 
   std::optional<double> per_hour(const std::string& vendor, const std::string& server) const;
   const std::vector<Price>& prices() const { return prices_; }  // one for each server, in the order of the file
+  const std::string& currency() const { return currency_; }     // "USD"; empty where the file does not say
 
  private:
+  std::string currency_;
   std::vector<Price> prices_;
   std::map<std::pair<std::string, std::string>, size_t> index_;
 };

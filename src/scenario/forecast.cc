@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <utility>
 
 #include "base/text.h"
+#include "base/unknown.h"
 #include "evaluate/platform_name.h"
 #include "scenario/forecast_seconds.h"
 #include "scenario/platform_filter.h"
@@ -39,11 +41,40 @@ bool measured_on(const std::vector<Measurement>& measured, size_t platform) {
   });
 }
 
-Result<std::vector<Measurement>> measurements_of(const std::vector<Platform>& platforms,
-                                                 const ForecastRequest& request) {
+// An instance type stands for the CPU model that it carries: "c7i.large", "aws c7i.large", "aws/c7i.large".
+Result<size_t> platform_named(const Bundle& bundle, const std::string& text, const std::string& where) {
+  auto platform = find_platform(bundle.platforms, text, where);
+  if (platform || platform.error().code != "unknown-platform") return platform;
+  const std::string wanted = lower_case(trim(text));
+  std::set<std::string> carried;
+  std::vector<std::string> names;
+  for (const Server& server : bundle.servers) {
+    const std::string name = lower_case(server.name), vendor = lower_case(server.vendor);
+    names.push_back(server.vendor + " " + server.name);
+    if (wanted == name || wanted == vendor + " " + name || wanted == vendor + "/" + name) carried.insert(server.platform);
+  }
+  std::vector<std::string> named;
+  for (size_t i = 0; i < bundle.platforms.size(); ++i) {
+    if (!carried.contains(bundle.platforms[i].id)) continue;
+    named.push_back(bundle.platforms[i].name);
+    platform = i;
+  }
+  if (named.size() == 1) return platform;
+  if (named.size() > 1) {
+    return Error{"ambiguous-platform", "instances called '" + printable(text) + "' carry several CPU models", where,
+                 "one of " + join(named, ", "), ErrorKind::kUsage};
+  }
+  Error error = find_platform(bundle.platforms, text, where).error();
+  if (!carried.empty()) error.message += "; its CPU model is none of the bundle's";
+  if (!names.empty()) error.expected += "; or an instance type, such as " + nearest_names(text, names, 3);
+  return error;
+}
+
+Result<std::vector<Measurement>> measurements_of(const Bundle& bundle, const ForecastRequest& request) {
+  const std::vector<Platform>& platforms = bundle.platforms;
   std::vector<Measurement> measured;
   for (const auto& [name, seconds] : request.measured_s) {
-    const auto index = find_platform(platforms, name, "measured");
+    const auto index = platform_named(bundle, name, "measured");
     if (!index) return index.error();
     if (measured_on(measured, *index)) {
       return usage_error("bad-usage", platforms[*index].name + " is measured twice", "measured",
@@ -59,7 +90,7 @@ Result<std::vector<Measurement>> measurements_of(const std::vector<Platform>& pl
 }
 
 // Index of the reference, -1 for the mean.
-Result<int64_t> reference_of(const std::vector<Platform>& platforms, const ForecastRequest& request,
+Result<int64_t> reference_of(const Bundle& bundle, const ForecastRequest& request,
                              const ForecastReport& report) {
   if (request.reference.empty() || request.reference == "mean") return int64_t{-1};
   if (request.reference == "host") {
@@ -71,7 +102,7 @@ Result<int64_t> reference_of(const std::vector<Platform>& platforms, const Forec
     }
     return static_cast<int64_t>(report.host->platform);
   }
-  const auto index = find_platform(platforms, request.reference, "reference");
+  const auto index = platform_named(bundle, request.reference, "reference");
   if (!index) return index.error();
   return static_cast<int64_t>(*index);
 }
@@ -109,7 +140,8 @@ void note_contradiction(const Forecast& by_stated, const std::vector<Measurement
   }
   const double ratio =
       std::exp(log_of_one + by_stated.log_rpv(static_cast<int64_t>(report.host->platform))) / *report.host_time_s;
-  if (ratio < kContradicts && ratio > 1 / kContradicts) return;
+  const bool is_told = !report.out_of_line.empty();  // which of the times it is
+  if (is_told || (ratio < kContradicts && ratio > 1 / kContradicts)) return;
   const std::string unit = fitting_unit(ratio);
   report.out_of_line = fmt::format("the measured times put this host at {} of what the run here took: were they of the "
                                    "same input, in seconds of CPU time?{}",
@@ -179,21 +211,70 @@ void note_times_apart(const Bundle& bundle, const Forecast& unmeasured, const st
   report.notes.push_back(report.out_of_line + " Intervals don't know of it");
 }
 
+// What lists are sorted by: what is unknown comes last.
+double sort_key(const InstanceRow& instance, ForecastRequest::Sort sort) {
+  constexpr double kLast = std::numeric_limits<double>::infinity();
+  if (sort == ForecastRequest::Sort::kCost || (sort == ForecastRequest::Sort::kTime && instance.cost_per_1000))
+    return instance.cost_per_1000.value_or(instance.cost.value_or(kLast));
+  return instance.price_per_hour.value_or(kLast);
+}
+
 void add_instances(const std::vector<Server>& servers, const std::vector<PlatformFilter>& filters,
-                   const ForecastRequest& request, PlatformRow& row) {
+                   const ForecastRequest& request, const InstanceForecaster& forecaster, double half_width,
+                   PlatformRow& row) {
   for (const Server& server : servers) {
     if (server.platform != row.platform.id || !passes(filters, server)) continue;
-    InstanceRow instance{server, std::nullopt, std::nullopt};
+    InstanceRow instance;
+    instance.server = server;
     if (request.prices) instance.price_per_hour = request.prices->per_hour(server.vendor, server.name);
-    if (instance.price_per_hour && row.time_s) instance.cost = *instance.price_per_hour * *row.time_s / kSecondsPerHour;
     if (!request.instances && !instance.price_per_hour) continue;
+    forecaster.fill(instance, half_width, request.copies);
+    if (instance.price_per_hour && instance.wall_s)
+      instance.cost = *instance.price_per_hour * *instance.wall_s / kSecondsPerHour;
     if (instance.cost && (!row.cost || *instance.cost < *row.cost)) row.cost = instance.cost;
     row.instances.push_back(std::move(instance));
   }
-  std::stable_sort(row.instances.begin(), row.instances.end(), [](const InstanceRow& a, const InstanceRow& b) {
-    if (a.price_per_hour && b.price_per_hour) return *a.price_per_hour < *b.price_per_hour;
-    return a.price_per_hour.has_value() && !b.price_per_hour.has_value();
+  const auto name_of = [](const InstanceRow& instance) { return std::pair(instance.server.vendor, instance.server.name); };
+  std::stable_sort(row.instances.begin(), row.instances.end(), [&](const InstanceRow& a, const InstanceRow& b) {
+    if (request.sort == ForecastRequest::Sort::kName) return name_of(a) < name_of(b);
+    return sort_key(a, request.sort) < sort_key(b, request.sort);
   });
+}
+
+// Seconds of one run on every platform of the bundle, whatever is shown.
+std::vector<double> seconds_of_all(const std::vector<PlatformRow>& rows) {
+  std::vector<double> seconds;
+  for (const PlatformRow& row : rows) seconds.push_back(row.time_s.value_or(kUnknown));
+  return seconds;
+}
+
+void note_instances(const InstanceForecaster& forecaster, ForecastReport& report) {
+  if (!forecaster.knows_scaling()) {
+    report.notes.push_back("how many copies share a machine is not known: the bundle, or the profile, has no part of it");
+  } else if (forecaster.threads() > 1) {
+    report.notes.push_back(fmt::format(
+        "the program keeps {:.1f} threads busy, or would: one run takes so many vCPUs where there are as many; what its "
+        "threads wait for each other more or less on another machine is not forecast",
+        forecaster.threads()));
+  }
+  const auto limited = [](const InstanceRow& row) { return row.memory_limits; };
+  for (const PlatformRow& row : report.rows) {
+    if (std::none_of(row.instances.begin(), row.instances.end(), limited)) continue;
+    report.notes.push_back("where memory holds fewer copies than asked for, or than vCPUs, so many are forecast (*)");
+    return;
+  }
+}
+
+void choose(const ForecastRequest& request, const Forecast& against_mean, const Bundle& bundle, ForecastReport& report) {
+  std::vector<InstanceCandidate> candidates;
+  for (const PlatformRow& row : report.rows) {
+    const auto platform = std::find_if(bundle.platforms.begin(), bundle.platforms.end(),
+                                       [&](const Platform& other) { return other.id == row.platform.id; });
+    for (const InstanceRow& instance : row.instances) {
+      candidates.push_back({&instance, static_cast<size_t>(platform - bundle.platforms.begin()), row.platform.name});
+    }
+  }
+  report.choice = choose_instances(candidates, against_mean.covariance, against_mean.half_width, request.within_ratio);
 }
 
 // A misspelt server would otherwise only be absent from the table. A price for what is filtered out is none of these.
@@ -260,9 +341,9 @@ void explain_cores(const Profile& profile, ForecastReport& report) {
 
 // What the forecast is conditioned on: the times that were given and, beside them, the run on a host that is surely
 // known.
-Result<std::vector<Measurement>> all_measurements(const std::vector<Platform>& platforms,
-                                                  const ForecastRequest& request, ForecastReport& report) {
-  auto measured = measurements_of(platforms, request);
+Result<std::vector<Measurement>> all_measurements(const Bundle& bundle, const ForecastRequest& request,
+                                                  ForecastReport& report) {
+  auto measured = measurements_of(bundle, request);
   if (!measured || measured->empty()) return measured;
   const bool sure_of_host = report.host && report.host->certainty != HostMatch::Certainty::kNearest;
   if (sure_of_host && report.host_time_s && !measured_on(*measured, report.host->platform)) {
@@ -278,13 +359,13 @@ Result<std::vector<Measurement>> all_measurements(const std::vector<Platform>& p
   return measured;
 }
 
-Status take_host(const Profile& profile, const std::vector<Platform>& platforms, const ForecastRequest& request,
-                 ForecastReport& report) {
+Status take_host(const Profile& profile, const Bundle& bundle, const ForecastRequest& request, ForecastReport& report) {
+  const std::vector<Platform>& platforms = bundle.platforms;
   report.host_cpu = profile.host.name;
   if (request.host.empty()) {
     report.host = match_host(profile.host, platforms);
   } else {
-    const auto named = find_platform(platforms, request.host, "host");
+    const auto named = platform_named(bundle, request.host, "host");
     if (!named) return named.error();
     report.host = HostMatch{*named, HostMatch::Certainty::kName, "as the request says", {}};
   }
@@ -349,7 +430,12 @@ void show_stated(const std::vector<Measurement>& stated, std::vector<PlatformRow
 void keep_wanted(const Bundle& bundle, const std::vector<PlatformFilter>& filters, const ForecastRequest& request,
                  std::vector<PlatformRow>& rows) {
   std::erase_if(rows, [&](const PlatformRow& row) { return !passes(filters, row.platform, bundle.servers); });
-  std::stable_sort(rows.begin(), rows.end(), [](const PlatformRow& a, const PlatformRow& b) { return a.rpv < b.rpv; });
+  std::stable_sort(rows.begin(), rows.end(), [&](const PlatformRow& a, const PlatformRow& b) {
+    if (request.sort == ForecastRequest::Sort::kName) return a.platform.name < b.platform.name;
+    constexpr double kLast = std::numeric_limits<double>::infinity();
+    if (request.sort == ForecastRequest::Sort::kCost && a.cost != b.cost) return a.cost.value_or(kLast) < b.cost.value_or(kLast);
+    return a.rpv < b.rpv;
+  });
   if (request.top > 0 && rows.size() > request.top) rows.resize(request.top);
 }
 
@@ -395,12 +481,12 @@ Status check_request(const Forecaster& forecaster, const ForecastRequest& reques
   const Bundle& bundle = forecaster.bundle();
   const auto filters = parse_platform_filters(request.filters);
   if (!filters) return filters.error();
-  if (const auto measured = measurements_of(bundle.platforms, request); !measured) return measured.error();
+  if (const auto measured = measurements_of(bundle, request); !measured) return measured.error();
   if (!request.host.empty()) {
-    if (const auto host = find_platform(bundle.platforms, request.host, "host"); !host) return host.error();
+    if (const auto host = platform_named(bundle, request.host, "host"); !host) return host.error();
   }
   if (request.reference != "host") {
-    if (const auto reference = reference_of(bundle.platforms, request, {}); !reference) return reference.error();
+    if (const auto reference = reference_of(bundle, request, {}); !reference) return reference.error();
   }
   const bool any = std::any_of(bundle.platforms.begin(), bundle.platforms.end(),
                                [&](const Platform& platform) { return passes(*filters, platform, bundle.servers); });
@@ -417,13 +503,13 @@ Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Prof
   report.program = short_name_of(profile);
   report.bundle = bundle.card.name;
   report.model = bundle.card.model;
-  if (Status status = take_host(profile, bundle.platforms, request, report); !status) return status.error();
-  const auto reference = reference_of(bundle.platforms, request, report);
+  if (Status status = take_host(profile, bundle, request, report); !status) return status.error();
+  const auto reference = reference_of(bundle, request, report);
   if (!reference) return reference.error();
   report.reference = *reference < 0 ? "mean" : bundle.platforms[static_cast<size_t>(*reference)].id;
   report.reference_name = *reference < 0 ? "the mean over " + std::to_string(bundle.platforms.size()) + " platforms"
                                          : bundle.platforms[static_cast<size_t>(*reference)].name;
-  const auto measured = all_measurements(bundle.platforms, request, report);
+  const auto measured = all_measurements(bundle, request, report);
   if (!measured) return measured.error();
 
   const auto against_mean = forecaster.forecast(profile, *measured);
@@ -437,15 +523,15 @@ Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Prof
   if (seconds) {
     add_seconds(*seconds, *against_mean, report.rows);
     if (!measured->empty()) {
-      // Against a forecast from the stated times alone: one that is conditioned on the run here, too, agrees with both.
-      const auto stated = measurements_of(bundle.platforms, request);
+      const auto stated = measurements_of(bundle, request);
       if (!stated) return stated.error();
-      const auto by_stated = forecaster.forecast(profile, *stated);
-      if (!by_stated) return by_stated.error();
-      note_contradiction(*by_stated, *stated, *measured, report);
       const auto unmeasured = forecaster.forecast(profile, {});
       if (!unmeasured) return unmeasured.error();
       note_times_apart(bundle, *unmeasured, *stated, report);
+      // Against a forecast from the stated times alone: one that is conditioned on the run here, too, agrees with both.
+      const auto by_stated = forecaster.forecast(profile, *stated);
+      if (!by_stated) return by_stated.error();
+      note_contradiction(*by_stated, *stated, *measured, report);
       show_stated(*measured, report.rows);
     }
   }
@@ -453,12 +539,22 @@ Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Prof
     return usage_error("contradicting-times", report.out_of_line, "measured", "times that agree, or no strictness");
   }
 
-  keep_wanted(bundle, *filters, request, report.rows);
+  if (request.instances || request.prices) {
+    const InstanceForecaster instances(bundle, profile, seconds_of_all(report.rows), report.time_basis == "wall");
+    report.threads = instances.threads();
+    for (size_t i = 0; i < report.rows.size(); ++i) {
+      const double half = seconds ? seconds->upper(static_cast<int64_t>(i)) : 0;
+      add_instances(bundle.servers, *filters, request, instances, half, report.rows[i]);
+    }
+    keep_wanted(bundle, *filters, request, report.rows);
+    note_instances(instances, report);
+    if (request.prices) report.currency = request.prices->currency();
+    if (request.prices) choose(request, *against_mean, bundle, report);
+  } else {
+    keep_wanted(bundle, *filters, request, report.rows);
+  }
   if (report.rows.empty()) {
     return no_platform_left(bundle);
-  }
-  if (request.instances || request.prices) {
-    for (PlatformRow& row : report.rows) add_instances(bundle.servers, *filters, request, row);
   }
   if (request.prices) note_prices(request, bundle, seconds.has_value(), report);
   for (const Platform& platform : bundle.platforms) {

@@ -14,6 +14,7 @@
 #include "explain/host_match.h"
 #include "explain/prices.h"
 #include "model/forecast/forecaster.h"
+#include "scenario/instance_forecast.h"
 
 namespace perfcast {
 
@@ -27,13 +28,11 @@ struct ForecastRequest {
   std::vector<std::string> filters;                        // as parse_platform_filters()
   size_t top = 0;                                          // 0: all
   bool instances = false;
+  std::optional<double> copies;  // side by side on an instance; absent: as many as fill it
+  double within_ratio = 1.2;     // how much slower than the fastest instance a compromise may be
+  enum class Sort { kTime, kCost, kName } sort = Sort::kTime;
   bool strict = false;  // a measured time out of line with the others is an error, not a note
   std::optional<PriceList> prices;
-};
-
-struct InstanceRow {
-  Server server;
-  std::optional<double> price_per_hour, cost;
 };
 
 struct PlatformRow {
@@ -46,7 +45,7 @@ struct PlatformRow {
   std::optional<double> time_s, time_lower_s, time_upper_s;
   bool is_host = false, is_measured = false;
   std::vector<InstanceRow> instances;  // where asked for, or where prices are known: cheapest first
-  std::optional<double> cost;          // of the cheapest instance
+  std::optional<double> cost;          // of one run on the cheapest instance
 };
 
 // What a model makes of the program on a core design that platforms of the report carry.
@@ -81,6 +80,9 @@ struct ForecastReport {
   std::vector<std::string> forecast_ids;    // platforms in the order of the attribution's vectors
   std::vector<std::string> forecast_names;  // likewise
   std::vector<CoreDesignRow> core_designs;  // in the order of their fastest platforms; empty for older profiles
+  std::string currency;   // of prices and costs; empty: not told
+  InstanceChoice choice;  // of the instances with prices
+  double threads = 1;     // that the program keeps busy, or would: see InstanceForecaster
   // Prices for what is no instance type of the bundle, in the order of their file; absent without prices.
   std::optional<std::vector<Price>> unmatched_prices;
 };

@@ -100,12 +100,34 @@ Json to_json(const ForecastReport& report) {
         entry["server"] = instance.server.name;
         if (instance.server.vcpus) entry["vcpus"] = *instance.server.vcpus;
         if (instance.server.memory_gib) entry["memory_gib"] = *instance.server.memory_gib;
+        if (instance.wall_s) entry["wall_s"] = *instance.wall_s;
+        if (instance.copies) entry["copies_count"] = *instance.copies;
+        if (instance.memory_limits) entry["memory_limits_copies"] = true;
+        if (instance.runs_per_hour) {
+          entry["runs_per_hour"] = *instance.runs_per_hour;
+          entry["runs_lower_per_hour"] = *instance.runs_per_hour_lower;
+          entry["runs_upper_per_hour"] = *instance.runs_per_hour_upper;
+        }
+        if (instance.cost_per_1000) entry["cost_per_1000_runs"] = *instance.cost_per_1000;
         if (instance.price_per_hour) entry["price_per_hour"] = *instance.price_per_hour;
         if (instance.cost) entry["cost"] = *instance.cost;
         instances.push_back(std::move(entry));
       }
     }
     platforms.push_back(std::move(item));
+  }
+  if (!report.currency.empty()) json["currency"] = report.currency;
+  if (report.choice.fastest) {
+    Json& choice = json["choice"];
+    choice["within_ratio"] = report.choice.within_ratio;
+    for (const auto& [name, pick] : {std::pair{"fastest", &report.choice.fastest},
+                                     {"cheapest", &report.choice.cheapest},
+                                     {"compromise", &report.choice.compromise}}) {
+      if (!*pick) continue;
+      choice[name] = {{"vendor", (*pick)->vendor},          {"server", (*pick)->server},
+                      {"platform", (*pick)->platform},      {"wall_s", (*pick)->wall_s},
+                      {"cost_per_1000_runs", (*pick)->cost_per_1000}, {"chance_ratio", (*pick)->chance_ratio}};
+    }
   }
   if (report.unmatched_prices) {
     Json& unmatched = json["unmatched_prices"] = Json::array();

@@ -110,6 +110,7 @@ bool run_file(const std::string& path, const Tools& tools) {
   char folder[] = "/tmp/perfcast-golden-XXXXXX";
   if (mkdtemp(folder) == nullptr) return false;
   setenv("XDG_DATA_HOME", folder, 1);
+  setenv("XDG_CACHE_HOME", folder, 1);
   const std::string path_variable = std::filesystem::path(tools.perfcast).parent_path().string() + ":" +
                                     (std::getenv("PATH") == nullptr ? "" : std::getenv("PATH"));
   setenv("PATH", path_variable.c_str(), 1);

@@ -1,11 +1,308 @@
 #include "model/scaling/scaling_model.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/json.h"
+#include "base/random.h"
+#include "base/unknown.h"
+#include "model/bundle/tensor_map.h"
 
 namespace perfcast {
 namespace {
 
-TEST(Scaling, Placeholder) { SUCCEED(); }
+constexpr double kKib = 1024;
+
+// Counters of a program of a billion instructions that misses `small` lines in caches below 1 MiB and `large` in larger
+// ones; a tenth of both are random, a fifth are stores.
+Profile profile_of(double small, double large, double float_ratio) {
+  Profile profile;
+  MetricValues& metrics = profile.metrics;
+  metrics = {{"instructions_count", 1e9}, {"cpu_s", 1},       {"system_s", 0.05},
+             {"tage_misses_count", 1e6},  {"page_faults_minor_count", 500}};
+  for (const char* size : {"32k", "48k", "64k", "256k", "512k", "1m", "2m", "4m", "8m", "16m", "32m", "64m"}) {
+    const bool is_large = std::string(size).ends_with("m");
+    const double lines = is_large ? large : small;
+    const std::string stem = std::string("miss_") + size + "_";
+    metrics[stem + "count"] = lines;
+    metrics[stem + "random_count"] = 0.1 * lines;
+    metrics[stem + "store_sequential_count"] = 0.15 * lines;
+    metrics[stem + "store_random_count"] = 0.05 * lines;
+  }
+  for (const char* operation : {"scalar_add", "scalar_mul", "scalar_div", "scalar_sqrt", "vec_add", "vec_mul", "vec_div", "vec_other"})
+    metrics[std::string("op_fp_") + operation + "_count"] = 0;
+  for (const char* operation : {"fp_fma_scalar", "fp_cvt", "fp_fma_vec", "x87_simple", "x87_mul", "x87_div", "x87_transcendental"})
+    metrics[std::string("op_") + operation + "_count"] = 0;
+  metrics["op_fp_scalar_add_count"] = float_ratio * 1e9;
+  return profile;
+}
+
+TEST(Scaling, MissesAreLinearInTheLogarithmOfTheSize) {
+  MetricValues metrics = profile_of(1000, 100, 0).metrics;
+  const MissCurve reads(metrics, {""}, 2);
+  EXPECT_DOUBLE_EQ(reads(1), 500);
+  EXPECT_DOUBLE_EQ(reads(512 * kKib), 500);
+  EXPECT_NEAR(reads(512 * kKib * std::sqrt(2)), 275, 1e-9);
+  EXPECT_DOUBLE_EQ(reads(1024 * kKib), 50);
+  EXPECT_DOUBLE_EQ(reads(1e12), 50);
+  EXPECT_DOUBLE_EQ(MissCurve(metrics, {"store_sequential_", "store_random_"}, 1)(64 * kKib), 200);
+  metrics.erase("miss_4m_count");
+  EXPECT_TRUE(std::isnan(MissCurve(metrics, {""}, 1)(3e6)));
+}
+
+TEST(Scaling, ALoadWithoutACounterIsUnknown) {
+  Profile profile = profile_of(1000, 100, 0.25);
+  const ProgramLoad load = load_of(profile, 4);
+  EXPECT_TRUE(is_known(load));
+  EXPECT_DOUBLE_EQ(load.instructions, 2.5e8);
+  EXPECT_DOUBLE_EQ(load.float_ratio, 0.25);
+  EXPECT_DOUBLE_EQ(load.kernel_ratio, 0.05);
+  EXPECT_DOUBLE_EQ(load.page_faults, 125);
+  profile.metrics.erase("op_x87_mul_count");
+  EXPECT_FALSE(is_known(load_of(profile, 4)));
+}
+
+Platform platform_of(const std::string& id, const std::string& vendor, int family, int model) {
+  Platform platform;
+  platform.id = platform.name = id;
+  platform.vendor = vendor;
+  platform.arch = vendor == "ARM" ? "aarch64" : "x86_64";
+  if (vendor != "ARM") {
+    platform.cpu_family = family;
+    platform.model = model;
+  }
+  return platform;
+}
+
+Server server_of(const std::string& provider, const std::string& name, const std::string& platform, double vcpus,
+                 double threads) {
+  Server server;
+  server.vendor = provider;
+  server.name = name;
+  server.platform = platform;
+  server.vcpus = vcpus;
+  server.threads_per_core = threads;
+  return server;
+}
+
+TEST(Scaling, MachinesFillInWhatTheyDontSayByTheirDesign) {
+  const std::vector<Platform> platforms = {platform_of("milan", "AMD", 25, 1), platform_of("rome", "AMD", 23, 0x31)};
+  std::vector<Server> servers = {server_of("a", "s", "milan", 8, 2), server_of("a", "m", "milan", 4, 2),
+                                 server_of("a", "l", "milan", 4, 1), server_of("a", "none", "naples", 4, 1),
+                                 server_of("ovh", "x", "rome", 4, 2), server_of("a", "y", "rome", 4, 2)};
+  servers[0].facts = {{"l3_bytes", 32e6}, {"memory_read_bytes_per_s", 80e9}, {"l3_instances_count", 2}};
+  servers[1].facts = {{"l3_bytes", 16e6}, {"memory_read_bytes_per_s", 20e9}};
+  servers[5].vcpus.reset();
+  const MachineList list = machines_of(servers, platforms);
+  ASSERT_EQ(list.machines.size(), 4u);  // one of no known platform, one of no size
+  EXPECT_THAT(list.servers_index, testing::ElementsAre(0, 1, 2, 4));
+  const MachineFacts& first = list.machines[0];
+  EXPECT_EQ(first.design, "zen3");
+  EXPECT_EQ(first.make, MachineFacts::Make::kAmd);
+  EXPECT_EQ(first.cores, 4);
+  EXPECT_TRUE(first.siblings);
+  EXPECT_EQ(first.l3_instances_count, 2);
+  EXPECT_TRUE(first.memory_read_known);
+  const MachineFacts& third = list.machines[2];
+  EXPECT_FALSE(third.siblings);
+  EXPECT_EQ(third.l3_bytes, 24e6);                        // the median of its design
+  EXPECT_EQ(third.memory_read_bytes_per_s, 4 * 7.5e9);  // of 10 and 5 a vCPU
+  EXPECT_FALSE(third.memory_read_known);
+  EXPECT_TRUE(list.machines[3].floats);
+  EXPECT_FALSE(list.machines[3].siblings);  // what it says of threads says nothing
+  EXPECT_EQ(list.machines[3].l3_bytes, 24e6);
+  EXPECT_NE(machine_class(first), machine_class(third));
+}
+
+TEST(Scaling, CopiesShareCoresOnlyWhereThereAreMoreThanCores) {
+  MachineFacts machine;
+  machine.vcpus = 8;
+  machine.cores = 4;
+  machine.siblings = true;
+  const auto sharing = [&](double copies) { return CopiesOnMachine{nullptr, &machine, 1, copies}.sharing(); };
+  EXPECT_EQ(sharing(1), 0);
+  EXPECT_EQ(sharing(4), 0);
+  EXPECT_NEAR(sharing(6), 2.0 / 3, 1e-12);
+  EXPECT_EQ(sharing(8), 1);
+  machine.siblings = false;
+  EXPECT_EQ(sharing(8), 0);
+}
+
+// Programs of `families` families, two each, on machines of three makes; slowed as physics with these costs says, and
+// each program by a level of its own.
+ScalingTable world(int families, double level_deviation) {
+  Random random(5);
+  ScalingTable table;
+  const std::vector<Platform> platforms = {platform_of("milan", "AMD", 25, 1), platform_of("ice", "Intel", 6, 106),
+                                           platform_of("Neoverse-N1", "ARM", 0, 0), platform_of("rome", "AMD", 23, 0x31),
+                                           platform_of("sapphire", "Intel", 6, 143), platform_of("Neoverse-V1", "ARM", 0, 0)};
+  std::vector<Server> servers;
+  for (const Platform& platform : platforms) {
+    for (const double vcpus : {2.0, 4.0, 8.0, 16.0, 32.0, 64.0}) {
+      for (const char* provider : {"a", "b"}) {
+        servers.push_back(server_of(provider, platform.id + "-" + std::to_string(static_cast<int>(vcpus)), platform.id,
+                                    vcpus, platform.vendor == "ARM" ? 1 : 2));
+        servers.back().facts = {{"l3_bytes", 2e6 * vcpus}, {"memory_read_bytes_per_s", 5e9 * std::sqrt(vcpus) * 2}};
+      }
+    }
+  }
+  table.machines = table.all_machines = machines_of(servers, platforms).machines;
+  const auto count = static_cast<Eigen::Index>(table.machines.size());
+  table.log_alone = Eigen::MatrixXd::Zero(2 * families, count);
+  table.log_together = table.copies = table.log_alone;
+  Eigen::VectorXd costs = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(slowdown_column_names().size()));
+  const auto cost = [&](const char* name) -> double& {
+    const auto& names = slowdown_column_names();
+    return costs(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  cost("one") = 1;
+  cost("size_intel") = 0.2;
+  cost("sibling_intel") = 0.4;
+  cost("sibling_amd") = 0.3;
+  cost("sqrt_bandwidth") = 0.2;
+  for (Eigen::Index i = 0; i < table.log_alone.rows(); ++i) {
+    Program program;
+    program.id = "p" + std::to_string(i);
+    program.family = "f" + std::to_string(i / 2);
+    program.group = "user";
+    table.programs.push_back(program);
+    table.groups.emplace_back("user");
+    table.loads.push_back(load_of(profile_of(std::pow(10, random.uniform(3, 7)), std::pow(10, random.uniform(2, 6.5)), random.uniform(0, 0.4)), 1));
+    const double level = level_deviation * random.normal();
+    for (Eigen::Index s = 0; s < count; ++s) {
+      const MachineFacts& machine = table.machines[static_cast<size_t>(s)];
+      const double time_s = 0.3 * (1 + 0.1 * static_cast<double>(machine.make));
+      table.log_alone(i, s) = std::log(time_s);
+      table.copies(i, s) = machine.vcpus;
+      const CopiesOnMachine copies = {&table.loads.back(), &machine, time_s, machine.vcpus};
+      table.log_together(i, s) = std::log(time_s * slowdown_columns(copies).dot(costs)) + level;
+    }
+  }
+  table.log_alone_usual = table.log_alone;
+  return table;
+}
+
+double mean_error(const ScalingFit& fit, const LeftOutForecast& forecast) {
+  double sum = 0, count = 0;
+  for (Eigen::Index i = 0; i < forecast.log_slowdown.rows(); ++i) {
+    for (Eigen::Index s = 0; s < forecast.log_slowdown.cols(); ++s) {
+      if (std::isnan(forecast.log_slowdown(i, s))) continue;
+      sum += std::abs(forecast.log_slowdown(i, s) - fit.log_slowdown()(i, s));
+      ++count;
+    }
+  }
+  EXPECT_GT(count, 0);
+  return sum / count;
+}
+
+TEST(Scaling, ForecastsAFamilyThatItNeverSaw) {
+  const ScalingFit fit(world(8, 0));
+  EXPECT_TRUE(fit.faulty().empty());
+  EXPECT_LT(mean_error(fit, forecast_without_family(fit, "f3")), 0.01);
+  EXPECT_LT(mean_error(fit, forecast_without_family_and_platforms(fit, "f3")), 0.03);
+}
+
+// What physics leaves of a family's programs is all of one sign here: others can't tell, the intervals know.
+TEST(Scaling, IntervalsHoldWhatPhysicsLeaves) {
+  const ScalingFit fit(world(20, 0.1));
+  ScalingModel model;
+  ASSERT_TRUE(model.fit(fit, 0.9));
+  double inside = 0, count = 0;
+  for (int family = 0; family < 20; ++family) {
+    const std::string name = "f" + std::to_string(family);
+    const LeftOutForecast forecast = forecast_without_family(fit, name);
+    const ScalingErrors errors = errors_of(fit, forecast, true);
+    const ScalingIntervals intervals = fit_intervals(fit, errors, 0.9);
+    for (Eigen::Index i = 0; i < errors.log_error.rows(); ++i) {
+      for (Eigen::Index s = 0; s < errors.log_error.cols(); ++s) {
+        if (std::isnan(errors.log_error(i, s))) continue;
+        inside += std::abs(errors.log_error(i, s)) <= intervals.half_width(errors.features[static_cast<size_t>(i)].row(s).transpose()) ? 1 : 0;
+        ++count;
+      }
+    }
+  }
+  EXPECT_NEAR(inside / count, 0.9, 0.06);
+}
+
+TEST(Scaling, LeavesOutServersThatAreFaulty) {
+  ScalingTable table = world(8, 0.05);
+  table.log_together.col(7).array() += std::log(3);
+  const ScalingFit fit(table);
+  EXPECT_THAT(fit.faulty(), testing::ElementsAre(table.machines[7].provider + "/" + table.machines[7].name));
+  EXPECT_FALSE(fit.is_measured(0, 7));
+  EXPECT_TRUE(fit.is_measured(0, 6));
+}
+
+TEST(Scaling, OneCopyIsAloneAndMoreAreSlower) {
+  const ScalingFit fit(world(8, 0.02));
+  ScalingModel model;
+  ASSERT_TRUE(model.fit(fit, 0.9));
+  const auto& machines = fit.table().machines;
+  const auto time_s = [](const std::string&) { return 0.33; };
+  const ProgramKey key = model.key_of(fit.table().loads[0], machines, time_s);
+  for (const MachineFacts& machine : machines) {
+    const auto slowdown = [&](double copies) {
+      return model.forecast(key, {&fit.table().loads[0], &machine, 0.33, copies}).log_slowdown;
+    };
+    EXPECT_NEAR(slowdown(1), 0, 1e-9);
+    EXPECT_GE(slowdown(machine.vcpus), slowdown(2) - 0.02);
+    EXPECT_TRUE(model.knows(machine));
+  }
+}
+
+TEST(Scaling, ComesBackFromABundle) {
+  const ScalingFit fit(world(6, 0.05));
+  ScalingModel model, back;
+  ASSERT_TRUE(model.fit(fit, 0.9));
+  TensorMap tensors;
+  model.save(tensors);
+  ASSERT_TRUE(back.load(tensors));
+  const MachineFacts& machine = fit.table().machines[5];
+  const CopiesOnMachine copies = {&fit.table().loads[2], &machine, 0.3, 16};
+  const auto time_s = [](const std::string&) { return 0.3; };
+  const CopiesForecast a = model.forecast(model.key_of(fit.table().loads[2], fit.table().machines, time_s), copies);
+  const CopiesForecast b = back.forecast(back.key_of(fit.table().loads[2], fit.table().machines, time_s), copies);
+  EXPECT_NEAR(a.log_slowdown, b.log_slowdown, 1e-5);  // weights are kept as floats
+  EXPECT_NEAR(a.half_width, b.half_width, 1e-5);
+  EXPECT_GT(a.half_width, 0);
+  tensors.put_json("programs", Json::array({1}));
+  EXPECT_EQ(back.load(tensors).error().code, "bad-bundle");
+  EXPECT_FALSE(ScalingModel().load(TensorMap()));
+}
+
+TEST(Scaling, TablesAreOfProgramsTimedBothWays) {
+  Corpus corpus;
+  corpus.platforms = {platform_of("milan", "AMD", 25, 1)};
+  corpus.servers = {server_of("a", "s", "milan", 4, 2), server_of("a", "m", "milan", 4, 2)};
+  for (const char* id : {"stressng.cpu", "stressng.fork", "compress.gzip.9.d", "stressng.null"}) {
+    Program program;
+    program.id = program.family = id;
+    program.group = std::string(id).starts_with("compress") ? "compressor" : std::string(id) == "stressng.cpu" ? "user" : "os";
+    corpus.programs.push_back(program);
+    StoredProfile stored;
+    stored.program = id;
+    stored.profile = profile_of(1000, 10, 0.1);
+    stored.profile.work_units = 10;
+    corpus.profiles.push_back(stored);
+    corpus.runs.push_back({id, "milan", "a/s", 1, 0.5, std::nullopt, ""});
+    corpus.runs.push_back({id, "milan", "a/m", 1, 0.4, std::nullopt, ""});
+    corpus.machine_runs.push_back({id, "milan", "a/s", 4, 0.8, ""});
+  }
+  const auto table = make_scaling_table(corpus);
+  ASSERT_TRUE(table) << to_text(table.error());
+  EXPECT_EQ(table->programs.size(), 3u);  // fork lives in the kernel
+  EXPECT_THAT(table->groups, testing::ElementsAre("user", "decompress", "light system use"));
+  ASSERT_EQ(table->machines.size(), 1u);
+  EXPECT_EQ(table->all_machines.size(), 2u);
+  EXPECT_NEAR(table->log_together(0, 0), std::log(0.8), 1e-12);
+  EXPECT_NEAR(table->log_alone(0, 0), std::log(0.5), 1e-12);
+  EXPECT_EQ(table->copies(0, 0), 4);
+  corpus.machine_runs.clear();
+  EXPECT_EQ(make_scaling_table(corpus).error().code, "empty-corpus");
+}
 
 }  // namespace
 }  // namespace perfcast

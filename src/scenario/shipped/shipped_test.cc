@@ -21,6 +21,7 @@
 #include "corpus/profile.h"
 #include "model/bundle/bundle.h"
 #include "model/forecast/forecaster.h"
+#include "scenario/instance_forecast.h"
 #include "workload/cpu_tokens/token_bundle.h"
 #include "workload/latency/model/gpu_bundle.h"
 #include "workload/latency/model/half_precision.h"
@@ -85,6 +86,25 @@ void add_cpu_forecasts(Values& values) {
   }
 }
 
+// Runs an hour of a second each, on instances of all sizes.
+void add_machine_forecasts(Values& values) {
+  constexpr size_t kEveryServer = 211;
+  const auto bundle = cpu_bundle();
+  for (const char* program : {"cloud/compress.zstd.7.d", "cloud/stressng.matrix", "apps/apps.sqlite-speedtest"}) {
+    const Profile profile = value_of(read_profile(kData + "profiles/" + program + ".json"));
+    const InstanceForecaster forecaster(*bundle, profile, std::vector<double>(bundle->platforms.size(), 1), false);
+    for (size_t i = 0; i < bundle->servers.size(); i += kEveryServer) {
+      InstanceRow row;
+      row.server = bundle->servers[i];
+      forecaster.fill(row, 0, std::nullopt);
+      const std::string of = std::string("machines: ") + program + " on " + row.server.vendor + " " + row.server.name;
+      if (!row.runs_per_hour) continue;
+      values[of] = std::log(*row.runs_per_hour);
+      values[of + ", half width"] = row.sharing_half_width;
+    }
+  }
+}
+
 void add_token_rates(Values& values) {
   const TokenBundle bundle = value_of(read_token_bundle(kData + "bundles/cpu-tokens.json"));
   const struct {
@@ -142,6 +162,7 @@ void add_half_precision_times(Values& values) {
 
 TEST(ShippedBundles, ForecastWhatTheyDidWhenTheyWereMade) {
   Values values;
+  add_machine_forecasts(values);
   add_cpu_forecasts(values);
   add_token_rates(values);
   add_gpu_times(values);
