@@ -166,8 +166,7 @@ TEST(Text, TablesLineUp) {
   table.add_row({"m\xC3\xBC", "12.5"});
   EXPECT_EQ(table.to_text(), "name  time\na     1.25\nm\xC3\xBC    12.5\n");
   table.add_row({"a|b", ""});
-  EXPECT_EQ(table.to_markdown(),
-            "| name | time |\n|---|---:|\n| a | 1.25 |\n| m\xC3\xBC | 12.5 |\n| a\\|b |  |\n");
+  EXPECT_EQ(table.to_markdown(), "| name | time |\n|---|---:|\n| a | 1.25 |\n| m\xC3\xBC | 12.5 |\n| a\\|b |  |\n");
 }
 
 TEST(Text, HumanNumbers) {
@@ -187,7 +186,8 @@ TEST(Text, NearestNamesGoByWords) {
   EXPECT_EQ(nearest_names("77630", {"ADM 1", "AMD EPYC 7763 64-Core Processor", "AMD EPYC 9V45"}, 1),
             "AMD EPYC 7763 64-Core Processor, ...");
   EXPECT_EQ(nearest_names("amd 9v54", {"AMD EPYC 7763 64-Core Processor", "AMD EPYC 9V45"}, 1), "AMD EPYC 9V45, ...");
-  EXPECT_EQ(nearest_names("7763", {"AMD EPYC 7763 64-Core Processor", "7764"}, 1), "AMD EPYC 7763 64-Core Processor, ...");
+  EXPECT_EQ(nearest_names("7763", {"AMD EPYC 7763 64-Core Processor", "7764"}, 1),
+            "AMD EPYC 7763 64-Core Processor, ...");
   EXPECT_EQ(nearest_names("???", {"b", "a"}), "b, a");
   EXPECT_EQ(nearest_names("", {"b", "a"}), "b, a");
 }

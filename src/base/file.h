@@ -19,8 +19,8 @@ Result<std::string> read_file(const std::string& path, size_t limit_bytes = size
 // "closed-pipe", of kind kReaderGone, where its reader is gone.
 Status write_file_atomically(const std::string& path, std::string_view content);
 
-// $XDG_DATA_HOME/perfcast or ~/.local/share/perfcast; created on demand by the writer. Empty where the environment names
-// no home: other people's folders are no place for a user's data.
+// $XDG_DATA_HOME/perfcast or ~/.local/share/perfcast; created on demand by the writer. Empty where the environment
+// names no home: other people's folders are no place for a user's data.
 std::string user_data_folder();
 // Likewise what may be lost: $XDG_CACHE_HOME/perfcast or ~/.cache/perfcast.
 std::string user_cache_folder();

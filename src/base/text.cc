@@ -187,8 +187,9 @@ std::string nearest_names(std::string_view name, const std::vector<std::string>&
     }
     ranked.push_back({sum, edit_distance(wanted, other), candidate});
   }
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const Ranked& a, const Ranked& b) { return std::pair(a.words, a.whole) < std::pair(b.words, b.whole); });
+  std::stable_sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {
+    return std::pair(a.words, a.whole) < std::pair(b.words, b.whole);
+  });
   std::vector<std::string> best;
   for (size_t i = 0; i < ranked.size() && i < at_most; ++i) best.push_back(ranked[i].name);
   return join(best, ", ") + (ranked.size() > at_most ? ", ..." : "");

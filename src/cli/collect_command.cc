@@ -125,8 +125,7 @@ int run_campaign(const Suite& suite, const CollectArguments& arguments, const Co
 
   CampaignOptions options;
   std::error_code problem;
-  const std::string folder =
-      arguments.campaign.empty() ? in_user_data("campaigns/" + suite.name) : arguments.campaign;
+  const std::string folder = arguments.campaign.empty() ? in_user_data("campaigns/" + suite.name) : arguments.campaign;
   options.folder = std::filesystem::absolute(folder, problem).string();
   for (const std::string& name : split(arguments.slurm, ',')) options.partitions.emplace_back(trim(name));
   options.only = arguments.only;

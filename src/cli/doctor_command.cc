@@ -20,7 +20,8 @@ Finding examine_match(const HostFacts& host, const std::string& path) {
     return {"platform", "missing", "like none of the bundle's: forecasts have no seconds",
             "predict --measured PLATFORM=SECONDS gives them"};
   }
-  std::string detail = bundle->platforms[match->platform].name + " (" + to_string(match->certainty) + ": " + match->how + ")";
+  std::string detail =
+      bundle->platforms[match->platform].name + " (" + to_string(match->certainty) + ": " + match->how + ")";
   std::vector<std::string> near;
   for (const size_t platform : match->runners_up) near.push_back(bundle->platforms[platform].name);
   if (!near.empty()) detail += ", also near: " + join(near, ", ");

@@ -160,7 +160,8 @@ std::string instances_as_table(const ForecastReport& report, const ForecastView&
                                       server.memory_gib ? fmt::format("{:g} GiB", *server.memory_gib) : "-"};
     if (times) cells.push_back(shown_walls[i]);
     if (rates) {
-      cells.push_back((instance.copies ? fmt::format("{:g}", *instance.copies) : "-") + (instance.memory_limits ? "*" : ""));
+      cells.push_back((instance.copies ? fmt::format("{:g}", *instance.copies) : "-") +
+                      (instance.memory_limits ? "*" : ""));
       cells.push_back(instance.runs_per_hour ? human_number(*instance.runs_per_hour) : "-");
       cells.push_back(instance.runs_per_hour ? human_number(*instance.runs_per_hour_lower) + " .. " +
                                                    human_number(*instance.runs_per_hour_upper)
@@ -184,11 +185,11 @@ std::string choice_lines(const ForecastReport& report) {
   if (!choice.fastest) return "";
   const std::string currency = report.currency.empty() ? "" : " " + report.currency;
   const auto line = [&](const std::string& what, const InstanceChoice::Pick& pick) {
-    return lines_of("", "  ",
-                    fmt::format("{}: {} {} ({}): {} a run, {}{} per 1000 runs; {:.0f}% likely within 5% of the best", what,
-                                printable(pick.vendor), printable(pick.server), printable(pick.platform),
-                                human_seconds(pick.wall_s), money(pick.cost_per_1000), currency,
-                                100 * pick.chance_ratio));
+    return lines_of(
+        "", "  ",
+        fmt::format("{}: {} {} ({}): {} a run, {}{} per 1000 runs; {:.0f}% likely within 5% of the best", what,
+                    printable(pick.vendor), printable(pick.server), printable(pick.platform),
+                    human_seconds(pick.wall_s), money(pick.cost_per_1000), currency, 100 * pick.chance_ratio));
   };
   const auto same = [](const InstanceChoice::Pick& a, const InstanceChoice::Pick& b) {
     return a.vendor == b.vendor && a.server == b.server;
@@ -295,7 +296,8 @@ std::string forecast_text(const ForecastReport& report, const ForecastView& view
   text += "reference: " + printable(report.reference_name);
   text += report.in_distribution ? "      in distribution" + nearest + "\n" : "\n";
   if (!report.in_distribution) {
-    text += coloured("OUT OF DISTRIBUTION", kRed, view) + ": intervals are widened, nothing is promised" + nearest + "\n";
+    text +=
+        coloured("OUT OF DISTRIBUTION", kRed, view) + ": intervals are widened, nothing is promised" + nearest + "\n";
   }
   for (const ProfileWarning& warning : report.warnings) {
     text += coloured(lines_of("  warning: ", "    ", printable(warning.message)), kYellow, view);
@@ -307,8 +309,9 @@ std::string forecast_text(const ForecastReport& report, const ForecastView& view
   } else {
     std::string line = "host: " + cpu;
     if (report.host->certainty == HostMatch::Certainty::kName) {
-      line += report.host_cpu == report.host_platform->name ? " (known)"
-                                                            : "; " + printable(report.host_platform->name) + ", " + report.host->how;
+      line += report.host_cpu == report.host_platform->name
+                  ? " (known)"
+                  : "; " + printable(report.host_platform->name) + ", " + report.host->how;
     } else {
       line += "; taken as " + printable(report.host_platform->name) + " (" + report.host->how + ")";
       if (!report.host_runners_up.empty()) line += ", also near: " + printable(join(report.host_runners_up, ", "));
@@ -338,11 +341,12 @@ std::string forecast_csv(const ForecastReport& report) {
       "platform,vendor,kind,arch,rel_time_ratio,rel_time_lower_ratio,rel_time_upper_ratio,time_s,time_lower_s,"
       "time_upper_s,cost,measured,host\n";
   for (const PlatformRow& row : report.rows) {
-    csv += join({text(row.platform.name), text(row.platform.vendor), text(row.platform.segment), text(row.platform.arch),
-                 number(row.rpv), number(row.lower), number(row.upper), number(row.time_s), number(row.time_lower_s),
-                 number(row.time_upper_s), number(row.cost), row.is_measured ? "1" : "0", row.is_host ? "1" : "0"},
-                ",") +
-           "\n";
+    csv +=
+        join({text(row.platform.name), text(row.platform.vendor), text(row.platform.segment), text(row.platform.arch),
+              number(row.rpv), number(row.lower), number(row.upper), number(row.time_s), number(row.time_lower_s),
+              number(row.time_upper_s), number(row.cost), row.is_measured ? "1" : "0", row.is_host ? "1" : "0"},
+             ",") +
+        "\n";
   }
   return csv;
 }

@@ -8,8 +8,8 @@
 namespace perfcast {
 
 struct ForecastView {
-  bool explain = false;      // groups, unusual features and core designs in full, besides the lines that are always there
-  size_t most_rows = 0;      // of the platforms, and behind them those that are this host or were measured; 0: all
+  bool explain = false;  // groups, unusual features and core designs in full, besides the lines that are always there
+  size_t most_rows = 0;  // of the platforms, and behind them those that are this host or were measured; 0: all
   bool is_markdown = false;  // tables for a page
   bool is_coloured = false;  // for a terminal: what must not be overlooked
 };

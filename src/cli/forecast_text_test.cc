@@ -53,7 +53,8 @@ TEST(ForecastText, IsAlsoAPageATableOfNumbersAndColoured) {
   EXPECT_THAT(csv, HasSubstr("\"Example \"\"100\"\" | a, b\",\"\",\"\",\"\",0.5,0.4,0.625,0.0763,0.05,0.1,,0,0\n"));
   EXPECT_THAT(csv, HasSubstr("2.5,0.1603,0.1603,0.1603,,1,1\n"));
   report.in_distribution = false;
-  EXPECT_THAT(forecast_text(report, {.is_coloured = true}), HasSubstr("\x1b[1;31mOUT OF DISTRIBUTION\x1b[0m: intervals"));
+  EXPECT_THAT(forecast_text(report, {.is_coloured = true}),
+              HasSubstr("\x1b[1;31mOUT OF DISTRIBUTION\x1b[0m: intervals"));
 }
 
 TEST(ForecastText, ShowsTheFastestAndWhatTheUserKnows) {
@@ -88,8 +89,9 @@ TEST(ForecastText, ListsInstances) {
   instance.server.name = "m2.x1";
   instance.server.vcpus = 4;
   report.rows[0].instances = {instance};
-  EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}), HasSubstr("cloud    instance  platform     vCPUs  memory\n"
-                                                          "cloud-a  m2.x1     Example 100      4       -\n"));
+  EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}),
+              HasSubstr("cloud    instance  platform     vCPUs  memory\n"
+                        "cloud-a  m2.x1     Example 100      4       -\n"));
   report.rows[0].instances[0].wall_s = 2;
   report.rows[0].instances[0].copies = 3;
   report.rows[0].instances[0].memory_limits = true;
@@ -109,7 +111,7 @@ TEST(ForecastText, ListsInstances) {
           "              0.0100\n"));
   EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}),
               HasSubstr("\nfastest and cheapest: cloud-a m2.x1 (Example 100): 2 s a run, 0.0100 EUR per 1000 runs; 88% "
-                        "likely within 5% of\n  the best\n"));
+                        "likely within 5% of the\n  best\n"));
   report.choice.fastest->server = "m9.x1";
   EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}),
               HasSubstr("\ncheapest within 1.2x of the fastest: cloud-a m2.x1\n"));

@@ -24,7 +24,8 @@ int help(const CLI::App& app, const HelpArguments& arguments, const CommandConte
   const CLI::App* level = &app;
   for (const std::string& word : arguments.words) {
     const auto verbs = verbs_of(*level);
-    const auto found = std::find_if(verbs.begin(), verbs.end(), [&](const auto* verb) { return verb->get_name() == word; });
+    const auto found =
+        std::find_if(verbs.begin(), verbs.end(), [&](const auto* verb) { return verb->get_name() == word; });
     if (found == verbs.end()) return report_error(no_such_verb(*level, word), context.options);
     level = *found;
   }
@@ -53,9 +54,8 @@ void add_help_commands(CLI::App& app, CommandContext& context) {
   auto shell = std::make_shared<std::string>();
   verb = app.add_subcommand("completion", "A completion script: source <(perfcast completion bash)");
   verb->add_option("shell", *shell, "bash, zsh or fish")->required()->option_text("SHELL");
-  verb->callback([shell, &app, &context] {
-    context.run = [shell, &app, &context] { return complete(app, *shell, context); };
-  });
+  verb->callback(
+      [shell, &app, &context] { context.run = [shell, &app, &context] { return complete(app, *shell, context); }; });
 }
 
 }  // namespace perfcast

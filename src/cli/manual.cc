@@ -137,10 +137,13 @@ std::string zsh_script(const CLI::App& app) {
          "    _files\n"
          "  fi\n"
          "}\n"
-         "if [[ ${zsh_eval_context[-1]} == loadautofunc ]]; then _perfcast \"$@\"; else compdef _perfcast perfcast; fi\n";
+         "if [[ ${zsh_eval_context[-1]} == loadautofunc ]]; then _perfcast \"$@\"; else compdef _perfcast perfcast; "
+         "fi\n";
 }
 
-std::string fish_text(const std::string& text) { return "'" + replaced(replaced(text, "\\", "\\\\"), "'", "\\'") + "'"; }
+std::string fish_text(const std::string& text) {
+  return "'" + replaced(replaced(text, "\\", "\\\\"), "'", "\\'") + "'";
+}
 
 std::string fish_script(const CLI::App& app) {
   std::string script =
@@ -181,7 +184,8 @@ constexpr size_t kColumnWidth = 36, kUsualWidth = 100, kLeastWidth = kColumnWidt
 
 size_t help_width() {
   winsize size{};
-  if (isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualWidth;
+  if (isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+    return kUsualWidth;
   return std::clamp<size_t>(size.ws_col, kLeastWidth, kMostWidth);
 }
 
@@ -226,7 +230,8 @@ std::string manual_page(const CLI::App& app, const std::string& version) {
     for (const CLI::Option* option : verb.app->get_options()) {
       const std::string names = option->nonpositional() ? join(names_of(*option), ", ") : option->get_name(true);
       if (names == "-h, --help") continue;
-      const std::string value = option->nonpositional() && takes_value(*option) ? " \\fI" + troff(option->get_type_name()) + "\\fR" : "";
+      const std::string value =
+          option->nonpositional() && takes_value(*option) ? " \\fI" + troff(option->get_type_name()) + "\\fR" : "";
       page += ".TP\n\\fB" + troff(names) + "\\fR" + value + "\n" + troff(option->get_description()) + "\n";
     }
     if (!verb.app->get_footer().empty()) page += ".PP\n" + troff(verb.app->get_footer()) + "\n";

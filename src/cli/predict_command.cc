@@ -69,7 +69,8 @@ std::string last_profile_path() {
 // "last" is the profile that predict took last, unless a file is called so.
 std::string profile_path(const PredictArguments& arguments) {
   std::error_code ignored;
-  return arguments.profile == "last" && !std::filesystem::exists("last", ignored) ? last_profile_path() : arguments.profile;
+  return arguments.profile == "last" && !std::filesystem::exists("last", ignored) ? last_profile_path()
+                                                                                  : arguments.profile;
 }
 
 Status check_usage(const PredictArguments& arguments, const CommandContext& context) {
@@ -87,7 +88,8 @@ Status check_usage(const PredictArguments& arguments, const CommandContext& cont
   const std::string profile = profile_path(arguments);
   std::error_code ignored;
   if (arguments.profile == "last" && !std::filesystem::exists(profile, ignored)) {
-    return usage_error("file-not-found", "no profile was kept yet", "--profile last", "perfcast predict -- CMD ARGS first");
+    return usage_error("file-not-found", "no profile was kept yet", "--profile last",
+                       "perfcast predict -- CMD ARGS first");
   }
   for (const auto& [option, path] : {std::pair{"--profile", profile}, {"--prices", arguments.prices}}) {
     if (Status there = check_named_file(option, path); !there) return there;
@@ -197,7 +199,8 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
   verb->footer(
       "The program runs natively, then once more under an instrumenter; its stdout is discarded. Relative times below\n"
       "1 are faster than the reference. Exit status 0 also when out of distribution, which is said.");
-  verb->add_option("--profile", arguments->profile, "Forecast this stored profile instead of running a command; last: the one that predict took last");
+  verb->add_option("--profile", arguments->profile,
+                   "Forecast this stored profile instead of running a command; last: the one that predict took last");
   verb->add_option("--reference", arguments->reference,
                    "What relative times refer to: mean (of the platforms), host, or a platform's name")
       ->capture_default_str();
@@ -205,26 +208,29 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
                    "PLATFORM=SECONDS that this program took elsewhere (repeatable): improves all other forecasts")
       ->take_all()
       ->allow_extra_args(false);
-  verb->add_option(
-          "--filter", arguments->filters,
-          "kind=cloud|server|desktop (or several with commas), vendor=..., arch=..., cloud=..., vcpus=4..16, "
-          "memory=16GiB.., name=..., or a part of a name (repeatable: all of them must hold)")
+  verb->add_option("--filter", arguments->filters,
+                   "kind=cloud|server|desktop (or several with commas), vendor=..., arch=..., cloud=..., vcpus=4..16, "
+                   "memory=16GiB.., name=..., or a part of a name (repeatable: all of them must hold)")
       ->take_all()
       ->allow_extra_args(false);
   verb->add_option("--top", arguments->top, "Only the N fastest platforms")->check(CLI::Range(1, 1000000));
   verb->add_flag("--all", arguments->all, "Every platform in the table, not the 20 fastest alone; JSON always has all");
   verb->add_flag("--instances", arguments->instances,
                  "List the instance types that carry each CPU model: time of a run, runs per hour with all vCPUs busy");
-  verb->add_option("--copies", arguments->copies, "Runs side by side on an instance; default: as many as fill its vCPUs")
+  verb->add_option("--copies", arguments->copies,
+                   "Runs side by side on an instance; default: as many as fill its vCPUs")
       ->check(CLI::Range(1.0, 1e6));
   verb->add_option("--prices", arguments->prices,
                    "CSV (vendor, server, price per hour or month): adds costs, the fastest and the cheapest instance");
-  verb->add_option("--within", arguments->within, "Beside them the cheapest that is at most so many times slower than the fastest")
+  verb->add_option("--within", arguments->within,
+                   "Beside them the cheapest that is at most so many times slower than the fastest")
       ->check(CLI::Range(1.0, 1000.0))
       ->capture_default_str();
   verb->add_option("--sort", arguments->sort, "Of platforms and instances: time, cost or name")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, ForecastRequest::Sort>{
-          {"time", ForecastRequest::Sort::kTime}, {"cost", ForecastRequest::Sort::kCost}, {"name", ForecastRequest::Sort::kName}}))
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, ForecastRequest::Sort>{{"time", ForecastRequest::Sort::kTime},
+                                                                               {"cost", ForecastRequest::Sort::kCost},
+                                                                               {"name", ForecastRequest::Sort::kName}}))
       ->default_str("time")
       ->type_name("KEY");
   CLI::Option* csv = verb->add_flag("--csv", arguments->csv, "The platforms as CSV, all of them, numbers in full");
@@ -232,7 +238,8 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
   verb->add_flag("--explain", arguments->explain, "Which counters move the forecast, on which platforms");
   verb->add_flag("--accept-failure", arguments->accept_failure, "Forecast a program that failed, too");
   verb->add_flag("--exact", arguments->exact, "Simulate caches and branches all the time, not in windows");
-  verb->add_option("--host", arguments->host, "The platform that the profile was taken on, where its CPU hides its name")
+  verb->add_option("--host", arguments->host,
+                   "The platform that the profile was taken on, where its CPU hides its name")
       ->type_name("PLATFORM");
   verb->add_flag("--strict", arguments->strict, "A measured time that contradicts the others is an error, not a note");
   verb->add_option("--process", arguments->process,

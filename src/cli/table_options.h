@@ -27,9 +27,9 @@ void add_table_options(CLI::App& verb, TableArguments& arguments);
 struct LoadedTable {
   TrainingTable table;
   std::vector<Source> sources;
-  std::vector<Server> servers;     // of the table's platforms
+  std::vector<Server> servers;                  // of the table's platforms
   std::shared_ptr<const ScalingTable> scaling;  // of all of the corpus' whole machines; null where it has none
-  std::vector<std::string> notes;  // what models see of profiles, where that is not simply all
+  std::vector<std::string> notes;               // what models see of profiles, where that is not simply all
 };
 
 // Reads the corpus and folds it. Errors say how to make a corpus where there is none.

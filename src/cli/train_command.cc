@@ -137,7 +137,8 @@ Result<Bundle> train(const TrainArguments& arguments, const CommonOptions& commo
   if (!bundle) return bundle.error();
   bundle->servers = loaded->servers;
   if (loaded->scaling) {
-    progress.show("learning how many copies share " + std::to_string(loaded->scaling->machines.size()) + " servers ...");
+    progress.show("learning how many copies share " + std::to_string(loaded->scaling->machines.size()) +
+                  " servers ...");
     auto scaling = std::make_shared<ScalingModel>();
     if (Status status = scaling->fit(ScalingFit(*loaded->scaling), options.coverage); !status) return status.error();
     bundle->scaling = std::move(scaling);

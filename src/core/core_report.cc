@@ -158,7 +158,8 @@ std::string cores_text(const CoreReport& report) {
     foreign |= !own;
     table.add_row({printable(design.name) + (own ? "" : " *"), fmt::format("{:.3f}", report.results[i].cpi()),
                    fmt::format("{:.1f}", 1e-9 * design.clock_hz), fmt::format("{:.3f}", 1e9 * time(i)),
-                   core_bounds_in_words(bound_ratios(report.results[i])) + (design.name == report.host_design ? "  this host" : "")});
+                   core_bounds_in_words(bound_ratios(report.results[i])) +
+                       (design.name == report.host_design ? "  this host" : "")});
   }
   std::string text =
       fmt::format("{} ({}), {} instructions by its pieces; a model of one core, nothing learned from run times\n\n{}",

@@ -56,9 +56,9 @@ struct Run {  // one measured time
 // A measured time of many copies of a program at once that fill a server: one on each vCPU, or on each core.
 struct MachineRun {
   std::string program, platform;
-  std::string server;    // "vendor/name"
-  double copies = 1;     // that ran at once
-  double time_s = 0;     // per unit of work, of each copy, > 0: copies / rate of all
+  std::string server;  // "vendor/name"
+  double copies = 1;   // that ran at once
+  double time_s = 0;   // per unit of work, of each copy, > 0: copies / rate of all
   std::string source;
 };
 

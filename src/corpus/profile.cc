@@ -203,7 +203,8 @@ std::map<std::string, CoreBoundRatios> read_core_bounds(const Json& json, const 
     } else {
       designs[design] = read_metrics(bounds, where, mistakes);
       for (const auto& [bound, ratio] : designs[design]) {
-        if (!(ratio >= 0 && ratio <= 1)) mistakes.add(where + "." + excerpt(bound), fmt::format("{:g}", ratio), "a share from 0 to 1");
+        if (!(ratio >= 0 && ratio <= 1))
+          mistakes.add(where + "." + excerpt(bound), fmt::format("{:g}", ratio), "a share from 0 to 1");
       }
     }
   }

@@ -96,7 +96,7 @@ struct Profile {
   std::vector<ThreadCounts> threads;   // where there were several, most instructions first, at most 64
   // By core design what a model of it puts the modelled cycles down to; shares below a thousandth are left out.
   std::map<std::string, CoreBoundRatios> core_bounds;
-  std::optional<int> exit_code;        // absent where killed by a signal
+  std::optional<int> exit_code;  // absent where killed by a signal
   std::optional<int> signal;
   bool ok() const { return exit_code == 0 && !signal; }
   // Units of work one run did (bogo operations, bytes, ...), where the suite knows: time per unit = cpu time / work.

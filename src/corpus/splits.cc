@@ -17,9 +17,9 @@ struct NamedSplit {
   Split split;
   const char* name;
 };
-constexpr NamedSplit kSplits[] = {{Split::kRandom, "random"},     {Split::kWorkload, "workload"},
-                                  {Split::kProgram, "program"},   {Split::kProgramFamily, "program-family"},
-                                  {Split::kGroup, "group"},       {Split::kPlatform, "platform"},
+constexpr NamedSplit kSplits[] = {{Split::kRandom, "random"},         {Split::kWorkload, "workload"},
+                                  {Split::kProgram, "program"},       {Split::kProgramFamily, "program-family"},
+                                  {Split::kGroup, "group"},           {Split::kPlatform, "platform"},
                                   {Split::kCoreDesign, "core-design"}};
 
 std::vector<size_t> all_below(size_t count) {

@@ -35,10 +35,10 @@ struct Fold {
   std::string left_out;  // name for people: the family, program, platform or core design
 };
 
-// kProgram, kProgramFamily, kGroup, kPlatform, kCoreDesign: leave one out, `folds` = 0; or `folds` groups of them, shuffled by
-// `seed`. kRandom and kWorkload: `folds` (0: 5) random folds. kRandom deals rows, so that a program with several
-// profiles stands on both sides; with one profile each it equals kWorkload. Never more folds than there are things to
-// leave out; none at all where fewer than two exist.
+// kProgram, kProgramFamily, kGroup, kPlatform, kCoreDesign: leave one out, `folds` = 0; or `folds` groups of them,
+// shuffled by `seed`. kRandom and kWorkload: `folds` (0: 5) random folds. kRandom deals rows, so that a program with
+// several profiles stands on both sides; with one profile each it equals kWorkload. Never more folds than there are
+// things to leave out; none at all where fewer than two exist.
 std::vector<Fold> make_folds(const TrainingTable& table, Split split, int64_t folds, uint64_t seed);
 
 }  // namespace perfcast

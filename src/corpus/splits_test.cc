@@ -55,7 +55,8 @@ TEST(SplitsTest, NamesReadBack) {
   const auto unknown = parse_split("family");
   ASSERT_FALSE(unknown.ok());
   EXPECT_EQ(unknown.error().code, "bad-usage");
-  EXPECT_EQ(unknown.error().expected, "one of: random, workload, program, program-family, group, platform, core-design");
+  EXPECT_EQ(unknown.error().expected,
+            "one of: random, workload, program, program-family, group, platform, core-design");
 }
 
 TEST(SplitsTest, AProgramIsItsIdWithoutNumericInputs) {

@@ -51,7 +51,8 @@ void Evaluator::add(const std::string& name, const Eigen::MatrixXd& log_slowdown
     ScoreInput input;
     for (size_t i = 0; i < table_.groups.size(); ++i) {
       const auto row = static_cast<Eigen::Index>(i);
-      if ((group != kAll && table_.groups[i] != group) || !fit_.log_slowdown().row(row).array().isFinite().any()) continue;
+      if ((group != kAll && table_.groups[i] != group) || !fit_.log_slowdown().row(row).array().isFinite().any())
+        continue;
       rows.push_back(row);
       input.families.push_back(table_.programs[i].family);
     }
@@ -97,8 +98,7 @@ double Evaluator::regret(const ScoreInput& input, Eigen::Index row, Eigen::Index
   double best_forecast = -std::numeric_limits<double>::infinity(), best = best_forecast, chosen = 0;
   for (Eigen::Index s = 0; s < input.truth.cols(); ++s) {
     if (std::isnan(input.truth(row, s)) || std::isnan(input.predicted(row, s))) continue;
-    const double copies_of_a_vcpu =
-        std::log(table_.copies(program, s) / table_.machines[static_cast<size_t>(s)].vcpus);
+    const double copies_of_a_vcpu = std::log(table_.copies(program, s) / table_.machines[static_cast<size_t>(s)].vcpus);
     const double truth = input.truth(row, s) + copies_of_a_vcpu, forecast = input.predicted(row, s) + copies_of_a_vcpu;
     best = std::max(best, truth);
     if (forecast <= best_forecast) continue;
@@ -125,7 +125,8 @@ Eigen::MatrixXd Evaluator::group_means(ClassOf class_of) const {
       }
     }
     for (Eigen::Index s = 0; s < means.cols(); ++s) {
-      if (const auto found = sums.find(class_of(s)); found != sums.end()) means(i, s) = found->second.first / found->second.second;
+      if (const auto found = sums.find(class_of(s)); found != sums.end())
+        means(i, s) = found->second.first / found->second.second;
     }
   }
   return means;
@@ -183,13 +184,15 @@ ScalingEvaluation Evaluator::run() {
   add("whole model", known.log_slowdown + known.log_departure, half_widths(known, true));
   add("whole model, one-core times of the CPU model alone", known.log_slowdown, half_widths(known, false));
   add("CPU model left out: facts", facts.log_slowdown, half_widths(facts, false));
-  add("CPU model left out: facts, other programs' one-core times on the server", facts.log_slowdown + facts.log_departure,
-      half_widths(facts, true));
+  add("CPU model left out: facts, other programs' one-core times on the server",
+      facts.log_slowdown + facts.log_departure, half_widths(facts, true));
   add("true slowdown (floor)", fit_.log_slowdown());
   return std::move(evaluation_);
 }
 
-std::string percent_cell(const std::optional<double>& ratio) { return ratio ? fmt::format("{:.1f}", 100 * *ratio) : "-"; }
+std::string percent_cell(const std::optional<double>& ratio) {
+  return ratio ? fmt::format("{:.1f}", 100 * *ratio) : "-";
+}
 std::string ratio_cell(const std::optional<double>& ratio) { return ratio ? fmt::format("{:.3f}", *ratio) : "-"; }
 
 }  // namespace
@@ -198,7 +201,8 @@ Result<ScalingEvaluation> evaluate_scaling(const ScalingFit& fit) {
   std::set<std::string> families;
   for (const Program& program : fit.table().programs) families.insert(program.family);
   if (families.size() < 2) {
-    return Error{"too-few-families", "a family can't be left out of one", "", "a corpus with programs of several families"};
+    return Error{"too-few-families", "a family can't be left out of one", "",
+                 "a corpus with programs of several families"};
   }
   return Evaluator(fit).run();
 }
@@ -233,21 +237,27 @@ std::string to_text(const ScalingEvaluation& evaluation) {
   TextTable table;
   table.add_column("group", TextTable::Align::kLeft);
   table.add_column("forecast of the throughput when all run", TextTable::Align::kLeft);
-  for (const char* column : {"programs", "error %", "relative error %", "pair order", "coverage", "regret", "regret 90%"})
+  for (const char* column :
+       {"programs", "error %", "relative error %", "pair order", "coverage", "regret", "regret 90%"})
     table.add_column(column, TextTable::Align::kRight);
   for (const ScalingRow& row : evaluation.rows) {
     table.add_row({row.group, row.forecast, std::to_string(row.absolute.programs), percent_cell(row.absolute.mape),
-                   percent_cell(row.relative.mape), ratio_cell(row.absolute.pair_order), ratio_cell(row.absolute.coverage_90), fmt::format("{:.3f}", row.regret_median),
+                   percent_cell(row.relative.mape), ratio_cell(row.absolute.pair_order),
+                   ratio_cell(row.absolute.coverage_90), fmt::format("{:.3f}", row.regret_median),
                    fmt::format("{:.3f}", row.regret_90)});
   }
   std::string text = fmt::format(
-      "{} programs of {} families, each family left out; {} servers of {} classes; the time of one copy known for the CPU "
+      "{} programs of {} families, each family left out; {} servers of {} classes; the time of one copy known for the "
+      "CPU "
       "model\n",
       evaluation.programs, evaluation.families, evaluation.machines, evaluation.classes);
-  if (!evaluation.faulty.empty()) text += "servers left out as faulty: " + printable(join(evaluation.faulty, ", ")) + "\n";
+  if (!evaluation.faulty.empty())
+    text += "servers left out as faulty: " + printable(join(evaluation.faulty, ", ")) + "\n";
   return text + "\n" + table.to_text() +
-         "\nerror: mean |forecast / measured - 1|; relative: of throughputs over the program's own mean over the servers\n"
-         "regret: at one price for every vCPU, the true cost on the server chosen by forecast over the least, median and 90th "
+         "\nerror: mean |forecast / measured - 1|; relative: of throughputs over the program's own mean over the "
+         "servers\n"
+         "regret: at one price for every vCPU, the true cost on the server chosen by forecast over the least, median "
+         "and 90th "
          "percentile of the programs\n";
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// How well throughputs of whole servers full of copies are forecast from the time of one copy on their CPU model, each program
-// family left out of what is fitted.
+// How well throughputs of whole servers full of copies are forecast from the time of one copy on their CPU model, each
+// program family left out of what is fitted.
 
 #include <string>
 #include <vector>
@@ -15,11 +15,11 @@ namespace perfcast {
 struct ScalingRow {
   std::string group;     // kScalingGroups, "all"
   std::string forecast;  // what was done
-  // Of the throughput of a copy over the servers, as forecast; and relative to the program's mean over them, which tells
-  // servers apart whatever the program's own level.
+  // Of the throughput of a copy over the servers, as forecast; and relative to the program's mean over them, which
+  // tells servers apart whatever the program's own level.
   Scores absolute, relative;
-  // At one price for every vCPU: true cost of the server with the least forecast cost over the least true cost, over the
-  // programs.
+  // At one price for every vCPU: true cost of the server with the least forecast cost over the least true cost, over
+  // the programs.
   double regret_median = 0, regret_90 = 0;
 };
 

@@ -9,7 +9,8 @@ namespace {
 
 constexpr size_t kLargestFileBytes = size_t{64} << 20;
 constexpr double kHoursPerMonth = 730;
-constexpr const char* kCurrencies[] = {"usd", "eur", "gbp", "chf", "jpy", "cny", "inr", "cad", "aud", "krw", "sek", "pln"};
+constexpr const char* kCurrencies[] = {"usd", "eur", "gbp", "chf", "jpy", "cny",
+                                       "inr", "cad", "aud", "krw", "sek", "pln"};
 
 std::string upper_case(std::string_view text) {
   std::string result(text);

@@ -22,9 +22,9 @@ struct Price {
 class PriceList {
  public:
   // CSV with the columns vendor, server and one whose name holds "price": per hour, or per month of 730 hours where the
-  // name holds "month". The currency is that of a column "currency", or of the name (price_usd_per_hour); one alone: rates
-  // change. Other columns are ignored. A blank price leaves the row out. "missing-column", "bad-number", "bad-price" (not
-  // above 0, or two prices for one server), "mixed-currencies", with file and line.
+  // name holds "month". The currency is that of a column "currency", or of the name (price_usd_per_hour); one alone:
+  // rates change. Other columns are ignored. A blank price leaves the row out. "missing-column", "bad-number",
+  // "bad-price" (not above 0, or two prices for one server), "mixed-currencies", with file and line.
   static Result<PriceList> parse(std::string_view csv, const std::string& source);
   static Result<PriceList> read(const std::string& path);
 

@@ -51,7 +51,8 @@ Result<size_t> platform_named(const Bundle& bundle, const std::string& text, con
   for (const Server& server : bundle.servers) {
     const std::string name = lower_case(server.name), vendor = lower_case(server.vendor);
     names.push_back(server.vendor + " " + server.name);
-    if (wanted == name || wanted == vendor + " " + name || wanted == vendor + "/" + name) carried.insert(server.platform);
+    if (wanted == name || wanted == vendor + " " + name || wanted == vendor + "/" + name)
+      carried.insert(server.platform);
   }
   std::vector<std::string> named;
   for (size_t i = 0; i < bundle.platforms.size(); ++i) {
@@ -90,8 +91,7 @@ Result<std::vector<Measurement>> measurements_of(const Bundle& bundle, const For
 }
 
 // Index of the reference, -1 for the mean.
-Result<int64_t> reference_of(const Bundle& bundle, const ForecastRequest& request,
-                             const ForecastReport& report) {
+Result<int64_t> reference_of(const Bundle& bundle, const ForecastRequest& request, const ForecastReport& report) {
   if (request.reference.empty() || request.reference == "mean") return int64_t{-1};
   if (request.reference == "host") {
     if (!report.host) {
@@ -109,7 +109,9 @@ Result<int64_t> reference_of(const Bundle& bundle, const ForecastRequest& reques
 
 // "10.0x", "1010x", "0.0012x".
 std::string times_text(double ratio) {
-  return ratio >= 100 ? fmt::format("{:.0f}x", ratio) : ratio >= 0.1 ? fmt::format("{:.1f}x", ratio) : fmt::format("{:.2g}x", ratio);
+  return ratio >= 100   ? fmt::format("{:.0f}x", ratio)
+         : ratio >= 0.1 ? fmt::format("{:.1f}x", ratio)
+                        : fmt::format("{:.2g}x", ratio);
 }
 
 // "milliseconds" where a time in them, taken for seconds, would be off by about so much; empty where no unit fits.
@@ -143,9 +145,10 @@ void note_contradiction(const Forecast& by_stated, const std::vector<Measurement
   const bool is_told = !report.out_of_line.empty();  // which of the times it is
   if (is_told || (ratio < kContradicts && ratio > 1 / kContradicts)) return;
   const std::string unit = fitting_unit(ratio);
-  report.out_of_line = fmt::format("the measured times put this host at {} of what the run here took: were they of the "
-                                   "same input, in seconds of CPU time?{}",
-                                   times_text(ratio), unit.empty() ? "" : " (" + unit + " would fit)");
+  report.out_of_line = fmt::format(
+      "the measured times put this host at {} of what the run here took: were they of the "
+      "same input, in seconds of CPU time?{}",
+      times_text(ratio), unit.empty() ? "" : " (" + unit + " would fit)");
   report.notes.push_back(report.out_of_line);
 }
 
@@ -193,7 +196,8 @@ void note_times_apart(const Bundle& bundle, const Forecast& unmeasured, const st
     report.out_of_line = fmt::format(
         "the measured time of {} is {} of what the other times and the forecast imply ({} in place of {}){}",
         bundle.platforms[static_cast<size_t>(levels[worst].platform)].name, times_text(std::exp(log_apart)),
-        human_seconds(std::exp(stated[worst].log_seconds)), human_seconds(std::exp(stated[worst].log_seconds - log_apart)),
+        human_seconds(std::exp(stated[worst].log_seconds)),
+        human_seconds(std::exp(stated[worst].log_seconds - log_apart)),
         unit.empty() ? ": was it of the same input?" : ": was it in " + unit + "?");
     report.notes.push_back(report.out_of_line + " Intervals don't know of it");
     return;
@@ -234,7 +238,9 @@ void add_instances(const std::vector<Server>& servers, const std::vector<Platfor
     if (instance.cost && (!row.cost || *instance.cost < *row.cost)) row.cost = instance.cost;
     row.instances.push_back(std::move(instance));
   }
-  const auto name_of = [](const InstanceRow& instance) { return std::pair(instance.server.vendor, instance.server.name); };
+  const auto name_of = [](const InstanceRow& instance) {
+    return std::pair(instance.server.vendor, instance.server.name);
+  };
   std::stable_sort(row.instances.begin(), row.instances.end(), [&](const InstanceRow& a, const InstanceRow& b) {
     if (request.sort == ForecastRequest::Sort::kName) return name_of(a) < name_of(b);
     return sort_key(a, request.sort) < sort_key(b, request.sort);
@@ -250,12 +256,14 @@ std::vector<double> seconds_of_all(const std::vector<PlatformRow>& rows) {
 
 void note_instances(const InstanceForecaster& forecaster, ForecastReport& report) {
   if (!forecaster.knows_scaling()) {
-    report.notes.push_back("how many copies share a machine is not known: the bundle, or the profile, has no part of it");
+    report.notes.push_back(
+        "how many copies share a machine is not known: the bundle, or the profile, has no part of it");
   } else if (forecaster.threads() > 1) {
-    report.notes.push_back(fmt::format(
-        "the program keeps {:.1f} threads busy, or would: one run takes so many vCPUs where there are as many; what its "
-        "threads wait for each other more or less on another machine is not forecast",
-        forecaster.threads()));
+    report.notes.push_back(
+        fmt::format("the program keeps {:.1f} threads busy, or would: one run takes so many vCPUs where there are as "
+                    "many; what its "
+                    "threads wait for each other more or less on another machine is not forecast",
+                    forecaster.threads()));
   }
   const auto limited = [](const InstanceRow& row) { return row.memory_limits; };
   for (const PlatformRow& row : report.rows) {
@@ -265,7 +273,8 @@ void note_instances(const InstanceForecaster& forecaster, ForecastReport& report
   }
 }
 
-void choose(const ForecastRequest& request, const Forecast& against_mean, const Bundle& bundle, ForecastReport& report) {
+void choose(const ForecastRequest& request, const Forecast& against_mean, const Bundle& bundle,
+            ForecastReport& report) {
   std::vector<InstanceCandidate> candidates;
   for (const PlatformRow& row : report.rows) {
     const auto platform = std::find_if(bundle.platforms.begin(), bundle.platforms.end(),
@@ -433,10 +442,10 @@ void keep_wanted(const Bundle& bundle, const std::vector<PlatformFilter>& filter
   std::stable_sort(rows.begin(), rows.end(), [&](const PlatformRow& a, const PlatformRow& b) {
     if (request.sort == ForecastRequest::Sort::kName) return a.platform.name < b.platform.name;
     constexpr double kLast = std::numeric_limits<double>::infinity();
-    if (request.sort == ForecastRequest::Sort::kCost && a.cost != b.cost) return a.cost.value_or(kLast) < b.cost.value_or(kLast);
+    if (request.sort == ForecastRequest::Sort::kCost && a.cost != b.cost)
+      return a.cost.value_or(kLast) < b.cost.value_or(kLast);
     return a.rpv < b.rpv;
   });
-  if (request.top > 0 && rows.size() > request.top) rows.resize(request.top);
 }
 
 Error no_platform_left(const Bundle& bundle) {
@@ -557,6 +566,8 @@ Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Prof
     return no_platform_left(bundle);
   }
   if (request.prices) note_prices(request, bundle, seconds.has_value(), report);
+  // What to take is chosen among all.
+  if (request.top > 0 && report.rows.size() > request.top) report.rows.resize(request.top);
   for (const Platform& platform : bundle.platforms) {
     report.forecast_ids.push_back(platform.id);
     report.forecast_names.push_back(platform.name);

@@ -73,16 +73,16 @@ struct ForecastReport {
   std::optional<double> host_time_s;
   std::string time_basis;  // "cpu" or "wall" time of the native run, or "measured"; empty without seconds
   std::vector<std::string> notes;
-  std::string out_of_line;  // of the notes, that which says that a measured time can't be right; empty: none
+  std::string out_of_line;        // of the notes, that which says that a measured time can't be right; empty: none
   std::vector<PlatformRow> rows;  // fastest first
   Attribution attribution;
   std::vector<FeatureStanding> features;    // most unusual first
   std::vector<std::string> forecast_ids;    // platforms in the order of the attribution's vectors
   std::vector<std::string> forecast_names;  // likewise
   std::vector<CoreDesignRow> core_designs;  // in the order of their fastest platforms; empty for older profiles
-  std::string currency;   // of prices and costs; empty: not told
-  InstanceChoice choice;  // of the instances with prices
-  double threads = 1;     // that the program keeps busy, or would: see InstanceForecaster
+  std::string currency;                     // of prices and costs; empty: not told
+  InstanceChoice choice;                    // of the instances with prices
+  double threads = 1;                       // that the program keeps busy, or would: see InstanceForecaster
   // Prices for what is no instance type of the bundle, in the order of their file; absent without prices.
   std::optional<std::vector<Price>> unmatched_prices;
 };
@@ -94,9 +94,8 @@ Status check_success(const Profile& profile, bool accept_failure);
 Status check_request(const Forecaster& forecaster, const ForecastRequest& request);
 
 // The same whatever the order of what was measured. Errors: "unknown-platform", "ambiguous-platform", "unknown-host"
-// (reference host without a match), "bad-usage" (filters, measured times), "contradicting-times" (a measured time out of
-// line, in a strict request), "no-platform" (the filters leave none), and
-// what Forecaster::forecast() says.
+// (reference host without a match), "bad-usage" (filters, measured times), "contradicting-times" (a measured time out
+// of line, in a strict request), "no-platform" (the filters leave none), and what Forecaster::forecast() says.
 Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Profile& profile,
                                         const ForecastRequest& request);
 

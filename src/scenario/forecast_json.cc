@@ -124,9 +124,12 @@ Json to_json(const ForecastReport& report) {
                                      {"cheapest", &report.choice.cheapest},
                                      {"compromise", &report.choice.compromise}}) {
       if (!*pick) continue;
-      choice[name] = {{"vendor", (*pick)->vendor},          {"server", (*pick)->server},
-                      {"platform", (*pick)->platform},      {"wall_s", (*pick)->wall_s},
-                      {"cost_per_1000_runs", (*pick)->cost_per_1000}, {"chance_ratio", (*pick)->chance_ratio}};
+      choice[name] = {{"vendor", (*pick)->vendor},
+                      {"server", (*pick)->server},
+                      {"platform", (*pick)->platform},
+                      {"wall_s", (*pick)->wall_s},
+                      {"cost_per_1000_runs", (*pick)->cost_per_1000},
+                      {"chance_ratio", (*pick)->chance_ratio}};
     }
   }
   if (report.unmatched_prices) {

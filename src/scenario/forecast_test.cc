@@ -159,7 +159,8 @@ TEST(ForecastReport, SaysWhereMeasuredTimesContradictEachOther) {
   request.measured_s = {{one.platform.name, *one.time_s}, {other.platform.name, 40 * *other.time_s}};
   const ForecastReport report = report_of(request);
   // The run here is a third time: of three it can be told which one is out of line.
-  EXPECT_THAT(report.out_of_line, HasSubstr("the measured time of " + other.platform.name + " is 40.0x of what the other"));
+  EXPECT_THAT(report.out_of_line,
+              HasSubstr("the measured time of " + other.platform.name + " is 40.0x of what the other"));
   EXPECT_THAT(report.notes, Contains(HasSubstr(report.out_of_line)));
   EXPECT_THAT(report.notes, Not(Contains(HasSubstr("of what the run here took"))));
   Profile elsewhere = example();  // no run that counts

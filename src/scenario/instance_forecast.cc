@@ -52,7 +52,8 @@ InstanceForecaster::InstanceForecaster(const Bundle& bundle, const Profile& prof
   load_ = load_of(profile, 1);
   has_load_ = is_known(load_);
   if (!knows_scaling()) return;
-  key_ = bundle.scaling->key_of(load_, machines_.machines, [this](const std::string& platform) { return work_on(platform); });
+  key_ = bundle.scaling->key_of(load_, machines_.machines,
+                                [this](const std::string& platform) { return work_on(platform); });
 }
 
 double InstanceForecaster::work_on(const std::string& platform) const {
@@ -157,8 +158,10 @@ InstanceChoice choose_instances(const std::vector<InstanceCandidate>& candidates
 
   const Eigen::MatrixXd block = covariance(used, used);
   const Eigen::VectorXd deviations = block.diagonal().cwiseMax(1e-12).cwiseSqrt();
-  const Eigen::MatrixXd correlation = (deviations.cwiseInverse().asDiagonal() * block * deviations.cwiseInverse().asDiagonal());
-  const Eigen::MatrixXd root = (correlation + 1e-6 * Eigen::MatrixXd::Identity(correlation.rows(), correlation.cols())).llt().matrixL();
+  const Eigen::MatrixXd correlation =
+      (deviations.cwiseInverse().asDiagonal() * block * deviations.cwiseInverse().asDiagonal());
+  const Eigen::MatrixXd root =
+      (correlation + 1e-6 * Eigen::MatrixXd::Identity(correlation.rows(), correlation.cols())).llt().matrixL();
   const Eigen::VectorXd spread = half_width(used) / kNinetyPercent;
   Random random(1);
   double fastest_close = 0, cheapest_close = 0, compromise_close = 0;
@@ -178,8 +181,8 @@ InstanceChoice choose_instances(const std::vector<InstanceCandidate>& candidates
   }
   const auto pick = [&](Eigen::Index i, double close) {
     const InstanceCandidate& candidate = *usable[static_cast<size_t>(i)];
-    return InstanceChoice::Pick{candidate.row->server.vendor, candidate.row->server.name, candidate.platform_name,
-                                *candidate.row->wall_s, *candidate.row->cost_per_1000, close / kDraws};
+    return InstanceChoice::Pick{candidate.row->server.vendor, candidate.row->server.name,    candidate.platform_name,
+                                *candidate.row->wall_s,       *candidate.row->cost_per_1000, close / kDraws};
   };
   choice.fastest = pick(fastest, fastest_close);
   choice.cheapest = pick(cheapest, cheapest_close);

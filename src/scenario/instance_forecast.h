@@ -81,9 +81,9 @@ struct InstanceCandidate {
   std::string platform_name;
 };
 
-// Of those with a wall time and a cost per thousand runs; nothing where there is none. Chances are over draws (seeded) of
-// the forecast's errors: those of platforms have `covariance`, scaled to `half_width` (log, 90%); those of copies that
-// share a machine are its own.
+// Of those with a wall time and a cost per thousand runs; nothing where there is none. Chances are over draws (seeded)
+// of the forecast's errors: those of platforms have `covariance`, scaled to `half_width` (log, 90%); those of copies
+// that share a machine are its own.
 InstanceChoice choose_instances(const std::vector<InstanceCandidate>& candidates, const Eigen::MatrixXd& covariance,
                                 const Eigen::VectorXd& half_width, double within_ratio);
 

@@ -34,7 +34,8 @@ TEST(InstanceChoice, NamesFastestCheapestAndWhatLiesBetween) {
   EXPECT_EQ(sure.fastest->chance_ratio, 1);
   EXPECT_EQ(sure.compromise->chance_ratio, 1);
   // Nothing is within 1.1 of the fastest but itself.
-  EXPECT_EQ(choose_instances(candidates, covariance, Eigen::VectorXd::Constant(3, 1e-3), 1.1).compromise->server, "fast");
+  EXPECT_EQ(choose_instances(candidates, covariance, Eigen::VectorXd::Constant(3, 1e-3), 1.1).compromise->server,
+            "fast");
   const InstanceChoice unsure = choose_instances(candidates, covariance, Eigen::VectorXd::Constant(3, 1), 1.2);
   EXPECT_EQ(unsure.fastest->server, "fast");
   EXPECT_LT(unsure.fastest->chance_ratio, 0.8);
@@ -57,7 +58,8 @@ TEST(InstanceChoice, ErrorsThatAreSharedDontMatter) {
 TEST(InstanceChoice, NeedsACostAndATime) {
   InstanceRow row = row_of("a", 1, 2);
   row.cost_per_1000.reset();
-  EXPECT_FALSE(choose_instances({{&row, 0, "p"}}, Eigen::MatrixXd::Identity(1, 1), Eigen::VectorXd::Ones(1), 1.2).fastest);
+  EXPECT_FALSE(
+      choose_instances({{&row, 0, "p"}}, Eigen::MatrixXd::Identity(1, 1), Eigen::VectorXd::Ones(1), 1.2).fastest);
   EXPECT_FALSE(choose_instances({}, Eigen::MatrixXd(), Eigen::VectorXd(), 1.2).cheapest);
 }
 
@@ -85,7 +87,8 @@ TEST(InstanceForecast, WithoutAScalingModelThereIsStillTheTimeOfARun) {
   profile.metrics["max_rss_bytes"] = 9.0 * (1 << 30);
   InstanceRow small;
   small.server = corpus.servers.front();
-  InstanceForecaster(*bundle, profile, std::vector<double>(bundle->platforms.size(), 2.5), false).fill(small, 0.1, std::nullopt);
+  InstanceForecaster(*bundle, profile, std::vector<double>(bundle->platforms.size(), 2.5), false)
+      .fill(small, 0.1, std::nullopt);
   EXPECT_EQ(small.copies, 0);
   EXPECT_FALSE(small.wall_s);  // not even one
 }

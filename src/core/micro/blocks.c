@@ -1,7 +1,7 @@
-/* Basic blocks of other programs, by the thousand copies: how long they take here, in units of a dependent add, and a run
- * of them to be traced. Registers and memory hold addresses; every page that a block asks for is the same one, so that all
- * accesses hit the first level (as in Chen and others, "BHive: a benchmark suite and measurement framework for validating
- * x86-64 basic block performance models", IISWC 2019).
+/* Basic blocks of other programs, by the thousand copies: how long they take here, in units of a dependent add, and a
+ * run of them to be traced. Registers and memory hold addresses; every page that a block asks for is the same one, so
+ * that all accesses hit the first level (as in Chen and others, "BHive: a benchmark suite and measurement framework for
+ * validating x86-64 basic block performance models", IISWC 2019).
  *
  *   blocks time < BLOCKS       a line of hexadecimal code each -> "nanoseconds of one copy, of an add", or "-" where it
  *                              faults
@@ -132,8 +132,7 @@ static double add_ns(void) {
   const uint64_t rounds = 20000;
   uint64_t n = rounds;
   const double begin = now_ns();
-  __asm__ volatile(
-      "1:\n.rept 100\nadd $1, %%rax\n.endr\ndec %0\njnz 1b\n" : "+r"(n)::"rax", "cc");
+  __asm__ volatile("1:\n.rept 100\nadd $1, %%rax\n.endr\ndec %0\njnz 1b\n" : "+r"(n)::"rax", "cc");
   return (now_ns() - begin) / (100.0 * (double)rounds);
 }
 

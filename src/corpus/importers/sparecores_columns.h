@@ -9,10 +9,10 @@ namespace perfcast {
 
 struct SparecoresColumn {
   enum class Use {
-    kRun,   // a rate: time_s = 1 / rate, or vcpus / rate where it is of all cores
+    kRun,         // a rate: time_s = 1 / rate, or vcpus / rate where it is of all cores
     kMachineRun,  // the rate of as many copies as vCPUs, or as cores: time_s = copies / rate
-    kFact,  // a property of the platform
-    kSkip,  // `reason` says why
+    kFact,        // a property of the platform
+    kSkip,        // `reason` says why
   };
   Use use = Use::kSkip;
   std::string program;    // kRun, kMachineRun

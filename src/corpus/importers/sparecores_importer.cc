@@ -101,9 +101,9 @@ class SparecoresImport {
   std::string source_;
   std::vector<SparecoresServer> servers_;
   std::vector<UsedColumn> run_columns_, machine_columns_, fact_columns_;
-  std::vector<std::vector<double>> rates_;  // [server][run column]; NaN: none
+  std::vector<std::vector<double>> rates_;          // [server][run column]; NaN: none
   std::vector<std::vector<double>> machine_rates_;  // [server][machine column]; NaN: none
-  std::vector<bool> kept_;                  // [server]
+  std::vector<bool> kept_;                          // [server]
   ExclusionCounter exclusions_;
   Import result_;
 };

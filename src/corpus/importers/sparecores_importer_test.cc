@@ -95,16 +95,18 @@ TEST(SparecoresImportTest, WholeMachinesRunACopyOnEachVcpuOrCore) {
   EXPECT_EQ(runs.size(), 5u);
   for (const Server& server : corpus.servers) {
     if (server.name != "m1x.large") continue;
-    const std::map<std::string, double> facts = {{"l1d_bytes", 32768}, {"l3_bytes", 33554432}, {"l3_instances_count", 1}};
+    const std::map<std::string, double> facts = {
+        {"l1d_bytes", 32768}, {"l3_bytes", 33554432}, {"l3_instances_count", 1}};
     for (const auto& [name, value] : facts) EXPECT_EQ(server.facts.at(name), value) << name;
   }
 }
 
 // lz4's threads inside of one copy, as the benchmark had it before there was a gzip of all cores.
 TEST(SparecoresImportTest, LeavesOutAllCoresOfTheOlderMeaning) {
-  const std::string rates = "vendor,server,stressng.matrix.1,stressng.matrix.N,compress.lz4.1.1.c,compress.lz4.1.N.c,"
-                            "compress.gzip.1.N.c\n"
-                            "aws,m1x.small,100,190,1e7,2e7,\naws,m1x.large,200,700,2e7,8e7,1\n";
+  const std::string rates =
+      "vendor,server,stressng.matrix.1,stressng.matrix.N,compress.lz4.1.1.c,compress.lz4.1.N.c,"
+      "compress.gzip.1.N.c\n"
+      "aws,m1x.small,100,190,1e7,2e7,\naws,m1x.large,200,700,2e7,8e7,1\n";
   const Corpus corpus = import_servers(kServers, rates).corpus;
   std::vector<std::string> found;
   for (const MachineRun& run : corpus.machine_runs) found.push_back(run.program + " " + run.server);

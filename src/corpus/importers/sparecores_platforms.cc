@@ -71,9 +71,8 @@ void read_facts(const TableRow& row, SparecoresServer& server) {
 }
 
 // Sizes that are larger than any cache first.
-constexpr const char* kMemoryReads[] = {
-    "bwmem_rd_512mb_per_vcpu_bytes_per_s", "bwmem_rd_256mb_per_vcpu_bytes_per_s", "bwmem_rd_64mb_per_vcpu_bytes_per_s",
-    "bwmem_rd_32mb_per_vcpu_bytes_per_s"};
+constexpr const char* kMemoryReads[] = {"bwmem_rd_512mb_per_vcpu_bytes_per_s", "bwmem_rd_256mb_per_vcpu_bytes_per_s",
+                                        "bwmem_rd_64mb_per_vcpu_bytes_per_s", "bwmem_rd_32mb_per_vcpu_bytes_per_s"};
 
 // Family and model, as "6-85"; empty where the machine does not tell.
 std::string generation_key(const SparecoresServer& server) {

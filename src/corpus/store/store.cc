@@ -61,7 +61,7 @@ UPDATE platform SET segment = 'cloud' WHERE id IN (SELECT platform_id FROM serve
 ALTER TABLE run ADD COLUMN results_count INTEGER;
 ALTER TABLE run ADD COLUMN spread_ratio REAL;
 )sql"},
-                                    {3, R"sql(
+                                     {3, R"sql(
 ALTER TABLE server ADD COLUMN facts_json TEXT NOT NULL DEFAULT '{}';
 CREATE TABLE machine_run(
   program_id INTEGER NOT NULL REFERENCES program(id), platform_id INTEGER NOT NULL REFERENCES platform(id),

@@ -117,27 +117,26 @@ Status SqliteStore::load_servers(Corpus& corpus) {
   const std::string sql = "SELECT vendor, name, platform_id, vcpus, memory_gib, threads_per_core, cores, source_id, " +
                           std::string(version_ < 3 ? "'{}'" : "facts_json") +
                           " FROM server ORDER BY vendor, name, platform_id";
-  return for_each_row(
-      sql.c_str(), [&](Statement& row) -> Status {
-        Server server;
-        server.vendor = row.text(0);
-        server.name = row.text(1);
-        const auto platform = name_of(platform_names_, row.integer(2), "platform");
-        if (!platform) return platform.error();
-        server.platform = **platform;
-        server.vcpus = row.optional_number(3);
-        server.memory_gib = row.optional_number(4);
-        server.threads_per_core = row.optional_number(5);
-        server.cores = row.optional_number(6);
-        const auto source = name_of(source_names_, row.integer(7), "source");
-        if (!source) return source.error();
-        server.source = **source;
-        auto facts = facts_from_text(row.text(8), database_.path() + ": server " + server.vendor + "/" + server.name);
-        if (!facts) return facts.error();
-        server.facts = std::move(*facts);
-        corpus.servers.push_back(std::move(server));
-        return {};
-      });
+  return for_each_row(sql.c_str(), [&](Statement& row) -> Status {
+    Server server;
+    server.vendor = row.text(0);
+    server.name = row.text(1);
+    const auto platform = name_of(platform_names_, row.integer(2), "platform");
+    if (!platform) return platform.error();
+    server.platform = **platform;
+    server.vcpus = row.optional_number(3);
+    server.memory_gib = row.optional_number(4);
+    server.threads_per_core = row.optional_number(5);
+    server.cores = row.optional_number(6);
+    const auto source = name_of(source_names_, row.integer(7), "source");
+    if (!source) return source.error();
+    server.source = **source;
+    auto facts = facts_from_text(row.text(8), database_.path() + ": server " + server.vendor + "/" + server.name);
+    if (!facts) return facts.error();
+    server.facts = std::move(*facts);
+    corpus.servers.push_back(std::move(server));
+    return {};
+  });
 }
 
 Status SqliteStore::load_programs(Corpus& corpus) {

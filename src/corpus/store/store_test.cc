@@ -185,7 +185,7 @@ TEST_F(StoreTest, ReplacingASourceRemovesWhatItNoLongerGives) {
   next.runs = {{"b", "q", "", 1, 4, std::nullopt, "s@2"}};
   ASSERT_TRUE(open(path())->replace_sources(next).ok());
   const Corpus after = load(path());
-  EXPECT_EQ(after.runs.size(), 2u);       // "mine" and the new one
+  EXPECT_EQ(after.runs.size(), 2u);  // "mine" and the new one
   EXPECT_TRUE(after.machine_runs.empty());
   EXPECT_EQ(after.platforms.size(), 2u);  // "mine" still needs p
   EXPECT_EQ(after.programs.size(), 2u);
@@ -257,7 +257,8 @@ TEST_F(StoreTest, RefusesOtherFilesUnchanged) {
 // As versions before 0.3 wrote it.
 void back_to_version_1(const std::string& path) {
   sqlite(path,
-         "DROP TABLE machine_run; ALTER TABLE server DROP COLUMN facts_json; ALTER TABLE platform DROP COLUMN segment; ALTER TABLE run DROP COLUMN results_count; "
+         "DROP TABLE machine_run; ALTER TABLE server DROP COLUMN facts_json; ALTER TABLE platform DROP COLUMN segment; "
+         "ALTER TABLE run DROP COLUMN results_count; "
          "ALTER TABLE run DROP COLUMN spread_ratio; PRAGMA user_version = 1");
 }
 

@@ -14,10 +14,10 @@
 namespace perfcast {
 namespace {
 
-// By the rates of a 16-bit division loop on one and on all vCPUs of the public set's servers, a loop that two threads of
-// a core can't share: Vultr's and Alibaba's shared types show siblings that are cores; OVH's, UpCloud's and Hetzner's
-// shared ones the reverse.
-constexpr const char* kSharedTypes[] = {"ecs.t5-", "ecs.t6-", "ecs.e3.",  "ecs.e4.",  "ecs.n1.", "ecs.n2.",
+// By the rates of a 16-bit division loop on one and on all vCPUs of the public set's servers, a loop that two threads
+// of a core can't share: Vultr's and Alibaba's shared types show siblings that are cores; OVH's, UpCloud's and
+// Hetzner's shared ones the reverse.
+constexpr const char* kSharedTypes[] = {"ecs.t5-", "ecs.t6-",  "ecs.e3.",  "ecs.e4.", "ecs.n1.",  "ecs.n2.",
                                         "ecs.n4.", "ecs.mn4.", "ecs.xn4.", "ecs.s6-", "ecs.sgn7i"};
 
 bool vcpus_float(const std::string& provider, const std::string& name) {

@@ -14,14 +14,15 @@ struct CacheSize {
   const char* name;
   double kib;
 };
-constexpr CacheSize kSizes[] = {{"32k", 32},  {"48k", 48},  {"64k", 64},  {"256k", 256}, {"512k", 512}, {"1m", 1024},
-                                {"2m", 2048}, {"4m", 4096}, {"8m", 8192}, {"16m", 16384}, {"32m", 32768}, {"64m", 65536}};
+constexpr CacheSize kSizes[] = {{"32k", 32},   {"48k", 48},    {"64k", 64},    {"256k", 256},
+                                {"512k", 512}, {"1m", 1024},   {"2m", 2048},   {"4m", 4096},
+                                {"8m", 8192},  {"16m", 16384}, {"32m", 32768}, {"64m", 65536}};
 constexpr double kKib = 1024;
 
 constexpr const char* kFloatOperations[] = {
-    "op_fp_scalar_add_count", "op_fp_scalar_mul_count", "op_fp_scalar_div_count", "op_fp_scalar_sqrt_count",
-    "op_fp_fma_scalar_count", "op_fp_cvt_count",        "op_fp_vec_add_count",    "op_fp_vec_mul_count",
-    "op_fp_vec_div_count",    "op_fp_fma_vec_count",    "op_fp_vec_other_count",  "op_x87_simple_count",
+    "op_fp_scalar_add_count", "op_fp_scalar_mul_count", "op_fp_scalar_div_count",     "op_fp_scalar_sqrt_count",
+    "op_fp_fma_scalar_count", "op_fp_cvt_count",        "op_fp_vec_add_count",        "op_fp_vec_mul_count",
+    "op_fp_vec_div_count",    "op_fp_fma_vec_count",    "op_fp_vec_other_count",      "op_x87_simple_count",
     "op_x87_mul_count",       "op_x87_div_count",       "op_x87_transcendental_count"};
 
 double value_of(const MetricValues& metrics, const std::string& name) {
@@ -56,8 +57,7 @@ ProgramLoad load_of(const Profile& profile, double units_of_work) {
   ProgramLoad load;
   const double instructions = value_of(metrics, "instructions_count");
   load.instructions = instructions / units_of_work;
-  load.kernel_ratio =
-      std::clamp(value_of(metrics, "system_s") / std::max(value_of(metrics, "cpu_s"), 1e-9), 0.0, 1.0);
+  load.kernel_ratio = std::clamp(value_of(metrics, "system_s") / std::max(value_of(metrics, "cpu_s"), 1e-9), 0.0, 1.0);
   load.float_ratio = 0;
   for (const char* operation : kFloatOperations) load.float_ratio += value_of(metrics, operation) / instructions;
   load.mispredicted_ratio = value_of(metrics, "tage_misses_count") / instructions;

@@ -14,8 +14,9 @@ namespace {
 
 constexpr double kRidge = 1e-6;
 constexpr double kMostResidual = 1.5, kMostDeparture = 1;  // log: beyond, a measurement failed
-constexpr double kFaultyAbove = 1.8;  // half of a server's programs so much slower than physics says: something is wrong
-constexpr double kSizeLength = 2;     // of classes, in log2 of vCPUs
+constexpr double kFaultyAbove =
+    1.8;                           // half of a server's programs so much slower than physics says: something is wrong
+constexpr double kSizeLength = 2;  // of classes, in log2 of vCPUs
 
 double same(bool is_same) { return is_same ? 1 : 0; }
 
@@ -167,8 +168,8 @@ void ScalingFit::make_keys() {
   deviation_ = (centred.array().square().colwise().mean()).sqrt().max(1e-9);
   for (Eigen::Index i = 0; i < programs; ++i) {
     const auto at = static_cast<size_t>(i);
-    keys_.push_back({centred.row(i).transpose().cwiseQuotient(deviation_), table_.groups[at], table_.programs[at].family,
-                     table_.programs[at].group == "compressor"});
+    keys_.push_back({centred.row(i).transpose().cwiseQuotient(deviation_), table_.groups[at],
+                     table_.programs[at].family, table_.programs[at].group == "compressor"});
   }
 }
 

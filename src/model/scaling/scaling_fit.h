@@ -1,8 +1,8 @@
 #pragma once
-// How copies slow each other, fitted: physics (slowdown_columns.h) by non-negative least squares of relative errors, each
-// program family alike; what physics leaves of a program, by kriging from programs of like signature on the same server;
-// smoothed over classes of servers that are alike. And how a server's times of one copy depart from its CPU model's, by
-// those of other programs on it.
+// How copies slow each other, fitted: physics (slowdown_columns.h) by non-negative least squares of relative errors,
+// each program family alike; what physics leaves of a program, by kriging from programs of like signature on the same
+// server; smoothed over classes of servers that are alike. And how a server's times of one copy depart from its CPU
+// model's, by those of other programs on it.
 //
 // The variances of the kernels were chosen on families left out of the public set, with its scores in sight.
 
@@ -62,7 +62,7 @@ class ScalingFit {
   const Eigen::MatrixXd& departures() const { return departures_; }
 
   // Classes in order of their keys; those with runs first come in the table's.
-  const std::vector<std::string>& classes() const { return classes_; }  // keys of those with runs
+  const std::vector<std::string>& classes() const { return classes_; }     // keys of those with runs
   const std::vector<Eigen::Index>& class_of() const { return class_of_; }  // of each machine
   const std::vector<MachineFacts>& class_machines() const { return class_machines_; }
   Eigen::MatrixXd class_means(const Eigen::MatrixXd& by_machine) const;
@@ -82,7 +82,7 @@ class ScalingFit {
   ScalingTable table_;
   Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic> measured_;
   Eigen::MatrixXd log_slowdown_, departures_;
-  std::vector<Eigen::MatrixXd> columns_;  // of each program: [machines x columns]
+  std::vector<Eigen::MatrixXd> columns_;                                // of each program: [machines x columns]
   std::map<std::pair<std::string, std::string>, Equations> equations_;  // by family, platform
   std::map<std::string, Equations> of_family_, of_platform_;
   Equations of_all_;

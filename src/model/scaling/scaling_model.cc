@@ -33,7 +33,8 @@ std::vector<Eigen::Index> members(const ScalingFit& fit, const std::string& fami
 }
 
 // kernel(program, each of the keys)
-Eigen::VectorXd kernel_vector(const ProgramKernel& kernel, const ProgramKey& program, const std::vector<ProgramKey>& keys) {
+Eigen::VectorXd kernel_vector(const ProgramKernel& kernel, const ProgramKey& program,
+                              const std::vector<ProgramKey>& keys) {
   Eigen::VectorXd values(static_cast<Eigen::Index>(keys.size()));
   for (Eigen::Index i = 0; i < values.size(); ++i) values(i) = kernel(program, keys[static_cast<size_t>(i)]);
   return values;
@@ -302,13 +303,13 @@ Status ScalingModel::load(const TensorMap& tensors) {
   };
   Eigen::MatrixXd signatures, quantile;
   const auto columns = static_cast<int64_t>(slowdown_column_names().size());
-  for (const Status& status :
-       {read("costs", columns, 1, costs_), read("signature_mean", kSignatureSize, 1, mean_),
-        read("signature_deviation", kSignatureSize, 1, deviation_), read("signatures", count, kSignatureSize, signatures),
-        read("slowdown_weights", count, class_count, slowdown_weights_),
-        read("departure_weights", count, class_count, departure_weights_),
-        read("interval_coefficients", kWidthFeatures, 1, intervals_.coefficients),
-        read("interval_quantile", 1, 1, quantile)}) {
+  for (const Status& status : {read("costs", columns, 1, costs_), read("signature_mean", kSignatureSize, 1, mean_),
+                               read("signature_deviation", kSignatureSize, 1, deviation_),
+                               read("signatures", count, kSignatureSize, signatures),
+                               read("slowdown_weights", count, class_count, slowdown_weights_),
+                               read("departure_weights", count, class_count, departure_weights_),
+                               read("interval_coefficients", kWidthFeatures, 1, intervals_.coefficients),
+                               read("interval_quantile", 1, 1, quantile)}) {
     if (!status) return status;
   }
   if (!(deviation_.array() > 0).all()) return bad;

@@ -1,6 +1,6 @@
 #pragma once
-// How much longer a copy of a program takes when many run on one server, as a bundle keeps it. See scaling_fit.h for how
-// it is learned, docs/INSTANCES.md for how it can be wrong.
+// How much longer a copy of a program takes when many run on one server, as a bundle keeps it. See scaling_fit.h for
+// how it is learned, docs/INSTANCES.md for how it can be wrong.
 
 #include <Eigen/Core>
 #include <functional>
@@ -61,14 +61,15 @@ class ScalingModel {
   Eigen::VectorXd kernels(const ProgramKernel& kernel, const ProgramKey& program) const;
 
   Eigen::VectorXd costs_;
-  Eigen::VectorXd mean_, deviation_;         // of signatures
-  std::vector<ProgramKey> keys_;             // of the programs learned from
-  std::map<std::string, Eigen::Index> columns_;  // by class of servers
+  Eigen::VectorXd mean_, deviation_;                      // of signatures
+  std::vector<ProgramKey> keys_;                          // of the programs learned from
+  std::map<std::string, Eigen::Index> columns_;           // by class of servers
   Eigen::MatrixXd slowdown_weights_, departure_weights_;  // [programs x classes]
   ScalingIntervals intervals_;
 };
 
-// What was learned of classes with runs, for classes of any servers: those of `machines`, in order. [programs x classes]
+// What was learned of classes with runs, for classes of any servers: those of `machines`, in order. [programs x
+// classes]
 Eigen::MatrixXd smoothed_weights(const ScalingFit& fit, const Eigen::MatrixXd& slowdown_weights,
                                  const std::vector<MachineFacts>& machines);
 

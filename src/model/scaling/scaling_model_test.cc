@@ -21,8 +21,11 @@ constexpr double kKib = 1024;
 Profile profile_of(double small, double large, double float_ratio) {
   Profile profile;
   MetricValues& metrics = profile.metrics;
-  metrics = {{"instructions_count", 1e9}, {"cpu_s", 1},       {"system_s", 0.05},
-             {"tage_misses_count", 1e6},  {"page_faults_minor_count", 500}};
+  metrics = {{"instructions_count", 1e9},
+             {"cpu_s", 1},
+             {"system_s", 0.05},
+             {"tage_misses_count", 1e6},
+             {"page_faults_minor_count", 500}};
   for (const char* size : {"32k", "48k", "64k", "256k", "512k", "1m", "2m", "4m", "8m", "16m", "32m", "64m"}) {
     const bool is_large = std::string(size).ends_with("m");
     const double lines = is_large ? large : small;
@@ -32,9 +35,11 @@ Profile profile_of(double small, double large, double float_ratio) {
     metrics[stem + "store_sequential_count"] = 0.15 * lines;
     metrics[stem + "store_random_count"] = 0.05 * lines;
   }
-  for (const char* operation : {"scalar_add", "scalar_mul", "scalar_div", "scalar_sqrt", "vec_add", "vec_mul", "vec_div", "vec_other"})
+  for (const char* operation :
+       {"scalar_add", "scalar_mul", "scalar_div", "scalar_sqrt", "vec_add", "vec_mul", "vec_div", "vec_other"})
     metrics[std::string("op_fp_") + operation + "_count"] = 0;
-  for (const char* operation : {"fp_fma_scalar", "fp_cvt", "fp_fma_vec", "x87_simple", "x87_mul", "x87_div", "x87_transcendental"})
+  for (const char* operation :
+       {"fp_fma_scalar", "fp_cvt", "fp_fma_vec", "x87_simple", "x87_mul", "x87_div", "x87_transcendental"})
     metrics[std::string("op_") + operation + "_count"] = 0;
   metrics["op_fp_scalar_add_count"] = float_ratio * 1e9;
   return profile;
@@ -90,8 +95,8 @@ Server server_of(const std::string& provider, const std::string& name, const std
 
 TEST(Scaling, MachinesFillInWhatTheyDontSayByTheirDesign) {
   const std::vector<Platform> platforms = {platform_of("milan", "AMD", 25, 1), platform_of("rome", "AMD", 23, 0x31)};
-  std::vector<Server> servers = {server_of("a", "s", "milan", 8, 2), server_of("a", "m", "milan", 4, 2),
-                                 server_of("a", "l", "milan", 4, 1), server_of("a", "none", "naples", 4, 1),
+  std::vector<Server> servers = {server_of("a", "s", "milan", 8, 2),  server_of("a", "m", "milan", 4, 2),
+                                 server_of("a", "l", "milan", 4, 1),  server_of("a", "none", "naples", 4, 1),
                                  server_of("ovh", "x", "rome", 4, 2), server_of("a", "y", "rome", 4, 2)};
   servers[0].facts = {{"l3_bytes", 32e6}, {"memory_read_bytes_per_s", 80e9}, {"l3_instances_count", 2}};
   servers[1].facts = {{"l3_bytes", 16e6}, {"memory_read_bytes_per_s", 20e9}};
@@ -108,7 +113,7 @@ TEST(Scaling, MachinesFillInWhatTheyDontSayByTheirDesign) {
   EXPECT_TRUE(first.memory_read_known);
   const MachineFacts& third = list.machines[2];
   EXPECT_FALSE(third.siblings);
-  EXPECT_EQ(third.l3_bytes, 24e6);                        // the median of its design
+  EXPECT_EQ(third.l3_bytes, 24e6);                      // the median of its design
   EXPECT_EQ(third.memory_read_bytes_per_s, 4 * 7.5e9);  // of 10 and 5 a vCPU
   EXPECT_FALSE(third.memory_read_known);
   EXPECT_TRUE(list.machines[3].floats);
@@ -136,9 +141,10 @@ TEST(Scaling, CopiesShareCoresOnlyWhereThereAreMoreThanCores) {
 ScalingTable world(int families, double level_deviation) {
   Random random(5);
   ScalingTable table;
-  const std::vector<Platform> platforms = {platform_of("milan", "AMD", 25, 1), platform_of("ice", "Intel", 6, 106),
-                                           platform_of("Neoverse-N1", "ARM", 0, 0), platform_of("rome", "AMD", 23, 0x31),
-                                           platform_of("sapphire", "Intel", 6, 143), platform_of("Neoverse-V1", "ARM", 0, 0)};
+  const std::vector<Platform> platforms = {
+      platform_of("milan", "AMD", 25, 1),       platform_of("ice", "Intel", 6, 106),
+      platform_of("Neoverse-N1", "ARM", 0, 0),  platform_of("rome", "AMD", 23, 0x31),
+      platform_of("sapphire", "Intel", 6, 143), platform_of("Neoverse-V1", "ARM", 0, 0)};
   std::vector<Server> servers;
   for (const Platform& platform : platforms) {
     for (const double vcpus : {2.0, 4.0, 8.0, 16.0, 32.0, 64.0}) {
@@ -170,7 +176,9 @@ ScalingTable world(int families, double level_deviation) {
     program.group = "user";
     table.programs.push_back(program);
     table.groups.emplace_back("user");
-    table.loads.push_back(load_of(profile_of(std::pow(10, random.uniform(3, 7)), std::pow(10, random.uniform(2, 6.5)), random.uniform(0, 0.4)), 1));
+    table.loads.push_back(load_of(
+        profile_of(std::pow(10, random.uniform(3, 7)), std::pow(10, random.uniform(2, 6.5)), random.uniform(0, 0.4)),
+        1));
     const double level = level_deviation * random.normal();
     for (Eigen::Index s = 0; s < count; ++s) {
       const MachineFacts& machine = table.machines[static_cast<size_t>(s)];
@@ -219,7 +227,10 @@ TEST(Scaling, IntervalsHoldWhatPhysicsLeaves) {
     for (Eigen::Index i = 0; i < errors.log_error.rows(); ++i) {
       for (Eigen::Index s = 0; s < errors.log_error.cols(); ++s) {
         if (std::isnan(errors.log_error(i, s))) continue;
-        inside += std::abs(errors.log_error(i, s)) <= intervals.half_width(errors.features[static_cast<size_t>(i)].row(s).transpose()) ? 1 : 0;
+        inside += std::abs(errors.log_error(i, s)) <=
+                          intervals.half_width(errors.features[static_cast<size_t>(i)].row(s).transpose())
+                      ? 1
+                      : 0;
         ++count;
       }
     }
@@ -280,7 +291,9 @@ TEST(Scaling, TablesAreOfProgramsTimedBothWays) {
   for (const char* id : {"stressng.cpu", "stressng.fork", "compress.gzip.9.d", "stressng.null"}) {
     Program program;
     program.id = program.family = id;
-    program.group = std::string(id).starts_with("compress") ? "compressor" : std::string(id) == "stressng.cpu" ? "user" : "os";
+    program.group = std::string(id).starts_with("compress") ? "compressor"
+                    : std::string(id) == "stressng.cpu"     ? "user"
+                                                            : "os";
     corpus.programs.push_back(program);
     StoredProfile stored;
     stored.program = id;

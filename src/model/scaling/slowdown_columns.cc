@@ -10,7 +10,7 @@ constexpr double kClockHz = 3e9;  // of any: what it costs is fitted
 constexpr double kLineBytes = 64, kPageBytes = 4096;
 constexpr double kL3MissS = 80e-9, kL1MissCycles = 12, kL2MissCycles = 40;
 constexpr double kMostIpc = 8, kUsualWidth = 4;
-constexpr double kSizeScale = 7;                 // log2 of 128 vCPUs
+constexpr double kSizeScale = 7;                   // log2 of 128 vCPUs
 constexpr double kLargeFrom = 5, kLargeScale = 2;  // beyond 32 copies, in log2
 constexpr double kFaultsPerS = 1e6, kCopiesScale = 64;
 
@@ -55,8 +55,7 @@ struct Quantities {
         rate_per_s(1 / copies.time_s),
         log2_copies(std::log2(copies.copies)),
         large(std::max(0.0, log2_copies - kLargeFrom) / kLargeScale),
-        cache_of_copy(
-            std::max(machine.l2_bytes, machine.l3_bytes * machine.l3_instances_count / copies.copies)),
+        cache_of_copy(std::max(machine.l2_bytes, machine.l3_bytes * machine.l3_instances_count / copies.copies)),
         cache_alone(std::max(machine.l2_bytes, machine.l3_bytes)),
         ipc(std::min(rate_per_s * load.instructions / kClockHz / std::max(1 - load.kernel_ratio, 0.05), kMostIpc) *
             (1 - load.kernel_ratio)),
@@ -73,12 +72,29 @@ double CopiesOnMachine::sharing() const {
 }
 
 const std::vector<std::string>& slowdown_column_names() {
-  static const std::vector<std::string> names = {
-      "one",           "size_intel",       "size_amd",       "size_arm",   "large_intel",        "large_amd",
-      "large_arm",     "sibling_intel",    "sibling_amd",    "sibling_ipc_intel",                "sibling_ipc_amd",
-      "sibling_integer_intel",             "sibling_integer_amd",          "sibling_l1",         "sibling_l2",
-      "random_l3",     "sqrt_bandwidth",   "kernel",         "fault_bandwidth",                  "faults",
-      "faults_arm",    "floating",         "floating_ipc"};
+  static const std::vector<std::string> names = {"one",
+                                                 "size_intel",
+                                                 "size_amd",
+                                                 "size_arm",
+                                                 "large_intel",
+                                                 "large_amd",
+                                                 "large_arm",
+                                                 "sibling_intel",
+                                                 "sibling_amd",
+                                                 "sibling_ipc_intel",
+                                                 "sibling_ipc_amd",
+                                                 "sibling_integer_intel",
+                                                 "sibling_integer_amd",
+                                                 "sibling_l1",
+                                                 "sibling_l2",
+                                                 "random_l3",
+                                                 "sqrt_bandwidth",
+                                                 "kernel",
+                                                 "fault_bandwidth",
+                                                 "faults",
+                                                 "faults_arm",
+                                                 "floating",
+                                                 "floating_ipc"};
   return names;
 }
 
@@ -106,11 +122,11 @@ Eigen::VectorXd slowdown_columns(const CopiesOnMachine& copies) {
   }
   x(kSiblingL1) = sharing * halved(machine.l1d_bytes) * kL1MissCycles / kClockHz * q.rate_per_s;
   x(kSiblingL2) = sharing * halved(machine.l2_bytes) * kL2MissCycles / kClockHz * q.rate_per_s;
-  x(kRandomL3) = std::max(load.random_reads(q.cache_of_copy) - load.random_reads(q.cache_alone), 0.0) * kL3MissS * q.rate_per_s;
+  x(kRandomL3) =
+      std::max(load.random_reads(q.cache_of_copy) - load.random_reads(q.cache_alone), 0.0) * kL3MissS * q.rate_per_s;
   x(kBandwidth) = std::sqrt(std::max(q.bandwidth, 0.0));
   x(kKernel) = load.kernel_ratio * size;
-  x(kFaultBandwidth) =
-      copies.copies * q.rate_per_s * load.page_faults * kPageBytes / machine.memory_read_bytes_per_s;
+  x(kFaultBandwidth) = copies.copies * q.rate_per_s * load.page_faults * kPageBytes / machine.memory_read_bytes_per_s;
   x(kFaults) = q.faults * copies.copies / kCopiesScale;
   x(kFaultsArm) = is_arm ? x(kFaults) : 0;
   if (machine.floats) {
@@ -124,9 +140,9 @@ Eigen::VectorXd signature(const CopiesOnMachine& copies) {
   const Quantities q(copies);
   Eigen::VectorXd z(kSignatureSize);
   const auto log10_above = [](double value, double floor) { return std::log10(std::max(value, floor)); };
-  z << std::log(std::max(q.ipc, 0.05)), 2 * q.load.float_ratio, 2 * q.load.kernel_ratio,
-      log10_above(q.bandwidth, 1e-4), log10_above(q.load.page_faults * q.rate_per_s, 10),
-      100 * q.load.mispredicted_ratio, log10_above(q.load.random_reads(q.cache_of_copy) * q.rate_per_s * kL3MissS, 1e-4),
+  z << std::log(std::max(q.ipc, 0.05)), 2 * q.load.float_ratio, 2 * q.load.kernel_ratio, log10_above(q.bandwidth, 1e-4),
+      log10_above(q.load.page_faults * q.rate_per_s, 10), 100 * q.load.mispredicted_ratio,
+      log10_above(q.load.random_reads(q.cache_of_copy) * q.rate_per_s * kL3MissS, 1e-4),
       log10_above(q.load.reads(q.cache_alone) * q.rate_per_s * kL3MissS, 1e-4);
   return z;
 }
