@@ -566,14 +566,14 @@ Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Prof
     return no_platform_left(bundle);
   }
   if (request.prices) note_prices(request, bundle, seconds.has_value(), report);
-  // What to take is chosen among all.
+  // What to take is chosen among all, and so are the core designs that are told.
+  explain_cores(profile, report);
   if (request.top > 0 && report.rows.size() > request.top) report.rows.resize(request.top);
   for (const Platform& platform : bundle.platforms) {
     report.forecast_ids.push_back(platform.id);
     report.forecast_names.push_back(platform.name);
   }
   explain(bundle, profile, report);
-  explain_cores(profile, report);
   return report;
 }
 
