@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "model/bundle/bundle_records.h"
 #include "model/bundle/tensor_map.h"
 #include "model/bundle/train_bundle.h"
 #include "model/forecast/forecaster.h"
@@ -37,6 +38,7 @@ Bundle small_bundle(const std::string& model = "knn") {
   server.name = "large";
   server.platform = "p1";
   server.vcpus = 4;
+  server.facts = {{"l3_bytes", 33554432}, {"memory_read_bytes_per_s", 1.25e10}};
   bundle->servers.push_back(server);
   bundle->platforms[0].facts["l2_bytes"] = 524288;
   bundle->platforms[0].flags = {"avx2"};
@@ -46,6 +48,19 @@ Bundle small_bundle(const std::string& model = "knn") {
 std::string small_bytes() {
   static const std::string bytes = *bundle_bytes(small_bundle());
   return bytes;
+}
+
+// Bundles written before servers had facts of their own.
+TEST(Bundle, ReadsServersWithoutFacts) {
+  const auto servers = servers_from_text("aws\tm5.large\tp\t2\t8\t2\t1\tsource\n", "b");
+  ASSERT_TRUE(servers) << to_text(servers.error());
+  ASSERT_EQ(servers->size(), 1u);
+  EXPECT_EQ((*servers)[0].source, "source");
+  EXPECT_TRUE((*servers)[0].facts.empty());
+  for (const char* bad : {"aws\tm5.large\tp\t2\t8\t2\t1\n", "a\tb\tp\t2\t8\t2\t1\ts\tl3_bytes\n",
+                          "a\tb\tp\t2\t8\t2\t1\ts\tl3_bytes=x\n", "a\tb\tp\t2\t8\t2\t1\ts\tf=1\tmore\n"}) {
+    EXPECT_FALSE(servers_from_text(bad, "b")) << bad;
+  }
 }
 
 TEST(Bundle, ComesBackAsItWas) {
@@ -66,6 +81,8 @@ TEST(Bundle, ComesBackAsItWas) {
   ASSERT_EQ(read->servers.size(), 1u);
   EXPECT_EQ(read->servers[0].vcpus, 4);
   EXPECT_EQ(read->servers[0].memory_gib, std::nullopt);
+  EXPECT_EQ(read->servers[0].facts, bundle.servers[0].facts);
+  EXPECT_EQ(read->scaling, nullptr);  // none was learned
   EXPECT_EQ(read->programs[5].family, "family1");
   EXPECT_EQ(read->instruction_sets, std::vector<std::string>{"x86_64"});
   EXPECT_EQ(read->training_features, bundle.training_features);
