@@ -549,7 +549,8 @@ Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Prof
   }
 
   if (request.instances || request.prices) {
-    const InstanceForecaster instances(bundle, profile, seconds_of_all(report.rows), report.time_basis == "wall");
+    const std::optional<size_t> host = report.host ? std::optional(report.host->platform) : std::nullopt;
+    const InstanceForecaster instances(bundle, profile, seconds_of_all(report.rows), report.time_basis == "wall", host);
     report.threads = instances.threads();
     for (size_t i = 0; i < report.rows.size(); ++i) {
       const double half = seconds ? seconds->upper(static_cast<int64_t>(i)) : 0;

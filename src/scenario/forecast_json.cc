@@ -101,6 +101,7 @@ Json to_json(const ForecastReport& report) {
         if (instance.server.vcpus) entry["vcpus"] = *instance.server.vcpus;
         if (instance.server.memory_gib) entry["memory_gib"] = *instance.server.memory_gib;
         if (instance.wall_s) entry["wall_s"] = *instance.wall_s;
+        if (instance.core_s) entry["core_s"] = *instance.core_s;
         if (instance.copies) entry["copies_count"] = *instance.copies;
         if (instance.memory_limits) entry["memory_limits_copies"] = true;
         if (instance.runs_per_hour) {

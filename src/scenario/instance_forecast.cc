@@ -34,7 +34,7 @@ double mean_demand(const std::vector<CourseInterval>& course) {
 }  // namespace
 
 InstanceForecaster::InstanceForecaster(const Bundle& bundle, const Profile& profile, std::vector<double> time_s,
-                                       bool is_wall)
+                                       bool is_wall, std::optional<size_t> host)
     : bundle_(bundle),
       profile_(profile),
       work_s_(std::move(time_s)),
@@ -54,6 +54,31 @@ InstanceForecaster::InstanceForecaster(const Bundle& bundle, const Profile& prof
   if (!knows_scaling()) return;
   key_ = bundle.scaling->key_of(load_, machines_.machines,
                                 [this](const std::string& platform) { return work_on(platform); });
+  if (threads_ <= 1 || !host) return;
+  const double sharing = sharing_here(*host);
+  for (double& work : work_s_) work /= sharing;
+}
+
+double InstanceForecaster::sharing_here(size_t host) const {
+  const std::string& platform = bundle_.platforms[host].id;
+  const auto here_vcpus = static_cast<double>(profile_.host.logical_cpus.value_or(1));
+  const MachineFacts* like = nullptr;  // of the platform's the one of the nearest size: its siblings are this host's
+  for (const MachineFacts& machine : machines_.machines) {
+    if (machine.platform != platform) continue;
+    const auto apart = [here_vcpus](const MachineFacts& of) { return std::abs(std::log2(of.vcpus / here_vcpus)); };
+    if (like == nullptr || apart(machine) < apart(*like)) like = &machine;
+  }
+  if (like == nullptr || std::isnan(work_s_[host])) return 1;
+  MachineFacts here = *like;
+  here.vcpus = here_vcpus;
+  here.cores = here.siblings ? std::max(1.0, here_vcpus / 2) : here_vcpus;
+  double work = 0, alone = 0;
+  for (const CourseInterval& interval : profile_.course) {
+    const double of_interval = interval.length_s * interval.running_count;
+    work += of_interval;
+    alone += of_interval / std::exp(log_slowdown(here, work_s_[host], interval.running_count));
+  }
+  return alone > 0 ? work / alone : 1;
 }
 
 double InstanceForecaster::work_on(const std::string& platform) const {
@@ -100,6 +125,7 @@ void InstanceForecaster::fill(InstanceRow& row, double half_width, std::optional
   }
   row.copies = many;
   if (many < 1) return;  // not even one fits
+  row.core_s = work_s;
   if (threads_ <= 1) {
     row.wall_s = work_s;
   } else if (knows_scaling()) {

@@ -16,8 +16,8 @@ namespace perfcast {
 struct InstanceRow {
   Server server;
   // Of one run, the machine otherwise idle: a program of one thread as on its CPU model; one of several by its threads
-  // and the machine's vCPUs.
-  std::optional<double> wall_s;
+  // and the machine's vCPUs. core_s: as if one vCPU ran all its threads in turn.
+  std::optional<double> wall_s, core_s;
   std::optional<double> copies;  // side by side: as asked for, or as many as vCPUs, fewer where memory holds no more
   bool memory_limits = false;
   // Of all copies together, with a 90% interval; absent where the bundle knows nothing of how copies share machines.
@@ -32,8 +32,11 @@ struct InstanceRow {
 class InstanceForecaster {
  public:
   // `time_s` of one run alone on each of the bundle's platforms, NaN where unknown: CPU seconds, or with `is_wall` wall
-  // seconds of as many cores as it kept busy where the profile was taken. Bundle and profile must outlive it.
-  InstanceForecaster(const Bundle& bundle, const Profile& profile, std::vector<double> time_s, bool is_wall);
+  // seconds of as many cores as it kept busy where the profile was taken. `host`: the platform that was on, an index:
+  // of a program of several threads part of its CPU time there was their sharing that machine. Bundle and profile must
+  // outlive it.
+  InstanceForecaster(const Bundle& bundle, const Profile& profile, std::vector<double> time_s, bool is_wall,
+                     std::optional<size_t> host = std::nullopt);
 
   // Wall time, copies and their throughput on one of the bundle's instance types; `half_width`: of the log of time_s on
   // its platform, 90%. `copies`: absent: as many as vCPUs, or as fill them with the program's threads.
@@ -46,6 +49,8 @@ class InstanceForecaster {
  private:
   const MachineFacts* machine_of(const Server& server) const;
   double work_on(const std::string& platform) const;  // core seconds of a run; NaN where unknown
+  // How much longer the threads took than each alone, where the profile was taken; 1 where that machine is unknown.
+  double sharing_here(size_t host) const;
   // How much longer each of `threads` runs than one alone.
   double log_slowdown(const MachineFacts& machine, double work_s, double threads, double* half_width = nullptr) const;
   double wall_of_work_ratio(const MachineFacts& machine, double work_s) const;
