@@ -130,6 +130,7 @@ std::string instances_as_table(const ForecastReport& report, const ForecastView&
     });
   }
   std::vector<double> walls;
+  walls.reserve(rows.size());
   for (const auto& [platform, instance] : rows) walls.push_back(instance->wall_s.value_or(kUnknown));
   const bool times = any([](const InstanceRow& row) { return row.wall_s.has_value(); });
   const bool rates = any([](const InstanceRow& row) { return row.runs_per_hour.has_value(); });

@@ -46,13 +46,17 @@ Result<size_t> platform_named(const Bundle& bundle, const std::string& text, con
   auto platform = find_platform(bundle.platforms, text, where);
   if (platform || platform.error().code != "unknown-platform") return platform;
   const std::string wanted = lower_case(trim(text));
+  std::string wanted_with_space = wanted;
+  if (const size_t slash = wanted.find('/'); slash != std::string::npos) wanted_with_space[slash] = ' ';
   std::set<std::string> carried;
   std::vector<std::string> names;
   for (const Server& server : bundle.servers) {
-    const std::string name = lower_case(server.name), vendor = lower_case(server.vendor);
+    const std::string name = lower_case(server.name);
+    std::string with_vendor = lower_case(server.vendor);
+    with_vendor += " ";
+    with_vendor += name;
     names.push_back(server.vendor + " " + server.name);
-    if (wanted == name || wanted == vendor + " " + name || wanted == vendor + "/" + name)
-      carried.insert(server.platform);
+    if (wanted == name || wanted_with_space == with_vendor) carried.insert(server.platform);
   }
   std::vector<std::string> named;
   for (size_t i = 0; i < bundle.platforms.size(); ++i) {
@@ -170,6 +174,7 @@ double median_level(std::vector<double> levels) {
 void note_times_apart(const Bundle& bundle, const Forecast& unmeasured, const std::vector<Measurement>& stated,
                       ForecastReport& report) {
   std::vector<ImpliedLevel> levels;
+  levels.reserve(stated.size() + 1);
   for (const Measurement& each : stated) {
     levels.push_back({each.log_seconds - unmeasured.log_rpv(each.platform), each.platform});
   }
@@ -250,6 +255,7 @@ void add_instances(const std::vector<Server>& servers, const std::vector<Platfor
 // Seconds of one run on every platform of the bundle, whatever is shown.
 std::vector<double> seconds_of_all(const std::vector<PlatformRow>& rows) {
   std::vector<double> seconds;
+  seconds.reserve(rows.size());
   for (const PlatformRow& row : rows) seconds.push_back(row.time_s.value_or(kUnknown));
   return seconds;
 }
