@@ -58,17 +58,18 @@ Result<std::vector<Server>> servers_from_text(std::string_view text, const std::
     rest.remove_prefix(std::min(rest.size(), row.size() + 1));
     std::array<std::string_view, kServerFields> fields;
     size_t count = 0;
+    bool is_whole = false;
     for (size_t begin = 0; count < kServerFields; ++count) {
       const size_t end = std::min(row.find(kFieldEnd, begin), row.size());
       fields[count] = row.substr(begin, end - begin);
       if (end == row.size()) {
         ++count;
+        is_whole = true;
         break;
       }
       begin = end + 1;
     }
-    bool good = (count == kServerFields || count == kServerFieldsBefore) &&
-                fields.back().find(kFieldEnd) == std::string_view::npos;
+    bool good = is_whole && (count == kServerFields || count == kServerFieldsBefore);
     const auto number = [&good](std::string_view field) -> std::optional<double> {
       if (field.empty()) return std::nullopt;
       const std::optional<double> value = parse_number(field);
