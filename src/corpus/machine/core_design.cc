@@ -84,6 +84,7 @@ std::string core_bounds_in_words(const CoreBoundRatios& ratios) {
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   if (order.size() > kNamed) order.resize(kNamed);
   std::vector<std::string> parts;
+  parts.reserve(order.size());
   for (const auto& [ratio, bound] : order) parts.push_back(fmt::format("{} {:.0f}%", bound, 100 * ratio));
   return join(parts, ", ");
 }
