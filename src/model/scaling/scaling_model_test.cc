@@ -157,7 +157,7 @@ ScalingTable world(int families, double level_deviation) {
   }
   table.machines = table.all_machines = machines_of(servers, platforms).machines;
   const auto count = static_cast<Eigen::Index>(table.machines.size());
-  table.log_alone = Eigen::MatrixXd::Zero(2 * families, count);
+  table.log_alone = Eigen::MatrixXd::Zero(Eigen::Index{2} * families, count);
   table.log_together = table.copies = table.log_alone;
   Eigen::VectorXd costs = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(slowdown_column_names().size()));
   const auto cost = [&](const char* name) -> double& {
