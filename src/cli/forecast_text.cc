@@ -123,10 +123,9 @@ std::string instances_as_table(const ForecastReport& report, const ForecastView&
   };
   const bool prices = any([](const InstanceRow& row) { return row.price_per_hour.has_value(); });
   const bool costs = any([](const InstanceRow& row) { return row.cost_per_1000.has_value(); });
-  if (costs) {
-    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-      constexpr double kLast = std::numeric_limits<double>::infinity();
-      return a.second->cost_per_1000.value_or(kLast) < b.second->cost_per_1000.value_or(kLast);
+  if (costs || report.sort) {  // over all platforms, else platform by platform
+    std::stable_sort(rows.begin(), rows.end(), [&report](const auto& a, const auto& b) {
+      return instance_order(*a.second, *b.second, report.sort);
     });
   }
   std::vector<double> walls;

@@ -60,6 +60,13 @@ std::string troff(const std::string& text) {
 
 std::string quoted(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
 
+// For a shell's case: "'corpus'|'corpus info'".
+std::string verbs_as_pattern(const CLI::App& app) {
+  std::vector<std::string> known;
+  for (const Verb& verb : all_verbs(app)) known.push_back(quoted(verb.words));
+  return join(known, "|");
+}
+
 // Options that a user can give after the words; subverbs first.
 std::string words_after(const CLI::App& app) {
   std::vector<std::string> words;
@@ -79,9 +86,7 @@ std::string bash_script(const CLI::App& app) {
       "  for ((i = 1; i < COMP_CWORD; ++i)); do\n"
       "    [ \"${COMP_WORDS[i]}\" = -- ] && { COMPREPLY=($(compgen -f -- \"$word\")); return; }\n"
       "    case \"${verb:+$verb }${COMP_WORDS[i]}\" in\n";
-  std::vector<std::string> known;
-  for (const Verb& verb : all_verbs(app)) known.push_back(quoted(verb.words));
-  script += "      " + join(known, "|") + ") verb=\"${verb:+$verb }${COMP_WORDS[i]}\" ;;\n    esac\n  done\n";
+  script += "      " + verbs_as_pattern(app) + ") verb=\"${verb:+$verb }${COMP_WORDS[i]}\" ;;\n    esac\n  done\n";
   script += "  case \"$verb\" in\n    '') words=" + quoted(words_after(app)) + " ;;\n";
   for (const Verb& verb : all_verbs(app)) {
     script += "    " + quoted(verb.words) + ") words=" + quoted(words_after(*verb.app)) + " ;;\n";
@@ -109,9 +114,7 @@ std::string zsh_script(const CLI::App& app) {
       "  for ((i = 2; i < CURRENT; ++i)); do\n"
       "    [[ ${words[i]} == -- ]] && { _files; return; }\n"
       "    case \"${verb:+$verb }${words[i]}\" in\n";
-  std::vector<std::string> known;
-  for (const Verb& verb : all_verbs(app)) known.push_back(quoted(verb.words));
-  script += "      (" + join(known, "|") + ")) verb=\"${verb:+$verb }${words[i]}\" ;;\n    esac\n  done\n";
+  script += "      (" + verbs_as_pattern(app) + ")) verb=\"${verb:+$verb }${words[i]}\" ;;\n    esac\n  done\n";
   script += "  case \"$verb\" in\n";
   std::vector<Verb> levels = {{"", &app}};
   for (const Verb& verb : all_verbs(app)) levels.push_back(verb);

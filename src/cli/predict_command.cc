@@ -38,7 +38,7 @@ struct PredictArguments {
   bool csv = false, markdown = false;
   std::optional<double> copies;
   double within = 1.2;
-  ForecastRequest::Sort sort = ForecastRequest::Sort::kTime;
+  std::optional<ForecastRequest::Sort> sort;
 };
 
 Result<std::vector<std::pair<std::string, double>>> parse_measured(const std::vector<std::string>& texts) {
@@ -226,12 +226,12 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
                    "Beside them the cheapest that is at most so many times slower than the fastest")
       ->check(CLI::Range(1.0, 1000.0))
       ->capture_default_str();
-  verb->add_option("--sort", arguments->sort, "Of platforms and instances: time, cost or name")
+  verb->add_option("--sort", arguments->sort,
+                   "Of platforms and instances: time, cost or name; default: platforms by time, instances by cost")
       ->transform(
           CLI::CheckedTransformer(std::map<std::string, ForecastRequest::Sort>{{"time", ForecastRequest::Sort::kTime},
                                                                                {"cost", ForecastRequest::Sort::kCost},
                                                                                {"name", ForecastRequest::Sort::kName}}))
-      ->default_str("time")
       ->type_name("KEY");
   CLI::Option* csv = verb->add_flag("--csv", arguments->csv, "The platforms as CSV, all of them, numbers in full");
   verb->add_flag("--markdown", arguments->markdown, "Tables as Markdown, for a page or a pull request")->excludes(csv);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/text.h"
@@ -220,14 +221,6 @@ void note_times_apart(const Bundle& bundle, const Forecast& unmeasured, const st
   report.notes.push_back(report.out_of_line + " Intervals don't know of it");
 }
 
-// What lists are sorted by: what is unknown comes last.
-double sort_key(const InstanceRow& instance, ForecastRequest::Sort sort) {
-  constexpr double kLast = std::numeric_limits<double>::infinity();
-  if (sort == ForecastRequest::Sort::kCost || (sort == ForecastRequest::Sort::kTime && instance.cost_per_1000))
-    return instance.cost_per_1000.value_or(instance.cost.value_or(kLast));
-  return instance.price_per_hour.value_or(kLast);
-}
-
 void add_instances(const std::vector<Server>& servers, const std::vector<PlatformFilter>& filters,
                    const ForecastRequest& request, const InstanceForecaster& forecaster, double half_width,
                    PlatformRow& row) {
@@ -243,13 +236,8 @@ void add_instances(const std::vector<Server>& servers, const std::vector<Platfor
     if (instance.cost && (!row.cost || *instance.cost < *row.cost)) row.cost = instance.cost;
     row.instances.push_back(std::move(instance));
   }
-  const auto name_of = [](const InstanceRow& instance) {
-    return std::pair(instance.server.vendor, instance.server.name);
-  };
-  std::stable_sort(row.instances.begin(), row.instances.end(), [&](const InstanceRow& a, const InstanceRow& b) {
-    if (request.sort == ForecastRequest::Sort::kName) return name_of(a) < name_of(b);
-    return sort_key(a, request.sort) < sort_key(b, request.sort);
-  });
+  std::stable_sort(row.instances.begin(), row.instances.end(),
+                   [&](const InstanceRow& a, const InstanceRow& b) { return instance_order(a, b, request.sort); });
 }
 
 // Seconds of one run on every platform of the bundle, whatever is shown.
@@ -471,6 +459,18 @@ std::string short_name_of(const Profile& profile) {
 
 }  // namespace
 
+bool instance_order(const InstanceRow& a, const InstanceRow& b, std::optional<ForecastRequest::Sort> sort) {
+  using Sort = ForecastRequest::Sort;
+  if (sort == Sort::kName) {
+    return std::tie(a.server.vendor, a.server.name) < std::tie(b.server.vendor, b.server.name);
+  }
+  const auto key = [&](const InstanceRow& row) {
+    const auto& value = sort == Sort::kTime ? row.wall_s : row.cost_per_1000 ? row.cost_per_1000 : row.price_per_hour;
+    return value.value_or(std::numeric_limits<double>::infinity());
+  };
+  return key(a) < key(b);
+}
+
 Status check_success(const Profile& profile, bool accept_failure) {
   if (profile.ok() || accept_failure) return {};
   if (!profile.signal && !profile.exit_code) {
@@ -518,6 +518,7 @@ Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Prof
   report.program = short_name_of(profile);
   report.bundle = bundle.card.name;
   report.model = bundle.card.model;
+  report.sort = request.sort;
   if (Status status = take_host(profile, bundle, request, report); !status) return status.error();
   const auto reference = reference_of(bundle, request, report);
   if (!reference) return reference.error();

@@ -30,10 +30,15 @@ struct ForecastRequest {
   bool instances = false;
   std::optional<double> copies;  // side by side on an instance; absent: as many as fill it
   double within_ratio = 1.2;     // how much slower than the fastest instance a compromise may be
-  enum class Sort { kTime, kCost, kName } sort = Sort::kTime;
+  // Absent: platforms by time, instances by cost where it is known.
+  enum class Sort { kTime, kCost, kName };
+  std::optional<Sort> sort;
   bool strict = false;  // a measured time out of line with the others is an error, not a note
   std::optional<PriceList> prices;
 };
+
+// Whether `a` comes before `b` in a list; what is unknown comes last.
+bool instance_order(const InstanceRow& a, const InstanceRow& b, std::optional<ForecastRequest::Sort> sort);
 
 struct PlatformRow {
   Platform platform;
@@ -44,7 +49,7 @@ struct PlatformRow {
   // of training times between such platforms is added, for the matched platform too.
   std::optional<double> time_s, time_lower_s, time_upper_s;
   bool is_host = false, is_measured = false;
-  std::vector<InstanceRow> instances;  // where asked for, or where prices are known: cheapest first
+  std::vector<InstanceRow> instances;  // where asked for, or where prices are known
   std::optional<double> cost;          // of one run on the cheapest instance
 };
 
@@ -76,13 +81,14 @@ struct ForecastReport {
   std::string out_of_line;        // of the notes, that which says that a measured time can't be right; empty: none
   std::vector<PlatformRow> rows;  // fastest first
   Attribution attribution;
-  std::vector<FeatureStanding> features;    // most unusual first
-  std::vector<std::string> forecast_ids;    // platforms in the order of the attribution's vectors
-  std::vector<std::string> forecast_names;  // likewise
-  std::vector<CoreDesignRow> core_designs;  // in the order of their fastest platforms; empty for older profiles
-  std::string currency;                     // of prices and costs; empty: not told
-  InstanceChoice choice;                    // of the instances with prices
-  double threads = 1;                       // that the program keeps busy, or would: see InstanceForecaster
+  std::vector<FeatureStanding> features;      // most unusual first
+  std::vector<std::string> forecast_ids;      // platforms in the order of the attribution's vectors
+  std::vector<std::string> forecast_names;    // likewise
+  std::vector<CoreDesignRow> core_designs;    // in the order of their fastest platforms; empty for older profiles
+  std::string currency;                       // of prices and costs; empty: not told
+  std::optional<ForecastRequest::Sort> sort;  // as asked for
+  InstanceChoice choice;                      // of the instances with prices
+  double threads = 1;                         // that the program keeps busy, or would: see InstanceForecaster
   // Prices for what is no instance type of the bundle, in the order of their file; absent without prices.
   std::optional<std::vector<Price>> unmatched_prices;
 };

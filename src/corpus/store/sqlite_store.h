@@ -100,6 +100,11 @@ class SqliteStore final : public CorpusStore {
   // Row id -> text key, while loading.
   using Names = std::unordered_map<int64_t, std::string>;
   Result<const std::string*> name_of(const Names& names, int64_t id, const char* what) const;
+  struct RunNames {
+    const std::string *program, *platform, *server, *source;
+  };
+  // Of a row that begins with program, platform and server.
+  Result<RunNames> names_of_run(const Statement& row, int source_column) const;
   Names source_names_, platform_names_, program_names_, run_server_names_;
 };
 

@@ -168,22 +168,28 @@ Status SqliteStore::load_run_servers() {
   });
 }
 
+Result<SqliteStore::RunNames> SqliteStore::names_of_run(const Statement& row, int source_column) const {
+  const auto program = name_of(program_names_, row.integer(0), "program");
+  if (!program) return program.error();
+  const auto platform = name_of(platform_names_, row.integer(1), "platform");
+  if (!platform) return platform.error();
+  const auto server = name_of(run_server_names_, row.integer(2), "server");
+  if (!server) return server.error();
+  const auto source = name_of(source_names_, row.integer(source_column), "source");
+  if (!source) return source.error();
+  return RunNames{*program, *platform, *server, *source};
+}
+
 Status SqliteStore::load_machine_runs(Corpus& corpus) {
   if (version_ < 3) return {};
-  return for_each_row(
-      "SELECT program_id, platform_id, run_server_id, copies, time_s, source_id FROM machine_run",
-      [&](Statement& row) -> Status {
-        const auto program = name_of(program_names_, row.integer(0), "program");
-        if (!program) return program.error();
-        const auto platform = name_of(platform_names_, row.integer(1), "platform");
-        if (!platform) return platform.error();
-        const auto server = name_of(run_server_names_, row.integer(2), "server");
-        if (!server) return server.error();
-        const auto source = name_of(source_names_, row.integer(5), "source");
-        if (!source) return source.error();
-        corpus.machine_runs.push_back({**program, **platform, **server, row.number(3), row.number(4), **source});
-        return {};
-      });
+  return for_each_row("SELECT program_id, platform_id, run_server_id, copies, time_s, source_id FROM machine_run",
+                      [&](Statement& row) -> Status {
+                        const auto names = names_of_run(row, 5);
+                        if (!names) return names.error();
+                        corpus.machine_runs.push_back({*names->program, *names->platform, *names->server, row.number(3),
+                                                       row.number(4), *names->source});
+                        return {};
+                      });
 }
 
 Status SqliteStore::load_runs(Corpus& corpus) {
@@ -193,16 +199,10 @@ Status SqliteStore::load_runs(Corpus& corpus) {
   const std::string sql = "SELECT program_id, platform_id, run_server_id, threads, time_s, energy_joules, source_id, " +
                           std::string(version_ < 2 ? "NULL, NULL" : "results_count, spread_ratio") + " FROM run";
   return for_each_row(sql.c_str(), [&](Statement& row) -> Status {
-    const auto program = name_of(program_names_, row.integer(0), "program");
-    if (!program) return program.error();
-    const auto platform = name_of(platform_names_, row.integer(1), "platform");
-    if (!platform) return platform.error();
-    const auto server = name_of(run_server_names_, row.integer(2), "server");
-    if (!server) return server.error();
-    const auto source = name_of(source_names_, row.integer(6), "source");
-    if (!source) return source.error();
-    corpus.runs.push_back({**program, **platform, **server, row.integer(3), row.number(4), row.optional_number(5),
-                           **source, row.optional_integer(7), row.optional_number(8)});
+    const auto names = names_of_run(row, 6);
+    if (!names) return names.error();
+    corpus.runs.push_back({*names->program, *names->platform, *names->server, row.integer(3), row.number(4),
+                           row.optional_number(5), *names->source, row.optional_integer(7), row.optional_number(8)});
     return {};
   });
 }
