@@ -21,7 +21,7 @@ Result<Forecaster> open_forecaster(const CommonOptions& options) {
 }
 
 Error with_option_names(Error error) {
-  for (const char* field : {"reference", "measured", "filter", "host"}) {
+  for (const char* field : {"reference", "measured", "filter", "host", "weights"}) {
     if (error.where == field) error.where.insert(0, "--");
   }
   if (error.code == "program-failed") error.expected += ", or --accept-failure to forecast it all the same";

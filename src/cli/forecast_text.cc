@@ -247,6 +247,20 @@ std::string cores_as_table(const ForecastReport& report, const ForecastView& vie
          (foreign ? "*: another instruction set; the same instructions are taken for its own\n" : "");
 }
 
+std::string programs_as_table(const ForecastReport& report, const ForecastView& view) {
+  if (report.programs.empty()) return "";
+  TextTable table;
+  table.add_column("program", TextTable::Align::kLeft);
+  table.add_column("runs a round", TextTable::Align::kRight);
+  table.add_column("of its time", TextTable::Align::kRight);
+  table.add_column("nearest", TextTable::Align::kLeft);
+  for (const WorkloadProgram& program : report.programs) {
+    table.add_row({printable(program.program), fmt::format("{:g}", program.runs), percent(program.time_ratio),
+                   program.nearest + (program.in_distribution ? "" : " (out of distribution)")});
+  }
+  return "\n" + shown(table, view);
+}
+
 std::string explanation_as_text(const ForecastReport& report, const ForecastView& view) {
   const Attribution& attribution = report.attribution;
   std::string text;
@@ -320,6 +334,7 @@ std::string forecast_text(const ForecastReport& report, const ForecastView& view
     text += lines_of("", "  ", line);
   }
   for (const std::string& note : report.notes) text += lines_of("note: ", "  ", note);
+  text += programs_as_table(report, view);
   if (const std::string choice = choice_lines(report); !choice.empty()) text += "\n" + choice;
   text += "\n" + platforms_as_table(report, view);
   text += instances_as_table(report, view);

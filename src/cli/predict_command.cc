@@ -21,6 +21,7 @@
 #include "collect/process/duration.h"
 #include "collect/process/interrupt.h"
 #include "scenario/forecast.h"
+#include "scenario/workload_forecast.h"
 
 namespace perfcast {
 namespace {
@@ -28,7 +29,9 @@ namespace {
 constexpr size_t kRowsShown = 20;
 
 struct PredictArguments {
-  std::string profile, limit, prices, save_profile, process, host;
+  std::vector<std::string> profiles;
+  std::vector<double> weights;
+  std::string limit, prices, save_profile, process, host;
   std::string reference = "mean";
   std::vector<std::string> measured, filters;
   size_t top = 0;
@@ -67,33 +70,53 @@ std::string last_profile_path() {
 }
 
 // "last" is the profile that predict took last, unless a file is called so.
-std::string profile_path(const PredictArguments& arguments) {
+std::string profile_path(const std::string& given) {
   std::error_code ignored;
-  return arguments.profile == "last" && !std::filesystem::exists("last", ignored) ? last_profile_path()
-                                                                                  : arguments.profile;
+  return given == "last" && !std::filesystem::exists("last", ignored) ? last_profile_path() : given;
+}
+
+// What holds for one program alone, or for several alone.
+Status check_workload(const PredictArguments& arguments) {
+  if (!arguments.weights.empty() && arguments.weights.size() != arguments.profiles.size()) {
+    return usage_error("bad-usage",
+                       std::to_string(arguments.weights.size()) + " weights for " +
+                           std::to_string(arguments.profiles.size()) + " stored profiles",
+                       "--weights", "as many as --profile names, in its order");
+  }
+  if (arguments.profiles.size() < 2) return {};
+  const std::pair<const char*, bool> of_one_program[] = {{"--save-profile", !arguments.save_profile.empty()},
+                                                         {"--process", !arguments.process.empty()},
+                                                         {"--explain", arguments.explain}};
+  for (const auto& [option, given] : of_one_program) {
+    if (given)
+      return usage_error("bad-usage", "several profiles, where one is meant", option, "one --profile, or none of this");
+  }
+  return {};
 }
 
 Status check_usage(const PredictArguments& arguments, const CommandContext& context) {
   const char* const usage = "perfcast predict -- CMD ARGS..., or perfcast predict --profile p.json";
-  if (arguments.profile.empty() && context.command.empty()) {
+  if (arguments.profiles.empty() && context.command.empty()) {
     return usage_error("bad-usage", "nothing to forecast", "", usage);
   }
-  if (!arguments.profile.empty() && !context.command.empty()) {
+  if (!arguments.profiles.empty() && !context.command.empty()) {
     return usage_error("bad-usage", "both a stored profile and a command", "--profile", usage);
   }
-  if (!arguments.profile.empty() && !arguments.limit.empty()) {
+  if (!arguments.profiles.empty() && !arguments.limit.empty()) {
     return usage_error("bad-usage", "a time limit for a stored profile, which is not measured again", "--limit",
                        "--limit with a command, or --profile without it");
   }
-  const std::string profile = profile_path(arguments);
+  if (Status workload = check_workload(arguments); !workload) return workload;
   std::error_code ignored;
-  if (arguments.profile == "last" && !std::filesystem::exists(profile, ignored)) {
-    return usage_error("file-not-found", "no profile was kept yet", "--profile last",
-                       "perfcast predict -- CMD ARGS first");
+  for (const std::string& given : arguments.profiles) {
+    const std::string path = profile_path(given);
+    if (given == "last" && !std::filesystem::exists(path, ignored)) {
+      return usage_error("file-not-found", "no profile was kept yet", "--profile last",
+                         "perfcast predict -- CMD ARGS first");
+    }
+    if (Status there = check_named_file("--profile", path); !there) return there;
   }
-  for (const auto& [option, path] : {std::pair{"--profile", profile}, {"--prices", arguments.prices}}) {
-    if (Status there = check_named_file(option, path); !there) return there;
-  }
+  if (Status there = check_named_file("--prices", arguments.prices); !there) return there;
   for (const auto& [option, path] :
        {std::pair{"--save-profile", arguments.save_profile}, {"-o", context.options.output}}) {
     if (Status writable = check_output_file(option, path); !writable) return writable;
@@ -130,6 +153,18 @@ void keep_profile(const Profile& profile, const CommonOptions& options) {
     std::fprintf(stderr, "perfcast: the profile is kept: predict --profile last (%s)\n", path.c_str());
 }
 
+Result<ForecastReport> forecast_several(const Forecaster& forecaster, const PredictArguments& arguments,
+                                        const ForecastRequest& request) {
+  std::vector<WorkloadPart> parts;
+  for (const std::string& given : arguments.profiles) {
+    auto profile = read_profile(profile_path(given));
+    if (!profile) return profile.error();
+    if (Status status = check_success(*profile, arguments.accept_failure); !status) return status.error();
+    parts.push_back({std::move(*profile), arguments.weights.empty() ? 1 : arguments.weights[parts.size()]});
+  }
+  return forecast_workload(forecaster, parts, request);
+}
+
 Result<ForecastReport> forecast(const PredictArguments& arguments, const CommandContext& context) {
   if (Status status = check_usage(arguments, context); !status) return status.error();
   ForecastRequest request;
@@ -155,10 +190,11 @@ Result<ForecastReport> forecast(const PredictArguments& arguments, const Command
   const auto forecaster = open_forecaster(context.options);
   if (!forecaster) return forecaster.error();
   if (Status status = check_request(*forecaster, request); !status) return status.error();
+  if (arguments.profiles.size() > 1) return forecast_several(*forecaster, arguments, request);
   const Result<Profile> profile =
-      arguments.profile.empty() ? measure(arguments, context) : read_profile(profile_path(arguments));
+      arguments.profiles.empty() ? measure(arguments, context) : read_profile(profile_path(arguments.profiles.front()));
   if (!profile) return profile.error();
-  if (arguments.profile.empty()) keep_profile(*profile, context.options);
+  if (arguments.profiles.empty()) keep_profile(*profile, context.options);
   if (!arguments.save_profile.empty()) {
     const Status status = write_file_atomically(arguments.save_profile, to_text(to_json(*profile)));
     if (!status) return status.error();
@@ -199,8 +235,12 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
   verb->footer(
       "The program runs natively, then once more under an instrumenter; its stdout is discarded. Relative times below\n"
       "1 are faster than the reference. Exit status 0 also when out of distribution, which is said.");
-  verb->add_option("--profile", arguments->profile,
-                   "Forecast this stored profile instead of running a command; last: the one that predict took last");
+  verb->add_option("--profile", arguments->profiles,
+                   "Forecast this stored profile instead of running a command; last: the one that predict took last; "
+                   "several: a workload, of which one run is a round of all");
+  verb->add_option("--weights", arguments->weights, "Runs of each of several profiles in a round; default: 1 of each")
+      ->delimiter(',')
+      ->type_name("N,N,...");
   verb->add_option("--reference", arguments->reference,
                    "What relative times refer to: mean (of the platforms), host, or a platform's name")
       ->capture_default_str();

@@ -1,9 +1,10 @@
 #include "evaluate/measured_choice.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "algebra/dense.h"
 
 namespace perfcast {
 namespace {
@@ -22,10 +23,9 @@ class Informer {
         noise_variance_(noise_log * noise_log + 1e-12) {}
 
   double gain(const std::vector<int64_t>& measured) const {
-    const auto count = static_cast<int64_t>(measured.size());
     Eigen::MatrixXd seen = covariance_(measured, measured);
     seen.diagonal().array() += noise_variance_;
-    const Eigen::MatrixXd inverse = seen.ldlt().solve(Eigen::MatrixXd::Identity(count, count));
+    const Eigen::MatrixXd inverse = inverse_semidefinite(seen);
     const Eigen::VectorXd weight = inverse.rowwise().sum();
     const Eigen::MatrixXd precision = inverse - weight * weight.transpose() / weight.sum();
     return (precision * through_all_(measured, measured)).trace();

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "algebra/dense.h"
 #include "base/statistics.h"
 #include "base/unknown.h"
 #include "model/forecast/conformal.h"
@@ -123,7 +124,7 @@ PlatformTransfer::PlatformTransfer(const Eigen::MatrixXd& features, const std::v
     for (const double noise : {0.01, 0.03, 0.1, 0.3, 1.0}) {
       Eigen::MatrixXd gram = (-distances / (width * typical)).array().exp().matrix();
       gram.diagonal().array() += noise;
-      const Eigen::MatrixXd inverse = gram.ldlt().solve(Eigen::MatrixXd::Identity(count, count));
+      const Eigen::MatrixXd inverse = inverse_semidefinite(gram);
       // Kernel regression without platform j predicts column j off by (C K^-1)_j / (K^-1)_jj.
       const Eigen::MatrixXd off = (columns * inverse) * inverse.diagonal().cwiseMax(1e-12).cwiseInverse().asDiagonal();
       const Eigen::MatrixXd errors = measured - columns + off;
@@ -146,7 +147,7 @@ PlatformTransfer::PlatformTransfer(const Eigen::MatrixXd& features, const std::v
   }
   Eigen::MatrixXd gram = (-distances / width_).array().exp().matrix();
   gram.diagonal().array() += noise_;
-  solver_.compute(gram);
+  inverse_ = inverse_semidefinite(gram);
 }
 
 Eigen::VectorXd PlatformTransfer::kernel(size_t platform) const {
@@ -155,6 +156,6 @@ Eigen::VectorXd PlatformTransfer::kernel(size_t platform) const {
   return (-squared_distances(rows, row) / width_).array().exp().matrix();
 }
 
-Eigen::VectorXd PlatformTransfer::weights(size_t platform) const { return solver_.solve(kernel(platform)); }
+Eigen::VectorXd PlatformTransfer::weights(size_t platform) const { return inverse_ * kernel(platform); }
 
 }  // namespace perfcast

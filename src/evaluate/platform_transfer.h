@@ -2,7 +2,6 @@
 // What a platform's facts say about times on it, learned from platforms with runs: for the split by platform, where a
 // program's times elsewhere are known and the platform's own are not.
 
-#include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <vector>
 
@@ -37,7 +36,7 @@ class PlatformTransfer {
   Eigen::MatrixXd features_;
   std::vector<size_t> known_;
   double width_ = 1, noise_ = 0.1, half_width_log_ = 0;
-  Eigen::LDLT<Eigen::MatrixXd> solver_;
+  Eigen::MatrixXd inverse_;  // of the known platforms' kernel
 };
 
 }  // namespace perfcast

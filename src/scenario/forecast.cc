@@ -20,7 +20,6 @@ namespace {
 
 constexpr size_t kLastWordsBytes = 200;
 
-constexpr double kSecondsPerHour = 3600;
 constexpr size_t kFeaturesKept = 12;
 constexpr double kApart = 3;          // seconds of two platforms, implied and stated
 constexpr double kContradicts = 1.5;  // seconds of this host, implied and measured
@@ -267,19 +266,6 @@ void note_instances(const InstanceForecaster& forecaster, ForecastReport& report
   }
 }
 
-void choose(const ForecastRequest& request, const Forecast& against_mean, const Bundle& bundle,
-            ForecastReport& report) {
-  std::vector<InstanceCandidate> candidates;
-  for (const PlatformRow& row : report.rows) {
-    const auto platform = std::find_if(bundle.platforms.begin(), bundle.platforms.end(),
-                                       [&](const Platform& other) { return other.id == row.platform.id; });
-    for (const InstanceRow& instance : row.instances) {
-      candidates.push_back({&instance, static_cast<size_t>(platform - bundle.platforms.begin()), row.platform.name});
-    }
-  }
-  report.choice = choose_instances(candidates, against_mean.covariance, against_mean.half_width, request.within_ratio);
-}
-
 // A misspelt server would otherwise only be absent from the table. A price for what is filtered out is none of these.
 std::vector<Price> unmatched_prices(const PriceList& prices, const std::vector<Server>& servers) {
   std::set<std::pair<std::string, std::string>> known;
@@ -429,19 +415,6 @@ void show_stated(const std::vector<Measurement>& stated, std::vector<PlatformRow
   }
 }
 
-// Those that were asked for.
-void keep_wanted(const Bundle& bundle, const std::vector<PlatformFilter>& filters, const ForecastRequest& request,
-                 std::vector<PlatformRow>& rows) {
-  std::erase_if(rows, [&](const PlatformRow& row) { return !passes(filters, row.platform, bundle.servers); });
-  std::stable_sort(rows.begin(), rows.end(), [&](const PlatformRow& a, const PlatformRow& b) {
-    if (request.sort == ForecastRequest::Sort::kName) return a.platform.name < b.platform.name;
-    constexpr double kLast = std::numeric_limits<double>::infinity();
-    if (request.sort == ForecastRequest::Sort::kCost && a.cost != b.cost)
-      return a.cost.value_or(kLast) < b.cost.value_or(kLast);
-    return a.rpv < b.rpv;
-  });
-}
-
 Error no_platform_left(const Bundle& bundle) {
   std::set<std::string> clouds;
   for (const Server& server : bundle.servers) clouds.insert(server.vendor);
@@ -458,6 +431,34 @@ std::string short_name_of(const Profile& profile) {
 }
 
 }  // namespace
+
+Status keep_wanted(const Bundle& bundle, const ForecastRequest& request, std::vector<PlatformRow>& rows) {
+  const auto filters = parse_platform_filters(request.filters);
+  if (!filters) return filters.error();
+  std::erase_if(rows, [&](const PlatformRow& row) { return !passes(*filters, row.platform, bundle.servers); });
+  if (rows.empty()) return no_platform_left(bundle);
+  std::stable_sort(rows.begin(), rows.end(), [&](const PlatformRow& a, const PlatformRow& b) {
+    if (request.sort == ForecastRequest::Sort::kName) return a.platform.name < b.platform.name;
+    constexpr double kLast = std::numeric_limits<double>::infinity();
+    if (request.sort == ForecastRequest::Sort::kCost && a.cost != b.cost)
+      return a.cost.value_or(kLast) < b.cost.value_or(kLast);
+    return a.rpv < b.rpv;
+  });
+  return {};
+}
+
+InstanceChoice choice_among(const Bundle& bundle, const std::vector<PlatformRow>& rows,
+                            const Eigen::MatrixXd& covariance, const Eigen::VectorXd& half_width, double within_ratio) {
+  std::vector<InstanceCandidate> candidates;
+  for (const PlatformRow& row : rows) {
+    const auto platform = std::find_if(bundle.platforms.begin(), bundle.platforms.end(),
+                                       [&](const Platform& other) { return other.id == row.platform.id; });
+    for (const InstanceRow& instance : row.instances) {
+      candidates.push_back({&instance, static_cast<size_t>(platform - bundle.platforms.begin()), row.platform.name});
+    }
+  }
+  return choose_instances(candidates, covariance, half_width, within_ratio);
+}
 
 bool instance_order(const InstanceRow& a, const InstanceRow& b, std::optional<ForecastRequest::Sort> sort) {
   using Sort = ForecastRequest::Sort;
@@ -510,6 +511,13 @@ Status check_request(const Forecaster& forecaster, const ForecastRequest& reques
 
 Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Profile& profile,
                                         const ForecastRequest& request) {
+  auto full = forecast_in_full(forecaster, profile, request);
+  if (!full) return full.error();
+  return std::move(full->report);
+}
+
+Result<ProgramForecast> forecast_in_full(const Forecaster& forecaster, const Profile& profile,
+                                         const ForecastRequest& request) {
   const Bundle& bundle = forecaster.bundle();
   const auto filters = parse_platform_filters(request.filters);
   if (!filters) return filters.error();
@@ -563,15 +571,15 @@ Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Prof
       const double half = seconds ? seconds->upper(static_cast<int64_t>(i)) : 0;
       add_instances(bundle.servers, *filters, request, instances, half, report.rows[i]);
     }
-    keep_wanted(bundle, *filters, request, report.rows);
+    if (Status kept = keep_wanted(bundle, request, report.rows); !kept) return kept.error();
     note_instances(instances, report);
-    if (request.prices) report.currency = request.prices->currency();
-    if (request.prices) choose(request, *against_mean, bundle, report);
-  } else {
-    keep_wanted(bundle, *filters, request, report.rows);
-  }
-  if (report.rows.empty()) {
-    return no_platform_left(bundle);
+    if (request.prices) {
+      report.currency = request.prices->currency();
+      report.choice =
+          choice_among(bundle, report.rows, against_mean->covariance, against_mean->half_width, request.within_ratio);
+    }
+  } else if (Status kept = keep_wanted(bundle, request, report.rows); !kept) {
+    return kept.error();
   }
   if (request.prices) note_prices(request, bundle, seconds.has_value(), report);
   // What to take is chosen among all, and so are the core designs that are told.
@@ -582,7 +590,7 @@ Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Prof
     report.forecast_names.push_back(platform.name);
   }
   explain(bundle, profile, report);
-  return report;
+  return ProgramForecast{std::move(report), against_mean->covariance, against_mean->half_width};
 }
 
 }  // namespace perfcast

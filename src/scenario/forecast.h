@@ -2,6 +2,7 @@
 // Use case: forecast this profile. How a program that was measured somewhere would run on every platform that a bundle
 // knows: relative times, seconds and cost where they can be told, and why.
 
+#include <Eigen/Core>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -63,8 +64,18 @@ struct CoreDesignRow {
   bool is_own = true;  // of the program's own instruction set
 };
 
+// Of a workload: see workload_forecast.h.
+struct WorkloadProgram {
+  std::string program;
+  double runs = 1;        // in one round
+  double time_ratio = 0;  // of a round's time, the mean over the platforms
+  bool in_distribution = true;
+  std::string nearest;  // training program; empty: none
+};
+
 struct ForecastReport {
   std::string program;
+  std::vector<WorkloadProgram> programs;  // of a workload; empty: one program
   std::string bundle, model;
   std::string reference;       // platform id or "mean"
   std::string reference_name;  // for people
@@ -76,7 +87,9 @@ struct ForecastReport {
   std::optional<Platform> host_platform;
   std::vector<std::string> host_runners_up;  // names; empty where the match is sure
   std::optional<double> host_time_s;
-  std::string time_basis;  // "cpu" or "wall" time of the native run, or "measured"; empty without seconds
+  // "cpu" or "wall" time of the native run, "mixed" where a workload's programs differ in that, or "measured"; empty
+  // without seconds.
+  std::string time_basis;
   std::vector<std::string> notes;
   std::string out_of_line;        // of the notes, that which says that a measured time can't be right; empty: none
   std::vector<PlatformRow> rows;  // fastest first
@@ -104,6 +117,22 @@ Status check_request(const Forecaster& forecaster, const ForecastRequest& reques
 // of line, in a strict request), "no-platform" (the filters leave none), and what Forecaster::forecast() says.
 Result<ForecastReport> forecast_program(const Forecaster& forecaster, const Profile& profile,
                                         const ForecastRequest& request);
+
+// A report with what its intervals are made of, for sums over programs. Platforms in the order of the bundle.
+struct ProgramForecast {
+  ForecastReport report;
+  Eigen::MatrixXd covariance;  // of log relative times against the mean
+  Eigen::VectorXd half_width;  // of them, 90%
+};
+Result<ProgramForecast> forecast_in_full(const Forecaster& forecaster, const Profile& profile,
+                                         const ForecastRequest& request);
+
+// Leaves the rows that pass the request's filters, in its order. "no-platform" where that is none.
+Status keep_wanted(const Bundle& bundle, const ForecastRequest& request, std::vector<PlatformRow>& rows);
+
+// What to take of the rows' instances; covariance and half_width as in ProgramForecast.
+InstanceChoice choice_among(const Bundle& bundle, const std::vector<PlatformRow>& rows,
+                            const Eigen::MatrixXd& covariance, const Eigen::VectorXd& half_width, double within_ratio);
 
 Json to_json(const ForecastReport& report);
 

@@ -57,6 +57,14 @@ Json to_json(const ForecastReport& report) {
   Json json;
   json["schema"] = kForecastSchema;
   json["program"] = report.program;
+  for (const WorkloadProgram& program : report.programs) {
+    Json item = {{"program", program.program},
+                 {"runs_per_round", program.runs},
+                 {"time_ratio", program.time_ratio},
+                 {"in_distribution", program.in_distribution}};
+    if (!program.nearest.empty()) item["nearest"] = program.nearest;
+    json["programs"].push_back(std::move(item));
+  }
   json["bundle"] = report.bundle;
   json["model"] = report.model;
   json["reference"] = report.reference;
@@ -99,6 +107,7 @@ Json to_json(const ForecastReport& report) {
         entry["vendor"] = instance.server.vendor;
         entry["server"] = instance.server.name;
         if (instance.server.vcpus) entry["vcpus"] = *instance.server.vcpus;
+        if (instance.server.threads_per_core) entry["threads_per_core"] = *instance.server.threads_per_core;
         if (instance.server.memory_gib) entry["memory_gib"] = *instance.server.memory_gib;
         if (instance.wall_s) entry["wall_s"] = *instance.wall_s;
         if (instance.core_s) entry["core_s"] = *instance.core_s;

@@ -1,17 +1,17 @@
 #include "scenario/instance_forecast.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
+#include "algebra/dense.h"
 #include "base/random.h"
 #include "base/unknown.h"
 
 namespace perfcast {
 namespace {
 
-constexpr double kHourS = 3600, kThousand = 1000;
 constexpr double kSeveralThreads = 1.2;  // on average at a time, from which a program counts as one of several threads
+constexpr double kOtherLayout = 100;     // further apart than any two sizes
 constexpr double kBytesPerGib = 1024.0 * 1024 * 1024;
 
 std::string key_of_machine(const std::string& vendor, const std::string& name, const std::string& platform) {
@@ -62,15 +62,21 @@ InstanceForecaster::InstanceForecaster(const Bundle& bundle, const Profile& prof
 double InstanceForecaster::sharing_here(size_t host) const {
   const std::string& platform = bundle_.platforms[host].id;
   const auto here_vcpus = static_cast<double>(profile_.host.logical_cpus.value_or(1));
-  const MachineFacts* like = nullptr;  // of the platform's the one of the nearest size: its siblings are this host's
+  const std::optional<int64_t> threads_per_core = profile_.host.threads_per_core;
+  const MachineFacts* like =
+      nullptr;  // of the platform's with the host's layout, where it says that, the one of the nearest size
   for (const MachineFacts& machine : machines_.machines) {
     if (machine.platform != platform) continue;
-    const auto apart = [here_vcpus](const MachineFacts& of) { return std::abs(std::log2(of.vcpus / here_vcpus)); };
+    const auto apart = [&](const MachineFacts& of) {
+      const bool as_here = !threads_per_core || of.siblings == (*threads_per_core > 1);
+      return std::abs(std::log2(of.vcpus / here_vcpus)) + (as_here ? 0 : kOtherLayout);
+    };
     if (like == nullptr || apart(machine) < apart(*like)) like = &machine;
   }
   if (like == nullptr || std::isnan(work_s_[host])) return 1;
   MachineFacts here = *like;
   here.vcpus = here_vcpus;
+  if (threads_per_core) here.siblings = *threads_per_core > 1;
   here.cores = here.siblings ? std::max(1.0, here_vcpus / 2) : here_vcpus;
   double work = 0, alone = 0;
   for (const CourseInterval& interval : profile_.course) {
@@ -136,10 +142,10 @@ void InstanceForecaster::fill(InstanceRow& row, double half_width, std::optional
   const double busy = std::min(many * threads_, machine->vcpus);
   const double log_work = std::log(work_s) + log_slowdown(*machine, work_s, busy, &row.sharing_half_width);
   const double half = std::hypot(half_width, row.sharing_half_width);
-  row.runs_per_hour = busy * kHourS / std::exp(log_work);
+  row.runs_per_hour = busy * kSecondsPerHour / std::exp(log_work);
   row.runs_per_hour_lower = *row.runs_per_hour * std::exp(-half);
   row.runs_per_hour_upper = *row.runs_per_hour * std::exp(half);
-  if (row.price_per_hour) row.cost_per_1000 = kThousand * *row.price_per_hour / *row.runs_per_hour;
+  if (row.price_per_hour) row.cost_per_1000 = kRunsOfCost * *row.price_per_hour / *row.runs_per_hour;
 }
 
 InstanceChoice choose_instances(const std::vector<InstanceCandidate>& candidates, const Eigen::MatrixXd& covariance,
@@ -187,7 +193,7 @@ InstanceChoice choose_instances(const std::vector<InstanceCandidate>& candidates
   const Eigen::MatrixXd correlation =
       (deviations.cwiseInverse().asDiagonal() * block * deviations.cwiseInverse().asDiagonal());
   const Eigen::MatrixXd root =
-      (correlation + 1e-6 * Eigen::MatrixXd::Identity(correlation.rows(), correlation.cols())).llt().matrixL();
+      cholesky_root(correlation + 1e-6 * Eigen::MatrixXd::Identity(correlation.rows(), correlation.cols()));
   const Eigen::VectorXd spread = half_width(used) / kNinetyPercent;
   Random random(1);
   double fastest_close = 0, cheapest_close = 0, compromise_close = 0;

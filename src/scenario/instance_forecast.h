@@ -13,6 +13,9 @@
 
 namespace perfcast {
 
+inline constexpr double kSecondsPerHour = 3600;
+inline constexpr double kRunsOfCost = 1000;  // that cost_per_1000 is of
+
 struct InstanceRow {
   Server server;
   // Of one run, the machine otherwise idle: a program of one thread as on its CPU model; one of several by its threads

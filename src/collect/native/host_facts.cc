@@ -111,6 +111,19 @@ void read_caches(const std::string& root, HostFacts& facts) {
   }
 }
 
+// CPUs of a list as the kernel writes it, "0-1,64": how many. Nothing where it is not such a list.
+std::optional<int64_t> cpus_in_list(const std::string& list) {
+  int64_t count = 0;
+  for (const std::string& part : split(list, ',')) {
+    const size_t dash = part.find('-');
+    const auto first = integer(part.substr(0, dash));
+    const auto last = dash == std::string::npos ? first : integer(part.substr(dash + 1));
+    if (!first || !last || *last < *first) return std::nullopt;
+    count += *last - *first + 1;
+  }
+  return count > 0 ? std::optional(count) : std::nullopt;
+}
+
 std::string cpuid_hypervisor() {
 #if defined(__x86_64__)
   unsigned int eax = 0;
@@ -170,6 +183,7 @@ HostFacts read_host_facts(const std::string& root) {
   HostFacts facts;
   read_cpuinfo(root, facts);
   read_caches(root, facts);
+  facts.threads_per_core = cpus_in_list(line_of(root + "/sys/devices/system/cpu/cpu0/topology/thread_siblings_list"));
   for (const std::string& line : split(text_of(root + "/proc/meminfo"), '\n')) {
     if (!line.starts_with("MemTotal:")) continue;
     const std::string_view rest = trim(std::string_view(line).substr(std::strlen("MemTotal:")));

@@ -32,6 +32,19 @@ class FakeMachine {
   TempFolder folder_;
 };
 
+TEST(HostFacts, CountsTheThreadsOfACore) {
+  FakeMachine machine;
+  const std::string list = "/sys/devices/system/cpu/cpu0/topology/thread_siblings_list";
+  EXPECT_EQ(read_host_facts(machine.root()).threads_per_core, std::nullopt);
+  const std::pair<const char*, std::optional<int64_t>> cases[] = {
+      {"0\n", 1},           {"0,64\n", 2},           {"0-3\n", 4},         {"0-1,64-65\n", 4},
+      {"\n", std::nullopt}, {"3-1\n", std::nullopt}, {"a\n", std::nullopt}};
+  for (const auto& [text, count] : cases) {
+    machine.put(list, text);
+    EXPECT_EQ(read_host_facts(machine.root()).threads_per_core, count) << text;
+  }
+}
+
 TEST(HostFacts, ReadsAnX86Server) {
   FakeMachine machine;
   machine.put("/proc/cpuinfo",
@@ -47,6 +60,7 @@ TEST(HostFacts, ReadsAnX86Server) {
   machine.put_cache(1, "1", "Instruction", "32K");
   machine.put_cache(2, "2", "Unified", "512K");
   machine.put_cache(3, "3", "Unified", "32M");
+  machine.put("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0-1\n");
 
   const HostFacts facts = read_host_facts(machine.root());
   EXPECT_EQ(facts.name, "AMD EPYC 7763 64-Core Processor");
@@ -56,6 +70,7 @@ TEST(HostFacts, ReadsAnX86Server) {
   EXPECT_EQ(facts.model, 1);
   EXPECT_EQ(facts.stepping, 1);
   EXPECT_EQ(facts.logical_cpus, 2);
+  EXPECT_EQ(facts.threads_per_core, 2);
   EXPECT_EQ(facts.memory_bytes, 16384000.0 * 1024);
   EXPECT_EQ(facts.l1d_bytes, 32768);
   EXPECT_EQ(facts.l1i_bytes, 32768);

@@ -140,6 +140,15 @@ std::string cache_sizes(const HostFacts& host) {
   return join(parts, ", ");
 }
 
+// ", 8 CPUs, 2 threads per core"
+std::string processors_in_words(const HostFacts& host) {
+  if (!host.logical_cpus) return "";
+  std::string text = fmt::format(", {} CPU{}", *host.logical_cpus, *host.logical_cpus == 1 ? "" : "s");
+  const int64_t threads = host.threads_per_core.value_or(1);
+  if (threads > 1) text += fmt::format(", {} threads per core", threads);
+  return text;
+}
+
 }  // namespace
 
 std::vector<Finding> examine_machine(const HostFacts& host) {
@@ -159,7 +168,7 @@ std::vector<Finding> examine_files(const std::string& corpus, const std::string&
 }
 
 std::string findings_as_text(const HostFacts& host, const std::vector<Finding>& findings) {
-  const std::string processors = host.logical_cpus ? fmt::format(", {} CPUs", *host.logical_cpus) : "";
+  const std::string processors = processors_in_words(host);
   std::string text = fmt::format("{}{}, {}\n", host.name.empty() ? "unknown processor" : printable(host.name),
                                  processors, host.arch.empty() ? host_instruction_set() : host.arch);
   if (const std::string sizes = cache_sizes(host); !sizes.empty()) text += sizes + "\n";

@@ -12,6 +12,7 @@ Json to_json(const HostFacts& host) {
   put(json, "arch", host.arch);
   put_numbers(json, host);
   put(json, "logical_cpus", host.logical_cpus);
+  put(json, "threads_per_core", host.threads_per_core);
   put(json, "memory_bytes", host.memory_bytes);
   for (const CacheField& field : kCacheFields) put(json, field.name, host.*field.bytes);
   if (!host.cpu_flags.empty()) json["cpu_flags"] = host.cpu_flags;
@@ -29,6 +30,7 @@ Result<HostFacts> host_facts_from_json(const Json& json, const std::string& path
   host.arch = in.text_or_empty("arch");
   in.read_numbers(host);
   host.logical_cpus = in.integer("logical_cpus", 1, 1 << 20);
+  host.threads_per_core = in.integer("threads_per_core", 1, 1024);
   host.memory_bytes = in.amount("memory_bytes");
   for (const CacheField& field : kCacheFields) host.*field.bytes = in.amount(field.name);
   host.cpu_flags = in.texts("cpu_flags", CheckedFields::kMaximumNames);

@@ -15,6 +15,7 @@ namespace perfcast {
 // Empty or absent where they could not be read.
 struct HostFacts : ProcessorIdentity, CacheSizes {
   std::optional<int64_t> logical_cpus;
+  std::optional<int64_t> threads_per_core;  // CPUs that the kernel takes for threads of one core
   std::optional<double> memory_bytes;
   std::vector<std::string> cpu_flags;  // of /proc/cpuinfo
   std::string kernel;                  // uname -r

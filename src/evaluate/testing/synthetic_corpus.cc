@@ -1,6 +1,6 @@
 #include "evaluate/testing/synthetic_corpus.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cmath>
 #include <set>
 #include <string_view>

@@ -1,13 +1,12 @@
 #include "model/factor/factor_predictor.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <map>
 
+#include "algebra/dense.h"
 #include "model/bundle/tensor_map.h"
 #include "model/features/microarchitecture.h"
 
@@ -99,7 +98,7 @@ Posterior posterior_of(const std::vector<FactorEntry>& entries, const Factors& f
     pull += weight * (entry.log_time - factors.mean(entry.platform)) * design;
   }
   Posterior result;
-  result.covariance = precision.llt().solve(Eigen::MatrixXd::Identity(r + 1, r + 1));
+  result.covariance = inverse_positive_definite(precision);
   result.mean = result.covariance * pull;
   return result;
 }
@@ -130,12 +129,15 @@ Factors first_guess(const FactorRows& rows, Eigen::Index platforms, Eigen::Index
       rest(p, entry.platform) = rows.weight(p) * (entry.log_time - offset(p) - factors.mean(entry.platform));
     }
   }
-  const Eigen::BDCSVD<Eigen::MatrixXd> svd(rest, Eigen::ComputeThinV);
-  const Eigen::Index found = std::min(r, svd.singularValues().size());
+  // The leading right singular directions of `rest`, each as long as its singular value.
+  const auto [values, vectors] = symmetric_eigen(rest.transpose() * rest);  // ascending
+  const Eigen::Index found = std::min(r, platforms);
   factors.loading = Eigen::MatrixXd::Zero(platforms, r);
-  factors.loading.leftCols(found) =
-      svd.matrixV().leftCols(found) *
-      (svd.singularValues().head(found) / std::sqrt(rows.weight.squaredNorm())).asDiagonal();
+  for (Eigen::Index k = 0; k < found; ++k) {
+    const Eigen::Index from_end = platforms - 1 - k;
+    factors.loading.col(k) =
+        vectors.col(from_end) * std::sqrt(std::max(values(from_end), 0.0) / rows.weight.squaredNorm());
+  }
   factors.centres = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(rows.groups.size()), r);
   factors.own_variance = Eigen::VectorXd::Constant(factors.centres.rows(), 0.01);
   return factors;
@@ -194,7 +196,7 @@ void update_platforms(const FactorRows& rows, const std::vector<Posterior>& prog
     a.diagonal().tail(r).array() += shrink;
     Eigen::VectorXd b = pull.col(j);
     b.tail(r) += shrink * kin.row(static_cast<Eigen::Index>(designs[static_cast<size_t>(j)])).transpose();
-    const Eigen::VectorXd solved = a.llt().solve(b);
+    const Eigen::VectorXd solved = solve_positive_definite(a, b);
     factors.mean(j) = solved(0);
     factors.loading.row(j) = solved.tail(r).transpose();
   }
@@ -257,7 +259,8 @@ Eigen::MatrixXd dual_of(const Eigen::MatrixXd& kernel, const Eigen::MatrixXd& nu
     Eigen::MatrixXd a = among;
     a.diagonal() += variances(use, k);
     a.diagonal().array() += 1 - told;
-    const Eigen::VectorXd solved = a.llt().solve(numbers(use, k));
+    const Eigen::VectorXd told_numbers = numbers(use, k);
+    const Eigen::VectorXd solved = solve_positive_definite(a, told_numbers);
     for (size_t i = 0; i < use.size(); ++i) dual(use[i], k) = told * solved(static_cast<Eigen::Index>(i));
   }
   return dual;

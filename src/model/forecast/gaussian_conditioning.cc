@@ -1,12 +1,11 @@
 #include "model/forecast/gaussian_conditioning.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <set>
 
+#include "algebra/dense.h"
 #include "base/text.h"
 #include "model/features/microarchitecture.h"
 
@@ -44,10 +43,9 @@ Eigen::MatrixXd at_least(const Eigen::MatrixXd& covariance, double floor) {
   // Where all fits together, the floor is on the diagonal already; half of it leaves room for rounding.
   Eigen::MatrixXd above = covariance;
   above.diagonal().array() -= floor / 2;
-  if (Eigen::LLT<Eigen::MatrixXd>(above).info() == Eigen::Success) return covariance;
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(covariance);
-  const Eigen::MatrixXd result =
-      solver.eigenvectors() * solver.eigenvalues().cwiseMax(floor).asDiagonal() * solver.eigenvectors().transpose();
+  if (is_positive_definite(above)) return covariance;
+  const auto [values, vectors] = symmetric_eigen(covariance);
+  const Eigen::MatrixXd result = vectors * values.cwiseMax(floor).asDiagonal() * vectors.transpose();
   return (result + result.transpose()) / 2;
 }
 
@@ -82,8 +80,7 @@ Result<Gaussian> condition(const Gaussian& prior, const std::vector<Measurement>
   seen_covariance.diagonal().array() += noise_log * noise_log + 1e-12;
 
   // A flat prior on the offset, exactly: the gain's rows are projected so that a common shift of all times is ignored.
-  const Eigen::LDLT<Eigen::MatrixXd> solver(seen_covariance);
-  const Eigen::MatrixXd inverse = solver.solve(Eigen::MatrixXd::Identity(count, count));
+  const Eigen::MatrixXd inverse = inverse_semidefinite(seen_covariance);
   const Eigen::VectorXd ones = Eigen::VectorXd::Ones(count);
   const Eigen::VectorXd weight = inverse * ones;
   const Eigen::MatrixXd precision = inverse - weight * weight.transpose() / weight.sum();

@@ -1,8 +1,8 @@
 #include "model/kernel/kernel_predictor.h"
 
-#include <Eigen/Cholesky>
 #include <cmath>
 
+#include "algebra/dense.h"
 #include "model/bundle/tensor_map.h"
 #include "model/fit/targets.h"
 
@@ -17,7 +17,7 @@ Status KernelPredictor::fit(const TrainingTable& table, const FitOptions&) {
   Eigen::MatrixXd kernel = similarity_of(rows_, rows_, options_.decay);
   kernel.diagonal() += options_.noise * targets->weights.cwiseInverse();
   const Eigen::MatrixXd centred = targets->log_rpv.rowwise() - mean_.transpose();
-  dual_ = kernel.llt().solve(centred);
+  dual_ = solve_positive_definite(kernel, centred);
   return {};
 }
 

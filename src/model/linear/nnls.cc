@@ -1,8 +1,9 @@
 #include "model/linear/nnls.h"
 
-#include <Eigen/Cholesky>
 #include <limits>
 #include <vector>
+
+#include "algebra/dense.h"
 
 namespace perfcast {
 namespace {
@@ -10,8 +11,8 @@ namespace {
 // The unconstrained minimum over the free coordinates; the others are 0.
 Eigen::VectorXd solve_free(const Eigen::MatrixXd& gram, const Eigen::VectorXd& moment,
                            const std::vector<Eigen::Index>& free) {
-  const Eigen::MatrixXd part = gram(free, free);
-  const Eigen::VectorXd solution = part.llt().solve(moment(free));
+  const Eigen::VectorXd part = moment(free);
+  const Eigen::VectorXd solution = solve_positive_definite(gram(free, free), part);
   Eigen::VectorXd result = Eigen::VectorXd::Zero(moment.size());
   result(free) = solution;
   return result;

@@ -1,10 +1,10 @@
 #include "model/neighbour/cluster_predictor.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "algebra/dense.h"
 #include "base/random.h"
 #include "model/bundle/tensor_map.h"
 #include "model/fit/targets.h"
@@ -94,12 +94,13 @@ ClusterPredictor::Model ClusterPredictor::fit_clusters(const Eigen::MatrixXd& ro
       Eigen::MatrixXd kernel = inside * inside.transpose();
       kernel.diagonal() += kRidge * own.cwiseInverse();
       model.directions.middleRows(from, count) = inside;
-      model.loadings.middleRows(from, count) = kernel.llt().solve(rest);
+      model.loadings.middleRows(from, count) = solve_positive_definite(kernel, rest);
     } else {
       Eigen::MatrixXd gram = inside.transpose() * own.asDiagonal() * inside;
       gram.diagonal().array() += kRidge;
       model.directions.middleRows(from, count).setIdentity();
-      model.loadings.middleRows(from, count) = gram.llt().solve(inside.transpose() * own.asDiagonal() * rest);
+      const Eigen::MatrixXd moment = inside.transpose() * own.asDiagonal() * rest;
+      model.loadings.middleRows(from, count) = solve_positive_definite(gram, moment);
     }
   }
   return model;

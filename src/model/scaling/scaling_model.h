@@ -65,8 +65,14 @@ class ScalingModel {
   std::vector<ProgramKey> keys_;                          // of the programs learned from
   std::map<std::string, Eigen::Index> columns_;           // by class of servers
   Eigen::MatrixXd slowdown_weights_, departure_weights_;  // [programs x classes]
+  // What servers with runs have beyond their class, in few directions: left [programs x r], right [r x servers].
+  std::map<std::string, Eigen::Index> servers_;  // by server_key()
+  Eigen::MatrixXd own_slowdown_left_, own_slowdown_right_, own_departure_left_, own_departure_right_;
   ScalingIntervals intervals_;
 };
+
+// One type of one provider on one CPU model.
+std::string server_key(const MachineFacts& machine);
 
 // What was learned of classes with runs, for classes of any servers: those of `machines`, in order. [programs x
 // classes]

@@ -264,6 +264,40 @@ TEST(Scaling, OneCopyIsAloneAndMoreAreSlower) {
   }
 }
 
+// A server that is slower for all programs than its class is forecast so for another program, and others hardly change.
+TEST(Scaling, ServersHaveTheirOwn) {
+  constexpr Eigen::Index kSlow = 9;
+  ScalingTable table = world(12, 0.02);
+  const ScalingFit usual(table);
+  table.log_together.col(kSlow).array() += std::log(1.2);
+  const ScalingFit slowed(table);
+  ScalingModel usual_model, slowed_model;
+  ASSERT_TRUE(usual_model.fit(usual, 0.9));
+  ASSERT_TRUE(slowed_model.fit(slowed, 0.9));
+  const auto time_s = [](const std::string&) { return 0.33; };
+  ProgramLoad load = table.loads[0];
+  load.float_ratio += 0.01;
+  double others = 0;
+  for (size_t s = 0; s < table.machines.size(); ++s) {
+    const MachineFacts& machine = table.machines[s];
+    const auto slowdown = [&](const ScalingModel& model) {
+      return model.forecast(model.key_of(load, table.machines, time_s), {&load, &machine, 0.33, machine.vcpus})
+          .log_slowdown;
+    };
+    const double by = (slowdown(slowed_model) - slowdown(usual_model)) / std::log(1.2);
+    if (static_cast<Eigen::Index>(s) != kSlow) {
+      others = std::max(others, std::abs(by));
+      continue;
+    }
+    EXPECT_GT(by, 0.4);  // it is of no group, and less sure
+    EXPECT_LT(by, 1.1);
+  }
+  EXPECT_LT(others, 0.3);
+  const double left_out = forecast_without_family(slowed, "f3").log_slowdown(6, kSlow) -
+                          forecast_without_family(usual, "f3").log_slowdown(6, kSlow);
+  EXPECT_GT(left_out / std::log(1.2), 0.6);
+}
+
 TEST(Scaling, ComesBackFromABundle) {
   const ScalingFit fit(world(6, 0.05));
   ScalingModel model, back;
@@ -279,6 +313,13 @@ TEST(Scaling, ComesBackFromABundle) {
   EXPECT_NEAR(a.log_slowdown, b.log_slowdown, 1e-5);  // weights are kept as floats
   EXPECT_NEAR(a.half_width, b.half_width, 1e-5);
   EXPECT_GT(a.half_width, 0);
+  TensorMap wrong = tensors;
+  wrong.put_json("servers", Json::array({"one"}));  // not as many as numbers
+  EXPECT_EQ(ScalingModel().load(wrong).error().code, "bad-bundle");
+  wrong.put_json("servers", Json::array({1}));
+  EXPECT_EQ(ScalingModel().load(wrong).error().code, "bad-bundle");
+  wrong.put_json("servers", Json::object());
+  EXPECT_EQ(ScalingModel().load(wrong).error().code, "bad-bundle");
   tensors.put_json("programs", Json::array({1}));
   EXPECT_EQ(back.load(tensors).error().code, "bad-bundle");
   EXPECT_FALSE(ScalingModel().load(TensorMap()));

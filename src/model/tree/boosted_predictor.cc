@@ -1,8 +1,8 @@
 #include "model/tree/boosted_predictor.h"
 
-#include <Eigen/SVD>
 #include <algorithm>
 
+#include "algebra/dense.h"
 #include "model/bundle/tensor_map.h"
 #include "model/fit/targets.h"
 
@@ -20,9 +20,8 @@ Status BoostedPredictor::fit(const TrainingTable& table, const FitOptions& optio
   const Eigen::MatrixXd rows = inputs_.rows(profiles_of(table));
   mean_ = weighted_mean(targets->log_rpv, targets->weights);
   const Eigen::MatrixXd centred = targets->log_rpv.rowwise() - mean_.transpose();
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(targets->weights.cwiseSqrt().asDiagonal() * centred,
-                                              Eigen::ComputeThinU | Eigen::ComputeThinV);
-  directions_ = svd.matrixV().leftCols(std::min(kComponents, svd.matrixV().cols())).transpose();
+  const Eigen::MatrixXd right = thin_svd(targets->weights.cwiseSqrt().asDiagonal() * centred).right;
+  directions_ = right.leftCols(std::min(kComponents, right.cols())).transpose();
   const Eigen::MatrixXd components = centred * directions_.transpose();
   trees_.clear();
   for (Eigen::Index c = 0; c < components.cols(); ++c) {

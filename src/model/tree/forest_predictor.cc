@@ -1,11 +1,11 @@
 #include "model/tree/forest_predictor.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <new>
 #include <numeric>
 
+#include "algebra/dense.h"
 #include "base/bytes.h"
 #include "base/parallel.h"
 #include "base/random.h"
@@ -146,8 +146,7 @@ constexpr Eigen::Index kFewOutputs = 16;  // nothing to save
 Eigen::MatrixXd leading_components(const Eigen::MatrixXd& log_rpv, const Eigen::VectorXd& weights, double lost) {
   const Eigen::MatrixXd centred = log_rpv.rowwise() - weighted_mean(log_rpv, weights).transpose();
   if (centred.cols() <= kFewOutputs) return centred.transpose();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(centred * centred.transpose());
-  const Eigen::VectorXd& values = solver.eigenvalues();  // ascending
+  const auto [values, vectors] = symmetric_eigen(centred * centred.transpose());
   const double total = std::max(values.sum(), 1e-300);
   double dropped = 0;
   Eigen::Index first = 0;
@@ -155,7 +154,7 @@ Eigen::MatrixXd leading_components(const Eigen::MatrixXd& log_rpv, const Eigen::
     dropped += std::max(values(first++), 0.0);
   }
   const Eigen::Index kept = values.size() - first;
-  return values.tail(kept).cwiseMax(0).cwiseSqrt().asDiagonal() * solver.eigenvectors().rightCols(kept).transpose();
+  return values.tail(kept).cwiseMax(0).cwiseSqrt().asDiagonal() * vectors.rightCols(kept).transpose();
 }
 
 }  // namespace

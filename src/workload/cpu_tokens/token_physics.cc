@@ -1,9 +1,9 @@
 #include "workload/cpu_tokens/token_physics.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
+#include "algebra/dense.h"
 #include "base/unknown.h"
 #include "corpus/machine/core_design.h"
 
@@ -207,7 +207,7 @@ void TokenPhysics::fit(const std::vector<TokenQuestion>& questions, const Eigen:
     for (int attempt = 0; attempt < 12 && !better; ++attempt) {
       Eigen::MatrixXd damped = normal;
       damped.diagonal() *= 1 + damping;
-      Eigen::VectorXd next = p - damped.ldlt().solve(slope);
+      Eigen::VectorXd next = p - solve_semidefinite(damped, slope);
       bound(next);
       const double then = next.allFinite() ? loss(next) : kUnknown;
       better = then < now;

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include "algebra/dense.h"
 
 namespace perfcast {
 namespace {
@@ -120,7 +121,8 @@ class Search {
   VectorXd step_target(const std::vector<Index>& free) const {
     MatrixXd damped = normal_(free, free);
     damped.diagonal() *= 1 + damping_;
-    const VectorXd move = damped.ldlt().solve(-gradient_(free));
+    const VectorXd downhill = -gradient_(free);
+    const VectorXd move = solve_semidefinite(damped, downhill);
     VectorXd target = at_;
     for (size_t i = 0; i < free.size(); ++i) {
       const Index j = free[i];
