@@ -25,11 +25,14 @@ std::optional<double> positive(const MetricValues& metrics, const char* name) {
 
 // |log ratio| of the times of two platforms of a kind that the training programs stay below with the calibration's
 // coverage: how far a host's time may be off its namesake's. NaN where no two platforms are of a kind.
-double spread_among(const Bundle& bundle, const std::function<bool(const Platform&, const Platform&)>& of_a_kind) {
+double spread_among(const Bundle& bundle, const std::function<std::string(const Platform&)>& kind_of) {
+  std::vector<std::string> kinds;
+  kinds.reserve(bundle.platforms.size());
+  for (const Platform& platform : bundle.platforms) kinds.push_back(kind_of(platform));
   std::vector<double> ratios;
   for (size_t a = 0; a < bundle.platforms.size(); ++a) {
     for (size_t b = 0; b < a; ++b) {
-      if (!of_a_kind(bundle.platforms[a], bundle.platforms[b])) continue;
+      if (kinds[a] != kinds[b]) continue;
       const Eigen::VectorXd ratio =
           bundle.training_log_rpv.col(static_cast<int64_t>(a)) - bundle.training_log_rpv.col(static_cast<int64_t>(b));
       for (const double value : ratio) {
@@ -43,14 +46,10 @@ double spread_among(const Bundle& bundle, const std::function<bool(const Platfor
 // Half width, in log seconds, of what is not known about a host that was matched without its name. 0 with it.
 double match_half_width(const Bundle& bundle, const HostMatch& match) {
   if (match.certainty == HostMatch::Certainty::kName) return 0;
-  const auto same_design = [](const Platform& a, const Platform& b) {
-    return microarchitecture(a) == microarchitecture(b);
-  };
-  const auto same_line = [](const Platform& a, const Platform& b) { return core_line(a) == core_line(b); };
-  const auto any = [](const Platform&, const Platform&) { return true; };
+  const auto any = [](const Platform&) { return std::string(); };
   double half = kUnknown;
-  if (match.certainty == HostMatch::Certainty::kModel) half = spread_among(bundle, same_design);
-  if (std::isnan(half)) half = spread_among(bundle, same_line);
+  if (match.certainty == HostMatch::Certainty::kModel) half = spread_among(bundle, microarchitecture);
+  if (std::isnan(half)) half = spread_among(bundle, core_line);
   if (std::isnan(half)) half = spread_among(bundle, any);
   return std::isnan(half) ? 0 : half;
 }
