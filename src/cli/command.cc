@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -20,6 +21,14 @@ namespace {
 constexpr auto kLineEvery = std::chrono::seconds(10);
 constexpr double kWorthSaying_s = 2;
 constexpr size_t kLineChars = 160;
+
+// The parser would take -1 and 1e30 for other numbers. Empty: it is one.
+std::string out_of_seeds(const std::string& text) {
+  uint64_t seed = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (problem == std::errc() && end == text.data() + text.size()) return "";
+  return printable(text) + " is no seed: a whole number from 0 to 18446744073709551615";
+}
 
 }  // namespace
 
@@ -53,6 +62,7 @@ void add_common_options(CLI::App& verb, CommandContext& context, unsigned furthe
   if ((further & kSeedOption) != 0) {
     verb.add_option("--seed", options.seed, "Seed of every random process")
         ->each([&options](const std::string&) { options.seed_given = true; })
+        ->check(CLI::Validator(out_of_seeds, "", "seed"))
         ->capture_default_str()
         ->group(group);
   }

@@ -17,8 +17,8 @@ Result<Precision> parse_precision(const std::string& name, const char* option) {
 
 void add_llm_precision_options(CLI::App& verb, LlmPrecisionArguments& arguments) {
   verb.add_option("--precision", arguments.precision,
-                  "Of weights, activations and cache: fp32, tf32, fp16, bf16, fp8, int8")
-      ->capture_default_str();
+                  "Of weights, activations and cache: fp32, tf32, fp16, bf16, fp8, int8; default: as the model's file "
+                  "says, else fp16");
   verb.add_option("--weights", arguments.weights, "Of weights alone: also int4, q8_0, q6_k, q5_k_m, q4_k_m, q4_0, ...");
   verb.add_option("--kv", arguments.kv, "Of the key-value cache alone");
 }
@@ -29,7 +29,8 @@ void add_llm_tensor_parallel_option(CLI::App& verb, LlmPrecisionArguments& argum
 }
 
 Status take_precision(const LlmConfig& config, const LlmPrecisionArguments& arguments, LlmWorkload& workload) {
-  const auto all = parse_precision(arguments.precision, "--precision");
+  const auto all = arguments.precision.empty() ? Result<Precision>(config.stored_precision.value_or(Precision::kFp16))
+                                               : parse_precision(arguments.precision, "--precision");
   if (!all) return all.error();
   workload.weights = workload.activations = workload.kv = *all;
   if (!arguments.weights.empty()) {

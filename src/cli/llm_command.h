@@ -15,7 +15,9 @@ void add_llm_forecast_command(CLI::App& llm, CommandContext& context);
 
 // How a model is stored and computed, as people write it.
 struct LlmPrecisionArguments {
-  std::string precision = "fp16", weights, kv;  // empty: the precision; weights of a GGUF file: as it stores them
+  // Empty: the precision that the model's file states, else fp16; weights and cache: the precision. Weights of a GGUF
+  // file: as it stores them.
+  std::string precision, weights, kv;
   int64_t tensor_parallel = 1;
 };
 void add_llm_precision_options(CLI::App& verb, LlmPrecisionArguments& arguments);

@@ -1,10 +1,14 @@
 // perfcast train: from a corpus to a bundle that predict reads.
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -14,6 +18,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "base/unknown.h"
 #include "cli/checkpoint_file.h"
 #include "cli/command.h"
 #include "cli/model_settings.h"
@@ -27,6 +32,8 @@
 
 namespace perfcast {
 namespace {
+
+constexpr const char* kBaseline = "mean";
 
 struct TrainArguments {
   TableArguments table;
@@ -91,6 +98,7 @@ Result<Json> scores_for_card(const TrainArguments& arguments, const LoadedTable&
   ProgressLine progress(common);
   EvaluationOptions options;
   options.models = {arguments.model};
+  if (arguments.model != kBaseline) options.models.emplace_back(kBaseline);
   options.seed = common.seed;
   options.threads = common.threads;
   options.intervals = false;
@@ -100,6 +108,45 @@ Result<Json> scores_for_card(const TrainArguments& arguments, const LoadedTable&
   const auto evaluation = evaluate(loaded.table, options);
   if (!evaluation) return evaluation.error();
   return to_json(*evaluation, std::filesystem::path(common.corpus).filename().string(), false);
+}
+
+// Rows of the evaluation by group, those of the model and of the mean: its errors on families it was trained without.
+// A warning for each group that the mean forecasts as well.
+std::string scores_as_text(const Json& scores, const std::string& model, std::vector<std::string>& warnings) {
+  const auto number = [](const Json& row, const char* field) {
+    const auto found = row.find(field);
+    return found != row.end() && found->is_number() ? found->get<double>() : kUnknown;
+  };
+  std::map<std::string, std::map<std::string, const Json*>> by_group;
+  if (!scores.is_object() || !scores.contains("models")) return "";
+  for (const Json& row : scores["models"]) {
+    if (!row.is_object() || !row.contains("model") || !row.contains("group") || !row["model"].is_string() ||
+        !row["group"].is_string())
+      continue;
+    by_group[row["group"].get<std::string>()].emplace(row["model"].get<std::string>(), &row);
+  }
+  TextTable table;
+  table.add_column("families left out", TextTable::Align::kLeft);
+  for (const char* title : {"programs", "error", "mean's", "pair order", "mean's"})
+    table.add_column(title, TextTable::Align::kRight);
+  const auto cell = [](double value) { return std::isnan(value) ? "-" : fmt::format("{:.3f}", value); };
+  for (const auto& [group, rows] : by_group) {
+    const auto own = rows.find(model), mean = rows.find(kBaseline);
+    if (own == rows.end()) continue;
+    const auto of_mean = [&](const char* field) {
+      return mean == rows.end() || model == kBaseline ? kUnknown : number(*mean->second, field);
+    };
+    const double error = number(*own->second, "mape");
+    table.add_row({printable(group), fmt::format("{:.0f}", number(*own->second, "programs")), cell(error),
+                   cell(of_mean("mape")), cell(number(*own->second, "pair_order")), cell(of_mean("pair_order"))});
+    if (error >= of_mean("mape")) {
+      warnings.push_back(
+          fmt::format("of {} it knows no more than the mean of the other programs (error {:.3f} against "
+                      "{:.3f}): more programs of their kind, more counters, or another --model",
+                      printable(group), error, of_mean("mape")));
+    }
+  }
+  return table.rows() > 0 ? table.to_text() : "";
 }
 
 Result<Bundle> train(const TrainArguments& arguments, const CommonOptions& common, std::vector<std::string>& notes) {
@@ -200,6 +247,11 @@ int run(TrainArguments& arguments, const CommandContext& context) {
   } else if (!common.quiet) {
     std::printf("%s: %s, %zu programs, %zu platforms, %zu instance types\n", printable(common.output).c_str(),
                 bundle->card.model.c_str(), bundle->programs.size(), bundle->platforms.size(), bundle->servers.size());
+    if (const std::string chosen = bundle->predictor->chosen_family(); chosen != bundle->predictor->family())
+      std::printf("chosen on families left out: %s\n", chosen.c_str());
+    std::vector<std::string> warnings;
+    std::fputs(scores_as_text(*bundle->card.scores, bundle->card.model, warnings).c_str(), stdout);
+    for (const std::string& warning : warnings) std::fprintf(stderr, "perfcast: warning: %s\n", warning.c_str());
     for (const std::string& note : notes) std::fprintf(stderr, "perfcast: note: %s\n", printable(note).c_str());
   }
   return kExitDone;

@@ -58,6 +58,8 @@ class Predictor {
   virtual ~Predictor() = default;
 
   virtual std::string family() const = 0;  // the name `train --model` takes
+  // Of a family that chooses among others: what it chose.
+  virtual std::string chosen_family() const { return family(); }
 
   // How the family is fitted, as JSON with its "schema"; null: there is nothing to set.
   virtual Json settings() const;

@@ -362,7 +362,8 @@ TEST(Stack, LoadsThePartsThatItsBundleNamesAndNoOthers) {
 TEST(Auto, ChoosesTheAdditiveModelInAnAdditiveWorld) {
   AutoPredictor predictor;
   ASSERT_TRUE(predictor.fit(additive_world({.programs = 80, .platforms = 4, .families = 10}).table, {}).ok());
-  EXPECT_TRUE(predictor.chosen() == "nncost" || predictor.chosen() == "physics") << predictor.chosen();
+  EXPECT_TRUE(predictor.chosen_family() == "nncost" || predictor.chosen_family() == "physics")
+      << predictor.chosen_family();
 }
 
 // Two candidates on three families. The second is best on all: its errors are 0.3, 0.3, 0, the first's 0.2, 0.2, 0.3.
@@ -430,7 +431,7 @@ TEST(Auto, ChoosesTheMeanWhereNothingElseIsToBeHad) {
   for (auto& time : table.times) time->log_time = 0.3 * random.normal();
   AutoPredictor predictor;
   ASSERT_TRUE(predictor.fit(table, {}).ok());
-  EXPECT_EQ(predictor.chosen(), "mean");
+  EXPECT_EQ(predictor.chosen_family(), "mean");
 }
 
 TEST(Predictors, UnknownNameListsTheValidOnes) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "corpus/machine/identifier.h"
 #include "corpus/splits.h"
 
 namespace perfcast {
@@ -53,15 +54,7 @@ std::optional<double> positive_number(std::string_view cell, const std::string& 
 }
 
 std::string id_segment(std::string_view text) {
-  std::string segment;
-  for (const char c : lower_case(trim(text))) {
-    const bool kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-    if (kept) {
-      segment += c;
-    } else if (!segment.empty() && segment.back() != '_') {
-      segment += '_';
-    }
-  }
+  std::string segment = identifier(trim(text), "_-", '_');
   while (!segment.empty() && segment.back() == '_') segment.pop_back();
   if (segment.empty()) return "unnamed";
   return program_key("x." + segment) == "x" ? "n" + segment : segment;

@@ -75,6 +75,24 @@ TEST(TableImportTest, LongTableHasAProfileForEachRow) {
   EXPECT_EQ(excluded(*result, "energy", "blank"), 1);
 }
 
+TEST(TableImportTest, NamesMayBeOfAnyScript) {
+  const auto result = import_mapped(
+      R"({"schema": "perfcast.table/1", "name": "lab", "csv": "x.csv", "program": "app", "platform": "machine",
+          "time": {"column": "t", "unit": "s"}})",
+      "app,machine,t\nGr\u00f6\u00dfe,\u041c\u0430\u0448\u0438\u043d\u0430,1\n\u65e5\u672c,"
+      "\u041c\u0430\u0448\u0438\u043d\u0430,2\n"
+      "\u65e5\u672c,Box \u65e5,3\n");
+  ASSERT_TRUE(result.ok()) << to_text(result.error());
+  const Corpus& corpus = result->corpus;
+  ASSERT_EQ(corpus.programs.size(), 2u);
+  EXPECT_EQ(corpus.programs[0].id, "lab.gr\u00f6\u00dfe");
+  EXPECT_EQ(corpus.programs[1].id, "lab.\u65e5\u672c");
+  ASSERT_EQ(corpus.platforms.size(), 2u);
+  EXPECT_EQ(corpus.platforms[0].id, "lab-\u041c\u0430\u0448\u0438\u043d\u0430");
+  EXPECT_EQ(corpus.platforms[1].id, "lab-box-\u65e5");
+  EXPECT_EQ(corpus.runs.size(), 3u);
+}
+
 TEST(TableImportTest, WideTableHasATimeColumnForEachPlatform) {
   const auto result =
       import_mapped(kWide, "kind,app,t_fast_us,t_slow_us,e1,ops\nsort,quick,10,20,1,5\nsort,heap,12,,,\n");

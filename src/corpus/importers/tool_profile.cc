@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "corpus/importers/exclusion_counter.h"
 #include "corpus/importers/imported_columns.h"
+#include "corpus/machine/identifier.h"
 
 namespace perfcast {
 namespace {
@@ -143,15 +144,7 @@ StoredProfile ToolProfile::finish(const std::string& program) && {
 }
 
 std::string program_id_of(std::string_view text) {
-  std::string id;
-  for (const char c : lower_case(trim(text))) {
-    const bool kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' || c == '=';
-    if (kept) {
-      id += c;
-    } else if (!id.empty() && id.back() != '_') {
-      id += '_';
-    }
-  }
+  std::string id = identifier(trim(text), "_-.=", '_');
   while (!id.empty() && (id.back() == '_' || id.back() == '.')) id.pop_back();
   return id.empty() ? "unnamed" : id;
 }

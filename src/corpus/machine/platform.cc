@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "corpus/machine/checked_fields.h"
+#include "corpus/machine/identifier.h"
 
 namespace perfcast {
 
@@ -17,14 +18,7 @@ std::string slug(const std::string& name) {
       text.replace(at, mark.size(), " ");
     }
   }
-  std::string result;
-  for (const char c : text) {
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
-      result += c;
-    } else if (!result.empty() && result.back() != '-') {
-      result += '-';
-    }
-  }
+  std::string result = identifier(text, "", '-');
   while (!result.empty() && result.back() == '-') result.pop_back();
   return result;
 }

@@ -21,7 +21,7 @@ class AutoPredictor : public Predictor {
   void save(TensorMap& tensors) const override;
   Status load(const TensorMap& tensors) override;
 
-  std::string chosen() const { return chosen_ ? chosen_->family() : ""; }
+  std::string chosen_family() const override { return chosen_ ? chosen_->family() : ""; }
 
  private:
   std::unique_ptr<Predictor> chosen_;

@@ -322,6 +322,24 @@ void read_falcon(Fields& in, LlmConfig& config) {
   config.tied_embeddings = in.flag("tie_word_embeddings", true);
 }
 
+// Of the weights as published; "dtype" in files since 2025.
+void read_precision(Fields& in, LlmConfig& config) {
+  const char* const key = in.has("torch_dtype") ? "torch_dtype" : "dtype";
+  const std::string name = in.has(key) ? in.text_or(key, "") : "";
+  static constexpr std::pair<std::string_view, Precision> kKnown[] = {{"float32", Precision::kFp32},
+                                                                      {"float16", Precision::kFp16},
+                                                                      {"bfloat16", Precision::kBf16},
+                                                                      {"float8_e4m3fn", Precision::kFp8},
+                                                                      {"int8", Precision::kInt8}};
+  for (const auto& [known, precision] : kKnown) {
+    if (name == known) config.stored_precision = precision;
+  }
+  if (!name.empty() && !config.stored_precision) {
+    config.notes.push_back("of the file's precision, " + printable(name.substr(0, 60)) +
+                           ", nothing is known: --precision says which one to take");
+  }
+}
+
 struct ModelType {
   std::string_view name;
   void (*read)(Fields&, LlmConfig&);
@@ -385,11 +403,16 @@ Result<LlmConfig> parse_hf_config(std::string_view text, const std::string& sour
   config.name = printable(in.text_or("_name_or_path", "").substr(0, 100));
   if (config.name.empty()) config.name = source;
   config.source = source;
+  Fields outer(*whole, source);
+  read_precision(outer, config);
+  if (part != &*whole && !config.stored_precision) read_precision(in, config);
   type->read(in, config);
   if (in.has("quantization_config")) {
     config.notes.emplace_back("the file's quantization_config is not read: give --weights");
   }
-  if (Status status = in.finish(); !status) return status.error();
+  for (const Fields* fields : {&outer, &in}) {
+    if (Status status = fields->finish(); !status) return status.error();
+  }
   if (Status status = check_config(config); !status) return status.error();
   return config;
 }

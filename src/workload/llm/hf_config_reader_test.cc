@@ -117,6 +117,24 @@ TEST(HfConfigReader, LayerTypesSayWhichAreWindowed) {
   EXPECT_EQ(read->windowed_layers, 2);
 }
 
+TEST(HfConfigReader, StatesItsPrecision) {
+  const auto with = [](const std::string& field) {
+    const auto read =
+        parse_hf_config(R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 64, "vocab_size": 9,
+                                          "num_attention_heads": 4, "num_hidden_layers": 1)" +
+                            field + "}",
+                        "config.json");
+    EXPECT_TRUE(read) << to_text(read.error());
+    return *read;
+  };
+  EXPECT_FALSE(with("").stored_precision);
+  EXPECT_EQ(with(R"(, "torch_dtype": "bfloat16")").stored_precision, Precision::kBf16);
+  EXPECT_EQ(with(R"(, "dtype": "float32")").stored_precision, Precision::kFp32);
+  const LlmConfig strange = with(R"(, "torch_dtype": "float4")");
+  EXPECT_FALSE(strange.stored_precision);
+  EXPECT_EQ(strange.notes.size(), 1U);
+}
+
 std::string error_of(const char* text) {
   const auto read = parse_hf_config(text, "c.json");
   return read ? "none" : read.error().code + ": " + read.error().message;

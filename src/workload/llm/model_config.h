@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "workload/llm/precision.h"
 
 namespace perfcast {
 
@@ -91,6 +92,7 @@ struct LlmConfig {
   bool fused_qkv = true;      // one product for queries, keys and values, as serving engines run it
   bool fused_gate_up = true;  // likewise gate and up
 
+  std::optional<Precision> stored_precision;  // that a config.json states (torch_dtype, dtype)
   // Of a file that says how its weights are stored (GGUF): bytes of all tensors.
   std::optional<double> stored_weight_bytes;
   std::vector<std::string> notes;  // what a reader of the analysis should know of this config
