@@ -130,7 +130,9 @@ std::string scores_as_text(const Json& scores, const std::string& model, std::ve
   for (const char* title : {"programs", "error", "mean's", "pair order", "mean's"})
     table.add_column(title, TextTable::Align::kRight);
   const auto cell = [](double value) { return std::isnan(value) ? "-" : fmt::format("{:.3f}", value); };
-  for (const auto& [group, rows] : by_group) {
+  for (const auto& of_group : by_group) {
+    const std::string& group = of_group.first;
+    const auto& rows = of_group.second;
     const auto own = rows.find(model), mean = rows.find(kBaseline);
     if (own == rows.end()) continue;
     const auto of_mean = [&](const char* field) {
