@@ -5,11 +5,10 @@
 
 #include <cmath>
 #include <map>
-#include <memory>
 
 #include "base/json.h"
 #include "evaluate/testing/synthetic_corpus.h"
-#include "model/bundle/train_bundle.h"
+#include "evaluate/testing/synthetic_forecaster.h"
 
 namespace perfcast {
 namespace {
@@ -20,28 +19,16 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
 
-const Forecaster& forecaster() {
-  static const Forecaster made = [] {
-    const Corpus corpus = synthetic_corpus({});
-    const auto table = make_training_table(corpus, {});
-    auto bundle = train_bundle(*table, {.model = "kernel", .coverage = 0.9, .fit = {}});
-    if (!bundle) throw std::runtime_error(to_text(bundle.error()));
-    bundle->servers = corpus.servers;
-    return Forecaster(std::make_shared<const Bundle>(std::move(*bundle)));
-  }();
-  return made;
-}
-
 Profile example() { return synthetic_profile({}, 11); }
 
 ForecastReport report_of(const ForecastRequest& request, const Profile& profile = example()) {
-  auto report = forecast_program(forecaster(), profile, request);
+  auto report = forecast_program(synthetic_forecaster(), profile, request);
   if (!report) throw std::runtime_error(to_text(report.error()));
   return std::move(*report);
 }
 
 std::string error_of(const ForecastRequest& request, const Profile& profile = example()) {
-  const auto report = forecast_program(forecaster(), profile, request);
+  const auto report = forecast_program(synthetic_forecaster(), profile, request);
   return report ? "" : report.error().code;
 }
 
@@ -208,16 +195,16 @@ TEST(ForecastReport, TheUserMayNameTheHost) {
   EXPECT_TRUE(report.host_runners_up.empty());
   request.host = "Exmaple 600";
   EXPECT_EQ(error_of(request, hidden), "unknown-platform");
-  EXPECT_EQ(check_request(forecaster(), request).error().where, "host");
+  EXPECT_EQ(check_request(synthetic_forecaster(), request).error().where, "host");
 }
 
 TEST(ForecastReport, AnInstanceStandsForItsPlatform) {
-  const Server& server = forecaster().bundle().servers.front();
+  const Server& server = synthetic_forecaster().bundle().servers.front();
   ForecastRequest request;
   request.reference = server.vendor + " " + server.name;
   EXPECT_EQ(report_of(request).reference, server.platform);
   request.reference = "m9.x9";
-  const Status status = check_request(forecaster(), request);
+  const Status status = check_request(synthetic_forecaster(), request);
   ASSERT_FALSE(status);
   EXPECT_THAT(status.error().expected, HasSubstr("or an instance type, such as cloud-"));
 }
@@ -284,7 +271,7 @@ TEST(ForecastReport, MeasuredTimesMoveTheForecast) {
   request.measured_s = {{"Example 600", -1}};
   EXPECT_EQ(error_of(request), "bad-usage");
   request.measured_s = {{"Example 600", 1}, {"600", 2}};
-  const auto twice = forecast_program(forecaster(), example(), request);
+  const auto twice = forecast_program(synthetic_forecaster(), example(), request);
   ASSERT_FALSE(twice);
   EXPECT_EQ(twice.error().code, "bad-usage");
   EXPECT_EQ(twice.error().message, "Example 600 is measured twice");

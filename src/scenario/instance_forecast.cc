@@ -14,10 +14,6 @@ constexpr double kSeveralThreads = 1.2;  // on average at a time, from which a p
 constexpr double kOtherLayout = 100;     // further apart than any two sizes
 constexpr double kBytesPerGib = 1024.0 * 1024 * 1024;
 
-std::string key_of_machine(const std::string& vendor, const std::string& name, const std::string& platform) {
-  return vendor + "\t" + name + "\t" + platform;
-}
-
 // Threads that ran, and those that wanted to: what a machine with more CPUs would run at a time.
 double demand_of(const CourseInterval& interval) { return interval.running_count + interval.ready_count; }
 
@@ -42,7 +38,7 @@ InstanceForecaster::InstanceForecaster(const Bundle& bundle, const Profile& prof
   for (size_t i = 0; i < bundle.platforms.size(); ++i) platform_index_.emplace(bundle.platforms[i].id, i);
   for (size_t m = 0; m < machines_.machines.size(); ++m) {
     const MachineFacts& machine = machines_.machines[m];
-    machine_index_.emplace(key_of_machine(machine.provider, machine.name, machine.platform), m);
+    machine_index_.emplace(server_key(machine.provider, machine.name, machine.platform), m);
   }
   const Parallelism seen = parallelism_of(profile.course);
   if (seen.running_count > kSeveralThreads) {
@@ -93,7 +89,7 @@ double InstanceForecaster::work_on(const std::string& platform) const {
 }
 
 const MachineFacts* InstanceForecaster::machine_of(const Server& server) const {
-  const auto found = machine_index_.find(key_of_machine(server.vendor, server.name, server.platform));
+  const auto found = machine_index_.find(server_key(server.vendor, server.name, server.platform));
   return found == machine_index_.end() ? nullptr : &machines_.machines[found->second];
 }
 

@@ -5,12 +5,11 @@
 
 #include <cmath>
 #include <map>
-#include <memory>
 #include <stdexcept>
 
 #include "base/json.h"
 #include "evaluate/testing/synthetic_corpus.h"
-#include "model/bundle/train_bundle.h"
+#include "evaluate/testing/synthetic_forecaster.h"
 
 namespace perfcast {
 namespace {
@@ -18,26 +17,14 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-const Forecaster& small_world() {
-  static const Forecaster made = [] {
-    const Corpus corpus = synthetic_corpus({});
-    const auto table = make_training_table(corpus, {});
-    auto bundle = train_bundle(*table, {.model = "kernel", .coverage = 0.9, .fit = {}});
-    if (!bundle) throw std::runtime_error(to_text(bundle.error()));
-    bundle->servers = corpus.servers;
-    return Forecaster(std::make_shared<const Bundle>(std::move(*bundle)));
-  }();
-  return made;
-}
-
 ForecastReport round_of(const std::vector<WorkloadPart>& parts, const ForecastRequest& request = {}) {
-  auto report = forecast_workload(small_world(), parts, request);
+  auto report = forecast_workload(synthetic_forecaster(), parts, request);
   if (!report) throw std::runtime_error(to_text(report.error()));
   return std::move(*report);
 }
 
 Error round_error(const std::vector<WorkloadPart>& parts, const ForecastRequest& request = {}) {
-  const auto report = forecast_workload(small_world(), parts, request);
+  const auto report = forecast_workload(synthetic_forecaster(), parts, request);
   return report ? Error{} : report.error();
 }
 
@@ -54,7 +41,7 @@ TEST(WorkloadForecast, OfOneProgramIsThatProgram) {
   for (const char* reference : {"mean", "host", "Example 400"}) {
     ForecastRequest request;
     request.reference = reference;
-    const auto alone = forecast_program(small_world(), first_program(), request);
+    const auto alone = forecast_program(synthetic_forecaster(), first_program(), request);
     ASSERT_TRUE(alone);
     const ForecastReport round = round_of({{first_program(), 1}}, request);
     ASSERT_THAT(round.rows, SizeIs(alone->rows.size()));
@@ -73,8 +60,8 @@ TEST(WorkloadForecast, OfOneProgramIsThatProgram) {
 }
 
 TEST(WorkloadForecast, AddsSecondsByRuns) {
-  const auto one = forecast_program(small_world(), first_program(), {});
-  const auto other = forecast_program(small_world(), second_program(), {});
+  const auto one = forecast_program(synthetic_forecaster(), first_program(), {});
+  const auto other = forecast_program(synthetic_forecaster(), second_program(), {});
   ASSERT_TRUE(one && other);
   const ForecastReport round = round_of({{first_program(), 3}, {second_program(), 0.5}});
   const auto rows = by_platform(round), of_one = by_platform(*one), of_other = by_platform(*other);

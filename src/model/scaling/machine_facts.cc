@@ -107,6 +107,15 @@ MachineList machines_of(const std::vector<Server>& servers, const std::vector<Pl
   return list;
 }
 
+std::string server_key(const std::string& provider, const std::string& name, const std::string& platform) {
+  std::string key = provider;
+  for (const std::string* part : {&name, &platform}) {
+    key += '\t';
+    key += *part;
+  }
+  return key;
+}
+
 std::string machine_class(const MachineFacts& machine) {
   return fmt::format("{}\t{}\t{:.0f}\t{}{}", machine.platform, machine.provider, std::round(std::log2(machine.vcpus)),
                      machine.siblings ? "s" : "", machine.floats ? "f" : "");

@@ -31,6 +31,9 @@ struct MachineList {
 };
 MachineList machines_of(const std::vector<Server>& servers, const std::vector<Platform>& platforms);
 
+// One type of one provider on one CPU model: no two of a list have the same.
+std::string server_key(const std::string& provider, const std::string& name, const std::string& platform);
+
 // Nearly alike for copies: CPU model, provider, size (a power of two), siblings, floating.
 std::string machine_class(const MachineFacts& machine);
 

@@ -33,6 +33,10 @@ std::vector<Eigen::Index> members(const ScalingFit& fit, const std::string& fami
   return rows;
 }
 
+std::string key_of_server(const MachineFacts& machine) {
+  return server_key(machine.provider, machine.name, machine.platform);
+}
+
 // kernel(program, each of the keys)
 Eigen::VectorXd kernel_vector(const ProgramKernel& kernel, const ProgramKey& program,
                               const std::vector<ProgramKey>& keys) {
@@ -53,21 +57,6 @@ LeftOutForecast nothing_of(const ScalingFit& fit) {
   return {unknown, unknown};
 }
 
-// Of weights over programs on classes, at the machines of a family's programs; `own` of it by the machines' own
-// weights.
-void add_by_class(const ScalingFit& fit, const ProgramKernel& kernel, const Eigen::MatrixXd& by_class,
-                  const Eigen::MatrixXd& by_machine, double own, const std::vector<Eigen::Index>& rows,
-                  Eigen::MatrixXd& to) {
-  for (const Eigen::Index i : rows) {
-    const Eigen::VectorXd k = kernel_vector(kernel, fit.keys()[static_cast<size_t>(i)], fit.keys());
-    const Eigen::VectorXd of_classes = by_class.transpose() * k, of_machines = by_machine.transpose() * k;
-    for (Eigen::Index s = 0; s < to.cols(); ++s) {
-      const Eigen::Index c = fit.class_of()[static_cast<size_t>(s)];
-      if (c >= 0) to(i, s) = (1 - own) * of_classes(c) + own * of_machines(s);
-    }
-  }
-}
-
 // own * (weights of servers with runs - those of their classes), [programs x machines], as left * right.
 struct OwnWeights {
   Eigen::MatrixXd left, right;
@@ -82,6 +71,20 @@ OwnWeights own_weights(const ScalingFit& fit, const Eigen::MatrixXd& by_class, c
   const Eigen::MatrixXd vectors = symmetric_eigen(beyond * beyond.transpose()).vectors;
   const Eigen::MatrixXd left = vectors.rightCols(std::min(kOwnDirections, vectors.cols()));
   return {left, left.transpose() * beyond};
+}
+
+// Of weights over programs on classes, at the machines of a family's programs, with what machines have beyond them.
+void add_by_class(const ScalingFit& fit, const ProgramKernel& kernel, const Eigen::MatrixXd& by_class,
+                  const OwnWeights& own, const std::vector<Eigen::Index>& rows, Eigen::MatrixXd& to) {
+  for (const Eigen::Index i : rows) {
+    const Eigen::VectorXd k = kernel_vector(kernel, fit.keys()[static_cast<size_t>(i)], fit.keys());
+    const Eigen::VectorXd of_classes = by_class.transpose() * k;
+    const Eigen::VectorXd beyond = own.right.transpose() * (own.left.transpose() * k);
+    for (Eigen::Index s = 0; s < to.cols(); ++s) {
+      const Eigen::Index c = fit.class_of()[static_cast<size_t>(s)];
+      if (c >= 0) to(i, s) = of_classes(c) + beyond(s);
+    }
+  }
 }
 
 }  // namespace
@@ -152,10 +155,12 @@ LeftOutForecast forecast_without_family(const ScalingFit& fit, const std::string
   const std::vector<Eigen::Index> rows = members(fit, family);
   const Eigen::VectorXd costs = fit.costs(family);
   const Eigen::MatrixXd slowdowns = fit.slowdown_weights(costs, family), departures = fit.departure_weights(family);
-  add_by_class(fit, kSlowdownKernel, smoothed_weights(fit, slowdowns, fit.class_machines()), slowdowns, kOwnSlowdown,
-               rows, result.log_slowdown);
-  add_by_class(fit, kDepartureKernel, fit.class_means(departures), departures, kOwnDeparture, rows,
-               result.log_departure);
+  const Eigen::MatrixXd slowdowns_of_classes = smoothed_weights(fit, slowdowns, fit.class_machines());
+  const Eigen::MatrixXd departures_of_classes = fit.class_means(departures);
+  add_by_class(fit, kSlowdownKernel, slowdowns_of_classes,
+               own_weights(fit, slowdowns_of_classes, slowdowns, kOwnSlowdown), rows, result.log_slowdown);
+  add_by_class(fit, kDepartureKernel, departures_of_classes,
+               own_weights(fit, departures_of_classes, departures, kOwnDeparture), rows, result.log_departure);
   for (const Eigen::Index i : rows) {
     for (Eigen::Index s = 0; s < result.log_slowdown.cols(); ++s) {
       if (fit.is_measured(i, s)) result.log_slowdown(i, s) += fit.log_physics(i, s, costs);
@@ -177,7 +182,9 @@ LeftOutForecast forecast_without_family_and_platforms(const ScalingFit& fit, con
         kernel_vector(kSlowdownKernel, fit.keys()[static_cast<size_t>(rows[static_cast<size_t>(r)])], fit.keys());
   }
   const Eigen::MatrixXd departures = fit.departure_weights(family);
-  add_by_class(fit, kDepartureKernel, fit.class_means(departures), departures, 0, rows, result.log_departure);
+  const Eigen::MatrixXd departures_of_classes = fit.class_means(departures);
+  add_by_class(fit, kDepartureKernel, departures_of_classes, own_weights(fit, departures_of_classes, departures, 0),
+               rows, result.log_departure);
   for (const auto& [platform, classes] : classes_of_platform) {
     const Eigen::VectorXd costs = fit.costs(family, platform);
     Eigen::MatrixXd means = kernels * fit.class_means(fit.slowdown_weights(costs, family));
@@ -248,7 +255,7 @@ Status ScalingModel::fit(const ScalingFit& fit, double coverage) {
   own_departure_right_ = std::move(own.right);
   servers_.clear();
   for (size_t s = 0; s < fit.table().machines.size(); ++s)
-    servers_.emplace(server_key(fit.table().machines[s]), static_cast<Eigen::Index>(s));
+    servers_.emplace(key_of_server(fit.table().machines[s]), static_cast<Eigen::Index>(s));
 
   LeftOutForecast left_out = nothing_of(fit);
   for (const std::string& family : families_of(fit)) {
@@ -260,15 +267,6 @@ Status ScalingModel::fit(const ScalingFit& fit, double coverage) {
   }
   intervals_ = fit_intervals(fit, errors_of(fit, left_out, true), coverage);
   return {};
-}
-
-std::string server_key(const MachineFacts& machine) {
-  std::string key = machine.provider;
-  for (const std::string* part : {&machine.name, &machine.platform}) {
-    key += '\t';
-    key += *part;
-  }
-  return key;
 }
 
 ProgramKey ScalingModel::key_of(const ProgramLoad& load, const std::vector<MachineFacts>& machines,
@@ -305,7 +303,7 @@ CopiesForecast ScalingModel::forecast(const ProgramKey& program, const CopiesOnM
     const Eigen::VectorXd departure = kernel_vector(kDepartureKernel, program, keys_);
     result.log_slowdown += filled * slowdown.dot(slowdown_weights_.col(column->second));
     result.log_slowdown += departure.dot(departure_weights_.col(column->second));
-    if (const auto server = servers_.find(server_key(*copies.machine)); server != servers_.end()) {
+    if (const auto server = servers_.find(key_of_server(*copies.machine)); server != servers_.end()) {
       const Eigen::VectorXd of_slowdown = own_slowdown_left_.transpose() * slowdown;
       const Eigen::VectorXd of_departure = own_departure_left_.transpose() * departure;
       result.log_slowdown += filled * of_slowdown.dot(own_slowdown_right_.col(server->second));

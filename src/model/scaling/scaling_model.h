@@ -71,9 +71,6 @@ class ScalingModel {
   ScalingIntervals intervals_;
 };
 
-// One type of one provider on one CPU model.
-std::string server_key(const MachineFacts& machine);
-
 // What was learned of classes with runs, for classes of any servers: those of `machines`, in order. [programs x
 // classes]
 Eigen::MatrixXd smoothed_weights(const ScalingFit& fit, const Eigen::MatrixXd& slowdown_weights,
