@@ -46,7 +46,10 @@ class ByteReader {
   template <typename T>
   bool get(T& value) {
     static_assert(std::is_arithmetic_v<T>);
-    return get_raw(&value, sizeof(value));
+    if (!ok_ || sizeof(value) > bytes_.size()) return ok_ = false;
+    std::memcpy(&value, bytes_.data(), sizeof(value));
+    bytes_.remove_prefix(sizeof(value));
+    return true;
   }
   bool get_text(std::string& text);
   bool get_raw(void* data, size_t size);

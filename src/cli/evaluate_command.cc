@@ -20,9 +20,11 @@
 namespace perfcast {
 namespace {
 
+constexpr const char* kDefaultModel = "auto";
+
 struct EvaluateArguments {
   TableArguments table;
-  std::vector<std::string> models = {"auto"};
+  std::vector<std::string> models;  // empty: kDefaultModel
   std::string split = "program-family", config;
   EvaluationOptions options;
   bool whole_machines = false;
@@ -46,7 +48,7 @@ bool has_repeated_programs(const TrainingTable& table) {
                      [&ids](const Program& program) { return !ids.insert(program.id).second; });
 }
 
-// Scores of what is forecast of servers full of copies.
+// Scores of what is forecast of servers full of copies; with models, of their times of one copy too.
 int run_whole_machines(const CommonOptions& common, const EvaluateArguments& arguments) {
   auto loaded = load_table(common, arguments.table);
   if (!loaded) return report_error(loaded.error(), common);
@@ -57,17 +59,24 @@ int run_whole_machines(const CommonOptions& common, const EvaluateArguments& arg
   }
   ProgressLine progress(common);
   progress.show("forecasting whole servers without each program family, and without each CPU model ...");
-  const auto evaluation = evaluate_scaling(ScalingFit(*loaded->scaling));
+  EvaluationOptions options = arguments.options;
+  options.progress = [&progress](const std::string& text) { progress.show(text); };
+  const auto one_copy = forecast_one_copy(*loaded->scaling, loaded->table, options);
+  if (!one_copy) return report_error(one_copy.error(), common);
+  const auto evaluation = evaluate_scaling(ScalingFit(*loaded->scaling), *one_copy);
   if (!evaluation) return report_error(evaluation.error(), common);
   return write_result(common.json ? to_text(to_json(*evaluation)) : to_text(*evaluation), common);
 }
 
 int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
   CommonOptions common = context.options;
-  if (arguments.whole_machines) return run_whole_machines(common, arguments);
   const auto split = parse_split(arguments.split);
   if (!split) return report_error(split.error(), common);
-  for (const std::string& model : list_of(arguments.models)) {
+  EvaluationOptions& options = arguments.options;
+  options.split = *split;
+  options.models = list_of(arguments.models);
+  if (options.models.empty() && !arguments.whole_machines) options.models = {kDefaultModel};
+  for (const std::string& model : options.models) {
     const auto known = make_predictor(model);
     if (!known)
       return report_error(usage_error("bad-usage", known.error().message, "--models", known.error().expected), common);
@@ -78,9 +87,6 @@ int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
                     "--report", "another file"),
         common);
   }
-  EvaluationOptions& options = arguments.options;
-  options.split = *split;
-  options.models = list_of(arguments.models);
   for (const std::string& model : options.models) {
     if (arguments.table.include_unprofiled && model != "mean") {
       return report_error(usage_error("bad-usage", "the model " + printable(model) + " reads profiles",
@@ -93,6 +99,7 @@ int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
   options.settings = std::move(*settings);
   options.seed = common.seed;
   options.threads = common.threads;
+  if (arguments.whole_machines) return run_whole_machines(common, arguments);
   const auto loaded = load_table(common, arguments.table);
   if (!loaded) return report_error(loaded.error(), common);
 
@@ -143,7 +150,7 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
   verb->add_option(
           "--models", arguments->models,
           "Model families, separated by commas, or means of several: forest+physics; the mean RPV is always added")
-      ->capture_default_str();
+      ->default_str(kDefaultModel);
   verb->add_option("--config", arguments->config,
                    "Settings (JSON) of those models that take them; see perfcast train --print-config");
   verb->add_option("--split", arguments->split,
@@ -170,8 +177,10 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
                    "family alone")
       ->check(CLI::Range(0, 10000))
       ->capture_default_str();
-  verb->add_flag("--whole-machines", arguments->whole_machines,
-                 "Instead: times of servers full of copies, from the time of one; models and splits don't apply");
+  verb->add_flag(
+      "--whole-machines", arguments->whole_machines,
+      "Instead: times of servers full of copies, from the known time of one; with --models also from the time "
+      "that each of them forecasts for one. Program families are left out, other splits don't apply");
   verb->add_flag("--details", arguments->details, "List families and programs, worst first");
   verb->add_option("--report", arguments->report,
                    "HTML file with scores and figures, to write beside the usual output");

@@ -21,7 +21,8 @@ constexpr const char* kAll = "all";
 
 class Evaluator {
  public:
-  explicit Evaluator(const ScalingFit& fit) : fit_(fit), table_(fit.table()) {}
+  Evaluator(const ScalingFit& fit, const std::vector<OneCopyForecast>& one_copy)
+      : fit_(fit), table_(fit.table()), one_copy_(one_copy) {}
   ScalingEvaluation run();
 
  private:
@@ -31,8 +32,19 @@ class Evaluator {
   // Mean over the other families of the program's group, of each class that `class_of` tells machines apart by.
   template <typename ClassOf>
   Eigen::MatrixXd group_means(ClassOf class_of) const;
-  // `half_width`: empty without intervals.
-  void add(const std::string& name, const Eigen::MatrixXd& log_slowdown, const Eigen::MatrixXd& half_width = {});
+  // `log_together`: forecast of table_.log_together. `half_width`: empty without intervals.
+  void add(const std::string& name, const Eigen::MatrixXd& log_together, const Eigen::MatrixXd& half_width = {});
+  void add_slowdown(const std::string& name, const Eigen::MatrixXd& log_slowdown,
+                    const Eigen::MatrixXd& half_width = {}) {
+    add(name, table_.log_alone_usual + log_slowdown, half_width);
+  }
+  // What a bundle made without the program's family would say. `errors`: of the model that knows the times.
+  void add_one_copy(const OneCopyForecast& one_copy, const ScalingErrors& errors);
+  struct ServerForecast {
+    Eigen::MatrixXd one_core, log_together, half_width;
+  };
+  void forecast_servers(const OneCopyForecast& one_copy, const ScalingModel& model, Eigen::Index row,
+                        ServerForecast& into) const;
   // Of one program's choice of a server.
   double regret(const ScoreInput& input, Eigen::Index row, Eigen::Index program) const;
   // Half widths by intervals that know nothing of the row's family.
@@ -40,10 +52,11 @@ class Evaluator {
 
   const ScalingFit& fit_;
   const ScalingTable& table_;
+  const std::vector<OneCopyForecast>& one_copy_;
   ScalingEvaluation evaluation_;
 };
 
-void Evaluator::add(const std::string& name, const Eigen::MatrixXd& log_slowdown, const Eigen::MatrixXd& half_width) {
+void Evaluator::add(const std::string& name, const Eigen::MatrixXd& log_together, const Eigen::MatrixXd& half_width) {
   std::vector<std::string> groups(std::begin(kScalingGroups), std::end(kScalingGroups));
   groups.emplace_back(kAll);
   for (const std::string& group : groups) {
@@ -51,15 +64,15 @@ void Evaluator::add(const std::string& name, const Eigen::MatrixXd& log_slowdown
     ScoreInput input;
     for (size_t i = 0; i < table_.groups.size(); ++i) {
       const auto row = static_cast<Eigen::Index>(i);
-      if ((group != kAll && table_.groups[i] != group) || !fit_.log_slowdown().row(row).array().isFinite().any())
-        continue;
+      if (group != kAll && table_.groups[i] != group) continue;
+      if (!(fit_.log_slowdown().row(row) + log_together.row(row)).array().isFinite().any()) continue;
       rows.push_back(row);
       input.families.push_back(table_.programs[i].family);
     }
     if (rows.empty()) continue;
     // Of throughput: the more the better.
     input.truth = -table_.log_together(rows, Eigen::all);
-    input.predicted = -(table_.log_alone_usual + log_slowdown)(rows, Eigen::all);
+    input.predicted = -log_together(rows, Eigen::all);
     for (size_t r = 0; r < rows.size(); ++r) {
       for (Eigen::Index s = 0; s < input.truth.cols(); ++s) {
         if (!fit_.is_measured(rows[r], s)) input.truth(static_cast<Eigen::Index>(r), s) = kUnknown;
@@ -149,6 +162,60 @@ Eigen::MatrixXd Evaluator::half_widths(const LeftOutForecast& forecast, bool wit
   return half;
 }
 
+void Evaluator::forecast_servers(const OneCopyForecast& one_copy, const ScalingModel& model, Eigen::Index row,
+                                 ServerForecast& into) const {
+  std::map<std::string, Eigen::Index> column_of;
+  for (size_t j = 0; j < one_copy.platforms.size(); ++j)
+    column_of.emplace(one_copy.platforms[j], static_cast<Eigen::Index>(j));
+  const auto column = [&](const std::string& platform) {
+    const auto found = column_of.find(platform);
+    return found == column_of.end() ? Eigen::Index{-1} : found->second;
+  };
+  // The level is known, as by a run on the machine at hand; it is that of the mean over the servers.
+  double level = 0, count = 0;
+  for (Eigen::Index s = 0; s < table_.log_alone.cols(); ++s) {
+    const Eigen::Index j = column(table_.machines[static_cast<size_t>(s)].platform);
+    if (j < 0 || !fit_.is_measured(row, s)) continue;
+    level += table_.log_alone_usual(row, s) - one_copy.forecast.predicted(row, j);
+    ++count;
+  }
+  if (count == 0) return;
+  level /= count;
+  const auto time_s = [&](const std::string& platform) {
+    const Eigen::Index j = column(platform);
+    return j < 0 ? kUnknown : std::exp(level + one_copy.forecast.predicted(row, j));
+  };
+  const ProgramLoad& load = table_.loads[static_cast<size_t>(row)];
+  const ProgramKey key = model.key_of(load, table_.all_machines, time_s);
+  for (Eigen::Index s = 0; s < table_.log_alone.cols(); ++s) {
+    const MachineFacts& machine = table_.machines[static_cast<size_t>(s)];
+    const Eigen::Index j = column(machine.platform);
+    if (j < 0 || !fit_.is_measured(row, s)) continue;
+    const double alone_s = time_s(machine.platform);
+    const CopiesForecast forecast = model.forecast(key, {&load, &machine, alone_s, table_.copies(row, s)});
+    into.one_core(row, s) = std::log(alone_s);
+    into.log_together(row, s) = into.one_core(row, s) + forecast.log_slowdown;
+    into.half_width(row, s) =
+        std::hypot((one_copy.forecast.upper(row, j) - one_copy.forecast.lower(row, j)) / 2, forecast.half_width);
+  }
+}
+
+void Evaluator::add_one_copy(const OneCopyForecast& one_copy, const ScalingErrors& errors) {
+  ServerForecast forecast = {nothing(), nothing(), nothing()};
+  std::set<std::string> families;
+  for (const Program& program : table_.programs) families.insert(program.family);
+  for (const std::string& family : families) {
+    ScalingModel model;
+    model.fit(ScalingFit(table_.without_family(family)), fit_intervals(fit_, errors, kCoverage, family));
+    for (size_t i = 0; i < table_.programs.size(); ++i) {
+      if (table_.programs[i].family == family)
+        forecast_servers(one_copy, model, static_cast<Eigen::Index>(i), forecast);
+    }
+  }
+  add("one copy's time by " + one_copy.model + ", x copies", forecast.one_core);
+  add("one copy's time by " + one_copy.model + ", whole model", forecast.log_together, forecast.half_width);
+}
+
 ScalingEvaluation Evaluator::run() {
   std::set<std::string> families;
   for (const Program& program : table_.programs) families.insert(program.family);
@@ -176,17 +243,21 @@ ScalingEvaluation Evaluator::run() {
       }
     }
   }
-  add("one core x copies", Eigen::MatrixXd::Zero(physics.rows(), physics.cols()));
-  add("mean of the group's others, by threads of a core",
-      group_means([&](Eigen::Index s) { return table_.machines[static_cast<size_t>(s)].siblings; }));
-  add("mean of the group's others on the server", group_means([](Eigen::Index s) { return s; }));
-  add("physics alone", physics);
-  add("whole model", known.log_slowdown + known.log_departure, half_widths(known, true));
-  add("whole model, one-core times of the CPU model alone", known.log_slowdown, half_widths(known, false));
-  add("CPU model left out: facts", facts.log_slowdown, half_widths(facts, false));
-  add("CPU model left out: facts, other programs' one-core times on the server",
-      facts.log_slowdown + facts.log_departure, half_widths(facts, true));
-  add("true slowdown (floor)", fit_.log_slowdown());
+  add_slowdown("one core x copies", Eigen::MatrixXd::Zero(physics.rows(), physics.cols()));
+  add_slowdown("mean of the group's others, by threads of a core",
+               group_means([&](Eigen::Index s) { return table_.machines[static_cast<size_t>(s)].siblings; }));
+  add_slowdown("mean of the group's others on the server", group_means([](Eigen::Index s) { return s; }));
+  add_slowdown("physics alone", physics);
+  add_slowdown("whole model", known.log_slowdown + known.log_departure, half_widths(known, true));
+  add_slowdown("whole model, one-core times of the CPU model alone", known.log_slowdown, half_widths(known, false));
+  add_slowdown("CPU model left out: facts", facts.log_slowdown, half_widths(facts, false));
+  add_slowdown("CPU model left out: facts, other programs' one-core times on the server",
+               facts.log_slowdown + facts.log_departure, half_widths(facts, true));
+  if (!one_copy_.empty()) {
+    const ScalingErrors errors = errors_of(fit_, known, true);
+    for (const OneCopyForecast& one_copy : one_copy_) add_one_copy(one_copy, errors);
+  }
+  add_slowdown("true slowdown (floor)", fit_.log_slowdown());
   return std::move(evaluation_);
 }
 
@@ -197,14 +268,14 @@ std::string ratio_cell(const std::optional<double>& ratio) { return ratio ? fmt:
 
 }  // namespace
 
-Result<ScalingEvaluation> evaluate_scaling(const ScalingFit& fit) {
+Result<ScalingEvaluation> evaluate_scaling(const ScalingFit& fit, const std::vector<OneCopyForecast>& one_copy) {
   std::set<std::string> families;
   for (const Program& program : fit.table().programs) families.insert(program.family);
   if (families.size() < 2) {
     return Error{"too-few-families", "a family can't be left out of one", "",
                  "a corpus with programs of several families"};
   }
-  return Evaluator(fit).run();
+  return Evaluator(fit, one_copy).run();
 }
 
 Json to_json(const ScalingEvaluation& evaluation) {

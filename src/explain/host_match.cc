@@ -20,11 +20,11 @@ constexpr double kCacheAgrees = 0.25;  // |log2 ratio|
 // be nearer than all whose facts are known.
 constexpr double kUnstatedWeight = 0.5;
 
-bool has_flag(const HostFacts& host, const std::string& flag) {
-  for (const std::string& found : host.cpu_flags) {
-    if (found == flag || platform_flag(found) == flag) return true;
-  }
-  return false;
+// As it names them and as platforms do.
+std::set<std::string> flags_of(const HostFacts& host) {
+  std::set<std::string> flags(host.cpu_flags.begin(), host.cpu_flags.end());
+  for (const std::string& flag : host.cpu_flags) flags.insert(platform_flag(flag));
+  return flags;
 }
 
 bool has_flag(const Platform& platform, const std::string& flag) {
@@ -73,7 +73,8 @@ void compare_cache(const std::optional<double>& host, const Platform& platform, 
   if (apart > kCacheAgrees && !what.empty()) result.differs.push_back(what);
 }
 
-Comparison compare(const HostFacts& host, const Platform& platform, const std::set<std::string>& known_flags) {
+Comparison compare(const HostFacts& host, const std::set<std::string>& host_flags, const Platform& platform,
+                   const std::set<std::string>& known_flags) {
   Comparison result;
   compare_number(host.cpu_family, platform.cpu_family, kFamilyWeight, "family", result);
   compare_number(host.model, platform.model, kModelWeight, "model", result);
@@ -81,7 +82,7 @@ Comparison compare(const HostFacts& host, const Platform& platform, const std::s
   if (!host.cpu_flags.empty() && !platform.flags.empty()) {
     result.any = true;
     for (const std::string& flag : known_flags) {
-      if (has_flag(host, flag) == has_flag(platform, flag)) continue;
+      if (host_flags.contains(flag) == has_flag(platform, flag)) continue;
       result.distance += kFlagWeight;
       result.differs.push_back(flag);
     }
@@ -114,6 +115,8 @@ std::optional<HostMatch> match_host(const HostFacts& host, const std::vector<Pla
   std::set<std::string> known_flags;
   for (const Platform& platform : platforms) known_flags.insert(platform.flags.begin(), platform.flags.end());
 
+  const std::set<std::string> host_flags = flags_of(host);
+
   struct Candidate {
     size_t platform;
     double distance;
@@ -126,7 +129,7 @@ std::optional<HostMatch> match_host(const HostFacts& host, const std::vector<Pla
         vendor_key(platform.vendor) != vendor_key(host.vendor)) {
       continue;
     }
-    Comparison comparison = compare(host, platform, known_flags);
+    Comparison comparison = compare(host, host_flags, platform, known_flags);
     // Nothing is known that could make it near.
     if (host.arch.empty() && host.vendor.empty() && !comparison.any && !comparison.same_name) continue;
     // A name that names a model decides; facts then only choose between platforms that share it.

@@ -284,7 +284,7 @@ Result<Bundle> decode_header(const Json& header, std::string_view data, const st
   }
   bundle.predictor = std::move(*predictor);
   const TensorMap scaling = tensors.within("scaling");
-  if (scaling.get_json("classes")) {  // older bundles, and those of corpora without whole machines, have none
+  if (scaling.has("classes")) {  // older bundles, and those of corpora without whole machines, have none
     auto model = std::make_shared<ScalingModel>();
     if (auto status = model->load(scaling); !status) return status.error();
     bundle.scaling = std::move(model);

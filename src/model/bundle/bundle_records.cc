@@ -85,13 +85,17 @@ Result<std::vector<Server>> servers_from_text(std::string_view text, const std::
     server.threads_per_core = number(fields[5]);
     server.cores = number(fields[6]);
     server.source = fields[7];
-    for (const std::string& fact : split(fields[8], ' ')) {
+    for (std::string_view facts = fields[8]; !facts.empty();) {
+      const std::string_view fact = facts.substr(0, facts.find(' '));
+      facts.remove_prefix(std::min(facts.size(), fact.size() + 1));
       if (fact.empty()) continue;
       const size_t equals = fact.find('=');
-      good = good && equals != std::string::npos && equals > 0;
+      good = good && equals != std::string_view::npos && equals > 0;
       if (!good) break;
-      if (const auto value = number(std::string_view(fact).substr(equals + 1)))
-        server.facts[fact.substr(0, equals)] = *value;
+      if (const auto value = number(fact.substr(equals + 1))) {
+        // They stand in the order of their names.
+        server.facts.insert_or_assign(server.facts.end(), std::string(fact.substr(0, equals)), *value);
+      }
     }
     if (!good) {
       const std::string where = path + ".servers:" + std::to_string(line + 1);

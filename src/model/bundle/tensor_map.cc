@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/json.h"
 
 namespace perfcast {
@@ -60,6 +61,12 @@ void TensorMap::put_bytes(const std::string& name, std::string bytes) {
   tensors_[name] = {Kind::kBytes, Numbers::kAny, size, 1, std::string_view(*own), own};
 }
 
+void TensorMap::put_texts(const std::string& name, const std::vector<std::string>& texts) {
+  ByteWriter bytes;
+  for (const std::string& text : texts) bytes.put_text(text);
+  put_bytes(name, bytes.bytes());
+}
+
 void TensorMap::put_json(const std::string& name, const Json& value) {
   json_[name] = std::make_shared<const Json>(value);
 }
@@ -82,6 +89,20 @@ Result<std::string_view> TensorMap::get_bytes(const std::string& name) const {
   const auto found = tensors_.find(name);
   if (found == tensors_.end() || found->second.kind != Kind::kBytes) return absent(name);
   return found->second.values;
+}
+
+Result<std::vector<std::string>> TensorMap::get_texts(const std::string& name) const {
+  const auto bytes = get_bytes(name);
+  if (!bytes) return bytes.error();
+  std::vector<std::string> texts;
+  for (ByteReader in(*bytes); !in.at_end();) {
+    if (std::string text; in.get_text(text)) {
+      texts.push_back(std::move(text));
+    } else {
+      return Error{"bad-bundle", "texts '" + name + "' are cut short", name, "a file written by perfcast train"};
+    }
+  }
+  return texts;
 }
 
 Result<Json> TensorMap::get_json(const std::string& name) const {

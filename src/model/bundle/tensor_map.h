@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json_fwd.h"
 #include "base/result.h"
@@ -21,11 +22,14 @@ class TensorMap {
   void put_float(const std::string& name, const Eigen::MatrixXf& values);
   void put_rounded(const std::string& name, const Eigen::MatrixXd& values);  // to float: get() takes it all the same
   void put_bytes(const std::string& name, std::string bytes);                // opaque state of a library's model
+  void put_texts(const std::string& name, const std::vector<std::string>& texts);  // many: JSON is dear to read
   void put_json(const std::string& name, const Json& value);
+  bool has(const std::string& name) const { return tensors_.contains(name) || json_.contains(name); }
   // "bad-bundle" where absent, where rows/cols >= 0 differ, or where a file's numbers are not finite.
   Result<Eigen::MatrixXd> get(const std::string& name, int64_t rows = -1, int64_t cols = -1) const;
   Result<Eigen::MatrixXf> get_float(const std::string& name, int64_t rows = -1, int64_t cols = -1) const;
   Result<std::string_view> get_bytes(const std::string& name) const;  // lives as long as a map that shares it
+  Result<std::vector<std::string>> get_texts(const std::string& name) const;
   Result<Json> get_json(const std::string& name) const;
   // Views under "prefix/": for models made of models.
   TensorMap within(const std::string& prefix) const;

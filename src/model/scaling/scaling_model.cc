@@ -37,6 +37,20 @@ std::string key_of_server(const MachineFacts& machine) {
   return server_key(machine.provider, machine.name, machine.platform);
 }
 
+// Names as they are kept, or as JSON where the bundle is of before that.
+Result<std::vector<std::string>> names_of(const TensorMap& tensors, const std::string& name) {
+  const auto json = tensors.get_json(name);
+  if (!json) return tensors.get_texts(name);
+  const Error bad{"bad-bundle", "the names are not understood", name, "a file written by perfcast train"};
+  if (!json->is_array()) return bad;
+  std::vector<std::string> names;
+  for (const Json& text : *json) {
+    if (!text.is_string()) return bad;
+    names.push_back(text.get<std::string>());
+  }
+  return names;
+}
+
 // kernel(program, each of the keys)
 Eigen::VectorXd kernel_vector(const ProgramKernel& kernel, const ProgramKey& program,
                               const std::vector<ProgramKey>& keys) {
@@ -238,6 +252,19 @@ Status ScalingModel::fit(const ScalingFit& fit, double coverage) {
   if (families_of(fit).size() < 2) {
     return Error{"too-few-families", "scaling needs programs of two families", "", "a corpus with more programs"};
   }
+  LeftOutForecast left_out = nothing_of(fit);
+  for (const std::string& family : families_of(fit)) {
+    const LeftOutForecast one = forecast_without_family(fit, family);
+    for (const Eigen::Index i : members(fit, family)) {
+      left_out.log_slowdown.row(i) = one.log_slowdown.row(i);
+      left_out.log_departure.row(i) = one.log_departure.row(i);
+    }
+  }
+  this->fit(fit, fit_intervals(fit, errors_of(fit, left_out, true), coverage));
+  return {};
+}
+
+void ScalingModel::fit(const ScalingFit& fit, ScalingIntervals intervals) {
   costs_ = fit.costs();
   mean_ = fit.signature_mean();
   deviation_ = fit.signature_deviation();
@@ -267,17 +294,7 @@ Status ScalingModel::fit(const ScalingFit& fit, double coverage) {
   servers_.clear();
   for (size_t s = 0; s < fit.table().machines.size(); ++s)
     servers_.emplace(key_of_server(fit.table().machines[s]), static_cast<Eigen::Index>(s));
-
-  LeftOutForecast left_out = nothing_of(fit);
-  for (const std::string& family : families_of(fit)) {
-    const LeftOutForecast one = forecast_without_family(fit, family);
-    for (const Eigen::Index i : members(fit, family)) {
-      left_out.log_slowdown.row(i) = one.log_slowdown.row(i);
-      left_out.log_departure.row(i) = one.log_departure.row(i);
-    }
-  }
-  intervals_ = fit_intervals(fit, errors_of(fit, left_out, true), coverage);
-  return {};
+  intervals_ = std::move(intervals);
 }
 
 ProgramKey ScalingModel::key_of(const ProgramLoad& load, const std::vector<MachineFacts>& machines,
@@ -337,14 +354,14 @@ void ScalingModel::save(TensorMap& tensors) const {
   }
   tensors.put("signatures", signatures);
   tensors.put_json("programs", programs);
-  Json classes = Json::array();
+  std::vector<std::string> classes;
   for (const auto& [key, column] : columns_) classes.push_back(key);  // columns are in the order of their keys
-  tensors.put_json("classes", classes);
+  tensors.put_texts("classes", classes);
   tensors.put_rounded("slowdown_weights", slowdown_weights_);
   tensors.put_rounded("departure_weights", departure_weights_);
   std::vector<std::string> servers(static_cast<size_t>(own_slowdown_right_.cols()));
   for (const auto& [key, column] : servers_) servers[static_cast<size_t>(column)] = key;
-  tensors.put_json("servers", servers);
+  tensors.put_texts("servers", servers);
   tensors.put_rounded("own_slowdown_left", own_slowdown_left_);
   tensors.put_rounded("own_slowdown_right", own_slowdown_right_);
   tensors.put_rounded("own_departure_left", own_departure_left_);
@@ -357,9 +374,9 @@ Status ScalingModel::load(const TensorMap& tensors) {
   const Error bad{"bad-bundle", "the scaling model is not understood", "scaling", "a file written by perfcast train"};
   const auto programs = tensors.get_json("programs");
   if (!programs) return programs.error();
-  const auto classes = tensors.get_json("classes");
+  const auto classes = names_of(tensors, "classes");
   if (!classes) return classes.error();
-  if (!programs->is_array() || !classes->is_array()) return bad;
+  if (!programs->is_array()) return bad;
   const auto count = static_cast<int64_t>(programs->size()), class_count = static_cast<int64_t>(classes->size());
   const auto read = [&](const char* name, int64_t rows, int64_t cols, auto& to) -> Status {
     auto matrix = tensors.get(name, rows, cols);
@@ -380,14 +397,11 @@ Status ScalingModel::load(const TensorMap& tensors) {
   }
   if (!(deviation_.array() > 0).all()) return bad;
   servers_.clear();
-  if (const auto servers = tensors.get_json("servers")) {  // older bundles know classes of servers alone
-    if (!servers->is_array()) return bad;
+  if (tensors.has("servers")) {  // older bundles know classes of servers alone
+    const auto servers = names_of(tensors, "servers");
+    if (!servers) return servers.error();
     const auto server_count = static_cast<int64_t>(servers->size());
-    for (int64_t s = 0; s < server_count; ++s) {
-      const Json& server = (*servers)[static_cast<size_t>(s)];
-      if (!server.is_string()) return bad;
-      servers_.emplace(server.get<std::string>(), s);
-    }
+    for (int64_t s = 0; s < server_count; ++s) servers_.emplace((*servers)[static_cast<size_t>(s)], s);
     for (const Status& status : {read("own_slowdown_left", count, -1, own_slowdown_left_),
                                  read("own_departure_left", count, -1, own_departure_left_)}) {
       if (!status) return status;
@@ -410,11 +424,7 @@ Status ScalingModel::load(const TensorMap& tensors) {
                      program[2].get<bool>()});
   }
   columns_.clear();
-  for (int64_t c = 0; c < class_count; ++c) {
-    const Json& key = (*classes)[static_cast<size_t>(c)];
-    if (!key.is_string()) return bad;
-    columns_.emplace(key.get<std::string>(), c);
-  }
+  for (int64_t c = 0; c < class_count; ++c) columns_.emplace((*classes)[static_cast<size_t>(c)], c);
   return {};
 }
 

@@ -42,6 +42,8 @@ class ScalingModel {
  public:
   // `coverage`: of intervals. Deterministic.
   Status fit(const ScalingFit& fit, double coverage);
+  // With intervals from elsewhere.
+  void fit(const ScalingFit& fit, ScalingIntervals intervals);
 
   // `time_s`: seconds of one copy per unit of the load's work on a platform; NaN where unknown. `machines`: such as the
   // model was fitted on.

@@ -62,6 +62,7 @@ void Builder::take_programs() {
     row_of_.emplace(program.id, static_cast<Eigen::Index>(table_.programs.size()));
     table_.programs.push_back(program);
     table_.groups.push_back(group);
+    table_.profiles.push_back(*profile->second);
     table_.loads.push_back(std::move(load));
   }
 }
@@ -135,6 +136,26 @@ Result<ScalingTable> Builder::build() {
 }
 
 }  // namespace
+
+ScalingTable ScalingTable::without_family(const std::string& family) const {
+  ScalingTable rest;
+  std::vector<Eigen::Index> rows;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    if (programs[i].family == family) continue;
+    rows.push_back(static_cast<Eigen::Index>(i));
+    rest.programs.push_back(programs[i]);
+    rest.groups.push_back(groups[i]);
+    rest.profiles.push_back(profiles[i]);
+    rest.loads.push_back(loads[i]);
+  }
+  rest.machines = machines;
+  rest.all_machines = all_machines;
+  rest.log_alone = log_alone(rows, Eigen::all);
+  rest.log_alone_usual = log_alone_usual(rows, Eigen::all);
+  rest.log_together = log_together(rows, Eigen::all);
+  rest.copies = copies(rows, Eigen::all);
+  return rest;
+}
 
 Result<ScalingTable> make_scaling_table(const Corpus& corpus) { return Builder(corpus).build(); }
 

@@ -14,6 +14,7 @@ namespace perfcast {
 struct ScalingTable {
   std::vector<Program> programs;
   std::vector<std::string> groups;  // of each: "user", "light system use", "compress", "decompress"
+  std::vector<Profile> profiles;
   std::vector<ProgramLoad> loads;
   std::vector<MachineFacts> machines;  // those with runs
   std::vector<MachineFacts> all_machines;
@@ -21,6 +22,9 @@ struct ScalingTable {
   // same as the median of the other servers of its CPU model (its own where it is the only one); of a copy when all
   // ran; how many that were.
   Eigen::MatrixXd log_alone, log_alone_usual, log_together, copies;
+
+  // Less the programs of a family; machines stay.
+  ScalingTable without_family(const std::string& family) const;
 };
 
 inline constexpr const char* kScalingGroups[] = {"user", "light system use", "compress", "decompress"};
