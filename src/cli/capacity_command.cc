@@ -120,6 +120,7 @@ int run_capacity(const CommandContext& context, const CapacityArguments& argumen
   if (!stream) return report_error(stream.error(), common);
   SizeClusterRequest request{std::move(*stream), std::move(*plan), common.seed, arguments.seeds, arguments.at_most};
   if (arguments.unbounded) request.at_most = kAnyNumber;
+  say_impossible_jobs(common, request.stream, candidates_of(request));
 
   ProgressLine progress(common);
   request.plan.progress = [&progress, goal = request.plan.goal](const CapacityProgress& now) {

@@ -37,7 +37,7 @@ struct PredictArguments {
   size_t top = 0;
   bool all = false;
   int repeats = 3;
-  bool instances = false, explain = false, accept_failure = false, exact = false, strict = false;
+  bool instances = false, explain = false, accept_failure = false, exact = false, quick = false, strict = false;
   bool csv = false, markdown = false;
   std::optional<double> copies;
   double within = 1.2;
@@ -102,9 +102,13 @@ Status check_usage(const PredictArguments& arguments, const CommandContext& cont
   if (!arguments.profiles.empty() && !context.command.empty()) {
     return usage_error("bad-usage", "both a stored profile and a command", "--profile", usage);
   }
-  if (!arguments.profiles.empty() && !arguments.limit.empty()) {
-    return usage_error("bad-usage", "a time limit for a stored profile, which is not measured again", "--limit",
-                       "--limit with a command, or --profile without it");
+  const std::pair<const char*, bool> of_measuring[] = {
+      {"--limit", !arguments.limit.empty()}, {"--quick", arguments.quick}, {"--exact", arguments.exact}};
+  for (const auto& [option, given] : of_measuring) {
+    if (given && !arguments.profiles.empty()) {
+      return usage_error("bad-usage", "a stored profile is not measured again", option,
+                         std::string(option) + " with a command, or --profile without it");
+    }
   }
   if (Status workload = check_workload(arguments); !workload) return workload;
   std::error_code ignored;
@@ -129,6 +133,7 @@ Result<Profile> measure(const PredictArguments& arguments, const CommandContext&
   request.command = context.command;
   request.native_repeats = arguments.repeats;
   request.exact = arguments.exact;
+  request.quick = arguments.quick;
   request.core_designs = shipped_core_designs();
   request.needs_counts = true;
   request.must_succeed = !arguments.accept_failure;
@@ -277,7 +282,8 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
   verb->add_flag("--markdown", arguments->markdown, "Tables as Markdown, for a page or a pull request")->excludes(csv);
   verb->add_flag("--explain", arguments->explain, "Which counters move the forecast, on which platforms");
   verb->add_flag("--accept-failure", arguments->accept_failure, "Forecast a program that failed, too");
-  verb->add_flag("--exact", arguments->exact, "Simulate caches and branches all the time, not in windows");
+  CLI::Option* exact =
+      verb->add_flag("--exact", arguments->exact, "Simulate caches and branches all the time, not in windows");
   verb->add_option("--host", arguments->host,
                    "The platform that the profile was taken on, where its CPU hides its name")
       ->type_name("PLATFORM");
@@ -286,9 +292,13 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
                    "Forecast the processes of this program alone, among those that the command starts")
       ->type_name("NAME");
   verb->add_option("--limit", arguments->limit, "Time limit of the profile, such as 60s, 2m, 500ms");
-  verb->add_option("--repeats", arguments->repeats, "Native runs at most; long programs run fewer times")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  CLI::Option* repeats =
+      verb->add_option("--repeats", arguments->repeats, "Native runs at most; long programs run fewer times")
+          ->check(CLI::Range(1, 1000))
+          ->capture_default_str();
+  verb->add_flag("--quick", arguments->quick, "One native run, fewer windows: sooner and less sure")
+      ->excludes(exact)
+      ->excludes(repeats);
   verb->add_option("--save-profile", arguments->save_profile, "Keep the profile in this file");
   add_common_options(*verb, context, kBundleOption | kShowOutputOption | kQuietOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });

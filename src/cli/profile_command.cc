@@ -22,10 +22,9 @@ namespace {
 struct ProfileOptions {
   std::string limit, windows;
   int repeats = 3;
-  int phases = 0;
   bool mix_only = false;
   bool cross_check = false;
-  bool exact = false;
+  bool exact = false, quick = false;
   bool has_output = false;
 };
 
@@ -77,10 +76,10 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
   }
   request.trace_path = chosen.windows;
   request.native_repeats = chosen.repeats;
-  request.phases = chosen.phases;
   request.mix_only = chosen.mix_only;
   request.cross_check = chosen.cross_check;
   request.exact = chosen.exact;
+  request.quick = chosen.quick;
   request.core_designs = shipped_core_designs();
   // The profile on stdout and the program's stdout can't both be read.
   request.pass_output = !to_stdout;
@@ -123,13 +122,16 @@ void add_profile_command(CLI::App& app, CommandContext& context) {
       "profile goes to stdout and the program's stdout is discarded, or goes to stderr with --show-output.\n"
       "Exit status: the program's own, 128+N if signal N killed it; 1 where it can't be measured, 2 for bad usage.");
   verb->add_option("--limit", chosen->limit, "Time limit of the whole profile, such as 60s, 2m, 500ms");
-  verb->add_option("--repeats", chosen->repeats, "Native runs at most; long programs run fewer times")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  verb->add_option("--phases", chosen->phases, "Slices of equal instruction counts (not available yet)")
-      ->check(CLI::Range(0, 100000));
+  CLI::Option* repeats =
+      verb->add_option("--repeats", chosen->repeats, "Native runs at most; long programs run fewer times")
+          ->check(CLI::Range(1, 1000))
+          ->capture_default_str();
   verb->add_flag("--mix-only", chosen->mix_only, "Opcode mix alone: one instrumented run and no native one");
-  verb->add_flag("--exact", chosen->exact, "Simulate caches and branches all the time, not in windows");
+  CLI::Option* exact =
+      verb->add_flag("--exact", chosen->exact, "Simulate caches and branches all the time, not in windows");
+  verb->add_flag("--quick", chosen->quick, "One native run, fewer windows: sooner and less sure")
+      ->excludes(exact)
+      ->excludes(repeats);
   verb->add_option("--windows", chosen->windows,
                    "FILE for pieces of what ran, instruction by instruction (perfcast.trace/1), for models of cores");
   verb->add_flag("--cross-check", chosen->cross_check, "Run under cachegrind as well");

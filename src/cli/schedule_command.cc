@@ -127,6 +127,7 @@ int run_simulate(const CommandContext& context, SimulateArguments& arguments) {
   if (Status traced = check_trace_policy(arguments, *policies); !traced) return report_error(traced.error(), common);
   auto stream = read_job_stream(common, arguments.inputs);
   if (!stream) return report_error(stream.error(), common);
+  say_impossible_jobs(common, *stream, stream->cluster.groups);
 
   ProgressLine progress(common);
   options.progress = [&progress](const std::string& text) { progress.show(text); };

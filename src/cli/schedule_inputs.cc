@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <utility>
 
 #include "base/csv.h"
 #include "base/text.h"
 #include "cli/named_file.h"
+#include "scenario/impossible_jobs.h"
 #include "scenario/program_mix.h"
 #include "schedule/jobs/cluster_file.h"
 
@@ -193,6 +195,14 @@ Result<std::vector<double>> parse_ratios(const std::vector<std::string>& texts, 
     ratios.push_back(*ratio);
   }
   return ratios;
+}
+
+void say_impossible_jobs(const CommonOptions& common, const JobStream& stream, const std::vector<NodeGroup>& groups) {
+  if (common.quiet) return;
+  const auto workload = stream.jobs(common.seed);
+  if (!workload) return;  // the use case says why
+  const std::string note = impossible_note(*workload, impossible_jobs(*workload, groups));
+  if (!note.empty()) std::fprintf(stderr, "perfcast: warning: %s\n", printable(note).c_str());
 }
 
 Result<JobStream> read_job_stream(const CommonOptions& common, const ScheduleArguments& arguments) {

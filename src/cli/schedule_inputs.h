@@ -46,4 +46,7 @@ Result<std::vector<double>> parse_ratios(const std::vector<std::string>& texts, 
 // isn't there; open_job_stream()'s errors, with options for fields.
 Result<JobStream> read_job_stream(const CommonOptions& common, const ScheduleArguments& arguments);
 
+// On standard error, before minutes of simulation: which jobs of the first sample no group can run.
+void say_impossible_jobs(const CommonOptions& common, const JobStream& stream, const std::vector<NodeGroup>& groups);
+
 }  // namespace perfcast

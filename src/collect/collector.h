@@ -22,7 +22,6 @@ struct CollectRequest {
   std::vector<std::string> command;  // argv; command[0] resolved by PATH
   double limit_s = 0;                // 0: none; over the whole profile
   int native_repeats = 3;
-  int phases = 0;
   bool pass_output = true;  // false: the program's stdout is discarded (or goes to stderr, see show_output)
   bool show_output = false;
   bool mix_only = false;      // opcode mix only: one instrumented run, no native one
@@ -30,6 +29,7 @@ struct CollectRequest {
   bool needs_counts = false;  // a profile without instruction counts is of no use: say so before anything slow
   bool must_succeed = false;  // nothing is instrumented after a native run that failed
   bool exact = false;         // caches and branches simulated all the time, not in windows
+  bool quick = false;         // one native run, fewer windows, fewer instructions on models of cores
   std::string trace_path;     // where windows go as a trace (perfcast.trace/1); empty: none
   // Core designs that the windows are run through, their cycles becoming metrics; null: none.
   std::shared_ptr<const std::vector<CoreDesign>> core_designs;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/csv.h"
@@ -424,6 +425,11 @@ Result<Profile> profile_of_part(const Profile& profile, const std::string& progr
   }
   return Error{"unknown-process", "no process of the profile runs '" + excerpt(program) + "'", profile.program,
                names.empty() ? "a profile of more than one program" : "one of " + join(names, ", ")};
+}
+
+bool is_serious(const ProfileWarning& warning) {
+  constexpr std::array<const char*, 4> kNotes = {"too-short", "noisy-host", "left-behind", "multiplexed"};
+  return std::none_of(kNotes.begin(), kNotes.end(), [&](const char* code) { return warning.code == code; });
 }
 
 Result<Profile> read_profile(const std::string& path) {

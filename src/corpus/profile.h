@@ -29,6 +29,8 @@ struct ProfileWarning {
   std::string advice;
   bool operator==(const ProfileWarning&) const = default;
 };
+// True for a warning that puts the profile's use in doubt; the others are notes about its precision.
+bool is_serious(const ProfileWarning& warning);
 
 // A slice of the run by instructions; same metric names as the whole.
 struct ProfilePhase {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "scenario/impossible_jobs.h"
 #include "schedule/capacity/offered_load.h"
 
 namespace perfcast {
@@ -18,6 +19,9 @@ Result<SimulatedJobs> simulate_jobs(const SimulateJobsRequest& request) {
     return infeasible_error("no-forecast", "no policy can be used: " + join(report->notes, "; "), "", "other policies");
   }
   SimulatedJobs result;
+  const std::string impossible =
+      impossible_note(report->workload, impossible_jobs(report->workload, report->cluster.groups));
+  if (!impossible.empty()) report->notes.insert(report->notes.begin(), impossible);
   result.offered_load = offered_load(report->workload, report->cluster, request.comparison.simulation.kill_at_limit);
   if (stream.generated) report->workload.source = stream.source;
   if (!std::isnan(result.offered_load)) {

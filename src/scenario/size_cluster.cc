@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "scenario/impossible_jobs.h"
 #include "schedule/capacity/demand.h"
 
 namespace perfcast {
@@ -14,13 +15,16 @@ constexpr int64_t kSampledSeeds = 3;
 CapacityRequest filled_in(const SizeClusterRequest& request) {
   const JobStream& stream = request.stream;
   CapacityRequest plan = request.plan;
-  plan.candidates = stream.cluster.groups;
-  for (NodeGroup& candidate : plan.candidates) candidate.nodes = request.at_most.value_or(candidate.nodes);
+  plan.candidates = candidates_of(request);
   plan.currency = stream.cluster.currency;
   plan.arrivals_per_s = stream.arrivals_per_s;
-  plan.demand = [jobs = stream.jobs](double rate_factor, uint64_t seed) {
+  plan.demand = [jobs = stream.jobs, candidates = plan.candidates](double rate_factor, uint64_t seed) {
     auto workload = jobs(seed);
-    if (workload) scale_arrivals(*workload, rate_factor);
+    if (!workload) return workload;
+    // Where nothing fits, the search says so.
+    const auto impossible = impossible_jobs(*workload, candidates);
+    if (impossible.size() < workload->size()) leave_out(*workload, impossible);
+    scale_arrivals(*workload, rate_factor);
     return workload;
   };
   // A trace is the same for every seed.
@@ -41,6 +45,12 @@ CapacityRequest filled_in(const SizeClusterRequest& request) {
 
 }  // namespace
 
+std::vector<NodeGroup> candidates_of(const SizeClusterRequest& request) {
+  std::vector<NodeGroup> candidates = request.stream.cluster.groups;
+  for (NodeGroup& candidate : candidates) candidate.nodes = request.at_most.value_or(candidate.nodes);
+  return candidates;
+}
+
 Result<CapacityAnswer> size_cluster(const SizeClusterRequest& request) {
   const CapacityRequest plan = filled_in(request);
   auto answer = plan_capacity(plan);
@@ -50,6 +60,8 @@ Result<CapacityAnswer> size_cluster(const SizeClusterRequest& request) {
   // What the reader of a trace counted and mended; of made jobs, the first sample's.
   auto sample = request.stream.jobs(request.seed);
   if (!sample) return sample.error();
+  if (const std::string note = impossible_note(*sample, impossible_jobs(*sample, plan.candidates)); !note.empty())
+    notes.insert(notes.begin(), note);
   notes.insert(notes.end(), sample->notes.begin(), sample->notes.end());
   if (!request.stream.generated && plan.seeds.size() > 1) {
     notes.emplace_back("a trace is the same for every seed; they differ in what policies draw");

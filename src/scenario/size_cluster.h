@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/result.h"
 #include "scenario/job_stream.h"
@@ -19,6 +20,9 @@ struct SizeClusterRequest {
   std::optional<int64_t> seeds;    // samples, with seed, seed + 1, ...; absent: 3, of a trace 1
   std::optional<int64_t> at_most;  // nodes of each platform in the place of the cluster's, or kAnyNumber
 };
+
+// The stream's groups, with as many nodes as can be had.
+std::vector<NodeGroup> candidates_of(const SizeClusterRequest& request);
 
 // Notes of the jobs, the cluster and the request come first in the answer's. Errors: plan_capacity()'s, and the
 // stream's.

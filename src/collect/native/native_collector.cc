@@ -217,7 +217,8 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
   bool differs = false;
   // A stream's writer sets the pace of the first run: its time is taken only where there is no other.
   const bool paced = request.input != nullptr && request.input->is_stream();
-  const int wanted = std::max(1, request.native_repeats) + (paced && request.native_repeats > 1 ? 1 : 0);
+  const int repeats = request.quick ? 1 : std::max(1, request.native_repeats);
+  const int wanted = repeats + (paced && repeats > 1 ? 1 : 0);
   for (int run = 0; run < wanted; ++run) {
     const bool first = run == 0;
     process.output = first ? first_output(request) : StreamTo::kDiscard;

@@ -39,7 +39,8 @@ constexpr size_t kManyProcesses = 20;
 constexpr size_t kLineBytes = 300;
 constexpr size_t kLastLines = 4;
 constexpr size_t kThreadsKept = 64;
-constexpr const char* kFewWindows = ",sample=3000000:3000000:0.2:0:1";
+constexpr const char *kFewWindows = ",sample=3000000:3000000:0.2:0:1",
+                     *kQuickWindows = ",sample=2000000:2000000:0.1:0:1";
 constexpr const char* kLeftOutByPlan = "by-plan";
 // The folder of the other architecture's libraries, as Debian's cross packages install them.
 constexpr const char* kArmLibraries = "/usr/aarch64-linux-gnu";
@@ -257,7 +258,7 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
       fmt::format("{},out={}/counts,mode={},follow=on", plugin, folder->path(), request.mix_only ? "mix" : "full");
   // Many processes are many starts: as many windows in each as in one would cost more than they tell.
   if (!request.exact && !request.mix_only)
-    options += request.census.size() > kManyProcesses ? kFewWindows : ",sample=on";
+    options += request.quick ? kQuickWindows : request.census.size() > kManyProcesses ? kFewWindows : ",sample=on";
   if (wants_trace(request)) options += ",trace=on";
   const bool foreign_libraries = std::getenv("QEMU_LD_PREFIX") == nullptr && host_instruction_set() != "aarch64";
   if (foreign_libraries) options += std::string(",sysroot=") + kArmLibraries;

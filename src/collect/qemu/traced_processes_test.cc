@@ -7,7 +7,8 @@ namespace {
 
 using testing::ElementsAre;
 
-TracedProcess process_of(const std::string& program, double instructions_count, std::vector<uint64_t> stand_for) {
+TracedProcess process_of(const std::string& program, double instructions_count,
+                         const std::vector<uint64_t>& stand_for) {
   TracedProcess process;
   process.trace.program = program;
   process.instructions_count = instructions_count;

@@ -39,12 +39,15 @@ constexpr double kClockReadsOfAStart = 200;
 constexpr double kEnoughAccounted = 0.95;
 constexpr double kAlmostAll = 0.9;
 // Run on every core design: a few seconds, whatever the number of windows and processes.
-constexpr uint64_t kModelledInstructions = 5'000'000;
+constexpr uint64_t kModelledInstructions = 5'000'000, kModelledQuickly = 1'500'000;
 // Of what was not seen, however much alike the native run looks.
 // Programs run half to twice as many instructions a second as is typical.
 constexpr double kRatesDiffer = 2;
 constexpr double kUnlikeAtLeast = 0.1;
 constexpr size_t kReasonsShown = 3;
+// An instrumented run's time over the native one's, of most programs; said where that is longer than a moment.
+constexpr std::pair<int, int> kSampledSlowdown = {3, 10}, kExactSlowdown = {10, 25};
+constexpr double kWorthEstimating_s = 1;
 // No instrumented run is begun with less time than this.
 constexpr double kLeastLeft_s = 0.1;
 
@@ -73,6 +76,7 @@ class Session {
   Status run_native();
   void harvest_hardware();
   Status run_instrumented();
+  std::string instrumented_estimate() const;
   Status run_fallback(const Error& why);
   void take(const Collection& collection);
   void skip(const std::string& collector, const std::string& status, const std::string& why);
@@ -170,6 +174,14 @@ Status Session::run_fallback(const Error& why) {
   return {};
 }
 
+// How long it will take, as most programs do; nothing of those that are soon done.
+std::string Session::instrumented_estimate() const {
+  const double cpu_s = native_ ? event_value(*native_, "native", "cpu_s") : 0;
+  if (cpu_s < kWorthEstimating_s) return "";
+  const auto [least, most] = request_.exact ? kExactSlowdown : kSampledSlowdown;
+  return fmt::format(", which takes {} to {} times the {} that it took alone", least, most, human_seconds(cpu_s));
+}
+
 Status Session::run_instrumented() {
   Collector* instrumenter = collectors_.instrumenter;
   std::optional<Error> failed;
@@ -190,7 +202,7 @@ Status Session::run_instrumented() {
     profile_.warnings.push_back({"limit-reached", why + ": there is no instruction mix", "a higher --limit"});
     return {};
   } else {
-    progress_("running " + profile_.program + " instrumented ...");
+    progress_("running " + profile_.program + " instrumented" + instrumented_estimate() + " ...");
     CollectRequest request = remaining(*instrumenter);
     if (native_) {
       request.census = native_->census;
@@ -385,8 +397,8 @@ void Session::model_cores() {
   progress_("running the windows of " + profile_.program + " on models of cores ...");
   const auto began = Clock::now();
   const auto report =
-      simulate_trace(thinned_trace(*instrumented_->trace, kModelledInstructions), *request_.core_designs,
-                     static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+      simulate_trace(thinned_trace(*instrumented_->trace, request_.quick ? kModelledQuickly : kModelledInstructions),
+                     *request_.core_designs, static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
   const double took_s = std::chrono::duration<double>(Clock::now() - began).count();
   instrumented_->trace.reset();
   if (!report) {
@@ -434,9 +446,6 @@ Result<Profile> Session::run() {
     return Error{"setuid-program",
                  "the program runs with another identity (setuid or setgid): it can't be instrumented", program_.binary,
                  "the command that does the work, directly after --, as a user who may do it"};
-  }
-  if (request_.phases > 0) {
-    return usage_error("bad-usage", "profiles in phases are not available yet", "--phases", "no --phases");
   }
   profile_.program = std::filesystem::path(request_.command[0]).filename().string();
   profile_.command = request_.command;

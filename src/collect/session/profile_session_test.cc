@@ -413,12 +413,14 @@ TEST_F(SessionTest, CrossChecksOnDemand) {
                                      "running true under cachegrind (cross-check) ..."));
 }
 
-TEST_F(SessionTest, RefusesPhases) {
-  request_.phases = 4;
-  FakeCollector native("native", native_run(0.5, 0.5));
-  const auto found = profile(native, nullptr);
-  EXPECT_EQ(found.error().code, "bad-usage");
-  EXPECT_EQ(found.error().where, "--phases");
+TEST_F(SessionTest, SaysHowLongTheInstrumentedRunTakes) {
+  request_.pass_output = false;
+  FakeCollector native("native", native_run(12, 12));
+  FakeCollector qemu("qemu", instrumented_run(50, 50, {{"instructions_count", 2e9}}));
+  ASSERT_TRUE(profile(native, &qemu));
+  EXPECT_THAT(progress_,
+              ElementsAre("running true natively ...",
+                          "running true instrumented, which takes 3 to 10 times the 12 s that it took alone ..."));
 }
 
 // --- clock-bound ---
@@ -461,6 +463,18 @@ TEST(NativeCollector, MeasuresSeveralRuns) {
   EXPECT_EQ(found->exit_code, 0);
   // Without a processor's facts nothing tells the page levels.
   EXPECT_TRUE(found->missing.contains("page_table_levels_count"));
+}
+
+TEST(NativeCollector, MeasuresOnceWhereItMustBeQuick) {
+  NativeCollector native(HostFacts{});
+  CollectRequest request;
+  request.command = {PERFCAST_GUINEA, "write", "4096"};
+  request.pass_output = false;
+  request.quick = true;
+  const auto found = native.collect(request);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->counters.at("native_runs_count"), 1);
+  EXPECT_FALSE(found->counters.contains("cpu_spread_ratio"));
 }
 
 TEST(NativeCollector, DoesNotRepeatAFailure) {

@@ -178,9 +178,4 @@ std::string profile_summary(const Profile& profile) {
   return text;
 }
 
-bool is_serious(const ProfileWarning& warning) {
-  constexpr std::array<const char*, 4> kNotes = {"too-short", "noisy-host", "left-behind", "multiplexed"};
-  return std::none_of(kNotes.begin(), kNotes.end(), [&](const char* code) { return warning.code == code; });
-}
-
 }  // namespace perfcast

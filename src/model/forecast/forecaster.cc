@@ -186,12 +186,14 @@ Result<Forecast> Forecaster::forecast(const Profile& profile, const std::vector<
   const std::vector<const Profile*> one = {&profile};
   const Eigen::MatrixXd features = bundle_->model_inputs.extract(one);
   if (missing_share(features.row(0)) == 1) {
-    // The collectors said why: a program that only starts others, code that can't be emulated, ...
+    // The collectors said why: a program that only starts others, no emulator, no folder for its counts, ...
+    const ProfileWarning* reason = nullptr;
     for (const ProfileWarning& warning : profile.warnings) {
-      if (warning.code == "exec-not-followed") {
-        return Error{"bad-profile", "no instruction mix: " + warning.message, profile.program, warning.advice};
-      }
+      if (reason == nullptr && is_serious(warning)) reason = &warning;
+      if (warning.code == "exec-not-followed") reason = &warning;
     }
+    if (reason != nullptr)
+      return Error{"bad-profile", "no instruction mix: " + reason->message, profile.program, reason->advice};
     return Error{"bad-profile", "the profile has none of the counters that forecasts are made of", profile.program,
                  "a profile with an instruction count and mix, as perfcast profile takes"};
   }

@@ -111,6 +111,19 @@ TEST_F(ForecasterTest, SaysWhyNothingIsPromised) {
   EXPECT_THAT(forecast(profile).warnings, Contains(Field(&ProfileWarning::code, "counters-missing")));
 }
 
+// The reason that the profile gives, not that there are none.
+TEST_F(ForecasterTest, SaysWhyThereAreNoCounters) {
+  Profile profile;
+  profile.metrics["wall_s"] = 1;
+  profile.warnings = {{"noisy-host", "CPU time varied by 11% between 3 runs", "a quiet machine"},
+                      {"tool-missing", "qemu-x86_64 is not installed", "apt install qemu-user"}};
+  Error error = forecaster().forecast(profile, {}).error();
+  EXPECT_EQ(error.message, "no instruction mix: qemu-x86_64 is not installed");
+  EXPECT_EQ(error.expected, "apt install qemu-user");
+  profile.warnings.push_back({"exec-not-followed", "a launcher", "its program"});
+  EXPECT_EQ(forecaster().forecast(profile, {}).error().message, "no instruction mix: a launcher");
+}
+
 TEST_F(ForecasterTest, RefusesAProfileWithoutCounters) {
   Profile profile;
   profile.metrics["wall_s"] = 1;

@@ -239,7 +239,8 @@ void ForestPredictor::save(TensorMap& tensors) const {
     put(node.feature + 1);
     if (node.feature < 0) {
       put(node.count);
-      for (int32_t k = 0; k < node.count; ++k) put(leaf_programs_[static_cast<size_t>(node.next + k)]);
+      for (int32_t k = 0; k < node.count; ++k)
+        put(leaf_programs_[static_cast<size_t>(node.next) + static_cast<size_t>(k)]);
     } else {
       packed.put(node.threshold);
       put(node.next - static_cast<int64_t>(i));
@@ -325,8 +326,8 @@ Status ForestPredictor::load_floats(const TensorMap& tensors) {
   const int64_t entries = leaves->rows();
   for (Eigen::Index i = 0; i < nodes->rows(); ++i) {
     if ((*nodes)(i, 0) != -1) {
-      const Status status = add_inner(as_index((*nodes)(i, 0), inputs_.columns()), (*nodes)(i, 1),
-                                      as_index((*nodes)(i, 2), nodes->rows()), nodes->rows());
+      Status status = add_inner(as_index((*nodes)(i, 0), inputs_.columns()), (*nodes)(i, 1),
+                                as_index((*nodes)(i, 2), nodes->rows()), nodes->rows());
       if (!status) return status;
       continue;
     }

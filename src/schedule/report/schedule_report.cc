@@ -26,6 +26,7 @@ std::string percent(double share) { return std::isfinite(share) ? fmt::format("{
 std::vector<std::string> middles(const std::vector<PolicyRow>& rows, double ScheduleSummary::*value,
                                  std::vector<std::string> (*column)(const std::vector<double>&)) {
   std::vector<double> values;
+  values.reserve(rows.size());
   for (const PolicyRow& row : rows) values.push_back(row.middle.*value);
   return column(values);
 }
