@@ -1,10 +1,13 @@
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/named_file.h"
+#include "corpus/profile.h"
 #include "corpus/quality/quality_report.h"
 #include "corpus/quality/table_writer.h"
 #include "corpus/store/store.h"
@@ -61,6 +64,34 @@ int run_export(const CommandContext& context, const std::string& folder) {
   return write_result(outcome_text(common, "export", folder, *corpus), common);
 }
 
+// One program's profile, as `predict --profile` takes it.
+int run_export_program(const CommandContext& context, const std::string& program) {
+  const CommonOptions& common = context.options;
+  const auto corpus = load_corpus(common);
+  if (!corpus) return report_error(corpus.error(), common);
+  std::vector<std::string> profiled;
+  const StoredProfile* found = nullptr;
+  size_t count = 0;
+  for (const StoredProfile& stored : corpus->profiles) {
+    profiled.push_back(stored.program);
+    if (stored.program != program) continue;
+    if (found == nullptr) found = &stored;
+    ++count;
+  }
+  if (found == nullptr) {
+    return report_error(
+        usage_error("bad-usage", "the corpus has no profile of '" + printable(program) + "'", "--program",
+                    profiled.empty() ? "a corpus with profiles: perfcast import profiles"
+                                     : "for example " + nearest_names(program, profiled)),
+        common);
+  }
+  if (count > 1 && !common.quiet) {
+    std::fprintf(stderr, "perfcast: the first of %zu profiles of %s, taken on %s\n", count, printable(program).c_str(),
+                 printable(found->profile.host.name).c_str());
+  }
+  return write_result(to_text(to_json(found->profile)), common);
+}
+
 int run_merge(const CommandContext& context, const std::string& other) {
   const CommonOptions& common = context.options;
   std::error_code ignored;
@@ -101,12 +132,17 @@ void add_corpus_command(CLI::App& app, CommandContext& context) {
       [&context] { return run_info(context); });
   add("check", "Quality card: coverage, duplicates, outliers, noise floor, imbalance, what was left out",
       [&context] { return run_check(context); });
-  auto folder = std::make_shared<std::string>();
-  add("export", "Write it as a folder of CSV tables and profiles (JSON lines)",
-      [&context, folder] { return run_export(context, *folder); })
-      ->add_option("folder", *folder, "Folder to write; created where absent")
-      ->required()
-      ->option_text("FOLDER");
+  auto folder = std::make_shared<std::string>(), program = std::make_shared<std::string>();
+  CLI::App* exported =
+      add("export", "Write it as a folder of CSV tables and profiles (JSON lines), or one program's profile",
+          [&context, folder, program] {
+            return program->empty() ? run_export(context, *folder) : run_export_program(context, *program);
+          });
+  CLI::Option_group* what = exported->add_option_group("What", "One of");
+  what->add_option("folder", *folder, "Folder to write; created where absent")->option_text("FOLDER");
+  what->add_option("--program", *program, "Instead: this program's profile (JSON), for predict --profile")
+      ->type_name("ID");
+  what->require_option(1);
   auto other = std::make_shared<std::string>();
   add("merge", "Add another corpus file; rows with the same key are replaced",
       [&context, other] { return run_merge(context, *other); })

@@ -105,9 +105,24 @@ TEST_F(CorpusCommandTest, ChecksExportsAndMerges) {
   ASSERT_TRUE(runs.ok());
   EXPECT_THAT(*runs, StartsWith("program,platform,server,threads_count,time_s,energy_joules,source,"));
 
+  const Outcome none = perfcast("corpus export --program stressng.cpu --corpus c.db");
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.text, HasSubstr("the corpus has no profile of 'stressng.cpu'"));
+  EXPECT_EQ(perfcast("corpus export tables --program x --corpus c.db").exit_code, 2);
+  EXPECT_EQ(perfcast("corpus export --corpus c.db").exit_code, 2);
+
   EXPECT_EQ(perfcast("corpus merge c.db --corpus d.db").exit_code, 0);
   EXPECT_EQ(json("corpus info --corpus d.db")["runs_count"], 3);
   EXPECT_EQ(perfcast("corpus merge c.db --corpus c.db").exit_code, 2);
+}
+
+// A limit on files' sizes stands for a disk that is full.
+TEST_F(CorpusCommandTest, AFullDiskLeavesNoEmptyCorpus) {
+  const std::string in_little_room = "ulimit -f 20; trap '' XFSZ; ";
+  EXPECT_EQ(std::system((in_little_room + command("import sparecores data --corpus full.db > full.txt 2>&1")).c_str()),
+            256 * 1);
+  EXPECT_THAT(content("full.txt"), HasSubstr("cannot use the corpus"));
+  EXPECT_FALSE(std::filesystem::exists(path("full.db")));
 }
 
 TEST_F(CorpusCommandTest, SaysWhatIsWrong) {

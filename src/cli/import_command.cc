@@ -23,6 +23,21 @@ Result<ProgramCatalogue> catalogue_for(const ImportFormat& format, const std::st
   return ProgramCatalogue::read(shipped);
 }
 
+// A disk that fills up leaves no corpus with nothing in it.
+Status write_corpus(const std::string& path, const Corpus& additions) {
+  std::error_code ignored;
+  const bool is_new = !std::filesystem::exists(path, ignored);
+  const Status written = [&]() -> Status {
+    auto store = CorpusStore::open(path);
+    return store ? (*store)->replace_sources(additions) : Status(store.error());
+  }();
+  if (written || !is_new) return written;
+  const auto store = CorpusStore::open_read_only(path);
+  const auto left = store ? (*store)->load() : Result<Corpus>(store.error());
+  if (left ? left->sources.empty() : left.error().code == "not-a-corpus") std::filesystem::remove(path, ignored);
+  return written;
+}
+
 int run_import(const CommandContext& context, const ImportArguments& arguments) {
   const CommonOptions& common = context.options;
   const auto format = find_import_format(arguments.format);
@@ -38,11 +53,8 @@ int run_import(const CommandContext& context, const ImportArguments& arguments) 
   const auto result = format->read(arguments.path, *catalogue);
   if (!result) return report_error(result.error(), common);
   progress.show("writing " + common.corpus);
-  auto store = CorpusStore::open(common.corpus);
-  if (!store) return report_error(store.error(), common);
-  if (const Status status = (*store)->replace_sources(result->corpus); !status) {
+  if (const Status status = write_corpus(common.corpus, result->corpus); !status)
     return report_error(status.error(), common);
-  }
   return write_result(common.json ? to_text(to_json(*result)) : to_text(*result), common);
 }
 

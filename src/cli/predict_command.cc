@@ -296,7 +296,8 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
       verb->add_option("--repeats", arguments->repeats, "Native runs at most; long programs run fewer times")
           ->check(CLI::Range(1, 1000))
           ->capture_default_str();
-  verb->add_flag("--quick", arguments->quick, "One native run, fewer windows: sooner and less sure")
+  verb->add_flag("--quick", arguments->quick,
+                 "One native run, fewer windows, of what takes long the beginning: sooner and less sure")
       ->excludes(exact)
       ->excludes(repeats);
   verb->add_option("--save-profile", arguments->save_profile, "Keep the profile in this file");

@@ -129,7 +129,8 @@ void add_profile_command(CLI::App& app, CommandContext& context) {
   verb->add_flag("--mix-only", chosen->mix_only, "Opcode mix alone: one instrumented run and no native one");
   CLI::Option* exact =
       verb->add_flag("--exact", chosen->exact, "Simulate caches and branches all the time, not in windows");
-  verb->add_flag("--quick", chosen->quick, "One native run, fewer windows: sooner and less sure")
+  verb->add_flag("--quick", chosen->quick,
+                 "One native run, fewer windows, of what takes long the beginning: sooner and less sure")
       ->excludes(exact)
       ->excludes(repeats);
   verb->add_option("--windows", chosen->windows,

@@ -29,7 +29,7 @@ struct CollectRequest {
   bool needs_counts = false;  // a profile without instruction counts is of no use: say so before anything slow
   bool must_succeed = false;  // nothing is instrumented after a native run that failed
   bool exact = false;         // caches and branches simulated all the time, not in windows
-  bool quick = false;         // one native run, fewer windows, fewer instructions on models of cores
+  bool quick = false;         // one native run, fewer windows, the beginning alone where that takes long
   std::string trace_path;     // where windows go as a trace (perfcast.trace/1); empty: none
   // Core designs that the windows are run through, their cycles becoming metrics; null: none.
   std::shared_ptr<const std::vector<CoreDesign>> core_designs;

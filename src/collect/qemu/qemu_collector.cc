@@ -35,6 +35,9 @@ constexpr double kMostOfCutRun = 0.95;
 constexpr double kLongestSampled_s = 180;
 // Of a core that nobody knows more about: only to say how much of a program was seen.
 constexpr double kTypicalInstructionsPer_s = 2.5e9;
+// The beginning has to do where a quick look would take longer: most compiled programs of a second are through by then,
+// interpreters are not.
+constexpr double kQuick_s = 3, kQuickRatio = 1;
 constexpr size_t kManyProcesses = 20;
 constexpr size_t kLineBytes = 300;
 constexpr size_t kLastLines = 4;
@@ -282,6 +285,8 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   process.input = request.input;
   process.limit_s = request.limit_s;
   if (!request.exact && process.limit_s <= 0) process.limit_s = kLongestSampled_s;
+  if (request.quick && request.native_cpu_s > 0)
+    process.limit_s = std::min(process.limit_s, kQuick_s + kQuickRatio * request.native_cpu_s);
   process.fixed_addresses = true;
   process.output = request.pass_output ? StreamTo::kPass : request.show_output ? StreamTo::kStderr : StreamTo::kDiscard;
   process.error = request.pass_output || request.show_output ? StreamTo::kPass : StreamTo::kTail;

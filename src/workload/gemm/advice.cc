@@ -100,6 +100,36 @@ void precision_advice(const Ladder& ladder, std::vector<Advice>& advice) {
   }
 }
 
+// NumPy on the BLAS that Debian brings where nobody chose one: the gap that counts most, and the one that a package
+// closes. What OpenBLAS would reach is what it does here as a rung, else what the best rung does, at least.
+bool calls_reference_blas(const RungResult& row) {
+  // An OpenBLAS behind the same name says its kernel after it.
+  return row.name == "numpy" && (row.kernel.ends_with("libblas.so.3") || row.kernel.ends_with("libcblas.so.3") ||
+                                 row.kernel.find("libblas.so.3.") != std::string::npos);
+}
+
+void reference_blas_advice(const Ladder& ladder, std::vector<Advice>& advice) {
+  std::optional<Advice> widest;
+  for (const RungResult* before : ladder.rows()) {
+    if (!calls_reference_blas(*before) || !ladder.has_cores_for(*before)) continue;
+    const RungResult* after = ladder.find("openblas", before->threads);
+    const bool is_measured = after != nullptr;
+    for (const char* name : {"blis", "onednn", "register-block", "eigen"}) {
+      const RungResult* row = ladder.find(name, before->threads);
+      if (!is_measured && row != nullptr && (after == nullptr || row->gflops > after->gflops)) after = row;
+    }
+    if (after == nullptr || !clearly_faster(*before, *after)) continue;
+    Advice found = advise(
+        "library",
+        fmt::format("NumPy calls the reference BLAS: apt install libopenblas0 ({}), {} thread{}",
+                    is_measured ? "OpenBLAS as measured here" : "expected: about what " + after->title + " reaches",
+                    before->threads, before->threads == 1 ? "" : "s"),
+        *before, *after);
+    if (!widest || found.gain > widest->gain) widest = std::move(found);
+  }
+  if (widest) advice.push_back(*std::move(widest));
+}
+
 // What people call, each against the best of all at the same thread count: the largest gaps, one for each library.
 void library_advice(const Ladder& ladder, std::vector<Advice>& advice) {
   constexpr size_t kMostLines = 2;
@@ -107,7 +137,7 @@ void library_advice(const Ladder& ladder, std::vector<Advice>& advice) {
   for (const char* called : {"openblas", "blis", "numpy", "eigen"}) {
     std::optional<Advice> widest;
     for (const RungResult* before : ladder.rows()) {
-      if (before->name != called || !ladder.has_cores_for(*before)) continue;
+      if (before->name != called || !ladder.has_cores_for(*before) || calls_reference_blas(*before)) continue;
       const RungResult* best = before;
       for (const char* name : {"numpy", "torch", "openblas", "blis", "eigen", "onednn"}) {
         const RungResult* after = ladder.find(name, before->threads);
@@ -242,6 +272,7 @@ std::vector<EnvironmentChoice> kernel_choices(const std::string& rung, const std
 std::vector<Advice> advice_from_ladder(const GemmResult& result) {
   std::vector<Advice> advice;
   const Ladder ladder(result, largest_shape(result));
+  reference_blas_advice(ladder, advice);
   library_advice(ladder, advice);
   precision_advice(ladder, advice);
   thread_advice(ladder, advice);

@@ -8,6 +8,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 Measurement measured(std::vector<double> samples_s) {
   Measurement measurement;
@@ -113,6 +114,26 @@ TEST(Advice, LibrariesAreComparedWithTheBest) {
   EXPECT_DOUBLE_EQ(advice[1].gain, 1.5);
   result.rungs = {row("openblas", 1, 400), row("blis", 1, 100), row("eigen", 1, 200), row("numpy", 1, 300)};
   EXPECT_THAT(kinds(advice_from_ladder(result)), ElementsAre("library", "library"));  // of three gaps
+}
+
+TEST(Advice, NumPyOnTheReferenceBlasGetsAPackage) {
+  GemmResult result;
+  result.cores = 2;
+  result.rungs = {row("numpy", 1, 3), row("numpy", 2, 3), row("register-block", 1, 80)};
+  result.rungs[0].kernel = result.rungs[1].kernel = "1.24.2, libblas.so.3.11.0";
+  std::vector<Advice> advice = advice_from_ladder(result);
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_EQ(advice[0].change,
+            "NumPy calls the reference BLAS: apt install libopenblas0 (expected: about what register-block reaches), 1 "
+            "thread");
+  EXPECT_NEAR(advice[0].gain, 80.0 / 3, 1e-9);
+  result.rungs.push_back(row("openblas", 2, 150));
+  advice = advice_from_ladder(result);
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_THAT(advice[0].change, HasSubstr("(OpenBLAS as measured here), 2 threads"));
+  // OpenBLAS behind the alternatives' name.
+  result.rungs[0].kernel = result.rungs[1].kernel = "1.24.2, libblas.so.3 Zen";
+  EXPECT_THAT(advice_from_ladder(result)[0].change, Not(HasSubstr("apt install")));
 }
 
 TEST(Advice, KeepsSilentWhereNothingIsGained) {

@@ -57,6 +57,7 @@ std::string network_text(const GemmResult& result) {
   std::erase_if(passes, [&layers](const Pass& pass) { return pass.layers != layers.size(); });
   if (passes.empty()) return "";
   std::vector<double> times_s;
+  times_s.reserve(passes.size());
   for (const Pass& pass : passes) times_s.push_back(pass.seconds);
   const std::vector<std::string> times = seconds_column(times_s);
   const double first_s = passes.front().seconds, all = passes.front().operations;

@@ -25,7 +25,7 @@ Function symbol(void* library, const char* name) {
 
 class BlasProduct : public CpuKernel {
  public:
-  explicit BlasProduct(std::vector<const char*> files) : files_(std::move(files)) {}
+  BlasProduct(std::vector<const char*> files, const char* package) : files_(std::move(files)), package_(package) {}
   std::string kernel() const override { return kernel_; }
   std::string note() const override { return note_; }
 
@@ -35,8 +35,10 @@ class BlasProduct : public CpuKernel {
     for (const char* file : files_) {
       if (library == nullptr) library = dlopen(file, kItsOwn);
     }
-    if (library == nullptr)
-      return environment_error("unavailable", std::string(files_.front()) + " is not installed", "", "");
+    if (library == nullptr) {
+      return environment_error("unavailable",
+                               std::string(files_.front()) + " is not installed: apt install " + package_, "", "");
+    }
     sgemm_ = symbol<Sgemm>(library, "cblas_sgemm");
     if (sgemm_ == nullptr)
       return environment_error("unavailable", std::string(files_.front()) + " has no cblas_sgemm", "", "");
@@ -69,24 +71,25 @@ class BlasProduct : public CpuKernel {
   }
 
   std::vector<const char*> files_;
+  const char* package_;  // Debian's
   Sgemm sgemm_ = nullptr;
   std::string kernel_, note_;
 };
 
-Rung blas_rung(const char* name, const char* title, const std::vector<const char*>& files) {
+Rung blas_rung(const char* name, const char* title, const std::vector<const char*>& files, const char* package) {
   Rung rung;
   rung.name = name;
   rung.title = title;
   rung.threaded = true;
-  rung.make = [files] { return std::make_unique<BlasProduct>(files); };
+  rung.make = [files, package] { return std::make_unique<BlasProduct>(files, package); };
   return rung;
 }
 
 }  // namespace
 
 std::vector<Rung> blas_rungs() {
-  return {blas_rung("openblas", "OpenBLAS", {"libopenblas.so.0", "libopenblas.so"}),
-          blas_rung("blis", "BLIS", {"libblis.so.4", "libblis.so.3", "libblis.so"})};
+  return {blas_rung("openblas", "OpenBLAS", {"libopenblas.so.0", "libopenblas.so"}, "libopenblas0"),
+          blas_rung("blis", "BLIS", {"libblis.so.4", "libblis.so.3", "libblis.so"}, "libblis4")};
 }
 
 }  // namespace perfcast::gemm

@@ -40,10 +40,12 @@ try:
     else:
         def product(): numpy.matmul(a, b, out=c)
     product()
-    kernel = version
+    kernel, seen = version, set()
     for line in open('/proc/self/maps'):
         path = line.split()[-1]
         name = path.rsplit('/', 1)[-1]
+        if path in seen: continue
+        seen.add(path)
         if 'blas' in name or 'mkl_rt' in name or 'blis' in name:
             kernel += ', ' + name
             try:
@@ -104,7 +106,7 @@ class PythonProduct : public GemmKernel {
       if (answer.starts_with("error ")) reason = printable(answer.substr(6));
     }
     return environment_error("unavailable", "no interpreter has it: " + reason, library_,
-                             "PERFCAST_PYTHON names one that has");
+                             "apt install python3-" + library_ + ", or PERFCAST_PYTHON names one that has it");
   }
 
   Result<double> run(int64_t calls) override {
