@@ -334,10 +334,10 @@ std::string forecast_text(const ForecastReport& report, const ForecastView& view
     text += lines_of("", "  ", line);
   }
   for (const std::string& note : report.notes) text += lines_of("note: ", "  ", note);
-  text += programs_as_table(report, view);
+  const bool has_tables = !view.answer_only || !report.choice.fastest;
+  if (has_tables) text += programs_as_table(report, view);
   if (const std::string choice = choice_lines(report); !choice.empty()) text += "\n" + choice;
-  text += "\n" + platforms_as_table(report, view);
-  text += instances_as_table(report, view);
+  if (has_tables) text += "\n" + platforms_as_table(report, view) + instances_as_table(report, view);
   if (const std::string why = why_line(report.attribution, report.features); !why.empty())
     text += "\n" + lines_of("", "  ", why);
   if (const std::string cores = cores_line(report); !cores.empty()) text += "\n" + lines_of("", "  ", cores);

@@ -12,6 +12,7 @@ struct ForecastView {
   size_t most_rows = 0;  // of the platforms, and behind them those that are this host or were measured; 0: all
   bool is_markdown = false;  // tables for a page
   bool is_coloured = false;  // for a terminal: what must not be overlooked
+  bool answer_only = false;  // the fastest and the cheapest, and why, without tables where there is such an answer
 };
 
 std::string forecast_text(const ForecastReport& report, const ForecastView& view);

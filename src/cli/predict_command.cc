@@ -1,6 +1,7 @@
 // perfcast predict: how a program that was measured here, or a stored profile, would run on every known platform.
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -33,11 +34,12 @@ struct PredictArguments {
   std::vector<double> weights;
   std::string limit, prices, save_profile, process, host;
   std::string reference = "mean";
-  std::vector<std::string> measured, filters;
+  std::vector<std::string> measured, filters, rates;
   size_t top = 0;
   bool all = false;
   int repeats = 3;
-  bool instances = false, explain = false, accept_failure = false, exact = false, quick = false, strict = false;
+  bool instances = false, explain = false, accept_failure = false, exact = false, quick = false, strict = false,
+       spot = false, cheapest = false;
   bool csv = false, markdown = false;
   std::optional<double> copies;
   double within = 1.2;
@@ -148,6 +150,22 @@ Result<Profile> measure(const PredictArguments& arguments, const CommandContext&
   return profile_command(request, [&line](const std::string& text) { line.show(text); });
 }
 
+Result<PriceOptions> price_options_of(const PredictArguments& arguments) {
+  PriceOptions options;
+  options.spot = arguments.spot;
+  for (const std::string& text : arguments.rates) {
+    const size_t equals = text.find('=');
+    const auto value = equals == std::string::npos ? std::nullopt : parse_number(trim(text.substr(equals + 1)));
+    std::string currency(trim(text.substr(0, equals)));
+    std::transform(currency.begin(), currency.end(), currency.begin(), [](unsigned char c) { return std::toupper(c); });
+    if (currency.empty() || !value || !(*value > 0) || !options.rates.emplace(currency, *value).second) {
+      return usage_error("bad-usage", "'" + printable(text) + "' is no rate", "--rate",
+                         "CURRENCY=WORTH, each once, such as EUR=1.08 where other prices are in USD");
+    }
+  }
+  return options;
+}
+
 // A profile took minutes: whatever goes wrong from here on, it is there.
 void keep_profile(const Profile& profile, const CommonOptions& options) {
   const std::string path = last_profile_path();
@@ -187,8 +205,14 @@ Result<ForecastReport> forecast(const PredictArguments& arguments, const Command
   if (!measured) return measured.error();
   request.measured_s = *measured;
   if (!arguments.prices.empty()) {
-    auto prices = PriceList::read(arguments.prices);
-    if (!prices) return prices.error();
+    auto price_options = price_options_of(arguments);
+    if (!price_options) return price_options.error();
+    auto prices = PriceList::read(arguments.prices, *price_options);
+    if (!prices) {
+      Error error = prices.error();
+      if (error.code == "mixed-currencies") error.expected += " (--rate CURRENCY=WORTH)";
+      return error;
+    }
     request.prices = std::move(*prices);
   }
   // The bundle first: nobody should wait for a profile and then learn that there is no model.
@@ -225,6 +249,7 @@ int run(const PredictArguments& arguments, const CommandContext& context) {
   if (arguments.csv) return write_result(forecast_csv(*report), options);
   ForecastView view;
   view.explain = arguments.explain;
+  view.answer_only = arguments.cheapest;
   view.most_rows = arguments.all ? 0 : std::max(arguments.top, kRowsShown);
   view.is_markdown = arguments.markdown;
   view.is_coloured = !arguments.markdown && options.output == "-" && is_colour_wanted();
@@ -267,6 +292,16 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
       ->check(CLI::Range(1.0, 1e6));
   verb->add_option("--prices", arguments->prices,
                    "CSV (vendor, server, price per hour or month): adds costs, the fastest and the cheapest instance");
+  CLI::Option* prices = verb->get_option("--prices");
+  verb->add_flag("--cheapest", arguments->cheapest,
+                 "The answer alone: the fastest, the cheapest, and why, without tables")
+      ->needs(prices);
+  verb->add_flag("--spot", arguments->spot, "Of the price list the column of spot prices")->needs(prices);
+  verb->add_option("--rate", arguments->rates,
+                   "CURRENCY=WORTH in the price list's other currency, such as EUR=1.08 (repeatable)")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->needs(prices);
   verb->add_option("--within", arguments->within,
                    "Beside them the cheapest that is at most so many times slower than the fastest")
       ->check(CLI::Range(1.0, 1000.0))

@@ -28,32 +28,39 @@ std::string currency_in(const std::string& column) {
   return "";
 }
 
+Result<size_t> price_column(const CsvTable& table, const std::string& source, bool spot) {
+  std::optional<size_t> found;
+  for (size_t i = 0; i < table.columns().size(); ++i) {
+    const std::string name = lower_case(table.columns()[i]);
+    if (name.find("price") == std::string::npos || (name.find("spot") != std::string::npos) != spot) continue;
+    if (found) {
+      return Error{"ambiguous-column",
+                   "two columns could hold the price: " + printable(table.columns()[*found]) + " and " +
+                       printable(table.columns()[i]),
+                   source + ":1",
+                   "one column whose name holds \"price\", and one for spot prices where there are such"};
+    }
+    found = i;
+  }
+  if (found) return *found;
+  return Error{"missing-column", spot ? "no column holds the spot price" : "no column holds the price", source + ":1",
+               spot ? "a column such as spot_price_per_hour beside vendor and server"
+                    : "a column such as price_per_hour beside vendor and server"};
+}
+
 }  // namespace
 
-Result<PriceList> PriceList::parse(std::string_view csv, const std::string& source) {
+Result<PriceList> PriceList::parse(std::string_view csv, const std::string& source, const PriceOptions& options) {
   const auto table = CsvTable::parse(csv, source);
   if (!table) return table.error();
   const auto vendor = table->column("vendor");
   if (!vendor) return vendor.error();
   const auto server = table->column("server");
   if (!server) return server.error();
-  std::optional<size_t> price;
-  for (size_t i = 0; i < table->columns().size(); ++i) {
-    if (lower_case(table->columns()[i]).find("price") == std::string::npos) continue;
-    if (price) {
-      return Error{"ambiguous-column",
-                   "two columns could hold the price: " + printable(table->columns()[*price]) + " and " +
-                       printable(table->columns()[i]),
-                   source + ":1", "one column whose name holds \"price\""};
-    }
-    price = i;
-  }
-  if (!price) {
-    return Error{"missing-column", "no column holds the price", source + ":1",
-                 "a column such as price_per_hour beside vendor and server"};
-  }
+  const auto price = price_column(*table, source, options.spot);
+  if (!price) return price.error();
   PriceList list;
-  list.currency_ = currency_in(table->columns()[*price]);
+  const std::string in_name = currency_in(table->columns()[*price]);
   const bool per_month = lower_case(table->columns()[*price]).find("month") != std::string::npos;
   const auto currency = table->column("currency");
   for (size_t row = 0; row < table->rows(); ++row) {
@@ -63,13 +70,20 @@ Result<PriceList> PriceList::parse(std::string_view csv, const std::string& sour
     if (!(**value > 0)) {
       return Error{"bad-price", "the price is not above 0", table->where(row), "a price per hour, or a blank cell"};
     }
-    const std::string own = currency ? upper_case(trim(table->cell(row, *currency))) : "";
-    if (!own.empty() && !list.currency_.empty() && own != list.currency_) {
-      return Error{"mixed-currencies", "prices in " + printable(list.currency_) + " and in " + printable(own),
-                   table->where(row), "prices in one currency: convert them by a rate of your own first"};
+    std::string own = currency ? upper_case(trim(table->cell(row, *currency))) : "";
+    if (own.empty()) own = in_name;
+    const auto rate = options.rates.find(own);
+    if (rate == options.rates.end() && !own.empty()) {
+      if (!list.currency_.empty() && own != list.currency_) {
+        return Error{
+            "mixed-currencies", "prices in " + printable(list.currency_) + " and in " + printable(own),
+            table->where(row),
+            "prices in one currency, or a rate: what 1 " + printable(own) + " is in " + printable(list.currency_)};
+      }
+      list.currency_ = own;
     }
-    if (!own.empty()) list.currency_ = own;
-    const double per_hour = **value / (per_month ? kHoursPerMonth : 1);
+    const double per_hour =
+        **value / (per_month ? kHoursPerMonth : 1) * (rate == options.rates.end() ? 1 : rate->second);
     Price price_of{std::string(trim(table->cell(row, *vendor))), std::string(trim(table->cell(row, *server))), per_hour,
                    table->where(row)};
     const auto [known, is_new] = list.index_.try_emplace({price_of.vendor, price_of.server}, list.prices_.size());
@@ -80,13 +94,17 @@ Result<PriceList> PriceList::parse(std::string_view csv, const std::string& sour
                    price_of.where, "one row per vendor and server"};
     }
   }
+  if (list.currency_.empty() && !options.rates.empty()) {
+    return Error{"mixed-currencies", "no price is in a currency without a rate: nothing says what the rates are in",
+                 source, "rates for all currencies of the file but one"};
+  }
   return list;
 }
 
-Result<PriceList> PriceList::read(const std::string& path) {
+Result<PriceList> PriceList::read(const std::string& path, const PriceOptions& options) {
   const auto text = read_file(path, kLargestFileBytes);
   if (!text) return text.error();
-  return parse(*text, path);
+  return parse(*text, path, options);
 }
 
 std::optional<double> PriceList::per_hour(const std::string& vendor, const std::string& server) const {

@@ -19,14 +19,21 @@ struct Price {
   std::string where;  // file and line
 };
 
+struct PriceOptions {
+  bool spot = false;  // the column whose name holds "spot", not the other
+  // What one unit of a currency ("EUR") is worth in that one of the file's which has no rate here.
+  std::map<std::string, double> rates = {};
+};
+
 class PriceList {
  public:
-  // CSV with the columns vendor, server and one whose name holds "price": per hour, or per month of 730 hours where the
-  // name holds "month". The currency is that of a column "currency", or of the name (price_usd_per_hour); one alone:
-  // rates change. Other columns are ignored. A blank price leaves the row out. "missing-column", "bad-number",
-  // "bad-price" (not above 0, or two prices for one server), "mixed-currencies", with file and line.
-  static Result<PriceList> parse(std::string_view csv, const std::string& source);
-  static Result<PriceList> read(const std::string& path);
+  // CSV with the columns vendor, server and one whose name holds "price" (two where one of them is "spot"): per hour,
+  // or per month of 730 hours where the name holds "month". The currency is that of a column "currency", or of the name
+  // (price_usd_per_hour); several where all but one have a rate. Other columns are ignored. A blank price leaves the
+  // row out. "missing-column", "ambiguous-column", "bad-number", "bad-price" (not above 0, or two prices for one
+  // server), "mixed-currencies", with file and line.
+  static Result<PriceList> parse(std::string_view csv, const std::string& source, const PriceOptions& options = {});
+  static Result<PriceList> read(const std::string& path, const PriceOptions& options = {});
 
   std::optional<double> per_hour(const std::string& vendor, const std::string& server) const;
   const std::vector<Price>& prices() const { return prices_; }  // one for each server, in the order of the file

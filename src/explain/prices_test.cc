@@ -29,7 +29,32 @@ TEST(PriceList, NamesTheLineOfAMistake) {
 TEST(PriceList, NeedsItsColumns) {
   EXPECT_EQ(PriceList::parse("vendor,server\naws,a\n", "p.csv").error().code, "missing-column");
   EXPECT_EQ(PriceList::parse("vendor,price\naws,1\n", "p.csv").error().code, "missing-column");
-  EXPECT_EQ(PriceList::parse("vendor,server,price,spot_price\na,b,1,2\n", "p.csv").error().code, "ambiguous-column");
+  EXPECT_EQ(PriceList::parse("vendor,server,price,list_price\na,b,1,2\n", "p.csv").error().code, "ambiguous-column");
+}
+
+TEST(PriceList, SpotPricesAreAColumnOfTheirOwn) {
+  const std::string csv = "vendor,server,price_per_hour,spot_price_per_hour\na,b,1,0.25\na,c,2,\n";
+  EXPECT_EQ(PriceList::parse(csv, "p.csv")->per_hour("a", "b"), 1);
+  const auto spot = PriceList::parse(csv, "p.csv", {.spot = true});
+  EXPECT_EQ(spot->per_hour("a", "b"), 0.25);
+  EXPECT_EQ(spot->per_hour("a", "c"), std::nullopt);  // none to be had
+  EXPECT_EQ(PriceList::parse("vendor,server,price\na,b,1\n", "p.csv", {.spot = true}).error().code, "missing-column");
+  EXPECT_EQ(PriceList::parse("vendor,server,spot_price\na,b,1\n", "p.csv").error().code, "missing-column");
+}
+
+TEST(PriceList, SeveralCurrenciesNeedRates) {
+  const std::string csv = "vendor,server,price_per_hour,currency\na,b,1,USD\na,c,2,eur\n";
+  const auto mixed = PriceList::parse(csv, "p.csv");
+  EXPECT_EQ(mixed.error().code, "mixed-currencies");
+  EXPECT_EQ(mixed.error().where, "p.csv:3");
+  const auto in_dollars = PriceList::parse(csv, "p.csv", {.rates = {{"EUR", 1.5}}});
+  ASSERT_TRUE(in_dollars);
+  EXPECT_EQ(in_dollars->currency(), "USD");
+  EXPECT_EQ(in_dollars->per_hour("a", "c"), 3);
+  const auto in_euros = PriceList::parse(csv, "p.csv", {.rates = {{"USD", 0.5}}});
+  EXPECT_EQ(in_euros->currency(), "EUR");
+  EXPECT_EQ(in_euros->per_hour("a", "b"), 0.5);
+  EXPECT_EQ(PriceList::parse(csv, "p.csv", {.rates = {{"EUR", 1.5}, {"USD", 1}}}).error().code, "mixed-currencies");
 }
 
 }  // namespace
