@@ -39,10 +39,20 @@ std::string shown(const TextTable& table, const ForecastView& view) {
 }
 
 // Never "2.7e-05": as prices are written.
-std::string money(double amount) {
-  if (amount >= 1) return fmt::format("{:.2f}", amount);
-  const int decimals = amount > 0 ? std::clamp(2 - static_cast<int>(std::floor(std::log10(amount))), 2, 9) : 2;
-  return fmt::format("{:.{}f}", amount, decimals);
+std::string money(double amount, int digits = 3) {
+  constexpr int kMostDecimals = 15;
+  if (!(amount > 0)) return "0";
+  const int decimals = digits - 1 - static_cast<int>(std::floor(std::log10(amount)));
+  return fmt::format("{:.{}f}", amount, std::clamp(decimals, 2, kMostDecimals));
+}
+
+// A price as it was given: 0.1785 is not 0.178.
+std::string price(double amount) {
+  constexpr int kDigits = 5;
+  std::string text = money(amount, kDigits);
+  const size_t point = text.find('.');
+  while (text.ends_with('0') && text.size() > point + 3) text.pop_back();
+  return text;
 }
 
 std::string cheapest_name(const PlatformRow& row) {
@@ -60,7 +70,12 @@ std::string time_title(const std::string& basis) {
 std::string platforms_as_table(const ForecastReport& report, const ForecastView& view) {
   const auto any = [&](auto has) { return std::any_of(report.rows.begin(), report.rows.end(), has); };
   const bool seconds = any([](const PlatformRow& row) { return row.time_s.has_value(); });
-  const bool costs = any([](const PlatformRow& row) { return row.cost.has_value(); });
+  // Of one run with the machine to itself: where copies side by side are known, instances have what people pay.
+  const bool copies = any([](const PlatformRow& row) {
+    return std::any_of(row.instances.begin(), row.instances.end(),
+                       [](const InstanceRow& instance) { return instance.cost_per_1000.has_value(); });
+  });
+  const bool costs = !copies && any([](const PlatformRow& row) { return row.cost.has_value(); });
   const bool marks = any([](const PlatformRow& row) { return row.is_host || row.is_measured; });
   TextTable table;
   table.add_column("platform", TextTable::Align::kLeft);
@@ -107,7 +122,7 @@ std::string platforms_as_table(const ForecastReport& report, const ForecastView&
   }
   std::string text = shown(table, view);
   if (const size_t hidden = report.rows.size() - table.rows(); hidden > 0) {
-    text += fmt::format("{} slower platforms more: --all; or narrow the table with --filter\n", hidden);
+    text += fmt::format("{} platforms more: --all; or narrow the table with --filter\n", hidden);
   }
   return text;
 }
@@ -151,7 +166,7 @@ std::string instances_as_table(const ForecastReport& report, const ForecastView&
   if (prices && !costs) table.add_column("cost/run" + currency, TextTable::Align::kRight);
   if (costs) table.add_column("cost/1000 runs" + currency, TextTable::Align::kRight);
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (view.most_rows > 0 && i >= view.most_rows) break;
+    if (view.most_instances > 0 && i >= view.most_instances) break;
     const InstanceRow& instance = *rows[i].second;
     const Server& server = instance.server;
     std::vector<std::string> cells = {printable(server.vendor), printable(server.name),
@@ -160,14 +175,16 @@ std::string instances_as_table(const ForecastReport& report, const ForecastView&
                                       server.memory_gib ? fmt::format("{:g} GiB", *server.memory_gib) : "-"};
     if (times) cells.push_back(shown_walls[i]);
     if (rates) {
-      cells.push_back((instance.copies ? fmt::format("{:g}", *instance.copies) : "-") +
-                      (instance.memory_limits ? "*" : ""));
+      const bool unknown = instance.copies && !server.memory_gib;
+      cells.push_back((instance.copies ? fmt::format("{:.0f}", *instance.copies) : "-") + (instance.memory_limits ? "*"
+                                                                                           : unknown              ? "?"
+                                                                                                     : ""));
       cells.push_back(instance.runs_per_hour ? human_number(*instance.runs_per_hour) : "-");
       cells.push_back(instance.runs_per_hour ? human_number(*instance.runs_per_hour_lower) + " .. " +
                                                    human_number(*instance.runs_per_hour_upper)
                                              : "");
     }
-    if (prices) cells.push_back(instance.price_per_hour ? money(*instance.price_per_hour) : "-");
+    if (prices) cells.push_back(instance.price_per_hour ? price(*instance.price_per_hour) : "-");
     if (prices && !costs) cells.push_back(instance.cost ? money(*instance.cost) : "-");
     if (costs) cells.push_back(instance.cost_per_1000 ? money(*instance.cost_per_1000) : "-");
     table.add_row(std::move(cells));
@@ -345,13 +362,42 @@ std::string forecast_text(const ForecastReport& report, const ForecastView& view
   return text;
 }
 
+namespace {
+
+std::string number_or_nothing(const std::optional<double>& value) { return value ? fmt::format("{:.6g}", *value) : ""; }
+
+std::string quoted_text(const std::string& value) {
+  std::string safe = "\"";
+  for (const char c : printable(value)) safe += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return safe + "\"";
+}
+
+}  // namespace
+
+std::string instances_csv(const ForecastReport& report) {
+  const auto& number = number_or_nothing;
+  const auto& text = quoted_text;
+  std::string csv =
+      "cloud,instance,platform,vcpus_count,memory_gib,wall_s,copies_count,memory_limits,runs_per_hour,"
+      "runs_per_hour_lower,runs_per_hour_upper,price_per_hour,cost_per_1000_runs,currency\n";
+  for (const PlatformRow& row : report.rows) {
+    for (const InstanceRow& instance : row.instances) {
+      const Server& server = instance.server;
+      csv += join({text(server.vendor), text(server.name), text(row.platform.name), number(server.vcpus),
+                   number(server.memory_gib), number(instance.wall_s), number(instance.copies),
+                   instance.memory_limits ? "1" : "0", number(instance.runs_per_hour),
+                   number(instance.runs_per_hour_lower), number(instance.runs_per_hour_upper),
+                   number(instance.price_per_hour), number(instance.cost_per_1000), text(report.currency)},
+                  ",") +
+             "\n";
+    }
+  }
+  return csv;
+}
+
 std::string forecast_csv(const ForecastReport& report) {
-  const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{:.6g}", *value) : ""; };
-  const auto text = [](const std::string& value) {
-    std::string safe = "\"";
-    for (const char c : printable(value)) safe += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return safe + "\"";
-  };
+  const auto& number = number_or_nothing;
+  const auto& text = quoted_text;
   std::string csv =
       "platform,vendor,kind,arch,rel_time_ratio,rel_time_lower_ratio,rel_time_upper_ratio,time_s,time_lower_s,"
       "time_upper_s,cost,measured,host\n";

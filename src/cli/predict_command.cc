@@ -112,6 +112,9 @@ Status check_usage(const PredictArguments& arguments, const CommandContext& cont
                          std::string(option) + " with a command, or --profile without it");
     }
   }
+  if (arguments.sort == ForecastRequest::Sort::kCost && arguments.prices.empty()) {
+    return usage_error("bad-usage", "costs need prices", "--sort cost", "--prices FILE beside it");
+  }
   if (Status workload = check_workload(arguments); !workload) return workload;
   std::error_code ignored;
   for (const std::string& given : arguments.profiles) {
@@ -199,7 +202,7 @@ Result<ForecastReport> forecast(const PredictArguments& arguments, const Command
   request.copies = arguments.copies;
   request.within_ratio = arguments.within;
   request.sort = arguments.sort;
-  request.instances |= arguments.copies.has_value();
+  request.instances |= arguments.copies.has_value() && arguments.prices.empty();
   request.strict = arguments.strict;
   const auto measured = parse_measured(arguments.measured);
   if (!measured) return measured.error();
@@ -223,7 +226,9 @@ Result<ForecastReport> forecast(const PredictArguments& arguments, const Command
   const Result<Profile> profile =
       arguments.profiles.empty() ? measure(arguments, context) : read_profile(profile_path(arguments.profiles.front()));
   if (!profile) return profile.error();
-  if (arguments.profiles.empty()) keep_profile(*profile, context.options);
+  // One that can be forecast goes before one that can't.
+  if (arguments.profiles.empty() && check_success(*profile, arguments.accept_failure))
+    keep_profile(*profile, context.options);
   if (!arguments.save_profile.empty()) {
     const Status status = write_file_atomically(arguments.save_profile, to_text(to_json(*profile)));
     if (!status) return status.error();
@@ -246,11 +251,15 @@ int run(const PredictArguments& arguments, const CommandContext& context) {
   }
   if (options.quiet && !options.json) report->notes.clear();
   if (options.json) return write_result(to_text(to_json(*report)), options);
-  if (arguments.csv) return write_result(forecast_csv(*report), options);
+  if (arguments.csv) {
+    const bool instances = arguments.instances || !arguments.prices.empty();
+    return write_result(instances ? instances_csv(*report) : forecast_csv(*report), options);
+  }
   ForecastView view;
   view.explain = arguments.explain;
   view.answer_only = arguments.cheapest;
-  view.most_rows = arguments.all ? 0 : std::max(arguments.top, kRowsShown);
+  view.most_rows = arguments.all ? 0 : arguments.top > 0 ? arguments.top : kRowsShown;
+  view.most_instances = arguments.all ? 0 : kRowsShown;
   view.is_markdown = arguments.markdown;
   view.is_coloured = !arguments.markdown && options.output == "-" && is_colour_wanted();
   return write_result(forecast_text(*report, view), options);
@@ -283,7 +292,8 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
                    "memory=16GiB.., name=..., or a part of a name (repeatable: all of them must hold)")
       ->take_all()
       ->allow_extra_args(false);
-  verb->add_option("--top", arguments->top, "Only the N fastest platforms")->check(CLI::Range(1, 1000000));
+  verb->add_option("--top", arguments->top, "Only the N fastest platforms; instances and prices are of all")
+      ->check(CLI::Range(1, 1000000));
   verb->add_flag("--all", arguments->all, "Every platform in the table, not the 20 fastest alone; JSON always has all");
   verb->add_flag("--instances", arguments->instances,
                  "List the instance types that carry each CPU model: time of a run, runs per hour with all vCPUs busy");
@@ -313,7 +323,9 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
                                                                                {"cost", ForecastRequest::Sort::kCost},
                                                                                {"name", ForecastRequest::Sort::kName}}))
       ->type_name("KEY");
-  CLI::Option* csv = verb->add_flag("--csv", arguments->csv, "The platforms as CSV, all of them, numbers in full");
+  CLI::Option* csv =
+      verb->add_flag("--csv", arguments->csv,
+                     "The platforms as CSV, all of them, numbers in full; with --instances or --prices the instances");
   verb->add_flag("--markdown", arguments->markdown, "Tables as Markdown, for a page or a pull request")->excludes(csv);
   verb->add_flag("--explain", arguments->explain, "Which counters move the forecast, on which platforms");
   verb->add_flag("--accept-failure", arguments->accept_failure, "Forecast a program that failed, too");

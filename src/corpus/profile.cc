@@ -416,6 +416,8 @@ Result<Profile> profile_of_part(const Profile& profile, const std::string& progr
       result.course.clear();
       result.core_bounds.clear();
       std::erase_if(result.threads, [&](const ThreadCounts& thread) { return thread.program != program; });
+      // What other programs of the run did is nothing to this one.
+      std::erase_if(result.warnings, [](const ProfileWarning& each) { return each.code == "exec-not-followed"; });
       result.accounted_cpu_ratio.reset();
       result.work_units.reset();
       result.work_unit.clear();

@@ -1,5 +1,7 @@
 #include "explain/prices.h"
 
+#include <algorithm>
+
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -28,6 +30,17 @@ std::string currency_in(const std::string& column) {
   return "";
 }
 
+bool is_currency(const std::string& text) {
+  return text.size() == 3 && std::all_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+Result<size_t> named_column(const CsvTable& table, const std::string& source, const std::string& name,
+                            const std::string& holds) {
+  if (const auto found = table.find_column(name)) return *found;
+  return Error{"missing-column", "there is no column '" + name + "' but " + printable(join(table.columns(), ", ")),
+               source + ":1", "the columns vendor, server and a price; " + name + " is " + holds};
+}
+
 Result<size_t> price_column(const CsvTable& table, const std::string& source, bool spot) {
   std::optional<size_t> found;
   for (size_t i = 0; i < table.columns().size(); ++i) {
@@ -51,11 +64,15 @@ Result<size_t> price_column(const CsvTable& table, const std::string& source, bo
 }  // namespace
 
 Result<PriceList> PriceList::parse(std::string_view csv, const std::string& source, const PriceOptions& options) {
+  const std::string_view header = csv.substr(0, csv.find('\n'));
+  if (header.find(',') == std::string_view::npos && header.find(';') != std::string_view::npos) {
+    return Error{"bad-csv", "the columns are separated by semicolons", source + ":1", "commas between them"};
+  }
   const auto table = CsvTable::parse(csv, source);
   if (!table) return table.error();
-  const auto vendor = table->column("vendor");
+  const auto vendor = named_column(*table, source, "vendor", "the cloud, such as aws");
   if (!vendor) return vendor.error();
-  const auto server = table->column("server");
+  const auto server = named_column(*table, source, "server", "the instance type, such as c7i.large");
   if (!server) return server.error();
   const auto price = price_column(*table, source, options.spot);
   if (!price) return price.error();
@@ -71,6 +88,10 @@ Result<PriceList> PriceList::parse(std::string_view csv, const std::string& sour
       return Error{"bad-price", "the price is not above 0", table->where(row), "a price per hour, or a blank cell"};
     }
     std::string own = currency ? upper_case(trim(table->cell(row, *currency))) : "";
+    if (!own.empty() && !is_currency(own)) {
+      return Error{"bad-price", "'" + printable(own) + "' is no currency", table->where(row),
+                   "three letters, such as EUR; per hour or per month is said by the name of the price's column"};
+    }
     if (own.empty()) own = in_name;
     const auto rate = options.rates.find(own);
     if (rate == options.rates.end() && !own.empty()) {
@@ -94,6 +115,7 @@ Result<PriceList> PriceList::parse(std::string_view csv, const std::string& sour
                    price_of.where, "one row per vendor and server"};
     }
   }
+  if (list.prices_.empty()) return Error{"bad-price", "the list has no price", source, "a row for each instance type"};
   if (list.currency_.empty() && !options.rates.empty()) {
     return Error{"mixed-currencies", "no price is in a currency without a rate: nothing says what the rates are in",
                  source, "rates for all currencies of the file but one"};

@@ -32,6 +32,15 @@ TEST(PriceList, NeedsItsColumns) {
   EXPECT_EQ(PriceList::parse("vendor,server,price,list_price\na,b,1,2\n", "p.csv").error().code, "ambiguous-column");
 }
 
+TEST(PriceList, SaysWhatALineOrAHeaderShouldBe) {
+  const auto expected = [](const std::string& csv) { return to_text(PriceList::parse(csv, "p.csv").error()); };
+  using testing::HasSubstr;
+  EXPECT_THAT(expected("instance,price\na,1\n"), HasSubstr("no column 'vendor' but instance, price"));
+  EXPECT_THAT(expected("vendor;server;price\na;b;1\n"), HasSubstr("separated by semicolons"));
+  EXPECT_THAT(expected("vendor,server,price\n"), HasSubstr("the list has no price"));
+  EXPECT_THAT(expected("vendor,server,price,currency\na,b,1,EUR/month\n"), HasSubstr("is no currency"));
+}
+
 TEST(PriceList, SpotPricesAreAColumnOfTheirOwn) {
   const std::string csv = "vendor,server,price_per_hour,spot_price_per_hour\na,b,1,0.25\na,c,2,\n";
   EXPECT_EQ(PriceList::parse(csv, "p.csv")->per_hour("a", "b"), 1);

@@ -11,8 +11,10 @@
 
 #include "base/text.h"
 #include "base/unknown.h"
+#include "corpus/machine/processor.h"
 #include "evaluate/platform_name.h"
 #include "scenario/forecast_seconds.h"
+#include "scenario/measured_times.h"
 #include "scenario/platform_filter.h"
 
 namespace perfcast {
@@ -21,8 +23,6 @@ namespace {
 constexpr size_t kLastWordsBytes = 200;
 
 constexpr size_t kFeaturesKept = 12;
-constexpr double kApart = 3;          // seconds of two platforms, implied and stated
-constexpr double kContradicts = 1.5;  // seconds of this host, implied and measured
 constexpr size_t kUnmatchedPricesNamed = 5;
 
 std::string distinct(const std::vector<Platform>& platforms, std::string Platform::*member) {
@@ -33,12 +33,6 @@ std::string distinct(const std::vector<Platform>& platforms, std::string Platfor
   }
   std::sort(values.begin(), values.end());
   return join(values, ", ");
-}
-
-bool measured_on(const std::vector<Measurement>& measured, size_t platform) {
-  return std::any_of(measured.begin(), measured.end(), [platform](const Measurement& measurement) {
-    return measurement.platform == static_cast<int64_t>(platform);
-  });
 }
 
 // An instance type stands for the CPU model that it carries: "c7i.large", "aws c7i.large", "aws/c7i.large".
@@ -111,115 +105,6 @@ Result<int64_t> reference_of(const Bundle& bundle, const ForecastRequest& reques
   return static_cast<int64_t>(*index);
 }
 
-// "10.0x", "1010x", "0.0012x".
-std::string times_text(double ratio) {
-  return ratio >= 100   ? fmt::format("{:.0f}x", ratio)
-         : ratio >= 0.1 ? fmt::format("{:.1f}x", ratio)
-                        : fmt::format("{:.2g}x", ratio);
-}
-
-// "milliseconds" where a time in them, taken for seconds, would be off by about so much; empty where no unit fits.
-std::string fitting_unit(double ratio) {
-  constexpr double kFits = 1.6;
-  constexpr std::pair<double, const char*> kUnits[] = {
-      {1e3, "milliseconds"}, {1e6, "microseconds"}, {1e9, "nanoseconds"}, {1 / 60.0, "minutes"}, {1 / 3600.0, "hours"}};
-  for (const auto& [factor, unit] : kUnits) {
-    if (ratio < kFits * factor && ratio > factor / kFits) return unit;
-  }
-  return "";
-}
-
-// Times measured elsewhere stand beside the run here, or in its place, as what seconds hang on. Where they and the run
-// disagree by more than platforms of a line differ, one of them is of another input, in another unit, or of a busy
-// machine. `stated`: as the request has them, without the run here; `measured`: all that the forecast is conditioned
-// on.
-void note_contradiction(const Forecast& by_stated, const std::vector<Measurement>& stated,
-                        const std::vector<Measurement>& measured, ForecastReport& report) {
-  if (!report.host || !report.host_time_s || stated.empty()) return;
-  if (measured_on(stated, report.host->platform)) return;
-  if (!measured_on(measured, report.host->platform)) {
-    report.notes.push_back("seconds come from the measured times, not from the run here");
-  }
-  double log_of_one = 0;
-  for (const Measurement& each : stated) {
-    log_of_one += (each.log_seconds - by_stated.log_rpv(each.platform)) / static_cast<double>(stated.size());
-  }
-  const double ratio =
-      std::exp(log_of_one + by_stated.log_rpv(static_cast<int64_t>(report.host->platform))) / *report.host_time_s;
-  const bool is_told = !report.out_of_line.empty();  // which of the times it is
-  if (is_told || (ratio < kContradicts && ratio > 1 / kContradicts)) return;
-  const std::string unit = fitting_unit(ratio);
-  report.out_of_line = fmt::format(
-      "the measured times put this host at {} of what the run here took: were they of the "
-      "same input, in seconds of CPU time?{}",
-      times_text(ratio), unit.empty() ? "" : " (" + unit + " would fit)");
-  report.notes.push_back(report.out_of_line);
-}
-
-// How long the program takes on a platform of relative time 1, by one time.
-struct ImpliedLevel {
-  double log_seconds = 0;
-  int64_t platform = 0;
-};
-
-double median_level(std::vector<double> levels) {
-  const auto middle = levels.begin() + static_cast<std::ptrdiff_t>(levels.size() / 2);
-  std::nth_element(levels.begin(), middle, levels.end());
-  if (levels.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(levels.begin(), middle)) / 2;
-}
-
-// Times that were stated, and the run here, against each other, by the forecast that knows none of them. Of three and
-// more the one that is out of line is named; of two nobody can tell.
-void note_times_apart(const Bundle& bundle, const Forecast& unmeasured, const std::vector<Measurement>& stated,
-                      ForecastReport& report) {
-  std::vector<ImpliedLevel> levels;
-  levels.reserve(stated.size() + 1);
-  for (const Measurement& each : stated) {
-    levels.push_back({each.log_seconds - unmeasured.log_rpv(each.platform), each.platform});
-  }
-  const size_t all_stated = levels.size();
-  if (report.host && report.host_time_s && !measured_on(stated, report.host->platform)) {
-    const auto host = static_cast<int64_t>(report.host->platform);
-    levels.push_back({std::log(*report.host_time_s) - unmeasured.log_rpv(host), host});
-  }
-  if (all_stated >= 1 && levels.size() >= 3) {
-    size_t worst = 0;
-    double log_apart = 0;
-    for (size_t i = 0; i < all_stated; ++i) {
-      std::vector<double> others;
-      for (size_t other = 0; other < levels.size(); ++other) {
-        if (other != i) others.push_back(levels[other].log_seconds);
-      }
-      const double apart = levels[i].log_seconds - median_level(std::move(others));
-      if (std::abs(apart) <= std::abs(log_apart)) continue;
-      worst = i;
-      log_apart = apart;
-    }
-    if (std::abs(log_apart) < std::log(kApart)) return;
-    const std::string unit = fitting_unit(std::exp(log_apart));
-    report.out_of_line = fmt::format(
-        "the measured time of {} is {} of what the other times and the forecast imply ({} in place of {}){}",
-        bundle.platforms[static_cast<size_t>(levels[worst].platform)].name, times_text(std::exp(log_apart)),
-        human_seconds(std::exp(stated[worst].log_seconds)),
-        human_seconds(std::exp(stated[worst].log_seconds - log_apart)),
-        unit.empty() ? ": was it of the same input?" : ": was it in " + unit + "?");
-    report.notes.push_back(report.out_of_line + " Intervals don't know of it");
-    return;
-  }
-  if (all_stated < 2) return;
-  const auto [least, most] = std::minmax_element(
-      levels.begin(), levels.end(), [](const auto& a, const auto& b) { return a.log_seconds < b.log_seconds; });
-  const double ratio = std::exp(most->log_seconds - least->log_seconds);
-  if (ratio < kApart) return;
-  report.out_of_line = fmt::format(
-      "the measured times are {} apart from what the forecast without them has ({} against {}): were all "
-      "of the same input, in seconds of CPU time?",
-      times_text(ratio), bundle.platforms[static_cast<size_t>(most->platform)].name,
-      bundle.platforms[static_cast<size_t>(least->platform)].name);
-  report.notes.push_back(report.out_of_line + " Intervals don't know of it");
-}
-
 void add_instances(const std::vector<Server>& servers, const std::vector<PlatformFilter>& filters,
                    const ForecastRequest& request, const InstanceForecaster& forecaster, double half_width,
                    PlatformRow& row) {
@@ -261,9 +146,39 @@ void note_instances(const InstanceForecaster& forecaster, ForecastReport& report
   const auto limited = [](const InstanceRow& row) { return row.memory_limits; };
   for (const PlatformRow& row : report.rows) {
     if (std::none_of(row.instances.begin(), row.instances.end(), limited)) continue;
-    report.notes.push_back("where memory holds fewer copies than asked for, or than vCPUs, so many are forecast (*)");
-    return;
+    report.notes.push_back(
+        "copies with a *: as many as the instance's memory holds, fewer than vCPUs or than asked for");
+    break;
   }
+  int64_t unknown = 0;
+  for (const PlatformRow& row : report.rows) {
+    unknown += std::count_if(row.instances.begin(), row.instances.end(), [](const InstanceRow& instance) {
+      return instance.copies && !instance.server.memory_gib;
+    });
+  }
+  if (unknown > 0) {
+    report.notes.push_back(
+        fmt::format("copies with a ?: the memory of {} instance type{} is not known, so nothing says "
+                    "whether they fit",
+                    unknown, unknown == 1 ? "" : "s"));
+  }
+}
+
+// Nobody would guess that they were there.
+void note_unknown_memory(const std::vector<Server>& servers, const std::vector<PlatformFilter>& filters,
+                         const std::vector<Platform>& platforms, ForecastReport& report) {
+  const std::vector<PlatformFilter> others = without_memory(filters);
+  if (others.size() == filters.size()) return;
+  int64_t unknown = 0;
+  for (const Server& server : servers) {
+    if (server.memory_gib || !passes(others, server)) continue;
+    unknown += std::any_of(platforms.begin(), platforms.end(), [&](const Platform& platform) {
+      return platform.id == server.platform && passes(others, platform, servers);
+    });
+  }
+  if (unknown > 0)
+    report.notes.push_back(
+        fmt::format("left out by the filter of memory: {} instance types whose memory is not known", unknown));
 }
 
 // A misspelt server would otherwise only be absent from the table. A price for what is filtered out is none of these.
@@ -334,7 +249,7 @@ Result<std::vector<Measurement>> all_measurements(const Bundle& bundle, const Fo
                                                   ForecastReport& report) {
   auto measured = measurements_of(bundle, request);
   if (!measured || measured->empty()) return measured;
-  const bool sure_of_host = report.host && report.host->certainty != HostMatch::Certainty::kNearest;
+  const bool sure_of_host = report.host && report.host->certainty == HostMatch::Certainty::kName;
   if (sure_of_host && report.host_time_s && !measured_on(*measured, report.host->platform)) {
     measured->push_back({static_cast<int64_t>(report.host->platform), std::log(*report.host_time_s)});
     report.notes.push_back("the run on this host counts as measured too");
@@ -348,6 +263,20 @@ Result<std::vector<Measurement>> all_measurements(const Bundle& bundle, const Fo
   return measured;
 }
 
+// A CPU may hide its name, not what code it runs, nor who made it.
+Status check_host(const HostFacts& host, const Platform& named) {
+  const auto differ = [](const std::string& a, const std::string& b) { return !a.empty() && !b.empty() && a != b; };
+  std::string message;
+  if (differ(arch_key(host.arch), arch_key(named.arch))) {
+    message = named.name + " runs " + named.arch + ", the profile was taken on " + printable(host.arch);
+  } else if (differ(vendor_key(host.vendor), vendor_key(named.vendor))) {
+    message =
+        named.name + " is by " + named.vendor + ", the CPU of the profile by " + printable(vendor_name(host.vendor));
+  }
+  if (message.empty()) return {};
+  return usage_error("bad-usage", message, "host", "a platform that the CPU (" + printable(host.name) + ") can be");
+}
+
 Status take_host(const Profile& profile, const Bundle& bundle, const ForecastRequest& request, ForecastReport& report) {
   const std::vector<Platform>& platforms = bundle.platforms;
   report.host_cpu = profile.host.name;
@@ -356,6 +285,7 @@ Status take_host(const Profile& profile, const Bundle& bundle, const ForecastReq
   } else {
     const auto named = platform_named(bundle, request.host, "host");
     if (!named) return named.error();
+    if (Status possible = check_host(profile.host, platforms[*named]); !possible) return possible;
     report.host = HostMatch{*named, HostMatch::Certainty::kName, "as the request says", {}};
   }
   if (report.host) {
@@ -467,7 +397,9 @@ bool instance_order(const InstanceRow& a, const InstanceRow& b, std::optional<Fo
   }
   const auto key = [&](const InstanceRow& row) {
     const auto& value = sort == Sort::kTime ? row.wall_s : row.cost_per_1000 ? row.cost_per_1000 : row.price_per_hour;
-    return value.value_or(std::numeric_limits<double>::infinity());
+    // Not one copy fits: it can't be had at any price.
+    const bool runs = !row.copies || *row.copies >= 1;
+    return runs ? value.value_or(std::numeric_limits<double>::infinity()) : std::numeric_limits<double>::infinity();
   };
   return key(a) < key(b);
 }
@@ -573,6 +505,7 @@ Result<ProgramForecast> forecast_in_full(const Forecaster& forecaster, const Pro
     }
     if (Status kept = keep_wanted(bundle, request, report.rows); !kept) return kept.error();
     note_instances(instances, report);
+    note_unknown_memory(bundle.servers, *filters, bundle.platforms, report);
     if (request.prices) {
       report.currency = request.prices->currency();
       report.choice =
@@ -584,7 +517,9 @@ Result<ProgramForecast> forecast_in_full(const Forecaster& forecaster, const Pro
   if (request.prices) note_prices(request, bundle, seconds.has_value(), report);
   // What to take is chosen among all, and so are the core designs that are told.
   explain_cores(profile, report);
-  if (request.top > 0 && report.rows.size() > request.top) report.rows.resize(request.top);
+  // Instances are of platforms anywhere among them.
+  const bool cut = request.top > 0 && !request.instances && !request.prices;
+  if (cut && report.rows.size() > request.top) report.rows.resize(request.top);
   for (const Platform& platform : bundle.platforms) {
     report.forecast_ids.push_back(platform.id);
     report.forecast_names.push_back(platform.name);

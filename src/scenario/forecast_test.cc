@@ -170,6 +170,24 @@ TEST(ForecastReport, SaysWhichUnitWouldFitAndRefusesOnlyWhenStrict) {
   EXPECT_EQ(error_of(request), "");
 }
 
+// All in milliseconds: they agree with each other, not with the run here.
+TEST(ForecastReport, SaysThatAllTimesAreInAnotherUnit) {
+  const ForecastReport plain = report_of({});
+  const PlatformRow &one = plain.rows[0], &other = plain.rows[1];
+  ForecastRequest request;
+  request.measured_s = {{one.platform.name, 1000 * *one.time_s}, {other.platform.name, 1000 * *other.time_s}};
+  EXPECT_THAT(report_of(request).out_of_line, HasSubstr("of what the run here implies: were they in milliseconds?"));
+  const auto host =
+      std::find_if(plain.rows.begin(), plain.rows.end(), [](const PlatformRow& row) { return row.is_host; });
+  request.measured_s = {{one.platform.name, 1000 * *one.time_s}, {host->platform.name, 1000 * *plain.host_time_s}};
+  const ForecastReport on_host = report_of(request);
+  EXPECT_THAT(on_host.out_of_line,
+              HasSubstr("the measured time of " + host->platform.name + " is 1000x of what the run here took on it"));
+  EXPECT_THAT(on_host.out_of_line, HasSubstr("was it in milliseconds?"));
+  request.strict = true;
+  EXPECT_EQ(error_of(request), "contradicting-times");
+}
+
 TEST(ForecastReport, RowsThatWereMeasuredShowWhatWasGiven) {
   const ForecastReport plain = report_of({});
   ForecastRequest request;
@@ -188,11 +206,16 @@ TEST(ForecastReport, TheUserMayNameTheHost) {
   Profile hidden = example();
   hidden.host.name = "AMD EPYC";
   ForecastRequest request;
-  request.host = "Example 600";
+  request.host = "Example 500";
   const ForecastReport report = report_of(request, hidden);
-  EXPECT_EQ(report.host_platform->id, "example-600");
+  EXPECT_EQ(report.host_platform->id, "example-500");
   EXPECT_EQ(report.host->certainty, HostMatch::Certainty::kName);
   EXPECT_TRUE(report.host_runners_up.empty());
+  // A CPU may hide its name, not what it runs, nor its maker.
+  for (const char* impossible : {"Example 600", "Example 400"}) {
+    request.host = impossible;
+    EXPECT_EQ(error_of(request, hidden), "bad-usage") << impossible;
+  }
   request.host = "Exmaple 600";
   EXPECT_EQ(error_of(request, hidden), "unknown-platform");
   EXPECT_EQ(check_request(synthetic_forecaster(), request).error().where, "host");
@@ -393,6 +416,23 @@ TEST(ForecastReport, ListsInstancesOnDemand) {
   for (const PlatformRow& row : report_of(request).rows) {
     for (const InstanceRow& instance : row.instances) EXPECT_EQ(instance.server.vendor, "cloud-a");
   }
+}
+
+TEST(ForecastReport, MemoryThatNobodyKnowsIsSaid) {
+  Bundle bundle = synthetic_forecaster().bundle();
+  bundle.servers.front().memory_gib.reset();
+  const Forecaster forecaster(std::make_shared<const Bundle>(std::move(bundle)));
+  ForecastRequest request;
+  request.instances = true;
+  auto report = forecast_program(forecaster, example(), request);
+  ASSERT_TRUE(report);
+  EXPECT_THAT(report->notes, Contains(HasSubstr("the memory of 1 instance type is not known")));
+  request.filters = {"memory=1GiB.."};
+  report = forecast_program(forecaster, example(), request);
+  ASSERT_TRUE(report);
+  EXPECT_THAT(report->notes, Contains(HasSubstr("left out by the filter of memory: 1 instance types")));
+  request.filters = {"cloud=cloud-a,cloud-b", "memory=1GiB.."};
+  EXPECT_TRUE(forecast_program(forecaster, example(), request));
 }
 
 TEST(ForecastReport, SaysLoudlyWhatIsOutOfDistribution) {

@@ -41,8 +41,9 @@ InstanceForecaster::InstanceForecaster(const Bundle& bundle, const Profile& prof
     machine_index_.emplace(server_key(machine.provider, machine.name, machine.platform), m);
   }
   const Parallelism seen = parallelism_of(profile.course);
-  if (seen.running_count > kSeveralThreads) {
-    threads_ = std::max(1.0, mean_demand(profile.course));
+  // By what ran or wanted to: on a busy machine two threads may have had one CPU between them.
+  if (const double demand = mean_demand(profile.course); demand > kSeveralThreads) {
+    threads_ = demand;
     for (double& work : work_s_) work *= is_wall ? seen.running_count : 1;
   }
   load_ = load_of(profile, 1);
@@ -129,7 +130,7 @@ void InstanceForecaster::fill(InstanceRow& row, double half_width, std::optional
   if (many < 1) return;  // not even one fits
   row.core_s = work_s;
   if (threads_ <= 1) {
-    row.wall_s = work_s;
+    row.wall_s = knows_scaling() ? work_s * std::exp(log_slowdown(*machine, work_s, 1)) : work_s;
   } else if (knows_scaling()) {
     row.wall_s = work_s * wall_of_work_ratio(*machine, work_s);
   }

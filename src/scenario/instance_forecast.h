@@ -18,8 +18,9 @@ inline constexpr double kRunsOfCost = 1000;  // that cost_per_1000 is of
 
 struct InstanceRow {
   Server server;
-  // Of one run, the machine otherwise idle: a program of one thread as on its CPU model; one of several by its threads
-  // and the machine's vCPUs. core_s: as if one vCPU ran all its threads in turn.
+  // Of one run, the machine otherwise idle: a program of one thread as on its CPU model, and as this type departs from
+  // it for other programs; one of several by its threads and the machine's vCPUs. core_s: as if one vCPU ran all its
+  // threads in turn.
   std::optional<double> wall_s, core_s;
   std::optional<double> copies;  // side by side: as asked for, or as many as vCPUs, fewer where memory holds no more
   bool memory_limits = false;

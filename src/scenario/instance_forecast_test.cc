@@ -63,6 +63,25 @@ TEST(InstanceChoice, NeedsACostAndATime) {
   EXPECT_FALSE(choose_instances({}, Eigen::MatrixXd(), Eigen::VectorXd(), 1.2).cheapest);
 }
 
+// Two threads that had one CPU between them on a busy machine are two.
+TEST(InstanceForecast, ThreadsAreThoseThatWantedToRun) {
+  const Corpus corpus = synthetic_corpus({});
+  const auto table = make_training_table(corpus, {});
+  const auto bundle = train_bundle(*table, {.model = "mean", .coverage = 0.9, .fit = {}});
+  ASSERT_TRUE(bundle);
+  Profile profile = synthetic_profile({}, 11);
+  const auto threads = [&](double running, double ready) {
+    CourseInterval interval;
+    interval.length_s = 1;
+    interval.running_count = running;
+    interval.ready_count = ready;
+    profile.course = {interval};
+    return InstanceForecaster(*bundle, profile, std::vector<double>(bundle->platforms.size(), 2.5), false).threads();
+  };
+  EXPECT_NEAR(threads(0.93, 1.01), 1.94, 1e-9);
+  EXPECT_EQ(threads(0.5, 0.5), 1);  // one that waits for its turn
+}
+
 TEST(InstanceForecast, WithoutAScalingModelThereIsStillTheTimeOfARun) {
   const Corpus corpus = synthetic_corpus({});
   const auto table = make_training_table(corpus, {});

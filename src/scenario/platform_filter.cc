@@ -1,6 +1,7 @@
 #include "scenario/platform_filter.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
 
@@ -58,21 +59,23 @@ bool is_of_servers(const PlatformFilter& filter) {
   return filter.key == "cloud" || filter.key == "vcpus" || filter.key == "memory";
 }
 
+// One of several, separated by commas.
+bool is_one_of(const std::string& list, const std::string& value) {
+  const auto values = split(list, ',');
+  return std::any_of(values.begin(), values.end(), [&](std::string_view each) { return trim(each) == value; });
+}
+
 bool passes_one(const PlatformFilter& filter, const Server& server) {
-  if (filter.key == "cloud") return lower_case(server.vendor) == filter.value;
+  if (filter.key == "cloud") return is_one_of(filter.value, lower_case(server.vendor));
   const auto& value = filter.key == "vcpus" ? server.vcpus : server.memory_gib;
   const auto range = range_of(filter.value);
   return value && range && *value >= range->least && *value <= range->most;
 }
 
 bool passes_one(const PlatformFilter& filter, const Platform& platform) {
-  if (filter.key == "vendor") return lower_case(platform.vendor) == filter.value;
-  if (filter.key == "arch") return lower_case(platform.arch) == filter.value;
-  if (filter.key == "kind") {
-    const auto kinds = split(filter.value, ',');
-    return std::any_of(kinds.begin(), kinds.end(),
-                       [&](std::string_view kind) { return trim(kind) == platform.segment; });
-  }
+  if (filter.key == "vendor") return is_one_of(filter.value, lower_case(platform.vendor));
+  if (filter.key == "arch") return is_one_of(filter.value, lower_case(platform.arch));
+  if (filter.key == "kind") return is_one_of(filter.value, platform.segment);
   if (filter.key == "name") return lower_case(platform.name).find(filter.value) != std::string::npos;
   return true;
 }
@@ -110,7 +113,7 @@ Result<std::vector<PlatformFilter>> parse_platform_filters(const std::vector<std
     if (!known || filter.value.empty() || (filter.key == "kind" && !are_kinds(filter.value)) ||
         ((filter.key == "vcpus" || filter.key == "memory") && !range_of(filter.value))) {
       return usage_error("bad-usage", "the filter '" + printable(text) + "' is not understood", "filter",
-                         "kind=cloud,server,desktop (one or several), vendor=..., arch=..., cloud=..., name=..., "
+                         "kind=cloud,server,desktop, vendor=..., arch=..., cloud=... (each one or several), name=..., "
                          "vcpus=4..16, memory=16GiB.., or a part of a name");
     }
     filters.push_back(std::move(filter));
@@ -125,6 +128,13 @@ bool passes(const std::vector<PlatformFilter>& filters, const Platform& platform
   if (!passes_itself || std::none_of(filters.begin(), filters.end(), is_of_servers)) return passes_itself;
   return std::any_of(servers.begin(), servers.end(),
                      [&](const Server& server) { return server.platform == platform.id && passes(filters, server); });
+}
+
+std::vector<PlatformFilter> without_memory(const std::vector<PlatformFilter>& filters) {
+  std::vector<PlatformFilter> others;
+  std::copy_if(filters.begin(), filters.end(), std::back_inserter(others),
+               [](const PlatformFilter& filter) { return filter.key != "memory"; });
+  return others;
 }
 
 bool passes(const std::vector<PlatformFilter>& filters, const Server& server) {

@@ -285,7 +285,8 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   process.input = request.input;
   process.limit_s = request.limit_s;
   if (!request.exact && process.limit_s <= 0) process.limit_s = kLongestSampled_s;
-  if (request.quick && request.native_cpu_s > 0)
+  // Of several processes the beginning is another program.
+  if (request.quick && request.native_cpu_s > 0 && request.census.size() <= 1)
     process.limit_s = std::min(process.limit_s, kQuick_s + kQuickRatio * request.native_cpu_s);
   process.fixed_addresses = true;
   process.output = request.pass_output ? StreamTo::kPass : request.show_output ? StreamTo::kStderr : StreamTo::kDiscard;

@@ -251,7 +251,7 @@ void Session::judge_beginning(double seen_ratio) {
            "many instructions the whole has is an estimate, and so are all counts of it): the rest is taken to be "
            "like it, so intervals of forecasts are wider; {}",
            human_seconds(*instrumented_->run_wall_s), std::max(1.0, 100 * seen_ratio),
-           std::max(1.0, 100 * seen_ratio / kRatesDiffer), std::min(100.0, 100 * seen_ratio * kRatesDiffer),
+           std::max(1.0, 100 * seen_ratio / kRatesDiffer), std::clamp(100 * seen_ratio * kRatesDiffer, 1.0, 100.0),
            found.text),
        "a shorter run of the same kind of work; or a --limit of more than that, to see more of it"});
 }
