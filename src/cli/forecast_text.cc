@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/csv.h"
 #include "base/text.h"
 #include "base/unknown.h"
 #include "explain/why.h"
@@ -362,52 +363,35 @@ std::string forecast_text(const ForecastReport& report, const ForecastView& view
   return text;
 }
 
-namespace {
-
-std::string number_or_nothing(const std::optional<double>& value) { return value ? fmt::format("{:.6g}", *value) : ""; }
-
-std::string quoted_text(const std::string& value) {
-  std::string safe = "\"";
-  for (const char c : printable(value)) safe += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return safe + "\"";
-}
-
-}  // namespace
-
 std::string instances_csv(const ForecastReport& report) {
-  const auto& number = number_or_nothing;
-  const auto& text = quoted_text;
-  std::string csv =
-      "cloud,instance,platform,vcpus_count,memory_gib,wall_s,copies_count,memory_limits,runs_per_hour,"
-      "runs_per_hour_lower,runs_per_hour_upper,price_per_hour,cost_per_1000_runs,currency\n";
+  const auto number = [](const std::optional<double>& value) { return csv_number(value.value_or(kUnknown)); };
+  std::string csv = csv_line({"cloud", "instance", "platform", "vcpus_count", "memory_gib", "wall_s", "copies_count",
+                              "memory_limits", "runs_per_hour", "runs_per_hour_lower", "runs_per_hour_upper",
+                              "price_per_hour", "cost_per_1000_runs", "currency"});
   for (const PlatformRow& row : report.rows) {
     for (const InstanceRow& instance : row.instances) {
       const Server& server = instance.server;
-      csv += join({text(server.vendor), text(server.name), text(row.platform.name), number(server.vcpus),
-                   number(server.memory_gib), number(instance.wall_s), number(instance.copies),
-                   instance.memory_limits ? "1" : "0", number(instance.runs_per_hour),
-                   number(instance.runs_per_hour_lower), number(instance.runs_per_hour_upper),
-                   number(instance.price_per_hour), number(instance.cost_per_1000), text(report.currency)},
-                  ",") +
-             "\n";
+      csv += csv_line({printable(server.vendor), printable(server.name), printable(row.platform.name),
+                       number(server.vcpus), number(server.memory_gib), number(instance.wall_s),
+                       number(instance.copies), instance.memory_limits ? "1" : "0", number(instance.runs_per_hour),
+                       number(instance.runs_per_hour_lower), number(instance.runs_per_hour_upper),
+                       number(instance.price_per_hour), number(instance.cost_per_1000), printable(report.currency)});
     }
   }
   return csv;
 }
 
 std::string forecast_csv(const ForecastReport& report) {
-  const auto& number = number_or_nothing;
-  const auto& text = quoted_text;
+  const auto number = [](const std::optional<double>& value) { return csv_number(value.value_or(kUnknown)); };
   std::string csv =
-      "platform,vendor,kind,arch,rel_time_ratio,rel_time_lower_ratio,rel_time_upper_ratio,time_s,time_lower_s,"
-      "time_upper_s,cost,measured,host\n";
+      csv_line({"platform", "vendor", "kind", "arch", "rel_time_ratio", "rel_time_lower_ratio", "rel_time_upper_ratio",
+                "time_s", "time_lower_s", "time_upper_s", "cost", "measured", "host"});
   for (const PlatformRow& row : report.rows) {
-    csv +=
-        join({text(row.platform.name), text(row.platform.vendor), text(row.platform.segment), text(row.platform.arch),
-              number(row.rpv), number(row.lower), number(row.upper), number(row.time_s), number(row.time_lower_s),
-              number(row.time_upper_s), number(row.cost), row.is_measured ? "1" : "0", row.is_host ? "1" : "0"},
-             ",") +
-        "\n";
+    const Platform& platform = row.platform;
+    csv += csv_line({printable(platform.name), printable(platform.vendor), printable(platform.segment),
+                     printable(platform.arch), number(row.rpv), number(row.lower), number(row.upper),
+                     number(row.time_s), number(row.time_lower_s), number(row.time_upper_s), number(row.cost),
+                     row.is_measured ? "1" : "0", row.is_host ? "1" : "0"});
   }
   return csv;
 }

@@ -50,7 +50,7 @@ TEST(ForecastText, IsAlsoAPageATableOfNumbersAndColoured) {
   const std::string page = forecast_text(report, {.is_markdown = true});
   EXPECT_THAT(page, HasSubstr("|---|---:|---:|---:|---:|---|\n| Example \"100\" \\| a, b | 0.50 | 0.40 .. 0.62 |"));
   const std::string csv = forecast_csv(report);
-  EXPECT_THAT(csv, HasSubstr("\"Example \"\"100\"\" | a, b\",\"\",\"\",\"\",0.5,0.4,0.625,0.0763,0.05,0.1,,0,0\n"));
+  EXPECT_THAT(csv, HasSubstr("\"Example \"\"100\"\" | a, b\",,,,0.5,0.4,0.625,0.0763,0.05,0.1,,0,0\n"));
   EXPECT_THAT(csv, HasSubstr("2.5,0.1603,0.1603,0.1603,,1,1\n"));
   report.in_distribution = false;
   EXPECT_THAT(forecast_text(report, {.is_coloured = true}),
@@ -112,6 +112,7 @@ TEST(ForecastText, ListsInstances) {
   EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}),
               HasSubstr("\nfastest and cheapest: cloud-a m2.x1 (Example 100): 2 s a run, 0.0100 EUR per 1000 runs; 88% "
                         "likely within 5% of the\n  best\n"));
+  EXPECT_THAT(instances_csv(report), HasSubstr("\ncloud-a,m2.x1,Example 100,4,,2,3,1,5000,4000,6250,0.05,0.01,EUR\n"));
   report.choice.fastest->server = "m9.x1";
   EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}),
               HasSubstr("\ncheapest within 1.2x of the fastest: cloud-a m2.x1\n"));

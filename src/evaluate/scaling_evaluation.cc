@@ -39,7 +39,7 @@ class Evaluator {
     add(name, table_.log_alone_usual + log_slowdown, half_width);
   }
   // What a bundle made without the program's family would say. `errors`: of the model that knows the times.
-  void add_one_copy(const OneCopyForecast& one_copy, const ScalingErrors& errors);
+  void add_one_copies(const ScalingErrors& errors);
   struct ServerForecast {
     Eigen::MatrixXd one_core, log_together, half_width;
   };
@@ -200,20 +200,25 @@ void Evaluator::forecast_servers(const OneCopyForecast& one_copy, const ScalingM
   }
 }
 
-void Evaluator::add_one_copy(const OneCopyForecast& one_copy, const ScalingErrors& errors) {
-  ServerForecast forecast = {nothing(), nothing(), nothing()};
+// A family's scaling is the same whatever forecasts the time of one copy.
+void Evaluator::add_one_copies(const ScalingErrors& errors) {
+  std::vector<ServerForecast> forecasts(one_copy_.size(), {nothing(), nothing(), nothing()});
   std::set<std::string> families;
   for (const Program& program : table_.programs) families.insert(program.family);
   for (const std::string& family : families) {
     ScalingModel model;
     model.fit(ScalingFit(table_.without_family(family)), fit_intervals(fit_, errors, kCoverage, family));
     for (size_t i = 0; i < table_.programs.size(); ++i) {
-      if (table_.programs[i].family == family)
-        forecast_servers(one_copy, model, static_cast<Eigen::Index>(i), forecast);
+      if (table_.programs[i].family != family) continue;
+      for (size_t m = 0; m < forecasts.size(); ++m)
+        forecast_servers(one_copy_[m], model, static_cast<Eigen::Index>(i), forecasts[m]);
     }
   }
-  add("one copy's time by " + one_copy.model + ", x copies", forecast.one_core);
-  add("one copy's time by " + one_copy.model + ", whole model", forecast.log_together, forecast.half_width);
+  for (size_t m = 0; m < forecasts.size(); ++m) {
+    const std::string name = "one copy's time by " + one_copy_[m].model;
+    add(name + ", x copies", forecasts[m].one_core);
+    add(name + ", whole model", forecasts[m].log_together, forecasts[m].half_width);
+  }
 }
 
 ScalingEvaluation Evaluator::run() {
@@ -253,10 +258,7 @@ ScalingEvaluation Evaluator::run() {
   add_slowdown("CPU model left out: facts", facts.log_slowdown, half_widths(facts, false));
   add_slowdown("CPU model left out: facts, other programs' one-core times on the server",
                facts.log_slowdown + facts.log_departure, half_widths(facts, true));
-  if (!one_copy_.empty()) {
-    const ScalingErrors errors = errors_of(fit_, known, true);
-    for (const OneCopyForecast& one_copy : one_copy_) add_one_copy(one_copy, errors);
-  }
+  if (!one_copy_.empty()) add_one_copies(errors_of(fit_, known, true));
   add_slowdown("true slowdown (floor)", fit_.log_slowdown());
   return std::move(evaluation_);
 }

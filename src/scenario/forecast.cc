@@ -377,6 +377,11 @@ Status keep_wanted(const Bundle& bundle, const ForecastRequest& request, std::ve
   return {};
 }
 
+void cut_to_top(const ForecastRequest& request, std::vector<PlatformRow>& rows) {
+  const bool cut = request.top > 0 && !request.instances && !request.prices;
+  if (cut && rows.size() > request.top) rows.resize(request.top);
+}
+
 InstanceChoice choice_among(const Bundle& bundle, const std::vector<PlatformRow>& rows,
                             const Eigen::MatrixXd& covariance, const Eigen::VectorXd& half_width, double within_ratio) {
   std::vector<InstanceCandidate> candidates;
@@ -517,9 +522,7 @@ Result<ProgramForecast> forecast_in_full(const Forecaster& forecaster, const Pro
   if (request.prices) note_prices(request, bundle, seconds.has_value(), report);
   // What to take is chosen among all, and so are the core designs that are told.
   explain_cores(profile, report);
-  // Instances are of platforms anywhere among them.
-  const bool cut = request.top > 0 && !request.instances && !request.prices;
-  if (cut && report.rows.size() > request.top) report.rows.resize(request.top);
+  cut_to_top(request, report.rows);
   for (const Platform& platform : bundle.platforms) {
     report.forecast_ids.push_back(platform.id);
     report.forecast_names.push_back(platform.name);

@@ -130,6 +130,9 @@ Result<ProgramForecast> forecast_in_full(const Forecaster& forecaster, const Pro
 // Leaves the rows that pass the request's filters, in its order. "no-platform" where that is none.
 Status keep_wanted(const Bundle& bundle, const ForecastRequest& request, std::vector<PlatformRow>& rows);
 
+// Leaves the request's `top` first, but where there are instances: they are of platforms anywhere among them.
+void cut_to_top(const ForecastRequest& request, std::vector<PlatformRow>& rows);
+
 // What to take of the rows' instances; covariance and half_width as in ProgramForecast.
 InstanceChoice choice_among(const Bundle& bundle, const std::vector<PlatformRow>& rows,
                             const Eigen::MatrixXd& covariance, const Eigen::VectorXd& half_width, double within_ratio);

@@ -260,7 +260,7 @@ Result<ForecastReport> forecast_workload(const Forecaster& forecaster, const std
 
   if (Status kept = keep_wanted(bundle, request, report.rows); !kept) return kept.error();
   if (request.prices) report.choice = choice_among(bundle, report.rows, covariance, half_width, request.within_ratio);
-  if (request.top > 0 && report.rows.size() > request.top) report.rows.resize(request.top);
+  cut_to_top(request, report.rows);
   return report;
 }
 
