@@ -126,6 +126,14 @@ std::string lower_case(std::string_view text) {
   return result;
 }
 
+std::string upper_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return result;
+}
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
   std::string text;
   for (size_t i = 0; i < parts.size(); ++i) {

@@ -27,7 +27,8 @@ class TextTable {
 
 std::vector<std::string> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);
-std::string lower_case(std::string_view text);
+std::string lower_case(std::string_view text);  // ASCII letters; all others stay
+std::string upper_case(std::string_view text);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
 // Words of `text` in lines of at most `width` bytes where they fit; each of its own lines begins anew. No line break at

@@ -105,7 +105,7 @@ Result<CapacityRequest> plan_of(const CapacityArguments& arguments) {
   request.rule = arguments.strict ? SeedRule::kAll : SeedRule::kMedian;
   request.simulation.kill_at_limit = !arguments.no_kill;
   if (arguments.budget) request.budget_per_hour = *arguments.budget;
-  if (arguments.inputs.mix && !arguments.inputs.load && !arguments.inputs.jobs_per_hour) {
+  if (arguments.inputs.is_mix() && !arguments.inputs.load && !arguments.inputs.jobs_per_hour) {
     return usage_error("bad-usage", "nothing says how fast the jobs come", "--jobs-per-hour",
                        "--jobs-per-hour R, or --load L: so much of what the cluster as given could carry at most");
   }
@@ -134,7 +134,7 @@ int run_capacity(const CommandContext& context, const CapacityArguments& argumen
     if (error.code == "no-deadline") error.expected += ": a column deadline_s, or --deadline-factor F";
     return report_error(error, common);
   }
-  if (arguments.inputs.mix && !arguments.inputs.jobs_per_hour) {
+  if (arguments.inputs.is_mix() && !arguments.inputs.jobs_per_hour) {
     answer->notes.push_back(fmt::format("the load of {} is of what the cluster as given ({} nodes) could carry at most",
                                         *arguments.inputs.load, request.stream.cluster.nodes()));
   }
@@ -196,7 +196,7 @@ void add_capacity_command(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   verb->add_flag("--backfill", arguments->request.simulation.backfill, "EASY backfilling under every policy");
   verb->add_flag("--no-kill", arguments->no_kill, "Let jobs run past their limits");
-  add_common_options(*verb, context, kCorpusOption | kQuietOption | kSeedOption | kThreadsOption);
+  add_common_options(*verb, context, kCorpusOption | kBundleOption | kQuietOption | kSeedOption | kThreadsOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_capacity(context, *arguments); }; });
 }

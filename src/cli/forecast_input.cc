@@ -1,7 +1,9 @@
 #include "cli/forecast_input.h"
 
+#include <filesystem>
 #include <memory>
 
+#include "base/file.h"
 #include "cli/named_file.h"
 #include "model/bundle/bundle.h"
 
@@ -18,6 +20,29 @@ Result<Forecaster> open_forecaster(const CommonOptions& options) {
     return error;
   }
   return Forecaster(std::make_shared<const Bundle>(std::move(*bundle)));
+}
+
+std::string last_profile_path() {
+  const std::string folder = user_cache_folder();
+  return folder.empty() ? folder : folder + "/last-profile.json";
+}
+
+std::string profile_path(const std::string& given) {
+  std::error_code ignored;
+  return given == "last" && !std::filesystem::exists("last", ignored) ? last_profile_path() : given;
+}
+
+Status check_profiles(const std::vector<std::string>& given) {
+  std::error_code ignored;
+  for (const std::string& each : given) {
+    const std::string path = profile_path(each);
+    if (each == "last" && !std::filesystem::exists(path, ignored)) {
+      return usage_error("file-not-found", "no profile was kept yet", "--profile last",
+                         "perfcast predict -- CMD ARGS first");
+    }
+    if (Status there = check_named_file("--profile", path); !there) return there;
+  }
+  return {};
 }
 
 Error with_option_names(Error error) {

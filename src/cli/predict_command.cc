@@ -1,7 +1,5 @@
 // perfcast predict: how a program that was measured here, or a stored profile, would run on every known platform.
 
-#include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -18,6 +16,7 @@
 #include "cli/forecast_input.h"
 #include "cli/forecast_text.h"
 #include "cli/named_file.h"
+#include "cli/price_options.h"
 #include "collect/collector.h"
 #include "collect/process/duration.h"
 #include "collect/process/interrupt.h"
@@ -32,14 +31,15 @@ constexpr size_t kRowsShown = 20;
 struct PredictArguments {
   std::vector<std::string> profiles;
   std::vector<double> weights;
-  std::string limit, prices, save_profile, process, host;
+  std::string limit, save_profile, process, host;
+  PriceArguments prices;
   std::string reference = "mean";
-  std::vector<std::string> measured, filters, rates;
+  std::vector<std::string> measured, filters;
   size_t top = 0;
   bool all = false;
   int repeats = 3;
   bool instances = false, explain = false, accept_failure = false, exact = false, quick = false, strict = false,
-       spot = false, cheapest = false;
+       cheapest = false;
   bool csv = false, markdown = false;
   std::optional<double> copies;
   double within = 1.2;
@@ -64,17 +64,6 @@ Result<std::vector<std::pair<std::string, double>>> parse_measured(const std::ve
     measured.emplace_back(trim(text.substr(0, equals)), *seconds);
   }
   return measured;
-}
-
-std::string last_profile_path() {
-  const std::string folder = user_cache_folder();
-  return folder.empty() ? folder : folder + "/last-profile.json";
-}
-
-// "last" is the profile that predict took last, unless a file is called so.
-std::string profile_path(const std::string& given) {
-  std::error_code ignored;
-  return given == "last" && !std::filesystem::exists("last", ignored) ? last_profile_path() : given;
 }
 
 // What holds for one program alone, or for several alone.
@@ -112,20 +101,12 @@ Status check_usage(const PredictArguments& arguments, const CommandContext& cont
                          std::string(option) + " with a command, or --profile without it");
     }
   }
-  if (arguments.sort == ForecastRequest::Sort::kCost && arguments.prices.empty()) {
+  if (arguments.sort == ForecastRequest::Sort::kCost && arguments.prices.path.empty()) {
     return usage_error("bad-usage", "costs need prices", "--sort cost", "--prices FILE beside it");
   }
   if (Status workload = check_workload(arguments); !workload) return workload;
-  std::error_code ignored;
-  for (const std::string& given : arguments.profiles) {
-    const std::string path = profile_path(given);
-    if (given == "last" && !std::filesystem::exists(path, ignored)) {
-      return usage_error("file-not-found", "no profile was kept yet", "--profile last",
-                         "perfcast predict -- CMD ARGS first");
-    }
-    if (Status there = check_named_file("--profile", path); !there) return there;
-  }
-  if (Status there = check_named_file("--prices", arguments.prices); !there) return there;
+  if (Status there = check_profiles(arguments.profiles); !there) return there;
+  if (Status there = check_named_file("--prices", arguments.prices.path); !there) return there;
   for (const auto& [option, path] :
        {std::pair{"--save-profile", arguments.save_profile}, {"-o", context.options.output}}) {
     if (Status writable = check_output_file(option, path); !writable) return writable;
@@ -151,22 +132,6 @@ Result<Profile> measure(const PredictArguments& arguments, const CommandContext&
   }
   ProgressLine line(context.options);
   return profile_command(request, [&line](const std::string& text) { line.show(text); });
-}
-
-Result<PriceOptions> price_options_of(const PredictArguments& arguments) {
-  PriceOptions options;
-  options.spot = arguments.spot;
-  for (const std::string& text : arguments.rates) {
-    const size_t equals = text.find('=');
-    const auto value = equals == std::string::npos ? std::nullopt : parse_number(trim(text.substr(equals + 1)));
-    std::string currency(trim(text.substr(0, equals)));
-    std::transform(currency.begin(), currency.end(), currency.begin(), [](unsigned char c) { return std::toupper(c); });
-    if (currency.empty() || !value || !(*value > 0) || !options.rates.emplace(currency, *value).second) {
-      return usage_error("bad-usage", "'" + printable(text) + "' is no rate", "--rate",
-                         "CURRENCY=WORTH, each once, such as EUR=1.08 where other prices are in USD");
-    }
-  }
-  return options;
 }
 
 // A profile took minutes: whatever goes wrong from here on, it is there.
@@ -202,22 +167,14 @@ Result<ForecastReport> forecast(const PredictArguments& arguments, const Command
   request.copies = arguments.copies;
   request.within_ratio = arguments.within;
   request.sort = arguments.sort;
-  request.instances |= arguments.copies.has_value() && arguments.prices.empty();
+  request.instances |= arguments.copies.has_value() && arguments.prices.path.empty();
   request.strict = arguments.strict;
   const auto measured = parse_measured(arguments.measured);
   if (!measured) return measured.error();
   request.measured_s = *measured;
-  if (!arguments.prices.empty()) {
-    auto price_options = price_options_of(arguments);
-    if (!price_options) return price_options.error();
-    auto prices = PriceList::read(arguments.prices, *price_options);
-    if (!prices) {
-      Error error = prices.error();
-      if (error.code == "mixed-currencies") error.expected += " (--rate CURRENCY=WORTH)";
-      return error;
-    }
-    request.prices = std::move(*prices);
-  }
+  auto prices = read_prices(arguments.prices);
+  if (!prices) return prices.error();
+  request.prices = std::move(*prices);
   // The bundle first: nobody should wait for a profile and then learn that there is no model.
   const auto forecaster = open_forecaster(context.options);
   if (!forecaster) return forecaster.error();
@@ -252,7 +209,7 @@ int run(const PredictArguments& arguments, const CommandContext& context) {
   if (options.quiet && !options.json) report->notes.clear();
   if (options.json) return write_result(to_text(to_json(*report)), options);
   if (arguments.csv) {
-    const bool instances = arguments.instances || !arguments.prices.empty();
+    const bool instances = arguments.instances || !arguments.prices.path.empty();
     return write_result(instances ? instances_csv(*report) : forecast_csv(*report), options);
   }
   ForecastView view;
@@ -300,18 +257,11 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
   verb->add_option("--copies", arguments->copies,
                    "Runs side by side on an instance; default: as many as fill its vCPUs")
       ->check(CLI::Range(1.0, 1e6));
-  verb->add_option("--prices", arguments->prices,
-                   "CSV (vendor, server, price per hour or month): adds costs, the fastest and the cheapest instance");
-  CLI::Option* prices = verb->get_option("--prices");
+  add_price_options(*verb, arguments->prices,
+                    "CSV (vendor, server, price per hour or month): adds costs, the fastest and the cheapest instance");
   verb->add_flag("--cheapest", arguments->cheapest,
                  "The answer alone: the fastest, the cheapest, and why, without tables")
-      ->needs(prices);
-  verb->add_flag("--spot", arguments->spot, "Of the price list the column of spot prices")->needs(prices);
-  verb->add_option("--rate", arguments->rates,
-                   "CURRENCY=WORTH in the price list's other currency, such as EUR=1.08 (repeatable)")
-      ->take_all()
-      ->allow_extra_args(false)
-      ->needs(prices);
+      ->needs(verb->get_option("--prices"));
   verb->add_option("--within", arguments->within,
                    "Beside them the cheapest that is at most so many times slower than the fastest")
       ->check(CLI::Range(1.0, 1000.0))

@@ -200,7 +200,7 @@ void add_schedule_command(CLI::App& app, CommandContext& context) {
   verb->add_option("--jobs-csv", arguments->jobs_csv, "What became of each job under each policy, first seed");
   verb->add_option("--segments-csv", arguments->segments_csv, "Which nodes each job held when, first seed");
   verb->add_option("--save-jobs", arguments->save_jobs, "The jobs of the first seed as CSV, to read with --table");
-  add_common_options(*verb, context, kCorpusOption | kQuietOption | kSeedOption | kThreadsOption);
+  add_common_options(*verb, context, kCorpusOption | kBundleOption | kQuietOption | kSeedOption | kThreadsOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_simulate(context, *arguments); }; });
 }

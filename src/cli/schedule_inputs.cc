@@ -10,8 +10,11 @@
 
 #include "base/csv.h"
 #include "base/text.h"
+#include "cli/forecast_input.h"
 #include "cli/named_file.h"
 #include "scenario/impossible_jobs.h"
+#include "scenario/instance_groups.h"
+#include "scenario/profile_mix.h"
 #include "scenario/program_mix.h"
 #include "schedule/jobs/cluster_file.h"
 
@@ -24,18 +27,31 @@ struct SourceOption {
   const char* sources;  // those that it is for, by their options, separated by blanks
 };
 constexpr SourceOption kSourceOptions[] = {
-    {"--load", "--mix --synthetic"}, {"--jobs-per-hour", "--mix --gavel"},
-    {"--arrivals", "--mix"},         {"--mean-job", "--mix"},
-    {"--length-sigma", "--mix"},     {"--cores-per-job", "--mix"},
-    {"--measured-on", "--mix"},      {"--model", "--mix"},
-    {"--corpus", "--mix"},           {"--groups", "--mix"},
-    {"--platforms", "--mix"},        {"--every-profile", "--mix"},
-    {"--source", "--mix"},           {"--features", "--mix"},
-    {"--complete", "--mix"},         {"--minimum-coverage", "--mix"},
-    {"--minimum-servers", "--mix"},  {"--minimum-programs", "--mix"},
-    {"--segments", "--mix"},         {"--gavel-trace", "--gavel"},
+    {"--load", "--mix --profile --synthetic"},
+    {"--jobs-per-hour", "--mix --profile --gavel"},
+    {"--arrivals", "--mix --profile"},
+    {"--length-sigma", "--mix --profile"},
+    {"--weights", "--profile"},
+    {"--host", "--profile"},
+    {"--bundle", "--profile"},
+    {"--mean-job", "--mix"},
+    {"--cores-per-job", "--mix"},
+    {"--measured-on", "--mix"},
+    {"--model", "--mix"},
+    {"--corpus", "--mix"},
+    {"--groups", "--mix"},
+    {"--platforms", "--mix"},
+    {"--every-profile", "--mix"},
+    {"--source", "--mix"},
+    {"--features", "--mix"},
+    {"--complete", "--mix"},
+    {"--minimum-coverage", "--mix"},
+    {"--minimum-servers", "--mix"},
+    {"--minimum-programs", "--mix"},
+    {"--segments", "--mix"},
+    {"--gavel-trace", "--gavel"},
 };
-constexpr const char* kSources[] = {"--mix", "--swf", "--table", "--gavel", "--philly", "--synthetic"};
+constexpr const char* kSources[] = {"--mix", "--profile", "--swf", "--table", "--gavel", "--philly", "--synthetic"};
 
 const std::map<std::string, Arrivals::Kind>& arrival_kinds() {
   static const std::map<std::string, Arrivals::Kind> kKinds = {{"poisson", Arrivals::Kind::kPoisson},
@@ -49,6 +65,27 @@ bool given(const ScheduleArguments& arguments, const char* option) {
   return arguments.verb->get_option(option)->count() > 0;
 }
 
+// Weights of profiles that aren't there, and profiles that aren't there.
+Status check_profile_options(const ScheduleArguments& arguments) {
+  if (!arguments.weights.empty() && arguments.weights.size() != arguments.profiles.size()) {
+    return usage_error("bad-usage",
+                       fmt::format("{} weights for {} profiles", arguments.weights.size(), arguments.profiles.size()),
+                       "--weights", "as many as --profile names, in its order");
+  }
+  return check_profiles(arguments.profiles);
+}
+
+// Only of an instance type does anybody know how many cores a node has.
+Status check_cores(const ScheduleArguments& arguments, const Cluster& cluster) {
+  if (arguments.nodes.empty()) return {};
+  for (const NodeGroup& group : cluster.groups) {
+    if (group.cores_stated) continue;
+    return usage_error("bad-cluster", "nothing says how many cores a node of '" + printable(group.platform) + "' has",
+                       "--nodes", "PLATFORM=NODESxCORES; an instance type's vCPUs are known with --mix and --profile");
+  }
+  return {};
+}
+
 // The one source that is named.
 Result<std::string> source_of(const ScheduleArguments& arguments) {
   std::vector<std::string> named;
@@ -56,8 +93,9 @@ Result<std::string> source_of(const ScheduleArguments& arguments) {
     if (given(arguments, source)) named.emplace_back(source);
   }
   if (named.size() == 1) return named.front();
-  return usage_error("bad-usage", named.empty() ? "nothing says where the jobs come from" : "jobs come from one source",
-                     "", "one of --mix, --swf FILE, --table FILE, --gavel FOLDER, --philly FILE, --synthetic");
+  return usage_error(
+      "bad-usage", named.empty() ? "nothing says where the jobs come from" : "jobs come from one source", "",
+      "one of --mix, --profile FILES, --swf FILE, --table FILE, --gavel FOLDER, --philly FILE, --synthetic");
 }
 
 Status check_options_of(const std::string& source, const ScheduleArguments& arguments) {
@@ -102,13 +140,26 @@ Result<std::optional<Cluster>> read_cluster_option(const ScheduleArguments& argu
   return std::optional<Cluster>(std::move(*cluster));
 }
 
-Result<ProgramMix> read_mix(const CommonOptions& common, const ScheduleArguments& arguments, const Cluster& cluster) {
-  const auto loaded = load_table(common, arguments.corpus_table);
+// A cluster's groups with what the source of the jobs knows of them.
+struct KnownMachines {
+  std::vector<Server> servers;
+  std::vector<GroupMachine> machines;
+};
+
+Result<ProgramMix> read_mix(const CommonOptions& common, const ScheduleArguments& arguments, Cluster& cluster,
+                            KnownMachines& known) {
+  auto loaded = load_table(common, arguments.corpus_table);
   if (!loaded) return loaded.error();
-  if (const auto columns = platforms_of_cluster(loaded->table, cluster); !columns) {
-    return as_named(columns.error(), arguments);
+  auto machines = find_machines(cluster, loaded->table.platforms, loaded->servers, "with enough runs in the corpus");
+  if (!machines) {
+    Error error = as_named(machines.error(), arguments);
+    if (error.code == "missing-platform") error.expected += "; or CPU models with fewer runs: --minimum-programs N";
+    return error;
   }
+  known = {std::move(loaded->servers), std::move(*machines)};
   ProgramMixRequest request;
+  request.servers = &known.servers;
+  request.scaling = loaded->scaling.get();
   request.corpus = common.corpus;
   request.model = arguments.model;
   request.mean_job_s = arguments.mean_job_s;
@@ -118,15 +169,37 @@ Result<ProgramMix> read_mix(const CommonOptions& common, const ScheduleArguments
   request.threads = common.threads;
   ProgressLine progress(common);
   request.progress = [&progress](const std::string& text) { progress.show("forecasts: " + text); };
-  auto mix = make_program_mix(loaded->table, cluster, request);
+  auto mix = make_program_mix(loaded->table, cluster, known.machines, request);
   if (mix || mix.error().code != "empty-corpus") return mix;
   Error error = mix.error();
   error.expected += "; see perfcast corpus info";
   return error;
 }
 
+Result<ProgramMix> read_profile_mix(const CommonOptions& common, const ScheduleArguments& arguments, Cluster& cluster,
+                                    KnownMachines& known) {
+  const auto forecaster = open_forecaster(common);
+  if (!forecaster) return forecaster.error();
+  const Bundle& bundle = forecaster->bundle();
+  auto machines = find_machines(cluster, bundle.platforms, bundle.servers, "of the bundle");
+  if (!machines) return as_named(machines.error(), arguments);
+  known = {bundle.servers, std::move(*machines)};
+  ProfileMixRequest request;
+  request.host = arguments.host;
+  for (const std::string& given : arguments.profiles) {
+    auto profile = read_profile(profile_path(given));
+    if (!profile) return profile.error();
+    if (Status status = check_success(*profile, false); !status) return status.error();
+    request.parts.push_back(
+        {std::move(*profile), arguments.weights.empty() ? 1 : arguments.weights[request.parts.size()]});
+  }
+  auto mix = make_profile_mix(*forecaster, cluster, known.machines, request);
+  if (!mix) return with_option_names(mix.error());
+  return mix;
+}
+
 Result<JobSource> job_source(const CommonOptions& common, const ScheduleArguments& arguments,
-                             const std::optional<Cluster>& cluster) {
+                             std::optional<Cluster>& cluster, KnownMachines& known) {
   if (arguments.synthetic) {
     SyntheticSource source;
     if (arguments.jobs > 0) source.jobs = arguments.jobs;
@@ -147,7 +220,8 @@ Result<JobSource> job_source(const CommonOptions& common, const ScheduleArgument
   if (!arguments.table.empty()) return JobSource(TableSource{arguments.table, arguments.jobs});
   MixSource source;
   if (cluster) {  // without one the stream says what is missing
-    auto mix = read_mix(common, arguments, *cluster);
+    auto mix = arguments.mix ? read_mix(common, arguments, *cluster, known)
+                             : read_profile_mix(common, arguments, *cluster, known);
     if (!mix) return mix.error();
     source.mix = std::move(*mix);
   }
@@ -215,11 +289,21 @@ Result<JobStream> read_job_stream(const CommonOptions& common, const ScheduleArg
                                      {"--philly", arguments.philly}}) {
     if (Status there = check_named_file(option, path); !there) return there.error();
   }
+  if (Status good = check_profile_options(arguments); !good) return good.error();
   JobStreamRequest request;
   auto cluster = read_cluster_option(arguments);
   if (!cluster) return cluster.error();
-  auto jobs = job_source(common, arguments, *cluster);
+  const auto prices = read_prices(arguments.prices);
+  if (!prices) return prices.error();
+  KnownMachines known;
+  auto jobs = job_source(common, arguments, *cluster, known);
   if (!jobs) return with_option(jobs.error());
+  if (*cluster) {
+    if (Status stated = check_cores(arguments, **cluster); !stated) return stated.error();
+    if (*prices) {
+      if (Status taken = take_prices(**prices, known.machines, known.servers, **cluster); !taken) return taken.error();
+    }
+  }
   request.source = std::move(*jobs);
   request.cluster = std::move(*cluster);
   request.rate_factor = arguments.rate_factor;
@@ -241,6 +325,10 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
   const char* const jobs = "Where jobs come from (one of these)";
   verb.add_flag("--mix", arguments.mix, "Programs of the corpus, with forecasts by a model that never saw their family")
       ->group(jobs);
+  verb.add_option("--profile", arguments.profiles,
+                  "Your own programs, by their profiles (last: the one that predict took last): on CPU models and "
+                  "instance types of the bundle")
+      ->group(jobs);
   verb.add_option("--swf", arguments.swf, "A trace in the Standard Workload Format, plain or .gz")->group(jobs);
   verb.add_option("--table", arguments.table, "Jobs as CSV; see docs/SCHEDULE.md")->group(jobs);
   verb.add_option("--gavel", arguments.gavel, "Folder of Gavel's throughput tables: its continuous trace")->group(jobs);
@@ -251,22 +339,26 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
 
   const char* const machines = "Machines";
   verb.add_option("--cluster", arguments.cluster_file, "Groups of nodes as JSON, perfcast.cluster/1")->group(machines);
-  verb.add_option("--nodes", arguments.nodes, "\"PLATFORM=NODESxCORES[+GPUS]\" (repeatable) instead of a file")
+  verb.add_option("--nodes", arguments.nodes,
+                  "\"PLATFORM=NODESxCORES[+GPUS]\" (repeatable) instead of a file; \"INSTANCE=NODES\", such as \"aws "
+                  "c7i.xlarge=4\", with --mix and --profile")
       ->take_all()
       ->allow_extra_args(false)
       ->group(machines);
+  add_price_options(verb, arguments.prices,
+                    "CSV (vendor, server, price per hour or month) for nodes that are instances", machines);
 
   const char* const stream = "The stream of jobs";
   verb.add_option("--jobs", arguments.jobs,
                   "How many; of a trace the first so many (default: all; mix 10000; Gavel 3000)")
       ->check(CLI::Range(int64_t{1}, int64_t{100000000}))
       ->group(stream);
-  verb.add_option(
-          "--load", arguments.load,
-          "Arrivals of --mix, as a share of the most that the cluster can carry (default: 0.9); of --synthetic, "
-          "of its own 100 processors (default: 0.7)")
+  verb.add_option("--load", arguments.load,
+                  "Arrivals of --mix and --profile, as a share of the most that the cluster can carry (default: 0.9); "
+                  "of --synthetic, "
+                  "of its own 100 processors (default: 0.7)")
       ->group(stream);
-  verb.add_option("--arrivals", arguments.arrivals, "Of --mix: poisson, batch, interval, bursty")
+  verb.add_option("--arrivals", arguments.arrivals, "Of --mix and --profile: poisson, batch, interval, bursty")
       ->check(CLI::IsMember(arrival_kinds()))
       ->capture_default_str()
       ->group(stream);
@@ -278,7 +370,7 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
       ->capture_default_str()
       ->group(stream);
   verb.add_option("--jobs-per-hour", arguments.jobs_per_hour,
-                  "Arrivals of --gavel (default: 4), and of --mix in the place of a load")
+                  "Arrivals of --gavel (default: 4), and of --mix and --profile in the place of a load")
       ->group(stream);
   verb.add_option("--deadline-factor", arguments.deadline_factor,
                   "Each job's deadline: so many times as long after its arrival as it runs on its fastest platform of "
@@ -288,7 +380,8 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str()
       ->group(stream);
-  verb.add_option("--length-sigma", arguments.length_sigma, "Of --mix: log-normal spread of the jobs' lengths")
+  verb.add_option("--length-sigma", arguments.length_sigma,
+                  "Of --mix and --profile: log-normal spread of the jobs' lengths")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->group(stream);
@@ -300,6 +393,14 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
           "--measured-on", arguments.measured_on,
           "Platform of the cluster where each program of --mix was run once; without it, its mean time over the "
           "cluster is what is known")
+      ->group(stream);
+  verb.add_option("--weights", arguments.weights, "Share of each of several profiles in the jobs; default: alike")
+      ->delimiter(',')
+      ->type_name("N,N,...")
+      ->group(stream);
+  verb.add_option("--host", arguments.host,
+                  "The platform that the profiles were taken on, where its CPU hides its name")
+      ->type_name("PLATFORM")
       ->group(stream);
   verb.add_option("--model", arguments.model, "What forecasts --mix; see evaluate --models")
       ->capture_default_str()

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "cli/command.h"
+#include "cli/price_options.h"
 #include "cli/table_options.h"
 #include "scenario/job_stream.h"
 
@@ -18,12 +19,16 @@ struct ScheduleArguments {
   // Where jobs come from: one of these.
   bool mix = false, synthetic = false;
   std::string swf, table, gavel, philly;
+  std::vector<std::string> profiles;
 
   std::string cluster_file;
   std::vector<std::string> nodes;
+  PriceArguments prices;
 
   TableArguments corpus_table;
   std::string model = "stack", measured_on;
+  std::vector<double> weights;  // of the profiles
+  std::string host;             // of the profiles
   double mean_job_s = 600;
   int32_t cores_per_job = 1;
 
@@ -34,6 +39,9 @@ struct ScheduleArguments {
   std::string arrivals = "poisson", gavel_trace;
 
   const CLI::App* verb = nullptr;  // knows which options were given
+
+  // Whether jobs are drawn from programs, at a rate or a load that must be said.
+  bool is_mix() const { return mix || !profiles.empty(); }
 };
 
 void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments);

@@ -11,6 +11,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "base/unknown.h"
+#include "evaluate/server_forecast.h"
 #include "model/scaling/scaling_model.h"
 
 namespace perfcast {
@@ -40,11 +41,6 @@ class Evaluator {
   }
   // What a bundle made without the program's family would say. `errors`: of the model that knows the times.
   void add_one_copies(const ScalingErrors& errors);
-  struct ServerForecast {
-    Eigen::MatrixXd one_core, log_together, half_width;
-  };
-  void forecast_servers(const OneCopyForecast& one_copy, const ScalingModel& model, Eigen::Index row,
-                        ServerForecast& into) const;
   // Of one program's choice of a server.
   double regret(const ScoreInput& input, Eigen::Index row, Eigen::Index program) const;
   // Half widths by intervals that know nothing of the row's family.
@@ -162,58 +158,8 @@ Eigen::MatrixXd Evaluator::half_widths(const LeftOutForecast& forecast, bool wit
   return half;
 }
 
-void Evaluator::forecast_servers(const OneCopyForecast& one_copy, const ScalingModel& model, Eigen::Index row,
-                                 ServerForecast& into) const {
-  std::map<std::string, Eigen::Index> column_of;
-  for (size_t j = 0; j < one_copy.platforms.size(); ++j)
-    column_of.emplace(one_copy.platforms[j], static_cast<Eigen::Index>(j));
-  const auto column = [&](const std::string& platform) {
-    const auto found = column_of.find(platform);
-    return found == column_of.end() ? Eigen::Index{-1} : found->second;
-  };
-  // The level is known, as by a run on the machine at hand; it is that of the mean over the servers.
-  double level = 0, count = 0;
-  for (Eigen::Index s = 0; s < table_.log_alone.cols(); ++s) {
-    const Eigen::Index j = column(table_.machines[static_cast<size_t>(s)].platform);
-    if (j < 0 || !fit_.is_measured(row, s)) continue;
-    level += table_.log_alone_usual(row, s) - one_copy.forecast.predicted(row, j);
-    ++count;
-  }
-  if (count == 0) return;
-  level /= count;
-  const auto time_s = [&](const std::string& platform) {
-    const Eigen::Index j = column(platform);
-    return j < 0 ? kUnknown : std::exp(level + one_copy.forecast.predicted(row, j));
-  };
-  const ProgramLoad& load = table_.loads[static_cast<size_t>(row)];
-  const ProgramKey key = model.key_of(load, table_.all_machines, time_s);
-  for (Eigen::Index s = 0; s < table_.log_alone.cols(); ++s) {
-    const MachineFacts& machine = table_.machines[static_cast<size_t>(s)];
-    const Eigen::Index j = column(machine.platform);
-    if (j < 0 || !fit_.is_measured(row, s)) continue;
-    const double alone_s = time_s(machine.platform);
-    const CopiesForecast forecast = model.forecast(key, {&load, &machine, alone_s, table_.copies(row, s)});
-    into.one_core(row, s) = std::log(alone_s);
-    into.log_together(row, s) = into.one_core(row, s) + forecast.log_slowdown;
-    into.half_width(row, s) =
-        std::hypot((one_copy.forecast.upper(row, j) - one_copy.forecast.lower(row, j)) / 2, forecast.half_width);
-  }
-}
-
-// A family's scaling is the same whatever forecasts the time of one copy.
 void Evaluator::add_one_copies(const ScalingErrors& errors) {
-  std::vector<ServerForecast> forecasts(one_copy_.size(), {nothing(), nothing(), nothing()});
-  std::set<std::string> families;
-  for (const Program& program : table_.programs) families.insert(program.family);
-  for (const std::string& family : families) {
-    ScalingModel model;
-    model.fit(ScalingFit(table_.without_family(family)), fit_intervals(fit_, errors, kCoverage, family));
-    for (size_t i = 0; i < table_.programs.size(); ++i) {
-      if (table_.programs[i].family != family) continue;
-      for (size_t m = 0; m < forecasts.size(); ++m)
-        forecast_servers(one_copy_[m], model, static_cast<Eigen::Index>(i), forecasts[m]);
-    }
-  }
+  const std::vector<ServerForecast> forecasts = forecast_servers(fit_, errors, kCoverage, one_copy_);
   for (size_t m = 0; m < forecasts.size(); ++m) {
     const std::string name = "one copy's time by " + one_copy_[m].model;
     add(name + ", x copies", forecasts[m].one_core);
@@ -230,17 +176,15 @@ ScalingEvaluation Evaluator::run() {
   evaluation_.classes = static_cast<int64_t>(fit_.classes().size());
   evaluation_.faulty = fit_.faulty();
 
-  LeftOutForecast known = {nothing(), nothing()}, facts = known;
+  const LeftOutForecast known = forecast_without_families(fit_);
+  LeftOutForecast facts = {nothing(), nothing()};
   Eigen::MatrixXd physics = nothing();
   for (const std::string& family : families) {
-    const LeftOutForecast with_platform = forecast_without_family(fit_, family);
     const LeftOutForecast without = forecast_without_family_and_platforms(fit_, family);
     const Eigen::VectorXd costs = fit_.costs(family);
     for (size_t i = 0; i < table_.programs.size(); ++i) {
       if (table_.programs[i].family != family) continue;
       const auto row = static_cast<Eigen::Index>(i);
-      known.log_slowdown.row(row) = with_platform.log_slowdown.row(row);
-      known.log_departure.row(row) = with_platform.log_departure.row(row);
       facts.log_slowdown.row(row) = without.log_slowdown.row(row);
       facts.log_departure.row(row) = without.log_departure.row(row);
       for (Eigen::Index s = 0; s < physics.cols(); ++s) {

@@ -14,14 +14,6 @@ constexpr double kHoursPerMonth = 730;
 constexpr const char* kCurrencies[] = {"usd", "eur", "gbp", "chf", "jpy", "cny",
                                        "inr", "cad", "aud", "krw", "sek", "pln"};
 
-std::string upper_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
-  return result;
-}
-
 // Of a column such as price_usd_per_hour; empty where its name holds none.
 std::string currency_in(const std::string& column) {
   for (const char* currency : kCurrencies) {

@@ -16,6 +16,7 @@
 #include "scenario/forecast_seconds.h"
 #include "scenario/measured_times.h"
 #include "scenario/platform_filter.h"
+#include "scenario/server_name.h"
 
 namespace perfcast {
 namespace {
@@ -39,19 +40,8 @@ std::string distinct(const std::vector<Platform>& platforms, std::string Platfor
 Result<size_t> platform_named(const Bundle& bundle, const std::string& text, const std::string& where) {
   auto platform = find_platform(bundle.platforms, text, where);
   if (platform || platform.error().code != "unknown-platform") return platform;
-  const std::string wanted = lower_case(trim(text));
-  std::string wanted_with_space = wanted;
-  if (const size_t slash = wanted.find('/'); slash != std::string::npos) wanted_with_space[slash] = ' ';
   std::set<std::string> carried;
-  std::vector<std::string> names;
-  for (const Server& server : bundle.servers) {
-    const std::string name = lower_case(server.name);
-    std::string with_vendor = lower_case(server.vendor);
-    with_vendor += " ";
-    with_vendor += name;
-    names.push_back(server.vendor + " " + server.name);
-    if (wanted == name || wanted_with_space == with_vendor) carried.insert(server.platform);
-  }
+  for (const size_t server : servers_called(bundle.servers, text)) carried.insert(bundle.servers[server].platform);
   std::vector<std::string> named;
   for (size_t i = 0; i < bundle.platforms.size(); ++i) {
     if (!carried.contains(bundle.platforms[i].id)) continue;
@@ -65,7 +55,7 @@ Result<size_t> platform_named(const Bundle& bundle, const std::string& text, con
   }
   Error error = find_platform(bundle.platforms, text, where).error();
   if (!carried.empty()) error.message += "; its CPU model is none of the bundle's";
-  if (!names.empty()) error.expected += "; or an instance type, such as " + nearest_names(text, names, 3);
+  if (!bundle.servers.empty()) error.expected = nearest_machines(bundle.platforms, bundle.servers, text);
   return error;
 }
 

@@ -229,7 +229,7 @@ TEST(ForecastReport, AnInstanceStandsForItsPlatform) {
   request.reference = "m9.x9";
   const Status status = check_request(synthetic_forecaster(), request);
   ASSERT_FALSE(status);
-  EXPECT_THAT(status.error().expected, HasSubstr("or an instance type, such as cloud-"));
+  EXPECT_THAT(status.error().expected, HasSubstr("for example cloud-a m1.x"));
 }
 
 TEST(ForecastReport, SaysThatSecondsAreSummedOverThreads) {

@@ -98,7 +98,8 @@ Result<ReadCheckpoint> training_checkpoint_from_bytes(std::string_view bytes, co
   }
   if (head.state == ByteFrame::State::kCorrupt)
     return bad("the checkpoint is corrupt: the checksum of its head differs");
-  ByteReader(head.body).get(read.checkpoint.run);
+  // A file may end within its head and have a checksum that is right.
+  if (!ByteReader(head.body).get(read.checkpoint.run)) return bad("the checkpoint ends within its head");
   read.whole_bytes = kFitHead;
   while (true) {
     const std::string_view rest = bytes.substr(read.whole_bytes);

@@ -15,6 +15,7 @@ struct NodeGroup {
   std::string platform;  // verbatim, as in the workload; unique in a cluster
   int64_t nodes = 0;
   int64_t cores_per_node = 1;
+  bool cores_stated = true;  // false: nobody said how many; an instance type has its vCPUs
   int64_t gpus_per_node = 0;
   double memory_bytes_per_node = kUnknown;
   double idle_w_per_node = kUnknown;  // drawn while nothing runs

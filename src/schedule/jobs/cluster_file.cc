@@ -74,6 +74,7 @@ Result<Cluster> parse_cluster(std::string_view text, const std::string& source) 
   for (size_t i = 0; i < groups->size(); ++i) {
     JsonReader group_in((*groups)[i], fmt::format("{}.groups[{}]", source, i));
     cluster.groups.push_back(group_from(group_in));
+    cluster.groups.back().cores_stated = (*groups)[i].contains("cores_per_node");
     complain_of_unknown(group_in, (*groups)[i], group_keys());
     if (Status finished = group_in.finish(); !finished) return finished.error();
   }
@@ -98,14 +99,20 @@ Result<NodeGroup> parse_node_group(std::string_view argument) {
   const size_t plus = counts.find('+');
   NodeGroup group;
   if (equals != std::string_view::npos) group.platform = trim(argument.substr(0, equals));
+  if (!group.platform.empty() && parse_count(counts, group.nodes)) {
+    group.cores_stated = false;
+    return group;
+  }
   const bool good =
       !group.platform.empty() && times != std::string_view::npos && parse_count(counts.substr(0, times), group.nodes) &&
       parse_count(counts.substr(times + 1, plus == std::string_view::npos ? plus : plus - std::min(plus, times + 1)),
                   group.cores_per_node) &&
       (plus == std::string_view::npos || parse_count(counts.substr(plus + 1), group.gpus_per_node));
   if (good) return group;
-  return Error{"bad-cluster", "'" + printable(argument.substr(0, 100)) + "' names no group of nodes", "",
-               "PLATFORM=NODESxCORES or PLATFORM=NODESxCORES+GPUS, such as 'AMD EPYC 7R32=4x48'"};
+  return Error{
+      "bad-cluster", "'" + printable(argument.substr(0, 100)) + "' names no group of nodes", "",
+      "PLATFORM=NODESxCORES or PLATFORM=NODESxCORES+GPUS, such as 'AMD EPYC 7R32=4x48', or INSTANCE=NODES, such as "
+      "'aws c7i.xlarge=4'"};
 }
 
 Result<Cluster> parse_node_groups(const std::vector<std::string>& arguments) {

@@ -82,9 +82,26 @@ TEST(NodeGroupArgument, ReadsNodesCoresAndGpus) {
   EXPECT_EQ(gpus->gpus_per_node, 8);
 }
 
+// Cores that nobody stated can be looked up where the group is an instance type.
+TEST(NodeGroupArgument, SaysWhetherCoresAreStated) {
+  const auto group = parse_node_group("aws c7i.xlarge=4");
+  ASSERT_TRUE(group);
+  EXPECT_EQ(group->platform, "aws c7i.xlarge");
+  EXPECT_EQ(group->nodes, 4);
+  EXPECT_FALSE(group->cores_stated);
+  EXPECT_TRUE(parse_node_group("a=4x1")->cores_stated);
+  const auto cluster = parse_cluster(
+      R"({"schema": "perfcast.cluster/1", "groups": [{"platform": "a", "nodes": 1}, {"platform": "b", "nodes": 1, "cores_per_node": 1}]})",
+      "c.json");
+  ASSERT_TRUE(cluster);
+  EXPECT_FALSE(cluster->groups[0].cores_stated);
+  EXPECT_EQ(cluster->groups[0].cores_per_node, 1);
+  EXPECT_TRUE(cluster->groups[1].cores_stated);
+}
+
 TEST(NodeGroupArgument, RefusesAnythingElse) {
-  for (const char* text : {"", "=", "a", "a=", "=4x4", "a=4", "a=x", "a=4x", "a=x4", "a=-4x4", "a=4x4x4", "a=4x4+",
-                           "a=4+4x4", "a=1e3x4", "a=4x99999999999999999999", "a= 4x4"}) {
+  for (const char* text : {"", "=", "a", "a=", "=4x4", "=4", "a=-4", "a=x", "a=4x", "a=x4", "a=-4x4", "a=4x4x4",
+                           "a=4x4+", "a=4+4x4", "a=1e3x4", "a=4x99999999999999999999", "a= 4x4"}) {
     const auto group = parse_node_group(text);
     ASSERT_FALSE(group) << text;
     EXPECT_EQ(group.error().code, "bad-cluster");

@@ -22,6 +22,13 @@ inline NodeGroup nodes(const std::string& platform, int64_t count, int64_t cores
   return group;
 }
 
+// Nodes whose cores nobody stated.
+inline NodeGroup instances(const std::string& name, int64_t count = 1) {
+  NodeGroup group = nodes(name, count, 1);
+  group.cores_stated = false;
+  return group;
+}
+
 // Jobs one after another; their forecasts are their times unless set.
 class WorkloadMaker {
  public:

@@ -15,7 +15,7 @@ namespace {
 constexpr double kNormal95 = 1.6448536269514722;  // 95% quantile of the standard normal
 
 // One stream for each purpose, so that a change of one leaves the others as they were.
-enum Stream : uint64_t { kPrograms = 1, kArrivals = 2, kLengths = 3, kErrors = 4, kOwnErrors = 5 };
+enum Stream : uint64_t { kPrograms = 1, kArrivals = 2, kLengths = 3, kErrors = 4, kOwnErrors = 5, kTrueTimes = 6 };
 Random stream(uint64_t seed, Stream purpose) { return Random(seed * 0xD1342543DE82EF95u + purpose); }
 
 Error bad_mix(std::string message, std::string where, std::string expected) {
@@ -53,6 +53,14 @@ Status check_program(const ProgramMix& mix, const MixProgram& program) {
                        rows.positive ? "numbers above 0, or none" : "numbers from 0, or none");
       }
     }
+  }
+  const size_t entries = mix.platforms.size() * mix.platforms.size();
+  const auto finite = [](double value) { return std::isfinite(value); };
+  if (!program.log_error_root.empty() &&
+      (program.log_error_root.size() != entries ||
+       !std::all_of(program.log_error_root.begin(), program.log_error_root.end(), finite))) {
+    return bad_mix(fmt::format("log_error_root has {} entries, or infinite ones", program.log_error_root.size()), where,
+                   fmt::format("none, or {} numbers", entries));
   }
   return {};
 }
@@ -110,6 +118,24 @@ void put_rows(const MixProgram& program, double factor, size_t job, Workload& wo
   }
 }
 
+// What the programs take in this sample, where it is only forecast.
+std::vector<MixProgram> with_true_times(const ProgramMix& mix, uint64_t seed) {
+  std::vector<MixProgram> programs = mix.programs;
+  Random random = stream(seed, kTrueTimes);
+  const size_t platforms = mix.platforms.size();
+  std::vector<double> normal(platforms);
+  for (MixProgram& program : programs) {
+    for (double& value : normal) value = random.normal();
+    if (program.log_error_root.empty()) continue;
+    for (size_t j = 0; j < platforms; ++j) {
+      double log_error = 0;
+      for (size_t k = 0; k < platforms; ++k) log_error += program.log_error_root[j * platforms + k] * normal[k];
+      program.time_s[j] *= std::exp(log_error);
+    }
+  }
+  return programs;
+}
+
 double exponential(Random& random, double rate) { return -std::log(1 - random.uniform()) / rate; }
 
 double gap_s(const Arrivals& arrivals, Random& random) {
@@ -155,11 +181,13 @@ Result<Workload> draw_jobs(const ProgramMix& mix, const MixOptions& options) {
   if (Status checked = check_options(options); !checked) return checked.error();
   Workload workload;
   workload.source = mix.source;
+  workload.notes = mix.notes;
   workload.platforms = mix.platforms;
   for (const MixProgram& program : mix.programs) workload.programs.push_back(program.name);
   workload.jobs.resize(static_cast<size_t>(options.jobs));
   make_matrices(mix, workload);
   const ProgramDraw draw(mix);
+  const std::vector<MixProgram> true_programs = with_true_times(mix, options.seed);
   Random programs = stream(options.seed, kPrograms);
   Random arrivals = stream(options.seed, kArrivals);
   Random lengths = stream(options.seed, kLengths);
@@ -167,7 +195,7 @@ Result<Workload> draw_jobs(const ProgramMix& mix, const MixOptions& options) {
   double now_s = 0;
   for (size_t i = 0; i < workload.size(); ++i) {
     const size_t drawn = draw(programs);
-    const MixProgram& program = mix.programs[drawn];
+    const MixProgram& program = true_programs[drawn];
     JobRequest& job = workload.jobs[i];
     if (i > 0 || options.arrivals.kind != Arrivals::Kind::kInterval) now_s += gap_s(options.arrivals, arrivals);
     job.id = static_cast<int64_t>(i) + 1;

@@ -21,12 +21,16 @@ struct MixProgram {
   double memory_bytes = kUnknown;
   std::vector<double> time_s;                                       // [J]
   std::vector<double> forecast_s, lower_s, upper_s, energy_joules;  // [J] or empty
+  // Where nobody measured the times, so that time_s is what is forecast: a sample's true times are time_s * exp(root
+  // z), z standard normal, drawn once for the program. [J x J], row by row; empty: the times are known.
+  std::vector<double> log_error_root;
 };
 
 struct ProgramMix {
   std::vector<std::string> platforms;  // J
   std::vector<MixProgram> programs;
-  std::string source;  // for people
+  std::string source;                   // for people
+  std::vector<std::string> notes = {};  // likewise; those of each workload drawn
 };
 
 // When jobs come.
@@ -54,8 +58,9 @@ struct MixOptions {
   uint64_t seed = 1;
 };
 
-// Programs, arrivals and lengths have a stream of random numbers each: a change of one leaves the others as they were.
-// "bad-mix": no program or platform, no weight, a negative one, rows of another size, no rate, a variation below 1;
+// Programs, arrivals, lengths and true times have a stream of random numbers each: a change of one leaves the others as
+// they were. "bad-mix": no program or platform, no weight, a negative one, rows of another size, no rate, a variation
+// below 1;
 // check_workload's errors.
 Result<Workload> draw_jobs(const ProgramMix& mix, const MixOptions& options);
 

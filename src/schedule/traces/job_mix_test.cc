@@ -116,6 +116,47 @@ TEST(JobMix, LengthsScaleTruthAndForecastAlike) {
   EXPECT_NEAR(mean_log, -0.125, 0.01);
 }
 
+// Of programs that nobody measured, a sample draws what they take; forecasts stay, and so do the other streams.
+TEST(JobMix, DrawsTrueTimesOncePerProgramAndSample) {
+  MixProgram unsure = program_of("unsure", 1, {10, 40});
+  unsure.forecast_s = {10, 40};
+  MixProgram sure = program_of("sure", 1, {5, 5});
+  sure.forecast_s = {5, 5};
+  ProgramMix mix = mix_of({unsure, sure});
+  mix.notes = {"drawn"};
+  MixOptions options;
+  options.jobs = 50;
+  options.arrivals.rate_per_s = 1;
+  const auto known = draw_jobs(mix, options);
+  mix.programs[0].log_error_root = {0.2, 0, 0.1, 0.3};
+  double mean = 0, mean_square = 0, mean_product = 0;
+  constexpr int kSamples = 2000;
+  for (int seed = 1; seed <= kSamples; ++seed) {
+    options.seed = static_cast<uint64_t>(seed);
+    const auto drawn = draw_jobs(mix, options);
+    ASSERT_TRUE(drawn);
+    EXPECT_EQ(drawn->notes, mix.notes);
+    std::vector<double> first;
+    for (size_t i = 0; i < drawn->size(); ++i) {
+      ASSERT_TRUE(seed != 1 || drawn->jobs[i].program == known->jobs[i].program);
+      ASSERT_EQ(drawn->forecasts(i)[0], drawn->jobs[i].program == 0 ? 10 : 5);
+      ASSERT_TRUE(drawn->jobs[i].program == 0 || drawn->times(i)[1] == 5);
+      if (drawn->jobs[i].program != 0) continue;
+      const std::vector<double> times(drawn->times(i).begin(), drawn->times(i).end());
+      if (first.empty()) first = times;
+      ASSERT_EQ(times, first);
+    }
+    ASSERT_FALSE(first.empty());
+    const double a = std::log(first[0] / 10), b = std::log(first[1] / 40);
+    mean += a / kSamples;
+    mean_square += b * b / kSamples;
+    mean_product += a * b / kSamples;
+  }
+  EXPECT_NEAR(mean, 0, 0.02);
+  EXPECT_NEAR(mean_square, 0.01 + 0.09, 0.01);
+  EXPECT_NEAR(mean_product, 0.2 * 0.1, 0.005);
+}
+
 TEST(JobMix, RefusesWhatCanNotBeDrawn) {
   const MixProgram good = program_of("one", 1, {1, 4});
   const auto code = [](const ProgramMix& mix, const MixOptions& options) {
@@ -128,6 +169,11 @@ TEST(JobMix, RefusesWhatCanNotBeDrawn) {
   EXPECT_EQ(code(mix_of({good}), options), "ok");
   EXPECT_EQ(code(mix_of({}), options), "bad-mix");
   EXPECT_EQ(code({{}, {good}, ""}, options), "bad-mix");
+  MixProgram odd = good;
+  odd.log_error_root = {1, 2};
+  EXPECT_EQ(code(mix_of({odd}), options), "bad-mix");
+  odd.log_error_root = {1, 2, kUnknown, 4};
+  EXPECT_EQ(code(mix_of({odd}), options), "bad-mix");
   EXPECT_EQ(code(mix_of({program_of("x", 0, {1, 1})}), options), "bad-mix");
   EXPECT_EQ(code(mix_of({program_of("x", -1, {1, 1})}), options), "bad-mix");
   EXPECT_EQ(code(mix_of({program_of("x", kUnknown, {1, 1})}), options), "bad-mix");

@@ -1,0 +1,27 @@
+#pragma once
+// A price list as the command line names it: shared by what forecasts and what sizes clusters.
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "explain/prices.h"
+
+namespace perfcast {
+
+struct PriceArguments {
+  std::string path;  // empty: none is given
+  std::vector<std::string> rates;
+  bool spot = false;
+};
+
+// --prices (`text`: what it is for), --spot, --rate.
+void add_price_options(CLI::App& verb, PriceArguments& arguments, const std::string& text,
+                       const std::string& group = "");
+
+// Nothing where none is given. Errors name the option.
+Result<std::optional<PriceList>> read_prices(const PriceArguments& arguments);
+
+}  // namespace perfcast
