@@ -20,11 +20,12 @@ namespace perfcast {
 
 struct CoreDesign;
 
-// Exit codes, fixed: 0 done (also when out of distribution), 1 failure, 2 bad usage, 128 + the signal's number where a
-// signal ended it.
+// Exit codes, fixed: 0 done (also when out of distribution), 1 failure, 2 bad usage, 3 a regression that `compare`
+// found, 128 + the signal's number where a signal ended it.
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
+inline constexpr int kExitRegression = 3;
 inline constexpr int kExitBySignal = 128;
 
 // Options that mean the same under every verb that has them; add_common_options() gives them to a verb.
@@ -105,6 +106,7 @@ class ProgressLine {
 };
 
 void add_profile_command(CLI::App& app, CommandContext& context);
+void add_compare_command(CLI::App& app, CommandContext& context);
 void add_doctor_command(CLI::App& app, CommandContext& context);
 void add_cores_command(CLI::App& app, CommandContext& context);
 void add_collect_command(CLI::App& app, CommandContext& context);

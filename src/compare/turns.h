@@ -1,0 +1,85 @@
+#pragma once
+// Two commands, run in turns until it is clear which is slower, or the budget ends.
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "compare/paired_sequence.h"
+#include "corpus/profile.h"
+
+namespace perfcast {
+
+enum class ComparedTime { kWall, kCpu };
+
+struct ComparedRun {
+  int command = 0;     // 0: A, 1: B
+  int64_t pair = 0;    // from 1; 0: a warm-up
+  bool first = false;  // of its pair
+  double wall_s = 0, cpu_s = 0;
+  std::optional<double> peak_resident_bytes;
+};
+
+struct CompareRequest {
+  std::array<std::vector<std::string>, 2> commands;  // argv
+  ComparedTime time = ComparedTime::kWall;
+  double budget_s = 60;         // for all runs; PairedSequence::kFewestPairs are made whatever it says
+  double error_ratio = 0.05;    // of calling two different that are the same
+  double threshold_ratio = 0;   // what slowdown counts: 0.02 is 2%
+  double limit_s = 0;           // of one run; 0: none
+  int warmups = 1;              // runs of each before, which don't count
+  int counted_runs = 2;         // of each under an instrumenter, for counts that need no statistics; 0: none
+  bool accept_failure = false;  // a run that fails counts too
+  uint64_t seed = 1;            // of the order in pairs
+  std::function<void(const std::string&)> progress;
+  std::function<Status(const ComparedRun&)> record;  // each run as it ends; an error ends the comparison
+};
+
+// A counter of both, under an instrumenter.
+struct CountRow {
+  std::string metric;
+  double a = 0, b = 0;        // means over the counted runs
+  double ratio = 1;           // b / a
+  double repeats_within = 0;  // largest |log ratio| of two runs of one command
+  bool differs = false;       // further apart than runs of one command, by far
+};
+
+enum class CompareVerdict {
+  kSlower,          // B, beyond the threshold
+  kFaster,          // B
+  kNoDifference,    // that counts: the interval lies within the threshold (1% where that is 0)
+  kBelowThreshold,  // B is slower, by no more than the threshold
+  kUnclear,         // the budget ended before anything was clear
+};
+
+struct Comparison {
+  CompareVerdict verdict = CompareVerdict::kUnclear;
+  ComparedTime time = ComparedTime::kWall;
+  double ratio = 1, lower = 0, upper = 0;  // B's time over A's; with 1 - error_ratio, over all looks
+  double error_ratio = 0.05, threshold_ratio = 0;
+  bool significant = false;  // the ratio isn't 1
+  int64_t pairs = 0, most_pairs = 0;
+  double spent_s = 0;
+  std::array<double, 2> median_wall_s{}, median_cpu_s{};
+  std::optional<double> first_over_second_ratio;  // how much slower a pair's first run was: what order does
+  std::vector<CountRow> counts;                   // instructions first, then what differs most
+  bool counts_differ = false;                     // instructions do
+  std::vector<std::string> notes;
+  bool interrupted = false;
+};
+
+// Errors: run_process()'s with the command before, "program-failed", "limit-reached", what `record` says. An interrupt
+// after kFewestPairs ends the comparison with what there is; before, it is an error.
+Result<Comparison> compare_in_turns(const CompareRequest& request);
+
+// By counts of instructions alone: no time is taken. Verdict by `threshold_ratio` and how far runs of one command
+// differ.
+Result<Comparison> compare_counts(const CompareRequest& request);
+
+std::string name_of(CompareVerdict verdict);  // "slower", ...
+
+}  // namespace perfcast
