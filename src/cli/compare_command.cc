@@ -28,11 +28,11 @@ struct CompareArguments {
   bool accept_failure = false, markdown = false;
 };
 
-// "2%" or 0.02.
+// "2%" or 0.02; 2 alone would be 200%, which nobody means.
 Result<double> parse_ratio(const std::string& text, const char* option) {
   const bool is_percent = text.ends_with('%');
   const auto value = parse_number(trim(is_percent ? text.substr(0, text.size() - 1) : text));
-  if (value && *value >= 0 && *value < 100) return is_percent ? *value / 100 : *value;
+  if (value && *value >= 0 && *value < (is_percent ? 10000 : 1)) return is_percent ? *value / 100 : *value;
   return usage_error("bad-usage", "'" + printable(text) + "' is no ratio", option, "such as 2% or 0.02");
 }
 

@@ -59,7 +59,8 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.formatter(std::make_shared<WrappedHelp>());
   app.footer(
-      "Exit status: 0 done, 1 failure, 2 bad usage; `profile` passes the program's own on.\n"
+      "Exit status: 0 done, 1 failure, 2 bad usage, 3 a regression that `compare` found; `profile` passes the "
+      "program's own on.\n"
       "Start with:  perfcast predict -- ./prog args");
   add_predict_command(app, context);
   add_profile_command(app, context);

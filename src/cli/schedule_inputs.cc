@@ -295,6 +295,10 @@ Result<JobStream> read_job_stream(const CommonOptions& common, const ScheduleArg
   if (!cluster) return cluster.error();
   const auto prices = read_prices(arguments.prices);
   if (!prices) return prices.error();
+  if (*prices && !*cluster) {
+    return usage_error("bad-usage", "prices are of a cluster's nodes, and no cluster is given", "--prices",
+                       "--cluster FILE or --nodes INSTANCE=NODES beside it");
+  }
   KnownMachines known;
   auto jobs = job_source(common, arguments, *cluster, known);
   if (!jobs) return with_option(jobs.error());
