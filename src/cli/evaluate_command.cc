@@ -28,6 +28,7 @@ struct EvaluateArguments {
   std::string split = "program-family", config;
   EvaluationOptions options;
   bool whole_machines = false;
+  const CLI::App* verb = nullptr;  // knows which options were given
   bool details = false;
   std::string report, report_program;  // path, program id; empty: none, the one of median error
 };
@@ -46,6 +47,17 @@ bool has_repeated_programs(const TrainingTable& table) {
   std::set<std::string> ids;
   return std::any_of(table.programs.begin(), table.programs.end(),
                      [&ids](const Program& program) { return !ids.insert(program.id).second; });
+}
+
+// Of --whole-machines: families are left out, one score for each way of forecasting, and no more.
+Status check_whole_machines(const CLI::App& verb) {
+  for (const char* option : {"--split", "--folds", "--holdout", "--seeds", "--reference", "--measured",
+                             "--no-intervals", "--details", "--report", "--report-program", "--include-unprofiled"}) {
+    if (verb.get_option(option)->count() == 0) continue;
+    return usage_error("bad-usage", std::string(option) + " is of no use with --whole-machines", option,
+                       "one of both: there each program family is left out in turn");
+  }
+  return {};
 }
 
 // Scores of what is forecast of servers full of copies; with models, of their times of one copy too.
@@ -70,6 +82,9 @@ int run_whole_machines(const CommonOptions& common, const EvaluateArguments& arg
 
 int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
   CommonOptions common = context.options;
+  if (arguments.whole_machines) {
+    if (Status used = check_whole_machines(*arguments.verb); !used) return report_error(used.error(), common);
+  }
   const auto split = parse_split(arguments.split);
   if (!split) return report_error(split.error(), common);
   EvaluationOptions& options = arguments.options;
@@ -147,6 +162,7 @@ int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
 void add_evaluate_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<EvaluateArguments>();
   CLI::App* verb = app.add_subcommand("evaluate", "Score models on programs or platforms that they have not seen");
+  arguments->verb = verb;
   verb->add_option(
           "--models", arguments->models,
           "Model families, separated by commas, or means of several: forest+physics; the mean RPV is always added")

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "base/csv.h"
 #include "base/text.h"
@@ -285,7 +286,12 @@ std::string explanation_as_text(const ForecastReport& report, const ForecastView
   if (!attribution.groups.empty()) {
     // The platforms where the program stands out most, either way.
     std::vector<int64_t> order;
-    for (int64_t j = 0; j < attribution.deviation_log.size(); ++j) order.push_back(j);
+    // Of those that are asked for.
+    std::set<std::string> wanted;
+    for (const PlatformRow& row : report.rows) wanted.insert(row.platform.id);
+    for (int64_t j = 0; j < attribution.deviation_log.size(); ++j) {
+      if (wanted.contains(report.forecast_ids[static_cast<size_t>(j)])) order.push_back(j);
+    }
     std::stable_sort(order.begin(), order.end(),
                      [&](int64_t a, int64_t b) { return attribution.deviation_log(a) < attribution.deviation_log(b); });
     if (order.size() > 4) order = {order[0], order[1], order[order.size() - 2], order[order.size() - 1]};

@@ -19,6 +19,8 @@
 namespace perfcast {
 namespace {
 
+constexpr const char* kWindowsNotWritten = "windows-not-written";
+
 struct ProfileOptions {
   std::string limit, windows;
   int repeats = 3;
@@ -35,7 +37,7 @@ int exit_code_of(const Profile& profile) {
 
 void print_warnings(const Profile& profile) {
   for (const ProfileWarning& warning : profile.warnings) {
-    if (!is_serious(warning)) continue;
+    if (!is_serious(warning) || warning.code == kWindowsNotWritten) continue;  // that is an error, said last
     std::fprintf(stderr, "perfcast: warning: %s\n", printable(warning.message).c_str());
     if (!warning.advice.empty()) std::fprintf(stderr, "  advice: %s\n", printable(warning.advice).c_str());
   }
@@ -103,7 +105,7 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
     if (const int code = write_result(to_text(to_json(*profile)), options); code != kExitDone) return code;
   }
   for (const ProfileWarning& warning : profile->warnings) {
-    if (warning.code == "windows-not-written")
+    if (warning.code == kWindowsNotWritten)
       return report_error(Error{warning.code, warning.message, "--windows", warning.advice}, options);
   }
   return exit_code_of(*profile);
