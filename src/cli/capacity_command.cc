@@ -181,7 +181,7 @@ void add_capacity_command(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   verb->add_option("--seeds", arguments->seeds,
                    "Samples of the jobs, with seeds --seed, --seed + 1, ... (default: 3; "
-                   "of a trace 1)")
+                   "of --profile 10, of a trace 1)")
       ->check(CLI::Range(1, 1000));
   verb->add_option("--growth", arguments->growth, "What if the load grows: factors, each planned anew; or none")
       ->capture_default_str();

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -36,16 +37,26 @@ Result<double> parse_ratio(const std::string& text, const char* option) {
   return usage_error("bad-usage", "'" + printable(text) + "' is no ratio", option, "such as 2% or 0.02");
 }
 
-// By a shell only where the text needs one: its start would be timed, too.
-Result<std::vector<std::string>> parse_command(const std::string& text, const char* which) {
-  auto words = shell_words(text, LineKind::kCommand);
-  if (!words || words->empty()) {
-    return usage_error("bad-usage", "'" + printable(text) + "' is no command", which,
-                       "a command in quotes, such as \"xz -6 -k -c file\"");
+// Whether a shell would make something of the text that a split into words doesn't.
+bool needs_shell(const std::string& text) {
+  if (text.find_first_of("|&;<>$`*?~(){}[]!#\\\n") != std::string::npos) return true;
+  const std::string first(trim(text).substr(0, trim(text).find_first_of(" \t'\"")));
+  return first.find('=') != std::string::npos && first.find('/') > first.find('=');  // NAME=value before a command
+}
+
+// By a shell only where one of them needs it, and then both, as its start is timed and counted, too.
+Status take_commands(const std::array<std::string, 2>& texts, CompareRequest& request) {
+  const bool by_shell = needs_shell(texts[0]) || needs_shell(texts[1]);
+  for (size_t i = 0; i < 2; ++i) {
+    auto words = shell_words(texts[i], LineKind::kCommand);
+    if (!words || words->empty()) {
+      return usage_error("bad-usage", "'" + printable(texts[i]) + "' is no command", i == 0 ? "A" : "B",
+                         "a command in quotes, such as \"xz -6 -k -c file\"");
+    }
+    request.commands[i] = by_shell ? std::vector<std::string>{"/bin/sh", "-c", texts[i]} : std::move(*words);
   }
-  const bool needs_shell = text.find_first_of("|&;<>$`*?~(){}\n") != std::string::npos;
-  if (needs_shell) return std::vector<std::string>{"/bin/sh", "-c", text};
-  return std::move(*words);
+  if (by_shell) request.notes.emplace_back("both are run by /bin/sh, whose start is part of their times and counts");
+  return {};
 }
 
 // Grows by a line for each run, so that nothing is lost.
@@ -80,11 +91,7 @@ class RunLog {
 
 Result<CompareRequest> request_of(const CompareArguments& arguments, const CommonOptions& options) {
   CompareRequest request;
-  for (const auto& [index, text] : {std::pair{0, &arguments.a}, {1, &arguments.b}}) {
-    auto command = parse_command(*text, index == 0 ? "A" : "B");
-    if (!command) return command.error();
-    request.commands[static_cast<size_t>(index)] = std::move(*command);
-  }
+  if (Status taken = take_commands({arguments.a, arguments.b}, request); !taken) return taken.error();
   const auto budget_s = parse_duration_s(arguments.budget, "--budget");
   if (!budget_s) return budget_s.error();
   request.budget_s = *budget_s;
@@ -157,14 +164,14 @@ void add_compare_command(CLI::App& app, CommandContext& context) {
                    "each and no quiet machine")
       ->check(CLI::IsMember({"wall", "cpu", "instructions"}))
       ->capture_default_str();
-  verb->add_option("--budget", arguments->budget, "Time for all timed runs")->capture_default_str();
+  verb->add_option("--budget", arguments->budget, "Time for all timed runs and those before")->capture_default_str();
   verb->add_option("--threshold", arguments->threshold, "Slowdown of B that is accepted, such as 2%")
       ->capture_default_str();
   verb->add_option("--error", arguments->error, "How often two that are the same may be called different")
       ->check(CLI::Range(1e-6, 0.5))
       ->capture_default_str();
   verb->add_option("--warmups", arguments->warmups, "Runs of each before that don't count")
-      ->check(CLI::Range(1, 1000))
+      ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   verb->add_option("--counted-runs", arguments->counted_runs,
                    "Runs of each under the instrumenter, for counts; 0: none")

@@ -101,10 +101,11 @@ Json comparison_json(const Comparison& comparison, const CommandTexts& commands)
     json["upper"] = comparison.upper;
   }
   json["significant"] = comparison.significant;
-  json["error_ratio"] = comparison.error_ratio;
   json["threshold_ratio"] = comparison.threshold_ratio;
-  json["runs"] = comparison.pairs;
+  json["runs"] = comparison.runs;
   if (is_timed(comparison)) {
+    json["error_ratio"] = comparison.error_ratio;
+    json["pairs"] = comparison.pairs;
     json["spent_s"] = comparison.spent_s;
     for (size_t i = 0; i < 2; ++i) {
       Json& side = json[i == 0 ? "a" : "b"];
@@ -117,7 +118,7 @@ Json comparison_json(const Comparison& comparison, const CommandTexts& commands)
   for (const CountRow& row : comparison.counts) {
     counts.push_back({{"metric", row.metric}, {"a", row.a}, {"b", row.b}});
     if (std::isfinite(row.ratio)) counts.back()["ratio"] = row.ratio;
-    counts.back()["repeats_within_log"] = row.repeats_within;
+    if (std::isfinite(row.repeats_within)) counts.back()["repeats_within_log"] = row.repeats_within;
     counts.back()["differs"] = row.differs;
   }
   json["counts"] = std::move(counts);

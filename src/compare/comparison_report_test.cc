@@ -20,7 +20,7 @@ Comparison slower() {
   comparison.upper = 1.028;
   comparison.significant = true;
   comparison.pairs = 18;
-  comparison.most_pairs = 28;
+  comparison.runs = 36;
   comparison.spent_s = 39.4;
   comparison.median_wall_s = {1.0, 1.02};
   comparison.median_cpu_s = {0.9, 0.93};
@@ -64,7 +64,9 @@ TEST(ComparisonReport, JsonLeavesOutWhatIsUnknown) {
   EXPECT_EQ(json["schema"], "perfcast.comparison/1");
   EXPECT_EQ(json["a"]["command"], "./old x");
   EXPECT_EQ(json["b"]["median_wall_s"], 1.02);
-  EXPECT_EQ(json["runs"], 18);
+  EXPECT_EQ(json["runs"], 36);
+  EXPECT_EQ(json["pairs"], 18);
+  EXPECT_EQ(json["error_ratio"], 0.05);
   EXPECT_EQ(json["measured"], "wall_s");
   EXPECT_EQ(json["counts"][0]["ratio"], 1.01);
   Comparison counted = slower();
@@ -73,6 +75,8 @@ TEST(ComparisonReport, JsonLeavesOutWhatIsUnknown) {
   const Json few = comparison_json(counted, kCommands);
   EXPECT_EQ(few["measured"], "instructions");
   EXPECT_FALSE(few.contains("upper"));
+  EXPECT_FALSE(few.contains("error_ratio"));
+  EXPECT_FALSE(few.contains("pairs"));
   EXPECT_FALSE(few["a"].contains("median_wall_s"));
 }
 

@@ -18,28 +18,31 @@
 namespace perfcast {
 namespace {
 
-constexpr int64_t kMostPairs = 1000;
+constexpr int64_t kMostPairs = 2000;     // their means in pairs are two million numbers
 constexpr double kSameWithin = 0.01;     // what counts as no difference where no threshold says
 constexpr double kSameCount = 1e-4;      // counters closer than this are the same
 constexpr double kBeyondRepeats = 3;     // times as far apart as runs of one command
 constexpr double kFewestCounted = 1e-4;  // of the instructions: what a counter must be to be shown
 constexpr size_t kCountsShown = 12;
 constexpr double kWorthSayingOrder = 0.01;
+constexpr double kOrderError = 0.01;
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr const char* kNames[] = {"A", "B"};
 
 class Turns {
  public:
-  explicit Turns(const CompareRequest& request) : request_(request), random_(request.seed) {}
+  explicit Turns(const CompareRequest& request)
+      : request_(request), random_(request.seed), fewest_(fewest_pairs(request.error_ratio)) {}
   Result<Comparison> run();
 
  private:
   using Clock = std::chrono::steady_clock;
   Status find_programs();
   Result<ComparedRun> run_once(int command, int64_t pair, bool first);
-  Status warm_up(double& pair_s);
-  // False: interrupted.
+  Status warm_up();
+  // Whether one looks now. No pair is added where an interrupt ended it and there are enough.
   Result<bool> run_pair(PairedSequence& sequence);
-  void take(const PairedSequence::Look& look);
+  void take(const ShiftInterval& log_ratio);
   bool is_clear() const { return result_.verdict != CompareVerdict::kUnclear; }
   void finish(const PairedSequence& sequence);
   double spent_s() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
@@ -48,6 +51,7 @@ class Turns {
 
   const CompareRequest& request_;
   Random random_;
+  int64_t fewest_;
   Clock::time_point began_ = Clock::now();
   std::array<ProgramFacts, 2> programs_;
   std::array<std::vector<double>, 2> wall_s_, cpu_s_;
@@ -92,17 +96,12 @@ Result<ComparedRun> Turns::run_once(int command, int64_t pair, bool first) {
   return run;
 }
 
-Status Turns::warm_up(double& pair_s) {
-  pair_s = 0;
-  for (int round = 0; round < std::max(1, request_.warmups); ++round) {
-    if (request_.progress) request_.progress("warming up");
-    double sum = 0;
+Status Turns::warm_up() {
+  if (request_.progress) request_.progress("warming up");
+  for (int round = 0; round < request_.warmups; ++round) {
     for (const int command : {0, 1}) {
-      const auto run = run_once(command, 0, command == 0);
-      if (!run) return run.error();
-      sum += run->wall_s;
+      if (const auto run = run_once(command, 0, command == 0); !run) return run.error();
     }
-    pair_s = sum;
   }
   return {};
 }
@@ -114,7 +113,7 @@ Result<bool> Turns::run_pair(PairedSequence& sequence) {
   for (const int command : {first, 1 - first}) {
     const auto run = run_once(command, sequence.pairs() + 1, command == first);
     if (!run) {
-      if (run.error().kind == ErrorKind::kInterrupted && sequence.pairs() >= PairedSequence::kFewestPairs) return false;
+      if (run.error().kind == ErrorKind::kInterrupted && sequence.pairs() >= fewest_) return false;
       return run.error();
     }
     const auto i = static_cast<size_t>(command);
@@ -131,32 +130,20 @@ Result<bool> Turns::run_pair(PairedSequence& sequence) {
   }
   const auto f = static_cast<size_t>(first);
   order_.push_back(log_time[f] - log_time[1 - f]);
-  sequence.add(log_time[1] - log_time[0]);
-  return true;
+  return sequence.add(log_time[1] - log_time[0]);
 }
 
-void Turns::take(const PairedSequence::Look& look) {
-  const ShiftInterval& log_ratio = look.interval;
+void Turns::take(const ShiftInterval& log_ratio) {
   result_.ratio = std::exp(log_ratio.estimate);
   result_.lower = std::exp(log_ratio.lower);
   result_.upper = std::exp(log_ratio.upper);
   result_.significant = log_ratio.lower > 0 || log_ratio.upper < 0;
-  const double log_threshold = std::log1p(request_.threshold_ratio);
-  const double log_same = std::max(log_threshold, std::log1p(kSameWithin));
-  if (log_ratio.lower > log_threshold) {
-    result_.verdict = CompareVerdict::kSlower;
-  } else if (log_ratio.upper < 0) {
-    result_.verdict = CompareVerdict::kFaster;
-  } else if (log_ratio.lower > 0 && log_ratio.upper <= log_threshold) {
-    result_.verdict = CompareVerdict::kBelowThreshold;
-  } else if (-log_same <= log_ratio.lower && log_ratio.upper <= log_same) {
-    result_.verdict = CompareVerdict::kNoDifference;
-  }
+  result_.verdict = verdict_of(log_ratio.lower, log_ratio.upper, request_.threshold_ratio);
 }
 
 void Turns::report(const PairedSequence& sequence) const {
   if (!request_.progress) return;
-  std::string text = fmt::format("pair {} of at most {}", sequence.pairs(), result_.most_pairs);
+  std::string text = fmt::format("pair {}, {:.0f} of at most {:.0f} s", sequence.pairs(), spent_s(), request_.budget_s);
   if (result_.upper > 0 && std::isfinite(result_.upper))
     text += fmt::format(", B / A {:.3f} ({:.3f} .. {:.3f})", result_.ratio, result_.lower, result_.upper);
   request_.progress(text);
@@ -164,22 +151,26 @@ void Turns::report(const PairedSequence& sequence) const {
 
 void Turns::finish(const PairedSequence& sequence) {
   result_.pairs = sequence.pairs();
+  result_.runs = 2 * sequence.pairs();
   result_.spent_s = spent_s();
   for (size_t i = 0; i < 2; ++i) {
     result_.median_wall_s[i] = median(wall_s_[i]);
     result_.median_cpu_s[i] = median(cpu_s_[i]);
   }
-  const double first_over_second = median(order_);
-  result_.first_over_second_ratio = std::exp(first_over_second);
-  if (std::abs(first_over_second) > kWorthSayingOrder && signed_rank_probability(order_) < 0.01) {
+  const ShiftInterval order = shift_interval(order_, kOrderError);
+  result_.first_over_second_ratio = std::exp(order.estimate);
+  if (std::abs(order.estimate) > kWorthSayingOrder && (order.lower > 0 || order.upper < 0)) {
     result_.notes.push_back(fmt::format(
         "the first run of a pair takes {:.3f} times as long as the second: the order, which was drawn, matters here",
-        std::exp(first_over_second)));
+        std::exp(order.estimate)));
   }
-  if (result_.spent_s > 1.5 * request_.budget_s && sequence.pairs() <= PairedSequence::kFewestPairs) {
-    result_.notes.push_back(
-        fmt::format("{} pairs are the fewest that can tell anything: they took {:.0f} s of a budget of {:g} s",
-                    PairedSequence::kFewestPairs, result_.spent_s, request_.budget_s));
+  if (result_.interrupted) result_.notes.emplace_back("interrupted: by the pairs until then");
+  if (sequence.pairs() >= kMostPairs && !is_clear())
+    result_.notes.push_back(fmt::format("{} pairs are the most that are made, whatever the budget", kMostPairs));
+  if (result_.spent_s > 1.5 * request_.budget_s) {
+    result_.notes.push_back(fmt::format(
+        "{} pairs, the fewest that can tell anything with errors of {:g}%, took {:.0f} s of a budget of {:g} s",
+        fewest_, 100 * request_.error_ratio, result_.spent_s, request_.budget_s));
   }
 }
 
@@ -188,28 +179,36 @@ Result<Comparison> Turns::run() {
   result_.time = request_.time;
   result_.error_ratio = request_.error_ratio;
   result_.threshold_ratio = request_.threshold_ratio;
-  double pair_s = 0;
-  if (Status warm = warm_up(pair_s); !warm) return warm.error();
-  const double left_s = std::max(0.0, request_.budget_s - spent_s());
-  const double most = std::min(left_s / std::max(pair_s, 1e-6), static_cast<double>(kMostPairs));
-  PairedSequence sequence(request_.error_ratio, static_cast<int64_t>(most));
-  result_.most_pairs = sequence.looks().back();
-  while (!is_clear()) {
-    const auto went_on = run_pair(sequence);
-    if (!went_on) return went_on.error();
-    result_.interrupted = !*went_on;
-    const bool late = spent_s() > request_.budget_s && sequence.pairs() >= PairedSequence::kFewestPairs;
-    const bool last = sequence.is_full() || result_.interrupted || late;
-    if (last || sequence.is_look()) take(sequence.look(last));
+  result_.notes = request_.notes;
+  if (Status warm = warm_up(); !warm) return warm.error();
+  PairedSequence sequence(request_.error_ratio);
+  bool ended = false;
+  while (!ended && !is_clear()) {
+    const int64_t before = sequence.pairs();
+    const auto looks = run_pair(sequence);
+    if (!looks) return looks.error();
+    result_.interrupted = sequence.pairs() == before;
+    // What is used of the budget doesn't depend on the coins; when somebody interrupts may.
+    const double used = std::min(1.0, spent_s() / request_.budget_s);
+    ended = result_.interrupted || sequence.pairs() >= kMostPairs || (used >= 1 && sequence.pairs() >= fewest_);
+    if (*looks || ended) take(sequence.look(ended && !result_.interrupted ? 1 : used));
     report(sequence);
-    if (last) break;
   }
-  if (result_.interrupted) result_.notes.emplace_back("interrupted: by the pairs until then");
   finish(sequence);
   return std::move(result_);
 }
 
-Result<MetricValues> count(const std::vector<std::string>& command, const CompareRequest& request) {
+bool is_partial(const ProfileWarning& warning) {
+  return warning.code == "exec-not-followed" || warning.code == "partial-counts" ||
+         warning.code == "several-architectures" || warning.code == "stopped-early";
+}
+
+struct Counted {
+  MetricValues counts;
+  std::string partly;  // why not all was counted; empty: all was
+};
+
+Result<Counted> count(const std::vector<std::string>& command, const CompareRequest& request) {
   CollectRequest collect;
   collect.command = command;
   collect.mix_only = true;
@@ -221,11 +220,22 @@ Result<MetricValues> count(const std::vector<std::string>& command, const Compar
   const auto profile = profile_command(
       collect, request.progress ? request.progress : [](const std::string&) {});
   if (!profile) return profile.error();
-  if (!profile->ok() && !request.accept_failure) {
-    return Error{"program-failed", "it failed under the instrumenter: " + printable(join(command, " ")), "",
-                 "commands that succeed"};
+  if (!profile->metrics.contains("instructions_count")) {
+    Error error{"no-counts", "no instruction was counted", "", "a program that the instrumenter can run"};
+    for (const ProfileWarning& warning : profile->warnings) {
+      error.message = warning.message;
+      if (!warning.advice.empty()) error.expected = warning.advice;
+    }
+    return error;
   }
-  return profile->metrics;
+  if (!profile->ok() && !request.accept_failure) {
+    return Error{"program-failed", "it failed under the instrumenter", "", "a command that succeeds there, too"};
+  }
+  Counted counted{profile->metrics, ""};
+  for (const ProfileWarning& warning : profile->warnings) {
+    if (is_partial(warning)) counted.partly = warning.message;
+  }
+  return counted;
 }
 
 // Only counts: no time, no ratio of two, nothing of the machine.
@@ -235,29 +245,34 @@ bool is_count_of_work(const std::string& metric) {
           metric == "branches_count" || metric.starts_with("op_"));
 }
 
-CountRow row_of(const std::string& metric, const std::array<std::vector<MetricValues>, 2>& runs) {
+using CountedRuns = std::array<std::vector<MetricValues>, 2>;
+
+// Nothing where a run lacks the metric: that is not 0.
+std::optional<CountRow> row_of(const std::string& metric, const CountedRuns& runs) {
   CountRow row;
   row.metric = metric;
   for (size_t i = 0; i < 2; ++i) {
-    double sum = 0, low = std::numeric_limits<double>::infinity(), high = 0;
+    double sum = 0, low = kInfinite, high = 0;
     for (const MetricValues& values : runs[i]) {
       const auto found = values.find(metric);
-      const double value = found == values.end() ? 0 : found->second;
-      sum += value;
-      low = std::min(low, value);
-      high = std::max(high, value);
+      if (found == values.end()) return std::nullopt;
+      sum += found->second;
+      low = std::min(low, found->second);
+      high = std::max(high, found->second);
     }
     (i == 0 ? row.a : row.b) = sum / static_cast<double>(runs[i].size());
-    if (low > 0) row.repeats_within = std::max(row.repeats_within, std::log(high / low));
+    if (high > low) row.repeats_within = std::max(row.repeats_within, low > 0 ? std::log(high / low) : kInfinite);
   }
-  row.ratio = row.a > 0 ? row.b / row.a : std::numeric_limits<double>::infinity();
-  const double apart = row.a > 0 && row.b > 0 ? std::abs(std::log(row.ratio)) : std::numeric_limits<double>::infinity();
-  row.differs = (row.a > 0 || row.b > 0) && apart > std::max(kSameCount, kBeyondRepeats * row.repeats_within);
+  if (!(row.a > 0) && !(row.b > 0)) return std::nullopt;
+  row.ratio = row.a > 0 ? row.b / row.a : kInfinite;
+  const double apart = row.a > 0 && row.b > 0 ? std::abs(std::log(row.ratio)) : kInfinite;
+  row.differs = runs[0].size() > 1 && apart > std::max(kSameCount, kBeyondRepeats * row.repeats_within);
   return row;
 }
 
-Status add_counts(const CompareRequest& request, Comparison& result) {
-  std::array<std::vector<MetricValues>, 2> runs;
+// The first row is of instructions. `partly`: why not all was counted.
+Result<std::vector<CountRow>> count_both(const CompareRequest& request, std::string& partly) {
+  CountedRuns runs;
   for (int round = 0; round < request.counted_runs; ++round) {
     for (size_t i = 0; i < 2; ++i) {
       auto counted = count(request.commands[i], request);
@@ -266,66 +281,81 @@ Status add_counts(const CompareRequest& request, Comparison& result) {
         error.message.insert(0, std::string(kNames[i]) + ": ");
         return error;
       }
-      runs[i].push_back(std::move(*counted));
+      if (!counted->partly.empty()) partly = std::string(kNames[i]) + ": " + counted->partly;
+      runs[i].push_back(std::move(counted->counts));
     }
   }
-  const CountRow instructions = row_of("instructions_count", runs);
-  result.counts_differ = instructions.differs;
+  const auto instructions = row_of("instructions_count", runs);
+  if (!instructions) return Error{"no-counts", "no instruction was counted", "", "programs that do something"};
   std::vector<CountRow> others;
-  MetricValues all = runs[0].front();
-  all.insert(runs[1].front().begin(), runs[1].front().end());
-  for (const auto& [metric, value] : all) {
+  for (const auto& [metric, value] : runs[0].front()) {
     if (!is_count_of_work(metric) || metric == "instructions_count") continue;
-    CountRow row = row_of(metric, runs);
-    if (row.differs && std::max(row.a, row.b) > kFewestCounted * instructions.a) others.push_back(std::move(row));
+    auto row = row_of(metric, runs);
+    if (row && row->differs && std::max(row->a, row->b) > kFewestCounted * instructions->a)
+      others.push_back(std::move(*row));
   }
   std::stable_sort(others.begin(), others.end(),
                    [](const CountRow& a, const CountRow& b) { return std::abs(a.b - a.a) > std::abs(b.b - b.a); });
   if (others.size() > kCountsShown) others.resize(kCountsShown);
-  result.counts = {instructions};
-  result.counts.insert(result.counts.end(), others.begin(), others.end());
-  return {};
+  others.insert(others.begin(), *instructions);
+  return others;
 }
 
 }  // namespace
 
+CompareVerdict verdict_of(double log_lower, double log_upper, double threshold_ratio) {
+  const double log_threshold = std::log1p(threshold_ratio);
+  const double log_same = threshold_ratio > 0 ? log_threshold : std::log1p(kSameWithin);
+  if (log_upper < 0) return CompareVerdict::kFaster;
+  if (log_lower > log_threshold) return CompareVerdict::kSlower;
+  if (log_lower > 0 && log_upper <= log_threshold) return CompareVerdict::kBelowThreshold;
+  if (-log_same <= log_lower && log_upper <= log_same) return CompareVerdict::kNoDifference;
+  return CompareVerdict::kUnclear;
+}
+
 Result<Comparison> compare_in_turns(const CompareRequest& request) {
   auto result = Turns(request).run();
   if (!result || result->interrupted || request.counted_runs < 1) return result;
-  if (Status counted = add_counts(request, *result); !counted) {
+  std::string partly;
+  auto counts = count_both(request, partly);
+  if (counts) {
+    result->counts = std::move(*counts);
+    result->counts_differ = result->counts.front().differs;
+    if (!partly.empty()) result->notes.push_back("counts are of a part of the work: " + partly);
+  } else {
     // What was timed stands without them.
-    if (counted.error().kind == ErrorKind::kInterrupted) result->interrupted = true;
-    result->notes.push_back("no counts: " + counted.error().message);
+    result->interrupted = counts.error().kind == ErrorKind::kInterrupted;
+    result->notes.push_back("no counts: " + counts.error().message);
   }
   return result;
 }
 
 Result<Comparison> compare_counts(const CompareRequest& request) {
-  Comparison result;
-  result.error_ratio = request.error_ratio;
-  result.threshold_ratio = request.threshold_ratio;
   CompareRequest counted = request;
   counted.counted_runs = std::max(1, request.counted_runs);
-  if (Status status = add_counts(counted, result); !status) return status.error();
-  const CountRow& instructions = result.counts.front();
-  if (!(instructions.a > 0 && instructions.b > 0))
-    return Error{"no-counts", "no instruction was counted", "", "programs that the instrumenter can run"};
-  const double reach = std::max(kSameCount, kBeyondRepeats * instructions.repeats_within);
-  result.ratio = instructions.ratio;
-  result.lower = instructions.ratio * std::exp(-reach);
-  result.upper = instructions.ratio * std::exp(reach);
-  result.significant = instructions.differs;
-  const double threshold = 1 + request.threshold_ratio;
-  if (!result.significant) {
-    result.verdict = CompareVerdict::kNoDifference;
-  } else if (result.upper < 1) {
-    result.verdict = CompareVerdict::kFaster;
-  } else if (result.lower > threshold) {
-    result.verdict = CompareVerdict::kSlower;
-  } else {
-    result.verdict = result.upper <= threshold ? CompareVerdict::kBelowThreshold : CompareVerdict::kUnclear;
+  std::string partly;
+  auto counts = count_both(counted, partly);
+  if (!counts) return counts.error();
+  if (!partly.empty()) {
+    return Error{"partial-counts", "counts are of a part of the work: " + partly, "",
+                 "the command that does the work, or times (without --measure instructions)"};
   }
-  if (counted.counted_runs < 2) result.notes.emplace_back("one run of each: how far counts repeat is not known");
+  Comparison result;
+  result.threshold_ratio = request.threshold_ratio;
+  result.notes = request.notes;
+  result.runs = 2 * int64_t{counted.counted_runs};
+  result.counts = std::move(*counts);
+  const CountRow& instructions = result.counts.front();
+  const bool repeats_known = counted.counted_runs > 1;
+  const double reach = repeats_known ? std::max(kSameCount, kBeyondRepeats * instructions.repeats_within) : kInfinite;
+  const double log_ratio = std::log(instructions.ratio);
+  result.ratio = instructions.ratio;
+  result.lower = std::exp(log_ratio - reach);
+  result.upper = std::exp(log_ratio + reach);
+  result.significant = result.counts_differ = instructions.differs;
+  result.verdict = verdict_of(log_ratio - reach, log_ratio + reach, request.threshold_ratio);
+  if (!repeats_known)
+    result.notes.emplace_back("one run of each: how far counts repeat is not known, so nothing is sure");
   return result;
 }
 

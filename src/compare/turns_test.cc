@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <map>
 
 #include "collect/qemu/qemu_collector.h"
@@ -36,7 +38,8 @@ TEST(CompareInTurns, FindsWhatTakesTenTimesAsLong) {
   EXPECT_GT(slower->lower, 1.2);
   EXPECT_GT(slower->ratio, 2);
   EXPECT_LT(slower->ratio, 20);
-  EXPECT_GE(slower->pairs, PairedSequence::kFewestPairs);
+  EXPECT_GE(slower->pairs, fewest_pairs(0.05));
+  EXPECT_EQ(slower->runs, 2 * slower->pairs);
   ASSERT_EQ(static_cast<int64_t>(runs.size()), 2 * slower->pairs + 2);
   EXPECT_EQ(runs[0].pair, 0);
   std::map<int, int> first_of;  // the coin falls either way, and each pair has both
@@ -63,6 +66,34 @@ TEST(CompareInTurns, AThresholdAllowsWhatLiesBelow) {
   ASSERT_TRUE(allowed) << to_text(allowed.error());
   EXPECT_EQ(allowed->verdict, CompareVerdict::kBelowThreshold);
   EXPECT_TRUE(allowed->significant);
+}
+
+TEST(CompareVerdict, FollowsFromTheInterval) {
+  const auto verdict = [](double lower, double upper, double threshold) {
+    return verdict_of(std::log(lower), std::log(upper), threshold);
+  };
+  EXPECT_EQ(verdict(1.001, 1.5, 0), CompareVerdict::kSlower);
+  EXPECT_EQ(verdict(0.9, 0.999, 0), CompareVerdict::kFaster);
+  EXPECT_EQ(verdict(0.992, 1.008, 0), CompareVerdict::kNoDifference);
+  EXPECT_EQ(verdict(0.98, 1.008, 0), CompareVerdict::kUnclear);
+  EXPECT_EQ(verdict(1.001, 1.015, 0.02), CompareVerdict::kBelowThreshold);
+  EXPECT_EQ(verdict(1.001, 1.03, 0.02), CompareVerdict::kUnclear);
+  EXPECT_EQ(verdict(1.021, 1.03, 0.02), CompareVerdict::kSlower);
+  EXPECT_EQ(verdict(0.985, 1.019, 0.02), CompareVerdict::kNoDifference);
+  EXPECT_EQ(verdict(0.999, 1.008, 0.005), CompareVerdict::kUnclear);  // beyond the threshold, perhaps
+  EXPECT_EQ(verdict(0, std::numeric_limits<double>::infinity(), 0), CompareVerdict::kUnclear);
+}
+
+// With next to no budget the fewest pairs are made, and it isn't clear by them.
+TEST(CompareInTurns, EndsWithTheBudget) {
+  CompareRequest request = of(work(100'000), work(100'000));
+  request.budget_s = 1e-3;
+  const auto unclear = compare_in_turns(request);
+  ASSERT_TRUE(unclear) << to_text(unclear.error());
+  EXPECT_EQ(unclear->pairs, fewest_pairs(0.05));
+  EXPECT_TRUE(std::isfinite(unclear->upper));
+  ASSERT_FALSE(unclear->notes.empty());
+  EXPECT_THAT(unclear->notes.front(), HasSubstr("the fewest that can tell anything"));
 }
 
 TEST(CompareInTurns, ErrorsNameTheCommand) {
@@ -104,10 +135,22 @@ TEST(CompareCounts, FindsHalfAPerCentOfInstructions) {
   EXPECT_FALSE(same->significant);
 }
 
-TEST(CompareCounts, StandBesideTimes) {
+TEST(CompareCounts, OneRunOfEachTellsNothingSure) {
   if (!QemuCollector().available()) GTEST_SKIP() << "no QEMU with plugins here";
   CompareRequest request = of(work(300'000), work(600'000));
   request.counted_runs = 1;
+  const auto unsure = compare_counts(request);
+  ASSERT_TRUE(unsure) << to_text(unsure.error());
+  EXPECT_EQ(unsure->verdict, CompareVerdict::kUnclear);
+  EXPECT_FALSE(unsure->significant);
+  EXPECT_EQ(unsure->runs, 2);
+  EXPECT_GT(unsure->ratio, 1.5);
+}
+
+TEST(CompareCounts, StandBesideTimes) {
+  if (!QemuCollector().available()) GTEST_SKIP() << "no QEMU with plugins here";
+  CompareRequest request = of(work(300'000), work(600'000));
+  request.counted_runs = 2;
   request.budget_s = 0.5;
   const auto both = compare_in_turns(request);
   ASSERT_TRUE(both) << to_text(both.error());

@@ -48,6 +48,8 @@ class InstanceForecaster {
 
   // Threads that ran or wanted to, on average over the time and at most; 1 for programs of one.
   double threads() const { return threads_; }
+  // Of a run on a platform, by index: as if one core ran all its threads in turn. NaN where unknown.
+  double core_seconds(size_t platform) const { return work_s_[platform]; }
   bool knows_scaling() const { return bundle_.scaling != nullptr && has_load_; }
 
  private:

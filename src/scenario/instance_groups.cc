@@ -28,9 +28,10 @@ Result<GroupMachine> find_machine(const std::string& text, const std::vector<Pla
   const std::vector<size_t> called = servers_called(servers, text);
   if (called.size() > 1) {
     std::vector<std::string> names;
-    for (const size_t i : called) names.push_back(servers[i].vendor + " " + servers[i].name);
+    for (const size_t i : called)
+      names.push_back(servers[i].vendor + " " + servers[i].name + " (" + servers[i].platform + ")");
     return Error{"ambiguous-platform", "several instance types are called '" + printable(text) + "'", where,
-                 "one of " + join(names, ", ")};
+                 "one of " + join(names, ", ") + "; or the CPU model, with its number of cores"};
   }
   if (called.empty()) {
     const auto part = find_platform(platforms, text, where, ErrorKind::kData);
@@ -50,7 +51,8 @@ Result<GroupMachine> find_machine(const std::string& text, const std::vector<Pla
 Status fill_in(const Server& server, NodeGroup& group) {
   if (server.memory_gib && std::isnan(group.memory_bytes_per_node))
     group.memory_bytes_per_node = *server.memory_gib * kBytesPerGib;
-  if (!server.vcpus) return {};
+  constexpr double kMostVcpus = 1 << 20;
+  if (!server.vcpus || !(*server.vcpus >= 1 && *server.vcpus <= kMostVcpus)) return {};  // not known
   const auto vcpus = static_cast<int64_t>(*server.vcpus);
   if (!group.cores_stated) group.cores_per_node = vcpus;
   group.cores_stated = true;
@@ -86,7 +88,7 @@ Result<std::vector<GroupMachine>> find_machines(Cluster& cluster, const std::vec
 
 Status take_prices(const PriceList& prices, const std::vector<GroupMachine>& machines,
                    const std::vector<Server>& servers, Cluster& cluster) {
-  bool keeps_own = false;
+  bool keeps_own = false, takes_any = false;
   std::vector<std::string> without;
   for (size_t g = 0; g < cluster.groups.size(); ++g) {
     NodeGroup& group = cluster.groups[g];
@@ -97,19 +99,23 @@ Status take_prices(const PriceList& prices, const std::vector<GroupMachine>& mac
     }
     if (price) {
       group.price_per_node_hour = *price;
+      takes_any = true;
     } else if (std::isnan(group.price_per_node_hour)) {
       without.push_back(printable(group.platform));
     } else {
       keeps_own = true;
     }
   }
-  if (keeps_own && !cluster.currency.empty() && !prices.currency().empty() && cluster.currency != prices.currency()) {
+  if (keeps_own && takes_any && cluster.currency != prices.currency()) {
+    const auto said = [](const std::string& currency) {
+      return currency.empty() ? std::string("a currency that isn't stated") : printable(currency);
+    };
     return Error{"mixed-currencies",
-                 "the cluster's prices are in " + printable(cluster.currency) + ", those of the list in " +
-                     printable(prices.currency()),
-                 "the cluster", "one currency, or a price in the list for every group"};
+                 "the cluster's own prices are in " + said(cluster.currency) + ", those of the list in " +
+                     said(prices.currency()),
+                 "the cluster", "one currency, stated in both; or a price in the list for every group"};
   }
-  if (!keeps_own || cluster.currency.empty()) cluster.currency = prices.currency();
+  if (takes_any) cluster.currency = prices.currency();
   if (!without.empty()) {
     cluster.note += (cluster.note.empty() ? "" : "; ") + std::string("no price is known for ") + join(without, ", ");
   }

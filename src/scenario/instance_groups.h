@@ -28,7 +28,8 @@ Result<std::vector<GroupMachine>> find_machines(Cluster& cluster, const std::vec
 
 // Nodes' prices by the list, of groups that are called "VENDOR SERVER" or "VENDOR/SERVER", or are `machines` of
 // `servers` (both may be empty). What has no price keeps the cluster's own; groups that have neither are named in the
-// cluster's note. "mixed-currencies" where the cluster states another currency and keeps a price.
+// cluster's note. "mixed-currencies" where the cluster keeps a price in another currency, or where one of the two isn't
+// stated.
 Status take_prices(const PriceList& prices, const std::vector<GroupMachine>& machines,
                    const std::vector<Server>& servers, Cluster& cluster);
 

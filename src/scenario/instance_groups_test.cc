@@ -85,7 +85,7 @@ TEST(InstanceGroups, WhatIsUnknownIsNamedWithWhatIsNear) {
   EXPECT_THAT(misspelt.expected, HasSubstr("for example aws c7i.xlarge"));
   const Error two = error_of(instances("std-2"));
   EXPECT_EQ(two.code, "ambiguous-platform");
-  EXPECT_EQ(two.expected, "one of here std-2, there std-2");
+  EXPECT_EQ(two.expected, "one of here std-2 (epyc), there std-2 (xeon); or the CPU model, with its number of cores");
   const Error newest = error_of(instances("c9.large"));
   EXPECT_EQ(newest.code, "missing-platform");
   EXPECT_THAT(newest.message, HasSubstr("newest, is none of the bundle"));
@@ -95,7 +95,7 @@ PriceList prices(const char* csv) { return *PriceList::parse(csv, "prices.csv");
 
 TEST(InstanceGroups, TakePricesByTheirNames) {
   Cluster cluster = {{instances("c7i.xlarge"), instances("aws/c5a.large"), nodes("epyc", 1, 4), nodes("own box", 1, 4)},
-                     ""};
+                     "USD"};
   cluster.groups[3].price_per_node_hour = 0.7;
   const std::vector<GroupMachine> machines = {{1, 0}, {0, std::nullopt}, {0, std::nullopt}, {0, std::nullopt}};
   const PriceList list = prices("vendor,server,price_usd_per_hour\naws,c7i.xlarge,0.2\naws,c5a.large,0.1\n");
@@ -115,9 +115,28 @@ TEST(InstanceGroups, TwoCurrenciesAreRefusedWhereBothCount) {
   EXPECT_EQ(cluster.currency, "USD");
   cluster.currency = "EUR";
   cluster.groups[1].price_per_node_hour = 0.7;
-  const Status mixed = take_prices(list, {}, {}, cluster);
-  ASSERT_FALSE(mixed);
-  EXPECT_EQ(mixed.error().code, "mixed-currencies");
+  for (const char* other : {"EUR", ""}) {
+    cluster.currency = other;
+    const Status mixed = take_prices(list, {}, {}, cluster);
+    ASSERT_FALSE(mixed) << other;
+    EXPECT_EQ(mixed.error().code, "mixed-currencies");
+  }
+  // The list has nothing for this cluster, which stays as it is.
+  cluster.groups.erase(cluster.groups.begin());
+  cluster.currency = "EUR";
+  ASSERT_TRUE(take_prices(list, {}, {}, cluster));
+  EXPECT_EQ(cluster.currency, "EUR");
+  EXPECT_EQ(cluster.groups[0].price_per_node_hour, 0.7);
+}
+
+TEST(InstanceGroups, AnImpossibleNumberOfVcpusIsNotKnown) {
+  for (const double vcpus : {1e300, 0.5, -4.0}) {
+    Cluster cluster = {{instances("aws c7i.xlarge")}, ""};
+    std::vector<Server> odd = servers();
+    odd[0].vcpus = vcpus;
+    ASSERT_TRUE(find_machines(cluster, platforms(), odd, "of the bundle"));
+    EXPECT_FALSE(cluster.groups[0].cores_stated) << vcpus;
+  }
 }
 
 }  // namespace

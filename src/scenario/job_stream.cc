@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -111,6 +112,8 @@ Result<JobStream> open(MixSource source, OptionalCluster cluster) {
   if (draw.arrivals.kind != Arrivals::Kind::kBatch) stream.arrivals_per_s = draw.arrivals.rate_per_s;
   stream.cluster = std::move(*cluster);
   stream.generated = true;
+  stream.forecast = std::any_of(source.mix.programs.begin(), source.mix.programs.end(),
+                                [](const MixProgram& program) { return !program.log_error_root.empty(); });
   stream.source = source.mix.source;
   stream.jobs = [mix = std::make_shared<const ProgramMix>(std::move(source.mix)), draw](uint64_t seed) mutable {
     draw.seed = seed;

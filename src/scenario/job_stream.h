@@ -67,6 +67,7 @@ struct JobStream {
   Cluster cluster;
   std::function<Result<Workload>(uint64_t seed)> jobs;
   bool generated = false;            // other jobs for each seed
+  bool forecast = false;             // their true times are drawn for each seed, as nobody measured them
   double arrivals_per_s = kUnknown;  // the mean of generated ones, where it was set
   std::string source;                // for people
 };

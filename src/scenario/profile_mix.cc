@@ -13,6 +13,8 @@ namespace perfcast {
 namespace {
 
 constexpr double kNinetyPercent = 1.6449;  // standard deviations
+constexpr double kMostCores = 1 << 20;
+constexpr size_t kPairsNamed = 3;
 
 // A program's forecast with what jobs need of it, platforms in the order of the bundle.
 struct PartForecast {
@@ -106,13 +108,15 @@ class MixMaker {
     MixProgram program;
     program.name = report.program;
     program.weight = of.runs;
-    program.cores = static_cast<int32_t>(std::max(1L, std::lround(instances.threads())));
+    program.cores = static_cast<int32_t>(std::lround(std::clamp(instances.threads(), 1.0, kMostCores)));
     const auto resident = of.profile.metrics.find("max_rss_bytes");
     if (resident != of.profile.metrics.end() && resident->second > 0) program.memory_bytes = resident->second;
     std::vector<double> sharing(machines_.size(), 0);
     for (size_t g = 0; g < machines_.size(); ++g) {
-      double time_s = part.time_s[machines_[g].platform];
-      if (machines_[g].server) time_s = time_among_copies(instances, part, g, program.cores, sharing[g]);
+      // Of several threads, each on a core of its own.
+      const double alone_s = instances.core_seconds(machines_[g].platform) / std::max(1.0, instances.threads());
+      const double time_s =
+          machines_[g].server ? time_among_copies(instances, part, g, program, alone_s, sharing[g]) : alone_s;
       const double reach = std::exp(std::hypot(part.half_width(machines_[g].platform), sharing[g]));
       program.time_s.push_back(time_s);
       program.forecast_s.push_back(time_s);
@@ -122,21 +126,21 @@ class MixMaker {
     program.log_error_root = rows_of_root(error_covariance(part, machines_, sharing));
     return program;
   }
-  bool lacks_scaling() const { return lacks_scaling_; }
+  // "program on instance", where how copies share it is not known.
+  const std::vector<std::string>& without_scaling() const { return without_scaling_; }
 
  private:
   // NaN where not even one fits.
-  double time_among_copies(const InstanceForecaster& instances, const PartForecast& part, size_t group, int32_t cores,
-                           double& sharing_half_width) {
-    const size_t platform = machines_[group].platform;
+  double time_among_copies(const InstanceForecaster& instances, const PartForecast& part, size_t group,
+                           const MixProgram& program, double alone_s, double& sharing_half_width) {
     InstanceRow row;
     row.server = bundle_.servers[*machines_[group].server];
-    const int64_t held = cluster_.groups[group].cores_per_node / cores;
-    instances.fill(row, part.half_width(platform), static_cast<double>(std::max<int64_t>(1, held)));
+    const int64_t held = cluster_.groups[group].cores_per_node / program.cores;
+    instances.fill(row, part.half_width(machines_[group].platform), static_cast<double>(std::max<int64_t>(1, held)));
     if (row.copies && *row.copies < 1) return kUnknown;
     if (!row.runs_per_hour) {
-      lacks_scaling_ = true;
-      return row.wall_s.value_or(part.time_s[platform]);
+      without_scaling_.push_back(program.name + " on " + cluster_.groups[group].platform);
+      return alone_s;
     }
     sharing_half_width = row.sharing_half_width;
     return *row.copies * kSecondsPerHour / *row.runs_per_hour;
@@ -145,7 +149,7 @@ class MixMaker {
   const Bundle& bundle_;
   const Cluster& cluster_;
   const std::vector<GroupMachine>& machines_;
-  bool lacks_scaling_ = false;
+  std::vector<std::string> without_scaling_;
 };
 
 }  // namespace
@@ -172,13 +176,18 @@ Result<ProgramMix> make_profile_mix(const Forecaster& forecaster, const Cluster&
   }
   mix.source = join(names, ", ") + ", forecast by " + forecaster.bundle().card.name;
   mix.notes.emplace_back(
-      "nobody measured these programs there: each sample draws its true times by the forecasts' errors, so the "
-      "samples' "
-      "spread is how sure this is");
-  if (std::any_of(machines.begin(), machines.end(), [](const auto& machine) { return machine.server.has_value(); })) {
-    mix.notes.emplace_back(maker.lacks_scaling()
-                               ? "how copies share an instance is not known to the bundle: jobs take as long as alone"
-                               : "jobs on an instance take as long as where copies of their program fill it");
+      "nobody measured these programs there: each sample draws their true times by the forecasts' errors, alike for "
+      "all "
+      "programs");
+  if (std::any_of(machines.begin(), machines.end(), [](const auto& machine) { return machine.server.has_value(); }))
+    mix.notes.emplace_back("jobs on an instance take as long as where copies of their program fill it");
+  if (std::vector<std::string> unknown = maker.without_scaling(); !unknown.empty()) {
+    const size_t all = unknown.size();
+    unknown.resize(std::min(all, kPairsNamed));
+    mix.notes.push_back("but of " + printable(join(unknown, ", ")) +
+                        (all > kPairsNamed ? fmt::format(" and {} more", all - kPairsNamed) : "") +
+                        " as long as alone: how copies share the machine is not known, the bundle or the profile has "
+                        "no part of it");
   }
   if (!unusual.empty())
     mix.notes.push_back("out of distribution, so that forecasts say little: " + printable(join(unusual, ", ")));

@@ -20,10 +20,11 @@ struct ProfileMixRequest {
 
 // Jobs take the seconds of their profile's run on each group: of a CPU model those of the program by itself; of an
 // instance type those among as many copies as its cores (or its memory) hold, so that jobs on a node that isn't full
-// are forecast too long. Cores of a job: the threads that the program keeps busy. Nobody measured these times: each
-// sample draws true ones by the forecasts' errors, which CPU models share as far as they did on the training programs.
-// `machines`: find_machines() of the cluster among the bundle's. Errors: forecast_in_full()'s with the program's name
-// before, "unknown-host" where it has no seconds, "bad-usage" ("weights").
+// are forecast too long. Cores of a job: the threads that the program keeps busy, or would; it can't run where a node
+// has fewer. Nobody measured these times: each sample draws true ones by the forecasts' errors, which CPU models share
+// as far as they did on the training programs, and the programs of the mix altogether. `machines`: find_machines() of
+// the cluster among the bundle's. Errors: forecast_in_full()'s with the program's name before, "unknown-host" where it
+// has no seconds, "bad-usage" ("weights").
 Result<ProgramMix> make_profile_mix(const Forecaster& forecaster, const Cluster& cluster,
                                     const std::vector<GroupMachine>& machines, const ProfileMixRequest& request);
 

@@ -92,7 +92,7 @@ TEST(ProfileMix, OnInstancesJobsTakeWhatACopyTakesAmongThose) {
   const ProgramMix alone =
       mix_of(synthetic_forecaster(), {{instances("cloud-b m1.x4"), nodes("Example 100", 1, 8)}, ""});
   EXPECT_NEAR(alone.programs[0].time_s[0], alone.programs[0].time_s[1], 1e-9);
-  EXPECT_THAT(alone.notes, testing::Contains(HasSubstr("not known to the bundle")));
+  EXPECT_THAT(alone.notes, testing::Contains(HasSubstr("but of example on cloud-b m1.x4 as long as alone")));
 }
 
 TEST(ProfileMix, FewerCopiesWhereMemoryHoldsNoMore) {
@@ -102,6 +102,40 @@ TEST(ProfileMix, FewerCopiesWhereMemoryHoldsNoMore) {
   const ProgramMix mix = mix_of(forecaster_with_scaling(), cluster, large);
   EXPECT_TRUE(std::isnan(mix.programs[0].time_s[0]));
   EXPECT_LT(mix.programs[0].time_s[1], mix_of(forecaster_with_scaling(), cluster).programs[0].time_s[1]);
+}
+
+// Two threads take two cores each, as long as their work on both; whatever they had of the host's CPUs.
+TEST(ProfileMix, ThreadsTakeCores) {
+  const Cluster cluster = {{nodes("Example 100", 1, 8), instances("m1.x1"), instances("cloud-b m1.x4")}, ""};
+  const MixProgram alone = mix_of(forecaster_with_scaling(), cluster).programs[0];
+  Profile two = program();
+  CourseInterval interval;
+  interval.length_s = two.metrics.at("wall_s");
+  interval.running_count = 1;
+  interval.ready_count = 1;
+  two.course = {interval};
+  const MixProgram waited = mix_of(forecaster_with_scaling(), cluster, two).programs[0];
+  EXPECT_EQ(waited.cores, 2);
+  EXPECT_NEAR(waited.time_s[0] / alone.time_s[0], 0.5, 0.05);
+  EXPECT_LT(waited.time_s[2], 0.75 * alone.time_s[2]);
+  interval.ready_count = 1e18;  // no machine: neither a crash nor no cores
+  two.course = {interval};
+  EXPECT_EQ(mix_of(forecaster_with_scaling(), cluster, two).programs[0].cores, 1 << 20);
+}
+
+// What isn't known of a host moves the programs that were profiled there alike.
+TEST(ProfileMix, ProgramsErrAlike) {
+  const Cluster cluster = {{nodes("Example 600", 1, 4)}, ""};
+  Profile other = program();
+  other.program = "other";
+  const auto mix = mix_of(synthetic_forecaster(), cluster, ProfileMixRequest{{{program(), 1}, {other, 1}}, ""});
+  ASSERT_TRUE(mix);
+  MixOptions options;
+  options.jobs = 30;
+  options.arrivals.rate_per_s = 1;
+  const auto jobs = draw_jobs(*mix, options);
+  ASSERT_TRUE(jobs);
+  for (size_t i = 1; i < jobs->size(); ++i) EXPECT_NEAR(jobs->times(i)[0], jobs->times(0)[0], 1e-9);
 }
 
 // Drawn true times have the spread of the forecast's interval, and platforms of one CPU model err alike.

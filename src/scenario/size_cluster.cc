@@ -10,7 +10,7 @@
 namespace perfcast {
 namespace {
 
-constexpr int64_t kSampledSeeds = 3;
+constexpr int64_t kSampledSeeds = 3, kForecastSeeds = 10;
 
 CapacityRequest filled_in(const SizeClusterRequest& request) {
   const JobStream& stream = request.stream;
@@ -28,7 +28,7 @@ CapacityRequest filled_in(const SizeClusterRequest& request) {
     return workload;
   };
   // A trace is the same for every seed.
-  const int64_t seeds = request.seeds.value_or(stream.generated ? kSampledSeeds : 1);
+  const int64_t seeds = request.seeds.value_or(stream.forecast ? kForecastSeeds : stream.generated ? kSampledSeeds : 1);
   plan.seeds.clear();
   for (int64_t i = 0; i < seeds; ++i) plan.seeds.push_back(request.seed + static_cast<uint64_t>(i));
   plan.perturb = nullptr;

@@ -124,8 +124,8 @@ std::vector<MixProgram> with_true_times(const ProgramMix& mix, uint64_t seed) {
   Random random = stream(seed, kTrueTimes);
   const size_t platforms = mix.platforms.size();
   std::vector<double> normal(platforms);
+  for (double& value : normal) value = random.normal();
   for (MixProgram& program : programs) {
-    for (double& value : normal) value = random.normal();
     if (program.log_error_root.empty()) continue;
     for (size_t j = 0; j < platforms; ++j) {
       double log_error = 0;

@@ -22,7 +22,8 @@ struct MixProgram {
   std::vector<double> time_s;                                       // [J]
   std::vector<double> forecast_s, lower_s, upper_s, energy_joules;  // [J] or empty
   // Where nobody measured the times, so that time_s is what is forecast: a sample's true times are time_s * exp(root
-  // z), z standard normal, drawn once for the program. [J x J], row by row; empty: the times are known.
+  // z), z standard normal, drawn once for a sample. Programs are taken to err alike, as they do where a host was taken
+  // for another CPU: on the safe side. [J x J], row by row; empty: the times are known.
   std::vector<double> log_error_root;
 };
 
