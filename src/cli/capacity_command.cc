@@ -138,6 +138,7 @@ int run_capacity(const CommandContext& context, const CapacityArguments& argumen
     answer->notes.push_back(fmt::format("the load of {} is of what the cluster as given ({} nodes) could carry at most",
                                         *arguments.inputs.load, request.stream.cluster.nodes()));
   }
+  if (common.quiet && !common.json) answer->notes.clear();
   const int written = write_result(common.json ? to_text(capacity_json(*answer)) : capacity_text(*answer), common);
   // Scripts ask whether there is a plan.
   return written == kExitDone && !answer->meets ? kExitFailure : written;

@@ -131,7 +131,7 @@ int run_simulate(const CommandContext& context, SimulateArguments& arguments) {
 
   ProgressLine progress(common);
   options.progress = [&progress](const std::string& text) { progress.show(text); };
-  const auto simulated = simulate_jobs({std::move(*stream), options, *errors});
+  auto simulated = simulate_jobs({std::move(*stream), options, *errors});
   if (!simulated) return report_error(simulated.error(), common);
   std::string text;
   if (common.json) {
@@ -140,7 +140,9 @@ int run_simulate(const CommandContext& context, SimulateArguments& arguments) {
     if (simulated->sweep) json["error_sweep"] = to_json(*simulated->sweep);
     text = to_text(json);
   } else {
-    text = to_text(simulated->report);
+    ScheduleReport shown = simulated->report;
+    if (common.quiet) shown.notes.clear();
+    text = to_text(shown);
     if (simulated->sweep) text += "\n" + to_text(*simulated->sweep);
   }
   // The result first: a figure that can't be written must not cost it.

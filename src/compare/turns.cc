@@ -24,6 +24,7 @@ constexpr double kSameCount = 1e-4;      // counters closer than this are the sa
 constexpr double kBeyondRepeats = 3;     // times as far apart as runs of one command
 constexpr double kFewestCounted = 1e-4;  // of the instructions: what a counter must be to be shown
 constexpr size_t kCountsShown = 12;
+constexpr double kSlowerWhileCounted = 100;  // what a limit of one run leaves an instrumented one
 constexpr double kWorthSayingOrder = 0.01;
 constexpr double kOrderError = 0.01;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
@@ -216,7 +217,7 @@ Result<Counted> count(const std::vector<std::string>& command, const CompareRequ
   collect.pass_output = false;
   collect.must_succeed = !request.accept_failure;
   collect.input_descriptor = -1;
-  collect.limit_s = request.limit_s;
+  collect.limit_s = kSlowerWhileCounted * request.limit_s;  // 0: none
   const auto profile = profile_command(
       collect, request.progress ? request.progress : [](const std::string&) {});
   if (!profile) return profile.error();

@@ -104,7 +104,8 @@ HostTime host_time_of(const Profile& profile) {
           "up to {:.1f} threads ran at a time (more than one {:.0f}% of the time): seconds are CPU seconds, "
           "summed over them; forecasts are of one core",
           seen.most_running_count, 100 * seen.parallel_time_ratio));
-    } else if (use < kWaits) {
+    }
+    if (use < kWaits) {
       result.notes.push_back("the program was on a CPU for " + std::to_string(std::lround(100 * use)) +
                              "% of its time: it waits, or other programs held the CPUs; seconds are CPU seconds");
     }

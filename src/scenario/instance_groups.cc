@@ -89,7 +89,7 @@ Result<std::vector<GroupMachine>> find_machines(Cluster& cluster, const std::vec
 Status take_prices(const PriceList& prices, const std::vector<GroupMachine>& machines,
                    const std::vector<Server>& servers, Cluster& cluster) {
   bool keeps_own = false, takes_any = false;
-  std::vector<std::string> without;
+  std::vector<std::string> without, replaced;
   for (size_t g = 0; g < cluster.groups.size(); ++g) {
     NodeGroup& group = cluster.groups[g];
     std::optional<double> price = price_by_name(prices, group.platform);
@@ -98,6 +98,8 @@ Status take_prices(const PriceList& prices, const std::vector<GroupMachine>& mac
       price = prices.per_hour(server.vendor, server.name);
     }
     if (price) {
+      if (!std::isnan(group.price_per_node_hour) && group.price_per_node_hour != *price)
+        replaced.push_back(printable(group.platform));
       group.price_per_node_hour = *price;
       takes_any = true;
     } else if (std::isnan(group.price_per_node_hour)) {
@@ -118,6 +120,10 @@ Status take_prices(const PriceList& prices, const std::vector<GroupMachine>& mac
   if (takes_any) cluster.currency = prices.currency();
   if (!without.empty()) {
     cluster.note += (cluster.note.empty() ? "" : "; ") + std::string("no price is known for ") + join(without, ", ");
+  }
+  if (!replaced.empty()) {
+    cluster.note += (cluster.note.empty() ? "" : "; ") + std::string("prices by the list in place of the cluster's: ") +
+                    join(replaced, ", ");
   }
   return {};
 }

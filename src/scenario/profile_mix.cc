@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "algebra/dense.h"
 #include "base/text.h"
@@ -97,6 +98,25 @@ std::vector<double> rows_of_root(Eigen::MatrixXd covariance) {
   return rows;
 }
 
+// A program that nothing runs would be left out of every plan, which is no plan for it.
+Status check_fits(const MixProgram& program, const Cluster& cluster) {
+  JobRequest job;
+  job.cores = program.cores;
+  job.memory_bytes = program.memory_bytes;
+  for (size_t g = 0; g < cluster.groups.size(); ++g) {
+    NodeGroup node = cluster.groups[g];
+    node.nodes = std::max<int64_t>(1, node.nodes);
+    if (!std::isnan(program.time_s[g]) && fits_when_empty(job, node)) return {};
+  }
+  return infeasible_error(
+      "infeasible",
+      fmt::format("{} fits no node of the cluster: it takes {} core{}{}", printable(program.name), program.cores,
+                  program.cores == 1 ? "" : "s",
+                  std::isnan(program.memory_bytes) ? std::string()
+                                                   : " and " + human_bytes(program.memory_bytes) + " of memory"),
+      "the cluster", "a larger instance type or CPU model beside the others");
+}
+
 class MixMaker {
  public:
   MixMaker(const Bundle& bundle, const Cluster& cluster, const std::vector<GroupMachine>& machines)
@@ -126,6 +146,8 @@ class MixMaker {
     program.log_error_root = rows_of_root(error_covariance(part, machines_, sharing));
     return program;
   }
+  // Instances that the program may not fit, for all that is known of their memory.
+  const std::set<std::string>& of_unknown_memory() const { return of_unknown_memory_; }
   // "program on instance", where how copies share it is not known.
   const std::vector<std::string>& without_scaling() const { return without_scaling_; }
 
@@ -133,6 +155,9 @@ class MixMaker {
   // NaN where not even one fits.
   double time_among_copies(const InstanceForecaster& instances, const PartForecast& part, size_t group,
                            const MixProgram& program, double alone_s, double& sharing_half_width) {
+    const NodeGroup& nodes = cluster_.groups[group];
+    if (std::isnan(nodes.memory_bytes_per_node) && !std::isnan(program.memory_bytes))
+      of_unknown_memory_.insert(nodes.platform);
     InstanceRow row;
     row.server = bundle_.servers[*machines_[group].server];
     const int64_t held = cluster_.groups[group].cores_per_node / program.cores;
@@ -150,6 +175,7 @@ class MixMaker {
   const Cluster& cluster_;
   const std::vector<GroupMachine>& machines_;
   std::vector<std::string> without_scaling_;
+  std::set<std::string> of_unknown_memory_;
 };
 
 }  // namespace
@@ -170,6 +196,11 @@ Result<ProgramMix> make_profile_mix(const Forecaster& forecaster, const Cluster&
     if (!forecast) return forecast.error();
     const ForecastReport& report = forecast->full.report;
     mix.programs.push_back(maker.program_of(*forecast, part));
+    if (Status fits = check_fits(mix.programs.back(), cluster); !fits) return fits.error();
+    for (const std::string& note : report.notes) mix.notes.push_back(report.program + ": " + note);
+    for (const ProfileWarning& warning : report.warnings) {
+      if (is_serious(warning)) mix.notes.push_back(report.program + ": " + warning.message);
+    }
     names.push_back(report.program);
     if (!report.in_distribution) unusual.push_back(report.program);
     if (report.host->certainty != HostMatch::Certainty::kName) nearest_host = report.host_platform->name;
@@ -181,6 +212,11 @@ Result<ProgramMix> make_profile_mix(const Forecaster& forecaster, const Cluster&
       "programs");
   if (std::any_of(machines.begin(), machines.end(), [](const auto& machine) { return machine.server.has_value(); }))
     mix.notes.emplace_back("jobs on an instance take as long as where copies of their program fill it");
+  if (const std::set<std::string>& unknown = maker.of_unknown_memory(); !unknown.empty()) {
+    mix.notes.push_back("nothing says whether jobs fit the memory of " +
+                        printable(join({unknown.begin(), unknown.end()}, ", ")) +
+                        ": memory_bytes_per_node of a cluster file does");
+  }
   if (std::vector<std::string> unknown = maker.without_scaling(); !unknown.empty()) {
     const size_t all = unknown.size();
     unknown.resize(std::min(all, kPairsNamed));

@@ -120,7 +120,10 @@ TEST(ProfileMix, ThreadsTakeCores) {
   EXPECT_LT(waited.time_s[2], 0.75 * alone.time_s[2]);
   interval.ready_count = 1e18;  // no machine: neither a crash nor no cores
   two.course = {interval};
-  EXPECT_EQ(mix_of(forecaster_with_scaling(), cluster, two).programs[0].cores, 1 << 20);
+  const auto none = mix_of(forecaster_with_scaling(), cluster, ProfileMixRequest{{{two, 1}}, ""});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, "infeasible");
+  EXPECT_THAT(none.error().message, HasSubstr("1048576 cores"));
 }
 
 // What isn't known of a host moves the programs that were profiled there alike.
@@ -160,6 +163,20 @@ TEST(ProfileMix, SamplesDifferByTheErrorsOfTheForecast) {
     within += times[0] >= job.lower_s[0] && times[0] <= job.upper_s[0] ? 1 : 0;
   }
   EXPECT_NEAR(within, 0.9 * kSamples, 0.05 * kSamples);
+}
+
+// What nothing can run is no part of a plan that would then hold without it.
+TEST(ProfileMix, AProgramThatFitsNowhereIsAnError) {
+  Profile large = program();
+  large.metrics["max_rss_bytes"] = 64.0 * (int64_t{1} << 30);
+  const auto mix = mix_of(forecaster_with_scaling(), {{instances("m1.x1"), instances("m1.x4")}, ""},
+                          ProfileMixRequest{{{large, 1}}, ""});
+  ASSERT_FALSE(mix);
+  EXPECT_EQ(mix.error().code, "infeasible");
+  EXPECT_THAT(mix.error().message, HasSubstr("64.0 GiB of memory"));
+  // Of a CPU model nobody knows the memory: it may fit.
+  EXPECT_TRUE(mix_of(forecaster_with_scaling(), {{instances("m1.x1"), nodes("Example 100", 1, 4)}, ""},
+                     ProfileMixRequest{{{large, 1}}, ""}));
 }
 
 TEST(ProfileMix, SharesAndHostsThatAreNone) {

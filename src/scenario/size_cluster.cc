@@ -6,6 +6,7 @@
 
 #include "scenario/impossible_jobs.h"
 #include "schedule/capacity/demand.h"
+#include "schedule/capacity/offered_load.h"
 
 namespace perfcast {
 namespace {
@@ -43,6 +44,56 @@ CapacityRequest filled_in(const SizeClusterRequest& request) {
   return plan;
 }
 
+constexpr double kLongEnough = 5;  // times the wait that is asked for
+
+// Where the stream is over before a queue can grow as long as is asked.
+void note_short_stream(const CapacityRequest& plan, const Workload& sample, std::vector<std::string>& notes) {
+  const double lasts_s = sample.jobs.back().arrival_s - sample.jobs.front().arrival_s;
+  for (const ServiceObjective& objective : plan.objectives) {
+    if (!info(objective.metric).is_time || lasts_s >= kLongEnough * objective.target) continue;
+    notes.push_back(
+        fmt::format("the {} jobs come within {:.3g} s, too short a time for waits of {:.3g} s to show: more jobs tell "
+                    "whether the plan "
+                    "holds",
+                    sample.size(), lasts_s, objective.target));
+    return;
+  }
+}
+
+// Of forecast times: what the samples, each with times of its own, say beside their median.
+Status note_samples(const SizeClusterRequest& request, const CapacityRequest& plan, const CapacityAnswer& answer,
+                    std::vector<std::string>& notes) {
+  if (!request.stream.forecast) return {};
+  Cluster cluster;
+  for (size_t g = 0; g < plan.candidates.size() && g < answer.plan.nodes.size(); ++g) {
+    cluster.groups.push_back(plan.candidates[g]);
+    cluster.groups.back().nodes = answer.plan.nodes[g];
+  }
+  std::erase_if(cluster.groups, [](const NodeGroup& group) { return group.nodes == 0; });
+  size_t overloaded = 0;
+  for (const uint64_t seed : plan.seeds) {
+    const auto sample = request.stream.jobs(seed);
+    if (!sample) return sample.error();
+    overloaded += offered_load(*sample, cluster) >= 1 ? 1 : 0;
+  }
+  if (overloaded > 0) {
+    notes.push_back(
+        fmt::format("in {} of {} samples the plan can't carry the load in the long run: true times are so much longer "
+                    "than forecast",
+                    overloaded, plan.seeds.size()));
+  }
+  for (const ServiceResult& service : answer.plan.service) {
+    const bool at_least = info(service.objective.metric).at_least;
+    const double worst = at_least ? service.low : service.high;
+    if (!service.meets || (at_least ? worst >= service.objective.target : worst <= service.objective.target)) continue;
+    notes.push_back(
+        fmt::format("{} is met by the median of {} samples, not by each: the worst reaches {:.3g} "
+                    "(every one: a strict plan)",
+                    info(service.objective.metric).name, plan.seeds.size(), worst));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<NodeGroup> candidates_of(const SizeClusterRequest& request) {
@@ -62,6 +113,8 @@ Result<CapacityAnswer> size_cluster(const SizeClusterRequest& request) {
   if (!sample) return sample.error();
   if (const std::string note = impossible_note(*sample, impossible_jobs(*sample, plan.candidates)); !note.empty())
     notes.insert(notes.begin(), note);
+  note_short_stream(plan, *sample, notes);
+  if (Status noted = note_samples(request, plan, *answer, notes); !noted) return noted.error();
   notes.insert(notes.end(), sample->notes.begin(), sample->notes.end());
   if (!request.stream.generated && plan.seeds.size() > 1) {
     notes.emplace_back("a trace is the same for every seed; they differ in what policies draw");

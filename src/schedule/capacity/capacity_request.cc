@@ -35,7 +35,10 @@ Status check_candidates(const CapacityRequest& request) {
       return Error{"no-price",
                    std::isnan(candidate.price_per_node_hour) ? "its nodes have no price"
                                                              : "its nodes cost nothing and there is no end of them",
-                   where, "a price per node hour (0 only with a number of nodes), or another goal and no budget"};
+                   where,
+                   "a price per node hour (0 only with a number of nodes): in the cluster file, or in a price list for "
+                   "an instance "
+                   "type; or another goal (nodes) and no budget"};
     }
     if (request.goal != CapacityGoal::kPower) continue;
     if (std::isnan(candidate.idle_w_per_node) || std::isnan(candidate.busy_w_per_node) ||

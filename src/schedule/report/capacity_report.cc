@@ -77,7 +77,9 @@ std::string plan_text(const CapacityAnswer& answer, const NodePlan& nodes) {
 
 std::string cost_text(const CapacityAnswer& answer, double cost) {
   if (std::isnan(cost)) return "no price known";
-  return fmt::format("{:.2f}{}{} an hour", cost, answer.currency.empty() ? "" : " ", printable(answer.currency));
+  // Small prices in full: 0.145, not 0.14.
+  return fmt::format("{:.{}f}{}{} an hour", cost, cost < 1 ? 3 : 2, answer.currency.empty() ? "" : " ",
+                     printable(answer.currency));
 }
 
 std::string value_text(const CapacityAnswer& answer, double value) {
