@@ -56,7 +56,8 @@ bool read_one_frame(std::string_view body, TrainingCheckpoint& checkpoint) {
   in.get(parts);
   for (; in.ok() && parts > 0; --parts) {
     std::string name, content;
-    if (in.get_text(name) && in.get_text(content)) checkpoint.parts[name] = std::move(content);
+    // An empty part is none, as in records.
+    if (in.get_text(name) && in.get_text(content) && !content.empty()) checkpoint.parts[name] = std::move(content);
   }
   return in.at_end();
 }

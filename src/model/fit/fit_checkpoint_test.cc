@@ -111,8 +111,8 @@ TEST(TrainingCheckpoint, TakesWhatVersion1Wrote) {
   ByteWriter old("PCFITCKP");
   old.put(uint32_t{1});
   old.put(uint32_t{5});
-  old.put(uint64_t{2});
-  for (const char* text : {"a", "state", "b", "other"}) old.put_text(text);
+  old.put(uint64_t{3});
+  for (const char* text : {"a", "state", "b", "other", "empty", ""}) old.put_text(text);
   const std::string bytes = std::move(old).finish();
   const auto back = training_checkpoint_from_bytes(bytes, "x");
   ASSERT_TRUE(back);
