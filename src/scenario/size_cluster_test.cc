@@ -60,6 +60,34 @@ TEST(SizeCluster, SamplesMadeJobsThriceAndLimitsNodesWhereAsked) {
   EXPECT_THAT(limited->plan.nodes, ElementsAre(3));
 }
 
+TEST(SizeCluster, SaysWhereTheStreamIsTooShortForTheWait) {
+  SizeClusterRequest request = request_of(steady(false));  // 4975 s
+  request.plan.objectives = {{ServiceMetric::kMeanWait, 900}};
+  EXPECT_THAT(size_cluster(request)->notes, testing::Not(Contains(HasSubstr("too short a time"))));
+  request.plan.objectives = {{ServiceMetric::kMeanWait, 1000}};
+  EXPECT_THAT(size_cluster(request)->notes, Contains(HasSubstr("the 200 jobs come within")));
+}
+
+// Of ten worlds one has programs twice as slow: the median meets, and it is said that not each does.
+TEST(SizeCluster, SaysWhatTheMedianOfForecastWorldsHides) {
+  JobStream stream = steady(true);
+  stream.forecast = true;
+  stream.jobs = [steadily = stream.jobs](uint64_t seed) {
+    auto workload = steadily(seed);
+    if (workload && seed == 9) {
+      for (double& time_s : workload->time_s) time_s *= 2;
+    }
+    return workload;
+  };
+  SizeClusterRequest request = request_of(stream);
+  request.plan.slack = request.plan.second_best = false;
+  const auto answer = size_cluster(request);
+  ASSERT_TRUE(answer) << to_text(answer.error());
+  EXPECT_TRUE(answer->meets);
+  EXPECT_THAT(answer->notes, Contains(HasSubstr("in 1 of 10 samples the plan can't carry the load")));
+  EXPECT_THAT(answer->notes, Contains(HasSubstr("is met by the median of 10 samples, not by each")));
+}
+
 TEST(SizeCluster, SaysThatErrorsChangeNothingWhereNoForecastIsUsed) {
   SizeClusterRequest request = request_of(steady(false));
   request.plan.policy = Policy::kFcfs;
