@@ -137,7 +137,15 @@ TEST(ForecastText, SaysWhereCyclesGoOnTheFastestHostsAndSlowestDesign) {
 TEST(ForecastText, ExplanationNamesPlatformsInFull) {
   ForecastReport report = two_platforms();
   const std::string long_name = "a platform of a very long name, with all of its 24 cores and threads ";
-  for (int j = 0; j < 6; ++j) report.forecast_names.push_back(long_name + std::to_string(j));
+  report.rows.clear();
+  for (int j = 0; j < 6; ++j) {
+    report.forecast_ids.push_back("p" + std::to_string(j));
+    report.forecast_names.push_back(long_name + std::to_string(j));
+    PlatformRow row;
+    row.platform.id = report.forecast_ids.back();
+    row.platform.name = report.forecast_names.back();
+    report.rows.push_back(row);
+  }
   report.attribution.deviation_log = Eigen::VectorXd::LinSpaced(6, -0.5, 0.5);
   report.attribution.groups = {{"memory", 1, report.attribution.deviation_log}};
   const std::string text = forecast_text(report, {.explain = true, .most_rows = 20});
@@ -148,6 +156,9 @@ TEST(ForecastText, ExplanationNamesPlatformsInFull) {
   EXPECT_THAT(text, HasSubstr("x0.61"));
   EXPECT_THAT(text, HasSubstr("x1.65"));
   EXPECT_EQ(forecast_text(report, {.explain = false, .most_rows = 20}).find("together"), std::string::npos);
+  // Of those that are asked for alone.
+  report.rows.erase(report.rows.begin());
+  EXPECT_THAT(forecast_text(report, {.explain = true, .most_rows = 20}), HasSubstr("(1) " + long_name + "1\n"));
 }
 
 }  // namespace
