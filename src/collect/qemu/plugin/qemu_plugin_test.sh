@@ -278,7 +278,7 @@ check_sampled_defaults() {
 
 # Loaded before glib, windows go on; otherwise code stays as it is from the second thread on.
 check_sampled_threads() {
-  local n=5000000 first options
+  local n=10000000 first options
   for first in "" "$plugin" "$plugin" "$plugin"; do
     where="$arch sampled threads${first:+, loaded first}"
     options=${first:+-U LD_PRELOAD}
@@ -288,7 +288,7 @@ check_sampled_threads() {
     # What runs before the code is translated for several threads may lose a count.
     between op_cond_branch "$(value "$work"/p.[0-9]* op_cond_branch)" $((4 * n * 99 / 100)) $((4 * n + 60000))
     between threads "$(value "$work"/p.[0-9]* threads)" 5 5
-    [ -z "$first" ] || between windows "$(value "$work"/p.[0-9]* sampling_windows)" 5 100000
+    [ -z "$first" ] || between windows "$(value "$work"/p.[0-9]* sampling_windows)" 8 100000
     consistent "$work"/p.[0-9]*
   done
 }
