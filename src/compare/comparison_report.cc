@@ -38,8 +38,10 @@ void add_times(const Comparison& comparison, TextTable& table) {
   add("CPU time, median", comparison.median_cpu_s, comparison.time == ComparedTime::kCpu);
 }
 
-void add_counts(const Comparison& comparison, TextTable& table) {
-  for (const CountRow& row : comparison.counts) {
+}  // namespace
+
+void add_count_rows(const std::vector<CountRow>& counts, TextTable& table) {
+  for (const CountRow& row : counts) {
     table.add_row(
         {row.metric, human_number(row.a), human_number(row.b),
          std::isfinite(row.ratio) ? fmt::format("{:.4f}", row.ratio) : "-",
@@ -47,11 +49,9 @@ void add_counts(const Comparison& comparison, TextTable& table) {
   }
 }
 
-}  // namespace
-
 std::string verdict_line(const Comparison& comparison) {
   const std::string sure =
-      fmt::format("{:g}% interval of B / A {}", 100 * (1 - comparison.error_ratio), range(comparison));
+      fmt::format("{:.4g}% interval of B / A {}", 100 * (1 - comparison.error_ratio), range(comparison));
   const std::string counted = "B / A " + range(comparison) + " by how far runs of one command differ";
   const std::string how = how_measured(comparison) + "; " + (is_timed(comparison) ? sure : counted);
   switch (comparison.verdict) {
@@ -77,7 +77,7 @@ std::string comparison_text(const Comparison& comparison, const CommandTexts& co
   for (const char* title : {"A", "B", "B / A"}) table.add_column(title, TextTable::Align::kRight);
   table.add_column("", TextTable::Align::kLeft);
   if (is_timed(comparison)) add_times(comparison, table);
-  add_counts(comparison, table);
+  add_count_rows(comparison.counts, table);
   const std::string tick = markdown ? "`" : "";
   std::string text = fmt::format("{0}A:{0} {1}{2}{1}\n{3}{0}B:{0} {1}{4}{1}\n\n", markdown ? "**" : "", tick,
                                  printable(commands[0]), markdown ? "\n" : "", printable(commands[1]));
@@ -85,6 +85,17 @@ std::string comparison_text(const Comparison& comparison, const CommandTexts& co
   text += markdown ? table.to_markdown() : table.to_text();
   for (const std::string& note : comparison.notes) text += "\n" + wrapped("note: " + printable(note), 120) + "\n";
   return text;
+}
+
+Json counts_json(const std::vector<CountRow>& counts) {
+  Json json = Json::array();
+  for (const CountRow& row : counts) {
+    json.push_back({{"metric", row.metric}, {"a", row.a}, {"b", row.b}});
+    if (std::isfinite(row.ratio)) json.back()["ratio"] = row.ratio;
+    if (std::isfinite(row.repeats_within)) json.back()["repeats_within_log"] = row.repeats_within;
+    json.back()["differs"] = row.differs;
+  }
+  return json;
 }
 
 Json comparison_json(const Comparison& comparison, const CommandTexts& commands) {
@@ -114,14 +125,10 @@ Json comparison_json(const Comparison& comparison, const CommandTexts& commands)
     }
     if (comparison.first_over_second_ratio) json["first_over_second_ratio"] = *comparison.first_over_second_ratio;
   }
-  Json counts = Json::array();
-  for (const CountRow& row : comparison.counts) {
-    counts.push_back({{"metric", row.metric}, {"a", row.a}, {"b", row.b}});
-    if (std::isfinite(row.ratio)) counts.back()["ratio"] = row.ratio;
-    if (std::isfinite(row.repeats_within)) counts.back()["repeats_within_log"] = row.repeats_within;
-    counts.back()["differs"] = row.differs;
+  json["counts"] = counts_json(comparison.counts);
+  for (size_t i = 0; i < 2; ++i) {
+    if (!comparison.all_counts[i].empty()) json[i == 0 ? "a" : "b"]["counts"] = comparison.all_counts[i];
   }
-  json["counts"] = std::move(counts);
   json["notes"] = comparison.notes;
   json["interrupted"] = comparison.interrupted;
   return json;

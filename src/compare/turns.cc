@@ -5,29 +5,22 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 
 #include "base/random.h"
 #include "base/statistics.h"
 #include "base/text.h"
-#include "collect/collector.h"
 #include "collect/process/interrupt.h"
 #include "collect/process/process.h"
 #include "collect/process/program_inspector.h"
+#include "compare/counts.h"
+#include "compare/paired_sequence.h"
 
 namespace perfcast {
 namespace {
 
-constexpr int64_t kMostPairs = 2000;     // their means in pairs are two million numbers
-constexpr double kSameWithin = 0.01;     // what counts as no difference where no threshold says
-constexpr double kSameCount = 1e-4;      // counters closer than this are the same
-constexpr double kBeyondRepeats = 3;     // times as far apart as runs of one command
-constexpr double kFewestCounted = 1e-4;  // of the instructions: what a counter must be to be shown
-constexpr size_t kCountsShown = 12;
-constexpr double kSlowerWhileCounted = 100;  // what a limit of one run leaves an instrumented one
+constexpr int64_t kMostPairs = 2000;  // their means in pairs are two million numbers
 constexpr double kWorthSayingOrder = 0.01;
 constexpr double kOrderError = 0.01;
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr const char* kNames[] = {"A", "B"};
 
 class Turns {
@@ -199,181 +192,23 @@ Result<Comparison> Turns::run() {
   return std::move(result_);
 }
 
-bool is_partial(const ProfileWarning& warning) {
-  return warning.code == "exec-not-followed" || warning.code == "partial-counts" ||
-         warning.code == "several-architectures" || warning.code == "stopped-early";
-}
-
-struct Counted {
-  MetricValues counts;
-  std::string partly;  // why not all was counted; empty: all was
-};
-
-Result<Counted> count(const std::vector<std::string>& command, const CompareRequest& request) {
-  CollectRequest collect;
-  collect.command = command;
-  collect.mix_only = true;
-  collect.needs_counts = true;
-  collect.pass_output = false;
-  collect.must_succeed = !request.accept_failure;
-  collect.input_descriptor = -1;
-  collect.limit_s = kSlowerWhileCounted * request.limit_s;  // 0: none
-  const auto profile = profile_command(
-      collect, request.progress ? request.progress : [](const std::string&) {});
-  if (!profile) return profile.error();
-  if (!profile->metrics.contains("instructions_count")) {
-    Error error{"no-counts", "no instruction was counted", "", "a program that the instrumenter can run"};
-    for (const ProfileWarning& warning : profile->warnings) {
-      error.message = warning.message;
-      if (!warning.advice.empty()) error.expected = warning.advice;
-    }
-    return error;
-  }
-  if (!profile->ok() && !request.accept_failure) {
-    return Error{"program-failed", "it failed under the instrumenter", "", "a command that succeeds there, too"};
-  }
-  Counted counted{profile->metrics, ""};
-  for (const ProfileWarning& warning : profile->warnings) {
-    if (is_partial(warning)) counted.partly = warning.message;
-  }
-  return counted;
-}
-
-// Only counts: no time, no ratio of two, nothing of the machine.
-bool is_count_of_work(const std::string& metric) {
-  return metric.ends_with("_count") &&
-         (metric == "instructions_count" || metric == "loads_count" || metric == "stores_count" ||
-          metric == "branches_count" || metric.starts_with("op_"));
-}
-
-using CountedRuns = std::array<std::vector<MetricValues>, 2>;
-
-// Nothing where a run lacks the metric: that is not 0.
-std::optional<CountRow> row_of(const std::string& metric, const CountedRuns& runs) {
-  CountRow row;
-  row.metric = metric;
-  for (size_t i = 0; i < 2; ++i) {
-    double sum = 0, low = kInfinite, high = 0;
-    for (const MetricValues& values : runs[i]) {
-      const auto found = values.find(metric);
-      if (found == values.end()) return std::nullopt;
-      sum += found->second;
-      low = std::min(low, found->second);
-      high = std::max(high, found->second);
-    }
-    (i == 0 ? row.a : row.b) = sum / static_cast<double>(runs[i].size());
-    if (high > low) row.repeats_within = std::max(row.repeats_within, low > 0 ? std::log(high / low) : kInfinite);
-  }
-  if (!(row.a > 0) && !(row.b > 0)) return std::nullopt;
-  row.ratio = row.a > 0 ? row.b / row.a : kInfinite;
-  const double apart = row.a > 0 && row.b > 0 ? std::abs(std::log(row.ratio)) : kInfinite;
-  row.differs = runs[0].size() > 1 && apart > std::max(kSameCount, kBeyondRepeats * row.repeats_within);
-  return row;
-}
-
-// The first row is of instructions. `partly`: why not all was counted.
-Result<std::vector<CountRow>> count_both(const CompareRequest& request, std::string& partly) {
-  CountedRuns runs;
-  for (int round = 0; round < request.counted_runs; ++round) {
-    for (size_t i = 0; i < 2; ++i) {
-      auto counted = count(request.commands[i], request);
-      if (!counted) {
-        Error error = counted.error();
-        error.message.insert(0, std::string(kNames[i]) + ": ");
-        return error;
-      }
-      if (!counted->partly.empty()) partly = std::string(kNames[i]) + ": " + counted->partly;
-      runs[i].push_back(std::move(counted->counts));
-    }
-  }
-  const auto instructions = row_of("instructions_count", runs);
-  if (!instructions) return Error{"no-counts", "no instruction was counted", "", "programs that do something"};
-  std::vector<CountRow> others;
-  for (const auto& [metric, value] : runs[0].front()) {
-    if (!is_count_of_work(metric) || metric == "instructions_count") continue;
-    auto row = row_of(metric, runs);
-    if (row && row->differs && std::max(row->a, row->b) > kFewestCounted * instructions->a)
-      others.push_back(std::move(*row));
-  }
-  std::stable_sort(others.begin(), others.end(),
-                   [](const CountRow& a, const CountRow& b) { return std::abs(a.b - a.a) > std::abs(b.b - b.a); });
-  if (others.size() > kCountsShown) others.resize(kCountsShown);
-  others.insert(others.begin(), *instructions);
-  return others;
-}
-
 }  // namespace
-
-CompareVerdict verdict_of(double log_lower, double log_upper, double threshold_ratio) {
-  const double log_threshold = std::log1p(threshold_ratio);
-  const double log_same = threshold_ratio > 0 ? log_threshold : std::log1p(kSameWithin);
-  if (log_upper < 0) return CompareVerdict::kFaster;
-  if (log_lower > log_threshold) return CompareVerdict::kSlower;
-  if (log_lower > 0 && log_upper <= log_threshold) return CompareVerdict::kBelowThreshold;
-  if (-log_same <= log_lower && log_upper <= log_same) return CompareVerdict::kNoDifference;
-  return CompareVerdict::kUnclear;
-}
 
 Result<Comparison> compare_in_turns(const CompareRequest& request) {
   auto result = Turns(request).run();
   if (!result || result->interrupted || request.counted_runs < 1) return result;
-  std::string partly;
-  auto counts = count_both(request, partly);
+  auto counts = count_both(request);
   if (counts) {
-    result->counts = std::move(*counts);
+    result->counts = std::move(counts->rows);
+    result->all_counts = std::move(counts->counts);
     result->counts_differ = result->counts.front().differs;
-    if (!partly.empty()) result->notes.push_back("counts are of a part of the work: " + partly);
+    if (!counts->partly.empty()) result->notes.push_back("counts are of a part of the work: " + counts->partly);
   } else {
     // What was timed stands without them.
     result->interrupted = counts.error().kind == ErrorKind::kInterrupted;
     result->notes.push_back("no counts: " + counts.error().message);
   }
   return result;
-}
-
-Result<Comparison> compare_counts(const CompareRequest& request) {
-  CompareRequest counted = request;
-  counted.counted_runs = std::max(1, request.counted_runs);
-  std::string partly;
-  auto counts = count_both(counted, partly);
-  if (!counts) return counts.error();
-  if (!partly.empty()) {
-    return Error{"partial-counts", "counts are of a part of the work: " + partly, "",
-                 "the command that does the work, or times (without --measure instructions)"};
-  }
-  Comparison result;
-  result.threshold_ratio = request.threshold_ratio;
-  result.notes = request.notes;
-  result.runs = 2 * int64_t{counted.counted_runs};
-  result.counts = std::move(*counts);
-  const CountRow& instructions = result.counts.front();
-  const bool repeats_known = counted.counted_runs > 1;
-  const double reach = repeats_known ? std::max(kSameCount, kBeyondRepeats * instructions.repeats_within) : kInfinite;
-  const double log_ratio = std::log(instructions.ratio);
-  result.ratio = instructions.ratio;
-  result.lower = std::exp(log_ratio - reach);
-  result.upper = std::exp(log_ratio + reach);
-  result.significant = result.counts_differ = instructions.differs;
-  result.verdict = verdict_of(log_ratio - reach, log_ratio + reach, request.threshold_ratio);
-  if (!repeats_known)
-    result.notes.emplace_back("one run of each: how far counts repeat is not known, so nothing is sure");
-  return result;
-}
-
-std::string name_of(CompareVerdict verdict) {
-  switch (verdict) {
-    case CompareVerdict::kSlower:
-      return "slower";
-    case CompareVerdict::kFaster:
-      return "faster";
-    case CompareVerdict::kNoDifference:
-      return "no difference";
-    case CompareVerdict::kBelowThreshold:
-      return "below the threshold";
-    case CompareVerdict::kUnclear:
-      break;
-  }
-  return "unclear";
 }
 
 }  // namespace perfcast

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "collect/qemu/qemu_collector.h"
+#include "compare/paired_sequence.h"
 
 namespace perfcast {
 namespace {
@@ -68,22 +68,6 @@ TEST(CompareInTurns, AThresholdAllowsWhatLiesBelow) {
   EXPECT_TRUE(allowed->significant);
 }
 
-TEST(CompareVerdict, FollowsFromTheInterval) {
-  const auto verdict = [](double lower, double upper, double threshold) {
-    return verdict_of(std::log(lower), std::log(upper), threshold);
-  };
-  EXPECT_EQ(verdict(1.001, 1.5, 0), CompareVerdict::kSlower);
-  EXPECT_EQ(verdict(0.9, 0.999, 0), CompareVerdict::kFaster);
-  EXPECT_EQ(verdict(0.992, 1.008, 0), CompareVerdict::kNoDifference);
-  EXPECT_EQ(verdict(0.98, 1.008, 0), CompareVerdict::kUnclear);
-  EXPECT_EQ(verdict(1.001, 1.015, 0.02), CompareVerdict::kBelowThreshold);
-  EXPECT_EQ(verdict(1.001, 1.03, 0.02), CompareVerdict::kUnclear);
-  EXPECT_EQ(verdict(1.021, 1.03, 0.02), CompareVerdict::kSlower);
-  EXPECT_EQ(verdict(0.985, 1.019, 0.02), CompareVerdict::kNoDifference);
-  EXPECT_EQ(verdict(0.999, 1.008, 0.005), CompareVerdict::kUnclear);  // beyond the threshold, perhaps
-  EXPECT_EQ(verdict(0, std::numeric_limits<double>::infinity(), 0), CompareVerdict::kUnclear);
-}
-
 // With next to no budget the fewest pairs are made, and it isn't clear by them.
 TEST(CompareInTurns, EndsWithTheBudget) {
   CompareRequest request = of(work(100'000), work(100'000));
@@ -115,39 +99,7 @@ TEST(CompareInTurns, ErrorsNameTheCommand) {
   EXPECT_EQ(compare_in_turns(full).error().code, "cannot-write");
 }
 
-TEST(CompareCounts, FindsHalfAPerCentOfInstructions) {
-  if (!QemuCollector().available()) GTEST_SKIP() << "no QEMU with plugins here";
-  CompareRequest request = of(work(2'000'000), work(2'010'000));
-  request.counted_runs = 2;
-  const auto more = compare_counts(request);
-  ASSERT_TRUE(more) << to_text(more.error());
-  EXPECT_EQ(more->verdict, CompareVerdict::kSlower);
-  EXPECT_NEAR(more->ratio, 1.005, 5e-4);
-  EXPECT_LT(more->counts.front().repeats_within, 1e-4);
-  EXPECT_TRUE(more->counts_differ);
-  EXPECT_EQ(more->pairs, 0);
-  request.threshold_ratio = 0.01;
-  EXPECT_EQ(compare_counts(request)->verdict, CompareVerdict::kBelowThreshold);
-  request.commands[1] = request.commands[0];
-  const auto same = compare_counts(request);
-  ASSERT_TRUE(same);
-  EXPECT_EQ(same->verdict, CompareVerdict::kNoDifference);
-  EXPECT_FALSE(same->significant);
-}
-
-TEST(CompareCounts, OneRunOfEachTellsNothingSure) {
-  if (!QemuCollector().available()) GTEST_SKIP() << "no QEMU with plugins here";
-  CompareRequest request = of(work(300'000), work(600'000));
-  request.counted_runs = 1;
-  const auto unsure = compare_counts(request);
-  ASSERT_TRUE(unsure) << to_text(unsure.error());
-  EXPECT_EQ(unsure->verdict, CompareVerdict::kUnclear);
-  EXPECT_FALSE(unsure->significant);
-  EXPECT_EQ(unsure->runs, 2);
-  EXPECT_GT(unsure->ratio, 1.5);
-}
-
-TEST(CompareCounts, StandBesideTimes) {
+TEST(CompareInTurns, CountsStandBesideTimes) {
   if (!QemuCollector().available()) GTEST_SKIP() << "no QEMU with plugins here";
   CompareRequest request = of(work(300'000), work(600'000));
   request.counted_runs = 2;

@@ -23,6 +23,29 @@ std::string first_line_of(const std::vector<std::string>& command) {
   return printable(trim(outcome->error_tail));
 }
 
+Result<std::string> answer_of(const std::vector<std::string>& command, double limit_s) {
+  constexpr size_t kLargestAnswerBytes = size_t{64} << 20;
+  if (command.front().find('/') == std::string::npos && find_in_path(command.front()).empty())
+    return Error{"tool-missing", command.front() + " is not installed", "", "its package"};
+  const auto folder = TempFolder::create();
+  if (!folder) return folder.error();
+  // Through a file: an answer may be long.
+  const std::string file = folder->path() + "/answer";
+  ProcessRequest request;
+  request.executable = find_in_path("sh");
+  request.arguments = {"sh", "-c", "answer=$1; shift; exec \"$@\" >\"$answer\"", "sh", file};
+  request.arguments.insert(request.arguments.end(), command.begin(), command.end());
+  request.limit_s = limit_s;
+  const auto outcome = run_process(request);
+  if (!outcome) return outcome.error();
+  if (!outcome->ok()) {
+    const std::string words = printable(trim(outcome->error_tail));
+    return Error{"tool-failed", command.front() + (outcome->limit_reached ? " took too long" : " failed: " + words),
+                 command.front(), "a working " + command.front()};
+  }
+  return read_file(file, kLargestAnswerBytes);
+}
+
 std::string install_advice(const std::string& package) { return "apt install " + package; }
 
 }  // namespace perfcast

@@ -11,6 +11,10 @@ namespace perfcast {
 // First line that `command` prints on stdout; empty where it can't be run, fails or takes over 5 s.
 std::string first_line_of(const std::vector<std::string>& command);
 
+// All that `command` prints on stdout, 64 MiB at most. Errors: "tool-missing", "tool-failed" (with the end of what it
+// prints on stderr), those of run_process() and read_file().
+Result<std::string> answer_of(const std::vector<std::string>& command, double limit_s);
+
 // Debian's package of a tool, for advice.
 std::string install_advice(const std::string& package);
 

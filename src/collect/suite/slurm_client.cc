@@ -2,44 +2,27 @@
 
 #include <algorithm>
 
-#include "base/file.h"
 #include "base/text.h"
-#include "collect/process/process.h"
-#include "collect/process/program_inspector.h"
-#include "collect/process/temp_folder.h"
 #include "collect/process/tool.h"
 
 namespace perfcast {
 namespace {
 
 constexpr double kLimit_s = 120;  // a controller may be busy
-constexpr size_t kLargestAnswerBytes = size_t{64} << 20;
 
 bool is_digits(std::string_view text) {
   return !text.empty() && text.size() <= 20 &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// What a command prints. Its stdout goes through a file: an answer may be long.
-Result<std::string> answer_of(const std::vector<std::string>& command) {
-  if (find_in_path(command.front()).empty()) {
-    return Error{"slurm-missing", command.front() + " is not installed", "", install_advice("slurm-client")};
-  }
-  const auto folder = TempFolder::create();
-  if (!folder) return folder.error();
-  const std::string file = folder->path() + "/answer";
-  ProcessRequest request;
-  request.executable = find_in_path("sh");
-  request.arguments = {"sh", "-c", "answer=$1; shift; exec \"$@\" >\"$answer\"", "sh", file};
-  request.arguments.insert(request.arguments.end(), command.begin(), command.end());
-  request.limit_s = kLimit_s;
-  const auto outcome = run_process(request);
-  if (!outcome) return outcome.error();
-  if (!outcome->ok()) {
-    return Error{"slurm-failed", command.front() + " failed: " + printable(trim(outcome->error_tail)), "",
-                 "a working Slurm and partitions that it has: sinfo"};
-  }
-  return read_file(file, kLargestAnswerBytes);
+Result<std::string> answer_of_slurm(const std::vector<std::string>& command) {
+  auto answer = answer_of(command, kLimit_s);
+  if (answer) return answer;
+  Error error = answer.error();
+  if (error.code == "tool-missing") return Error{"slurm-missing", error.message, "", install_advice("slurm-client")};
+  if (error.code == "tool-failed")
+    return Error{"slurm-failed", error.message, "", "a working Slurm and partitions that it has: sinfo"};
+  return error;
 }
 
 }  // namespace
@@ -76,12 +59,12 @@ SlurmClient real_slurm_client() {
     if (request.exclusive) command.emplace_back("--exclusive");
     command.insert(command.end(), request.options.begin(), request.options.end());
     command.push_back(request.script);
-    const auto text = answer_of(command);
+    const auto text = answer_of_slurm(command);
     if (!text) return text.error();
     return parse_job_id(*text);
   };
   client.queued = []() -> Result<std::set<std::string>> {
-    const auto text = answer_of({"squeue", "--noheader", "--array", "--me", "--format=%i"});
+    const auto text = answer_of_slurm({"squeue", "--noheader", "--array", "--me", "--format=%i"});
     if (!text) return text.error();
     return parse_queue(*text);
   };

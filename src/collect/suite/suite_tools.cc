@@ -7,37 +7,16 @@
 #include <map>
 
 #include "base/csv.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "collect/process/process.h"
 #include "collect/process/program_inspector.h"
-#include "collect/process/temp_folder.h"
 #include "collect/process/tool.h"
 
 namespace perfcast {
 namespace {
 
-constexpr size_t kReportLimitBytes = size_t{1} << 20;
+constexpr double kAnswerLimit_s = 30;
 constexpr const char* kHarness = "perfcast-harness";
-
-// All that `command` prints on stdout.
-Result<std::string> output_of(const std::vector<std::string>& command) {
-  const auto folder = TempFolder::create();
-  if (!folder) return folder.error();
-  const std::string path = folder->path() + "/output";
-  ProcessRequest request;
-  request.executable = find_in_path("sh");
-  request.arguments = {"sh", "-c", "file=$1; shift; exec \"$@\" >\"$file\" 2>/dev/null", "sh", path};
-  request.arguments.insert(request.arguments.end(), command.begin(), command.end());
-  request.limit_s = 30;
-  const auto outcome = run_process(request);
-  if (!outcome) return outcome.error();
-  if (!outcome->ok()) {
-    return Error{"tool-failed", command[0] + " failed when asked for " + command.back(), command[0], "a working tool"};
-  }
-  return read_file(path, kReportLimitBytes);
-}
 
 Result<double> field_of(const std::map<std::string, std::string>& fields, const std::string& name,
                         const std::string& source) {
@@ -146,12 +125,12 @@ Result<StressNg> find_stress_ng(const std::string& path) {
     return Error{"tool-missing", "stress-ng is not there", path.empty() ? "PATH" : path,
                  "--stress-ng PATH of a built stress-ng, or " + install_advice("stress-ng")};
   }
-  const auto version = output_of({tool.path, "--version"});
+  const auto version = answer_of({tool.path, "--version"}, kAnswerLimit_s);
   if (version) tool.version = parse_stress_ng_version(*version);
   if (tool.version.empty()) {
     return Error{"not-stress-ng", "it does not tell a version of stress-ng", tool.path, "the stress-ng program"};
   }
-  const auto names = output_of({tool.path, "--stressors"});
+  const auto names = answer_of({tool.path, "--stressors"}, kAnswerLimit_s);
   if (!names) return names.error();
   tool.stressors = parse_stress_ng_stressors(*names);
   return tool;
@@ -170,7 +149,7 @@ Result<Harness> find_harness(const std::string& path) {
     return Error{"tool-missing", std::string(kHarness) + " is not there", path.empty() ? "PATH" : path,
                  "a build with libbz2-dev, liblz4-dev, libssl-dev and libzstd-dev installed"};
   }
-  const auto text = output_of({harness.path, "list"});
+  const auto text = answer_of({harness.path, "list"}, kAnswerLimit_s);
   if (!text) return text.error();
   const auto json = parse_json(*text, harness.path);
   if (!json) return json.error();
