@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/large_pages.h"
 #include "cli/manual.h"
 
 namespace perfcast {
@@ -106,6 +107,7 @@ int run(int argc, char** argv) {
 }  // namespace perfcast
 
 int main(int argc, char** argv) {
+  perfcast::use_large_pages();
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write that meets it
   try {
     return perfcast::run(argc, argv);

@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/random.h"
 
 namespace perfcast {
 namespace {
@@ -238,45 +238,68 @@ TEST(Profile, ReadsFiles) {
   EXPECT_EQ(read_profile(path).error().code, "file-not-found");
 }
 
-rc::Gen<std::string> names() {
-  return rc::gen::map(rc::gen::nonEmpty(rc::gen::container<std::string>(rc::gen::elementOf(std::string("abz09_")))),
-                      [](const std::string& text) { return text.substr(0, 60) + "_ratio"; });
-}
+// Drawn profiles: any text, any finite number, anything absent.
+class DrawnProfile {
+ public:
+  explicit DrawnProfile(uint64_t seed) : random_(seed) {}
 
-rc::Gen<std::string> texts() { return rc::gen::container<std::string>(rc::gen::inRange<char>(0, 127)); }
+  Profile draw() {
+    Profile profile;
+    profile.program = text();
+    profile.command = texts();
+    for (uint64_t n = count(); n > 0; --n) profile.metrics[name()] = number();
+    for (uint64_t n = count(); n > 0; --n) profile.missing[name()] = text();
+    profile.host.name = text();
+    if (coin()) profile.host.l3_bytes = std::abs(number());
+    if (coin()) profile.host.stepping = static_cast<int64_t>(random_.next() >> 1);
+    if (coin()) profile.exit_code = static_cast<int>(random_.below(256));
+    for (const std::string& word : texts()) {
+      profile.collectors.push_back({word, word, std::abs(number()), word, word});
+      profile.warnings.push_back({word, word, word});
+      profile.phases.push_back({std::abs(number()), 1, profile.metrics});
+    }
+    return profile;
+  }
 
-rc::Gen<double> finite_numbers() {
-  return rc::gen::map(rc::gen::arbitrary<uint64_t>(), [](uint64_t bits) {
-    double value = 0;
-    static_assert(sizeof bits == sizeof value);
-    std::memcpy(&value, &bits, sizeof value);
+ private:
+  bool coin() { return random_.below(2) == 1; }
+  uint64_t count() { return random_.below(12); }
+  std::string text() {
+    std::string result(random_.below(20), ' ');
+    for (char& c : result) c = static_cast<char>(random_.below(127));
+    return result;
+  }
+  std::vector<std::string> texts() {
+    std::vector<std::string> result(count());
+    for (std::string& each : result) each = text();
+    return result;
+  }
+  std::string name() {
+    constexpr std::string_view kLetters = "abz09_";
+    std::string result(1 + random_.below(60), 'a');
+    for (char& c : result) c = kLetters[random_.below(kLetters.size())];
+    return result + "_ratio";
+  }
+  double number() {
+    const uint64_t bits = random_.next();
+    const auto value = std::bit_cast<double>(bits);
     return std::isfinite(value) ? value : static_cast<double>(bits >> 40);
-  });
-}
+  }
+
+  Random random_;
+};
 
 TEST(Profile, AnyProfileComesBackAsItWas) {
-  setenv("RC_PARAMS", "seed=1", 0);  // read when the first property is checked
-  EXPECT_TRUE(rc::check([] {
-    Profile profile;
-    profile.program = *texts();
-    profile.command = *rc::gen::container<std::vector<std::string>>(texts());
-    profile.metrics = *rc::gen::container<MetricValues>(names(), finite_numbers());
-    profile.missing = *rc::gen::container<std::map<std::string, std::string>>(names(), texts());
-    profile.host.name = *texts();
-    if (*rc::gen::arbitrary<bool>()) profile.host.l3_bytes = std::abs(*finite_numbers());
-    if (*rc::gen::arbitrary<bool>()) profile.host.stepping = *rc::gen::inRange<int64_t>(0, INT64_MAX);
-    if (*rc::gen::arbitrary<bool>()) profile.exit_code = *rc::gen::inRange(0, 256);
-    for (const std::string& text : *rc::gen::container<std::vector<std::string>>(texts())) {
-      profile.collectors.push_back({text, text, std::abs(*finite_numbers()), text, text});
-      profile.warnings.push_back({text, text, text});
-      profile.phases.push_back({std::abs(*finite_numbers()), 1, profile.metrics});
-    }
-    const auto json = parse_json(to_text(to_json(profile)), "p.json");
-    RC_ASSERT(json.ok());
+  DrawnProfile drawn(1);
+  for (int i = 0; i < 200; ++i) {
+    const Profile profile = drawn.draw();
+    const std::string text = to_text(to_json(profile));
+    const auto json = parse_json(text, "p.json");
+    ASSERT_TRUE(json) << text;
     const auto back = profile_from_json(*json, "p.json");
-    RC_ASSERT(back.ok());
-    RC_ASSERT(*back == profile);
-  }));
+    ASSERT_TRUE(back) << back.error().message << "\n" << text;
+    ASSERT_TRUE(*back == profile) << text;
+  }
 }
 
 TEST(Profile, SaysHowParallelItsRunWas) {

@@ -1,10 +1,12 @@
 #include "corpus/splits.h"
 
 #include <gmock/gmock.h>
-#include <rapidcheck.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+
+#include "base/random.h"
 
 namespace perfcast {
 namespace {
@@ -140,32 +142,31 @@ std::string side_key(const TrainingTable& table, Split split, size_t row) {
 }
 
 TEST(SplitsTest, WhatASplitKeepsTogetherNeverStandsOnBothSides) {
-  EXPECT_TRUE(rc::check([] {
+  Random random(1);
+  constexpr Split kRowSplits[] = {Split::kWorkload, Split::kProgram, Split::kProgramFamily};
+  for (int i = 0; i < 200; ++i) {
     std::vector<std::pair<std::string, std::string>> names;
-    const auto count = *rc::gen::inRange<size_t>(0, 40);
-    for (size_t i = 0; i < count; ++i) {
-      const auto family = *rc::gen::inRange(0, 9);
-      const auto level = *rc::gen::inRange(0, 4);
-      names.emplace_back("compress.f" + std::to_string(family) + "." + std::to_string(level) + ".c",
-                         "f" + std::to_string(family));
+    for (uint64_t n = random.below(40); n > 0; --n) {
+      const std::string family = "f" + std::to_string(random.below(9));
+      names.emplace_back("compress." + family + "." + std::to_string(random.below(4)) + ".c", family);
     }
-    const TrainingTable table = table_of(names, *rc::gen::inRange<size_t>(0, 6));
-    const auto split = *rc::gen::element(Split::kWorkload, Split::kProgram, Split::kProgramFamily);
-    const auto folds = make_folds(table, split, *rc::gen::inRange(0, 12), *rc::gen::arbitrary<uint64_t>());
+    const TrainingTable table = table_of(names, random.below(6));
+    const Split split = kRowSplits[random.below(std::size(kRowSplits))];
+    const auto folds = make_folds(table, split, static_cast<int64_t>(random.below(12)), random.next());
     std::vector<int> tested(table.programs.size());
     for (const Fold& fold : folds) {
-      RC_ASSERT(!fold.train_programs.empty());
-      RC_ASSERT(!fold.test_programs.empty());
+      ASSERT_FALSE(fold.train_programs.empty());
+      ASSERT_FALSE(fold.test_programs.empty());
       std::set<std::string> train_keys;
       for (const size_t row : fold.train_programs) train_keys.insert(side_key(table, split, row));
       for (const size_t row : fold.test_programs) {
-        RC_ASSERT(train_keys.count(side_key(table, split, row)) == 0);
+        ASSERT_FALSE(train_keys.contains(side_key(table, split, row))) << side_key(table, split, row);
         ++tested[row];
       }
-      RC_ASSERT(fold.train_programs.size() + fold.test_programs.size() == table.programs.size());
+      ASSERT_EQ(fold.train_programs.size() + fold.test_programs.size(), table.programs.size());
     }
-    for (const int times : tested) RC_ASSERT(times == (folds.empty() ? 0 : 1));
-  }));
+    for (const int times : tested) ASSERT_EQ(times, folds.empty() ? 0 : 1);
+  }
 }
 
 TEST(SplitsTest, RandomFoldsPartTheRowsOfOneProgram) {

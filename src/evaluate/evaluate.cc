@@ -11,6 +11,7 @@
 
 #include "base/unknown.h"
 #include "evaluate/noise_floor.h"
+#include "evaluate/own_times.h"
 #include "evaluate/platform_name.h"
 #include "evaluate/program_groups.h"
 #include "evaluate/scored_entries.h"
@@ -65,6 +66,10 @@ Result<EvaluationPlan> plan_of(const TrainingTable& table, const EvaluationOptio
   if (!models) return models.error();
   plan.models = std::move(*models);
   if (Status status = check_measured(options); !status) return status.error();
+  if (options.own_times && parts_platforms(options.split)) {
+    return usage_error("bad-usage", "own times make no sense under the split " + to_string(options.split),
+                       "--own-times", "the split workload, program or program-family");
+  }
   auto repetitions = make_repetitions(table, options);
   if (!repetitions) return repetitions.error();
   plan.repetitions = std::move(*repetitions);
@@ -128,6 +133,7 @@ class EvaluationWriter {
     add_majority();
     if (by_platform_) add_nearest_platform();
     for (size_t m = 1; m < plan_.models.size(); ++m) add_model(m, forecasts[m]);
+    if (options_.own_times) add_own_times(forecasts[0]);
     add_rows("noise-floor", {noise_floor(table_, plan_.reference)}, noise_note(), score_forecast);
     evaluation_.comparisons = compare_models(table_, options_.split, std::move(compared_), options_.seed);
     note_order();
@@ -303,6 +309,24 @@ class EvaluationWriter {
     }
     add_compared_rows("nearest-platform", std::move(inputs),
                       "measured times of the known platform with the nearest facts");
+  }
+
+  // `mean`: forecasts of the mean RPV. Beside it what the mean itself comes to on the same entries.
+  void add_own_times(const std::vector<FoldForecast>& mean) {
+    std::vector<ScoreInput> own, same_entries;
+    for (const FoldForecast& forecast : mean) {
+      ScoreInput input{
+          log_times_, own_times_by_design(table_.platforms, log_times_, forecast.predicted), {}, {}, families_, {}};
+      ScoreInput plain{
+          input.predicted.array().isFinite().select(log_times_, kUnknown), forecast.predicted, {}, {}, families_, {}};
+      relative_to(plan_.reference, input);
+      relative_to(plan_.reference, plain);
+      own.push_back(std::move(input));
+      same_entries.push_back(std::move(plain));
+    }
+    add_rows("own-times", own, "no forecast: the program's own times on the other CPU models of the core design",
+             score_forecast);
+    add_rows("mean-there", same_entries, "the mean RPV on the entries of own-times", score_forecast);
   }
 
   const TrainingTable& table_;

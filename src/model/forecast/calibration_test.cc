@@ -2,10 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <cmath>
 #include <limits>
 
+#include "algebra/dense.h"
 #include "base/random.h"
 #include "base/unknown.h"
 #include "model/fit/out_of_family.h"
@@ -98,8 +99,7 @@ TEST(Calibrate, CoversTheResidualsItSaw) {
   EXPECT_GE(covered, 0.9);
   EXPECT_LE(covered, 0.97);
   EXPECT_EQ(calibration.residual_covariance.rows(), 5);
-  EXPECT_GT(Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(calibration.residual_covariance).eigenvalues().minCoeff(),
-            0);
+  EXPECT_GT(symmetric_eigen(calibration.residual_covariance).values.minCoeff(), 0);
 }
 
 }  // namespace

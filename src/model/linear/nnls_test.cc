@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Cholesky>
+#include <Eigen/Core>
 #include <limits>
 
+#include "algebra/dense.h"
 #include "base/random.h"
 
 namespace perfcast {
@@ -37,7 +38,7 @@ double least_by_enumeration(const Eigen::MatrixXd& gram, const Eigen::VectorXd& 
     }
     const Eigen::MatrixXd part = gram(free, free);
     const Eigen::VectorXd right = moment(free);
-    const Eigen::VectorXd x = part.llt().solve(right);
+    const Eigen::VectorXd x = solve_positive_definite(part, right);
     if (x.minCoeff() >= 0) least = std::min(least, (0.5 * x.dot(part * x) - x.dot(right)));
   }
   return least;
