@@ -57,7 +57,8 @@ std::string outcome_text(const CommonOptions& common, const std::string& done, c
   return to_text(json);
 }
 
-int run_export_croissant(const CommandContext& context, const std::string& folder, const CroissantArguments& arguments) {
+int run_export_croissant(const CommandContext& context, const std::string& folder,
+                         const CroissantArguments& arguments) {
   const CommonOptions& common = context.options;
   const auto corpus = load_corpus(common);
   if (!corpus) return report_error(corpus.error(), common);
@@ -145,17 +146,18 @@ void add_corpus_command(CLI::App& app, CommandContext& context) {
       [&context, checked] {
         return checked->empty() ? run_check(context) : run_check_croissant(context.options, *checked);
       })
-      ->add_option("--croissant", *checked,
-                   "Instead: hold this folder's croissant.json and tables against the rules of MLCommons' Croissant 1.0")
+      ->add_option(
+          "--croissant", *checked,
+          "Instead: hold this folder's croissant.json and tables against the rules of MLCommons' Croissant 1.0")
       ->type_name("FOLDER");
   auto folder = std::make_shared<std::string>(), program = std::make_shared<std::string>();
   auto croissant = std::make_shared<CroissantArguments>();
-  CLI::App* exported =
-      add("export", "Write it as a folder of CSV tables and profiles (JSON lines), or one program's profile",
-          [&context, folder, program, croissant] {
-            if (!program->empty()) return run_export_program(context, *program);
-            return croissant->wanted ? run_export_croissant(context, *folder, *croissant) : run_export(context, *folder);
-          });
+  CLI::App* exported = add(
+      "export", "Write it as a folder of CSV tables and profiles (JSON lines), or one program's profile",
+      [&context, folder, program, croissant] {
+        if (!program->empty()) return run_export_program(context, *program);
+        return croissant->wanted ? run_export_croissant(context, *folder, *croissant) : run_export(context, *folder);
+      });
   CLI::Option_group* what = exported->add_option_group("What", "One of");
   what->add_option("folder", *folder, "Folder to write; created where absent")->option_text("FOLDER");
   what->add_option("--program", *program, "Instead: this program's profile (JSON), for predict --profile")

@@ -29,7 +29,8 @@ void add_croissant_options(CLI::App& exported, CroissantArguments& arguments) {
   const auto add = [&](const char* name, std::string& value, const char* help) {
     exported.add_option(name, value, help)->needs(wanted);
   };
-  add("--license", info.license, "URL of the licence that the set is published under; default: that of all its sources");
+  add("--license", info.license,
+      "URL of the licence that the set is published under; default: that of all its sources");
   add("--url", info.url, "Where the set is published");
   add("--creator", info.creator, "Who publishes it");
   add("--name", info.name, "Its name; default: the corpus file's");

@@ -97,11 +97,12 @@ int run_map(const CommandContext& context, const MapArguments& given) {
   MapArguments arguments = given;
   MapRequest& request = arguments.request;
   if (Status taken = take_keep(arguments.keep, request); !taken) return report_error(taken.error(), common);
-  if (Status there = check_output_file("--report", arguments.report); !there) return report_error(there.error(), common);
+  if (Status there = check_output_file("--report", arguments.report); !there)
+    return report_error(there.error(), common);
   if (!arguments.report.empty() && same_file(arguments.report, common.output)) {
-    return report_error(usage_error("bad-usage", "the map and the report would go to the same place", "--report",
-                                    "another file"),
-                        common);
+    return report_error(
+        usage_error("bad-usage", "the map and the report would go to the same place", "--report", "another file"),
+        common);
   }
   auto profiles = read_profiles("--profile", arguments.profiles);
   if (!profiles) return report_error(profiles.error(), common);
@@ -147,7 +148,8 @@ void add_corpus_map_command(CLI::App& corpus, CommandContext& context) {
   CLI::App* verb = corpus.add_subcommand(
       "map", "What its programs are like: clusters, what is redundant, what to drop, where your profile lies");
   verb->footer(
-      "Programs are compared by the numbers that models see of their profiles. What to drop first is chosen by profiles\n"
+      "Programs are compared by the numbers that models see of their profiles. What to drop first is chosen by "
+      "profiles\n"
       "alone; the cost is measured on forecasts of programs whose family the model doesn't know. See docs/MAP.md.");
   verb->add_option("--keep", arguments->keep, "Programs that a smaller suite is to have: a number, or a share")
       ->capture_default_str();

@@ -141,8 +141,8 @@ class MapMaker {
                          "profiles, or a corpus with times");
     }
     if (request_.keep && (*request_.keep < 1 || *request_.keep > programs_)) {
-      return usage_error("bad-usage", fmt::format("{} of {} programs can't be kept", *request_.keep, programs_), "--keep",
-                         fmt::format("1 to {}, or a share such as 50%", programs_));
+      return usage_error("bad-usage", fmt::format("{} of {} programs can't be kept", *request_.keep, programs_),
+                         "--keep", fmt::format("1 to {}, or a share such as 50%", programs_));
     }
     if (request_.clusters < 0 || request_.clusters > programs_) {
       return usage_error("bad-usage", fmt::format("{} programs can't be in {} clusters", programs_, request_.clusters),
@@ -203,8 +203,7 @@ class MapMaker {
       cluster.medoid = program(medoid).id;
       for (const int64_t p : rows) cluster.members.push_back(program(p).id);
       const Eigen::VectorXd weights = space_.weights(rows);
-      cluster.marks =
-          marks_of(mean_of_known(space_.rows(rows, Eigen::all), weights) - middle, space_.inputs.names());
+      cluster.marks = marks_of(mean_of_known(space_.rows(rows, Eigen::all), weights) - middle, space_.inputs.names());
       if (timed_) mark_platforms(rows, usual, cluster);
       map_.clusters.push_back(std::move(cluster));
     }
@@ -422,8 +421,8 @@ class MapMaker {
     const Eigen::MatrixXd distances = time_distances(times).bottomLeftCorner(companions, programs_);
     std::vector<ProgramGain> found;
     for (Eigen::Index c = 0; c < companions; ++c) {
-      ProgramGain gain{table_.companions[static_cast<size_t>(c)].id, "not profiled",
-                       std::numeric_limits<double>::infinity(), {}};
+      ProgramGain gain{
+          table_.companions[static_cast<size_t>(c)].id, "not profiled", std::numeric_limits<double>::infinity(), {}};
       for (int64_t p = 0; p < programs_; ++p) {
         if (distances(c, p) < gain.gain) {
           gain.gain = distances(c, p);

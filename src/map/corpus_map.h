@@ -66,8 +66,8 @@ struct PlatformMark {
 };
 struct MapCluster {
   std::string medoid;
-  std::vector<std::string> members;  // nearest to the medoid first, it included
-  std::vector<FeatureMark> marks;    // at most 3, largest first
+  std::vector<std::string> members;            // nearest to the medoid first, it included
+  std::vector<FeatureMark> marks;              // at most 3, largest first
   std::vector<PlatformMark> fastest, slowest;  // at most 1 each; none without times
 };
 
@@ -98,8 +98,8 @@ struct PlacedProfile {
   std::string name;
   std::vector<NearProgram> nearest;  // at most 3
   int64_t cluster = 0;
-  double coverage = 0;  // what the suite knows of it: known_shares()
-  bool covered = true;  // its nearest is within the usual distance
+  double coverage = 0;             // what the suite knows of it: known_shares()
+  bool covered = true;             // its nearest is within the usual distance
   std::vector<FeatureMark> marks;  // where it is not covered: what sets it apart
   MapPoint point;
 };
@@ -124,8 +124,8 @@ struct CorpusMap {
   std::vector<PlacedProfile> profiles, candidates;
 };
 
-// "empty-corpus" with fewer than three programs; "bad-usage" where so many can't be kept or clusters can't be; errors of
-// models.
+// "empty-corpus" with fewer than three programs; "bad-usage" where so many can't be kept or clusters can't be; errors
+// of models.
 Result<CorpusMap> make_corpus_map(const MapRequest& request);
 
 }  // namespace perfcast

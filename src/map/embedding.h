@@ -8,8 +8,8 @@ namespace perfcast {
 
 // Principal components: the plane in which the points vary most.
 struct PrincipalPlane {
-  Eigen::RowVectorXd centre;   // [F]
-  Eigen::MatrixXd axes;        // [F x 2], orthonormal; the largest entry of each is positive
+  Eigen::RowVectorXd centre;        // [F]
+  Eigen::MatrixXd axes;             // [F x 2], orthonormal; the largest entry of each is positive
   double shares_ratio[2] = {0, 0};  // of the variance along each
   Eigen::MatrixXd project(const Eigen::MatrixXd& rows) const;  // [rows x 2]; absent (NaN) counts as the centre
 };

@@ -93,9 +93,9 @@ std::string pairs_table(const CorpusMap& map) {
 }
 
 std::string programs_table(const CorpusMap& map) {
-  HtmlTable table({"program", "family", "group", "kept", "nearest", "cluster", "distance", "PC 1", "PC 2", "t-SNE 1",
-                   "t-SNE 2"},
-                  5);
+  HtmlTable table(
+      {"program", "family", "group", "kept", "nearest", "cluster", "distance", "PC 1", "PC 2", "t-SNE 1", "t-SNE 2"},
+      5);
   const auto tsne = [](const std::optional<double>& value) { return value ? number(*value) : std::string("-"); };
   for (const MappedProgram& program : map.programs) {
     table.add({program.id, program.family, program.group, program.kept ? "yes" : "no",
@@ -111,7 +111,8 @@ std::string placed_table(const CorpusMap& map) {
   const auto add = [&](const std::vector<PlacedProfile>& placed, const char* kind) {
     for (const PlacedProfile& one : placed) {
       std::vector<std::string> near;
-      for (const NearProgram& program : one.nearest) near.push_back(fmt::format("{} ({:.2f})", program.id, program.distance));
+      for (const NearProgram& program : one.nearest)
+        near.push_back(fmt::format("{} ({:.2f})", program.id, program.distance));
       table.add({one.name, kind, one.covered ? "yes" : "no", join(near, ", "), marks_cell(one.marks),
                  std::to_string(one.cluster + 1), percent_text(one.coverage), number(one.point.pc1),
                  number(one.point.pc2)});
@@ -133,8 +134,8 @@ std::string gains_table(const CorpusMap& map) {
 }
 
 std::string lead_of(const CorpusMap& map) {
-  std::string text = fmt::format("{} programs of {} families in {} clusters.", map.programs.size(), map.families,
-                                 map.clusters.size());
+  std::string text =
+      fmt::format("{} programs of {} families in {} clusters.", map.programs.size(), map.families, map.clusters.size());
   if (map.drops.empty()) return text;
   text += fmt::format(" Without {} of them, those that the others stand in for best, coverage is {} instead of {}",
                       map.drops.size(), percent_text(map.drops.back().coverage), percent_text(map.coverage));
@@ -157,10 +158,11 @@ std::string map_page(const CorpusMap& map, const std::string& corpus) {
       "silhouette {:.2f}</dd>\n<dt>usual distance</dt><dd>{:.2f} to the nearest other family, for 95% of the "
       "families</dd>\n{}</dl>\n",
       map.inputs, map.by_times ? "log relative times" : "profiles", map.silhouette, map.usual_distance,
-      map.distance_correlation ? fmt::format("<dt>profiles and times</dt><dd>correlation of distances {:.2f}, over pairs "
-                                             "of different families</dd>\n",
-                                             *map.distance_correlation)
-                               : "");
+      map.distance_correlation
+          ? fmt::format("<dt>profiles and times</dt><dd>correlation of distances {:.2f}, over pairs "
+                        "of different families</dd>\n",
+                        *map.distance_correlation)
+          : "");
   page.figures_first = true;
   page.figures = {principal_plane_figure(map), tsne_figure(map), drop_cost_figure(map)};
   if (!map.profiles.empty() || !map.candidates.empty()) {

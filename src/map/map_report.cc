@@ -42,7 +42,8 @@ std::string clusters_text(const CorpusMap& map) {
       members.resize(kMembersListed);
       members.push_back(fmt::format("and {} more", more));
     }
-    text += wrapped(join(members, ", "), kWidth, fmt::format("{:>3}. {}: ", c + 1, cluster.members.size()), "     ") + "\n";
+    text +=
+        wrapped(join(members, ", "), kWidth, fmt::format("{:>3}. {}: ", c + 1, cluster.members.size()), "     ") + "\n";
     std::string marks = marks_text(cluster.marks);
     for (const PlatformMark& mark : cluster.fastest) {
       marks += fmt::format("; fast on {} ({:.2f})", printable(mark.platform), mark.ratio);
@@ -59,8 +60,8 @@ std::string pairs_text(const CorpusMap& map) {
   if (map.redundant.empty()) {
     return fmt::format("redundant pairs (distance below {:.2f}): none\n", map.redundant_distance);
   }
-  std::string text = fmt::format("redundant pairs (distance below {:.2f}): {}", map.redundant_distance,
-                                 map.redundant.size());
+  std::string text =
+      fmt::format("redundant pairs (distance below {:.2f}): {}", map.redundant_distance, map.redundant.size());
   if (map.redundant.size() > kPairsListed) text += fmt::format(", the nearest {}", kPairsListed);
   TextTable table;
   table.add_column("program", Align::kLeft);
@@ -119,8 +120,10 @@ std::string profiles_text(const CorpusMap& map) {
 std::string gains_text(const CorpusMap& map) {
   std::string text;
   TextTable table;
-  for (const auto& [title, align] : {std::pair{"would add", Align::kLeft}, {"why not there", Align::kLeft},
-                                     {"coverage gained", Align::kRight}, {"nearest", Align::kLeft},
+  for (const auto& [title, align] : {std::pair{"would add", Align::kLeft},
+                                     {"why not there", Align::kLeft},
+                                     {"coverage gained", Align::kRight},
+                                     {"nearest", Align::kLeft},
                                      {"distance", Align::kRight}}) {
     table.add_column(title, align);
   }
@@ -131,8 +134,8 @@ std::string gains_text(const CorpusMap& map) {
                                        printable(gain.nearest.id)));
       continue;
     }
-    table.add_row({printable(gain.name), gain.basis, fmt::format("{:.2f}%", 100 * gain.gain), printable(gain.nearest.id),
-                   fmt::format("{:.2f}", gain.nearest.distance)});
+    table.add_row({printable(gain.name), gain.basis, fmt::format("{:.2f}%", 100 * gain.gain),
+                   printable(gain.nearest.id), fmt::format("{:.2f}", gain.nearest.distance)});
   }
   if (table.rows() > 0) text += "\n" + table.to_text();
   if (!unprofiled.empty()) {
@@ -173,8 +176,12 @@ void put_point(const MapPoint& point, Json& json) {
 Json placed_json(const std::vector<PlacedProfile>& placed) {
   Json json = Json::array();
   for (const PlacedProfile& one : placed) {
-    Json entry{{"name", one.name},       {"cluster", one.cluster + 1},       {"covered", one.covered},
-               {"coverage_ratio", one.coverage}, {"nearest", near_json(one.nearest)}, {"marks", marks_json(one.marks)}};
+    Json entry{{"name", one.name},
+               {"cluster", one.cluster + 1},
+               {"covered", one.covered},
+               {"coverage_ratio", one.coverage},
+               {"nearest", near_json(one.nearest)},
+               {"marks", marks_json(one.marks)}};
     put_point(one.point, entry);
     json.push_back(std::move(entry));
   }
@@ -203,7 +210,7 @@ Json clusters_json(const CorpusMap& map) {
 Json drops_json(const CorpusMap& map) {
   Json json = Json::array();
   for (const DropStep& step : map.drops) {
-    Json entry{{"program", step.program},   {"family", step.family},     {"stands_in", step.stands_in},
+    Json entry{{"program", step.program},   {"family", step.family},   {"stands_in", step.stands_in},
                {"distance", step.distance}, {"left_count", step.left}, {"coverage_ratio", step.coverage}};
     if (step.change_log) entry["change_ratio"] = std::expm1(*step.change_log);
     if (step.error_log) entry["error_ratio"] = std::expm1(*step.error_log);

@@ -9,7 +9,8 @@
 
 namespace perfcast {
 
-// Of a corpus without times: valid programs of the groups (none: all) with the first good profile of each, no platforms.
+// Of a corpus without times: valid programs of the groups (none: all) with the first good profile of each, no
+// platforms.
 TrainingTable table_without_times(const Corpus& corpus, const std::vector<std::string>& groups);
 
 // Valid programs of the groups with a good profile that aren't rows of the table: nobody timed them where it looks.

@@ -61,7 +61,9 @@ ProgramSpace make_program_space(const std::vector<Program>& programs, const std:
   return space;
 }
 
-Eigen::MatrixXd profile_distances(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) { return feature_distances(a, b); }
+Eigen::MatrixXd profile_distances(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  return feature_distances(a, b);
+}
 
 Eigen::MatrixXd profile_similarity(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
   const auto filled = [](const Eigen::MatrixXd& rows) {

@@ -18,7 +18,9 @@ double noise() { return KernelOptions().noise; }
 class Posterior {
  public:
   Posterior(Eigen::MatrixXd prior, Eigen::VectorXd weights)
-      : covariance_(std::move(prior)), weights_(weights / weights.sum()), prior_(covariance_.diagonal().dot(weights_)) {}
+      : covariance_(std::move(prior)),
+        weights_(weights / weights.sum()),
+        prior_(covariance_.diagonal().dot(weights_)) {}
 
   // [P] by how much the mean variance falls where the program is run.
   Eigen::VectorXd gains() const {
@@ -91,9 +93,8 @@ std::vector<int64_t> by_families(const ProgramSpace& space, uint64_t seed) {
   for (const int64_t program : order) {
     round[static_cast<size_t>(program)] = seen[static_cast<size_t>(space.family[static_cast<size_t>(program)])]++;
   }
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return round[static_cast<size_t>(a)] < round[static_cast<size_t>(b)];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return round[static_cast<size_t>(a)] < round[static_cast<size_t>(b)]; });
   return order;
 }
 

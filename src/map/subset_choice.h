@@ -25,16 +25,17 @@ enum class SubsetRule {
 std::string to_string(SubsetRule rule);
 
 struct SubsetRanking {
-  std::vector<int64_t> order;     // [P] rows, the first n being the choice of n: what to drop first is last
-  std::vector<double> coverage;   // [P] of the first n, at n - 1: see coverage_of()
+  std::vector<int64_t> order;    // [P] rows, the first n being the choice of n: what to drop first is last
+  std::vector<double> coverage;  // [P] of the first n, at n - 1: see coverage_of()
 };
 
 // `seed`: of the rules that draw.
 SubsetRanking rank_programs(const ProgramSpace& space, SubsetRule rule, uint64_t seed);
 
-// What the Gaussian process of kVariance knows of programs from the kept ones: 1 - posterior / prior variance, [points].
-// Nothing is kept: 0. A program that is kept itself has about 0.83, for its times have noise.
-Eigen::VectorXd known_shares(const ProgramSpace& space, const std::vector<int64_t>& kept, const Eigen::MatrixXd& points);
+// What the Gaussian process of kVariance knows of programs from the kept ones: 1 - posterior / prior variance,
+// [points]. Nothing is kept: 0. A program that is kept itself has about 0.83, for its times have noise.
+Eigen::VectorXd known_shares(const ProgramSpace& space, const std::vector<int64_t>& kept,
+                             const Eigen::MatrixXd& points);
 
 // Coverage of the whole space: the mean of known_shares() over its programs, each family weighing the same.
 double coverage_of(const ProgramSpace& space, const std::vector<int64_t>& kept);

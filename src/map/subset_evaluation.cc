@@ -119,15 +119,17 @@ Result<SubsetEvaluation> evaluate_subsets(const TrainingTable& table, const Subs
   std::set<std::string> families;
   for (const Program& program : table.programs) families.insert(program.family);
   if (families.size() < 3 || table.platforms.size() < 2) {
-    return Error{"empty-corpus",
-                 fmt::format("{} program families on {} platforms: too few to leave one out and choose among the others",
-                             families.size(), table.platforms.size()),
-                 "", "three families and two platforms or more"};
+    return Error{
+        "empty-corpus",
+        fmt::format("{} program families on {} platforms: too few to leave one out and choose among the others",
+                    families.size(), table.platforms.size()),
+        "", "three families and two platforms or more"};
   }
   const std::vector<Fold> folds = make_folds(table, Split::kProgramFamily, options.folds, options.seed);
 
   std::vector<SubsetTrial> trials = {{"mean", all_rows(folds), "mean"}, {"all", all_rows(folds), options.model}};
-  for (const SubsetRule rule : {SubsetRule::kVariance, SubsetRule::kRepresentative, SubsetRule::kFamilies, SubsetRule::kRandom}) {
+  for (const SubsetRule rule :
+       {SubsetRule::kVariance, SubsetRule::kRepresentative, SubsetRule::kFamilies, SubsetRule::kRandom}) {
     const bool draws = rule == SubsetRule::kFamilies || rule == SubsetRule::kRandom;
     for (int64_t draw = 0; draw < (draws ? options.draws : 1); ++draw) {
       if (options.progress) options.progress("choosing subsets: " + to_string(rule));
@@ -172,7 +174,8 @@ Result<SubsetEvaluation> evaluate_subsets(const TrainingTable& table, const Subs
 
 std::string to_text(const SubsetEvaluation& evaluation) {
   std::string text = fmt::format(
-      "{} programs of {} families on {} platforms, model {}; families left out in {} folds, {:.0f} programs to train on, "
+      "{} programs of {} families on {} platforms, model {}; families left out in {} folds, {:.0f} programs to train "
+      "on, "
       "of which {:.0f} are kept; {} entries are scored\n\n",
       evaluation.programs, evaluation.families, evaluation.platforms, evaluation.model, evaluation.folds,
       evaluation.trained, evaluation.kept, evaluation.rows.front().scores.n);
@@ -197,16 +200,11 @@ std::string to_text(const SubsetEvaluation& evaluation) {
 }
 
 Json to_json(const SubsetEvaluation& evaluation) {
-  Json json{{"schema", "perfcast.subset-evaluation/1"},
-            {"model", evaluation.model},
-            {"keep_ratio", evaluation.keep_ratio},
-            {"programs_count", evaluation.programs},
-            {"families_count", evaluation.families},
-            {"platforms_count", evaluation.platforms},
-            {"folds_count", evaluation.folds},
-            {"mean_trained_count", evaluation.trained},
-            {"mean_kept_count", evaluation.kept},
-            {"rows", Json::array()}};
+  Json json{{"schema", "perfcast.subset-evaluation/1"}, {"model", evaluation.model},
+            {"keep_ratio", evaluation.keep_ratio},      {"programs_count", evaluation.programs},
+            {"families_count", evaluation.families},    {"platforms_count", evaluation.platforms},
+            {"folds_count", evaluation.folds},          {"mean_trained_count", evaluation.trained},
+            {"mean_kept_count", evaluation.kept},       {"rows", Json::array()}};
   for (const SubsetScore& row : evaluation.rows) {
     Json entry{{"programs", row.programs}, {"draws_count", row.draws}, {"n", row.scores.n}};
     const auto put = [&entry](const char* name, const std::optional<double>& value) {

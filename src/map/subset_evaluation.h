@@ -1,7 +1,7 @@
 #pragma once
-// How much of a model's accuracy a part of the programs keeps. Program families are left out in turn; of the others a part
-// is chosen, by their profiles alone, the model is fitted on it and forecasts the family. So nothing of the programs
-// that are scored is seen, by the choice neither.
+// How much of a model's accuracy a part of the programs keeps. Program families are left out in turn; of the others a
+// part is chosen, by their profiles alone, the model is fitted on it and forecasts the family. So nothing of the
+// programs that are scored is seen, by the choice neither.
 
 #include <cstdint>
 #include <functional>
@@ -28,9 +28,9 @@ struct SubsetEvaluationOptions {
 };
 
 struct SubsetScore {
-  std::string programs;       // "mean", "all", or a rule of subset_choice.h
-  int64_t draws = 1;          // whose mean the numbers are
-  Scores scores;              // on the entries that all rows have
+  std::string programs;  // "mean", "all", or a rule of subset_choice.h
+  int64_t draws = 1;     // whose mean the numbers are
+  Scores scores;         // on the entries that all rows have
   // Of the mean RPV's mean absolute error (of log relative times) the share that the model takes away.
   std::optional<double> accuracy;
   // That, and two R2, over those with all programs.

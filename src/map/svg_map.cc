@@ -211,8 +211,13 @@ std::string draw_plane(const CorpusMap& map, const Figure& figure, std::vector<D
   for (int rank = 0; rank <= 4; ++rank) {
     for (const DrawnPoint& point : points) {
       if (point.rank != rank) continue;
-      placer.place(canvas, point, rank == 0 ? "own-label" : rank == 1 ? "row medoid" : "row",
-                   rank == 0 ? kBoldPx : rank == 1 ? kLabelPx * 1.1 : kLabelPx);
+      placer.place(canvas, point,
+                   rank == 0   ? "own-label"
+                   : rank == 1 ? "row medoid"
+                               : "row",
+                   rank == 0   ? kBoldPx
+                   : rank == 1 ? kLabelPx * 1.1
+                               : kLabelPx);
     }
   }
   return canvas.to_svg();
@@ -230,7 +235,8 @@ Figure principal_plane_figure(const CorpusMap& map) {
   figure.csv = points_csv(map, "pc1", "pc2", in_plane);
   const double share = map.pc_shares_ratio[0] + map.pc_shares_ratio[1];
   figure.caption = fmt::format(
-      "Each point is a program; its {} standardised numbers are laid on the plane in which programs, each family weighing "
+      "Each point is a program; its {} standardised numbers are laid on the plane in which programs, each family "
+      "weighing "
       "the same, differ most: {} of their variance. Points that are far apart here are different; near ones may still "
       "differ in what the plane doesn't show. Where a label would hide another there is none: point at it, or see the "
       "table.",

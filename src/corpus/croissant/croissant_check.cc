@@ -147,11 +147,13 @@ std::string to_text(const CroissantCheck& check, const std::string& folder) {
   }
   const int64_t left = findings.mistakes() + findings.advice() - static_cast<int64_t>(findings.list().size());
   if (left > 0) text += fmt::format("... and {} more\n", left);
-  text += fmt::format("{}: '{}', {} files, {} of them read; {} record sets with {} fields, {} rows read: ",
-                      printable(folder), printable(check.name), check.files, check.read_files, check.record_sets,
-                      check.fields, check.rows);
-  return text + (findings.mistakes() == 0 ? "no mistake" : fmt::format("{} mistake{}", findings.mistakes(),
-                                                                       findings.mistakes() == 1 ? "" : "s")) +
+  text += fmt::format(
+      "{}: '{}', {} files, {} of them read; {} record sets with {} fields, {} rows read: ", printable(folder),
+      printable(check.name), check.files, check.read_files, check.record_sets, check.fields, check.rows);
+  return text +
+         (findings.mistakes() == 0
+              ? "no mistake"
+              : fmt::format("{} mistake{}", findings.mistakes(), findings.mistakes() == 1 ? "" : "s")) +
          " against Croissant 1.0\n";
 }
 
@@ -169,9 +171,8 @@ Json to_json(const CroissantCheck& check, const std::string& folder) {
             {"rows_count", check.rows},
             {"findings", Json::array()}};
   for (const CroissantFinding& finding : check.findings.list()) {
-    json["findings"].push_back({{"kind", finding.is_mistake ? "mistake" : "advice"},
-                                {"where", finding.where},
-                                {"message", finding.message}});
+    json["findings"].push_back(
+        {{"kind", finding.is_mistake ? "mistake" : "advice"}, {"where", finding.where}, {"message", finding.message}});
   }
   return json;
 }

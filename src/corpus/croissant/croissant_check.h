@@ -16,7 +16,7 @@ namespace perfcast {
 struct CroissantCheck {
   std::string name;
   CroissantFindings findings;
-  int64_t files = 0, read_files = 0;  // of the distribution; of these, those that lie in the folder
+  int64_t files = 0, read_files = 0;              // of the distribution; of these, those that lie in the folder
   int64_t record_sets = 0, fields = 0, rows = 0;  // rows: of record sets whose table was read
 };
 

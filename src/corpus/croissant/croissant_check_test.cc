@@ -26,9 +26,12 @@ struct Example {
   Example() {
     const auto file = [&](const std::string& name) {
       const std::string& text = files.at(name);
-      return Json{{"@type", "cr:FileObject"},         {"@id", name},
-                  {"name", name},                     {"contentUrl", name},
-                  {"encodingFormat", "text/csv"},     {"contentSize", std::to_string(text.size()) + " B"},
+      return Json{{"@type", "cr:FileObject"},
+                  {"@id", name},
+                  {"name", name},
+                  {"contentUrl", name},
+                  {"encodingFormat", "text/csv"},
+                  {"contentSize", std::to_string(text.size()) + " B"},
                   {"sha256", sha256_hex(text)}};
     };
     const auto field = [](const std::string& set, const std::string& column, const std::string& type) {
@@ -40,27 +43,26 @@ struct Example {
     };
     Json refers = field("runs", "machine", "sc:Text");
     refers["references"] = {{"field", {{"@id", "machines/machine"}}}};
-    json = {{"@context",
-             {{"@vocab", "https://schema.org/"},
-              {"cr", "http://mlcommons.org/croissant/"},
-              {"recordSet", "cr:recordSet"}}},
-            {"@type", "sc:Dataset"},
-            {"conformsTo", "http://mlcommons.org/croissant/1.0"},
-            {"name", "example"},
-            {"description", "an example"},
-            {"license", "https://creativecommons.org/publicdomain/zero/1.0/"},
-            {"url", "https://example.org"},
-            {"creator", {{"@type", "sc:Person"}, {"name", "Ada"}}},
-            {"datePublished", "2026-11-24"},
-            {"version", "1.0.0"},
-            {"citeAs", "Ada 2026"},
-            {"distribution", {file("machines.csv"), file("runs.csv")}},
-            {"recordSet",
-             {{{"@type", "cr:RecordSet"},
-               {"@id", "machines"},
-               {"key", {{"@id", "machines/machine"}}},
-               {"field", {field("machines", "machine", "sc:Text"), field("machines", "cores", "sc:Integer")}}},
-              {{"@type", "cr:RecordSet"}, {"@id", "runs"}, {"field", {refers, field("runs", "time_s", "sc:Float")}}}}}};
+    json = {
+        {"@context",
+         {{"@vocab", "https://schema.org/"}, {"cr", "http://mlcommons.org/croissant/"}, {"recordSet", "cr:recordSet"}}},
+        {"@type", "sc:Dataset"},
+        {"conformsTo", "http://mlcommons.org/croissant/1.0"},
+        {"name", "example"},
+        {"description", "an example"},
+        {"license", "https://creativecommons.org/publicdomain/zero/1.0/"},
+        {"url", "https://example.org"},
+        {"creator", {{"@type", "sc:Person"}, {"name", "Ada"}}},
+        {"datePublished", "2026-11-24"},
+        {"version", "1.0.0"},
+        {"citeAs", "Ada 2026"},
+        {"distribution", {file("machines.csv"), file("runs.csv")}},
+        {"recordSet",
+         {{{"@type", "cr:RecordSet"},
+           {"@id", "machines"},
+           {"key", {{"@id", "machines/machine"}}},
+           {"field", {field("machines", "machine", "sc:Text"), field("machines", "cores", "sc:Integer")}}},
+          {{"@type", "cr:RecordSet"}, {"@id", "runs"}, {"field", {refers, field("runs", "time_s", "sc:Float")}}}}}};
   }
 
   // A table's text, with the checksum and size that it has.
@@ -140,36 +142,61 @@ TEST(CroissantCheck, EachMistakeIsNamed) {
       {[&](Example& of) { file(of)["contentUrl"] = "lost.csv"; }, "'lost.csv' can't be read: there is no such file"},
       {[&](Example& of) { file(of).erase("sha256"); }, "distribution[1].sha256: is missing"},
       {[&](Example& of) { file(of)["sha256"] = "abc"; }, "distribution[1].sha256: is not 64 hexadecimal digits"},
-      {[&](Example& of) { file(of)["sha256"] = std::string(64, '0'); }, "distribution[1].sha256: is not that of runs.csv"},
-      {[&](Example& of) { file(of)["contentSize"] = "7 B"; }, "distribution[1].contentSize: is '7 B'; runs.csv has 31 bytes"},
-      {[&](Example& of) { file(of)["containedIn"] = {{"@id", "archive"}}; }, "there is no file 'archive'"},
-      {[&](Example& of) { file(of)["containedIn"] = {{"@id", "runs.csv"}}; }, "'runs.csv' is contained in itself"},
+      {[&](Example& of) { file(of)["sha256"] = std::string(64, '0'); },
+       "distribution[1].sha256: is not that of runs.csv"},
+      {[&](Example& of) { file(of)["contentSize"] = "7 B"; },
+       "distribution[1].contentSize: is '7 B'; runs.csv has 31 bytes"},
+      {[&](Example& of) {
+         file(of)["containedIn"] = {{"@id", "archive"}};
+       },
+       "there is no file 'archive'"},
+      {[&](Example& of) {
+         file(of)["containedIn"] = {{"@id", "runs.csv"}};
+       },
+       "'runs.csv' is contained in itself"},
       {[&](Example& of) { of.json["recordSet"][1].erase("field"); }, "recordSet[1].field: is missing"},
       {[&](Example& of) { of.json["recordSet"][1]["@type"] = "cr:Set"; }, "recordSet[1].@type: is not cr:RecordSet"},
-      {[&](Example& of) { of.json["recordSet"][0]["key"] = {{"@id", "runs/machine"}}; },
+      {[&](Example& of) {
+         of.json["recordSet"][0]["key"] = {{"@id", "runs/machine"}};
+       },
        "recordSet[0].key: the record set has no field 'runs/machine'"},
       {[&](Example& of) { field(of).erase("dataType"); }, "recordSet[1].field[1].dataType: is missing"},
       {[&](Example& of) { field(of)["dataType"] = "sc:Flaot"; }, "'sc:Flaot' is no data type"},
       {[&](Example& of) { field(of)["dataType"] = "wd:Q1"; }, "has no atomic type"},
       {[&](Example& of) { field(of).erase("name"); }, "recordSet[1].field[1].name: is missing"},
       {[&](Example& of) { field(of).erase("source"); }, "recordSet[1].field[1].source: is missing"},
-      {[&](Example& of) { field(of)["source"]["fileObject"] = {{"@id", "time.csv"}}; },
+      {[&](Example& of) {
+         field(of)["source"]["fileObject"] = {{"@id", "time.csv"}};
+       },
        "there is no 'time.csv' in the distribution; there are machines.csv, runs.csv"},
-      {[&](Example& of) { field(of)["source"]["fileSet"] = {{"@id", "x"}}; }, "should name one of fileObject"},
+      {[&](Example& of) {
+         field(of)["source"]["fileSet"] = {{"@id", "x"}};
+       },
+       "should name one of fileObject"},
       {[&](Example& of) { field(of)["source"].erase("extract"); }, "source.extract: is missing"},
       {[&](Example& of) { field(of)["source"]["extract"]["jsonPath"] = "$"; }, "should have one of column"},
       {[&](Example& of) { field(of)["source"]["extract"]["column"] = "tim_s"; },
        "'runs.csv' has no column 'tim_s'; near: time_s"},
-      {[&](Example& of) { field(of)["source"]["extract"] = {{"fileProperty", "size"}}; }, "'size' is none of fullpath"},
-      {[&](Example& of) { field(of)["source"] = {{"@id", "machines/speed"}}; }, "there is no field 'machines/speed'"},
-      {[&](Example& of) { of.json["recordSet"][1]["field"][0]["references"] = {{"@id", "machines/name"}}; },
+      {[&](Example& of) {
+         field(of)["source"]["extract"] = {{"fileProperty", "size"}};
+       },
+       "'size' is none of fullpath"},
+      {[&](Example& of) {
+         field(of)["source"] = {{"@id", "machines/speed"}};
+       },
+       "there is no field 'machines/speed'"},
+      {[&](Example& of) {
+         of.json["recordSet"][1]["field"][0]["references"] = {{"@id", "machines/name"}};
+       },
        "recordSet[1].field[0].references: there is no field 'machines/name'"},
       {[&](Example& of) { of.put("runs.csv", "machine,time_s\na,fast\nb,2\na,slow\n"); },
        "runs.csv:2: 'fast' is no sc:Float, which runs/time_s has for type; 2 rows are so"},
-      {[&](Example& of) { of.put("machines.csv", "machine,cores\na,4.5\nb,\n"); }, "machines.csv:2: '4.5' is no sc:Integer"},
+      {[&](Example& of) { of.put("machines.csv", "machine,cores\na,4.5\nb,\n"); },
+       "machines.csv:2: '4.5' is no sc:Integer"},
       {[&](Example& of) { of.put("machines.csv", "machine,cores\na,4\nb,\na,2\n"); },
        "machines.csv:4: a second row has the key a"},
-      {[&](Example& of) { of.put("machines.csv", "machine,cores\na,4\nb,\n,2\n"); }, "machines.csv:4: the key is blank"},
+      {[&](Example& of) { of.put("machines.csv", "machine,cores\na,4\nb,\n,2\n"); },
+       "machines.csv:4: the key is blank"},
       {[&](Example& of) { of.put("runs.csv", "machine,time_s\na,1\nc,2\n"); },
        "runs.csv:3: 'c' in runs/machine is not in machines/machine"},
       {[&](Example& of) { of.put("runs.csv", "machine,time_s\na\n"); }, "runs.csv"},
@@ -179,7 +206,9 @@ TEST(CroissantCheck, EachMistakeIsNamed) {
          of.json["recordSet"][1]["field"][0].erase("references");
        },
        "takes fields from machines.csv, runs.csv and no references say"},
-      {[&](Example& of) { of.json["recordSet"][1]["data"] = {{{"runs/speed", 1}}}; },
+      {[&](Example& of) {
+         of.json["recordSet"][1]["data"] = {{{"runs/speed", 1}}};
+       },
        "recordSet[1].data[0]: the record set has no field 'runs/speed'"},
   };
   for (const auto& [spoil, said] : cases) {
@@ -192,7 +221,8 @@ TEST(CroissantCheck, EachMistakeIsNamed) {
 
 TEST(CroissantCheck, WhatElseIsAllowed) {
   Example example;
-  // Whole addresses instead of prefixes, several licences, an enumeration with its data, files elsewhere and in archives.
+  // Whole addresses instead of prefixes, several licences, an enumeration with its data, files elsewhere and in
+  // archives.
   example.json["@type"] = "https://schema.org/Dataset";
   example.json["license"] = {"https://a.org/1", Json{{"@type", "CreativeWork"}, {"name", "own"}}};
   example.json["distribution"].push_back({{"@type", "cr:FileObject"},
@@ -221,7 +251,8 @@ TEST(CroissantCheck, OddDocuments) {
   const CroissantFiles none = [](const std::string& path) { return Result<std::string>(Error{"x", "no", path, ""}); };
   EXPECT_EQ(check_croissant(Json::array(), none).findings.mistakes(), 1);
   EXPECT_GT(check_croissant(Json::object(), none).findings.mistakes(), 8);
-  EXPECT_GT(check_croissant(Json{{"distribution", {1, "x", Json::array()}}, {"recordSet", 7}}, none).findings.mistakes(), 8);
+  EXPECT_GT(
+      check_croissant(Json{{"distribution", {1, "x", Json::array()}}, {"recordSet", 7}}, none).findings.mistakes(), 8);
 }
 
 TEST(CroissantCheck, FoldersAndLinks) {

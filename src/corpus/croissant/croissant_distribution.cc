@@ -30,7 +30,8 @@ std::optional<double> bytes_of(const std::string& size) {
 
 // A path inside the folder, without tricks.
 bool stays_inside(const std::string& path) {
-  if (path.empty() || path.front() == '/' || path.find('\\') != std::string::npos || path.find('\0') != std::string::npos) {
+  if (path.empty() || path.front() == '/' || path.find('\\') != std::string::npos ||
+      path.find('\0') != std::string::npos) {
     return false;
   }
   const std::vector<std::string> parts = split(path, '/');
@@ -75,7 +76,8 @@ void CroissantDistribution::read_entry(const Json& entry, const std::string& whe
   if (text_of_property(entry, "name").empty()) check_.findings.mistake(where + ".name", "is missing");
   if (is_set) {
     file_sets_.insert(id);
-    if (property(entry, "includes") == nullptr) check_.findings.mistake(where + ".includes", "is missing: which files?");
+    if (property(entry, "includes") == nullptr)
+      check_.findings.mistake(where + ".includes", "is missing: which files?");
     return;
   }
   if (is_file) {

@@ -100,11 +100,13 @@ std::string sources_in_words(const Corpus& corpus) {
 std::string description_of(const Corpus& corpus, const CroissantInfo& info) {
   std::string text = info.description;
   if (text.empty()) {
-    text = fmt::format("Times of {} programs on {} machine configurations ({} runs), and profiles of what the programs do ({}).",
-                       corpus.programs.size(), corpus.platforms.size(), corpus.runs.size(), corpus.profiles.size());
+    text = fmt::format(
+        "Times of {} programs on {} machine configurations ({} runs), and profiles of what the programs do ({}).",
+        corpus.programs.size(), corpus.platforms.size(), corpus.runs.size(), corpus.profiles.size());
   }
   if (!corpus.sources.empty()) text += " Sources: " + sources_in_words(corpus) + ".";
-  return text + " A blank cell is a value that isn't known, never a zero; names of columns and metrics end in their unit.";
+  return text +
+         " A blank cell is a value that isn't known, never a zero; names of columns and metrics end in their unit.";
 }
 
 std::string citation_of(const CroissantInfo& info) {
@@ -138,7 +140,8 @@ std::vector<PublishedFile> files_of(const Corpus& corpus, const CroissantInfo& i
   }
   std::string mapping = samples_mapping(corpus, slug(info.name), info.license, info.url);
   if (!mapping.empty()) {
-    files.push_back({kMappingFile, "application/json", "How perfcast import table reads samples.csv", std::move(mapping)});
+    files.push_back(
+        {kMappingFile, "application/json", "How perfcast import table reads samples.csv", std::move(mapping)});
   }
   return files;
 }
@@ -177,7 +180,9 @@ Json croissant_json(const Corpus& corpus, const CroissantInfo& info, const std::
 
 Status check_info(const CroissantInfo& info) {
   std::vector<std::string> mistakes;
-  for (const auto& [value, name] : {std::pair{&info.name, "--name"}, {&info.license, "--license"}, {&info.url, "--url"},
+  for (const auto& [value, name] : {std::pair{&info.name, "--name"},
+                                    {&info.license, "--license"},
+                                    {&info.url, "--url"},
                                     {&info.creator, "--creator"}}) {
     if (trim(*value).empty()) mistakes.push_back(std::string(name) + " is missing");
   }
@@ -234,8 +239,10 @@ Status write_croissant(const Corpus& corpus, const CroissantInfo& info, const st
     const std::string text = to_text(croissant_json(corpus, info, files, tables));
     if (Status status = write_file_atomically(beside + "/" + kCroissantFile, text); !status) return status;
     std::error_code failed;
-    fs::permissions(beside, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
-                                fs::perms::others_read | fs::perms::others_exec, failed);
+    fs::permissions(beside,
+                    fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read |
+                        fs::perms::others_exec,
+                    failed);
     if (!failed) fs::rename(beside, folder, failed);
     if (failed) return folder_error("cannot put the folder in place: " + failed.message(), printable(given));
     return {};

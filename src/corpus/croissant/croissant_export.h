@@ -1,6 +1,6 @@
 #pragma once
-// A corpus as a data set that can be published: CSV tables and croissant.json, which describes them (MLCommons Croissant
-// 1.0, http://mlcommons.org/croissant/1.0).
+// A corpus as a data set that can be published: CSV tables and croissant.json, which describes them (MLCommons
+// Croissant 1.0, http://mlcommons.org/croissant/1.0).
 
 #include <string>
 

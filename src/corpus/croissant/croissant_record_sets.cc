@@ -14,12 +14,12 @@
 namespace perfcast {
 namespace {
 
-constexpr std::array<std::string_view, 9> kAtomic = {"Boolean", "Date",    "DateTime", "Float", "Integer",
-                                                     "Number",  "Text",    "Time",     "URL"};
-constexpr std::array<std::string_view, 10> kOther = {"ImageObject", "AudioObject", "VideoObject",      "BoundingBox",
-                                                     "Split",       "Label",       "SegmentationMask", "RecordSet",
+constexpr std::array<std::string_view, 9> kAtomic = {"Boolean", "Date", "DateTime", "Float", "Integer",
+                                                     "Number",  "Text", "Time",     "URL"};
+constexpr std::array<std::string_view, 10> kOther = {"ImageObject", "AudioObject",   "VideoObject",      "BoundingBox",
+                                                     "Split",       "Label",         "SegmentationMask", "RecordSet",
                                                      "Enumeration", "GeoCoordinates"};
-constexpr std::array<std::string_view, 6> kFileProperties = {"fullpath", "filename", "content",
+constexpr std::array<std::string_view, 6> kFileProperties = {"fullpath", "filename",    "content",
                                                              "lines",    "lineNumbers", "filepath"};
 
 template <size_t N>
@@ -102,7 +102,8 @@ void CroissantRecordSets::read_field(const Json& field, const std::string& set, 
   FieldEntry entry{&field, take_id(field, where, ids_, check_.findings), set, where, "", {}};
   if (!is_of_type(field, "Field")) check_.findings.mistake(where + ".@type", "is not cr:Field");
   if (!entry.id.empty() && !set.empty() && !entry.id.starts_with(set + "/")) {
-    check_.findings.advise(where + ".@id", "'" + entry.id + "' should begin with that of its record set, '" + set + "/'");
+    check_.findings.advise(where + ".@id",
+                           "'" + entry.id + "' should begin with that of its record set, '" + set + "/'");
   }
   if (text_of_property(field, "name").empty()) check_.findings.mistake(where + ".name", "is missing");
   const auto sub_fields = values_of(property(field, "subField"));
@@ -130,8 +131,9 @@ void CroissantRecordSets::check_type(const Json& field, const std::string& where
     if (is_in(kAtomic, local) || is_in(kOther, local)) {
       has_known = true;
     } else if (!is_foreign(name)) {
-      check_.findings.mistake(where + ".dataType", "'" + name + "' is no data type; such as sc:Text, sc:Integer, sc:Float, "
-                                                   "sc:Boolean, sc:Date");
+      check_.findings.mistake(where + ".dataType", "'" + name +
+                                                       "' is no data type; such as sc:Text, sc:Integer, sc:Float, "
+                                                       "sc:Boolean, sc:Date");
       has_known = true;  // said already
     }
   }
@@ -188,8 +190,8 @@ void CroissantRecordSets::check_extract(const Json& source, FieldEntry& entry, c
   const std::string name = id_in(*column);
   const auto found = table->find_column(name);
   if (!found) {
-    check_.findings.mistake(where + ".extract.column", "'" + entry.file + "' has no column '" + name + "'; near: " +
-                                                           nearest_names(name, table->columns()));
+    check_.findings.mistake(where + ".extract.column", "'" + entry.file + "' has no column '" + name +
+                                                           "'; near: " + nearest_names(name, table->columns()));
     return;
   }
   entry.column = {table, *found};
@@ -218,8 +220,8 @@ void CroissantRecordSets::check_values(const FieldEntry& entry) {
     if (wrong == 0) continue;
     check_.findings.mistake(entry.column.table->where(first),
                             fmt::format("'{}' is no {}, which {} has for type{}",
-                                        entry.column.table->cell(first, entry.column.index).substr(0, 60), name, entry.id,
-                                        wrong > 1 ? fmt::format("; {} rows are so", wrong) : ""));
+                                        entry.column.table->cell(first, entry.column.index).substr(0, 60), name,
+                                        entry.id, wrong > 1 ? fmt::format("; {} rows are so", wrong) : ""));
   }
 }
 
@@ -275,10 +277,10 @@ void CroissantRecordSets::check_foreign_keys(const FieldEntry& entry, const Fiel
     if (missing++ == 0) first = row;
   }
   if (missing == 0) return;
-  check_.findings.mistake(entry.column.table->where(first),
-                          fmt::format("'{}' in {} is not in {}{}",
-                                      entry.column.table->cell(first, entry.column.index).substr(0, 60), entry.id,
-                                      target.id, missing > 1 ? fmt::format("; {} rows are so", missing) : ""));
+  check_.findings.mistake(
+      entry.column.table->where(first),
+      fmt::format("'{}' in {} is not in {}{}", entry.column.table->cell(first, entry.column.index).substr(0, 60),
+                  entry.id, target.id, missing > 1 ? fmt::format("; {} rows are so", missing) : ""));
 }
 
 void CroissantRecordSets::check_keys(const Json& set, const std::string& id, const std::string& where) {

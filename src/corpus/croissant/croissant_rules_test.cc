@@ -15,7 +15,8 @@ TEST(CroissantRules, Forms) {
   EXPECT_TRUE(is_iso_date("2026-11-24"));
   EXPECT_TRUE(is_iso_date("2024-02-29"));
   EXPECT_TRUE(is_iso_date("2026-11-24T10:00:00Z"));
-  for (const char* wrong : {"2023-02-29", "2026-13-01", "2026-1-1", "24.11.2026", "", "2026-11-24x", "2026-11-24T99:00"}) {
+  for (const char* wrong :
+       {"2023-02-29", "2026-13-01", "2026-1-1", "24.11.2026", "", "2026-11-24x", "2026-11-24T99:00"}) {
     EXPECT_FALSE(is_iso_date(wrong)) << wrong;
   }
   EXPECT_TRUE(is_version("1.0.12"));
@@ -23,7 +24,9 @@ TEST(CroissantRules, Forms) {
 }
 
 TEST(CroissantRules, PropertiesByAnyName) {
-  const auto json = parse_json(R"({"cr:recordSet": 1, "http://purl.org/dc/terms/conformsTo": "v", "@type": ["x", "sc:Dataset"], "name": null})", "x");
+  const auto json = parse_json(
+      R"({"cr:recordSet": 1, "http://purl.org/dc/terms/conformsTo": "v", "@type": ["x", "sc:Dataset"], "name": null})",
+      "x");
   ASSERT_TRUE(json.ok());
   ASSERT_NE(property(*json, "recordSet"), nullptr);
   EXPECT_EQ(text_of_property(*json, "conformsTo"), "v");

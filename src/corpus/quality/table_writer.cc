@@ -21,7 +21,8 @@ std::string sources_csv(const Corpus& corpus) {
 }
 
 std::string platforms_csv(const Corpus& corpus) {
-  CsvText csv({"platform", "name", "kind", "arch", "vendor", "cpu_family", "model", "stepping", "flags", "source", "segment"});
+  CsvText csv(
+      {"platform", "name", "kind", "arch", "vendor", "cpu_family", "model", "stepping", "flags", "source", "segment"});
   for (const Platform& platform : corpus.platforms) {
     csv.add(platform.id).add(platform.name).add(platform.kind).add(platform.arch).add(platform.vendor);
     csv.add(platform.cpu_family).add(platform.model).add(platform.stepping);
@@ -39,7 +40,8 @@ std::string facts_csv(const Corpus& corpus) {
 }
 
 std::string servers_csv(const Corpus& corpus) {
-  CsvText csv({"vendor", "server", "platform", "vcpus_count", "memory_gib", "threads_per_core_count", "cores_count", "source"});
+  CsvText csv(
+      {"vendor", "server", "platform", "vcpus_count", "memory_gib", "threads_per_core_count", "cores_count", "source"});
   for (const Server& server : corpus.servers) {
     csv.add(server.vendor).add(server.name).add(server.platform).add(server.vcpus).add(server.memory_gib);
     csv.add(server.threads_per_core).add(server.cores).add(server.source).end_row();
@@ -50,7 +52,8 @@ std::string servers_csv(const Corpus& corpus) {
 std::string server_facts_csv(const Corpus& corpus) {
   CsvText csv({"vendor", "server", "fact", "value"});
   for (const Server& server : corpus.servers) {
-    for (const auto& [name, value] : server.facts) csv.add(server.vendor).add(server.name).add(name).add(value).end_row();
+    for (const auto& [name, value] : server.facts)
+      csv.add(server.vendor).add(server.name).add(name).add(value).end_row();
   }
   return csv.text();
 }
@@ -65,7 +68,8 @@ std::string programs_csv(const Corpus& corpus) {
 }
 
 std::string runs_csv(const Corpus& corpus) {
-  CsvText csv({"program", "platform", "server", "threads_count", "time_s", "energy_joules", "source", "results_count", "spread_ratio"});
+  CsvText csv({"program", "platform", "server", "threads_count", "time_s", "energy_joules", "source", "results_count",
+               "spread_ratio"});
   for (const Run& run : corpus.runs) {
     csv.add(run.program).add(run.platform).add(run.server).add(run.threads).add(run.time_s).add(run.energy_joules);
     csv.add(run.source).add(run.results_count).add(run.spread_ratio).end_row();
