@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/corpus_croissant.h"
 #include "cli/named_file.h"
 #include "corpus/profile.h"
 #include "corpus/quality/quality_report.h"
@@ -54,6 +55,16 @@ std::string outcome_text(const CommonOptions& common, const std::string& done, c
   Json json{{"schema", "perfcast.corpus." + done + "/1"}, {"path", where}};
   for (const auto& [name, count] : counts) json[std::string(name) + "_count"] = count;
   return to_text(json);
+}
+
+int run_export_croissant(const CommandContext& context, const std::string& folder,
+                         const CroissantArguments& arguments) {
+  const CommonOptions& common = context.options;
+  const auto corpus = load_corpus(common);
+  if (!corpus) return report_error(corpus.error(), common);
+  const Status written = write_croissant(*corpus, croissant_info(arguments, *corpus, common), folder);
+  if (!written) return report_error(written.error(), common);
+  return write_result(outcome_text(common, "export", folder, *corpus), common);
 }
 
 int run_export(const CommandContext& context, const std::string& folder) {
@@ -130,25 +141,36 @@ void add_corpus_command(CLI::App& app, CommandContext& context) {
   };
   add("info", "What it holds: sources with their licences, platforms, programs",
       [&context] { return run_info(context); });
+  auto checked = std::make_shared<std::string>();
   add("check", "Quality card: coverage, duplicates, outliers, noise floor, imbalance, what was left out",
-      [&context] { return run_check(context); });
+      [&context, checked] {
+        return checked->empty() ? run_check(context) : run_check_croissant(context.options, *checked);
+      })
+      ->add_option(
+          "--croissant", *checked,
+          "Instead: hold this folder's croissant.json and tables against the rules of MLCommons' Croissant 1.0")
+      ->type_name("FOLDER");
   auto folder = std::make_shared<std::string>(), program = std::make_shared<std::string>();
-  CLI::App* exported =
-      add("export", "Write it as a folder of CSV tables and profiles (JSON lines), or one program's profile",
-          [&context, folder, program] {
-            return program->empty() ? run_export(context, *folder) : run_export_program(context, *program);
-          });
+  auto croissant = std::make_shared<CroissantArguments>();
+  CLI::App* exported = add(
+      "export", "Write it as a folder of CSV tables and profiles (JSON lines), or one program's profile",
+      [&context, folder, program, croissant] {
+        if (!program->empty()) return run_export_program(context, *program);
+        return croissant->wanted ? run_export_croissant(context, *folder, *croissant) : run_export(context, *folder);
+      });
   CLI::Option_group* what = exported->add_option_group("What", "One of");
   what->add_option("folder", *folder, "Folder to write; created where absent")->option_text("FOLDER");
   what->add_option("--program", *program, "Instead: this program's profile (JSON), for predict --profile")
       ->type_name("ID");
   what->require_option(1);
+  add_croissant_options(*exported, *croissant);
   auto other = std::make_shared<std::string>();
   add("merge", "Add another corpus file; rows with the same key are replaced",
       [&context, other] { return run_merge(context, *other); })
       ->add_option("other", *other, "Corpus file to add")
       ->required()
       ->option_text("OTHER.db");
+  add_corpus_map_command(*verb, context);
   auto trace = std::make_shared<std::string>();
   add(
       "trace", "Check a trace (`profile --windows FILE`) and say what it holds",

@@ -68,23 +68,22 @@ InputChoice inputs_of(const TableArguments& arguments) {
 
 }  // namespace
 
-Result<LoadedTable> load_table(const CommonOptions& options, const TableArguments& arguments) {
+Result<Corpus> open_corpus(const CommonOptions& options) {
   auto store = CorpusStore::open_read_only(options.corpus);
-  if (!store) {
-    Error error = as_named_file(store.error(), options.corpus_given);
-    if (error.code == "file-not-found") {
-      error.expected =
-          "a corpus: make one with `perfcast import sparecores PATH` and `perfcast collect --suite cloud`, or name one "
-          "with --corpus FILE";
-    }
-    return error;
+  if (store) return (*store)->load();
+  Error error = as_named_file(store.error(), options.corpus_given);
+  if (error.code == "file-not-found") {
+    error.expected =
+        "a corpus: make one with `perfcast import sparecores PATH` and `perfcast collect --suite cloud`, or name one "
+        "with --corpus FILE";
   }
-  auto corpus = (*store)->load();
-  if (!corpus) return corpus.error();
+  return error;
+}
 
+Result<LoadedTable> fold_corpus(const Corpus& corpus, const TableArguments& arguments) {
   TableOptions wanted;
   std::vector<std::string> platform_names, group_names;
-  for (const Platform& platform : corpus->platforms) platform_names.push_back(platform.name);
+  for (const Platform& platform : corpus.platforms) platform_names.push_back(platform.name);
   wanted.groups = list_of(arguments.groups);
   wanted.platforms = list_of(arguments.platforms, platform_names);
   wanted.every_profile = arguments.every_profile;
@@ -100,12 +99,12 @@ Result<LoadedTable> load_table(const CommonOptions& options, const TableArgument
     }
   }
   wanted.inputs = inputs_of(arguments);
-  auto table = make_training_table(*corpus, wanted);
+  auto table = make_training_table(corpus, wanted);
   if (!table) return table.error();
 
   LoadedTable loaded;
-  if (!corpus->machine_runs.empty()) {
-    auto scaling = make_scaling_table(*corpus);  // none where there is nothing to learn from
+  if (!corpus.machine_runs.empty()) {
+    auto scaling = make_scaling_table(corpus);  // none where there is nothing to learn from
     if (scaling) loaded.scaling = std::make_shared<const ScalingTable>(std::move(*scaling));
   }
   if (arguments.minimum_servers > 1) {
@@ -133,11 +132,17 @@ Result<LoadedTable> load_table(const CommonOptions& options, const TableArgument
   }
   std::set<std::string> platforms;
   for (const Platform& platform : loaded.table.platforms) platforms.insert(platform.id);
-  for (Server& server : corpus->servers) {
-    if (platforms.count(server.platform) > 0) loaded.servers.push_back(std::move(server));
+  for (const Server& server : corpus.servers) {
+    if (platforms.count(server.platform) > 0) loaded.servers.push_back(server);
   }
-  loaded.sources = std::move(corpus->sources);
+  loaded.sources = corpus.sources;
   return loaded;
+}
+
+Result<LoadedTable> load_table(const CommonOptions& options, const TableArguments& arguments) {
+  const auto corpus = open_corpus(options);
+  if (!corpus) return corpus.error();
+  return fold_corpus(*corpus, arguments);
 }
 
 }  // namespace perfcast

@@ -32,7 +32,10 @@ struct LoadedTable {
   std::vector<std::string> notes;               // what models see of profiles, where that is not simply all
 };
 
-// Reads the corpus and folds it. Errors say how to make a corpus where there is none.
+// Errors say how to make a corpus where there is none.
+Result<Corpus> open_corpus(const CommonOptions& options);
+Result<LoadedTable> fold_corpus(const Corpus& corpus, const TableArguments& arguments);
+// Both in turn.
 Result<LoadedTable> load_table(const CommonOptions& options, const TableArguments& arguments);
 
 // "a,b" and "a" "b" alike; empty parts are left out. A part that is a whole name in `known` keeps its commas.

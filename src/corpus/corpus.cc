@@ -11,6 +11,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "base/unknown.h"
+#include "corpus/good_profile.h"
 
 namespace perfcast {
 namespace {
@@ -186,13 +187,6 @@ bool is_doubtful(const ProfileWarning& warning) {
   return warning.code == "clock-bound" || warning.code == "runs-differ" || warning.code == "other-code-path";
 }
 
-const Profile* good_profile(const StoredProfile& stored, bool include_doubtful) {
-  const Profile& profile = stored.profile;
-  if (profile.exit_code.value_or(0) != 0 || profile.signal) return nullptr;
-  const bool doubtful = std::any_of(profile.warnings.begin(), profile.warnings.end(), is_doubtful);
-  return doubtful && !include_doubtful ? nullptr : &profile;
-}
-
 Status check_groups(const Corpus& corpus, const std::vector<std::string>& wanted) {
   std::vector<std::string> groups;
   for (const Program& program : corpus.programs) {
@@ -221,6 +215,13 @@ const Program* Corpus::find_program(const std::string& id) const {
     if (program.id == id) return &program;
   }
   return nullptr;
+}
+
+const Profile* good_profile(const StoredProfile& stored, bool include_doubtful) {
+  const Profile& profile = stored.profile;
+  if (profile.exit_code.value_or(0) != 0 || profile.signal) return nullptr;
+  const bool doubtful = std::any_of(profile.warnings.begin(), profile.warnings.end(), is_doubtful);
+  return doubtful && !include_doubtful ? nullptr : &profile;
 }
 
 TrainingTable TrainingTable::with_programs(const std::vector<size_t>& indices) const {

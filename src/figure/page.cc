@@ -47,18 +47,20 @@ std::string html_page(const Page& page) {
       title + "</title>\n<style>" + kPageStyle + page.style + "</style>\n</head>\n<body>\n" + page.hidden_svg +
       "<header>\n<h1>" + title + "</h1>\n<p class=\"lead\">" + escape_html(page.lead) + "</p>\n" + page.facts_html +
       "<nav>";
+  std::string sections, section_links, figures, figure_links;
   for (const PageSection& part : page.sections) {
-    html += fmt::format("<a href=\"#{}\">{}</a>", part.id, escape_html(part.title));
-  }
-  for (size_t i = 0; i < page.figures.size(); ++i) {
-    html += fmt::format("<a href=\"#{}\">{}. {}</a>", page.figures[i].id, i + 1, escape_html(page.figures[i].title));
-  }
-  html += "</nav>\n</header>\n<main>\n";
-  for (const PageSection& part : page.sections) {
-    html +=
+    section_links += fmt::format("<a href=\"#{}\">{}</a>", part.id, escape_html(part.title));
+    sections +=
         fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", part.id, escape_html(part.title), part.html);
   }
-  for (size_t i = 0; i < page.figures.size(); ++i) html += section(page.figures[i], i + 1);
+  for (size_t i = 0; i < page.figures.size(); ++i) {
+    figure_links +=
+        fmt::format("<a href=\"#{}\">{}. {}</a>", page.figures[i].id, i + 1, escape_html(page.figures[i].title));
+    figures += section(page.figures[i], i + 1);
+  }
+  const bool first = page.figures_first;
+  html += (first ? figure_links + section_links : section_links + figure_links) + "</nav>\n</header>\n<main>\n" +
+          (first ? figures + sections : sections + figures);
   return html + "</main>\n</body>\n</html>\n";
 }
 

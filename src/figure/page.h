@@ -28,6 +28,7 @@ struct Page {
   std::string hidden_svg;   // patterns that the drawings share; empty: none
   std::vector<PageSection> sections;
   std::vector<Figure> figures;
+  bool figures_first = false;  // before the sections
 };
 
 // Deterministic. Text of figures, title and lead is escaped here; what is called html is taken as it is.

@@ -12,36 +12,8 @@
 namespace perfcast {
 namespace {
 
-// Rows of cells; numbers in the shortest form that reads back to the same value, absent ones as nothing.
-class CsvText {
- public:
-  explicit CsvText(const std::string& header) : text_(header + "\n") {}
-  CsvText& add(const std::string& cell) { return put(csv_cell(cell)); }
-  CsvText& add(double value) { return put(fmt::format("{}", value)); }
-  CsvText& add(int64_t value) { return put(std::to_string(value)); }
-  template <typename T>
-  CsvText& add(const std::optional<T>& value) {
-    return value ? add(*value) : put("");
-  }
-  void end_row() {
-    text_ += "\n";
-    first_ = true;
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  CsvText& put(const std::string& cell) {
-    if (!first_) text_ += ',';
-    text_ += cell;
-    first_ = false;
-    return *this;
-  }
-  std::string text_;
-  bool first_ = true;
-};
-
 std::string sources_csv(const Corpus& corpus) {
-  CsvText csv("source,url,licence,retrieved_utc,note");
+  CsvText csv({"source", "url", "licence", "retrieved_utc", "note"});
   for (const Source& source : corpus.sources) {
     csv.add(source.id).add(source.url).add(source.licence).add(source.retrieved_utc).add(source.note).end_row();
   }
@@ -49,7 +21,8 @@ std::string sources_csv(const Corpus& corpus) {
 }
 
 std::string platforms_csv(const Corpus& corpus) {
-  CsvText csv("platform,name,kind,arch,vendor,cpu_family,model,stepping,flags,source,segment");
+  CsvText csv(
+      {"platform", "name", "kind", "arch", "vendor", "cpu_family", "model", "stepping", "flags", "source", "segment"});
   for (const Platform& platform : corpus.platforms) {
     csv.add(platform.id).add(platform.name).add(platform.kind).add(platform.arch).add(platform.vendor);
     csv.add(platform.cpu_family).add(platform.model).add(platform.stepping);
@@ -59,7 +32,7 @@ std::string platforms_csv(const Corpus& corpus) {
 }
 
 std::string facts_csv(const Corpus& corpus) {
-  CsvText csv("platform,fact,value");
+  CsvText csv({"platform", "fact", "value"});
   for (const Platform& platform : corpus.platforms) {
     for (const auto& [name, value] : platform.facts) csv.add(platform.id).add(name).add(value).end_row();
   }
@@ -67,7 +40,8 @@ std::string facts_csv(const Corpus& corpus) {
 }
 
 std::string servers_csv(const Corpus& corpus) {
-  CsvText csv("vendor,server,platform,vcpus_count,memory_gib,threads_per_core_count,cores_count,source");
+  CsvText csv(
+      {"vendor", "server", "platform", "vcpus_count", "memory_gib", "threads_per_core_count", "cores_count", "source"});
   for (const Server& server : corpus.servers) {
     csv.add(server.vendor).add(server.name).add(server.platform).add(server.vcpus).add(server.memory_gib);
     csv.add(server.threads_per_core).add(server.cores).add(server.source).end_row();
@@ -75,8 +49,17 @@ std::string servers_csv(const Corpus& corpus) {
   return csv.text();
 }
 
+std::string server_facts_csv(const Corpus& corpus) {
+  CsvText csv({"vendor", "server", "fact", "value"});
+  for (const Server& server : corpus.servers) {
+    for (const auto& [name, value] : server.facts)
+      csv.add(server.vendor).add(server.name).add(name).add(value).end_row();
+  }
+  return csv.text();
+}
+
 std::string programs_csv(const Corpus& corpus) {
-  CsvText csv("program,family,group,suite,work_unit,excluded,source");
+  CsvText csv({"program", "family", "group", "suite", "work_unit", "excluded", "source"});
   for (const Program& program : corpus.programs) {
     csv.add(program.id).add(program.family).add(program.group).add(program.suite).add(program.work_unit);
     csv.add(program.excluded).add(program.source).end_row();
@@ -85,7 +68,8 @@ std::string programs_csv(const Corpus& corpus) {
 }
 
 std::string runs_csv(const Corpus& corpus) {
-  CsvText csv("program,platform,server,threads_count,time_s,energy_joules,source,results_count,spread_ratio");
+  CsvText csv({"program", "platform", "server", "threads_count", "time_s", "energy_joules", "source", "results_count",
+               "spread_ratio"});
   for (const Run& run : corpus.runs) {
     csv.add(run.program).add(run.platform).add(run.server).add(run.threads).add(run.time_s).add(run.energy_joules);
     csv.add(run.source).add(run.results_count).add(run.spread_ratio).end_row();
@@ -93,8 +77,16 @@ std::string runs_csv(const Corpus& corpus) {
   return csv.text();
 }
 
+std::string machine_runs_csv(const Corpus& corpus) {
+  CsvText csv({"program", "platform", "server", "copies_count", "time_s", "source"});
+  for (const MachineRun& run : corpus.machine_runs) {
+    csv.add(run.program).add(run.platform).add(run.server).add(run.copies).add(run.time_s).add(run.source).end_row();
+  }
+  return csv.text();
+}
+
 std::string exclusions_csv(const Corpus& corpus) {
-  CsvText csv("source,subject,reason,rows_count");
+  CsvText csv({"source", "subject", "reason", "rows_count"});
   for (const Exclusion& exclusion : corpus.exclusions) {
     csv.add(exclusion.source).add(exclusion.subject).add(exclusion.reason).add(exclusion.count).end_row();
   }
@@ -112,18 +104,45 @@ std::string profiles_jsonl(const Corpus& corpus) {
 
 }  // namespace
 
+CsvText::CsvText(const std::vector<std::string>& columns) {
+  for (const std::string& column : columns) add(column);
+  end_row();
+}
+CsvText& CsvText::add(const std::string& cell) { return put(csv_cell(cell)); }
+CsvText& CsvText::add(double value) { return put(fmt::format("{}", value)); }
+CsvText& CsvText::add(int64_t value) { return put(std::to_string(value)); }
+void CsvText::end_row() {
+  text_ += "\n";
+  first_ = true;
+}
+CsvText& CsvText::put(const std::string& cell) {
+  if (!first_) text_ += ',';
+  text_ += cell;
+  first_ = false;
+  return *this;
+}
+
+std::vector<TableFile> corpus_tables(const Corpus& corpus) {
+  return {{"sources.csv", sources_csv(corpus)},
+          {"platforms.csv", platforms_csv(corpus)},
+          {"facts.csv", facts_csv(corpus)},
+          {"servers.csv", servers_csv(corpus)},
+          {"server_facts.csv", server_facts_csv(corpus)},
+          {"programs.csv", programs_csv(corpus)},
+          {"runs.csv", runs_csv(corpus)},
+          {"machine_runs.csv", machine_runs_csv(corpus)},
+          {"exclusions.csv", exclusions_csv(corpus)},
+          {"profiles.jsonl", profiles_jsonl(corpus)}};
+}
+
 Status write_tables(const Corpus& corpus, const std::string& folder) {
   std::error_code problem;
   std::filesystem::create_directories(folder, problem);
   if (problem) {
     return Error{"file-error", "cannot create the folder: " + problem.message(), folder, "a folder that you may write"};
   }
-  const std::pair<const char*, std::string (*)(const Corpus&)> tables[] = {
-      {"sources.csv", sources_csv},       {"platforms.csv", platforms_csv},  {"facts.csv", facts_csv},
-      {"servers.csv", servers_csv},       {"programs.csv", programs_csv},    {"runs.csv", runs_csv},
-      {"exclusions.csv", exclusions_csv}, {"profiles.jsonl", profiles_jsonl}};
-  for (const auto& [name, make] : tables) {
-    if (Status status = write_file_atomically(folder + "/" + name, make(corpus)); !status) return status;
+  for (const TableFile& table : corpus_tables(corpus)) {
+    if (Status status = write_file_atomically(folder + "/" + table.name, table.text); !status) return status;
   }
   return {};
 }
