@@ -70,8 +70,8 @@ void AlarmLevel::refit() {
   // Of some forty clusters the upper half or less: what is common says little of what is rare.
   const size_t k = std::clamp<size_t>(maxima_.size() / 2, 1, kUsed);
   const auto bound = static_cast<double>(k < maxima_.size() ? maxima_[k] : maxima_.back());
-  double excess = 0;
-  for (size_t i = 0; i < k; ++i) excess += static_cast<double>(maxima_[i]) - bound;
+  // By the median, as few moments far out are to raise it little.
+  double excess = static_cast<double>(k) * (static_cast<double>(maxima_[k / 2]) - bound) / std::log(2.0);
   const double censored = std::min(alarms_, 2 * allowed_per_day_ * days_);
   if (level_ < 1e29) excess += censored * std::max(level_ - bound, 0.0);
   const auto count = static_cast<double>(k) + (level_ < 1e29 ? censored : 0);

@@ -23,7 +23,7 @@ struct DetectorOptions {
   double change_after_s = 1200;   // an episode that lasts so long is a change
   double refresh_s = 86400;       // the VAE trains on from the reservoir so often, and after 50,000 rows at the earliest
   bool use_baseline = true, use_joint = true;
-  size_t hidden = 48, latent = 8, training_steps = 3000;
+  size_t hidden = 96, latent = 10, training_steps = 8000;
   uint64_t seed = 1;
 };
 

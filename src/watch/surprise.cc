@@ -10,8 +10,8 @@
 namespace perfcast {
 namespace {
 
-constexpr MeanSteps kSteps{.clip = 6, .of_short = 1.0f / 8, .of_long = 1.0f / 40};
-constexpr double kTailShare = 0.02;
+constexpr MeanSteps kSteps{.clip = 12, .of_short = 1.0f / 8, .of_long = 1.0f / 40};
+constexpr double kTailShare = 0.05;
 constexpr float kNever = 1e30f;
 
 }  // namespace
@@ -40,16 +40,12 @@ void Surprise::fit(std::span<const float> statistics, size_t rows, bool use_base
     values.clear();
     for (size_t r = 0; r < rows; ++r) values.push_back(static_cast<double>(statistics[r * size + i]));
     const double bound = quantile(values, 1 - kTailShare);
-    double excess = 0;
-    double above = 0;
+    std::vector<double> excess;
     for (const double value : values) {
-      if (value <= bound) continue;
-      excess += value - bound;
-      above += 1;
+      if (value > bound) excess.push_back(value - bound);
     }
-    // Where the far tail is heavier than its mean excess says, a thousandth's quantile: log(20) of them beyond q if exponential.
-    const double far = (quantile(values, 1 - kTailShare / 20) - bound) / std::log(20.0);
-    const double beta = std::max({above > 0 ? excess / above : 0, far, 0.05 * bound, 0.02});
+    // By the median, log 2 of an exponential's mean: one moment that the models don't know is not to make a metric deaf.
+    const double beta = std::max({excess.empty() ? 0 : median(std::move(excess)) / std::log(2.0), 0.05 * bound, 0.02});
     bound_[i] = static_cast<float>(bound);
     inverse_beta_[i] = static_cast<float>(1 / beta);
   }

@@ -14,6 +14,7 @@ namespace perfcast {
 namespace {
 
 constexpr double kPiece_s = 300;
+constexpr size_t kLiveEvery = 3;
 constexpr size_t kFirstMetric = 4;  // behind machine, suite, workload, timestamp
 
 bool is_empty_column(const RecordedServer& server, size_t column) {
@@ -88,8 +89,9 @@ ServerSchedule::ServerSchedule(const RecordedServer& server) : server_(server) {
     size_t history_rows = 0;
     for (size_t from = 0, i = 0; from < rows; from += piece, ++i) {
       const Piece of{from, std::min(piece, rows - from)};
-      (i % 2 == 0 ? turn.history : turn.live).push_back(of);
-      if (i % 2 == 0) history_rows += of.rows;
+      const bool live = i % kLiveEvery == kLiveEvery - 1;
+      (live ? turn.live : turn.history).push_back(of);
+      if (!live) history_rows += of.rows;
     }
     if (turn.live.empty()) continue;
     turn.rows = history_rows / 2;

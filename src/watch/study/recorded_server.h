@@ -31,8 +31,8 @@ struct RecordedServer {
 // is left out: it may be the same measurement twice.
 Result<std::vector<RecordedServer>> read_recorded_servers(const std::string& folder);
 
-// A server's schedule recurs: within each cycle its workloads take turns, each for as long as half of its history. Pieces of 5 minutes are
-// history and live in turns; the history is two cycles of all its pieces, a day draws live pieces in an order of its own, each once before
+// A server's schedule recurs: within each cycle its workloads take turns, each for as long as half of its history. Of its pieces of 5 minutes every
+// third is live, the others are history; the history is two cycles of all its pieces, a day draws live pieces in an order of its own, each once before
 // any comes again.
 class ServerSchedule {
  public:

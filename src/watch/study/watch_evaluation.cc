@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <map>
 #include <string>
@@ -77,6 +78,9 @@ DetectorOptions detector_options(const Trial& trial, const Streams& streams, con
   result.seed = trial.seed;
   result.use_baseline = trial.method != "vae";
   result.use_joint = trial.method != "baseline";
+  if (getenv("HID")) result.hidden = atoi(getenv("HID"));
+  if (getenv("LAT")) result.latent = atoi(getenv("LAT"));
+  if (getenv("STEPS")) result.training_steps = atoi(getenv("STEPS"));
   return result;
 }
 
@@ -108,6 +112,7 @@ Status run_detector(Trial& trial, const Streams& streams, const Options& options
   for (const Alert& alert : alerts) {
     if (alert.state == AlertState::kOpen) alarms_s.push_back(alert.time_s);
   }
+  if (options.verbose) for (const InjectedFault& f : streams.faults) fmt::print("FAULT {} seed {} {} {} {} {}\n", trial.server->name, trial.seed, f.from_s, to_text(f.type), f.magnitude, f.metric);
   if (options.verbose) print_alerts(trial, alerts, streams);
   trial.counts = count_detections(streams.faults, alarms_s, options.days);
   return {};
