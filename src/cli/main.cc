@@ -66,6 +66,7 @@ int run(int argc, char** argv) {
   add_predict_command(app, context);
   add_profile_command(app, context);
   add_compare_command(app, context);
+  add_watch_command(app, context);
   add_doctor_command(app, context);
   add_collect_command(app, context);
   add_import_command(app, context);

@@ -1,0 +1,54 @@
+#include "watch/row_block.h"
+
+#include <algorithm>
+
+#include "base/unknown.h"
+
+namespace perfcast {
+
+size_t RowBlock::column(std::string_view name) {
+  if (const auto found = columns_.find(name); found != columns_.end()) return found->second;
+  if (names_.size() >= most_columns_) return kIgnored;
+  columns_.emplace(name, names_.size());
+  names_.emplace_back(name);
+  if (names_.size() > stride_) widen();
+  return names_.size() - 1;
+}
+
+size_t RowBlock::group(std::string_view name) {
+  if (const auto found = groups_.find(name); found != groups_.end()) return found->second;
+  if (group_names_.size() >= most_groups_) return kIgnored;
+  groups_.emplace(name, group_names_.size());
+  group_names_.emplace_back(name);
+  return group_names_.size() - 1;
+}
+
+void RowBlock::widen() {
+  const size_t stride = std::max<size_t>(stride_ + stride_ / 4, names_.size());
+  std::vector<double> values(time_s_.size() * stride, kUnknown);
+  for (size_t r = 0; r < time_s_.size(); ++r) {
+    std::copy_n(values_.data() + r * stride_, stride_, values.data() + r * stride);
+  }
+  values_ = std::move(values);
+  stride_ = stride;
+}
+
+void RowBlock::begin_row() {
+  time_s_.push_back(kUnknown);
+  group_.push_back(0);
+  values_.resize(values_.size() + stride_, kUnknown);
+}
+
+void RowBlock::drop_row() {
+  time_s_.pop_back();
+  group_.pop_back();
+  values_.resize(values_.size() - stride_);
+}
+
+void RowBlock::clear() {
+  time_s_.clear();
+  group_.clear();
+  values_.clear();
+}
+
+}  // namespace perfcast

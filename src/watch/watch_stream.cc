@@ -1,0 +1,244 @@
+#include "watch/watch_stream.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "watch/growing_file.h"
+#include "watch/http_get.h"
+#include "watch/line_splitter.h"
+#include "watch/prometheus.h"
+
+namespace perfcast {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kFlushRows = 1024;
+constexpr size_t kStateLimit_bytes = size_t{1} << 30;
+constexpr double kMostBackOff_s = 300, kNap_s = 0.1;
+constexpr double kScrapeLimit_s = 10;
+
+class WatchRun {
+ public:
+  explicit WatchRun(const WatchRequest& request) : request_(request), watcher_(request.watcher) {}
+
+  Result<WatchSummary> run() {
+    if (Status restored = restore(); !restored) return restored.error();
+    const Status watched = request_.endpoint.empty() ? read_lines() : scrape();
+    if (!watched) return watched.error();
+    if (Status flushed = flush(); !flushed) return flushed.error();
+    if (Status saved = save(); !saved) return saved.error();
+    summary_.counts = watcher_.block().counts;
+    summary_.columns = watcher_.block().names().size();
+    summary_.groups = watcher_.groups();
+    summary_.warming_up = watcher_.warming_up();
+    summary_.most_warm_up_rows = watcher_.most_warm_up_rows();
+    return summary_;
+  }
+
+ private:
+  Status restore() {
+    if (request_.state.empty() || !std::filesystem::exists(request_.state)) return {};
+    const auto bytes = read_file(request_.state, kStateLimit_bytes);
+    if (!bytes) return bytes.error();
+    auto restored = Watcher::from_bytes(*bytes, request_.watcher, request_.state);
+    if (!restored) return restored.error();
+    watcher_ = std::move(*restored);
+    return {};
+  }
+
+  Status save() {
+    saved_ = Clock::now();
+    if (request_.state.empty()) return {};
+    return write_file_atomically(request_.state, watcher_.to_bytes());
+  }
+  Status save_now_and_then() {
+    if (std::chrono::duration<double>(Clock::now() - saved_).count() < request_.save_every_s) return {};
+    return save();
+  }
+
+  Status flush() {
+    if (Status fits = watcher_.check_columns(request_.state); !fits) return fits;
+    alerts_.clear();
+    if (Status flushed = watcher_.flush(alerts_); !flushed) return flushed;
+    for (const Alert& alert : alerts_) {
+      summary_.alerts += alert.state == AlertState::kOpen ? 1 : 0;
+      summary_.changes += alert.kind == AlertKind::kChange ? 1 : 0;
+      if (Status told = request_.alert(alert, watcher_.block().names()); !told) return told;
+    }
+    return {};
+  }
+
+  Status take_line(std::string_view line) {
+    if (!parser_) {
+      if (trim(line).empty()) return {};
+      const std::string& header = watcher_.position.header;
+      parser_ = make_parser(request_.parser, header.empty() ? line : header);
+      if (!header.empty()) {
+        if (Status taken = parser_->line(header, watcher_.block()); !taken) return taken;
+      }
+    } else if (restarted_ && looks_like_header(line)) {
+      parser_ = make_parser(request_.parser, line);
+    }
+    restarted_ = false;
+    if (trim(line).empty()) return {};
+    if (Status taken = parser_->line(line, watcher_.block()); !taken) return taken;
+    return watcher_.block().rows() >= kFlushRows ? flush() : Status{};
+  }
+
+  // Of a file that began anew: rows of CSV have numbers.
+  static bool looks_like_header(std::string_view line) {
+    if (trim(line).starts_with("{")) return false;
+    for (const std::string& cell : split(line, ',')) {
+      if (parse_cell(cell)) return false;
+    }
+    return true;
+  }
+  static bool parse_cell(const std::string& cell) {
+    const std::string_view text = trim(cell);
+    return !text.empty() && ((text.front() >= '0' && text.front() <= '9') || text.front() == '-' || text.front() == '.');
+  }
+
+  Status read_lines() {
+    auto file = GrowingFile::open(request_.input, request_.follow, watcher_.position.inode, watcher_.position.offset_bytes);
+    if (!file) return file.error();
+    // From the beginning there is a header to read.
+    if (file->offset_bytes() == 0) watcher_.position.header.clear();
+    std::string bytes;
+    Status problem;
+    const auto take = [&](std::string_view line) {
+      problem = take_line(line);
+      return problem.ok();
+    };
+    for (;;) {
+      if (request_.stop()) {
+        summary_.stopped = true;
+        break;
+      }
+      const auto read = file->read(bytes);
+      if (!read) return read.error();
+      if (*read == GrowingFile::Read::kEnd) break;
+      if (*read == GrowingFile::Read::kRestarted) {
+        if (!lines_.finish(take)) return problem;
+        restarted_ = true;
+        ++watcher_.block().counts.restarts;
+      }
+      if (!bytes.empty() && !lines_.feed(bytes, take)) return problem;
+      watcher_.block().counts.long_lines = lines_.long_lines();
+      if (Status flushed = flush(); !flushed) return flushed;
+      note_position(*file);
+      if (Status saved = save_now_and_then(); !saved) return saved;
+    }
+    // What follows may still end the last line.
+    if (!request_.follow && !lines_.finish(take)) return problem;
+    watcher_.block().counts.long_lines = lines_.long_lines();
+    note_position(*file);
+    return {};
+  }
+
+  void note_position(const GrowingFile& file) {
+    if (!request_.follow) {
+      watcher_.position = {};
+      return;
+    }
+    watcher_.position.inode = file.inode();
+    watcher_.position.offset_bytes = file.offset_bytes() - lines_.partial_bytes();
+    if (parser_) watcher_.position.header = parser_->header();
+  }
+
+  void nap(double seconds) const {
+    const auto until = Clock::now() + std::chrono::duration<double>(seconds);
+    while (Clock::now() < until && !request_.stop()) {
+      const double left = std::chrono::duration<double>(until - Clock::now()).count();
+      std::this_thread::sleep_for(std::chrono::duration<double>(std::clamp(left, 0.0, kNap_s)));
+    }
+  }
+
+  Status scrape() {
+    if (Status valid = check_url(request_.endpoint); !valid) return valid;
+    PrometheusReader reader;
+    uint64_t failures = 0;
+    for (uint64_t scrapes = 1;; ++scrapes) {
+      const auto begun = Clock::now();
+      const double time_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+      Status taken;
+      if (const auto body = http_get(request_.endpoint, std::min(kScrapeLimit_s, request_.interval_s)); !body) {
+        taken = body.error();
+      } else {
+        taken = reader.take(*body, time_s, watcher_.block());
+      }
+      if (!taken) {
+        ++watcher_.block().counts.failed_reads;
+        if (failures++ == 0) {
+          request_.note(request_.endpoint + ": " + taken.error().message + "; it is asked again, ever more seldom up to every 5 minutes");
+        }
+        reader.forget();
+      } else {
+        if (failures > 0) request_.note(request_.endpoint + ": answers again, after " + std::to_string(failures) + " failed");
+        failures = 0;
+      }
+      if (Status flushed = flush(); !flushed) return flushed;
+      if (Status saved = save_now_and_then(); !saved) return saved;
+      if (request_.most_scrapes > 0 && scrapes >= request_.most_scrapes) return {};
+      const double passed_s = std::chrono::duration<double>(Clock::now() - begun).count();
+      const double back_off = std::min(request_.interval_s * std::exp2(std::min<double>(static_cast<double>(failures), 20)),
+                                       std::max(kMostBackOff_s, request_.interval_s));
+      nap((failures > 0 ? back_off : request_.interval_s) - passed_s);
+      if (request_.stop()) {
+        summary_.stopped = true;
+        return {};
+      }
+    }
+  }
+
+  const WatchRequest& request_;
+  Watcher watcher_;
+  WatchSummary summary_;
+  LineSplitter lines_;
+  std::unique_ptr<RowParser> parser_;
+  bool restarted_ = false;
+  std::vector<Alert> alerts_;
+  Clock::time_point saved_ = Clock::now();
+};
+
+}  // namespace
+
+Result<WatchSummary> watch_stream(const WatchRequest& request) { return WatchRun(request).run(); }
+
+std::vector<std::string> summary_lines(const WatchSummary& summary, const WatcherOptions& options) {
+  std::vector<std::string> lines;
+  const auto add = [&](uint64_t count, const std::string& one, const std::string& many, const std::string& what) {
+    if (count > 0) lines.push_back(std::to_string(count) + " " + (count == 1 ? one : many) + " " + what);
+  };
+  const StreamCounts& counts = summary.counts;
+  add(counts.bad_lines, "line", "lines", "that can't be read: left out");
+  add(counts.long_lines, "line", "lines", "longer than 1 MiB: left out");
+  add(counts.short_rows, "row", "rows", "with fewer cells than columns: the others are absent");
+  add(counts.long_rows, "row", "rows", "with more cells than columns: the further ones are left out");
+  add(counts.absent_cells, "cell", "cells", "empty, null, NaN or infinite: absent");
+  add(counts.bad_cells, "cell", "cells", "that should be numbers and are none: absent");
+  add(counts.untimed_rows, "row", "rows", "without a time that can be read: taken at the time of the row before");
+  add(counts.backward_rows, "row", "rows", "earlier than the row before: taken at the time of that");
+  add(counts.clocks_set_back, "clock", "clocks", "set back, after 100 rows that were earlier: time goes on from there");
+  add(counts.equal_times, "row", "rows", "at the same time as the row before");
+  add(counts.ignored_columns, "column", "columns", "beyond the " + std::to_string(options.most_columns) + " that are watched (--max-metrics): left out");
+  add(counts.ignored_groups, "row", "rows", "of groups beyond the " + std::to_string(options.most_groups) + " that are watched (--max-groups): left out");
+  add(counts.restarts, "time", "times", "the file began anew");
+  add(counts.failed_reads, "scrape", "scrapes", "failed");
+  add(counts.counter_resets, "counter", "counters", "began anew: rates from 0");
+  if (summary.warming_up > 0) {
+    const std::string who = summary.groups > 1 ? std::to_string(summary.warming_up) + " of " + std::to_string(summary.groups) + " groups are"
+                                               : "it is";
+    lines.push_back(who + " still learning: " + std::to_string(summary.most_warm_up_rows) + " of " +
+                    std::to_string(options.detector.warm_up_rows) + " rows (--warm-up)");
+  }
+  return lines;
+}
+
+}  // namespace perfcast

@@ -1,0 +1,44 @@
+#pragma once
+// From where rows come to where alerts go: a file, a pipe, a file that grows, or an endpoint that is asked again and again.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "watch/row_parser.h"
+#include "watch/watcher.h"
+
+namespace perfcast {
+
+struct WatchRequest {
+  std::string input = "-";   // a path, or - for standard input
+  std::string endpoint;      // http://...: in place of input
+  double interval_s = 10;    // between scrapes
+  bool follow = false;       // go on at the end of the file, until stop()
+  uint64_t most_scrapes = 0;  // 0: no end
+  ParserOptions parser;
+  WatcherOptions watcher;
+  std::string state;         // path; empty: none
+  double save_every_s = 60;
+
+  // Each alert as it comes, with the names of the columns. A failure ends the stream with it.
+  std::function<Status(const Alert&, const std::vector<std::string>&)> alert;
+  std::function<void(const std::string&)> note;  // what a person should know at once, once
+  std::function<bool()> stop = [] { return false; };
+};
+
+struct WatchSummary {
+  StreamCounts counts;
+  size_t columns = 0, groups = 0, warming_up = 0, most_warm_up_rows = 0;
+  uint64_t alerts = 0, changes = 0;  // episodes that began; that turned out to be changes
+  bool stopped = false;
+};
+
+// Errors: the input can't be opened or has no usable header, the state is unusable, alert() failed.
+Result<WatchSummary> watch_stream(const WatchRequest& request);
+
+// What was not as it should be in the stream, a line each; empty: nothing.
+std::vector<std::string> summary_lines(const WatchSummary& summary, const WatcherOptions& options);
+
+}  // namespace perfcast
