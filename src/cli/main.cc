@@ -65,6 +65,7 @@ int run(int argc, char** argv) {
   add_predict_command(app, context);
   add_profile_command(app, context);
   add_compare_command(app, context);
+  add_tune_command(app, context);
   add_doctor_command(app, context);
   add_collect_command(app, context);
   add_import_command(app, context);
@@ -93,7 +94,7 @@ int run(int argc, char** argv) {
     const auto chosen = app.get_subcommands();
     const std::string verb = chosen.empty() ? "" : " " + chosen.front()->get_name();
     std::string expected = "see: perfcast" + verb + " --help";
-    const bool runs = verb == " predict" || verb == " profile";
+    const bool runs = verb == " predict" || verb == " profile" || verb == " tune";
     if (runs && context.command.empty() && words.size() > 1 && !words[1].starts_with("-")) {
       expected = "the program to run after --: perfcast" + verb + " -- CMD ARGS";
     }
