@@ -158,12 +158,12 @@ class Reader {
     }
     if (is_object && object.contains("default")) {
       const auto value = value_of_json(object["default"]);
-      std::optional<int16_t> level = value ? knob.level_of(value->text) : std::nullopt;
-      for (size_t i = 0; i < knob.values.size() && value && !level; ++i) {  // 4 for 4.0
+      int16_t level = value ? knob.level_of(value->text).value_or(kNotInPlay) : kNotInPlay;
+      for (size_t i = 0; i < knob.values.size() && value && level == kNotInPlay; ++i) {  // 4 for 4.0
         if (value->number && knob.values[i].number == value->number) level = static_cast<int16_t>(i);
       }
-      if (level) {
-        knob.default_level = *level;
+      if (level != kNotInPlay) {
+        knob.default_level = level;
       } else if (!knob.values.empty()) {
         in.complain("default", value ? "'" + printable(value->text) + "'" : "no value", "one of its values");
       }
