@@ -67,6 +67,7 @@ int run(int argc, char** argv) {
   add_profile_command(app, context);
   add_compare_command(app, context);
   add_watch_command(app, context);
+  add_tune_command(app, context);
   add_doctor_command(app, context);
   add_collect_command(app, context);
   add_import_command(app, context);
@@ -95,7 +96,7 @@ int run(int argc, char** argv) {
     const auto chosen = app.get_subcommands();
     const std::string verb = chosen.empty() ? "" : " " + chosen.front()->get_name();
     std::string expected = "see: perfcast" + verb + " --help";
-    const bool runs = verb == " predict" || verb == " profile";
+    const bool runs = verb == " predict" || verb == " profile" || verb == " tune";
     if (runs && context.command.empty() && words.size() > 1 && !words[1].starts_with("-")) {
       expected = "the program to run after --: perfcast" + verb + " -- CMD ARGS";
     }

@@ -152,6 +152,12 @@ Status Run::start() {
     spawned.input = *given;
   }
   spawned.output = output_descriptor(request_.output, STDOUT_FILENO);
+  Descriptor output_file;
+  if (!request_.output_file.empty()) {
+    output_file.reset(open(request_.output_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    if (output_file.get() < 0) return system_error("write the program's output");
+    spawned.output = output_file.get();
+  }
   spawned.error = output_descriptor(request_.error, STDERR_FILENO);
   own_group_ = !in_terminal_foreground();
   spawned.own_group = own_group_;

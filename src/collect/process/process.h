@@ -30,6 +30,7 @@ struct ProcessRequest {
   std::map<std::string, std::string> environment;  // added to ours
   InputFeed* input = nullptr;                      // null: /dev/null
   StreamTo output = StreamTo::kDiscard;
+  std::string output_file;  // where output goes instead, written anew; empty: none
   StreamTo error = StreamTo::kTail;
   double limit_s = 0;            // 0: none
   bool fixed_addresses = false;  // no address space randomisation, for counts that repeat
