@@ -1,6 +1,5 @@
 #pragma once
-// Which programs of a suite to keep. The choice sees profiles alone, no times: it can be made before anything is run on
-// the machines that forecasts are wanted for.
+// Which programs of a suite to keep. The choice sees profiles, and where programs were timed; no times.
 
 #include <Eigen/Core>
 #include <cstdint>
