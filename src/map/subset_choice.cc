@@ -69,8 +69,8 @@ std::vector<TimedAlike> platforms_alike(const ProgramSpace& space, const Eigen::
     return alike;
   }
   for (Eigen::Index j = 0; j < timed.cols(); ++j) {
-    const auto same = std::find_if(alike.begin(), alike.end(),
-                                   [&](const TimedAlike& one) { return one.timed == timed.col(j); });
+    const auto same =
+        std::find_if(alike.begin(), alike.end(), [&](const TimedAlike& one) { return one.timed == timed.col(j); });
     if (same != alike.end()) {
       ++same->platforms;
     } else {

@@ -28,8 +28,9 @@ struct SubsetRanking {
   std::vector<double> coverage;  // [P] of the first n, at n - 1: see coverage_of()
 };
 
-// `seed`: of the rules that draw. `timed`: [P x J], 1 where the program has a time on the platform, 0 where not: kVariance
-// then counts, for each platform, what the programs that were timed there say. No values of times. Empty: all are.
+// `seed`: of the rules that draw. `timed`: [P x J], 1 where the program has a time on the platform, 0 where not:
+// kVariance then counts, for each platform, what the programs that were timed there say. No values of times. Empty: all
+// are.
 SubsetRanking rank_programs(const ProgramSpace& space, SubsetRule rule, uint64_t seed,
                             const Eigen::MatrixXd& timed = {});
 

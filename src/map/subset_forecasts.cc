@@ -10,7 +10,8 @@
 namespace perfcast {
 
 Eigen::MatrixXd timed_entries(const TrainingTable& table) {
-  Eigen::MatrixXd timed(static_cast<Eigen::Index>(table.programs.size()), static_cast<Eigen::Index>(table.platforms.size()));
+  Eigen::MatrixXd timed(static_cast<Eigen::Index>(table.programs.size()),
+                        static_cast<Eigen::Index>(table.platforms.size()));
   for (Eigen::Index p = 0; p < timed.rows(); ++p) {
     for (Eigen::Index j = 0; j < timed.cols(); ++j) {
       timed(p, j) = table.at(static_cast<size_t>(p), static_cast<size_t>(j)) ? 1 : 0;
