@@ -253,7 +253,7 @@ class MapMaker {
 
   void rank() {
     say("ranking programs");
-    ranking_ = rank_programs(space_, SubsetRule::kVariance, request_.seed);
+    ranking_ = rank_programs(space_, SubsetRule::kVariance, request_.seed, timed_entries(table_));
     kept_ = request_.keep ? *request_.keep : kept_count(request_.keep_ratio, programs_);
     map_.coverage = ranking_.coverage.back();
     for (int64_t i = 0; i < kept_; ++i) map_.kept.push_back(program(ranking_.order[static_cast<size_t>(i)]).id);

@@ -128,7 +128,7 @@ TEST(CorpusMap, WithoutTimes) {
 TEST(CorpusMap, CandidatesOfTheCorpusItself) {
   Corpus corpus = synthetic_corpus({});
   const std::string untimed = corpus.programs[5].id, unprofiled = corpus.programs[9].id;
-  std::erase_if(corpus.runs, [&](const Run& run) { return run.program == untimed; });
+  std::erase_if(corpus.runs, [&](const auto& run) { return run.program == untimed; });
   std::erase_if(corpus.profiles, [&](const StoredProfile& stored) { return stored.program == unprofiled; });
   MapRequest request;
   request.folds = 4;

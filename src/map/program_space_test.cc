@@ -41,7 +41,9 @@ TEST(ProgramSpace, FamiliesWeighTheSame) {
   EXPECT_EQ(space.rows.rows(), 24);
   EXPECT_GT(space.usual_distance, 0);
   // Placing the programs again gives the same points.
-  EXPECT_TRUE(space.place(profiles_of(*table)).isApprox(space.rows));
+  const Eigen::MatrixXd again = space.place(profiles_of(*table));
+  const auto same = again.array() == space.rows.array() || (again.array().isNaN() && space.rows.array().isNaN());
+  EXPECT_TRUE(same.all());
 }
 
 }  // namespace

@@ -52,13 +52,45 @@ int64_t best_of(const Eigen::VectorXd& gains, const std::vector<bool>& taken) {
   return best;
 }
 
-std::vector<int64_t> by_variance(const ProgramSpace& space) {
-  Posterior posterior(profile_similarity(space.rows, space.rows), space.weights);
+// Platforms that the same programs were timed on know the same.
+struct TimedAlike {
+  Eigen::VectorXd timed;  // [P]
+  double platforms = 0;
+  Posterior posterior;
+};
+
+std::vector<TimedAlike> platforms_alike(const ProgramSpace& space, const Eigen::MatrixXd& timed) {
+  Eigen::MatrixXd prior = profile_similarity(space.rows, space.rows);
+  // What all programs have in common on a platform isn't known either.
+  prior.array() += 1;
+  std::vector<TimedAlike> alike;
+  if (timed.cols() == 0) {
+    alike.push_back({Eigen::VectorXd::Ones(space.rows.rows()), 1, Posterior(prior, space.weights)});
+    return alike;
+  }
+  for (Eigen::Index j = 0; j < timed.cols(); ++j) {
+    const auto same =
+        std::find_if(alike.begin(), alike.end(), [&](const TimedAlike& one) { return one.timed == timed.col(j); });
+    if (same != alike.end()) {
+      ++same->platforms;
+    } else {
+      alike.push_back({timed.col(j), 1, Posterior(prior, space.weights)});
+    }
+  }
+  return alike;
+}
+
+std::vector<int64_t> by_variance(const ProgramSpace& space, const Eigen::MatrixXd& timed) {
+  std::vector<TimedAlike> alike = platforms_alike(space, timed);
   std::vector<bool> taken(static_cast<size_t>(space.rows.rows()));
   std::vector<int64_t> order;
   while (order.size() < taken.size()) {
-    const int64_t best = best_of(posterior.gains(), taken);
-    posterior.choose(best);
+    Eigen::VectorXd gains = Eigen::VectorXd::Zero(space.rows.rows());
+    for (const TimedAlike& one : alike) gains += one.platforms * one.posterior.gains().cwiseProduct(one.timed);
+    const int64_t best = best_of(gains, taken);
+    for (TimedAlike& one : alike) {
+      if (one.timed(best) > 0) one.posterior.choose(best);
+    }
     taken[static_cast<size_t>(best)] = true;
     order.push_back(best);
   }
@@ -114,9 +146,9 @@ std::string to_string(SubsetRule rule) {
   return "";
 }
 
-SubsetRanking rank_programs(const ProgramSpace& space, SubsetRule rule, uint64_t seed) {
+SubsetRanking rank_programs(const ProgramSpace& space, SubsetRule rule, uint64_t seed, const Eigen::MatrixXd& timed) {
   SubsetRanking ranking;
-  ranking.order = rule == SubsetRule::kVariance         ? by_variance(space)
+  ranking.order = rule == SubsetRule::kVariance         ? by_variance(space, timed)
                   : rule == SubsetRule::kRepresentative ? by_representatives(space)
                   : rule == SubsetRule::kFamilies       ? by_families(space, seed)
                                                         : shuffled(space, seed);

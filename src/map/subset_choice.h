@@ -1,6 +1,5 @@
 #pragma once
-// Which programs of a suite to keep. The choice sees profiles alone, no times: it can be made before anything is run on
-// the machines that forecasts are wanted for.
+// Which programs of a suite to keep. The choice sees profiles, and where programs were timed; no times.
 
 #include <Eigen/Core>
 #include <cstdint>
@@ -29,8 +28,11 @@ struct SubsetRanking {
   std::vector<double> coverage;  // [P] of the first n, at n - 1: see coverage_of()
 };
 
-// `seed`: of the rules that draw.
-SubsetRanking rank_programs(const ProgramSpace& space, SubsetRule rule, uint64_t seed);
+// `seed`: of the rules that draw. `timed`: [P x J], 1 where the program has a time on the platform, 0 where not:
+// kVariance then counts, for each platform, what the programs that were timed there say. No values of times. Empty: all
+// are.
+SubsetRanking rank_programs(const ProgramSpace& space, SubsetRule rule, uint64_t seed,
+                            const Eigen::MatrixXd& timed = {});
 
 // What the Gaussian process of kVariance knows of programs from the kept ones: 1 - posterior / prior variance,
 // [points]. Nothing is kept: 0. A program that is kept itself has about 0.83, for its times have noise.

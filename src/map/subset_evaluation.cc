@@ -32,14 +32,14 @@ std::vector<std::vector<size_t>> all_rows(const std::vector<Fold>& folds) {
   return rows;
 }
 
-// Of the training rows of each fold, by their profiles.
+// Of the training rows of each fold, by their profiles, and by where they were timed.
 std::vector<std::vector<size_t>> chosen_rows(const TrainingTable& table, const std::vector<Fold>& folds,
                                              SubsetRule rule, double keep_ratio, uint64_t seed) {
   std::vector<std::vector<size_t>> chosen;
   for (const Fold& fold : folds) {
     const TrainingTable training = table.with_programs(fold.train_programs);
     const ProgramSpace space = make_program_space(training.programs, profiles_of(training), training.inputs);
-    const SubsetRanking ranking = rank_programs(space, rule, seed);
+    const SubsetRanking ranking = rank_programs(space, rule, seed, timed_entries(training));
     const auto count = static_cast<size_t>(kept_count(keep_ratio, static_cast<int64_t>(ranking.order.size())));
     std::vector<size_t>& rows = chosen.emplace_back();
     for (size_t i = 0; i < count; ++i) rows.push_back(fold.train_programs[static_cast<size_t>(ranking.order[i])]);
@@ -150,7 +150,7 @@ Result<SubsetEvaluation> evaluate_subsets(const TrainingTable& table, const Subs
   std::vector<SubsetScore> rows = score_trials(table, trials, *forecasts);
   const SubsetScore all = rows[1];
   for (SubsetScore& row : rows) {
-    row.kept_accuracy = ratio_of(row.accuracy, all.accuracy);
+    if (row.programs != "mean") row.kept_accuracy = ratio_of(row.accuracy, all.accuracy);
   }
   SubsetEvaluation evaluation;
   evaluation.model = options.model;
@@ -166,6 +166,7 @@ Result<SubsetEvaluation> evaluate_subsets(const TrainingTable& table, const Subs
   }
   evaluation.rows = pooled(rows);
   for (SubsetScore& row : evaluation.rows) {
+    if (row.programs == "mean") continue;  // a part of nothing
     row.kept_r2_log = ratio_of(row.scores.r2_log, all.scores.r2_log);
     row.kept_r2_log_platform = ratio_of(row.scores.r2_log_platform, all.scores.r2_log_platform);
   }

@@ -9,6 +9,17 @@
 
 namespace perfcast {
 
+Eigen::MatrixXd timed_entries(const TrainingTable& table) {
+  Eigen::MatrixXd timed(static_cast<Eigen::Index>(table.programs.size()),
+                        static_cast<Eigen::Index>(table.platforms.size()));
+  for (Eigen::Index p = 0; p < timed.rows(); ++p) {
+    for (Eigen::Index j = 0; j < timed.cols(); ++j) {
+      timed(p, j) = table.at(static_cast<size_t>(p), static_cast<size_t>(j)) ? 1 : 0;
+    }
+  }
+  return timed;
+}
+
 Result<Eigen::MatrixXd> forecast_from(const TrainingTable& table, const std::vector<size_t>& rows,
                                       const SubsetFitOptions& options, const std::vector<const Profile*>& profiles) {
   TrainingTable training = table.with_programs(rows);

@@ -19,6 +19,9 @@ struct SubsetFitOptions {
   int64_t inner_folds = 10;  // as FitOptions
 };
 
+// [P x J] 1 where the program has a time on the platform, else 0.
+Eigen::MatrixXd timed_entries(const TrainingTable& table);
+
 // [profiles x J] log relative times by the model fitted on these rows of the table; NaN on platforms where none of the
 // rows was timed. "unmeasured" where the rows were timed on fewer than two platforms.
 Result<Eigen::MatrixXd> forecast_from(const TrainingTable& table, const std::vector<size_t>& rows,

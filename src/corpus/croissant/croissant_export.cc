@@ -221,6 +221,7 @@ Status write_croissant(const Corpus& corpus, const CroissantInfo& info, const st
     return Error{"folder-not-empty", "something is there already", printable(given),
                  "a folder that doesn't exist yet, or an empty one"};
   }
+  problem.clear();  // that nothing is there is as it should be
   const fs::path parent = fs::path(folder).parent_path();
   if (!parent.empty()) fs::create_directories(parent, problem);
   if (problem) return folder_error("cannot create the folder: " + problem.message(), printable(given));

@@ -198,6 +198,15 @@ TEST_F(CroissantExport, CommonLicence) {
   EXPECT_EQ(common_licence(corpus), "");
 }
 
+TEST_F(CroissantExport, IntoTheWorkingFolder) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(work_);
+  const Status written = write_croissant(example_corpus(), example_info(), "set");
+  std::filesystem::current_path(before);
+  EXPECT_TRUE(written.ok());
+  EXPECT_TRUE(std::filesystem::exists(work_ + "/set/croissant.json"));
+}
+
 TEST_F(CroissantExport, AnEmptyCorpusToo) {
   ASSERT_TRUE(write_croissant(Corpus(), example_info(), work_ + "/set").ok());
   const auto check = check_croissant_folder(work_ + "/set");
