@@ -51,8 +51,9 @@ bool has_repeated_programs(const TrainingTable& table) {
 
 // Of --whole-machines: families are left out, one score for each way of forecasting, and no more.
 Status check_whole_machines(const CLI::App& verb) {
-  for (const char* option : {"--split", "--folds", "--holdout", "--seeds", "--reference", "--measured",
-                             "--no-intervals", "--own-times", "--details", "--report", "--report-program", "--include-unprofiled"}) {
+  for (const char* option :
+       {"--split", "--folds", "--holdout", "--seeds", "--reference", "--measured", "--no-intervals", "--own-times",
+        "--details", "--report", "--report-program", "--include-unprofiled"}) {
     if (verb.get_option(option)->count() == 0) continue;
     return usage_error("bad-usage", std::string(option) + " is of no use with --whole-machines", option,
                        "one of both: there each program family is left out in turn");
@@ -197,8 +198,9 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
       "--whole-machines", arguments->whole_machines,
       "Instead: times of servers full of copies, from the known time of one; with --models also from the time "
       "that each of them forecasts for one. Program families are left out, other splits don't apply");
-  verb->add_flag("--own-times", arguments->options.own_times,
-                 "A ceiling too: what the program's own times on the other CPU models of a core design say of one more");
+  verb->add_flag(
+      "--own-times", arguments->options.own_times,
+      "A ceiling too: what the program's own times on the other CPU models of a core design say of one more");
   verb->add_flag("--details", arguments->details, "List families and programs, worst first");
   verb->add_option("--report", arguments->report,
                    "HTML file with scores and figures, to write beside the usual output");
