@@ -18,6 +18,7 @@ constexpr uint64_t kMemory = 10;  // a row stays in the reservoir for some ten t
 constexpr uint64_t kLeastRefreshRows = 50000;
 constexpr double kCloseShare = 0.6;  // of the level: what is below is usual
 constexpr double kMovedShare = 0.6;  // of an episode's rows
+constexpr double kFollow_s = 3600;   // between fits of the alarm level
 constexpr size_t kMostNamed = 5;
 constexpr double kLeastShare = 0.03;
 constexpr float kLeastShift = 0.3f;  // of z
@@ -77,7 +78,7 @@ Status Detector::learn() {
   if (!model) return model.error();
   model_ = std::move(*model);
   fill_reservoir();
-  last_time_s_ = refreshed_s_ = warm_up_time_s_.back();
+  last_time_s_ = followed_s_ = refreshed_s_ = warm_up_time_s_.back();
   for (size_t r = 0; r < warm_up_time_s_.size(); ++r) model_->rules.update(warm_up_values_.data() + r * columns_);
   warm_up_time_s_ = {};
   warm_up_values_ = {};
@@ -134,6 +135,10 @@ Result<bool> Detector::take_row(size_t row, double time_s, const double* values,
   if (episode_.open || settling_rows_ > 0) return moved;
   model_->baseline.adapt(z, part_);
   keep(time_s);
+  if (time_s - followed_s_ >= kFollow_s) {
+    model_->level.follow();
+    followed_s_ = time_s;
+  }
   if (time_s - refreshed_s_ >= options_.refresh_s && rows_since_refresh_ >= kLeastRefreshRows) {
     if (Status refreshed = refresh(); !refreshed) return refreshed.error();
     refreshed_s_ = time_s;
@@ -302,7 +307,6 @@ void Detector::keep(double time_s) {
 
 // The VAE trains on, from where it is; what it got is taken where rows that were left out don't say that it got worse.
 Status Detector::refresh() {
-  model_->level.follow();
   if (!options_.use_joint) return {};
   std::vector<size_t> used;
   std::vector<size_t> left_out;
@@ -341,7 +345,7 @@ void Detector::archive(Archive& archive) {
   archive.array(episode_.surprise, columns_);
   archive.array(episode_.shift, columns_);
   archive.array(episode_.long_rows, columns_);
-  archive.values(episodes_, settling_rows_, last_time_s_, refreshed_s_, rows_since_refresh_, seen_);
+  archive.values(episodes_, settling_rows_, last_time_s_, followed_s_, refreshed_s_, rows_since_refresh_, seen_);
   archive.array(reservoir_time_s_);
   if (reservoir_time_s_.size() > kReservoirRows) archive.fail();
   if (!archive.ok()) return;

@@ -74,7 +74,7 @@ class Detector {
   Episode episode_;
   uint64_t episodes_ = 0;
   uint64_t settling_rows_ = 0;  // behind a change, in which no episode begins
-  double last_time_s_ = 0, refreshed_s_ = 0;
+  double last_time_s_ = 0, followed_s_ = 0, refreshed_s_ = 0;
   uint64_t rows_since_refresh_ = 0;
 
   uint64_t seen_ = 0;   // rows offered to the reservoir

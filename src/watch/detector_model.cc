@@ -13,7 +13,7 @@ namespace perfcast {
 namespace {
 
 constexpr size_t kFolds = 3;
-constexpr size_t kSegments = 60, kLeastSegment = 20;  // the warm-up's; rows of one
+constexpr size_t kSegment_rows = 20;
 constexpr double kLowShare = 0.95;                    // of scores: what is above belongs to a cluster
 
 double median_interval(std::span<const double> time_s) {
@@ -26,7 +26,7 @@ double median_interval(std::span<const double> time_s) {
 
 // Neighbours in time resemble each other: whole segments are left out.
 std::vector<uint8_t> folds_of(size_t rows, uint64_t seed) {
-  const size_t segment = std::max(rows / kSegments, kLeastSegment);
+  const size_t segment = kSegment_rows;
   std::vector<uint8_t> of_segment((rows + segment - 1) / segment);
   for (size_t s = 0; s < of_segment.size(); ++s) of_segment[s] = static_cast<uint8_t>(s % kFolds);
   Random random(seed ^ 0xF01D5);

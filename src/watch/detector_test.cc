@@ -111,7 +111,9 @@ void put(Watcher& watcher, const std::vector<double>& values, size_t from, size_
       block.set(column, values[r * kColumns + j]);
     }
     block.end_row(static_cast<double>(r), group);
-    if (block.rows() >= block_rows) ASSERT_TRUE(watcher.flush(alerts).ok());
+    if (block.rows() >= block_rows) {
+      ASSERT_TRUE(watcher.flush(alerts).ok());
+    }
   }
   ASSERT_TRUE(watcher.flush(alerts).ok());
 }

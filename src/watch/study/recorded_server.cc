@@ -14,7 +14,7 @@ namespace perfcast {
 namespace {
 
 constexpr double kPiece_s = 300;
-constexpr size_t kLiveEvery = 3;
+constexpr size_t kLiveEvery = 2;
 constexpr size_t kFirstMetric = 4;  // behind machine, suite, workload, timestamp
 
 bool is_empty_column(const RecordedServer& server, size_t column) {

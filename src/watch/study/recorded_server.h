@@ -32,7 +32,7 @@ struct RecordedServer {
 Result<std::vector<RecordedServer>> read_recorded_servers(const std::string& folder);
 
 // A server's schedule recurs: within each cycle its workloads take turns, each for as long as half of its history. Of its pieces of 5 minutes every
-// third is live, the others are history; the history is two cycles of all its pieces, a day draws live pieces in an order of its own, each once before
+// second is live, the others are history; the history is two cycles of all its pieces, a day draws live pieces in an order of its own, each once before
 // any comes again.
 class ServerSchedule {
  public:

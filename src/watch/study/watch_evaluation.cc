@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <map>
 #include <string>
@@ -78,9 +77,6 @@ DetectorOptions detector_options(const Trial& trial, const Streams& streams, con
   result.seed = trial.seed;
   result.use_baseline = trial.method != "vae";
   result.use_joint = trial.method != "baseline";
-  if (getenv("HID")) result.hidden = atoi(getenv("HID"));
-  if (getenv("LAT")) result.latent = atoi(getenv("LAT"));
-  if (getenv("STEPS")) result.training_steps = atoi(getenv("STEPS"));
   return result;
 }
 
@@ -112,7 +108,6 @@ Status run_detector(Trial& trial, const Streams& streams, const Options& options
   for (const Alert& alert : alerts) {
     if (alert.state == AlertState::kOpen) alarms_s.push_back(alert.time_s);
   }
-  if (options.verbose) for (const InjectedFault& f : streams.faults) fmt::print("FAULT {} seed {} {} {} {} {}\n", trial.server->name, trial.seed, f.from_s, to_text(f.type), f.magnitude, f.metric);
   if (options.verbose) print_alerts(trial, alerts, streams);
   trial.counts = count_detections(streams.faults, alarms_s, options.days);
   return {};
@@ -291,7 +286,11 @@ int run(const Options& options) {
                server.columns.size(), server.interval_s, schedule.history_rows(), schedule.live_rows(), schedule.cycle_s() / 3600);
     for (const std::string& method : options.methods) {
       for (uint64_t seed = 1; seed <= options.seeds; ++seed) {
-        trials.push_back({.server = &server, .seed = seed + (development ? 0 : 1000), .method = method});
+        Trial trial;
+        trial.server = &server;
+        trial.seed = seed + (development ? 0 : 1000);
+        trial.method = method;
+        trials.push_back(std::move(trial));
       }
     }
   }
