@@ -21,7 +21,7 @@ constexpr double kMovedShare = 0.6;  // of an episode's rows
 constexpr double kFollow_s = 3600;   // between fits of the alarm level
 constexpr size_t kMostNamed = 5;
 constexpr double kLeastShare = 0.03;
-constexpr float kLeastShift = 0.3f;  // of z
+constexpr float kFarShare = 0.7f;
 constexpr float kReturnError = 0.4f;
 
 }  // namespace
@@ -237,10 +237,13 @@ bool Detector::end_as_return(const Alert& alert, std::vector<Alert>& alerts) {
 }
 
 bool Detector::end_as_change(const Alert& alert, std::vector<Alert>& alerts) {
+  // The reconstruction of all metrics bends to one that moved: only those that moved about as far as the farthest count.
+  float farthest = 0;
+  for (const float sum : episode_.shift) farthest = std::max(farthest, std::abs(sum));
   for (size_t j = 0; j < columns_; ++j) {
+    if (std::abs(episode_.shift[j]) < kFarShare * farthest) continue;
     if (episode_.long_rows[j] < kMovedShare * static_cast<double>(episode_.rows)) continue;
     const float mean = episode_.shift[j] / static_cast<float>(episode_.rows);
-    if (std::abs(mean) < kLeastShift * 0.1f) continue;
     offset_[j] += mean;
     model_->surprise.forget(j);
   }
