@@ -159,7 +159,8 @@ void Detector::open_episode(double time_s) {
   std::fill(episode_.long_rows.begin(), episode_.long_rows.end(), 0u);
 }
 
-bool Detector::follow_episode(size_t row, double time_s, const double* values, double score, std::vector<Alert>& alerts) {
+bool Detector::follow_episode(size_t row, double time_s, const double* values, double score,
+                              std::vector<Alert>& alerts) {
   const double level = model_->level.level();
   if (settling_rows_ > 0) --settling_rows_;
   const bool begins = !episode_.open && score > level && settling_rows_ == 0;
@@ -208,8 +209,9 @@ bool Detector::is_moved(size_t column) const {
 float Detector::shift_of(size_t column) const {
   const float z = z_[at_ * columns_ + column];
   if (std::isnan(z)) return 0;
-  if (options_.use_joint && (!options_.use_baseline || !model_->surprise.is_long_shift(Channel::kBaselineLong, column) ||
-                             model_->surprise.is_long_shift(Channel::kJointLong, column))) {
+  if (options_.use_joint &&
+      (!options_.use_baseline || !model_->surprise.is_long_shift(Channel::kBaselineLong, column) ||
+       model_->surprise.is_long_shift(Channel::kJointLong, column))) {
     return model_->reconstruction.shift(column, w_[column], regimes_[at_]);
   }
   return u_[column] * static_cast<float>(model_->baseline.deviation(part_, column));
@@ -237,7 +239,8 @@ bool Detector::end_as_return(const Alert& alert, std::vector<Alert>& alerts) {
 }
 
 bool Detector::end_as_change(const Alert& alert, std::vector<Alert>& alerts) {
-  // The reconstruction of all metrics bends to one that moved: only those that moved about as far as the farthest count.
+  // The reconstruction of all metrics bends to one that moved: only those that moved about as far as the farthest
+  // count.
   float farthest = 0;
   for (const float sum : episode_.shift) farthest = std::max(farthest, std::abs(sum));
   for (size_t j = 0; j < columns_; ++j) {
@@ -297,7 +300,8 @@ void Detector::keep(double time_s) {
   if (slot >= kReservoirRows) {
     ++seen_;
     // By the row's number, so that a saved state need not hold a generator.
-    slot = Random(options_.seed ^ (seen_ * 0x9E3779B97F4A7C15u)).below(std::min<uint64_t>(seen_, kMemory * kReservoirRows));
+    slot = Random(options_.seed ^ (seen_ * 0x9E3779B97F4A7C15u))
+               .below(std::min<uint64_t>(seen_, kMemory * kReservoirRows));
     if (slot >= kReservoirRows) return;
   } else {
     ++seen_;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kFolds = 3;
 constexpr size_t kSegment_rows = 20;
-constexpr double kLowShare = 0.95;                    // of scores: what is above belongs to a cluster
+constexpr double kLowShare = 0.95;  // of scores: what is above belongs to a cluster
 
 double median_interval(std::span<const double> time_s) {
   std::vector<double> intervals;
@@ -72,7 +72,8 @@ Result<DetectorModel> learn_model(std::span<const double> time_s, std::span<cons
     }
     left_out[f].baseline.fit(z, time_s, others, columns, options.season_s);
     if (!options.use_joint) continue;
-    if (Status trained = left_out[f].reconstruction.train(z, columns, others, training); !trained) return trained.error();
+    if (Status trained = left_out[f].reconstruction.train(z, columns, others, training); !trained)
+      return trained.error();
     left_out[f].reconstruction.calibrate(z, others);
   }
   std::vector<size_t> all(rows);
@@ -114,7 +115,8 @@ Result<DetectorModel> learn_model(std::span<const double> time_s, std::span<cons
   }
   if (model.clusters.open) maxima.push_back(model.clusters.maximum);
   model.clusters.open = false;
-  model.level.fit(std::move(maxima), static_cast<double>(rows) * model.interval_s / 86400, options.false_alarms_per_day);
+  model.level.fit(std::move(maxima), static_cast<double>(rows) * model.interval_s / 86400,
+                  options.false_alarms_per_day);
   return model;
 }
 

@@ -32,7 +32,8 @@ struct SyntheticStream {
 
   void add(std::vector<double>& values) {
     load = 0.98 * load + 0.02 * (1 + 0.5 * random.normal());
-    for (size_t j = 0; j < kColumns; ++j) values.push_back((100 + 50 * static_cast<double>(j)) * (1 + std::abs(load)) * (1 + 0.02 * random.normal()));
+    for (size_t j = 0; j < kColumns; ++j)
+      values.push_back((100 + 50 * static_cast<double>(j)) * (1 + std::abs(load)) * (1 + 0.02 * random.normal()));
   }
 };
 
@@ -105,7 +106,8 @@ WatcherOptions watcher_options() {
   return options;
 }
 
-void put(Watcher& watcher, const std::vector<double>& values, size_t from, size_t to, size_t block_rows, std::vector<Alert>& alerts) {
+void put(Watcher& watcher, const std::vector<double>& values, size_t from, size_t to, size_t block_rows,
+         std::vector<Alert>& alerts) {
   RowBlock& block = watcher.block();
   for (size_t r = from; r < to; ++r) {
     const size_t group = block.group(r % 2 == 0 ? "a" : "b");
@@ -157,8 +159,10 @@ TEST(Watcher, RefusesStatesThatDontFit) {
   EXPECT_EQ(Watcher::from_bytes(bytes, other, "state").error().message,
             "the state was saved with other settings (false alarms, warm-up, season, seed)");
   bytes[bytes.size() / 2] ^= 1;
-  EXPECT_EQ(Watcher::from_bytes(bytes, watcher_options(), "state").error().message, "the state is corrupt: its checksum doesn't fit");
-  EXPECT_EQ(Watcher::from_bytes("no", watcher_options(), "state").error().message, "this is no state of perfcast watch");
+  EXPECT_EQ(Watcher::from_bytes(bytes, watcher_options(), "state").error().message,
+            "the state is corrupt: its checksum doesn't fit");
+  EXPECT_EQ(Watcher::from_bytes("no", watcher_options(), "state").error().message,
+            "this is no state of perfcast watch");
 }
 
 }  // namespace

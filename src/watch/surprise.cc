@@ -57,7 +57,8 @@ float Surprise::score(std::span<const float> statistics, float* by_metric) const
   const size_t n = columns_;
   std::fill_n(by_metric, n, 0.0f);
   for (size_t c = 0; c < kChannels; ++c) {
-    score_channel(n, kLeastSurprise, statistics.data() + c * n, bound_.data() + c * n, inverse_beta_.data() + c * n, by_metric);
+    score_channel(n, kLeastSurprise, statistics.data() + c * n, bound_.data() + c * n, inverse_beta_.data() + c * n,
+                  by_metric);
   }
   float most = 0;
   for (size_t j = 0; j < n; ++j) most = std::max(most, by_metric[j]);

@@ -1,10 +1,10 @@
 #pragma once
 // From residuals to one score of a row, in nats: how rare the most unusual of its metrics is.
 //
-// Six statistics of each metric: |u| and |w| of the row, and of their means over some 8 and some 40 rows (exponentially weighted, of
-// values clipped at 12), which see a small shift that lasts. Each has its own tail, from rows that the models were not trained on: above
-// its quantile q of 98% it is taken for exponential, with the mean excess as beta (the generalised Pareto distribution's case of shape 0;
-// Coles 2001, ch. 4), so that
+// Six statistics of each metric: |u| and |w| of the row, and of their means over some 8 and some 40 rows (exponentially
+// weighted, of values clipped at 12), which see a small shift that lasts. Each has its own tail, from rows that the
+// models were not trained on: above its quantile q of 98% it is taken for exponential, with the mean excess as beta
+// (the generalised Pareto distribution's case of shape 0; Coles 2001, ch. 4), so that
 //   surprise = -log P(statistic > t) = -log 0.02 + (t - q) / beta for t > q, else 0.
 
 #include <array>

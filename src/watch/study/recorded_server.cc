@@ -51,7 +51,8 @@ Result<std::vector<RecordedServer>> read_recorded_servers(const std::string& fol
   const std::vector<std::string>& columns = table->columns();
   const std::vector<std::string> first = {"machine", "suite", "workload", "timestamp"};
   if (columns.size() <= kFirstMetric || !std::equal(first.begin(), first.end(), columns.begin())) {
-    return Error{"missing-column", "the columns are not those of the set", path, "machine,suite,workload,timestamp,..."};
+    return Error{"missing-column", "the columns are not those of the set", path,
+                 "machine,suite,workload,timestamp,..."};
   }
   std::vector<RecordedServer> servers;
   std::set<std::string> times;
