@@ -18,7 +18,8 @@ namespace perfcast {
 namespace {
 
 struct WatchArguments {
-  std::string input, format = "detect", time_column, group_column, endpoint, interval, season = "1d", change_after = "20m", state;
+  std::string input, format = "detect", time_column, group_column, endpoint, interval, season = "1d",
+                     change_after = "20m", state;
   std::string false_alarms = "1/d", warm_up = "5000";
   size_t most_metrics = 200, most_groups = 64;
   uint64_t scrapes = 0;
@@ -42,7 +43,8 @@ Result<double> alarms_per_day(const std::string& text) {
   const double a_day = unit == "d" ? 1 : unit == "h" ? 24 : unit == "w" ? 1.0 / 7 : 0;
   const bool whole = end == text.c_str() + (slash == std::string::npos ? text.size() : slash);
   if (whole && a_day > 0 && number > 0 && number * a_day <= 10000) return number * a_day;
-  return usage_error("bad-usage", "'" + printable(text) + "' is no rate of alarms", "--false-alarms", "such as 1/d, 2/h or 1/w");
+  return usage_error("bad-usage", "'" + printable(text) + "' is no rate of alarms", "--false-alarms",
+                     "such as 1/d, 2/h or 1/w");
 }
 
 Result<WatchRequest> watch_request(const WatchArguments& arguments, const CommonOptions& options) {
@@ -55,7 +57,8 @@ Result<WatchRequest> watch_request(const WatchArguments& arguments, const Common
   if (!arguments.endpoint.empty() && !arguments.input.empty())
     return usage_error("bad-usage", "a file and an endpoint are given", "--prometheus", "one of them");
   if (arguments.endpoint.empty() && arguments.input.empty())
-    return usage_error("bad-usage", "there is nothing to watch", "FILE", "a file, - for standard input, or --prometheus URL");
+    return usage_error("bad-usage", "there is nothing to watch", "FILE",
+                       "a file, - for standard input, or --prometheus URL");
   request.parser.format = arguments.format == "csv"    ? StreamFormat::kCsv
                           : arguments.format == "json" ? StreamFormat::kJsonLines
                                                        : StreamFormat::kDetect;
@@ -83,8 +86,8 @@ Result<WatchRequest> watch_request(const WatchArguments& arguments, const Common
   char* end = nullptr;
   const unsigned long rows = std::strtoul(arguments.warm_up.c_str(), &end, 10);
   if (*end != '\0' || rows < 200 || rows > 200000) {
-    return usage_error("bad-usage", "'" + printable(arguments.warm_up) + "' is no number of rows to learn from", "--warm-up",
-                       "200 to 200000");
+    return usage_error("bad-usage", "'" + printable(arguments.warm_up) + "' is no number of rows to learn from",
+                       "--warm-up", "200 to 200000");
   }
   detector.warm_up_rows = rows;
   detector.seed = options.seed;
@@ -106,13 +109,15 @@ class AlertOutput {
   Status open() {
     file_ = options_.output == "-" ? stdout : std::fopen(options_.output.c_str(), "a");
     if (file_ == nullptr)
-      return environment_error("cannot-write", "cannot write alerts", options_.output, "-o with a file in an existing folder that you may write");
+      return environment_error("cannot-write", "cannot write alerts", options_.output,
+                               "-o with a file in an existing folder that you may write");
     as_json_ = options_.json || file_ != stdout || ::isatty(STDOUT_FILENO) == 0;
     return {};
   }
   Status write(const Alert& alert, const std::vector<std::string>& names) {
-    const std::string line =
-        (as_json_ ? alert_json(alert, names).dump(-1, ' ', false, Json::error_handler_t::replace) : alert_text(alert, names)) + "\n";
+    const std::string line = (as_json_ ? alert_json(alert, names).dump(-1, ' ', false, Json::error_handler_t::replace)
+                                       : alert_text(alert, names)) +
+                             "\n";
     const bool written = std::fwrite(line.data(), 1, line.size(), file_) == line.size() && std::fflush(file_) == 0;
     if (written) return {};
     Error gone = environment_error("closed-pipe", "nobody reads the alerts any more", options_.output, "");
@@ -132,7 +137,9 @@ int run_watch(const WatchArguments& arguments, const CommonOptions& options) {
   AlertOutput output(options);
   if (Status opened = output.open(); !opened) return report_error(opened.error(), options);
   const InterruptGuard guard;
-  request->alert = [&](const Alert& alert, const std::vector<std::string>& names) { return output.write(alert, names); };
+  request->alert = [&](const Alert& alert, const std::vector<std::string>& names) {
+    return output.write(alert, names);
+  };
   request->note = [](const std::string& text) { std::fprintf(stderr, "note: %s\n", printable(text).c_str()); };
   request->stop = [] { return interrupting_signal() != 0; };
   const auto summary = watch_stream(*request);
@@ -142,7 +149,8 @@ int run_watch(const WatchArguments& arguments, const CommonOptions& options) {
                  static_cast<unsigned long long>(summary->counts.rows), summary->columns,
                  summary->groups > 1 ? (" in " + std::to_string(summary->groups) + " groups").c_str() : "",
                  static_cast<unsigned long long>(summary->alerts), static_cast<unsigned long long>(summary->changes));
-    for (const std::string& line : summary_lines(*summary, request->watcher)) std::fprintf(stderr, "note: %s\n", line.c_str());
+    for (const std::string& line : summary_lines(*summary, request->watcher))
+      std::fprintf(stderr, "note: %s\n", line.c_str());
   }
   return kExitDone;
 }
@@ -153,26 +161,37 @@ void add_watch_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<WatchArguments>();
   CLI::App* verb = app.add_subcommand("watch", "A stream of metric rows: what is unusual, since when, which metrics");
   verb->add_option("FILE", arguments->input, "CSV or JSON lines; - is standard input");
-  verb->add_option("--format", arguments->format, "Of the rows")->check(CLI::IsMember({"detect", "csv", "json"}))->capture_default_str();
+  verb->add_option("--format", arguments->format, "Of the rows")
+      ->check(CLI::IsMember({"detect", "csv", "json"}))
+      ->capture_default_str();
   verb->add_option("--time", arguments->time_column, "Column of times; by default time_s, timestamp or time");
-  verb->add_option("--group", arguments->group_column, "Column that says whose a row is, such as machine: each is watched by itself");
-  verb->add_flag("--follow", arguments->follow, "Go on at the end of the file as it grows, through rotation and truncation");
+  verb->add_option("--group", arguments->group_column,
+                   "Column that says whose a row is, such as machine: each is watched by itself");
+  verb->add_flag("--follow", arguments->follow,
+                 "Go on at the end of the file as it grows, through rotation and truncation");
   verb->add_option("--prometheus", arguments->endpoint, "Scrape this address in place of a file");
   verb->add_option("--interval", arguments->interval, "Between scrapes (10s), or between rows without a time (1s)");
   verb->add_option("--scrapes", arguments->scrapes, "End after so many; 0: never")->capture_default_str();
-  verb->add_option("--false-alarms", arguments->false_alarms, "How many may come by chance, such as 1/d, 2/h")->capture_default_str();
-  verb->add_option("--warm-up", arguments->warm_up, "Rows to learn from before anything is said")->capture_default_str();
-  verb->add_option("--season", arguments->season, "After which the usual recurs, or none")->capture_default_str();
-  verb->add_option("--change-after", arguments->change_after, "What is unusual for so long is a change, and the new usual")
+  verb->add_option("--false-alarms", arguments->false_alarms, "How many may come by chance, such as 1/d, 2/h")
       ->capture_default_str();
-  verb->add_option("--state", arguments->state, "File that keeps what was learnt: read at the start, written now and then and at the end");
+  verb->add_option("--warm-up", arguments->warm_up, "Rows to learn from before anything is said")
+      ->capture_default_str();
+  verb->add_option("--season", arguments->season, "After which the usual recurs, or none")->capture_default_str();
+  verb->add_option("--change-after", arguments->change_after,
+                   "What is unusual for so long is a change, and the new usual")
+      ->capture_default_str();
+  verb->add_option("--state", arguments->state,
+                   "File that keeps what was learnt: read at the start, written now and then and at the end");
   verb->add_option("--max-metrics", arguments->most_metrics)->check(CLI::Range(1, 500))->capture_default_str();
   verb->add_option("--max-groups", arguments->most_groups)->check(CLI::Range(1, 1000))->capture_default_str();
   verb->footer(
-      "Alerts are JSON lines (perfcast.alert/1) with --json, -o, or where standard output is no terminal. What was wrong with the\n"
+      "Alerts are JSON lines (perfcast.alert/1) with --json, -o, or where standard output is no terminal. What was "
+      "wrong with the\n"
       "stream is summed up on stderr at its end. See docs/WATCH.md.");
   add_common_options(*verb, context, kQuietOption | kSeedOption);
-  verb->callback([arguments, &context] { context.run = [arguments, &context] { return run_watch(*arguments, context.options); }; });
+  verb->callback([arguments, &context] {
+    context.run = [arguments, &context] { return run_watch(*arguments, context.options); };
+  });
 }
 
 }  // namespace perfcast

@@ -9,8 +9,8 @@
 namespace perfcast {
 namespace {
 
-constexpr size_t kMost = 64;      // largest scores that are kept
-constexpr size_t kUsed = 24;      // of them, in a fit
+constexpr size_t kMost = 64;        // largest scores that are kept
+constexpr size_t kUsed = 24;        // of them, in a fit
 constexpr double kLeastBeta = 0.7;  // nats; were surprises exact, 1
 constexpr double kMemory_days = 14;
 

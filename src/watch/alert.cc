@@ -43,7 +43,8 @@ std::string metric_text(const AlertMetric& metric, const std::vector<std::string
       break;
   }
   if (std::isnan(metric.value)) return name;
-  return fmt::format("{} {:.4g} where {:.4g} is expected ({:.0f}%)", name, metric.value, metric.expected, 100 * metric.share);
+  return fmt::format("{} {:.4g} where {:.4g} is expected ({:.0f}%)", name, metric.value, metric.expected,
+                     100 * metric.share);
 }
 
 }  // namespace
@@ -53,8 +54,8 @@ std::string time_text(double time_s) {
   const auto seconds = static_cast<std::time_t>(std::floor(time_s));
   std::tm parts{};
   gmtime_r(&seconds, &parts);
-  return fmt::format("{:04d}-{:02d}-{:02d} {:02d}:{:02d}:{:02d}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour,
-                     parts.tm_min, parts.tm_sec);
+  return fmt::format("{:04d}-{:02d}-{:02d} {:02d}:{:02d}:{:02d}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+                     parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
 Json alert_json(const Alert& alert, const std::vector<std::string>& names) {
@@ -93,14 +94,16 @@ std::string alert_text(const Alert& alert, const std::vector<std::string>& names
   std::string text = time_text(alert.time_s) + "  ";
   if (!alert.group.empty()) text += printable(alert.group) + "  ";
   if (alert.kind == AlertKind::kChange) {
-    text += alert.returned ? fmt::format("#{} change back, after {}", alert.id, duration_text(alert.duration_s))
-                           : fmt::format("#{} change, {} so far: the new usual", alert.id, duration_text(alert.duration_s));
+    text += alert.returned
+                ? fmt::format("#{} change back, after {}", alert.id, duration_text(alert.duration_s))
+                : fmt::format("#{} change, {} so far: the new usual", alert.id, duration_text(alert.duration_s));
   } else if (alert.state == AlertState::kClosed) {
     text += fmt::format("#{} over after {}, {}", alert.id, duration_text(alert.duration_s), to_text(alert.severity));
   } else {
     text += fmt::format("#{} {} anomaly", alert.id, to_text(alert.severity));
   }
-  for (size_t i = 0; i < alert.metrics.size(); ++i) text += (i == 0 ? ": " : "; ") + metric_text(alert.metrics[i], names);
+  for (size_t i = 0; i < alert.metrics.size(); ++i)
+    text += (i == 0 ? ": " : "; ") + metric_text(alert.metrics[i], names);
   return text;
 }
 

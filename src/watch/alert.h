@@ -18,9 +18,9 @@ enum class AlertState { kOpen, kClosed };
 
 struct AlertMetric {
   size_t column = 0;
-  double share = 0;                    // of the surprise of all metrics; 0 .. 1
-  double value = 0, expected = 0;      // in the metric's unit, of the row that is said; NaN where absent
-  Rule rule = Rule::kNone;             // missing or stuck; else an unusual value
+  double share = 0;                // of the surprise of all metrics; 0 .. 1
+  double value = 0, expected = 0;  // in the metric's unit, of the row that is said; NaN where absent
+  Rule rule = Rule::kNone;         // missing or stuck; else an unusual value
 };
 
 struct Alert {
@@ -28,13 +28,13 @@ struct Alert {
   AlertKind kind = AlertKind::kAnomaly;
   AlertState state = AlertState::kOpen;
   Severity severity = Severity::kMinor;
-  double time_s = 0, since_s = 0;     // of the row that is said; of the episode's first
-  double duration_s = 0;              // until it was usual again, or the row that is said
-  double score = 0, level = 0;        // nats; the episode's largest so far, and what an alarm needs
-  uint64_t rows = 0;                  // of the episode so far
-  bool returned = false;              // a change back to what was before the last one
-  std::vector<AlertMetric> metrics;   // at most 5, by their share
-  size_t row = 0;                     // of the block that it was found in
+  double time_s = 0, since_s = 0;    // of the row that is said; of the episode's first
+  double duration_s = 0;             // until it was usual again, or the row that is said
+  double score = 0, level = 0;       // nats; the episode's largest so far, and what an alarm needs
+  uint64_t rows = 0;                 // of the episode so far
+  bool returned = false;             // a change back to what was before the last one
+  std::vector<AlertMetric> metrics;  // at most 5, by their share
+  size_t row = 0;                    // of the block that it was found in
   std::string group;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// One function per type says what of it is saved, and serves both ways: with a writer it puts, with a reader it gets. A reader
-// never allocates more than the bytes that are left could hold, and gives zeros once something did not fit.
+// One function per type says what of it is saved, and serves both ways: with a writer it puts, with a reader it gets. A
+// reader never allocates more than the bytes that are left could hold, and gives zeros once something did not fit.
 
 #include <cstdint>
 #include <string>
@@ -23,7 +23,7 @@ class Archive {
   }
 
   template <typename T>
-    requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
   void value(T& value) {
     if (out_ != nullptr) {
       out_->put(value);

@@ -79,7 +79,8 @@ class CsvRowParser : public RowParser {
     if (line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
     header_ = line;
     for (const char separator : {',', ';', '\t'}) {
-      if (std::count(line.begin(), line.end(), separator) > std::count(line.begin(), line.end(), separator_)) separator_ = separator;
+      if (std::count(line.begin(), line.end(), separator) > std::count(line.begin(), line.end(), separator_))
+        separator_ = separator;
     }
     std::set<std::string> names;
     for (size_t at = 0; at <= line.size();) {
@@ -88,7 +89,8 @@ class CsvRowParser : public RowParser {
         return Error{"bad-header", "the first line has more than 10,000 cells", "line 1", "a line of column names"};
       }
       if (!name.empty() && !names.insert(name).second) {
-        return Error{"duplicate-column", "two columns are called '" + printable(name) + "'", "line 1", "names that differ"};
+        return Error{"duplicate-column", "two columns are called '" + printable(name) + "'", "line 1",
+                     "names that differ"};
       }
       columns_.push_back({name});
     }
@@ -201,6 +203,8 @@ class CsvRowParser : public RowParser {
 
 }  // namespace
 
-std::unique_ptr<RowParser> make_csv_parser(const ParserOptions& options) { return std::make_unique<CsvRowParser>(options); }
+std::unique_ptr<RowParser> make_csv_parser(const ParserOptions& options) {
+  return std::make_unique<CsvRowParser>(options);
+}
 
 }  // namespace perfcast

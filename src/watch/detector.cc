@@ -18,9 +18,10 @@ constexpr uint64_t kMemory = 10;  // a row stays in the reservoir for some ten t
 constexpr uint64_t kLeastRefreshRows = 50000;
 constexpr double kCloseShare = 0.6;  // of the level: what is below is usual
 constexpr double kMovedShare = 0.6;  // of an episode's rows
+constexpr double kFollow_s = 3600;   // between fits of the alarm level
 constexpr size_t kMostNamed = 5;
 constexpr double kLeastShare = 0.03;
-constexpr float kLeastShift = 0.3f;  // of z
+constexpr float kFarShare = 0.7f;
 constexpr float kReturnError = 0.4f;
 
 }  // namespace
@@ -77,7 +78,7 @@ Status Detector::learn() {
   if (!model) return model.error();
   model_ = std::move(*model);
   fill_reservoir();
-  last_time_s_ = refreshed_s_ = warm_up_time_s_.back();
+  last_time_s_ = followed_s_ = refreshed_s_ = warm_up_time_s_.back();
   for (size_t r = 0; r < warm_up_time_s_.size(); ++r) model_->rules.update(warm_up_values_.data() + r * columns_);
   warm_up_time_s_ = {};
   warm_up_values_ = {};
@@ -134,6 +135,10 @@ Result<bool> Detector::take_row(size_t row, double time_s, const double* values,
   if (episode_.open || settling_rows_ > 0) return moved;
   model_->baseline.adapt(z, part_);
   keep(time_s);
+  if (time_s - followed_s_ >= kFollow_s) {
+    model_->level.follow();
+    followed_s_ = time_s;
+  }
   if (time_s - refreshed_s_ >= options_.refresh_s && rows_since_refresh_ >= kLeastRefreshRows) {
     if (Status refreshed = refresh(); !refreshed) return refreshed.error();
     refreshed_s_ = time_s;
@@ -154,7 +159,8 @@ void Detector::open_episode(double time_s) {
   std::fill(episode_.long_rows.begin(), episode_.long_rows.end(), 0u);
 }
 
-bool Detector::follow_episode(size_t row, double time_s, const double* values, double score, std::vector<Alert>& alerts) {
+bool Detector::follow_episode(size_t row, double time_s, const double* values, double score,
+                              std::vector<Alert>& alerts) {
   const double level = model_->level.level();
   if (settling_rows_ > 0) --settling_rows_;
   const bool begins = !episode_.open && score > level && settling_rows_ == 0;
@@ -203,8 +209,9 @@ bool Detector::is_moved(size_t column) const {
 float Detector::shift_of(size_t column) const {
   const float z = z_[at_ * columns_ + column];
   if (std::isnan(z)) return 0;
-  if (options_.use_joint && (!options_.use_baseline || !model_->surprise.is_long_shift(Channel::kBaselineLong, column) ||
-                             model_->surprise.is_long_shift(Channel::kJointLong, column))) {
+  if (options_.use_joint &&
+      (!options_.use_baseline || !model_->surprise.is_long_shift(Channel::kBaselineLong, column) ||
+       model_->surprise.is_long_shift(Channel::kJointLong, column))) {
     return model_->reconstruction.shift(column, w_[column], regimes_[at_]);
   }
   return u_[column] * static_cast<float>(model_->baseline.deviation(part_, column));
@@ -232,10 +239,14 @@ bool Detector::end_as_return(const Alert& alert, std::vector<Alert>& alerts) {
 }
 
 bool Detector::end_as_change(const Alert& alert, std::vector<Alert>& alerts) {
+  // The reconstruction of all metrics bends to one that moved: only those that moved about as far as the farthest
+  // count.
+  float farthest = 0;
+  for (const float sum : episode_.shift) farthest = std::max(farthest, std::abs(sum));
   for (size_t j = 0; j < columns_; ++j) {
+    if (std::abs(episode_.shift[j]) < kFarShare * farthest) continue;
     if (episode_.long_rows[j] < kMovedShare * static_cast<double>(episode_.rows)) continue;
     const float mean = episode_.shift[j] / static_cast<float>(episode_.rows);
-    if (std::abs(mean) < kLeastShift * 0.1f) continue;
     offset_[j] += mean;
     model_->surprise.forget(j);
   }
@@ -289,7 +300,8 @@ void Detector::keep(double time_s) {
   if (slot >= kReservoirRows) {
     ++seen_;
     // By the row's number, so that a saved state need not hold a generator.
-    slot = Random(options_.seed ^ (seen_ * 0x9E3779B97F4A7C15u)).below(std::min<uint64_t>(seen_, kMemory * kReservoirRows));
+    slot = Random(options_.seed ^ (seen_ * 0x9E3779B97F4A7C15u))
+               .below(std::min<uint64_t>(seen_, kMemory * kReservoirRows));
     if (slot >= kReservoirRows) return;
   } else {
     ++seen_;
@@ -302,7 +314,6 @@ void Detector::keep(double time_s) {
 
 // The VAE trains on, from where it is; what it got is taken where rows that were left out don't say that it got worse.
 Status Detector::refresh() {
-  model_->level.follow();
   if (!options_.use_joint) return {};
   std::vector<size_t> used;
   std::vector<size_t> left_out;
@@ -341,7 +352,7 @@ void Detector::archive(Archive& archive) {
   archive.array(episode_.surprise, columns_);
   archive.array(episode_.shift, columns_);
   archive.array(episode_.long_rows, columns_);
-  archive.values(episodes_, settling_rows_, last_time_s_, refreshed_s_, rows_since_refresh_, seen_);
+  archive.values(episodes_, settling_rows_, last_time_s_, followed_s_, refreshed_s_, rows_since_refresh_, seen_);
   archive.array(reservoir_time_s_);
   if (reservoir_time_s_.size() > kReservoirRows) archive.fail();
   if (!archive.ok()) return;

@@ -1,8 +1,9 @@
 #pragma once
-// One stream of rows with the same columns -> alerts. First a warm-up, from which all is learnt; then each row gets a score, and rows
-// above the alarm level make an episode. What an episode means:
+// One stream of rows with the same columns -> alerts. First a warm-up, from which all is learnt; then each row gets a
+// score, and rows above the alarm level make an episode. What an episode means:
 //   it ends            the rows are usual again for 60 rows: an anomaly
-//   it lasts           for `change_after_s` and 60 rows at least: a change. The metrics that moved are taken as they are from now on, by
+//   it lasts           for `change_after_s` and 60 rows at least: a change. The metrics that moved are taken as they
+//   are from now on, by
 //                      an offset of their transformed value, until they move back
 // Memory is bounded by columns and options; what is done hangs on the rows alone, not on how they come in blocks.
 
@@ -24,8 +25,8 @@ class Detector {
  public:
   Detector(size_t columns, const DetectorOptions& options);
 
-  // Rows in the order of their times; values: rows x stride, of which the first columns() count; NaN absent. `scores`: one for each row
-  // behind the warm-up, where asked for. Errors are of training.
+  // Rows in the order of their times; values: rows x stride, of which the first columns() count; NaN absent. `scores`:
+  // one for each row behind the warm-up, where asked for. Errors are of training.
   Status add(size_t rows, const double* time_s, const double* values, size_t stride, std::vector<Alert>& alerts,
              std::vector<float>* scores = nullptr);
   // More columns, behind those that there are: while it is warming up.
@@ -46,8 +47,8 @@ class Detector {
     uint64_t id = 0, rows = 0;
     uint64_t quiet_rows = 0;
     double since_s = 0, last_s = 0, most = 0;
-    std::vector<float> surprise;  // sums by metric
-    std::vector<float> shift;     // sums of z minus what is expected
+    std::vector<float> surprise;      // sums by metric
+    std::vector<float> shift;         // sums of z minus what is expected
     std::vector<uint32_t> long_rows;  // in which a mean over 40 rows lay in its tail
   };
 
@@ -55,7 +56,8 @@ class Detector {
   void fill_reservoir();
   void infer(size_t rows, const double* values, size_t stride);
   // True where what later rows are compared with moved.
-  Result<bool> take_row(size_t row, double time_s, const double* values, std::vector<Alert>& alerts, std::vector<float>* scores);
+  Result<bool> take_row(size_t row, double time_s, const double* values, std::vector<Alert>& alerts,
+                        std::vector<float>* scores);
   bool follow_episode(size_t row, double time_s, const double* values, double score, std::vector<Alert>& alerts);
   void open_episode(double time_s);
   bool end_as_change(const Alert& alert, std::vector<Alert>& alerts);
@@ -74,10 +76,10 @@ class Detector {
   Episode episode_;
   uint64_t episodes_ = 0;
   uint64_t settling_rows_ = 0;  // behind a change, in which no episode begins
-  double last_time_s_ = 0, refreshed_s_ = 0;
+  double last_time_s_ = 0, followed_s_ = 0, refreshed_s_ = 0;
   uint64_t rows_since_refresh_ = 0;
 
-  uint64_t seen_ = 0;   // rows offered to the reservoir
+  uint64_t seen_ = 0;  // rows offered to the reservoir
   std::vector<float> reservoir_;
   std::vector<double> reservoir_time_s_;
 

@@ -13,8 +13,8 @@ namespace perfcast {
 namespace {
 
 constexpr size_t kFolds = 3;
-constexpr size_t kSegments = 60, kLeastSegment = 20;  // the warm-up's; rows of one
-constexpr double kLowShare = 0.95;                    // of scores: what is above belongs to a cluster
+constexpr size_t kSegment_rows = 20;
+constexpr double kLowShare = 0.95;  // of scores: what is above belongs to a cluster
 
 double median_interval(std::span<const double> time_s) {
   std::vector<double> intervals;
@@ -26,7 +26,7 @@ double median_interval(std::span<const double> time_s) {
 
 // Neighbours in time resemble each other: whole segments are left out.
 std::vector<uint8_t> folds_of(size_t rows, uint64_t seed) {
-  const size_t segment = std::max(rows / kSegments, kLeastSegment);
+  const size_t segment = kSegment_rows;
   std::vector<uint8_t> of_segment((rows + segment - 1) / segment);
   for (size_t s = 0; s < of_segment.size(); ++s) of_segment[s] = static_cast<uint8_t>(s % kFolds);
   Random random(seed ^ 0xF01D5);
@@ -72,7 +72,8 @@ Result<DetectorModel> learn_model(std::span<const double> time_s, std::span<cons
     }
     left_out[f].baseline.fit(z, time_s, others, columns, options.season_s);
     if (!options.use_joint) continue;
-    if (Status trained = left_out[f].reconstruction.train(z, columns, others, training); !trained) return trained.error();
+    if (Status trained = left_out[f].reconstruction.train(z, columns, others, training); !trained)
+      return trained.error();
     left_out[f].reconstruction.calibrate(z, others);
   }
   std::vector<size_t> all(rows);
@@ -114,7 +115,8 @@ Result<DetectorModel> learn_model(std::span<const double> time_s, std::span<cons
   }
   if (model.clusters.open) maxima.push_back(model.clusters.maximum);
   model.clusters.open = false;
-  model.level.fit(std::move(maxima), static_cast<double>(rows) * model.interval_s / 86400, options.false_alarms_per_day);
+  model.level.fit(std::move(maxima), static_cast<double>(rows) * model.interval_s / 86400,
+                  options.false_alarms_per_day);
   return model;
 }
 

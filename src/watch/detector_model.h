@@ -19,9 +19,9 @@ namespace perfcast {
 struct DetectorOptions {
   double false_alarms_per_day = 1;
   size_t warm_up_rows = 5000;
-  double season_s = 86400;        // 0: none
-  double change_after_s = 1200;   // an episode that lasts so long is a change
-  double refresh_s = 86400;       // the VAE trains on from the reservoir so often, and after 50,000 rows at the earliest
+  double season_s = 86400;       // 0: none
+  double change_after_s = 1200;  // an episode that lasts so long is a change
+  double refresh_s = 86400;      // the VAE trains on from the reservoir so often, and after 50,000 rows at the earliest
   bool use_baseline = true, use_joint = true;
   size_t hidden = 96, latent = 10, training_steps = 8000;
   uint64_t seed = 1;
@@ -40,8 +40,8 @@ struct DetectorModel {
   void archive(Archive& archive, size_t columns);
 };
 
-// From a warm-up of `time_s.size()` rows x columns. Tails and alarm level come from rows that models were not trained on: three times the
-// models are fitted without some segments of the warm-up and score those.
+// From a warm-up of `time_s.size()` rows x columns. Tails and alarm level come from rows that models were not trained
+// on: three times the models are fitted without some segments of the warm-up and score those.
 Result<DetectorModel> learn_model(std::span<const double> time_s, std::span<const double> values, size_t columns,
                                   const DetectorOptions& options);
 

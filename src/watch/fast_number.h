@@ -1,6 +1,6 @@
 #pragma once
-// Decimal numbers at the speed of a stream: a number of up to 19 digits and a small power of ten is exact in one operation (Clinger,
-// PLDI 1990); anything else goes to std::from_chars. Same bits as that in every case.
+// Decimal numbers at the speed of a stream: a number of up to 19 digits and a small power of ten is exact in one
+// operation (Clinger, PLDI 1990); anything else goes to std::from_chars. Same bits as that in every case.
 
 #include <charconv>
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace perfcast {
 
-// [begin, end) from its first character on: nullptr where no number begins, else behind it. Takes what from_chars takes, "nan" and "inf"
-// among it, and a leading '+'.
+// [begin, end) from its first character on: nullptr where no number begins, else behind it. Takes what from_chars
+// takes, "nan" and "inf" among it, and a leading '+'.
 inline const char* read_number(const char* begin, const char* end, double& value) {
   static constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -24,12 +24,14 @@ inline const char* read_number(const char* begin, const char* end, double& value
   if (negative) ++at;
   uint64_t mantissa = 0;
   const char* const first = at;
-  while (at != end && static_cast<unsigned char>(*at - '0') < 10) mantissa = 10 * mantissa + static_cast<uint64_t>(*at++ - '0');
+  while (at != end && static_cast<unsigned char>(*at - '0') < 10)
+    mantissa = 10 * mantissa + static_cast<uint64_t>(*at++ - '0');
   auto digits = at - first;
   int64_t exponent = 0;
   if (at != end && *at == '.') {
     const char* const fraction = ++at;
-    while (at != end && static_cast<unsigned char>(*at - '0') < 10) mantissa = 10 * mantissa + static_cast<uint64_t>(*at++ - '0');
+    while (at != end && static_cast<unsigned char>(*at - '0') < 10)
+      mantissa = 10 * mantissa + static_cast<uint64_t>(*at++ - '0');
     exponent = -(at - fraction);
     digits += at - fraction;
   }
@@ -40,7 +42,8 @@ inline const char* read_number(const char* begin, const char* end, double& value
     if (power != end && (*power == '-' || *power == '+')) ++power;
     int64_t stated = 0;
     const char* const from = power;
-    while (power != end && static_cast<unsigned char>(*power - '0') < 10 && power - from < 4) stated = 10 * stated + (*power++ - '0');
+    while (power != end && static_cast<unsigned char>(*power - '0') < 10 && power - from < 4)
+      stated = 10 * stated + (*power++ - '0');
     plain = power != from && power - from < 4;
     exponent += down ? -stated : stated;
     at = power;

@@ -18,7 +18,8 @@ constexpr size_t kPiece_bytes = size_t{1} << 20;
 constexpr int kWait_ms = 100;
 
 Error cannot_read(const std::string& path, const char* what) {
-  return Error{"file-not-found", std::string(what) + ": " + std::strerror(errno), path, "a file that can be read, or - for standard input"};
+  return Error{"file-not-found", std::string(what) + ": " + std::strerror(errno), path,
+               "a file that can be read, or - for standard input"};
 }
 
 }  // namespace
@@ -46,7 +47,8 @@ Result<GrowingFile> GrowingFile::open(const std::string& path, bool follow, uint
   file.descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   file.owned_ = true;
   struct stat facts {};
-  if (file.descriptor_ < 0 || ::fstat(file.descriptor_, &facts) != 0) return cannot_read(path, "cannot open the stream");
+  if (file.descriptor_ < 0 || ::fstat(file.descriptor_, &facts) != 0)
+    return cannot_read(path, "cannot open the stream");
   if (S_ISDIR(facts.st_mode)) {
     errno = EISDIR;
     return cannot_read(path, "cannot open the stream");

@@ -1,6 +1,6 @@
 #pragma once
-// A file, a pipe, or a file that grows: bytes as they come. A followed file that is cut to less than was read, or replaced by another of
-// its name, is read from its beginning.
+// A file, a pipe, or a file that grows: bytes as they come. A followed file that is cut to less than was read, or
+// replaced by another of its name, is read from its beginning.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,8 @@ class GrowingFile {
     kEnd,
   };
 
-  // "-": standard input. Where the followed file is the one of `inode` and no shorter than `offset_bytes`, from there on.
+  // "-": standard input. Where the followed file is the one of `inode` and no shorter than `offset_bytes`, from there
+  // on.
   static Result<GrowingFile> open(const std::string& path, bool follow, uint64_t inode = 0, uint64_t offset_bytes = 0);
   ~GrowingFile();
   GrowingFile(GrowingFile&& other) noexcept;

@@ -361,6 +361,8 @@ class JsonRowParser : public RowParser {
 
 }  // namespace
 
-std::unique_ptr<RowParser> make_json_parser(const ParserOptions& options) { return std::make_unique<JsonRowParser>(options); }
+std::unique_ptr<RowParser> make_json_parser(const ParserOptions& options) {
+  return std::make_unique<JsonRowParser>(options);
+}
 
 }  // namespace perfcast

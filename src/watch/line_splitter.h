@@ -12,7 +12,8 @@ class LineSplitter {
  public:
   static constexpr size_t kMostLine_bytes = size_t{1} << 20;
 
-  // Calls take(line) for each that `bytes` ends; lines have no end of line. take returns false to stop: the rest of `bytes` is dropped.
+  // Calls take(line) for each that `bytes` ends; lines have no end of line. take returns false to stop: the rest of
+  // `bytes` is dropped.
   template <typename Take>
   bool feed(std::string_view bytes, const Take& take) {
     while (!bytes.empty()) {

@@ -1,5 +1,6 @@
 #pragma once
-// Metrics of any unit to numbers of about unit spread: counters are ratios to people and to models, so a logarithm, linear near 0:
+// Metrics of any unit to numbers of about unit spread: counters are ratios to people and to models, so a logarithm,
+// linear near 0:
 //   y = sign(x) log(1 + |x| / knee),  z = (y - centre) / scale
 // knee: a tenth of the median of |x| where x isn't 0. Absent values are NaN before and after.
 

@@ -1,6 +1,7 @@
 #pragma once
-// What needs no score: a metric that is absent for longer than it ever was, or stands still for longer than it ever did. Both are
-// learnt from the warm-up: longer than three times the longest run there, and 5 absent or 20 equal rows more.
+// What needs no score: a metric that is absent for longer than it ever was, or stands still for longer than it ever
+// did. Both are learnt from the warm-up: longer than three times the longest run there, and 5 absent or 20 equal rows
+// more.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,8 +27,8 @@ class PresenceRules {
 
  private:
   std::vector<double> last_;
-  std::vector<uint32_t> absent_, equal_;              // length of the present run
-  std::vector<uint32_t> most_absent_, most_equal_;    // longest that is nothing unusual; kUnbounded: any
+  std::vector<uint32_t> absent_, equal_;            // length of the present run
+  std::vector<uint32_t> most_absent_, most_equal_;  // longest that is nothing unusual; kUnbounded: any
   std::vector<uint8_t> rule_, acknowledged_;
 };
 

@@ -52,8 +52,8 @@ bool is_counter(std::string_view name, const Types& types) {
   const auto part_of = [&](std::string_view ending, const auto& family) {
     return name.ends_with(ending) && family.contains(name.substr(0, name.size() - ending.size()));
   };
-  return part_of("_bucket", types.histograms) || part_of("_sum", types.histograms) || part_of("_count", types.histograms) ||
-         part_of("_sum", types.summaries) || part_of("_count", types.summaries);
+  return part_of("_bucket", types.histograms) || part_of("_sum", types.histograms) ||
+         part_of("_count", types.histograms) || part_of("_sum", types.summaries) || part_of("_count", types.summaries);
 }
 
 }  // namespace
@@ -132,7 +132,8 @@ Status PrometheusReader::take(std::string_view text, double time_s, RowBlock& bl
   }
   if (samples == 0) {
     block.drop_row();
-    return Error{"bad-exposition", "the answer has no sample", "", "Prometheus' text format: name{label=\"value\"} 1.5"};
+    return Error{"bad-exposition", "the answer has no sample", "",
+                 "Prometheus' text format: name{label=\"value\"} 1.5"};
   }
   block.end_row(time_s, group);
   return {};

@@ -1,7 +1,8 @@
 #pragma once
-// Prometheus' text exposition format (version 0.0.4) to rows: one scrape, one row. A series is a metric, named as the text has it, labels
-// and all. Counters, and the parts of histograms and summaries that only grow, become rates per second between two scrapes; one that fell
-// was reset, and counts from 0. Lines that are none of the format are counted and left out.
+// Prometheus' text exposition format (version 0.0.4) to rows: one scrape, one row. A series is a metric, named as the
+// text has it, labels and all. Counters, and the parts of histograms and summaries that only grow, become rates per
+// second between two scrapes; one that fell was reset, and counts from 0. Lines that are none of the format are counted
+// and left out.
 
 #include <cstdint>
 #include <string>

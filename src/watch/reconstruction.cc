@@ -17,10 +17,10 @@ namespace perfcast {
 namespace {
 
 constexpr uint32_t kMostSide = 1024;  // of a layer
-constexpr float kMostInput = 6;      // in z: what is further out says no more
-constexpr float kMostScaled = 30;    // of v, in what the others are told of it
-constexpr float kMostForSpread = 4;  // of v, in its correlation
-constexpr double kRowsOfPrior = 50;  // a regime's deviation counts as this many rows of all regimes
+constexpr float kMostInput = 6;       // in z: what is further out says no more
+constexpr float kMostScaled = 30;     // of v, in what the others are told of it
+constexpr float kMostForSpread = 4;   // of v, in its correlation
+constexpr double kRowsOfPrior = 50;   // a regime's deviation counts as this many rows of all regimes
 constexpr double kMostSquare = 25;
 constexpr double kMaskedShare = 0.1;
 constexpr double kLearningRate = 2e-3;
@@ -93,7 +93,8 @@ Status Reconstruction::train(std::span<const float> z, size_t columns, const std
     const auto rate = static_cast<float>(kLearningRate * (0.02 + 0.49 * (1 + std::cos(3.14159265358979 * progress))));
     encoder_adam.set_learning_rate(rate);
     decoder_adam.set_learning_rate(rate);
-    const double kl = kl_weight(KlSchedule::kLinear, static_cast<int64_t>(step) + 1, static_cast<int64_t>(options.steps));
+    const double kl =
+        kl_weight(KlSchedule::kLinear, static_cast<int64_t>(step) + 1, static_cast<int64_t>(options.steps));
     if (auto status = vae_.backward(pass, kl, gradients); !status) return status;
     encoder_adam.step(vae_.encoder(), gradients.encoder);
     decoder_adam.step(vae_.decoder(), gradients.decoder);

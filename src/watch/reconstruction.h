@@ -1,13 +1,14 @@
 #pragma once
-// What a row of metrics should look like, each metric given the others: the sigma-VAE of model/neural on transformed metrics with
-// their mask, and what its reconstruction leaves, brought to unit spread.
+// What a row of metrics should look like, each metric given the others: the sigma-VAE of model/neural on transformed
+// metrics with their mask, and what its reconstruction leaves, brought to unit spread.
 //
 //   residual     e_j = z_j - VAE(z)_j
-//   regime       the nearest of up to 8 centres (k-means) of the latent's mean: workloads differ in how well they are reconstructed
-//   scaled       v_j = (e_j - median of e_j in the regime) / its robust deviation there
-//   conditional  w_j = (P v)_j / sqrt(P_jj), P the inverse of the (shrunk) correlation of v: what of v_j the other metrics' residuals
+//   regime       the nearest of up to 8 centres (k-means) of the latent's mean: workloads differ in how well they are
+//   reconstructed scaled       v_j = (e_j - median of e_j in the regime) / its robust deviation there conditional  w_j
+//   = (P v)_j / sqrt(P_jj), P the inverse of the (shrunk) correlation of v: what of v_j the other metrics' residuals
 //                don't explain; of unit variance where v is normal (Lauritzen 1996, 5.1.3)
-// A fault in one metric is seen in its own w and hardly in the others', though the VAE's reconstruction of all of them bends to it.
+// A fault in one metric is seen in its own w and hardly in the others', though the VAE's reconstruction of all of them
+// bends to it.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,8 +33,8 @@ struct ReconstructionOptions {
 
 class Reconstruction {
  public:
-  // z: rows x columns, NaN absent; `rows_used`: those to train on; from where training ended before, where it was trained.
-  // "training-diverged" or oneDNN's errors.
+  // z: rows x columns, NaN absent; `rows_used`: those to train on; from where training ended before, where it was
+  // trained. "training-diverged" or oneDNN's errors.
   Status train(std::span<const float> z, size_t columns, const std::vector<size_t>& rows_used,
                const ReconstructionOptions& options);
   // Centres and spreads of residuals by regime, and P, from these rows.
@@ -59,8 +60,8 @@ class Reconstruction {
 
   ReconstructionOptions options_;
   Vae vae_;
-  RowNetwork encoder_, decoder_;  // its, to the latent's mean, and back
-  std::vector<float> centres_;    // regimes x latent
+  RowNetwork encoder_, decoder_;                   // its, to the latent's mean, and back
+  std::vector<float> centres_;                     // regimes x latent
   std::vector<float> median_, inverse_deviation_;  // regimes x columns
   std::vector<float> precision_;                   // columns x columns: P with its rows over sqrt(P_jj)
   std::vector<float> inverse_root_;                // 1 / sqrt(P_jj)

@@ -13,20 +13,20 @@ namespace perfcast {
 // What a stream had that was not as it should be, and what became of it.
 struct StreamCounts {
   uint64_t rows = 0;
-  uint64_t bad_lines = 0;           // no row: left out
-  uint64_t long_lines = 0;          // beyond the limit: left out
-  uint64_t short_rows = 0;          // CSV: fewer cells than columns; the others are absent
-  uint64_t long_rows = 0;           // CSV: more cells than columns; the others are left out
-  uint64_t absent_cells = 0;        // empty, null, NaN, infinite
-  uint64_t bad_cells = 0;           // of a metric, and no number: absent
-  uint64_t untimed_rows = 0;        // without a time that can be read: at the time of the row before
-  uint64_t backward_rows = 0;       // earlier than the row before: at the time of that
-  uint64_t clocks_set_back = 0;     // 100 such rows in a row: the clock counts from there
-  uint64_t equal_times = 0;         // as the row before
-  uint64_t ignored_columns = 0;     // beyond the limit, or after a group's warm-up
-  uint64_t ignored_groups = 0;      // rows of groups beyond the limit
-  uint64_t restarts = 0;            // files that were cut or replaced
-  uint64_t failed_reads = 0;        // of an endpoint
+  uint64_t bad_lines = 0;        // no row: left out
+  uint64_t long_lines = 0;       // beyond the limit: left out
+  uint64_t short_rows = 0;       // CSV: fewer cells than columns; the others are absent
+  uint64_t long_rows = 0;        // CSV: more cells than columns; the others are left out
+  uint64_t absent_cells = 0;     // empty, null, NaN, infinite
+  uint64_t bad_cells = 0;        // of a metric, and no number: absent
+  uint64_t untimed_rows = 0;     // without a time that can be read: at the time of the row before
+  uint64_t backward_rows = 0;    // earlier than the row before: at the time of that
+  uint64_t clocks_set_back = 0;  // 100 such rows in a row: the clock counts from there
+  uint64_t equal_times = 0;      // as the row before
+  uint64_t ignored_columns = 0;  // beyond the limit, or after a group's warm-up
+  uint64_t ignored_groups = 0;   // rows of groups beyond the limit
+  uint64_t restarts = 0;         // files that were cut or replaced
+  uint64_t failed_reads = 0;     // of an endpoint
   uint64_t counter_resets = 0;
 };
 

@@ -5,7 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
-// One binary for all x86-64 machines, with the widest registers that the one at hand has. A sanitizer and clang get the plain form.
+// One binary for all x86-64 machines, with the widest registers that the one at hand has. A sanitizer and clang get the
+// plain form.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
 #define PERFCAST_WIDEST_LOOPS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -53,8 +54,8 @@ inline __attribute__((always_inline)) void multiply_tile(size_t inputs, size_t s
 }  // namespace
 
 PERFCAST_WIDEST_LOOPS
-void transform_row(size_t n, const double* values, const float* inverse_knee, const float* centre, const float* inverse_scale,
-                   float* z) {
+void transform_row(size_t n, const double* values, const float* inverse_knee, const float* centre,
+                   const float* inverse_scale, float* z) {
   for (size_t j = 0; j < n; ++j) {
     const auto x = static_cast<float>(values[j]);
     const float ratio = std::min(std::abs(x) * inverse_knee[j], 1e30f);
@@ -65,7 +66,6 @@ void transform_row(size_t n, const double* values, const float* inverse_knee, co
   }
 }
 
-
 PERFCAST_WIDEST_LOOPS
 void scale_row(size_t n, const float* e, const float* median, const float* inverse_deviation, float most, float* v) {
   for (size_t j = 0; j < n; ++j) {
@@ -73,7 +73,6 @@ void scale_row(size_t n, const float* e, const float* median, const float* inver
     v[j] = e[j] == e[j] ? scaled : 0.0f;
   }
 }
-
 
 // w = M' v, M symmetric up to the scale of its columns: row by row, so that it vectorises and sums in one order.
 PERFCAST_WIDEST_LOOPS
@@ -86,12 +85,10 @@ void multiply_square(size_t n, const float* m, const float* v, float* w) {
   }
 }
 
-
 PERFCAST_WIDEST_LOOPS
 void score_row(size_t n, const float* z, const float* median, const float* inverse, float* u) {
   for (size_t j = 0; j < n; ++j) u[j] = z[j] == z[j] ? (z[j] - median[j]) * inverse[j] : 0.0f;
 }
-
 
 PERFCAST_WIDEST_LOOPS
 void adapt_row(size_t n, const float* z, float step, float least, float* median, float* deviation, float* inverse) {
@@ -106,9 +103,9 @@ void adapt_row(size_t n, const float* z, float step, float least, float* median,
   }
 }
 
-
 PERFCAST_WIDEST_LOOPS
-void update_means(size_t n, const float* value, const MeanSteps& steps, float* short_mean, float* long_mean, float* now, float* of_short, float* of_long) {
+void update_means(size_t n, const float* value, const MeanSteps& steps, float* short_mean, float* long_mean, float* now,
+                  float* of_short, float* of_long) {
   for (size_t j = 0; j < n; ++j) {
     const float clipped = std::min(std::max(value[j], -steps.clip), steps.clip);
     short_mean[j] += steps.of_short * (clipped - short_mean[j]);
@@ -119,9 +116,9 @@ void update_means(size_t n, const float* value, const MeanSteps& steps, float* s
   }
 }
 
-
 PERFCAST_WIDEST_LOOPS
-void score_channel(size_t n, float least, const float* statistic, const float* bound, const float* inverse_beta, float* most) {
+void score_channel(size_t n, float least, const float* statistic, const float* bound, const float* inverse_beta,
+                   float* most) {
   for (size_t j = 0; j < n; ++j) {
     const float above = statistic[j] - bound[j];
     const float surprise = above > 0 ? least + above * inverse_beta[j] : 0.0f;
@@ -129,10 +126,10 @@ void score_channel(size_t n, float least, const float* statistic, const float* b
   }
 }
 
-
 // y holds the bias of each row and gets the sums.
 PERFCAST_WIDEST_LOOPS
-void multiply_rows(size_t rows, size_t inputs, size_t stride, const float* x, size_t x_stride, const float* weights, float* y) {
+void multiply_rows(size_t rows, size_t inputs, size_t stride, const float* x, size_t x_stride, const float* weights,
+                   float* y) {
   for (size_t column = 0; column < stride; column += kOutputTile) {
     size_t r = 0;
     for (; r + 4 <= rows; r += 4) {

@@ -10,7 +10,6 @@
 namespace perfcast {
 namespace {
 
-
 size_t padded(size_t n) { return (n + kOutputTile - 1) / kOutputTile * kOutputTile; }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
-// A small trained network for rows in bulk or one by one: what it gives for a row has the same bits however many rows come with it,
-// so that alerts don't hang on how a stream is cut into blocks.
+// A small trained network for rows in bulk or one by one: what it gives for a row has the same bits however many rows
+// come with it, so that alerts don't hang on how a stream is cut into blocks.
 
 #include <cstddef>
 #include <cstdint>

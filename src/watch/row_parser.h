@@ -22,9 +22,9 @@ enum class StreamFormat { kDetect, kCsv, kJsonLines };
 
 struct ParserOptions {
   StreamFormat format = StreamFormat::kDetect;
-  std::string time_column;   // empty: time_s, timestamp, time, whichever is there
-  std::string group_column;  // empty: all rows are of one group
-  double interval_s = 1;     // between rows, where there is no time column
+  std::string time_column = {};   // empty: time_s, timestamp, time, whichever is there
+  std::string group_column = {};  // empty: all rows are of one group
+  double interval_s = 1;          // between rows, where there is no time column
 };
 
 class RowParser {

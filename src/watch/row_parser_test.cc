@@ -22,7 +22,8 @@ RowBlock parse(const std::vector<std::string>& lines, const ParserOptions& optio
 }
 
 TEST(CsvRows, TakesMetricsTimesAndGroups) {
-  const RowBlock block = parse({"time_s,machine,a,note,b", "10,x,1.5,hello,-2e3", "12,\"y\",,\"a,b\",7"}, {.group_column = "machine"});
+  const RowBlock block =
+      parse({"time_s,machine,a,note,b", "10,x,1.5,hello,-2e3", "12,\"y\",,\"a,b\",7"}, {.group_column = "machine"});
   ASSERT_EQ(block.rows(), 2u);
   EXPECT_EQ(block.names(), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(block.group_names(), (std::vector<std::string>{"x", "y"}));
@@ -34,7 +35,8 @@ TEST(CsvRows, TakesMetricsTimesAndGroups) {
 }
 
 TEST(CsvRows, CountsWhatIsNotAsItShouldBe) {
-  const RowBlock block = parse({"time,a,b", "1,2,3", "2,nan,x", "3,4", "4,5,6,7", "soon,1,1", std::string("\0\1", 2), "garbage"});
+  const RowBlock block =
+      parse({"time,a,b", "1,2,3", "2,nan,x", "3,4", "4,5,6,7", "soon,1,1", std::string("\0\1", 2), "garbage"});
   EXPECT_EQ(block.rows(), 5u);
   EXPECT_EQ(block.counts.absent_cells, 1u);
   EXPECT_EQ(block.counts.bad_cells, 1u);
@@ -52,8 +54,9 @@ TEST(CsvRows, RefusesHeadersWithoutTheColumnsThatWereNamed) {
 }
 
 TEST(JsonRows, TakesFlatAndNestedObjects) {
-  const RowBlock block = parse({R"({"timestamp":"2026-01-02T03:04:05Z","a":1,"b":{"c":2.5,"d":[1,{"x":2}]},"e":null,"f":true,"g":"4"})",
-                                R"({"timestamp":"2026-01-02T03:04:06Z","b":{"c":3},"a":-1e2, "\u0068":5})"});
+  const RowBlock block =
+      parse({R"({"timestamp":"2026-01-02T03:04:05Z","a":1,"b":{"c":2.5,"d":[1,{"x":2}]},"e":null,"f":true,"g":"4"})",
+             R"({"timestamp":"2026-01-02T03:04:06Z","b":{"c":3},"a":-1e2, "\u0068":5})"});
   ASSERT_EQ(block.rows(), 2u);
   EXPECT_EQ(block.names(), (std::vector<std::string>{"a", "b.c", "f", "g", "h"}));
   EXPECT_EQ(block.time_s()[1] - block.time_s()[0], 1);
@@ -64,7 +67,8 @@ TEST(JsonRows, TakesFlatAndNestedObjects) {
 }
 
 TEST(JsonRows, LeavesOutWhatIsNoObject) {
-  const RowBlock block = parse({R"({"a":1})", "[1]", R"({"a":01})", R"({"a":1.})", R"({"a":1}x)", R"({"a")", R"({"a":2})"});
+  const RowBlock block =
+      parse({R"({"a":1})", "[1]", R"({"a":01})", R"({"a":1.})", R"({"a":1}x)", R"({"a")", R"({"a":2})"});
   EXPECT_EQ(block.rows(), 2u);
   EXPECT_EQ(block.counts.bad_lines, 5u);
   EXPECT_EQ(block.time_s(), (std::vector<double>{0, 1}));  // no times: rows a second apart
@@ -127,7 +131,8 @@ TEST(LineSplitter, JoinsPiecesAndDropsWhatIsTooLong) {
 TEST(Prometheus, MakesCountersRates) {
   PrometheusReader reader;
   RowBlock block(10, 1);
-  const char* const format = "# TYPE c counter\nc{a=\"x } y\"} %s\nfree 5 1700000000000\n# TYPE h histogram\nh_sum 3\nbroken line here\n";
+  const char* const format =
+      "# TYPE c counter\nc{a=\"x } y\"} %s\nfree 5 1700000000000\n# TYPE h histogram\nh_sum 3\nbroken line here\n";
   for (const auto& [time_s, value] : {std::pair{10.0, "100"}, {20.0, "150"}, {30.0, "20"}}) {
     char text[256];
     std::snprintf(text, sizeof(text), format, value);

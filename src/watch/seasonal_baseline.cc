@@ -10,15 +10,15 @@
 namespace perfcast {
 namespace {
 
-constexpr size_t kLeastRows = 30;       // of a part
-constexpr double kSeasons = 1.9;        // that a history must span: two, less a little
+constexpr size_t kLeastRows = 30;  // of a part
+constexpr double kSeasons = 1.9;   // that a history must span: two, less a little
 constexpr float kLeastDeviation = 0.03f;
-constexpr float kStep = 5e-4f;          // of a deviation, a row
+constexpr float kStep = 5e-4f;  // of a deviation, a row
 
 }  // namespace
 
-void SeasonalBaseline::fit(std::span<const float> z, std::span<const double> time_s, const std::vector<size_t>& rows_used,
-                           size_t columns, double season_s) {
+void SeasonalBaseline::fit(std::span<const float> z, std::span<const double> time_s,
+                           const std::vector<size_t>& rows_used, size_t columns, double season_s) {
   columns_ = columns;
   season_s_ = season_s;
   const size_t size = (kParts + 1) * columns;

@@ -1,7 +1,8 @@
 #pragma once
-// What each metric usually is, by itself: a median and a robust deviation of its transformed value, over all rows and, where the
-// history spans two seasons or more, by part of the season (24 of them: hours of a day). Both follow the stream slowly, by steps of
-// stochastic approximation (Robbins & Monro 1951; of a median: Tierney 1983), in memory that does not grow.
+// What each metric usually is, by itself: a median and a robust deviation of its transformed value, over all rows and,
+// where the history spans two seasons or more, by part of the season (24 of them: hours of a day). Both follow the
+// stream slowly, by steps of stochastic approximation (Robbins & Monro 1951; of a median: Tierney 1983), in memory that
+// does not grow.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +18,8 @@ class SeasonalBaseline {
   static constexpr size_t kParts = 24;
 
   // z: rows x columns, NaN absent. `season_s` 0: none.
-  void fit(std::span<const float> z, std::span<const double> time_s, const std::vector<size_t>& rows_used, size_t columns,
-           double season_s);
+  void fit(std::span<const float> z, std::span<const double> time_s, const std::vector<size_t>& rows_used,
+           size_t columns, double season_s);
 
   // Which part's baseline a row of this time has.
   size_t part(double time_s) const;

@@ -11,7 +11,7 @@ namespace perfcast {
 namespace {
 
 constexpr MeanSteps kSteps{.clip = 12, .of_short = 1.0f / 8, .of_long = 1.0f / 40};
-constexpr double kTailShare = 0.05;
+constexpr double kTailShare = 0.02;
 constexpr float kNever = 1e30f;
 
 }  // namespace
@@ -40,12 +40,14 @@ void Surprise::fit(std::span<const float> statistics, size_t rows, bool use_base
     values.clear();
     for (size_t r = 0; r < rows; ++r) values.push_back(static_cast<double>(statistics[r * size + i]));
     const double bound = quantile(values, 1 - kTailShare);
-    std::vector<double> excess;
+    double excess = 0;
+    double above = 0;
     for (const double value : values) {
-      if (value > bound) excess.push_back(value - bound);
+      if (value <= bound) continue;
+      excess += value - bound;
+      above += 1;
     }
-    // By the median, log 2 of an exponential's mean: one moment that the models don't know is not to make a metric deaf.
-    const double beta = std::max({excess.empty() ? 0 : median(std::move(excess)) / std::log(2.0), 0.05 * bound, 0.02});
+    const double beta = std::max({above > 0 ? excess / above : 0, 0.05 * bound, 0.02});
     bound_[i] = static_cast<float>(bound);
     inverse_beta_[i] = static_cast<float>(1 / beta);
   }
@@ -55,7 +57,8 @@ float Surprise::score(std::span<const float> statistics, float* by_metric) const
   const size_t n = columns_;
   std::fill_n(by_metric, n, 0.0f);
   for (size_t c = 0; c < kChannels; ++c) {
-    score_channel(n, kLeastSurprise, statistics.data() + c * n, bound_.data() + c * n, inverse_beta_.data() + c * n, by_metric);
+    score_channel(n, kLeastSurprise, statistics.data() + c * n, bound_.data() + c * n, inverse_beta_.data() + c * n,
+                  by_metric);
   }
   float most = 0;
   for (size_t j = 0; j < n; ++j) most = std::max(most, by_metric[j]);

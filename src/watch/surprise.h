@@ -1,11 +1,11 @@
 #pragma once
 // From residuals to one score of a row, in nats: how rare the most unusual of its metrics is.
 //
-// Six statistics of each metric: |u| and |w| of the row, and of their means over some 8 and some 40 rows (exponentially weighted, of
-// values clipped at 12), which see a small shift that lasts. Each has its own tail, from rows that the models were not trained on: above
-// its quantile q of 95% it is taken for exponential, with the median excess over log 2 as beta (the generalised Pareto distribution's
-// case of shape 0; Coles 2001, ch. 4), so that
-//   surprise = -log P(statistic > t) = -log 0.05 + (t - q) / beta for t > q, else 0.
+// Six statistics of each metric: |u| and |w| of the row, and of their means over some 8 and some 40 rows (exponentially
+// weighted, of values clipped at 12), which see a small shift that lasts. Each has its own tail, from rows that the
+// models were not trained on: above its quantile q of 98% it is taken for exponential, with the mean excess as beta
+// (the generalised Pareto distribution's case of shape 0; Coles 2001, ch. 4), so that
+//   surprise = -log P(statistic > t) = -log 0.02 + (t - q) / beta for t > q, else 0.
 
 #include <array>
 #include <cstddef>
@@ -19,7 +19,7 @@ class Archive;
 
 enum class Channel : uint8_t { kBaseline, kBaselineShort, kBaselineLong, kJoint, kJointShort, kJointLong };
 inline constexpr size_t kChannels = 6;
-inline constexpr float kLeastSurprise = 2.996f;  // -log 0.05
+inline constexpr float kLeastSurprise = 3.912f;  // -log 0.02
 
 class Surprise {
  public:

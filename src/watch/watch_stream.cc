@@ -102,11 +102,13 @@ class WatchRun {
   }
   static bool parse_cell(const std::string& cell) {
     const std::string_view text = trim(cell);
-    return !text.empty() && ((text.front() >= '0' && text.front() <= '9') || text.front() == '-' || text.front() == '.');
+    return !text.empty() &&
+           ((text.front() >= '0' && text.front() <= '9') || text.front() == '-' || text.front() == '.');
   }
 
   Status read_lines() {
-    auto file = GrowingFile::open(request_.input, request_.follow, watcher_.position.inode, watcher_.position.offset_bytes);
+    auto file =
+        GrowingFile::open(request_.input, request_.follow, watcher_.position.inode, watcher_.position.offset_bytes);
     if (!file) return file.error();
     // From the beginning there is a header to read.
     if (file->offset_bytes() == 0) watcher_.position.header.clear();
@@ -176,19 +178,22 @@ class WatchRun {
       if (!taken) {
         ++watcher_.block().counts.failed_reads;
         if (failures++ == 0) {
-          request_.note(request_.endpoint + ": " + taken.error().message + "; it is asked again, ever more seldom up to every 5 minutes");
+          request_.note(request_.endpoint + ": " + taken.error().message +
+                        "; it is asked again, ever more seldom up to every 5 minutes");
         }
         reader.forget();
       } else {
-        if (failures > 0) request_.note(request_.endpoint + ": answers again, after " + std::to_string(failures) + " failed");
+        if (failures > 0)
+          request_.note(request_.endpoint + ": answers again, after " + std::to_string(failures) + " failed");
         failures = 0;
       }
       if (Status flushed = flush(); !flushed) return flushed;
       if (Status saved = save_now_and_then(); !saved) return saved;
       if (request_.most_scrapes > 0 && scrapes >= request_.most_scrapes) return {};
       const double passed_s = std::chrono::duration<double>(Clock::now() - begun).count();
-      const double back_off = std::min(request_.interval_s * std::exp2(std::min<double>(static_cast<double>(failures), 20)),
-                                       std::max(kMostBackOff_s, request_.interval_s));
+      const double back_off =
+          std::min(request_.interval_s * std::exp2(std::min<double>(static_cast<double>(failures), 20)),
+                   std::max(kMostBackOff_s, request_.interval_s));
       nap((failures > 0 ? back_off : request_.interval_s) - passed_s);
       if (request_.stop()) {
         summary_.stopped = true;
@@ -227,13 +232,16 @@ std::vector<std::string> summary_lines(const WatchSummary& summary, const Watche
   add(counts.backward_rows, "row", "rows", "earlier than the row before: taken at the time of that");
   add(counts.clocks_set_back, "clock", "clocks", "set back, after 100 rows that were earlier: time goes on from there");
   add(counts.equal_times, "row", "rows", "at the same time as the row before");
-  add(counts.ignored_columns, "column", "columns", "beyond the " + std::to_string(options.most_columns) + " that are watched (--max-metrics): left out");
-  add(counts.ignored_groups, "row", "rows", "of groups beyond the " + std::to_string(options.most_groups) + " that are watched (--max-groups): left out");
+  add(counts.ignored_columns, "column", "columns",
+      "beyond the " + std::to_string(options.most_columns) + " that are watched (--max-metrics): left out");
+  add(counts.ignored_groups, "row", "rows",
+      "of groups beyond the " + std::to_string(options.most_groups) + " that are watched (--max-groups): left out");
   add(counts.restarts, "time", "times", "the file began anew");
   add(counts.failed_reads, "scrape", "scrapes", "failed");
   add(counts.counter_resets, "counter", "counters", "began anew: rates from 0");
   if (summary.warming_up > 0) {
-    const std::string who = summary.groups > 1 ? std::to_string(summary.warming_up) + " of " + std::to_string(summary.groups) + " groups are"
+    const std::string who = summary.groups > 1 ? std::to_string(summary.warming_up) + " of " +
+                                                     std::to_string(summary.groups) + " groups are"
                                                : "it is";
     lines.push_back(who + " still learning: " + std::to_string(summary.most_warm_up_rows) + " of " +
                     std::to_string(options.detector.warm_up_rows) + " rows (--warm-up)");

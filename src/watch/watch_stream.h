@@ -1,5 +1,6 @@
 #pragma once
-// From where rows come to where alerts go: a file, a pipe, a file that grows, or an endpoint that is asked again and again.
+// From where rows come to where alerts go: a file, a pipe, a file that grows, or an endpoint that is asked again and
+// again.
 
 #include <functional>
 #include <string>
@@ -12,14 +13,14 @@
 namespace perfcast {
 
 struct WatchRequest {
-  std::string input = "-";   // a path, or - for standard input
-  std::string endpoint;      // http://...: in place of input
-  double interval_s = 10;    // between scrapes
-  bool follow = false;       // go on at the end of the file, until stop()
+  std::string input = "-";    // a path, or - for standard input
+  std::string endpoint;       // http://...: in place of input
+  double interval_s = 10;     // between scrapes
+  bool follow = false;        // go on at the end of the file, until stop()
   uint64_t most_scrapes = 0;  // 0: no end
   ParserOptions parser;
   WatcherOptions watcher;
-  std::string state;         // path; empty: none
+  std::string state;  // path; empty: none
   double save_every_s = 60;
 
   // Each alert as it comes, with the names of the columns. A failure ends the stream with it.

@@ -16,8 +16,9 @@ constexpr uint64_t kClockSetBack_rows = 100;
 constexpr double kLeastKnownShare = 0.5;
 
 Error bad_state(const std::string& what, const std::string& source) {
-  return Error{"bad-state", what, source,
-               "a state that `perfcast watch` saved with these settings; to start anew, remove the file or name another"};
+  return Error{
+      "bad-state", what, source,
+      "a state that `perfcast watch` saved with these settings; to start anew, remove the file or name another"};
 }
 
 // What detectors learnt under other settings is of no use.
@@ -27,8 +28,8 @@ void archive_settings(Archive& archive, WatcherOptions& options) {
   auto hidden = static_cast<uint64_t>(detector.hidden);
   auto latent = static_cast<uint64_t>(detector.latent);
   auto steps = static_cast<uint64_t>(detector.training_steps);
-  archive.values(detector.false_alarms_per_day, detector.season_s, detector.change_after_s, detector.refresh_s, warm_up, hidden, latent,
-                 steps, detector.seed);
+  archive.values(detector.false_alarms_per_day, detector.season_s, detector.change_after_s, detector.refresh_s, warm_up,
+                 hidden, latent, steps, detector.seed);
   archive.value(detector.use_baseline);
   archive.value(detector.use_joint);
   detector.warm_up_rows = warm_up;
@@ -39,9 +40,11 @@ void archive_settings(Archive& archive, WatcherOptions& options) {
 
 }  // namespace
 
-Watcher::Watcher(const WatcherOptions& options) : options_(options), block_(options.most_columns, options.most_groups) {}
+Watcher::Watcher(const WatcherOptions& options)
+    : options_(options), block_(options.most_columns, options.most_groups) {}
 
-// The rule for clocks: a row that is earlier than the one before counts at the time of that; a hundred in a row, and the clock was set.
+// The rule for clocks: a row that is earlier than the one before counts at the time of that; a hundred in a row, and
+// the clock was set.
 void Watcher::take_clock(Group& group, double& time_s) {
   if (!group.any) {
     group.any = true;
@@ -67,7 +70,8 @@ Status Watcher::flush(std::vector<Alert>& alerts) {
     groups_.push_back({Detector(std::max<size_t>(columns, 1), options_.detector)});
   }
   const size_t first_alert = alerts.size();
-  const auto find = [&](size_t group_index, const double* time_s, const double* values, size_t stride, size_t count) -> Status {
+  const auto find = [&](size_t group_index, const double* time_s, const double* values, size_t stride,
+                        size_t count) -> Status {
     Detector& detector = groups_[group_index].detector;
     if (detector.is_warming_up() && detector.columns() < columns) detector.widen(columns);
     const size_t first = alerts.size();
@@ -83,7 +87,9 @@ Status Watcher::flush(std::vector<Alert>& alerts) {
                                      [&](uint32_t group) { return group == block_.groups().front(); });
   rows_.clear();
   if (one_group) {
-    if (Status found = find(block_.groups().front(), block_.time_s().data(), block_.values(), block_.stride(), rows); !found) return found;
+    if (Status found = find(block_.groups().front(), block_.time_s().data(), block_.values(), block_.stride(), rows);
+        !found)
+      return found;
   } else {
     for (size_t g = 0; g < groups_.size(); ++g) {
       times_.clear();
@@ -166,7 +172,8 @@ Result<Watcher> Watcher::from_bytes(std::string_view bytes, const WatcherOptions
     case ByteFrame::State::kOtherMagic:
       return bad_state("this is no state of perfcast watch", source);
     case ByteFrame::State::kOtherVersion:
-      return bad_state("the state is of version " + std::to_string(frame.version) + ", this perfcast reads " + std::to_string(kVersion),
+      return bad_state("the state is of version " + std::to_string(frame.version) + ", this perfcast reads " +
+                           std::to_string(kVersion),
                        source);
     case ByteFrame::State::kCorrupt:
       return bad_state("the state is corrupt: its checksum doesn't fit", source);
@@ -206,7 +213,8 @@ Status Watcher::check_columns(const std::string& source) {
   restored_columns_ = 0;
   if (static_cast<double>(known) >= kLeastKnownShare * static_cast<double>(expected)) return {};
   return Error{"state-mismatch",
-               "the state is of other columns: " + std::to_string(known) + " of its " + std::to_string(expected) + " are in the stream",
+               "the state is of other columns: " + std::to_string(known) + " of its " + std::to_string(expected) +
+                   " are in the stream",
                source, "the stream that the state was saved of; to start anew, remove the file or name another"};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// A stream's rows to the detectors of its groups, and the alerts in the order of the rows; all of it saved and restored.
+// A stream's rows to the detectors of its groups, and the alerts in the order of the rows; all of it saved and
+// restored.
 
 #include <cstdint>
 #include <functional>

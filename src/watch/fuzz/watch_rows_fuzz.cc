@@ -1,4 +1,5 @@
-// Any bytes as lines of CSV and JSON: no crash. A line that the JSON reader takes is JSON to nlohmann's, too, and its flat numbers are equal.
+// Any bytes as lines of CSV and JSON: no crash. A line that the JSON reader takes is JSON to nlohmann's, too, and its
+// flat numbers are equal.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -24,7 +25,8 @@ void compare(std::string_view line) {
   std::vector<std::set<std::string>> keys;
   const auto watch_keys = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
     if (event == nlohmann::json::parse_event_t::object_start) keys.emplace_back();
-    if (event == nlohmann::json::parse_event_t::key) twice = twice || !keys.back().insert(parsed.get<std::string>()).second;
+    if (event == nlohmann::json::parse_event_t::key)
+      twice = twice || !keys.back().insert(parsed.get<std::string>()).second;
     if (event == nlohmann::json::parse_event_t::object_end) keys.pop_back();
     return true;
   };

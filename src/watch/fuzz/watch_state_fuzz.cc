@@ -1,4 +1,5 @@
-// Any bytes as a state: no crash, no memory beyond what they could hold; what is taken can be saved again. The checksum is made to fit.
+// Any bytes as a state: no crash, no memory beyond what they could hold; what is taken can be saved again. The checksum
+// is made to fit.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -48,11 +48,14 @@ double DetectionCounts::recall() const {
   return share(of_them, all);
 }
 
-double DetectionCounts::recall(size_t magnitude) const { return share(sum_of(found, magnitude), sum_of(faults, magnitude)); }
+double DetectionCounts::recall(size_t magnitude) const {
+  return share(sum_of(found, magnitude), sum_of(faults, magnitude));
+}
 double DetectionCounts::precision() const { return share(alarms - false_alarms, alarms); }
 double DetectionCounts::false_alarms_per_day() const { return static_cast<double>(false_alarms) / clean_days; }
 
-DetectionCounts count_detections(const std::vector<InjectedFault>& faults, const std::vector<double>& alarms_s, double days) {
+DetectionCounts count_detections(const std::vector<InjectedFault>& faults, const std::vector<double>& alarms_s,
+                                 double days) {
   DetectionCounts counts;
   counts.days = counts.clean_days = days;
   counts.alarms = counts.false_alarms = alarms_s.size();
@@ -73,7 +76,8 @@ DetectionCounts count_detections(const std::vector<InjectedFault>& faults, const
   return counts;
 }
 
-std::vector<double> alarms_of(const std::vector<double>& time_s, const std::vector<float>& scores, double low, double level) {
+std::vector<double> alarms_of(const std::vector<double>& time_s, const std::vector<float>& scores, double low,
+                              double level) {
   std::vector<double> alarms;
   bool open = false;
   size_t quiet = 0;

@@ -40,9 +40,15 @@ class FaultRows {
 };
 
 const std::vector<std::string>& sensors() {
-  static const std::vector<std::string> kNames = {"powerWatts",      "instructions",           "cpu-cycles",
-                                                  "contexts",        "branches",               "branch-misses",
-                                                  "LLC-load-misses", "L1-icache-load-misses",  "L1-dcache-load-misses",
+  static const std::vector<std::string> kNames = {"powerWatts",
+                                                  "instructions",
+                                                  "cpu-cycles",
+                                                  "contexts",
+                                                  "branches",
+                                                  "branch-misses",
+                                                  "LLC-load-misses",
+                                                  "L1-icache-load-misses",
+                                                  "L1-dcache-load-misses",
                                                   "LLC-loads"};
   return kNames;
 }
@@ -95,17 +101,20 @@ void put_fault(InjectedFault& fault, double interval_s, FaultRows rows, Random& 
       rows.multiply({fault.metric}, std::array{0.85, 0.7, 0.5}[m]);
       break;
     case FaultType::kNoisyNeighbour:
-      rows.multiply({"instructions", "branches", "branch-misses", "L1-icache-load-misses", "L1-dcache-loads", "L1-dcache-load-misses",
-                     "L1-dcache-stores"},
+      rows.multiply({"instructions", "branches", "branch-misses", "L1-icache-load-misses", "L1-dcache-loads",
+                     "L1-dcache-load-misses", "L1-dcache-stores"},
                     std::array{0.9, 0.8, 0.6}[m]);
       rows.multiply({"LLC-load-misses"}, std::array{1.1, 1.25, 1.5}[m]);
       break;
     case FaultType::kIoStall: {
       const double left = std::array{0.9, 0.75, 0.5}[m];
-      rows.change("cpu_wio", [&](double value, size_t) { return std::min(value + std::array{10.0, 25.0, 50.0}[m], 100.0); });
-      rows.multiply({"instructions", "cpu-cycles", "branches", "branch-misses", "L1-icache-load-misses", "L1-dcache-loads",
-                     "L1-dcache-load-misses", "L1-dcache-stores", "LLC-loads", "LLC-load-misses", "LLC-stores", "cpu_user"},
-                    left);
+      rows.change("cpu_wio", [&](double value, size_t) {
+        return std::min(value + std::array{10.0, 25.0, 50.0}[m], 100.0);
+      });
+      rows.multiply(
+          {"instructions", "cpu-cycles", "branches", "branch-misses", "L1-icache-load-misses", "L1-dcache-loads",
+           "L1-dcache-load-misses", "L1-dcache-stores", "LLC-loads", "LLC-load-misses", "LLC-stores", "cpu_user"},
+          left);
       rows.multiply({"bytes_read", "bytes_written"}, std::array{0.7, 0.4, 0.1}[m]);
       break;
     }
@@ -120,16 +129,18 @@ void put_fault(InjectedFault& fault, double interval_s, FaultRows rows, Random& 
 
 const char* to_text(FaultType type) {
   static constexpr std::array<const char*, kFaultTypes> kNames = {
-      "spike", "level shift", "power drift", "stuck sensor", "correlation break", "noisy neighbour", "I/O stall", "missing metric"};
+      "spike",           "level shift", "power drift",   "stuck sensor", "correlation break",
+      "noisy neighbour", "I/O stall",   "missing metric"};
   return kNames[static_cast<size_t>(type)];
 }
 
-std::vector<InjectedFault> inject_faults(const std::vector<std::string>& columns, double interval_s, MetricStream& stream,
-                                         Random& random) {
+std::vector<InjectedFault> inject_faults(const std::vector<std::string>& columns, double interval_s,
+                                         MetricStream& stream, Random& random) {
   std::vector<InjectedFault> faults;
   std::vector<size_t> order;
   const double start_s = stream.time_s.front();
-  for (size_t hour = 0; start_s + static_cast<double>(hour + 1) * kHour_s <= stream.time_s.back() + interval_s; ++hour) {
+  for (size_t hour = 0; start_s + static_cast<double>(hour + 1) * kHour_s <= stream.time_s.back() + interval_s;
+       ++hour) {
     if (order.empty()) {
       for (size_t i = 0; i < kFaultTypes * kMagnitudes; ++i) order.push_back(i);
       random.shuffle(order);

@@ -44,9 +44,11 @@ void IsolationForest::fit(std::span<const double> values, size_t columns, size_t
   }
 }
 
-void IsolationForest::grow(Tree& tree, size_t node, std::vector<uint32_t> rows, std::span<const double> values, size_t depth,
-                           Random& random) {
-  const auto make_leaf = [&] { tree[node].length = static_cast<double>(depth) + mean_path_length(static_cast<double>(rows.size())); };
+void IsolationForest::grow(Tree& tree, size_t node, std::vector<uint32_t> rows, std::span<const double> values,
+                           size_t depth, Random& random) {
+  const auto make_leaf = [&] {
+    tree[node].length = static_cast<double>(depth) + mean_path_length(static_cast<double>(rows.size()));
+  };
   if (depth >= most_depth_ || rows.size() <= 1) return make_leaf();
   // A metric that is not the same everywhere.
   std::vector<size_t> columns;

@@ -26,7 +26,8 @@ TEST(IsolationForest, IsolatesWhatIsFarOut) {
 }
 
 TEST(DetectionCounts, TellFoundFromFalse) {
-  const std::vector<InjectedFault> faults = {{FaultType::kSpike, 2, 1000, 1010, ""}, {FaultType::kIoStall, 0, 9000, 9600, ""}};
+  const std::vector<InjectedFault> faults = {{FaultType::kSpike, 2, 1000, 1010, ""},
+                                             {FaultType::kIoStall, 0, 9000, 9600, ""}};
   const auto counts = count_detections(faults, {500, 1002, 1500, 1700, 9601}, 1);
   EXPECT_EQ(counts.found[0][2], 1u);
   EXPECT_EQ(counts.found[6][0], 1u);

@@ -14,7 +14,7 @@ namespace perfcast {
 namespace {
 
 constexpr double kPiece_s = 300;
-constexpr size_t kLiveEvery = 3;
+constexpr size_t kLiveEvery = 2;
 constexpr size_t kFirstMetric = 4;  // behind machine, suite, workload, timestamp
 
 bool is_empty_column(const RecordedServer& server, size_t column) {
@@ -51,7 +51,8 @@ Result<std::vector<RecordedServer>> read_recorded_servers(const std::string& fol
   const std::vector<std::string>& columns = table->columns();
   const std::vector<std::string> first = {"machine", "suite", "workload", "timestamp"};
   if (columns.size() <= kFirstMetric || !std::equal(first.begin(), first.end(), columns.begin())) {
-    return Error{"missing-column", "the columns are not those of the set", path, "machine,suite,workload,timestamp,..."};
+    return Error{"missing-column", "the columns are not those of the set", path,
+                 "machine,suite,workload,timestamp,..."};
   }
   std::vector<RecordedServer> servers;
   std::set<std::string> times;

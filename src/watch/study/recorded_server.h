@@ -27,13 +27,13 @@ struct RecordedServer {
   std::vector<RecordedWorkload> workloads;
 };
 
-// server_power_counters.csv.gz of the set; the eight CloudSuite workloads of each machine. A row whose time came before in its workload
-// is left out: it may be the same measurement twice.
+// server_power_counters.csv.gz of the set; the eight CloudSuite workloads of each machine. A row whose time came before
+// in its workload is left out: it may be the same measurement twice.
 Result<std::vector<RecordedServer>> read_recorded_servers(const std::string& folder);
 
-// A server's schedule recurs: within each cycle its workloads take turns, each for as long as half of its history. Of its pieces of 5 minutes every
-// third is live, the others are history; the history is two cycles of all its pieces, a day draws live pieces in an order of its own, each once before
-// any comes again.
+// A server's schedule recurs: within each cycle its workloads take turns, each for as long as half of its history. Of
+// its pieces of 5 minutes every second is live, the others are history; the history is two cycles of all its pieces, a
+// day draws live pieces in an order of its own, each once before any comes again.
 class ServerSchedule {
  public:
   explicit ServerSchedule(const RecordedServer& server);

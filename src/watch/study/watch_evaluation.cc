@@ -1,14 +1,14 @@
 // How well `perfcast watch` finds faults that are put into recorded counters of real servers:
-//   perfcast_watch_evaluation FOLDER [--days N] [--seeds N] [--false-alarms R] [--part development|test|both] [--methods A,B] [--threads N]
-// FOLDER holds server_power_counters.csv.gz. Development: Opteron 6140 and Xeon X5650, on which all settings were chosen; test: the
-// other three servers, other seeds. docs/WATCH.md has the design.
+//   perfcast_watch_evaluation FOLDER [--days N] [--seeds N] [--false-alarms R] [--part development|test|both]
+//   [--methods A,B] [--threads N]
+// FOLDER holds server_power_counters.csv.gz. Development: Opteron 6140 and Xeon X5650, on which all settings were
+// chosen; test: the other three servers, other seeds. docs/WATCH.md has the design.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <map>
 #include <string>
@@ -78,19 +78,19 @@ DetectorOptions detector_options(const Trial& trial, const Streams& streams, con
   result.seed = trial.seed;
   result.use_baseline = trial.method != "vae";
   result.use_joint = trial.method != "baseline";
-  if (getenv("HID")) result.hidden = atoi(getenv("HID"));
-  if (getenv("LAT")) result.latent = atoi(getenv("LAT"));
-  if (getenv("STEPS")) result.training_steps = atoi(getenv("STEPS"));
   return result;
 }
 
 void print_alerts(const Trial& trial, const std::vector<Alert>& alerts, const Streams& streams) {
   for (const Alert& alert : alerts) {
-    std::string text = fmt::format("{} seed {} {:8.0f} s {} {} {} score {:.1f} level {:.1f} rows {}:", trial.server->name, trial.seed, alert.time_s,
-                                   alert.kind == AlertKind::kChange ? "change" : "anomaly",
-                                   alert.state == AlertState::kOpen ? "opens" : "closes", to_text(alert.severity), alert.score, alert.level, alert.rows);
+    std::string text =
+        fmt::format("{} seed {} {:8.0f} s {} {} {} score {:.1f} level {:.1f} rows {}:", trial.server->name, trial.seed,
+                    alert.time_s, alert.kind == AlertKind::kChange ? "change" : "anomaly",
+                    alert.state == AlertState::kOpen ? "opens" : "closes", to_text(alert.severity), alert.score,
+                    alert.level, alert.rows);
     for (const AlertMetric& metric : alert.metrics) {
-      text += fmt::format(" {} {:.0f}% {:.3g} for {:.3g};", trial.server->columns[metric.column], 100 * metric.share, metric.value, metric.expected);
+      text += fmt::format(" {} {:.0f}% {:.3g} for {:.3g};", trial.server->columns[metric.column], 100 * metric.share,
+                          metric.value, metric.expected);
     }
     for (const InjectedFault& fault : streams.faults) {
       if (alert.time_s >= fault.from_s && alert.time_s <= fault.to_s + 600) {
@@ -105,14 +105,14 @@ Status run_detector(Trial& trial, const Streams& streams, const Options& options
   Detector detector(trial.server->columns.size(), detector_options(trial, streams, options));
   std::vector<Alert> alerts;
   for (const MetricStream* stream : {&streams.history, &streams.live}) {
-    const Status added = detector.add(stream->time_s.size(), stream->time_s.data(), stream->values.data(), detector.columns(), alerts);
+    const Status added =
+        detector.add(stream->time_s.size(), stream->time_s.data(), stream->values.data(), detector.columns(), alerts);
     if (!added) return added;
   }
   std::vector<double> alarms_s;
   for (const Alert& alert : alerts) {
     if (alert.state == AlertState::kOpen) alarms_s.push_back(alert.time_s);
   }
-  if (options.verbose) for (const InjectedFault& f : streams.faults) fmt::print("FAULT {} seed {} {} {} {} {}\n", trial.server->name, trial.seed, f.from_s, to_text(f.type), f.magnitude, f.metric);
   if (options.verbose) print_alerts(trial, alerts, streams);
   trial.counts = count_detections(streams.faults, alarms_s, options.days);
   return {};
@@ -168,7 +168,8 @@ void run_plain(Trial& trial, const Streams& streams, const Options& options, con
   trial.time_s = streams.live.time_s;
   trial.scores = scores_of(streams.live);
   trial.faults = streams.faults;
-  trial.counts = count_detections(streams.faults, alarms_of(trial.time_s, trial.scores, trial.low, level.level()), options.days);
+  trial.counts =
+      count_detections(streams.faults, alarms_of(trial.time_s, trial.scores, trial.low, level.level()), options.days);
 }
 
 Status run_trial(Trial& trial, const Options& options) {
@@ -191,13 +192,14 @@ Status run_trial(Trial& trial, const Options& options) {
 std::string percent(double value) { return std::isnan(value) ? "-" : fmt::format("{:.1f}%", 100 * value); }
 
 void add_row(TextTable& table, const std::string& name, const DetectionCounts& counts) {
-  table.add_row({name, percent(counts.recall()), percent(counts.recall(0)), percent(counts.recall(1)), percent(counts.recall(2)),
-                 percent(counts.precision()), fmt::format("{:.2f}", counts.false_alarms_per_day()),
+  table.add_row({name, percent(counts.recall()), percent(counts.recall(0)), percent(counts.recall(1)),
+                 percent(counts.recall(2)), percent(counts.precision()),
+                 fmt::format("{:.2f}", counts.false_alarms_per_day()),
                  counts.delays_s.empty() ? "-" : fmt::format("{:.0f} s", median(counts.delays_s))});
 }
 
-// The best that plain scores could do: per server the lowest level with no more false alarms than allowed, picked on the very days
-// that it is scored on.
+// The best that plain scores could do: per server the lowest level with no more false alarms than allowed, picked on
+// the very days that it is scored on.
 DetectionCounts in_hindsight(const std::vector<const Trial*>& trials, const Options& options) {
   std::map<std::string, std::vector<const Trial*>> by_server;
   for (const Trial* trial : trials) by_server[trial->server->name].push_back(trial);
@@ -215,7 +217,8 @@ DetectionCounts in_hindsight(const std::vector<const Trial*>& trials, const Opti
     for (size_t i = 0; i < levels.size(); i += 4) {
       DetectionCounts counts;
       for (const Trial* trial : of) {
-        counts.add(count_detections(trial->faults, alarms_of(trial->time_s, trial->scores, trial->low, levels[i]), options.days));
+        counts.add(count_detections(trial->faults, alarms_of(trial->time_s, trial->scores, trial->low, levels[i]),
+                                    options.days));
       }
       best = counts;
       if (counts.false_alarms_per_day() <= options.false_alarms) break;
@@ -233,8 +236,8 @@ void print_part(const std::vector<Trial>& trials, bool development, const Option
   if (names.empty()) return;
   std::string servers;
   for (const auto& [name, here] : names) servers += (servers.empty() ? "" : ", ") + name;
-  fmt::print("\n{}: {}; {} seeds of {:g} day(s), 24 faults a day\n\n", development ? "development (settings were chosen here)" : "test", servers,
-             options.seeds, options.days);
+  fmt::print("\n{}: {}; {} seeds of {:g} day(s), 24 faults a day\n\n",
+             development ? "development (settings were chosen here)" : "test", servers, options.seeds, options.days);
   TextTable table;
   table.add_column("method", TextTable::Align::kLeft);
   for (const char* title : {"recall", "small", "medium", "large", "precision", "false alarms a day", "delay, median"}) {
@@ -256,11 +259,13 @@ void print_part(const std::vector<Trial>& trials, bool development, const Option
   fmt::print("{}\n", table.to_text());
   TextTable faults;
   faults.add_column("perfcast: fault", TextTable::Align::kLeft);
-  for (const char* title : {"small", "medium", "large", "n of each"}) faults.add_column(title, TextTable::Align::kRight);
+  for (const char* title : {"small", "medium", "large", "n of each"})
+    faults.add_column(title, TextTable::Align::kRight);
   for (size_t t = 0; t < kFaultTypes; ++t) {
     std::vector<std::string> cells = {to_text(static_cast<FaultType>(t))};
     for (size_t m = 0; m < kMagnitudes; ++m) {
-      cells.push_back(percent(static_cast<double>(ours.found[t][m]) / static_cast<double>(std::max<size_t>(ours.faults[t][m], 1))));
+      cells.push_back(
+          percent(static_cast<double>(ours.found[t][m]) / static_cast<double>(std::max<size_t>(ours.faults[t][m], 1))));
     }
     cells.push_back(std::to_string(ours.faults[t][0]));
     faults.add_row(cells);
@@ -271,8 +276,8 @@ void print_part(const std::vector<Trial>& trials, bool development, const Option
     for (const Trial& trial : trials) {
       if (trial.method == "perfcast" && trial.server->name == name) counts.add(trial.counts);
     }
-    fmt::print("perfcast on {}: recall {}, false alarms a day {:.2f} ({} in {:.2f} clean days)\n", name, percent(counts.recall()),
-               counts.false_alarms_per_day(), counts.false_alarms, counts.clean_days);
+    fmt::print("perfcast on {}: recall {}, false alarms a day {:.2f} ({} in {:.2f} clean days)\n", name,
+               percent(counts.recall()), counts.false_alarms_per_day(), counts.false_alarms, counts.clean_days);
   }
 }
 
@@ -287,15 +292,22 @@ int run(const Options& options) {
     const bool development = is_development(server);
     if (options.part != "both" && (options.part == "development") != development) continue;
     const ServerSchedule schedule(server);
-    fmt::print("{}: {} metrics, every {:g} s; history {} rows, live rows to draw days from {}; a cycle takes {:.2f} h\n", server.name,
-               server.columns.size(), server.interval_s, schedule.history_rows(), schedule.live_rows(), schedule.cycle_s() / 3600);
+    fmt::print(
+        "{}: {} metrics, every {:g} s; history {} rows, live rows to draw days from {}; a cycle takes {:.2f} h\n",
+        server.name, server.columns.size(), server.interval_s, schedule.history_rows(), schedule.live_rows(),
+        schedule.cycle_s() / 3600);
     for (const std::string& method : options.methods) {
       for (uint64_t seed = 1; seed <= options.seeds; ++seed) {
-        trials.push_back({.server = &server, .seed = seed + (development ? 0 : 1000), .method = method});
+        Trial trial;
+        trial.server = &server;
+        trial.seed = seed + (development ? 0 : 1000);
+        trial.method = method;
+        trials.push_back(std::move(trial));
       }
     }
   }
-  const Status done = parallel_for(trials.size(), options.threads, [&](size_t i) { return run_trial(trials[i], options); });
+  const Status done =
+      parallel_for(trials.size(), options.threads, [&](size_t i) { return run_trial(trials[i], options); });
   if (!done) {
     fmt::print(stderr, "{}\n", to_text(done.error()));
     return 1;
