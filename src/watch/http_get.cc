@@ -1,56 +1,69 @@
 #include "watch/http_get.h"
 
-#include <httplib.h>
+#include <curl/curl.h>
 
-#include <chrono>
+#include <algorithm>
+#include <memory>
 
 namespace perfcast {
 namespace {
 
 constexpr size_t kMostBytes = size_t{64} << 20;
 constexpr const char* kScheme = "http://";
+constexpr long kOk = 200;
 
-struct Address {
-  std::string server, path;
+struct Answer {
+  std::string body;
+  bool too_long = false;
 };
 
-Address address_of(const std::string& url) {
-  const size_t slash = url.find('/', std::string(kScheme).size());
-  if (slash == std::string::npos) return {url, "/metrics"};
-  return {url.substr(0, slash), url.substr(slash)};
+// As libcurl calls it: fewer bytes taken than offered end the transfer.
+size_t take_bytes(const char* bytes, size_t size, size_t count, void* to) {
+  auto& answer = *static_cast<Answer*>(to);
+  answer.too_long = answer.body.size() + size * count > kMostBytes;
+  if (answer.too_long) return 0;
+  answer.body.append(bytes, size * count);
+  return size * count;
+}
+
+// With /metrics where it has no path of its own.
+std::string whole_url(const std::string& url) {
+  const bool has_path = url.find('/', std::string(kScheme).size()) != std::string::npos;
+  return has_path ? url : url + "/metrics";
 }
 
 }  // namespace
 
 Status check_url(const std::string& url) {
-  if (url.starts_with(kScheme) && httplib::Client(address_of(url).server).is_valid()) return {};
+  const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> parts(curl_url(), &curl_url_cleanup);
+  if (url.starts_with(kScheme) && curl_url_set(parts.get(), CURLUPART_URL, url.c_str(), 0) == CURLUE_OK) return {};
   return usage_error("bad-usage", "'" + url + "' is no address that can be scraped", "--prometheus",
                      "such as http://localhost:9100/metrics; https and passwords by a proxy of yours");
 }
 
 Result<std::string> http_get(const std::string& url, double limit_s) {
-  const Address address = address_of(url);
-  httplib::Client client(address.server);
-  const auto limit = std::chrono::microseconds(static_cast<int64_t>(limit_s * 1e6));
-  client.set_connection_timeout(limit);
-  client.set_read_timeout(limit);
-  client.set_write_timeout(limit);
-  std::string body;
-  bool too_long = false;
-  const auto deadline = std::chrono::steady_clock::now() + limit;
-  const auto result = client.Get(address.path.c_str(), [&](const char* bytes, size_t size) {
-    too_long = body.size() + size > kMostBytes;
-    if (too_long || std::chrono::steady_clock::now() > deadline) return false;
-    body.append(bytes, size);
-    return true;
-  });
   const auto failed = [&](const std::string& what) {
     return environment_error("endpoint-failed", what, url, "a server that answers with Prometheus' text format");
   };
-  if (too_long) return failed("the answer is longer than 64 MiB");
-  if (!result) return failed(httplib::to_string(result.error()));
-  if (result->status != 200) return failed("the answer has status " + std::to_string(result->status));
-  return body;
+  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> transfer(curl_easy_init(), &curl_easy_cleanup);
+  if (!transfer) return failed("libcurl can't be used here");
+  Answer answer;
+  char problem[CURL_ERROR_SIZE] = "";
+  CURL* const curl = transfer.get();
+  curl_easy_setopt(curl, CURLOPT_URL, whole_url(url).c_str());
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS, static_cast<long>(CURLPROTO_HTTP));
+  curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, std::max(1L, static_cast<long>(limit_s * 1e3)));
+  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, problem);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &take_bytes);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
+  const CURLcode outcome = curl_easy_perform(curl);
+  if (answer.too_long) return failed("the answer is longer than 64 MiB");
+  if (outcome != CURLE_OK) return failed(problem[0] != '\0' ? problem : curl_easy_strerror(outcome));
+  long status = 0;
+  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  if (status != kOk) return failed("the answer has status " + std::to_string(status));
+  return std::move(answer.body);
 }
 
 }  // namespace perfcast
