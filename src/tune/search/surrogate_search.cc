@@ -86,7 +86,7 @@ std::vector<size_t> SurrogateSearch::best_first() const {
   return places;
 }
 
-// The better half decides what counts: what is much slower than the median is slow, however much.
+// About the median, in standard deviations. To compress what is slower than the median made it worse on made-up spaces.
 void SurrogateSearch::standardise() {
   std::vector<double> costs;
   for (const size_t place : best_first()) costs.push_back(*told_[place].log_cost);
