@@ -39,7 +39,8 @@ Result<double> parse_share(const std::string& text) {
 
 class TuneRun {
  public:
-  TuneRun(const TuneArguments& arguments, const CommandContext& context) : arguments_(arguments), context_(context), options_(context.options) {}
+  TuneRun(const TuneArguments& arguments, const CommandContext& context)
+      : arguments_(arguments), context_(context), options_(context.options) {}
 
   int run() {
     const Status checked = check();
@@ -49,21 +50,36 @@ class TuneRun {
 
  private:
   Status check() const {
-    for (const auto& [option, path] : {std::pair{"--log", arguments_.log}, {"--report", arguments_.report}, {"--record", arguments_.record}, {"-o", options_.output}}) {
+    for (const auto& [option, path] : {std::pair{"--log", arguments_.log},
+                                       {"--report", arguments_.report},
+                                       {"--record", arguments_.record},
+                                       {"-o", options_.output}}) {
       if (Status writable = check_output_file(option, path); !writable) return writable;
     }
     const bool replays = !arguments_.replay.empty();
-    const auto excluded = [](const char* option, const std::string& why, const char* expected) { return usage_error("bad-usage", why, option, expected); };
-    if (replays && !context_.command.empty()) return excluded("--replay", "a recording beside a command", "one of both");
-    if (replays && (arguments_.space_given || !arguments_.log.empty() || arguments_.resume || !arguments_.warm_start.empty() || !arguments_.record.empty()))
-      return excluded("--replay", "a replay runs nothing: it has no space file, no log and records nothing", "--replay alone, with --strategy, --trials or --share, --seeds, --report");
-    if (!replays && arguments_.seeds != 1) return excluded("--seeds", "a command is tuned once", "--seed, or --seeds with --replay");
-    if (!replays && !arguments_.share.empty()) return excluded("--share", "of a command trials are counted", "--trials, or --share with --replay");
-    if (!replays && arguments_.strategy == "all") return excluded("--strategy", "all strategies are for recordings", "one of them");
-    if (!arguments_.share.empty() && arguments_.trials > 0) return excluded("--share", "beside --trials", "one of both");
-    if (arguments_.resume && arguments_.log.empty()) return excluded("--resume", "there is no log to go on with", "--log FILE --resume");
-    if (!arguments_.record.empty() && (arguments_.resume || !arguments_.warm_start.empty() || !arguments_.report.empty()))
-      return excluded("--record", "every setting is measured: nothing is searched for", "--record FILE with --repeats, --limit, --log");
+    const auto excluded = [](const char* option, const std::string& why, const char* expected) {
+      return usage_error("bad-usage", why, option, expected);
+    };
+    if (replays && !context_.command.empty())
+      return excluded("--replay", "a recording beside a command", "one of both");
+    if (replays && (arguments_.space_given || !arguments_.log.empty() || arguments_.resume ||
+                    !arguments_.warm_start.empty() || !arguments_.record.empty()))
+      return excluded("--replay", "a replay runs nothing: it has no space file, no log and records nothing",
+                      "--replay alone, with --strategy, --trials or --share, --seeds, --report");
+    if (!replays && arguments_.seeds != 1)
+      return excluded("--seeds", "a command is tuned once", "--seed, or --seeds with --replay");
+    if (!replays && !arguments_.share.empty())
+      return excluded("--share", "of a command trials are counted", "--trials, or --share with --replay");
+    if (!replays && arguments_.strategy == "all")
+      return excluded("--strategy", "all strategies are for recordings", "one of them");
+    if (!arguments_.share.empty() && arguments_.trials > 0)
+      return excluded("--share", "beside --trials", "one of both");
+    if (arguments_.resume && arguments_.log.empty())
+      return excluded("--resume", "there is no log to go on with", "--log FILE --resume");
+    if (!arguments_.record.empty() &&
+        (arguments_.resume || !arguments_.warm_start.empty() || !arguments_.report.empty()))
+      return excluded("--record", "every setting is measured: nothing is searched for",
+                      "--record FILE with --repeats, --limit, --log");
     return {};
   }
 
@@ -91,7 +107,8 @@ class TuneRun {
     ReplayRequest request;
     const auto share = parse_share(arguments_.share.empty() ? "5%" : arguments_.share);
     if (!share) return report_error(share.error(), options_);
-    request.trials = arguments_.trials > 0 ? static_cast<size_t>(arguments_.trials) : static_cast<size_t>(*share * static_cast<double>(space->points.size()));
+    request.trials = arguments_.trials > 0 ? static_cast<size_t>(arguments_.trials)
+                                           : static_cast<size_t>(*share * static_cast<double>(space->points.size()));
     if (arguments_.strategy == "all") {
       request.strategies = {StrategyKind::kSurrogate, StrategyKind::kAnnealing, StrategyKind::kRandom};
     } else {
@@ -153,9 +170,11 @@ class TuneRun {
     }
     if (arguments_.log.empty()) return {};
     std::error_code ignored;
-    const bool there = std::filesystem::exists(arguments_.log, ignored) && std::filesystem::file_size(arguments_.log, ignored) > 0;
+    const bool there =
+        std::filesystem::exists(arguments_.log, ignored) && std::filesystem::file_size(arguments_.log, ignored) > 0;
     if (there && !arguments_.resume) {
-      return usage_error("log-exists", "the log is there already", arguments_.log, "--resume to go on with it, --warm-start to begin from it, or another --log");
+      return usage_error("log-exists", "the log is there already", arguments_.log,
+                         "--resume to go on with it, --warm-start to begin from it, or another --log");
     }
     std::optional<size_t> keep;
     if (there) {
@@ -164,7 +183,8 @@ class TuneRun {
       auto log = parse_trial_log(*text, file.space, arguments_.log);
       if (!log) return log.error();
       if (log->fingerprint != fingerprint_of(file, request.command)) {
-        return usage_error("other-log", "the log is of another space or command", arguments_.log, "the space and command that it began with; --warm-start takes results of another");
+        return usage_error("other-log", "the log is of another space or command", arguments_.log,
+                           "the space and command that it began with; --warm-start takes results of another");
       }
       request.resumed = std::move(log->runs);
       keep = log->whole_bytes;
@@ -188,7 +208,8 @@ class TuneRun {
     if (!file) return report_error(file.error(), options_);
     TuneRequest request;
     if (Status taken = take_request(*file, request); !taken) return report_error(taken.error(), options_);
-    if (const auto command = CommandTemplate::create(*file, request.command); !command) return report_error(command.error(), options_);
+    if (const auto command = CommandTemplate::create(*file, request.command); !command)
+      return report_error(command.error(), options_);
     if (Status taken = take_logs(*file, request); !taken) return report_error(taken.error(), options_);
     const InterruptGuard guard;
     return arguments_.record.empty() ? run_tuning(request) : run_recording(request);
@@ -197,15 +218,18 @@ class TuneRun {
   int run_recording(TuneRequest& request) {
     const auto recorded = with_progress(request, [&] { return record_space(request); });
     if (!recorded) return report_error(recorded.error(), options_);
-    if (Status written = write_file_atomically(arguments_.record, recorded->csv); !written) return report_error(written.error(), options_);
+    if (Status written = write_file_atomically(arguments_.record, recorded->csv); !written)
+      return report_error(written.error(), options_);
     const std::string text = options_.json ? to_text(Json{{"schema", "perfcast.recording/1"},
                                                           {"points", recorded->points},
                                                           {"invalid_points", recorded->invalid},
                                                           {"rounds", recorded->rounds},
                                                           {"spent_s", recorded->spent_s},
                                                           {"interrupted", recorded->interrupted}})
-                                           : std::to_string(recorded->points) + " settings, " + std::to_string(recorded->invalid) + " of them not valid, in " +
-                                                 std::to_string(recorded->rounds) + " rounds: " + printable(arguments_.record) + "\n";
+                                           : std::to_string(recorded->points) + " settings, " +
+                                                 std::to_string(recorded->invalid) + " of them not valid, in " +
+                                                 std::to_string(recorded->rounds) +
+                                                 " rounds: " + printable(arguments_.record) + "\n";
     const int written = write_result(text, options_);
     return recorded->interrupted ? kExitBySignal + interrupting_signal() : written;
   }
@@ -228,36 +252,52 @@ void add_options(CLI::App& verb, TuneArguments& arguments) {
   verb.add_option("--space", arguments.space, "File of the knobs (perfcast.tune/1)")
       ->each([&arguments](const std::string&) { arguments.space_given = true; })
       ->capture_default_str();
-  verb.add_option("--budget", arguments.budget, "Time for all of it, of which a quarter is kept for the last comparison")->capture_default_str();
-  verb.add_option("--trials", arguments.trials, "Settings tried at most")->check(CLI::Range(int64_t{1}, int64_t{1000000}));
-  verb.add_option("--strategy", arguments.strategy, "surrogate, halving, random or annealing; with --replay also all")->capture_default_str();
-  verb.add_option("--repeats", arguments.repeats, "Runs of a setting before it counts as the best; of each setting with --record")
+  verb.add_option("--budget", arguments.budget,
+                  "Time for all of it, of which a quarter is kept for the last comparison")
+      ->capture_default_str();
+  verb.add_option("--trials", arguments.trials, "Settings tried at most")
+      ->check(CLI::Range(int64_t{1}, int64_t{1000000}));
+  verb.add_option("--strategy", arguments.strategy, "surrogate, halving, random or annealing; with --replay also all")
+      ->capture_default_str();
+  verb.add_option("--repeats", arguments.repeats,
+                  "Runs of a setting before it counts as the best; of each setting with --record")
       ->check(CLI::Range(int64_t{1}, int64_t{100}))
       ->capture_default_str();
-  verb.add_option("--limit", arguments.limit, "Time limit of a run; ten times the default's, 10s at the least, where it isn't given");
+  verb.add_option("--limit", arguments.limit,
+                  "Time limit of a run; ten times the default's, 10s at the least, where it isn't given");
   verb.add_option("--log", arguments.log, "A line of JSON for each run, as it ends");
   verb.add_flag("--resume", arguments.resume, "Go on with the log");
-  verb.add_option("--warm-start", arguments.warm_start, "An earlier log to begin from; repeatable")->type_name("LOG")->allow_extra_args(false);
+  verb.add_option("--warm-start", arguments.warm_start, "An earlier log to begin from; repeatable")
+      ->type_name("LOG")
+      ->allow_extra_args(false);
   verb.add_option("--report", arguments.report, "A page with pictures (HTML)");
   verb.add_option("--record", arguments.record, "Measure every setting into a CSV file for --replay");
-  verb.add_option("--replay", arguments.replay, "Tune a recorded space: CSV with a column for each knob, time_s and valid");
+  verb.add_option("--replay", arguments.replay,
+                  "Tune a recorded space: CSV with a column for each knob, time_s and valid");
   verb.add_option("--share", arguments.share, "Of a recorded space: how much is tried; 5% where it isn't given");
-  verb.add_option("--seeds", arguments.seeds, "Of a recorded space: how often, with seeds from --seed")->check(CLI::Range(int64_t{1}, int64_t{100000}))->capture_default_str();
+  verb.add_option("--seeds", arguments.seeds, "Of a recorded space: how often, with seeds from --seed")
+      ->check(CLI::Range(int64_t{1}, int64_t{100000}))
+      ->capture_default_str();
 }
 
 }  // namespace
 
 void add_tune_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<TuneArguments>();
-  CLI::App* verb = app.add_subcommand("tune", "The best setting of a command's knobs: perfcast tune --space FILE -- CMD {knob}...");
+  CLI::App* verb =
+      app.add_subcommand("tune", "The best setting of a command's knobs: perfcast tune --space FILE -- CMD {knob}...");
   verb->footer(
-      "Runs the command with different settings, chosen by what was found so far, until the budget ends; then the best and\n"
-      "the default in turns, for the gain with its interval. In the command {name} stands for a knob's value, {flags} for\n"
-      "flags. Its input is empty. Settings that fail, hang, take too much memory or print what a check refuses are counted\n"
+      "Runs the command with different settings, chosen by what was found so far, until the budget ends; then the best "
+      "and\n"
+      "the default in turns, for the gain with its interval. In the command {name} stands for a knob's value, {flags} "
+      "for\n"
+      "flags. Its input is empty. Settings that fail, hang, take too much memory or print what a check refuses are "
+      "counted\n"
       "and avoided. An interrupt ends it with what there is. See docs/TUNE.md.");
   add_options(*verb, *arguments);
   add_common_options(*verb, context, kQuietOption | kSeedOption | kThreadsOption);
-  verb->callback([arguments, &context] { context.run = [arguments, &context] { return TuneRun(*arguments, context).run(); }; });
+  verb->callback(
+      [arguments, &context] { context.run = [arguments, &context] { return TuneRun(*arguments, context).run(); }; });
 }
 
 }  // namespace perfcast

@@ -50,7 +50,8 @@ class Reader {
     }
     read_knobs();
     if (space_.knobs.empty()) {
-      return Error{"bad-recording", "no column but time_s and valid has different values", source_, "one column for each knob"};
+      return Error{"bad-recording", "no column but time_s and valid has different values", source_,
+                   "one column for each knob"};
     }
     join_points();
     if (space_.points.size() == space_.invalid_points())
@@ -92,7 +93,8 @@ class Reader {
         continue;
       }
       if (knob.is_numeric())
-        std::stable_sort(knob.values.begin(), knob.values.end(), [](const KnobValue& a, const KnobValue& b) { return *a.number < *b.number; });
+        std::stable_sort(knob.values.begin(), knob.values.end(),
+                         [](const KnobValue& a, const KnobValue& b) { return *a.number < *b.number; });
       columns_.push_back(column);
       space_.knobs.push_back(std::move(knob));
     }
@@ -138,7 +140,8 @@ class Reader {
 }  // namespace
 
 size_t RecordedSpace::invalid_points() const {
-  return static_cast<size_t>(std::count_if(points.begin(), points.end(), [](const Point& point) { return !point.time_s; }));
+  return static_cast<size_t>(
+      std::count_if(points.begin(), points.end(), [](const Point& point) { return !point.time_s; }));
 }
 
 double RecordedSpace::best_s() const {

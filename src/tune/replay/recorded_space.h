@@ -25,9 +25,9 @@ struct RecordedSpace {
   double best_s() const;
 };
 
-// A blank cell of a knob: it is not in play. `valid`: 1 or 0, true or false, yes or no; where the column is missing, or a cell empty, a row is valid that has a time.
-// Errors: "bad-recording" with all mistakes at once (a valid row without a time above 0, a cell of `valid` that is
-// neither), no valid row, no knob, fewer than two points; those of CsvTable.
+// A blank cell of a knob: it is not in play. `valid`: 1 or 0, true or false, yes or no; where the column is missing, or
+// a cell empty, a row is valid that has a time. Errors: "bad-recording" with all mistakes at once (a valid row without
+// a time above 0, a cell of `valid` that is neither), no valid row, no knob, fewer than two points; those of CsvTable.
 Result<RecordedSpace> parse_recorded_space(std::string_view text, const std::string& source);
 
 }  // namespace perfcast

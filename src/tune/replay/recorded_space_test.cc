@@ -44,7 +44,8 @@ TEST(RecordedSpace, SaysWhatIsWrong) {
 TEST(Replay, ScoresByTrials) {
   std::string text = "a,b,time_s,valid\n";
   for (int a = 0; a < 10; ++a) {
-    for (int b = 0; b < 10; ++b) text += std::to_string(a) + "," + std::to_string(b) + "," + std::to_string(1 + 0.1 * (a + b)) + ",1\n";
+    for (int b = 0; b < 10; ++b)
+      text += std::to_string(a) + "," + std::to_string(b) + "," + std::to_string(1 + 0.1 * (a + b)) + ",1\n";
   }
   const auto space = parse_recorded_space(text, "s.csv");
   ASSERT_TRUE(space);

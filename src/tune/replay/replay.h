@@ -41,8 +41,8 @@ struct Replay {
 
 Result<Replay> replay_tuning(const RecordedSpace& space, const ReplayRequest& request);
 
-// Of a strategy after so many trials, over its seeds: the best found over the optimum. Where a seed found nothing valid,
-// the worst valid point stands for it.
+// Of a strategy after so many trials, over its seeds: the best found over the optimum. Where a seed found nothing
+// valid, the worst valid point stands for it.
 struct ReplayScore {
   size_t trials = 0;
   double mean_ratio = 0, median_ratio = 0, worst_ratio = 0;

@@ -23,7 +23,8 @@ Tuning replayed_tuning(const RecordedSpace& space, const Replay& replay, const R
   std::vector<TriedSetting> costs;
   for (const size_t point : search.tried) {
     const auto& [setting, time_s] = space.points[point];
-    TriedPoint tried{setting, time_s, 1, time_s ? TrialState::kDone : TrialState::kFailed, time_s ? "" : "recorded as not valid"};
+    TriedPoint tried{setting, time_s, 1, time_s ? TrialState::kDone : TrialState::kFailed,
+                     time_s ? "" : "recorded as not valid"};
     if (time_s) {
       costs.push_back({point, *time_s});
       if (!tuning.best_value || *time_s < *tuning.best_value) {
@@ -43,7 +44,9 @@ Tuning replayed_tuning(const RecordedSpace& space, const Replay& replay, const R
   tuning.importance = knob_importance(candidates, costs, search.seed);
   if (!space.constant_columns.empty())
     tuning.notes.push_back("always the same, and so no knob: " + printable(join(space.constant_columns, ", ")));
-  if (space.repeated_rows > 0) tuning.notes.push_back(fmt::format("{} rows are of a setting that had one: medians of their times", space.repeated_rows));
+  if (space.repeated_rows > 0)
+    tuning.notes.push_back(
+        fmt::format("{} rows are of a setting that had one: medians of their times", space.repeated_rows));
   return tuning;
 }
 

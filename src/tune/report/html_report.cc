@@ -30,14 +30,17 @@ constexpr const char* kStyle =
     "svg .standard{fill:none;stroke:var(--ink);stroke-width:2;stroke-dasharray:6 4}\n"
     "svg .halo{paint-order:stroke;stroke:var(--paper);stroke-width:4px;stroke-linejoin:round}\n";
 
-std::string value_name(const Tuning& tuning) { return tuning.objective.measure == ObjectiveMeasure::kPrinted ? "value" : "time_s"; }
+std::string value_name(const Tuning& tuning) {
+  return tuning.objective.measure == ObjectiveMeasure::kPrinted ? "value" : "time_s";
+}
 
 // The knobs by importance, where that is known.
 std::vector<size_t> knob_order(const Tuning& tuning) {
   std::vector<size_t> order(tuning.knobs.size());
   std::iota(order.begin(), order.end(), size_t{0});
   if (!tuning.importance.empty())
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return tuning.importance[a] > tuning.importance[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return tuning.importance[a] > tuning.importance[b]; });
   return order;
 }
 
@@ -62,7 +65,9 @@ std::string tried_csv(const Tuning& tuning) {
     const TriedPoint& point = tuning.tried[i];
     cells = {std::to_string(i + 1)};
     for (size_t knob = 0; knob < tuning.knobs.size(); ++knob)
-      cells.push_back(point.setting[knob] == kNotInPlay ? "" : tuning.knobs[knob].values[static_cast<size_t>(point.setting[knob])].text);
+      cells.push_back(point.setting[knob] == kNotInPlay
+                          ? ""
+                          : tuning.knobs[knob].values[static_cast<size_t>(point.setting[knob])].text);
     cells.push_back(point.value ? csv_number(*point.value) : "");
     cells.push_back(std::to_string(point.runs));
     cells.push_back(name_of(point.state));
@@ -74,8 +79,11 @@ std::string tried_csv(const Tuning& tuning) {
 class ParallelCoordinates {
  public:
   explicit ParallelCoordinates(const Tuning& tuning)
-      : tuning_(tuning), axes_(knob_order(tuning)), order_(usable_best_first(tuning)),
-        canvas_("parallel", kFigureWidth, kTop + kAxisHeight + 50, "Settings as parallel coordinates", "One line for each setting that was tried, across an axis for each knob, to its time or value"),
+      : tuning_(tuning),
+        axes_(knob_order(tuning)),
+        order_(usable_best_first(tuning)),
+        canvas_("parallel", kFigureWidth, kTop + kAxisHeight + 50, "Settings as parallel coordinates",
+                "One line for each setting that was tried, across an axis for each knob, to its time or value"),
         scale_(value_scale()) {
     if (axes_.size() > kMostAxes) axes_.resize(kMostAxes);
   }
@@ -83,12 +91,16 @@ class ParallelCoordinates {
   std::string draw() {
     draw_lines();
     draw_axes();
-    draw_legend(canvas_, kLeft, kRight, 20,
-                {{LegendEntry::Kind::kLine, Marker::kCircle, "best", "the best"},
-                 {LegendEntry::Kind::kLine, Marker::kCircle, "standard", "the default"},
-                 {LegendEntry::Kind::kLine, Marker::kCircle, "good", "the best 5%"},
-                 {LegendEntry::Kind::kLine, Marker::kCircle, "better", "the better quarter"},
-                 {LegendEntry::Kind::kLine, Marker::kCircle, "rest", "others"}});
+    std::vector<LegendEntry> legend;
+    for (const auto& [classes, text] : {std::pair{"best", "the best"},
+                                        {"standard", "the default"},
+                                        {"good", "the best 5%"},
+                                        {"better", "the better quarter"},
+                                        {"rest", "others"}}) {
+      if (std::string_view(classes) == "standard" && !tuning_.standard) continue;
+      legend.push_back({LegendEntry::Kind::kLine, Marker::kCircle, classes, text});
+    }
+    draw_legend(canvas_, kLeft, kRight, 20, legend);
     return canvas_.to_svg();
   }
 
@@ -101,10 +113,17 @@ class ParallelCoordinates {
     const double low = std::min(first, last), high = std::max(first, last);
     // The better end below, whichever that is.
     const double bottom = kTop + kAxisHeight, top = kTop;
-    return tuning_.objective.maximise ? Scale::logarithmic(low, high, top, bottom) : Scale::logarithmic(low, high, bottom, top);
+    return tuning_.objective.maximise ? Scale::logarithmic(low, high, top, bottom)
+                                      : Scale::logarithmic(low, high, bottom, top);
   }
-  double x_of(size_t axis) const { return kLeft + (kRight - kLeft) * static_cast<double>(axis) / static_cast<double>(axes_.size()); }
-  bool has_gap(size_t knob) const { return tuning_.knobs[knob].when.has_value() || std::any_of(tuning_.tried.begin(), tuning_.tried.end(), [knob](const TriedPoint& point) { return point.setting[knob] == kNotInPlay; }); }
+  double x_of(size_t axis) const {
+    return kLeft + (kRight - kLeft) * static_cast<double>(axis) / static_cast<double>(axes_.size());
+  }
+  bool has_gap(size_t knob) const {
+    return tuning_.knobs[knob].when.has_value() ||
+           std::any_of(tuning_.tried.begin(), tuning_.tried.end(),
+                       [knob](const TriedPoint& point) { return point.setting[knob] == kNotInPlay; });
+  }
   double y_of(size_t knob, int16_t level) const {
     const size_t levels = tuning_.knobs[knob].values.size() + (has_gap(knob) ? 1 : 0);
     const double place = level == kNotInPlay ? 0 : static_cast<double>(level) + (has_gap(knob) ? 1 : 0);
@@ -116,7 +135,8 @@ class ParallelCoordinates {
     const TriedPoint& tried = tuning_.tried[point];
     const double offset = spread * (static_cast<double>((point * 37) % 17) / 8 - 1);
     Points points;
-    for (size_t axis = 0; axis < axes_.size(); ++axis) points.emplace_back(x_of(axis), y_of(axes_[axis], tried.setting[axes_[axis]]) + offset);
+    for (size_t axis = 0; axis < axes_.size(); ++axis)
+      points.emplace_back(x_of(axis), y_of(axes_[axis], tried.setting[axes_[axis]]) + offset);
     points.emplace_back(x_of(axes_.size()), scale_.at(*tried.value));
     return points;
   }
@@ -128,7 +148,8 @@ class ParallelCoordinates {
       if (rank >= better && rank % stride != 0) continue;
       canvas_.polyline(line_of(order_[rank], 7), rank < good ? "good" : rank < better ? "better" : "rest");
     }
-    if (tuning_.standard && tuning_.tried[*tuning_.standard].value) canvas_.polyline(line_of(*tuning_.standard, 0), "standard");
+    if (tuning_.standard && tuning_.tried[*tuning_.standard].value)
+      canvas_.polyline(line_of(*tuning_.standard, 0), "standard");
     if (tuning_.best) canvas_.polyline(line_of(*tuning_.best, 0), "best");
   }
   void draw_axes() {
@@ -137,14 +158,18 @@ class ParallelCoordinates {
       const size_t knob = axes_[axis];
       const double x = x_of(axis);
       canvas_.line(x, kTop, x, kTop + kAxisHeight, "axis");
-      canvas_.text(x, kTop - 14, fitted(tuning_.knobs[knob].name, step - 8, 12.5), "panel", "middle", tuning_.knobs[knob].name);
-      if (!tuning_.importance.empty()) canvas_.text(x, kTop + kAxisHeight + 30, percent_text(tuning_.importance[knob]), "tick", "middle", "importance");
+      canvas_.text(x, kTop - 14, fitted(tuning_.knobs[knob].name, step - 8, 12.5), "panel", "middle",
+                   tuning_.knobs[knob].name);
+      if (!tuning_.importance.empty())
+        canvas_.text(x, kTop + kAxisHeight + 30, percent_text(tuning_.importance[knob]), "tick", "middle",
+                     "importance");
       const auto& values = tuning_.knobs[knob].values;
       const size_t every = (values.size() + kMostLabels - 1) / kMostLabels;
       for (size_t level = 0; level < values.size(); ++level) {
         if (level % every != 0 && level + 1 != values.size()) continue;
         const std::string text = values[level].text.empty() ? "none" : values[level].text;
-        canvas_.text(x + 6, y_of(knob, static_cast<int16_t>(level)) + 4, fitted(text, step - 12, 11), "tick halo", "start", text);
+        canvas_.text(x + 6, y_of(knob, static_cast<int16_t>(level)) + 4, fitted(text, step - 12, 11), "tick halo",
+                     "start", text);
       }
       if (has_gap(knob)) canvas_.text(x + 6, y_of(knob, kNotInPlay) + 4, "not in play", "tick halo");
     }
@@ -177,9 +202,13 @@ Figure parallel_figure(const Tuning& tuning) {
     figure.caption = "Fewer than two settings could be used: nothing to draw.";
     return figure;
   }
-  figure.caption = "One line for each setting that could be used, from knob to knob to its result; the better, the lower. Knobs stand by importance, which is written below.";
-  if (tuning.knobs.size() > kMostAxes) figure.caption += fmt::format(" The {} most important of {} are drawn.", kMostAxes, tuning.knobs.size());
-  if (tuning.failed_trials() > 0) figure.caption += fmt::format(" {} that could not be used have no line.", tuning.failed_trials());
+  figure.caption =
+      "One line for each setting that could be used, from knob to knob to its result; the better, the lower. Knobs "
+      "stand by importance, which is written below.";
+  if (tuning.knobs.size() > kMostAxes)
+    figure.caption += fmt::format(" The {} most important of {} are drawn.", kMostAxes, tuning.knobs.size());
+  if (tuning.failed_trials() > 0)
+    figure.caption += fmt::format(" {} that could not be used have no line.", tuning.failed_trials());
   figure.images.push_back(ParallelCoordinates(tuning).draw());
   return figure;
 }
@@ -190,7 +219,9 @@ Figure importance_figure(const Tuning& tuning) {
     figure.caption = "Too few settings were tried to tell what hangs on a knob.";
     return figure;
   }
-  figure.caption = "The share of all effects on the logarithm of the result that a knob has, alone and together with others, by models of what was tried.";
+  figure.caption =
+      "The share of all effects on the logarithm of the result that a knob has, alone and together with others, by "
+      "models of what was tried.";
   const std::vector<size_t> order = knob_order(tuning);
   figure.csv = csv_line({"knob", "share"});
   constexpr double kRow = 24, kLabels = 220;
@@ -200,7 +231,8 @@ Figure importance_figure(const Tuning& tuning) {
     const double share = tuning.importance[order[i]], y = 10 + kRow * static_cast<double>(i);
     const double width = most > 0 ? (kFigureWidth - kLabels - 90) * share / most : 0;
     figure.csv += csv_line({tuning.knobs[order[i]].name, csv_number(share)});
-    canvas.text(kLabels - 10, y + 15, fitted(tuning.knobs[order[i]].name, kLabels - 20, 12), "series", "end", tuning.knobs[order[i]].name);
+    canvas.text(kLabels - 10, y + 15, fitted(tuning.knobs[order[i]].name, kLabels - 20, 12), "series", "end",
+                tuning.knobs[order[i]].name);
     canvas.rectangle(kLabels, y + 3, width, kRow - 8, "s0 fill");
     canvas.text(kLabels + width + 8, y + 15, percent_text(share), "series");
   }
@@ -215,7 +247,8 @@ Figure progress_figure(const Tuning& tuning) {
     figure.caption = "Fewer than two settings could be used: nothing to draw.";
     return figure;
   }
-  figure.caption = "Each setting in the order of trials (a cross at the top: it could not be used), and the best until then.";
+  figure.caption =
+      "Each setting in the order of trials (a cross at the top: it could not be used), and the best until then.";
   constexpr double kLeft = 80, kTopEdge = 30, kBottom = 290;
   SvgCanvas canvas("trials", kFigureWidth, 340, figure.title, figure.caption);
   const double first = *tuning.tried[order.front()].value, last = *tuning.tried[order.back()].value;
@@ -223,8 +256,9 @@ Figure progress_figure(const Tuning& tuning) {
   const Scale x = Scale::linear(1, static_cast<double>(tuning.tried.size()), kLeft, kFigureWidth - 20);
   draw_x_axis(canvas, x, kTopEdge, kBottom, "trial", ratio_text);
   const bool is_time = tuning.objective.measure != ObjectiveMeasure::kPrinted;
-  draw_y_axis(canvas, y, kLeft, kFigureWidth - 20, is_time ? "time" : "value",
-              is_time ? +[](double value) { return human_seconds(value); } : +[](double value) { return human_number(value); });
+  draw_y_axis(
+      canvas, y, kLeft, kFigureWidth - 20, is_time ? "time" : "value",
+      is_time ? +[](double value) { return human_seconds(value); } : +[](double value) { return human_number(value); });
   std::vector<std::pair<double, double>> line;
   std::optional<double> best;
   for (size_t i = 0; i < tuning.tried.size(); ++i) {
@@ -236,11 +270,13 @@ Figure progress_figure(const Tuning& tuning) {
         best = point.value;
         line.emplace_back(at, y.at(*best));
       }
-      canvas.marker(Marker::kCircle, at, y.at(*point.value), 3, "s0 hollow", objective_value_text(*point.value, tuning.objective));
+      canvas.marker(Marker::kCircle, at, y.at(*point.value), 3, "s0 hollow",
+                    objective_value_text(*point.value, tuning.objective));
     } else {
       canvas.marker(Marker::kCross, at, kTopEdge, 4, "s3 stroke", point.why);
     }
-    figure.csv += csv_line({std::to_string(i + 1), point.value ? csv_number(*point.value) : "", best ? csv_number(*best) : ""});
+    figure.csv +=
+        csv_line({std::to_string(i + 1), point.value ? csv_number(*point.value) : "", best ? csv_number(*best) : ""});
   }
   if (best) line.emplace_back(x.at(static_cast<double>(tuning.tried.size())), y.at(*best));
   canvas.polyline(line, "best");
@@ -254,9 +290,10 @@ std::string tuning_html(const Tuning& tuning) {
   Page page;
   page.title = tuning.command.empty() ? "Tuning of " + tuning.source : "Tuning of " + join(tuning.command, " ");
   page.style = kStyle;
-  const std::string text = tuning_text(tuning);
+  std::string text = tuning_text(tuning);
   const size_t begin = text.find("\n\n") + 2;
   page.lead = text.substr(begin, text.find("\n\n", begin) - begin);
+  text.erase(begin, page.lead.size() + 2);
   page.facts_html = "<div class=\"wide\"><pre>";
   for (const std::string& line : split(text, '\n')) page.facts_html += escape_html(line) + "\n";
   page.facts_html += "</pre></div>\n";

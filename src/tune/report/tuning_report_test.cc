@@ -25,7 +25,9 @@ Tuning small() {
   tuning.source = "t.json";
   tuning.points = 4;
   tuning.points_listed = true;
-  tuning.tried = {{{1, 0}, 2.0, 3, TrialState::kDone, ""}, {{0, kNotInPlay}, 1.0, 3, TrialState::kDone, ""}, {{0, 1}, std::nullopt, 1, TrialState::kFailed, "status 1"}};
+  tuning.tried = {{{1, 0}, 2.0, 3, TrialState::kDone, ""},
+                  {{0, kNotInPlay}, 1.0, 3, TrialState::kDone, ""},
+                  {{0, 1}, std::nullopt, 1, TrialState::kFailed, "status 1"}};
   tuning.standard = 0;
   tuning.best = 1;
   tuning.default_value = 2;
@@ -41,13 +43,14 @@ Tuning small() {
 }
 
 TEST(TuningReport, ForPeople) {
-  EXPECT_EQ(tuning_text(small()),
-            "command: xz {level}\nspace: t.json\n3 of 4 settings tried, 1 failed; 23 runs in 0 s (surrogate, seed 1)\n\n"
-            "2.000 times as fast as the default (95% interval 1.900 .. 2.100, 8 pairs in turns): 2.00 s to 1.00 s\n\n"
-            "knob   best  default  importance\n"
-            "a<b       -        x       75.0%\n"
-            "level     1        9       25.0%\n"
-            "\nsettings that can't be used:\n  1 times: status 1\n");
+  EXPECT_EQ(
+      tuning_text(small()),
+      "command: xz {level}\nspace: t.json\n3 of 4 settings tried, 1 failed; 23 runs in 0 s (surrogate, seed 1)\n\n"
+      "2.000 times as fast as the default (95% interval 1.900 .. 2.100, 8 pairs in turns): 2 s to 1 s\n\n"
+      "knob   best  default  importance\n"
+      "a<b       -        x       75.0%\n"
+      "level     1        9       25.0%\n"
+      "\nsettings that can't be used:\n  1 times: status 1\n");
   Tuning unsure = small();
   unsure.significant = false;
   unsure.lower = 0.99;

@@ -10,13 +10,14 @@ namespace perfcast {
 namespace {
 
 constexpr const char* kFlags = "{flags}";
-constexpr const char* kThreadVariables[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS",
-                                            "GOMAXPROCS"};
+constexpr const char* kThreadVariables[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
+                                            "RAYON_NUM_THREADS", "GOMAXPROCS"};
 
 std::string mark_of(const std::string& name) { return "{" + name + "}"; }
 
 std::string replaced(std::string text, const std::string& mark, const std::string& by) {
-  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + by.size())) text.replace(at, mark.size(), by);
+  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + by.size()))
+    text.replace(at, mark.size(), by);
   return text;
 }
 
@@ -35,17 +36,20 @@ Result<CommandTemplate> CommandTemplate::create(const TuneFile& file, std::vecto
   made.space_ = &file.space;
   made.command_ = std::move(command);
   if (made.command_.empty()) {
-    return usage_error("bad-usage", "no command to tune", "", "perfcast tune --space FILE -- CMD ARGS..., or `command` in the file");
+    return usage_error("bad-usage", "no command to tune", "",
+                       "perfcast tune --space FILE -- CMD ARGS..., or `command` in the file");
   }
   std::string all = join(made.command_, "\n") + "\n" + file.prepare + "\n" + file.check;
   const bool has_flags = all.find(kFlags) != std::string::npos;
   for (const Knob& knob : file.space.knobs()) {
     const bool placed = all.find(mark_of(knob.name)) != std::string::npos;
     made.placed_.push_back(placed);
-    const bool used = placed || knob.kind == KnobKind::kEnvironment || knob.kind == KnobKind::kThreads || (knob.kind == KnobKind::kFlag && has_flags);
+    const bool used = placed || knob.kind == KnobKind::kEnvironment || knob.kind == KnobKind::kThreads ||
+                      (knob.kind == KnobKind::kFlag && has_flags);
     if (used) continue;
     return usage_error("unused-knob", "nothing hangs on the knob '" + printable(knob.name) + "'", "the command",
-                       mark_of(knob.name) + (knob.kind == KnobKind::kFlag ? " or {flags}" : "") + " in the command, `prepare` or `check`");
+                       mark_of(knob.name) + (knob.kind == KnobKind::kFlag ? " or {flags}" : "") +
+                           " in the command, `prepare` or `check`");
   }
   return made;
 }
@@ -74,7 +78,8 @@ std::string CommandTemplate::filled(const std::string& word, const Setting& sett
     for (size_t knob = 0; knob < space_->knobs().size() && word[at] == '{'; ++knob) {
       const std::string mark = mark_of(space_->knobs()[knob].name);
       if (word.compare(at, mark.size(), mark) != 0) continue;
-      result += space_->knobs()[knob].kind == KnobKind::kFlag ? join(flag_words(setting, knob), " ") : value_text(setting, knob);
+      result += space_->knobs()[knob].kind == KnobKind::kFlag ? join(flag_words(setting, knob), " ")
+                                                              : value_text(setting, knob);
       length = mark.size();
       break;
     }
@@ -90,7 +95,9 @@ std::string CommandTemplate::filled(const std::string& word, const Setting& sett
 
 std::vector<std::string> CommandTemplate::arguments(const Setting& setting) const {
   std::vector<std::string> words;
-  const auto append = [&words](const std::vector<std::string>& more) { words.insert(words.end(), more.begin(), more.end()); };
+  const auto append = [&words](const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+  };
   for (const std::string& word : command_) {
     bool done = word == kFlags;
     for (size_t knob = 0; knob < space_->knobs().size(); ++knob) {
@@ -123,7 +130,8 @@ std::map<std::string, std::string> CommandTemplate::environment(const Setting& s
   return environment;
 }
 
-std::string CommandTemplate::shell_line(const std::string& line, const Setting& setting, const std::string& output_path) const {
+std::string CommandTemplate::shell_line(const std::string& line, const Setting& setting,
+                                        const std::string& output_path) const {
   std::string result;
   for (size_t at = 0; at < line.size();) {
     std::optional<std::string> by;

@@ -56,7 +56,9 @@ Result<RecordedRounds> record_space(const TuneRequest& request) {
   const auto standard = std::find(settings.begin(), settings.end(), space.default_setting());
   std::rotate(settings.begin(), standard, standard + 1);
   const auto began = std::chrono::steady_clock::now();
-  const auto spent_s = [&began] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(); };
+  const auto spent_s = [&began] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  };
   Random random(request.seed);
   std::vector<Rounds> rounds(settings.size());
   RecordedRounds result;
@@ -66,11 +68,14 @@ Result<RecordedRounds> record_space(const TuneRequest& request) {
     std::vector<size_t> order(settings.size());
     std::iota(order.begin(), order.end(), size_t{0});
     random.shuffle(order);
-    if (round == 0) std::swap(*std::find(order.begin(), order.end(), 0), order.front());  // the default says what is usual
+    if (round == 0)
+      std::swap(*std::find(order.begin(), order.end(), 0), order.front());  // the default says what is usual
     for (size_t done = 0; done < order.size(); ++done) {
       const size_t i = order[done];
       if (rounds[i].failed) continue;
-      if (request.progress) request.progress(fmt::format("round {} of {}: {} of {} settings", round + 1, request.repeats, done, order.size()));
+      if (request.progress)
+        request.progress(
+            fmt::format("round {} of {}: {} of {} settings", round + 1, request.repeats, done, order.size()));
       const auto run = runner->run(settings[i]);
       if (!run) {
         if (run.error().kind != ErrorKind::kInterrupted || result.rounds == 0) return run.error();
@@ -78,14 +83,18 @@ Result<RecordedRounds> record_space(const TuneRequest& request) {
         break;
       }
       if (request.record) {
-        if (Status written = request.record({round == 0 ? RunPurpose::kSearch : RunPurpose::kAgain, settings[i], *run}); !written) return written.error();
+        if (Status written = request.record({round == 0 ? RunPurpose::kSearch : RunPurpose::kAgain, settings[i], *run});
+            !written)
+          return written.error();
       }
       if (run->state == TrialState::kDone) {
         rounds[i].costs.push_back(run->value);
-        if (i == 0 && round == 0 && request.limit_s <= 0) runner->set_limit(std::max(kLeastLimit_s, kLimitFactor * run->wall_s));
+        if (i == 0 && round == 0 && request.limit_s <= 0)
+          runner->set_limit(std::max(kLeastLimit_s, kLimitFactor * run->wall_s));
       } else if (i == 0) {
-        return Error{"default-failed", fmt::format("with the default setting, {}: {}", printable(space.text_of(settings[0])), run->why), request.source,
-                     "a command that runs with the default of each knob"};
+        return Error{"default-failed",
+                     fmt::format("with the default setting, {}: {}", printable(space.text_of(settings[0])), run->why),
+                     request.source, "a command that runs with the default of each knob"};
       } else {
         rounds[i].failed = true;
       }

@@ -19,9 +19,12 @@ constexpr std::array<const char*, 3> kPurposes = {"search", "again", "final"};
 
 std::string objective_text(const Objective& objective) {
   switch (objective.measure) {
-    case ObjectiveMeasure::kWall: return "wall_s";
-    case ObjectiveMeasure::kCpu: return "cpu_s";
-    case ObjectiveMeasure::kPrinted: break;
+    case ObjectiveMeasure::kWall:
+      return "wall_s";
+    case ObjectiveMeasure::kCpu:
+      return "cpu_s";
+    case ObjectiveMeasure::kPrinted:
+      break;
   }
   return std::string(objective.maximise ? "maximise " : "minimise ") + objective.pattern;
 }
@@ -69,9 +72,11 @@ std::optional<TrialRun> run_of(const Json& line) {
 }  // namespace
 
 std::string fingerprint_of(const TuneFile& file, const std::vector<std::string>& command) {
-  std::string text = join(command, "\n") + "\n" + file.prepare + "\n" + file.check + "\n" + objective_text(file.objective);
+  std::string text =
+      join(command, "\n") + "\n" + file.prepare + "\n" + file.check + "\n" + objective_text(file.objective);
   for (const Knob& knob : file.space.knobs()) {
-    text += "\n" + name_of(knob.kind) + " " + knob.name + " " + knob.flag + (knob.when ? " when " + knob.when->text() : "");
+    text +=
+        "\n" + name_of(knob.kind) + " " + knob.name + " " + knob.flag + (knob.when ? " when " + knob.when->text() : "");
     for (const KnobValue& value : knob.values) text += "\n " + value.text;
   }
   for (const Expression& constraint : file.space.constraints()) text += "\n" + constraint.text();
@@ -90,9 +95,11 @@ std::string log_head(const TuneFile& file, const std::vector<std::string>& comma
 std::string log_line(const TuneSpace& space, const LoggedRun& run) {
   Json knobs = Json::object();
   for (size_t i = 0; i < space.knobs().size(); ++i) {
-    if (const KnobValue* value = space.value_of(run.setting, i); value != nullptr) knobs[space.knobs()[i].name] = value->text;
+    if (const KnobValue* value = space.value_of(run.setting, i); value != nullptr)
+      knobs[space.knobs()[i].name] = value->text;
   }
-  Json json = {{"purpose", kPurposes[static_cast<size_t>(run.purpose)]}, {"state", name_of(run.run.state)}, {"knobs", knobs}};
+  Json json = {
+      {"purpose", kPurposes[static_cast<size_t>(run.purpose)]}, {"state", name_of(run.run.state)}, {"knobs", knobs}};
   if (run.run.state == TrialState::kDone) json["value"] = run.run.value;
   json["wall_s"] = run.run.wall_s;
   json["cpu_s"] = run.run.cpu_s;
@@ -144,7 +151,8 @@ Result<TrialLog> parse_trial_log(std::string_view text, const TuneSpace& space, 
     from = end + 1;
     log.whole_bytes = from;
   }
-  if (number == 0 || log.whole_bytes == 0) return Error{"bad-log", "there is no head", source, "a log of perfcast tune --log"};
+  if (number == 0 || log.whole_bytes == 0)
+    return Error{"bad-log", "there is no head", source, "a log of perfcast tune --log"};
   return log;
 }
 
@@ -172,7 +180,8 @@ Status TrialLogFile::add(const std::string& line) {
 }
 
 Status TrialLogFile::failed() const {
-  return environment_error("cannot-write", std::string("cannot write the log: ") + std::strerror(errno), path_, "a place with room");
+  return environment_error("cannot-write", std::string("cannot write the log: ") + std::strerror(errno), path_,
+                           "a place with room");
 }
 
 }  // namespace perfcast

@@ -1,6 +1,6 @@
 #pragma once
-// A tuning as JSON lines, perfcast.tuning-log/1: a head, then a line for each run as it ends, so that nothing is lost. What
-// was cut off in its last line is left out.
+// A tuning as JSON lines, perfcast.tuning-log/1: a head, then a line for each run as it ends, so that nothing is lost.
+// What was cut off in its last line is left out.
 
 #include <optional>
 #include <string>
@@ -34,8 +34,8 @@ struct TrialLog {
   size_t unknown = 0;      // runs whose setting isn't one of this space
   size_t whole_bytes = 0;  // up to the end of the last whole line
 };
-// By the texts of the knobs' values: knobs that the log doesn't have are at their defaults. Errors: "bad-log" where the head or a line that
-// isn't the last is no such thing.
+// By the texts of the knobs' values: knobs that the log doesn't have are at their defaults. Errors: "bad-log" where the
+// head or a line that isn't the last is no such thing.
 Result<TrialLog> parse_trial_log(std::string_view text, const TuneSpace& space, const std::string& source);
 
 class TrialLogFile {

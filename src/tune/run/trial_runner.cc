@@ -62,7 +62,10 @@ std::optional<double> printed_number(std::string_view output, const std::string&
 }
 
 TrialRunner::TrialRunner(const TuneFile& file, CommandTemplate command, TempFolder folder)
-    : file_(&file), command_(std::move(command)), folder_(std::move(folder)), output_path_(folder_.path() + "/output") {}
+    : file_(&file),
+      command_(std::move(command)),
+      folder_(std::move(folder)),
+      output_path_(folder_.path() + "/output") {}
 
 Result<TrialRunner> TrialRunner::create(const TuneFile& file, std::vector<std::string> command) {
   auto made = CommandTemplate::create(file, std::move(command));
@@ -73,7 +76,8 @@ Result<TrialRunner> TrialRunner::create(const TuneFile& file, std::vector<std::s
 }
 
 bool TrialRunner::needs_output() const {
-  return file_->same_output || file_->objective.measure == ObjectiveMeasure::kPrinted || file_->check.find("{output}") != std::string::npos;
+  return file_->same_output || file_->objective.measure == ObjectiveMeasure::kPrinted ||
+         file_->check.find("{output}") != std::string::npos;
 }
 
 // nullopt: status 0; else what went wrong.
@@ -123,7 +127,8 @@ Result<TrialRun> TrialRunner::run(const Setting& setting) {
   const auto outcome = run_process(request);
   if (!outcome) {
     const std::string& code = outcome.error().code;
-    if (code == "program-not-found" || code == "not-executable" || code == "exec-failed") return cannot_start(outcome.error());
+    if (code == "program-not-found" || code == "not-executable" || code == "exec-failed")
+      return cannot_start(outcome.error());
     return outcome.error();
   }
   run.wall_s = outcome->wall_s;
@@ -172,8 +177,10 @@ Result<TrialRun> TrialRunner::finish(TrialRun run, const Setting& setting) {
     return run;
   }
   if (file_->same_output) {
-    if (!reference_output_ && setting == file_->space.default_setting()) reference_output_ = short_hash(output) + std::to_string(output.size());
-    if (reference_output_ != short_hash(output) + std::to_string(output.size())) return wrong("it prints other than with the default setting");
+    if (!reference_output_ && setting == file_->space.default_setting())
+      reference_output_ = short_hash(output) + std::to_string(output.size());
+    if (reference_output_ != short_hash(output) + std::to_string(output.size()))
+      return wrong("it prints other than with the default setting");
   }
   return run;
 }

@@ -33,8 +33,8 @@ class TrialRunner {
   void set_limit(double limit_s) { limit_s_ = limit_s; }
   double limit_s() const { return limit_s_; }
 
-  // What a setting does wrong is a state; errors are an interrupt and what has nothing to do with the setting. The first run that
-  // is done with the default setting becomes the reference of `same_output`.
+  // What a setting does wrong is a state; errors are an interrupt and what has nothing to do with the setting. The
+  // first run that is done with the default setting becomes the reference of `same_output`.
   Result<TrialRun> run(const Setting& setting);
 
   const CommandTemplate& command() const { return command_; }
@@ -55,8 +55,8 @@ class TrialRunner {
   std::optional<std::string> reference_output_;
 };
 
-// The number that an objective's pattern finds in a program's output: of its last line that matches; nullopt: none, or no
-// number above 0. Lines are cut to 2000 characters.
+// The number that an objective's pattern finds in a program's output: of its last line that matches; nullopt: none, or
+// no number above 0. Lines are cut to 2000 characters.
 std::optional<double> printed_number(std::string_view output, const std::string& pattern);
 
 }  // namespace perfcast

@@ -18,22 +18,26 @@ namespace perfcast {
 namespace {
 
 constexpr size_t kListSteps = 3'000'000;
-constexpr size_t kDrawnPoints = 20'000;   // of a space that isn't listed
-constexpr double kFinalShare = 0.25;      // of the budget
+constexpr size_t kDrawnPoints = 20'000;  // of a space that isn't listed
+constexpr double kFinalShare = 0.25;     // of the budget
 constexpr double kFinalError = 0.05;
-constexpr double kFineEnough = 0.01;      // width of the gain's interval, as a log
+constexpr double kFineEnough = 0.01;  // width of the gain's interval, as a log
 constexpr int64_t kMostPairs = 300;
 constexpr size_t kFinalists = 3;
 constexpr size_t kMostRunsOfBest = 12;
-constexpr size_t kHints = 5;              // best settings of earlier logs, tried first
-constexpr size_t kBracket = 16;           // settings that halving begins with
+constexpr size_t kHints = 5;     // best settings of earlier logs, tried first
+constexpr size_t kBracket = 16;  // settings that halving begins with
 constexpr double kLimitFactor = 10, kLeastLimit_s = 10;
 
 class Tuner {
  public:
   Tuner(const TuneRequest& request, TrialRunner runner)
-      : request_(request), file_(*request.file), runner_(std::move(runner)), random_(request.seed ^ 0x7e57u),
-        candidates_(file_.space.knobs()), records_(file_.objective) {}
+      : request_(request),
+        file_(*request.file),
+        runner_(std::move(runner)),
+        random_(request.seed ^ 0x7e57u),
+        candidates_(file_.space.knobs()),
+        records_(file_.objective) {}
 
   Result<Tuning> run();
 
@@ -75,9 +79,11 @@ std::string Tuner::value_text(double value) const {
 
 void Tuner::report(const std::string& doing) const {
   if (!request_.progress) return;
-  std::string text = fmt::format("{}; {} settings, {:.0f} of {:.0f} s", doing, records_.size(), spent_s(), request_.budget_s);
+  std::string text =
+      fmt::format("{}; {} settings, {:.0f} of {:.0f} s", doing, records_.size(), spent_s(), request_.budget_s);
   const TrialRecord* best = records_.find(best_);
-  if (best != nullptr && best->value()) text += fmt::format(", best {}: {}", value_text(*best->value()), file_.space.text_of(candidates_.setting(best_)));
+  if (best != nullptr && best->value())
+    text += fmt::format(", best {}: {}", value_text(*best->value()), file_.space.text_of(candidates_.setting(best_)));
   request_.progress(text);
 }
 
@@ -126,19 +132,23 @@ Status Tuner::measure_default() {
   double wall_s = 0;
   for (int i = 0; i < request_.repeats; ++i) {
     report("measuring the default");
-    const auto run = run_once(standard_, records_.find(standard_) == nullptr ? RunPurpose::kSearch : RunPurpose::kAgain);
+    const auto run =
+        run_once(standard_, records_.find(standard_) == nullptr ? RunPurpose::kSearch : RunPurpose::kAgain);
     if (!run) return run.error();
     if (run->state != TrialState::kDone) {
       return Error{"default-failed",
-                   fmt::format("with the default setting, {}: {}", printable(file_.space.text_of(candidates_.setting(standard_))), run->why),
+                   fmt::format("with the default setting, {}: {}",
+                               printable(file_.space.text_of(candidates_.setting(standard_))), run->why),
                    printable(join(runner_.command().arguments(candidates_.setting(standard_)), " ")),
-                   "a command that runs with the default of each knob" + std::string(run->state == TrialState::kLimit ? ", or a longer --limit" : "")};
+                   "a command that runs with the default of each knob" +
+                       std::string(run->state == TrialState::kLimit ? ", or a longer --limit" : "")};
     }
     records_.add(standard_, *run);
     wall_s = std::max(wall_s, run->wall_s);
     if (request_.limit_s <= 0) runner_.set_limit(std::max(kLeastLimit_s, kLimitFactor * wall_s));
   }
-  const double final_s = std::max(kFinalShare * request_.budget_s, 2.2 * static_cast<double>(fewest_pairs(kFinalError)) * wall_s);
+  const double final_s =
+      std::max(kFinalShare * request_.budget_s, 2.2 * static_cast<double>(fewest_pairs(kFinalError)) * wall_s);
   search_budget_s_ = std::max(request_.budget_s - final_s, request_.budget_s / 4);
   return {};
 }
@@ -193,7 +203,8 @@ bool Tuner::may_go_on() const {
   return spent_s() < search_budget_s_;
 }
 
-// What looks better than the best runs again, in turns with the best, until it has as many runs or looks worse: one lucky run makes no best.
+// What looks better than the best runs again, in turns with the best, until it has as many runs or looks worse: one
+// lucky run makes no best.
 Status Tuner::challenge(size_t candidate) {
   if (candidate == best_) return {};
   while (true) {
@@ -223,8 +234,8 @@ Status Tuner::search() {
   return {};
 }
 
-// Successive halving (Jamieson and Talwalkar, AISTATS 2016) over runs: all of a bracket once, the better half again, in rounds, each
-// in an order of its own, until one is left.
+// Successive halving (Jamieson and Talwalkar, AISTATS 2016) over runs: all of a bracket once, the better half again, in
+// rounds, each in an order of its own, until one is left.
 Status Tuner::search_by_halving() {
   while (may_go_on()) {
     std::vector<size_t> field;
@@ -238,7 +249,8 @@ Status Tuner::search_by_halving() {
     if (field.empty()) return {};
     const auto sort = [&] {
       std::erase_if(field, [this](size_t candidate) { return !records_.cost(candidate); });
-      std::sort(field.begin(), field.end(), [this](size_t a, size_t b) { return *records_.cost(a) < *records_.cost(b); });
+      std::sort(field.begin(), field.end(),
+                [this](size_t a, size_t b) { return *records_.cost(a) < *records_.cost(b); });
     };
     for (sort(); field.size() > 1; sort()) {
       field.resize((field.size() + 1) / 2);
@@ -297,7 +309,8 @@ Status Tuner::compare_with_default() {
       const auto run = run_once(side == 0 ? standard_ : best_, RunPurpose::kFinal);
       if (!run) return run.error();
       if (run->state != TrialState::kDone) {
-        result_.notes.push_back(fmt::format("in the last comparison {} setting did not work once: {}", side == 0 ? "the default" : "the best", run->why));
+        result_.notes.push_back(fmt::format("in the last comparison {} setting did not work once: {}",
+                                            side == 0 ? "the default" : "the best", run->why));
         return {};
       }
       value[side] = run->value;
@@ -356,7 +369,8 @@ Result<Tuning> Tuner::run() {
   result_.objective = file_.objective;
   list_candidates();
   if (candidates_.size() < 2 && !candidates_.more_beside)
-    return infeasible_error("empty-space", "one setting alone is allowed: there is nothing to choose", request_.source, "knobs or constraints that leave two settings");
+    return infeasible_error("empty-space", "one setting alone is allowed: there is nothing to choose", request_.source,
+                            "knobs or constraints that leave two settings");
   take_resumed();
   if (Status measured = measure_default(); !measured) return measured.error();
   strategy_ = make_strategy(request_.strategy, candidates_, request_.trials, request_.seed);
@@ -373,7 +387,8 @@ Result<Tuning> Tuner::run() {
     result_.interrupted = true;
     result_.notes.emplace_back("interrupted: by what was tried until then");
   }
-  if (result_.spent_s > 1.5 * request_.budget_s) result_.notes.emplace_back("the fewest runs that can tell anything took longer than the budget");
+  if (result_.spent_s > 1.5 * request_.budget_s)
+    result_.notes.emplace_back("the fewest runs that can tell anything took longer than the budget");
   finish();
   return std::move(result_);
 }

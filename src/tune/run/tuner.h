@@ -27,13 +27,13 @@ struct TuneRequest {
   std::function<Status(const LoggedRun&)> record;  // each run as it ends
 };
 
-// Errors: "default-failed" where the default setting doesn't run, "interrupted" before anything but it was tried, what `record`
-// says, those of TrialRunner. Later an interrupt ends it with what there is.
+// Errors: "default-failed" where the default setting doesn't run, "interrupted" before anything but it was tried, what
+// `record` says, those of TrialRunner. Later an interrupt ends it with what there is.
 Result<Tuning> tune(const TuneRequest& request);
 
-// Every allowed setting, `repeats` times in rounds, each round in an order of its own; -> CSV as parse_recorded_space() reads it,
-// the default first, medians as times. Error "large-space" where there are more than kMostListedPoints. What is
-// maximised can't be recorded: time_s is a cost; a printed number that is minimised stands there as it is.
+// Every allowed setting, `repeats` times in rounds, each round in an order of its own; -> CSV as parse_recorded_space()
+// reads it, the default first, medians as times. Error "large-space" where there are more than kMostListedPoints. What
+// is maximised can't be recorded: time_s is a cost; a printed number that is minimised stands there as it is.
 struct RecordedRounds {
   std::string csv;
   size_t points = 0, invalid = 0, rounds = 0;

@@ -5,7 +5,8 @@
 namespace perfcast {
 
 size_t Tuning::failed_trials() const {
-  return static_cast<size_t>(std::count_if(tried.begin(), tried.end(), [](const TriedPoint& point) { return !point.value; }));
+  return static_cast<size_t>(
+      std::count_if(tried.begin(), tried.end(), [](const TriedPoint& point) { return !point.value; }));
 }
 
 double cost_of(double value, const Objective& objective) { return objective.maximise ? 1 / value : value; }

@@ -1,9 +1,10 @@
 #pragma once
-// Simulated annealing with the moves and the cooling that Kernel Tuner has (van Werkhoven, Future Generation Computer Systems 90,
-// 2019, and its strategy simulated_annealing): a neighbour is one that differs in a single knob (one move in five), or one whose
-// knobs all lie at most one level away; a worse one is accepted with exp((old - new) / old / T); T falls by 0.995 a step
-// from 1 to 0.001, faster where fewer trials are to be had; failed ones are left at once and not entered; after 100
-// moves to settings that are known it starts anew elsewhere. What was tried before costs no trial.
+// Simulated annealing with the moves and the cooling that Kernel Tuner has (van Werkhoven, Future Generation Computer
+// Systems 90, 2019, and its strategy simulated_annealing): a neighbour is one that differs in a single knob (one move
+// in five), or one whose knobs all lie at most one level away; a worse one is accepted with exp((old - new) / old / T);
+// T falls by 0.995 a step from 1 to 0.001, faster where fewer trials are to be had; failed ones are left at once and
+// not entered; after 100 moves to settings that are known it starts anew elsewhere. What was tried before costs no
+// trial.
 
 #include <unordered_map>
 

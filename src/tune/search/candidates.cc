@@ -33,7 +33,8 @@ KnobScale KnobScale::of(const Knob& knob) {
   }
   std::vector<size_t> order(count);
   std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return *knob.values[a].number < *knob.values[b].number; });
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return *knob.values[a].number < *knob.values[b].number; });
   std::vector<double> sorted;
   for (const size_t i : order) sorted.push_back(*knob.values[i].number);
   if (sorted.front() > 0 && sorted.back() > sorted.front()) {
@@ -78,7 +79,8 @@ double Candidates::distance(size_t a, size_t b) const {
   for (size_t knob = 0; knob < knobs(); ++knob) {
     const int apart = std::abs(x[knob] - y[knob]);
     if (apart == 0) continue;
-    sum += scales_[knob].is_ordered() && apart <= KnobScale::kScale ? static_cast<double>(apart) / KnobScale::kScale : 1;
+    sum +=
+        scales_[knob].is_ordered() && apart <= KnobScale::kScale ? static_cast<double>(apart) / KnobScale::kScale : 1;
   }
   return sum / static_cast<double>(std::max<size_t>(knobs(), 1));
 }

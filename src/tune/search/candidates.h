@@ -46,7 +46,9 @@ class Candidates {
   std::span<const int16_t> levels(size_t candidate) const { return {levels_.data() + candidate * knobs(), knobs()}; }
   Setting setting(size_t candidate) const;
   // Positions of the levels, for distances.
-  std::span<const int16_t> positions(size_t candidate) const { return {positions_.data() + candidate * knobs(), knobs()}; }
+  std::span<const int16_t> positions(size_t candidate) const {
+    return {positions_.data() + candidate * knobs(), knobs()};
+  }
   // Mean over the knobs of how far two are apart, 0 to 1.
   double distance(size_t a, size_t b) const;
   // In how many knobs they differ.

@@ -18,7 +18,8 @@ constexpr size_t kDraws = 200;
 
 }  // namespace
 
-std::vector<double> knob_importance(const Candidates& candidates, const std::vector<TriedSetting>& tried, uint64_t seed) {
+std::vector<double> knob_importance(const Candidates& candidates, const std::vector<TriedSetting>& tried,
+                                    uint64_t seed) {
   Random random(seed);
   std::vector<TriedSetting> chosen = tried;
   random.shuffle(chosen);

@@ -6,7 +6,8 @@
 namespace perfcast {
 namespace {
 
-// Priors, set once on made-up spaces (docs/TUNE.md): most knobs matter little, and effects are smooth over half a range.
+// Priors, set once on made-up spaces (docs/TUNE.md): most knobs matter little, and effects are smooth over half a
+// range.
 constexpr double kMeanLogOdds = -1.5, kDeviationLogOdds = 1.5;
 constexpr double kMeanLogLength = -0.5, kDeviationLogLength = 0.8;
 constexpr double kMeanLogNoise = -6, kDeviationLogNoise = 1.5;
@@ -22,7 +23,8 @@ double noise_of(const ModelShape& shape) { return kLeastNoise + std::exp(shape.l
 
 }  // namespace
 
-KnobCorrelation::KnobCorrelation(const Candidates& candidates, const ModelShape& shape) : tables_(candidates.knobs() * kTable) {
+KnobCorrelation::KnobCorrelation(const Candidates& candidates, const ModelShape& shape)
+    : tables_(candidates.knobs() * kTable) {
   for (size_t knob = 0; knob < candidates.knobs(); ++knob) set_knob(candidates, knob, shape);
 }
 
@@ -60,8 +62,8 @@ double ProcessModel::log_prior(const ModelShape& shape) const {
   return -sum / 2;
 }
 
-double ProcessModel::log_posterior(std::span<const size_t> observed, std::span<const double> targets, const ModelShape& shape,
-                                   const KnobCorrelation& correlation) {
+double ProcessModel::log_posterior(std::span<const size_t> observed, std::span<const double> targets,
+                                   const ModelShape& shape, const KnobCorrelation& correlation) {
   const auto n = static_cast<Eigen::Index>(observed.size());
   if (work_.rows() < n) work_.resize(n, n);
   double log_determinant = 0, energy = 0;
@@ -81,10 +83,12 @@ double ProcessModel::log_posterior(std::span<const size_t> observed, std::span<c
     white[i] = (targets[static_cast<size_t>(i)] - work_.row(i).head(i).dot(white.head(i))) / row[i];
     energy += squared(white[i]);
   }
-  return log_prior(shape) - log_determinant / 2 - (static_cast<double>(n) / 2 + kPriorShape) * std::log(kPriorScale + energy / 2);
+  return log_prior(shape) - log_determinant / 2 -
+         (static_cast<double>(n) / 2 + kPriorShape) * std::log(kPriorScale + energy / 2);
 }
 
-void ProcessModel::improve(std::span<const size_t> observed, std::span<const double> targets, int steps, Random& random) {
+void ProcessModel::improve(std::span<const size_t> observed, std::span<const double> targets, int steps,
+                           Random& random) {
   if (observed.empty()) return;
   double current = log_posterior(observed, targets, shape_, correlation_);
   const size_t knobs = candidates_->knobs();
@@ -97,7 +101,8 @@ void ProcessModel::improve(std::span<const size_t> observed, std::span<const dou
     } else {
       const double reach = random.uniform() < 0.5 ? 1 : 0.3;
       tried.log_odds[knob] += reach * kDeviationLogOdds * random.normal();
-      if (candidates_->scale(knob).is_ordered()) tried.log_length[knob] += reach * kDeviationLogLength * random.normal();
+      if (candidates_->scale(knob).is_ordered())
+        tried.log_length[knob] += reach * kDeviationLogLength * random.normal();
       correlation.set_knob(*candidates_, knob, tried);
     }
     const double value = log_posterior(observed, targets, tried, correlation);
@@ -135,7 +140,8 @@ void ProcessModel::update_scale() {
   weights_.resize(0);
 }
 
-bool ProcessModel::fit(std::span<const size_t> observed, std::span<const double> targets, std::span<const size_t> pool) {
+bool ProcessModel::fit(std::span<const size_t> observed, std::span<const double> targets,
+                       std::span<const size_t> pool) {
   observed_.clear();
   pool_.assign(pool.begin(), pool.end());
   const auto rows = static_cast<Eigen::Index>(observed.size()) + kSpareRows;

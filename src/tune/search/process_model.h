@@ -4,11 +4,11 @@
 //
 //     1 - a (1 - m(d / l))
 //
-// with m the Matern 5/2 correlation of how far two levels are apart (0 where a knob's levels have no order) and a, between 0 and
-// 1, how much hangs on the knob. Small a make it a sum of main effects with weaker interactions, a near 1 the usual
-// product kernel with one length for each knob (Rasmussen and Williams 2006, ch. 4 and 5). The variance follows from the
-// data in closed form; a, l and the noise have priors and are drawn by Metropolis' rule from their posterior, so that a
-// few models stand for what a few dozen trials leave open.
+// with m the Matern 5/2 correlation of how far two levels are apart (0 where a knob's levels have no order) and a,
+// between 0 and 1, how much hangs on the knob. Small a make it a sum of main effects with weaker interactions, a near 1
+// the usual product kernel with one length for each knob (Rasmussen and Williams 2006, ch. 4 and 5). The variance
+// follows from the data in closed form; a, l and the noise have priors and are drawn by Metropolis' rule from their
+// posterior, so that a few models stand for what a few dozen trials leave open.
 
 #include <Eigen/Core>
 #include <cstdint>
@@ -77,12 +77,12 @@ class ProcessModel {
   std::vector<size_t> observed_;
   std::vector<size_t> pool_;
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  RowMajor root_;        // lower triangular: of correlation + noise; room for more rows than observed_
+  RowMajor root_;          // lower triangular: of correlation + noise; room for more rows than observed_
   Eigen::VectorXd white_;  // root^-1 targets
   using PoolRows = Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   PoolRows white_pool_;  // root^-1 correlations of observed with pool
   Eigen::ArrayXf mean_, explained_;
-  double scale_ = 1;     // variance of the signal
+  double scale_ = 1;                 // variance of the signal
   mutable Eigen::VectorXd weights_;  // (correlation + noise)^-1 targets, when asked for
   RowMajor work_;
 };

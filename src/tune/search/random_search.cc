@@ -4,7 +4,8 @@
 
 namespace perfcast {
 
-RandomSearch::RandomSearch(const Candidates& candidates, uint64_t seed) : order_(candidates.size()), told_(candidates.size(), false) {
+RandomSearch::RandomSearch(const Candidates& candidates, uint64_t seed)
+    : order_(candidates.size()), told_(candidates.size(), false) {
   std::iota(order_.begin(), order_.end(), size_t{0});
   Random(seed).shuffle(order_);
 }

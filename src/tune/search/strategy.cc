@@ -9,17 +9,21 @@ namespace perfcast {
 
 std::string name_of(StrategyKind kind) {
   switch (kind) {
-    case StrategyKind::kSurrogate: return "surrogate";
-    case StrategyKind::kHalving: return "halving";
-    case StrategyKind::kRandom: return "random";
-    case StrategyKind::kAnnealing: break;
+    case StrategyKind::kSurrogate:
+      return "surrogate";
+    case StrategyKind::kHalving:
+      return "halving";
+    case StrategyKind::kRandom:
+      return "random";
+    case StrategyKind::kAnnealing:
+      break;
   }
   return "annealing";
 }
 
 const std::vector<StrategyKind>& strategy_kinds() {
-  static const std::vector<StrategyKind> kKinds = {StrategyKind::kSurrogate, StrategyKind::kHalving, StrategyKind::kRandom,
-                                                   StrategyKind::kAnnealing};
+  static const std::vector<StrategyKind> kKinds = {StrategyKind::kSurrogate, StrategyKind::kHalving,
+                                                   StrategyKind::kRandom, StrategyKind::kAnnealing};
   return kKinds;
 }
 
@@ -34,10 +38,13 @@ Result<StrategyKind> parse_strategy(const std::string& name) {
 
 std::unique_ptr<Strategy> make_strategy(StrategyKind kind, Candidates& candidates, size_t trials, uint64_t seed) {
   switch (kind) {
-    case StrategyKind::kSurrogate: return std::make_unique<SurrogateSearch>(candidates, trials, seed);
-    case StrategyKind::kAnnealing: return std::make_unique<Annealing>(candidates, trials, seed);
+    case StrategyKind::kSurrogate:
+      return std::make_unique<SurrogateSearch>(candidates, trials, seed);
+    case StrategyKind::kAnnealing:
+      return std::make_unique<Annealing>(candidates, trials, seed);
     case StrategyKind::kHalving:
-    case StrategyKind::kRandom: break;
+    case StrategyKind::kRandom:
+      break;
   }
   return std::make_unique<RandomSearch>(candidates, seed);
 }

@@ -8,10 +8,10 @@ namespace perfcast {
 namespace {
 
 constexpr size_t kFewestInitial = 4, kMostInitial = 12;
-constexpr size_t kInitialDraws = 30;       // of which the farthest is taken
-constexpr size_t kManyObservations = 300;  // more than these are thinned before models are fitted
-constexpr size_t kShapeObservations = 150; // by which shapes are drawn
-constexpr double kPoolWork = 6e8;          // multiplications of a refit, about
+constexpr size_t kInitialDraws = 30;        // of which the farthest is taken
+constexpr size_t kManyObservations = 300;   // more than these are thinned before models are fitted
+constexpr size_t kShapeObservations = 150;  // by which shapes are drawn
+constexpr double kPoolWork = 6e8;           // multiplications of a refit, about
 constexpr size_t kSmallestPool = 2000;
 constexpr size_t kBesideBest = 5;
 constexpr double kLeastSpread = 1e-3;
@@ -62,7 +62,8 @@ std::optional<size_t> SurrogateSearch::far_from_all() {
     const size_t candidate = random_.below(candidates_.size());
     if (is_told(candidate)) continue;
     double distance = 2;
-    for (const Observation& seen : told_) distance = std::min(distance, candidates_.distance(candidate, seen.candidate));
+    for (const Observation& seen : told_)
+      distance = std::min(distance, candidates_.distance(candidate, seen.candidate));
     if (distance > best_distance) {
       best = candidate;
       best_distance = distance;
@@ -80,11 +81,12 @@ std::vector<size_t> SurrogateSearch::best_first() const {
   for (size_t place = 0; place < told_.size(); ++place) {
     if (told_[place].log_cost) places.push_back(place);
   }
-  std::stable_sort(places.begin(), places.end(), [this](size_t a, size_t b) { return *told_[a].log_cost < *told_[b].log_cost; });
+  std::stable_sort(places.begin(), places.end(),
+                   [this](size_t a, size_t b) { return *told_[a].log_cost < *told_[b].log_cost; });
   return places;
 }
 
-// The better half decides what counts: what is much slower than the median is slow, however much.
+// About the median, in standard deviations. To compress what is slower than the median made it worse on made-up spaces.
 void SurrogateSearch::standardise() {
   std::vector<double> costs;
   for (const size_t place : best_first()) costs.push_back(*told_[place].log_cost);
@@ -101,7 +103,8 @@ void SurrogateSearch::look_beside_best() {
   if (!candidates_.more_beside) return;
   const std::vector<size_t> order = best_first();
   for (size_t i = 0; i < std::min(order.size(), kBesideBest); ++i) {
-    for (const Setting& near : candidates_.more_beside(candidates_.setting(told_[order[i]].candidate))) candidates_.add(near);
+    for (const Setting& near : candidates_.more_beside(candidates_.setting(told_[order[i]].candidate)))
+      candidates_.add(near);
   }
 }
 
@@ -147,7 +150,8 @@ void SurrogateSearch::refit() {
   look_beside_best();
   standardise();
   choose_pool();
-  const auto fit = [this](std::vector<ProcessModel>& models, size_t count, const std::vector<size_t>& places, auto target) {
+  const auto fit = [this](std::vector<ProcessModel>& models, size_t count, const std::vector<size_t>& places,
+                          auto target) {
     while (models.size() < count) {
       models.emplace_back(candidates_);
       models.back().begin(random_);
@@ -217,7 +221,8 @@ double SurrogateSearch::chance_of_success(size_t place) const {
   double sum = 0;
   for (const ProcessModel& model : success_models_) {
     const double deviation = std::hypot(static_cast<double>(model.deviation(place)), model.noise_deviation());
-    sum += normal_share((success_centre_ + static_cast<double>(model.means()[static_cast<Eigen::Index>(place)])) / deviation);
+    sum += normal_share((success_centre_ + static_cast<double>(model.means()[static_cast<Eigen::Index>(place)])) /
+                        deviation);
   }
   return sum / static_cast<double>(success_models_.size());
 }
@@ -233,11 +238,14 @@ std::optional<size_t> SurrogateSearch::most_promising() {
     double value = 0;
     for (const ProcessModel& model : models_) {
       const auto deviation = static_cast<double>(model.deviation(place));
-      value += order.empty() ? deviation
-                             : expected_improvement(best - static_cast<double>(model.means()[static_cast<Eigen::Index>(place)]), deviation);
+      value += order.empty()
+                   ? deviation
+                   : expected_improvement(best - static_cast<double>(model.means()[static_cast<Eigen::Index>(place)]),
+                                          deviation);
     }
     if (value <= most) continue;  // a chance is at most 1
-    value *= chance_of_success(place);
+    // Squared: what probably fails costs a trial and teaches little of what is wanted.
+    value *= std::pow(chance_of_success(place), 2);
     if (value > most) {
       most = value;
       chosen = pool_[place];

@@ -1,7 +1,7 @@
 #pragma once
-// Expected improvement by Gaussian processes (Jones, Schonlau and Welch, Journal of Global Optimization 13, 1998): of the logarithm of
-// the cost, averaged over several models drawn from the posterior, times the chance that the setting doesn't fail, of
-// which other processes learn.
+// Expected improvement by Gaussian processes (Jones, Schonlau and Welch, Journal of Global Optimization 13, 1998): of
+// the logarithm of the cost, averaged over several models drawn from the posterior, times the chance that the setting
+// doesn't fail, of which other processes learn.
 
 #include <cstdint>
 #include <optional>
@@ -49,7 +49,7 @@ class SurrogateSearch : public Strategy {
   std::vector<ProcessModel> models_, success_models_;
   std::vector<size_t> pool_;
   double centre_ = 0, spread_ = 1, success_centre_ = 0;
-  size_t fitted_ = 0;   // observations that the models hold
+  size_t fitted_ = 0;    // observations that the models hold
   size_t refit_at_ = 0;  // how many observations call for new shapes
   bool stale_ = true;    // something that the models hold was corrected
 };

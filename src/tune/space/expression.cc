@@ -102,8 +102,12 @@ class ExpressionParser {
   }
   std::optional<Step> comparison_sign() {
     // The longer ones first.
-    for (const auto& [sign, step] : {std::pair{"==", Step::kEqual}, {"!=", Step::kUnequal}, {"<=", Step::kLessEqual},
-                                     {">=", Step::kGreaterEqual}, {"<", Step::kLess}, {">", Step::kGreater}}) {
+    for (const auto& [sign, step] : {std::pair{"==", Step::kEqual},
+                                     {"!=", Step::kUnequal},
+                                     {"<=", Step::kLessEqual},
+                                     {">=", Step::kGreaterEqual},
+                                     {"<", Step::kLess},
+                                     {">", Step::kGreater}}) {
       if (take(sign)) return step;
     }
     if (take("=")) fail("'=' where == would compare", "==");
@@ -116,7 +120,8 @@ class ExpressionParser {
     const Type right = sum();
     if (!ok()) return left;
     if (left != right) {
-      fail("a comparison of text with a number", "a knob that has text beside quoted text, one that has numbers beside numbers");
+      fail("a comparison of text with a number",
+           "a knob that has text beside quoted text, one that has numbers beside numbers");
     } else if (left == Type::kText && *sign != Step::kEqual && *sign != Step::kUnequal) {
       fail("an order of texts", "== or != between texts");
     }
@@ -139,7 +144,10 @@ class ExpressionParser {
   Type product() {
     Type type = factor();
     while (ok()) {
-      const Step step = take("*") ? Step::kMultiply : take("/") ? Step::kDivide : take("%") ? Step::kRemainder : Step::kNumber;
+      const Step step = take("*")   ? Step::kMultiply
+                        : take("/") ? Step::kDivide
+                        : take("%") ? Step::kRemainder
+                                    : Step::kNumber;
       if (step == Step::kNumber) break;
       need_number(type, "'*', '/' or '%'");
       type = factor();
@@ -158,7 +166,8 @@ class ExpressionParser {
     }
     if (take("(")) {
       const Type type = alternatives();
-      if (ok() && !take(")")) fail(at_ < text_.size() ? "'" + word() + "' where ) is missing" : "the end where ) is missing", ")");
+      if (ok() && !take(")"))
+        fail(at_ < text_.size() ? "'" + word() + "' where ) is missing" : "the end where ) is missing", ")");
       return type;
     }
     skip_spaces();
@@ -186,8 +195,9 @@ class ExpressionParser {
   }
   Type number() {
     size_t end = at_;
-    while (end < text_.size() && (is_name_part(text_[end]) || text_[end] == '.' ||
-                                  ((text_[end] == '-' || text_[end] == '+') && (text_[end - 1] == 'e' || text_[end - 1] == 'E'))))
+    while (end < text_.size() &&
+           (is_name_part(text_[end]) || text_[end] == '.' ||
+            ((text_[end] == '-' || text_[end] == '+') && (text_[end - 1] == 'e' || text_[end - 1] == 'E'))))
       ++end;
     const auto value = parse_number(text_.substr(at_, end - at_));
     if (!value) {
@@ -225,7 +235,8 @@ class ExpressionParser {
 
   struct Deeper {
     explicit Deeper(ExpressionParser& parser) : parser_(parser) {
-      if (++parser_.depth_ > kDeepest) parser_.fail("a condition that nests too deeply", fmt::format("at most {} levels", kDeepest));
+      if (++parser_.depth_ > kDeepest)
+        parser_.fail("a condition that nests too deeply", fmt::format("at most {} levels", kDeepest));
     }
     ~Deeper() { --parser_.depth_; }
     Deeper(const Deeper&) = delete;
@@ -256,26 +267,66 @@ bool Expression::holds(const std::function<ExpressionValue(size_t)>& value_of) c
   using Value = const ExpressionValue&;
   for (const Operation& operation : program_) {
     switch (operation.step) {
-      case Step::kNumber: stack.push_back({operation.number, {}}); break;
-      case Step::kText: stack.push_back({0, texts_[operation.index]}); break;
-      case Step::kName: stack.push_back(value_of(operation.index)); break;
-      case Step::kAdd: two([](Value a, Value b) { return a.number + b.number; }); break;
-      case Step::kSubtract: two([](Value a, Value b) { return a.number - b.number; }); break;
-      case Step::kMultiply: two([](Value a, Value b) { return a.number * b.number; }); break;
-      case Step::kDivide: two([](Value a, Value b) { return b.number == 0 ? NAN : a.number / b.number; }); break;
-      case Step::kRemainder: two([](Value a, Value b) { return std::fmod(a.number, b.number); }); break;
-      case Step::kNegate: stack.back().number = -stack.back().number; break;
-      case Step::kEqual: two([](Value a, Value b) { return a.number == b.number; }); break;
-      case Step::kUnequal: two([](Value a, Value b) { return a.number < b.number || a.number > b.number; }); break;
-      case Step::kLess: two([](Value a, Value b) { return a.number < b.number; }); break;
-      case Step::kLessEqual: two([](Value a, Value b) { return a.number <= b.number; }); break;
-      case Step::kGreater: two([](Value a, Value b) { return a.number > b.number; }); break;
-      case Step::kGreaterEqual: two([](Value a, Value b) { return a.number >= b.number; }); break;
-      case Step::kEqualText: two([](Value a, Value b) { return a.text == b.text; }); break;
-      case Step::kUnequalText: two([](Value a, Value b) { return a.text != b.text; }); break;
-      case Step::kAnd: two([](Value a, Value b) { return is_true(a.number) && is_true(b.number); }); break;
-      case Step::kOr: two([](Value a, Value b) { return is_true(a.number) || is_true(b.number); }); break;
-      case Step::kNot: stack.back().number = is_true(stack.back().number) ? 0 : 1; break;
+      case Step::kNumber:
+        stack.push_back({operation.number, {}});
+        break;
+      case Step::kText:
+        stack.push_back({0, texts_[operation.index]});
+        break;
+      case Step::kName:
+        stack.push_back(value_of(operation.index));
+        break;
+      case Step::kAdd:
+        two([](Value a, Value b) { return a.number + b.number; });
+        break;
+      case Step::kSubtract:
+        two([](Value a, Value b) { return a.number - b.number; });
+        break;
+      case Step::kMultiply:
+        two([](Value a, Value b) { return a.number * b.number; });
+        break;
+      case Step::kDivide:
+        two([](Value a, Value b) { return b.number == 0 ? NAN : a.number / b.number; });
+        break;
+      case Step::kRemainder:
+        two([](Value a, Value b) { return std::fmod(a.number, b.number); });
+        break;
+      case Step::kNegate:
+        stack.back().number = -stack.back().number;
+        break;
+      case Step::kEqual:
+        two([](Value a, Value b) { return a.number == b.number; });
+        break;
+      case Step::kUnequal:
+        two([](Value a, Value b) { return a.number < b.number || a.number > b.number; });
+        break;
+      case Step::kLess:
+        two([](Value a, Value b) { return a.number < b.number; });
+        break;
+      case Step::kLessEqual:
+        two([](Value a, Value b) { return a.number <= b.number; });
+        break;
+      case Step::kGreater:
+        two([](Value a, Value b) { return a.number > b.number; });
+        break;
+      case Step::kGreaterEqual:
+        two([](Value a, Value b) { return a.number >= b.number; });
+        break;
+      case Step::kEqualText:
+        two([](Value a, Value b) { return a.text == b.text; });
+        break;
+      case Step::kUnequalText:
+        two([](Value a, Value b) { return a.text != b.text; });
+        break;
+      case Step::kAnd:
+        two([](Value a, Value b) { return is_true(a.number) && is_true(b.number); });
+        break;
+      case Step::kOr:
+        two([](Value a, Value b) { return is_true(a.number) || is_true(b.number); });
+        break;
+      case Step::kNot:
+        stack.back().number = is_true(stack.back().number) ? 0 : 1;
+        break;
     }
   }
   return is_true(stack.back().number);

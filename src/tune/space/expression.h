@@ -26,8 +26,8 @@ class Expression {
  public:
   // What a name is; nullopt: no knob is called so.
   using TypeOf = std::function<std::optional<ExpressionType>(std::string_view name)>;
-  // Error "bad-expression" with what was found, and the column in `where`: text in arithmetic, a comparison of text with
-  // a number, unknown names, a chain of comparisons, more than 4000 characters or 50 levels.
+  // Error "bad-expression" with what was found, and the column in `where`: text in arithmetic, a comparison of text
+  // with a number, unknown names, a chain of comparisons, more than 4000 characters or 50 levels.
   static Result<Expression> parse(std::string_view text, const TypeOf& type_of);
 
   const std::string& text() const { return text_; }
@@ -39,10 +39,26 @@ class Expression {
  private:
   friend class ExpressionParser;
   enum class Step : uint8_t {
-    kNumber, kText, kName,  // push
-    kAdd, kSubtract, kMultiply, kDivide, kRemainder, kNegate,
-    kEqual, kUnequal, kLess, kLessEqual, kGreater, kGreaterEqual, kEqualText, kUnequalText,
-    kAnd, kOr, kNot
+    kNumber,
+    kText,
+    kName,  // push
+    kAdd,
+    kSubtract,
+    kMultiply,
+    kDivide,
+    kRemainder,
+    kNegate,
+    kEqual,
+    kUnequal,
+    kLess,
+    kLessEqual,
+    kGreater,
+    kGreaterEqual,
+    kEqualText,
+    kUnequalText,
+    kAnd,
+    kOr,
+    kNot
   };
   struct Operation {
     Step step = Step::kNumber;

@@ -10,7 +10,7 @@
 namespace perfcast {
 namespace {
 
-constexpr size_t kMostSteps = 5'000'000;     // of a search that must end
+constexpr size_t kMostSteps = 5'000'000;  // of a search that must end
 constexpr size_t kStepsOfADraw = 20'000;
 constexpr int kPlainDraws = 200;
 
@@ -18,10 +18,14 @@ constexpr int kPlainDraws = 200;
 
 std::string name_of(KnobKind kind) {
   switch (kind) {
-    case KnobKind::kParameter: return "parameter";
-    case KnobKind::kEnvironment: return "environment";
-    case KnobKind::kThreads: return "threads";
-    case KnobKind::kFlag: break;
+    case KnobKind::kParameter:
+      return "parameter";
+    case KnobKind::kEnvironment:
+      return "environment";
+    case KnobKind::kThreads:
+      return "threads";
+    case KnobKind::kFlag:
+      break;
   }
   return "flag";
 }
@@ -41,7 +45,11 @@ std::optional<int16_t> Knob::level_of(const std::string& text) const {
 class TuneSpace::Walk {
  public:
   Walk(const TuneSpace& space, const std::vector<bool>& skip, size_t most_steps, Random* random)
-      : space_(space), skip_(skip), steps_left_(most_steps), random_(random), setting_(space.knobs_.size(), kNotInPlay) {}
+      : space_(space),
+        skip_(skip),
+        steps_left_(most_steps),
+        random_(random),
+        setting_(space.knobs_.size(), kNotInPlay) {}
 
   // Whether it came to its end. `take` says whether to go on.
   bool run(const std::function<bool(const Setting&)>& take) {
@@ -69,7 +77,8 @@ class TuneSpace::Walk {
     setting_[knob] = level;
     for (const size_t constraint : space_.constraints_after_[place]) {
       if (constraint < skip_.size() && skip_[constraint]) continue;
-      if (!space_.holds(space_.constraints_[constraint], space_.constraint_names_[constraint], setting_, true)) return true;
+      if (!space_.holds(space_.constraints_[constraint], space_.constraint_names_[constraint], setting_, true))
+        return true;
     }
     return descend(place + 1);
   }
@@ -100,7 +109,8 @@ TuneSpace::TuneSpace(std::vector<Knob> knobs, std::vector<Expression> constraint
 std::vector<size_t> TuneSpace::places_of(const Expression& expression) const {
   std::vector<size_t> places;
   for (const std::string& name : expression.names()) {
-    const auto found = std::find_if(knobs_.begin(), knobs_.end(), [&name](const Knob& knob) { return knob.name == name; });
+    const auto found =
+        std::find_if(knobs_.begin(), knobs_.end(), [&name](const Knob& knob) { return knob.name == name; });
     places.push_back(static_cast<size_t>(found - knobs_.begin()));
   }
   return places;
@@ -216,11 +226,12 @@ Status TuneSpace::check_has_points() const {
   if (!first.complete) {
     Random random(1);
     if (draw(random)) return {};
-    return infeasible_error("constrained-space",
-                            fmt::format("no setting of the {:.3g} of the grid was found that all constraints allow, and "
-                                        "trying them all would take too long",
-                                        grid_points()),
-                            "constraints", "constraints that leave more, or knobs with fewer values");
+    return infeasible_error(
+        "constrained-space",
+        fmt::format("no setting of the {:.3g} of the grid was found that all constraints allow, and "
+                    "trying them all would take too long",
+                    grid_points()),
+        "constraints", "constraints that leave more, or knobs with fewer values");
   }
   // Leave out what isn't needed for the contradiction; what is left contradicts each other.
   std::vector<bool> skip(constraints_.size(), false);
@@ -233,11 +244,11 @@ Status TuneSpace::check_has_points() const {
   for (size_t i = 0; i < constraints_.size(); ++i) {
     if (!skip[i]) guilty.push_back("'" + printable(constraints_[i].text()) + "'");
   }
-  return infeasible_error(
-      "empty-space",
-      guilty.size() == 1 ? fmt::format("no setting meets the constraint {}", guilty[0])
-                         : fmt::format("no setting meets these constraints together: {}", join(guilty, ", ")),
-      "constraints", "constraints that at least two settings meet");
+  return infeasible_error("empty-space",
+                          guilty.size() == 1
+                              ? fmt::format("no setting meets the constraint {}", guilty[0])
+                              : fmt::format("no setting meets these constraints together: {}", join(guilty, ", ")),
+                          "constraints", "constraints that at least two settings meet");
 }
 
 const KnobValue* TuneSpace::value_of(const Setting& setting, size_t knob) const {

@@ -66,8 +66,8 @@ class TuneSpace {
     std::vector<Setting> settings;
     bool complete = false;  // these are all
   };
-  // All allowed points in the order of the knobs, at most so many, in at most `most_steps` steps; with constraints left out where `skip`
-  // says so.
+  // All allowed points in the order of the knobs, at most so many, in at most `most_steps` steps; with constraints left
+  // out where `skip` says so.
   Points list(size_t most_points, size_t most_steps, const std::vector<bool>& skip = {}) const;
   // One at random; nullopt where none was found in reasonable time. Not uniform where constraints leave little.
   std::optional<Setting> draw(Random& random) const;
@@ -94,7 +94,7 @@ class TuneSpace {
   std::vector<Expression> constraints_;
   std::vector<std::vector<size_t>> when_names_;  // of each knob's condition: the knobs it names
   std::vector<std::vector<size_t>> constraint_names_;
-  std::vector<size_t> order_;                         // each knob after those that its condition names
+  std::vector<size_t> order_;                           // each knob after those that its condition names
   std::vector<std::vector<size_t>> constraints_after_;  // by place in order_: those whose last knob stands there
 };
 

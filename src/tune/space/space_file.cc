@@ -34,7 +34,8 @@ KnobValue number_value(double number) { return {fmt::format("{}", number), numbe
 
 std::optional<KnobValue> value_of_json(const Json& json) {
   if (json.is_boolean()) return KnobValue{json.get<bool>() ? "true" : "false", json.get<bool>() ? 1.0 : 0.0};
-  if (json.is_number_integer() && !json.is_number_unsigned()) return KnobValue{std::to_string(json.get<int64_t>()), json.get<double>()};
+  if (json.is_number_integer() && !json.is_number_unsigned())
+    return KnobValue{std::to_string(json.get<int64_t>()), json.get<double>()};
   if (json.is_number_integer()) return KnobValue{std::to_string(json.get<uint64_t>()), json.get<double>()};
   if (json.is_number() && std::isfinite(json.get<double>())) return number_value(json.get<double>());
   if (json.is_string()) {
@@ -51,7 +52,9 @@ class Reader {
 
   Result<TuneFile> run() {
     JsonReader in(json_, source_);
-    check_keys(json_, source_, {"schema", "knobs", "constraints", "objective", "limits", "command", "prepare", "check", "same_output", "note"});
+    check_keys(json_, source_,
+               {"schema", "knobs", "constraints", "objective", "limits", "command", "prepare", "check", "same_output",
+                "note"});
     const std::string schema = in.string("schema");
     if (!schema.empty() && schema != kTuneSchema) in.complain("schema", "'" + printable(schema) + "'", kTuneSchema);
     if (const Json* knobs = in.require_array("knobs"); knobs != nullptr) read_knobs(*knobs);
@@ -66,15 +69,17 @@ class Reader {
     take_complaints(in);
     if (mistakes_.empty()) check_conditions();
     if (!mistakes_.empty()) {
-      return Error{"bad-tune-file", join(mistakes_, "\n"), source_, std::string("a space as docs/TUNE.md has it, schema ") + kTuneSchema};
+      return Error{"bad-tune-file", join(mistakes_, "\n"), source_,
+                   std::string("a space as docs/TUNE.md has it, schema ") + kTuneSchema};
     }
     file_.space = TuneSpace(std::move(knobs_), std::move(constraints));
     if (Status points = file_.space.check_has_points(); !points) return located(points.error());
     if (const Expression* broken = file_.space.broken_constraint(file_.space.default_setting()); broken != nullptr) {
-      return Error{"default-not-allowed",
-                   fmt::format("the default setting, {}, breaks the constraint '{}'",
-                               printable(file_.space.text_of(file_.space.default_setting())), printable(broken->text())),
-                   source_, "a `default` of each knob, such that all constraints hold"};
+      return Error{
+          "default-not-allowed",
+          fmt::format("the default setting, {}, breaks the constraint '{}'",
+                      printable(file_.space.text_of(file_.space.default_setting())), printable(broken->text())),
+          source_, "a `default` of each knob, such that all constraints hold"};
     }
     return std::move(file_);
   }
@@ -110,7 +115,8 @@ class Reader {
     for (size_t i = 0; i < array.size(); ++i) {
       const std::string path = fmt::format("{}.knobs[{}]", source_, i);
       Knob knob = read_knob(array[i], path);
-      if (!knob.name.empty() && !names.insert(knob.name).second) complain(path, "a second knob '" + printable(knob.name) + "'");
+      if (!knob.name.empty() && !names.insert(knob.name).second)
+        complain(path, "a second knob '" + printable(knob.name) + "'");
       knobs_.push_back(std::move(knob));
       if (array[i].is_object() && array[i].contains("when")) whens_.emplace_back(i, &array[i]["when"]);
     }
@@ -118,12 +124,16 @@ class Reader {
   }
 
   Knob read_knob(const Json& object, const std::string& path) {
-    check_keys(object, path, {"name", "kind", "values", "from", "to", "step", "factor", "scale", "type", "default", "when", "flag", "note"});
+    check_keys(
+        object, path,
+        {"name", "kind", "values", "from", "to", "step", "factor", "scale", "type", "default", "when", "flag", "note"});
     JsonReader in(object, path);
     Knob knob;
     knob.name = in.string("name");
     if (!knob.name.empty() && !is_knob_name(knob.name))
-      in.complain("name", "'" + printable(knob.name) + "'", "letters, digits and _, and no word that has a meaning (and, or, not, true, false, flags, point, output)");
+      in.complain(
+          "name", "'" + printable(knob.name) + "'",
+          "letters, digits and _, and no word that has a meaning (and, or, not, true, false, flags, point, output)");
     const std::string kind = in.string_or("kind", "parameter");
     bool known = false;
     for (const KnobKind one : {KnobKind::kParameter, KnobKind::kEnvironment, KnobKind::kThreads, KnobKind::kFlag}) {
@@ -134,7 +144,8 @@ class Reader {
     if (!known) in.complain("kind", "'" + printable(kind) + "'", "parameter, environment, threads or flag");
     knob.flag = in.string_or("flag", "");
     in.string_or("note", "");
-    if (!knob.flag.empty() && knob.kind != KnobKind::kFlag) in.complain("flag", "a flag of a knob of kind " + kind, "kind flag");
+    if (!knob.flag.empty() && knob.kind != KnobKind::kFlag)
+      in.complain("flag", "a flag of a knob of kind " + kind, "kind flag");
     const bool is_object = object.is_object();
     if (is_object && object.contains("values")) {
       read_values(in, object, knob);
@@ -147,7 +158,8 @@ class Reader {
     }
     if (!knob.flag.empty()) {
       for (const KnobValue& value : knob.values) {
-        if (value.text != "true" && value.text != "false") in.complain("values", "'" + printable(value.text) + "'", "no values, or true and false, beside `flag`");
+        if (value.text != "true" && value.text != "false")
+          in.complain("values", "'" + printable(value.text) + "'", "no values, or true and false, beside `flag`");
       }
     }
     if (knob.kind == KnobKind::kThreads) {
@@ -198,7 +210,8 @@ class Reader {
   static void read_range(JsonReader& in, const Json& object, Knob& knob) {
     const double from = in.number("from"), to = in.number("to");
     const std::string scale = in.string_or("scale", "linear");
-    const bool integers = object.value("from", Json()).is_number_integer() && object.value("to", Json()).is_number_integer() &&
+    const bool integers = object.value("from", Json()).is_number_integer() &&
+                          object.value("to", Json()).is_number_integer() &&
                           (!object.contains("step") || object["step"].is_number_integer());
     const std::string type = in.string_or("type", integers ? "integer" : "float");
     const bool whole = type == "integer";
@@ -212,7 +225,8 @@ class Reader {
     if (!(from < to)) in.complain("from", fmt::format("{:g} to {:g}", from, to), "from below to");
     if (scale == "log" && !(from > 0)) in.complain("from", fmt::format("{:g} on a log scale", from), "above 0");
     if (step && !(*step > 0)) in.complain("step", fmt::format("{:g}", *step), "above 0");
-    if (step && whole && *step != std::floor(*step)) in.complain("step", fmt::format("{:g} between integers", *step), "a whole number");
+    if (step && whole && *step != std::floor(*step))
+      in.complain("step", fmt::format("{:g} between integers", *step), "a whole number");
     if (factor && !(*factor > 1)) in.complain("factor", fmt::format("{:g}", *factor), "above 1");
     if (!in.complaints().empty()) return;
     const bool is_log = scale == "log";
@@ -231,7 +245,8 @@ class Reader {
       double value = is_log ? from * std::exp(i * by) : from + i * by;
       value = std::min(value, to);
       // 0.1 + 2 * 0.1 is to read 0.3.
-      KnobValue entry = whole ? KnobValue{fmt::format("{:.0f}", value), std::round(value)} : number_value(*parse_number(fmt::format("{:.12g}", value)));
+      KnobValue entry = whole ? KnobValue{fmt::format("{:.0f}", value), std::round(value)}
+                              : number_value(*parse_number(fmt::format("{:.12g}", value)));
       if (seen.insert(entry.text).second) knob.values.push_back(std::move(entry));
     }
   }
@@ -258,13 +273,16 @@ class Reader {
       JsonReader in(json, path);
       const std::string name = in.string("knob");
       const Json* values = in.require_array("in");
-      const auto other = std::find_if(knobs_.begin(), knobs_.end(), [&name](const Knob& one) { return one.name == name; });
-      if (!name.empty() && other == knobs_.end()) in.complain("knob", "'" + printable(name) + "'", "a knob of this file");
+      const auto other =
+          std::find_if(knobs_.begin(), knobs_.end(), [&name](const Knob& one) { return one.name == name; });
+      if (!name.empty() && other == knobs_.end())
+        in.complain("knob", "'" + printable(name) + "'", "a knob of this file");
       std::vector<std::string> parts;
       for (size_t i = 0; values != nullptr && other != knobs_.end() && i < values->size(); ++i) {
         const auto value = value_of_json((*values)[i]);
         if (!value || !other->level_of(value->text)) {
-          in.complain("in", value ? "'" + printable(value->text) + "'" : "no value", "values of '" + printable(name) + "'");
+          in.complain("in", value ? "'" + printable(value->text) + "'" : "no value",
+                      "values of '" + printable(name) + "'");
         } else if (other->is_numeric()) {
           parts.push_back(fmt::format("{} == {}", name, *value->number));
         } else {
@@ -291,7 +309,8 @@ class Reader {
     const Json* array = in.array("constraints");
     if (array == nullptr) return constraints;
     if (array->size() > kMostConstraints) {
-      in.complain("constraints", fmt::format("{} constraints", array->size()), fmt::format("at most {}", kMostConstraints));
+      in.complain("constraints", fmt::format("{} constraints", array->size()),
+                  fmt::format("at most {}", kMostConstraints));
       return constraints;
     }
     for (size_t i = 0; i < array->size(); ++i) {
@@ -327,14 +346,16 @@ class Reader {
     objective.pattern = in.string_or("pattern", "");
     const bool printed = objective.measure == ObjectiveMeasure::kPrinted;
     if (printed != !objective.pattern.empty())
-      in.complain("pattern", printed ? "nothing" : "a pattern beside a time", "a pattern with one group where measure is printed");
+      in.complain("pattern", printed ? "nothing" : "a pattern beside a time",
+                  "a pattern with one group where measure is printed");
     if (printed && !objective.pattern.empty()) {
       if (const std::string problem = pattern_problem(objective.pattern); !problem.empty())
         in.complain("pattern", problem, "a regular expression (ECMAScript) with one group for the number");
     }
     const std::string direction = in.string_or("direction", "minimise");
     objective.maximise = direction == "maximise";
-    if (direction != "minimise" && direction != "maximise") in.complain("direction", "'" + printable(direction) + "'", "minimise or maximise");
+    if (direction != "minimise" && direction != "maximise")
+      in.complain("direction", "'" + printable(direction) + "'", "minimise or maximise");
     if (objective.maximise && !printed) in.complain("direction", "the longest time", "minimise, or measure printed");
     take_complaints(in);
   }
@@ -353,7 +374,8 @@ class Reader {
     check_keys(object, path, {"peak_memory_bytes", "energy_joules"});
     JsonReader in(object, path);
     file_.peak_memory_bytes = in.optional_number("peak_memory_bytes");
-    if (file_.peak_memory_bytes && !(*file_.peak_memory_bytes > 0)) in.complain("peak_memory_bytes", "0 or less", "above 0");
+    if (file_.peak_memory_bytes && !(*file_.peak_memory_bytes > 0))
+      in.complain("peak_memory_bytes", "0 or less", "above 0");
     if (object.is_object() && object.contains("energy_joules")) {
       in.complain("energy_joules", "a limit of energy, which perfcast has no meter for here",
                   "no such limit; a check command may read a meter of yours");
@@ -369,7 +391,8 @@ class Reader {
       state[knob] = 1;
       if (knobs_[knob].when) {
         for (const std::string& name : knobs_[knob].when->names()) {
-          const auto other = std::find_if(knobs_.begin(), knobs_.end(), [&name](const Knob& one) { return one.name == name; });
+          const auto other =
+              std::find_if(knobs_.begin(), knobs_.end(), [&name](const Knob& one) { return one.name == name; });
           if (!visit(static_cast<size_t>(other - knobs_.begin()))) return false;
         }
       }
@@ -378,7 +401,8 @@ class Reader {
     };
     for (size_t knob = 0; knob < knobs_.size(); ++knob) {
       if (visit(knob)) continue;
-      complain(fmt::format("{}.knobs[{}].when", source_, knob), "the condition of '" + printable(knobs_[knob].name) + "' hangs on itself");
+      complain(fmt::format("{}.knobs[{}].when", source_, knob),
+               "the condition of '" + printable(knobs_[knob].name) + "' hangs on itself");
       return;
     }
   }

@@ -34,8 +34,8 @@ struct TuneFile {
 // Most values of one knob.
 inline constexpr size_t kMostKnobValues = 4096;
 
-// Errors: "bad-tune-file" with every mistake and its place, also such of conditions; "empty-space" and "constrained-space"
-// (TuneSpace::check_has_points()); "default-not-allowed". Reading measures nothing.
+// Errors: "bad-tune-file" with every mistake and its place, also such of conditions; "empty-space" and
+// "constrained-space" (TuneSpace::check_has_points()); "default-not-allowed". Reading measures nothing.
 Result<TuneFile> parse_tune_file(std::string_view text, const std::string& source);
 
 }  // namespace perfcast

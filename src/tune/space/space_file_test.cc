@@ -32,7 +32,8 @@ std::vector<std::string> texts(const Knob& knob) {
 }
 
 TEST(TuneFile, ReadsRanges) {
-  const TuneFile file = read(file_with(R"({"name": "a", "from": 1, "to": 4}, {"name": "b", "from": 0, "to": 0.3, "step": 0.1},
+  const TuneFile file =
+      read(file_with(R"({"name": "a", "from": 1, "to": 4}, {"name": "b", "from": 0, "to": 0.3, "step": 0.1},
     {"name": "c", "from": 4, "to": 64, "scale": "log", "factor": 2, "default": 16}, {"name": "d", "from": 0, "to": 10, "step": 4},
     {"name": "e", "from": 1, "to": 1000000, "scale": "log"})"));
   const auto& knobs = file.space.knobs();
@@ -48,7 +49,8 @@ TEST(TuneFile, ReadsRanges) {
 }
 
 TEST(TuneFile, AKnobIsInPlayWhereItsConditionHolds) {
-  const TuneFile file = read(file_with(R"({"name": "deep", "values": [1, 2], "when": {"knob": "mode", "in": ["slow", "best"]}},
+  const TuneFile file =
+      read(file_with(R"({"name": "deep", "values": [1, 2], "when": {"knob": "mode", "in": ["slow", "best"]}},
     {"name": "mode", "values": ["fast", "slow", "best"]}, {"name": "deeper", "values": [1, 2, 3], "when": "deep == 2"})"));
   const auto points = file.space.list(100, 10000);
   EXPECT_TRUE(points.complete);
@@ -58,7 +60,9 @@ TEST(TuneFile, AKnobIsInPlayWhereItsConditionHolds) {
 }
 
 TEST(TuneFile, ConstraintsLeaveWhatMeetsThem) {
-  const TuneFile file = read(file_with(R"({"name": "bm", "values": [8, 16, 32]}, {"name": "bn", "values": [8, 16, 32]})", R"("constraints": ["bm * bn <= 256", "bm >= bn"])"));
+  const TuneFile file =
+      read(file_with(R"({"name": "bm", "values": [8, 16, 32]}, {"name": "bn", "values": [8, 16, 32]})",
+                     R"("constraints": ["bm * bn <= 256", "bm >= bn"])"));
   std::vector<std::string> found;
   for (const Setting& setting : file.space.list(100, 10000).settings) found.push_back(file.space.text_of(setting));
   EXPECT_THAT(found, ElementsAre("bm=8 bn=8", "bm=16 bn=8", "bm=16 bn=16", "bm=32 bn=8"));
@@ -72,7 +76,8 @@ TEST(TuneFile, ConstraintsLeaveWhatMeetsThem) {
 }
 
 TEST(TuneFile, SaysWhichConstraintsContradictEachOther) {
-  const Error error = error_of(file_with(R"({"name": "a", "values": [1, 2]}, {"name": "b", "values": [1, 2]})", R"("constraints": ["a <= 2", "a < b", "b < a"])"));
+  const Error error = error_of(file_with(R"({"name": "a", "values": [1, 2]}, {"name": "b", "values": [1, 2]})",
+                                         R"("constraints": ["a <= 2", "a < b", "b < a"])"));
   EXPECT_EQ(error.code, "empty-space");
   EXPECT_EQ(error.kind, ErrorKind::kInfeasible);
   EXPECT_EQ(error.message, "no setting meets these constraints together: 'a < b', 'b < a'");
@@ -83,7 +88,8 @@ TEST(TuneFile, SaysWhichConstraintsContradictEachOther) {
 // 10^20 points: nothing is listed to its end.
 TEST(TuneFile, LargeSpacesAreNotListed) {
   std::string knobs;
-  for (int i = 0; i < 20; ++i) knobs += std::string(i > 0 ? "," : "") + R"({"name": "k)" + std::to_string(i) + R"(", "from": 1, "to": 10})";
+  for (int i = 0; i < 20; ++i)
+    knobs += std::string(i > 0 ? "," : "") + R"({"name": "k)" + std::to_string(i) + R"(", "from": 1, "to": 10})";
   const TuneFile file = read(file_with(knobs, R"("constraints": ["k0 + k19 == 2"])"));
   EXPECT_EQ(file.space.grid_points(), 1e20);
   const auto points = file.space.list(1000, 100000);
@@ -92,20 +98,24 @@ TEST(TuneFile, LargeSpacesAreNotListed) {
 }
 
 TEST(TuneFile, AllMistakesAtOnce) {
-  const Error error = error_of(file_with(R"({"name": "a-b", "values": [1]}, {"name": "b", "values": []}, {"name": "c", "from": 3, "to": 1},
+  const Error error = error_of(
+      file_with(R"({"name": "a-b", "values": [1]}, {"name": "b", "values": []}, {"name": "c", "from": 3, "to": 1},
     {"name": "d", "kind": "thing", "values": [1]}, {"name": "e", "values": [1, 1], "defualt": 1}, {"name": "f", "values": [1, 2], "default": 3})",
-    R"("constraints": ["zz > 1"], "objective": {"measure": "printed"}, "limits": {"energy_joules": 3})"));
+                R"("constraints": ["zz > 1"], "objective": {"measure": "printed"}, "limits": {"energy_joules": 3})"));
   EXPECT_EQ(error.code, "bad-tune-file");
-  for (const char* part : {"t.json.knobs[0].name: found 'a-b'", "t.json.knobs[1].values: found 0 values", "t.json.knobs[2].from: found 3 to 1",
-                           "t.json.knobs[3].kind: found 'thing'", "t.json.knobs[4].values: found '1' twice", "there is no field 'defualt'; near: default",
-                           "t.json.knobs[5].default: found '3'", "t.json.constraints[0]: 'zz > 1', column 1: 'zz', which is no knob",
-                           "t.json.objective.pattern: found nothing", "perfcast has no meter for here"}) {
+  for (const char* part :
+       {"t.json.knobs[0].name: found 'a-b'", "t.json.knobs[1].values: found 0 values",
+        "t.json.knobs[2].from: found 3 to 1", "t.json.knobs[3].kind: found 'thing'",
+        "t.json.knobs[4].values: found '1' twice", "there is no field 'defualt'; near: default",
+        "t.json.knobs[5].default: found '3'", "t.json.constraints[0]: 'zz > 1', column 1: 'zz', which is no knob",
+        "t.json.objective.pattern: found nothing", "perfcast has no meter for here"}) {
     EXPECT_THAT(error.message, HasSubstr(part));
   }
 }
 
 TEST(TuneFile, AConditionMayNotHangOnItself) {
-  const Error error = error_of(file_with(R"({"name": "a", "values": [1, 2], "when": "b == 1"}, {"name": "b", "values": [1, 2], "when": "a == 1"})"));
+  const Error error = error_of(file_with(
+      R"({"name": "a", "values": [1, 2], "when": "b == 1"}, {"name": "b", "values": [1, 2], "when": "a == 1"})"));
   EXPECT_THAT(error.message, HasSubstr("hangs on itself"));
 }
 
