@@ -27,7 +27,7 @@ struct EvaluationOptions {
   // conditioning, left out of the scores. Not where platforms are left out.
   int64_t measured = 0;
   bool own_times = false;  // own_times_by_design() as a row; not where platforms are left out
-  bool intervals = true;  // as FoldOptions; without, the scores come much sooner and say nothing about coverage
+  bool intervals = true;   // as FoldOptions; without, the scores come much sooner and say nothing about coverage
   // Groups of training families left out in turn to calibrate intervals and to choose a model, as FitOptions; 0: each
   // family alone, which costs families / inner_folds times as much.
   int64_t inner_folds = 10;
