@@ -11,13 +11,13 @@
 namespace perfcast {
 namespace {
 
-const char* rule_text(Rule rule) {
+const char* rule_text(PresenceRule rule) {
   switch (rule) {
-    case Rule::kMissing:
+    case PresenceRule::kMissing:
       return "missing";
-    case Rule::kStuck:
+    case PresenceRule::kStuck:
       return "stuck";
-    case Rule::kNone:
+    case PresenceRule::kUsual:
       break;
   }
   return "unusual";
@@ -35,11 +35,11 @@ std::string duration_text(double seconds) { return duration_column({seconds}).fr
 std::string metric_text(const AlertMetric& metric, const std::vector<std::string>& names) {
   const std::string name = printable(names[metric.column]);
   switch (metric.rule) {
-    case Rule::kMissing:
+    case PresenceRule::kMissing:
       return name + " is missing";
-    case Rule::kStuck:
+    case PresenceRule::kStuck:
       return fmt::format("{} stays at {:.6g}", name, metric.value);
-    case Rule::kNone:
+    case PresenceRule::kUsual:
       break;
   }
   if (std::isnan(metric.value)) return name;
@@ -72,7 +72,8 @@ Json alert_json(const Alert& alert, const std::vector<std::string>& names) {
     cause["reason"] = rule_text(metric.rule);
     cause["share"] = rounded(metric.share, 2);
     if (std::isfinite(metric.value)) cause["value"] = rounded(metric.value, 6);
-    if (std::isfinite(metric.expected) && metric.rule != Rule::kStuck) cause["expected"] = rounded(metric.expected, 4);
+    if (std::isfinite(metric.expected) && metric.rule != PresenceRule::kStuck)
+      cause["expected"] = rounded(metric.expected, 4);
     causes.push_back(std::move(cause));
   }
   json["metrics"] = std::move(metrics);

@@ -18,9 +18,9 @@ enum class AlertState { kOpen, kClosed };
 
 struct AlertMetric {
   size_t column = 0;
-  double share = 0;                // of the surprise of all metrics; 0 .. 1
-  double value = 0, expected = 0;  // in the metric's unit, of the row that is said; NaN where absent
-  Rule rule = Rule::kNone;         // missing or stuck; else an unusual value
+  double share = 0;                          // of the surprise of all metrics; 0 .. 1
+  double value = 0, expected = 0;            // in the metric's unit, of the row that is said; NaN where absent
+  PresenceRule rule = PresenceRule::kUsual;  // missing or stuck; else an unusual value
 };
 
 struct Alert {

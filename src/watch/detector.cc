@@ -120,7 +120,7 @@ Result<bool> Detector::take_row(size_t row, double time_s, const double* values,
     // A rule counts as a major anomaly.
     const double certain = model_->level.level() + 3 * model_->level.beta();
     for (size_t j = 0; j < columns_; ++j) {
-      if (model_->rules.rule(j) == Rule::kNone) continue;
+      if (model_->rules.rule(j) == PresenceRule::kUsual) continue;
       surprises_[j] = std::max(surprises_[j], static_cast<float>(certain));
       score = std::max(score, certain);
     }

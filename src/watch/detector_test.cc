@@ -91,13 +91,13 @@ TEST(Detector, SaysWhatIsMissingAndWhatIsStuck) {
   for (size_t r = 2000; r < 2100; ++r) values[r * kColumns + 2] = kUnknown;
   for (size_t r = 2500; r < 2600; ++r) values[r * kColumns + 4] = values[2500 * kColumns + 4];
   const auto alerts = watch(values, quick_options());
-  std::vector<Rule> rules;
+  std::vector<PresenceRule> rules;
   for (const Alert& alert : alerts) {
     if (alert.state == AlertState::kOpen) rules.push_back(alert.metrics[0].rule);
   }
   ASSERT_EQ(rules.size(), 2u);
-  EXPECT_EQ(rules[0], Rule::kMissing);
-  EXPECT_EQ(rules[1], Rule::kStuck);
+  EXPECT_EQ(rules[0], PresenceRule::kMissing);
+  EXPECT_EQ(rules[1], PresenceRule::kStuck);
 }
 
 WatcherOptions watcher_options() {

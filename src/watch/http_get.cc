@@ -51,7 +51,7 @@ Result<std::string> http_get(const std::string& url, double limit_s) {
   char problem[CURL_ERROR_SIZE] = "";
   CURL* const curl = transfer.get();
   curl_easy_setopt(curl, CURLOPT_URL, whole_url(url).c_str());
-  curl_easy_setopt(curl, CURLOPT_PROTOCOLS, static_cast<long>(CURLPROTO_HTTP));
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http");
   curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, std::max(1L, static_cast<long>(limit_s * 1e3)));
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, problem);

@@ -67,13 +67,13 @@ bool PresenceRules::update(const double* values) {
     } else {
       absent_[j] += absent_[j] < kUnbounded ? 1 : 0;
     }
-    Rule rule = Rule::kNone;
+    PresenceRule rule = PresenceRule::kUsual;
     if (absent_[j] > most_absent_[j]) {
-      rule = Rule::kMissing;
+      rule = PresenceRule::kMissing;
     } else if (absent_[j] == 0 && equal_[j] > most_equal_[j]) {
-      rule = Rule::kStuck;
+      rule = PresenceRule::kStuck;
     }
-    if (rule == Rule::kNone) acknowledged_[j] = 0;
+    if (rule == PresenceRule::kUsual) acknowledged_[j] = 0;
     rule_[j] = acknowledged_[j] != 0 ? 0 : static_cast<uint8_t>(rule);
     any = any || rule_[j] != 0;
   }
@@ -97,7 +97,7 @@ void PresenceRules::archive(Archive& archive, size_t columns) {
   archive.array(rule_, columns);
   archive.array(acknowledged_, columns);
   for (const uint8_t rule : rule_) {
-    if (rule > static_cast<uint8_t>(Rule::kStuck)) archive.fail();
+    if (rule > static_cast<uint8_t>(PresenceRule::kStuck)) archive.fail();
   }
 }
 

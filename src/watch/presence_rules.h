@@ -12,14 +12,14 @@ namespace perfcast {
 
 class Archive;
 
-enum class Rule : uint8_t { kNone, kMissing, kStuck };
+enum class PresenceRule : uint8_t { kUsual, kMissing, kStuck };
 
 class PresenceRules {
  public:
   void fit(std::span<const double> values, size_t rows, size_t columns);
   // One row; NaN: absent. True where a rule holds for a metric.
   bool update(const double* values);
-  Rule rule(size_t column) const { return static_cast<Rule>(rule_[column]); }
+  PresenceRule rule(size_t column) const { return static_cast<PresenceRule>(rule_[column]); }
   // What lasts is the new state of things: silent until it ends.
   void acknowledge();
 

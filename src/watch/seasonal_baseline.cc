@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kLeastRows = 30;  // of a part
 constexpr double kSeasons = 1.9;   // that a history must span: two, less a little
-constexpr float kLeastDeviation = 0.03f;
+constexpr float kLeastSeasonDeviation = 0.03f;
 constexpr float kStep = 5e-4f;  // of a deviation, a row
 
 }  // namespace
@@ -50,7 +50,7 @@ void SeasonalBaseline::fit(std::span<const float> z, std::span<const double> tim
       median_[p * columns + j] = static_cast<float>(perfcast::median(of));
       const double range = (quantile(of, 0.95) - quantile(of, 0.05)) / 3.29;
       const double spread = std::max(robust_deviation(std::move(of)), 0.5 * range);
-      deviation_[p * columns + j] = std::max(static_cast<float>(spread), kLeastDeviation);
+      deviation_[p * columns + j] = std::max(static_cast<float>(spread), kLeastSeasonDeviation);
     }
   }
   inverse_.resize(size);
@@ -77,7 +77,8 @@ double SeasonalBaseline::deviation(size_t part, size_t column) const {
 
 void SeasonalBaseline::adapt(const float* z, size_t part) {
   const size_t at = part * columns_;
-  adapt_row(columns_, z, kStep, kLeastDeviation, median_.data() + at, deviation_.data() + at, inverse_.data() + at);
+  adapt_row(columns_, z, kStep, kLeastSeasonDeviation, median_.data() + at, deviation_.data() + at,
+            inverse_.data() + at);
 }
 
 void SeasonalBaseline::archive(Archive& archive, size_t columns) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kTimeColumn = "time_s";
 constexpr const char* kValidColumn = "valid";
-constexpr size_t kMostMistakes = 10;
+constexpr size_t kMostRecordingMistakes = 10;
 
 std::optional<bool> parse_valid(std::string_view cell) {
   const std::string text = lower_case(trim(cell));
@@ -35,9 +35,9 @@ std::optional<double> number_of(std::string_view cell) {
   return parse_number(text);
 }
 
-class Reader {
+class RecordingReader {
  public:
-  Reader(const CsvTable& table, const std::string& source) : table_(table), source_(source) {}
+  RecordingReader(const CsvTable& table, const std::string& source) : table_(table), source_(source) {}
 
   Result<RecordedSpace> run() {
     const auto time = table_.column(kTimeColumn);
@@ -61,7 +61,7 @@ class Reader {
 
  private:
   void complain(size_t row, const std::string& what) {
-    if (mistakes_.size() < kMostMistakes) mistakes_.push_back(table_.where(row) + ": " + what);
+    if (mistakes_.size() < kMostRecordingMistakes) mistakes_.push_back(table_.where(row) + ": " + what);
   }
   void read_times() {
     for (size_t row = 0; row < table_.rows(); ++row) {
@@ -153,7 +153,7 @@ double RecordedSpace::best_s() const {
 Result<RecordedSpace> parse_recorded_space(std::string_view text, const std::string& source) {
   const auto table = CsvTable::parse(text, source);
   if (!table) return table.error();
-  return Reader(*table, source).run();
+  return RecordingReader(*table, source).run();
 }
 
 }  // namespace perfcast

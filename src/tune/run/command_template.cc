@@ -21,7 +21,7 @@ std::string replaced(std::string text, const std::string& mark, const std::strin
   return text;
 }
 
-std::string quoted(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
+std::string in_single_quotes(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
 
 }  // namespace
 
@@ -145,19 +145,19 @@ std::string CommandTemplate::shell_line(const std::string& line, const Setting& 
       if (!is_here(mark_of(space_->knobs()[knob].name))) continue;
       std::vector<std::string> words = {value_text(setting, knob)};
       if (space_->knobs()[knob].kind == KnobKind::kFlag) words = flag_words(setting, knob);
-      for (std::string& word : words) word = quoted(word);
+      for (std::string& word : words) word = in_single_quotes(word);
       by = join(words, " ");
     }
     if (!by && is_here(kFlags)) {
       std::vector<std::string> words;
       for (size_t knob = 0; knob < space_->knobs().size(); ++knob) {
         if (space_->knobs()[knob].kind != KnobKind::kFlag || placed_[knob]) continue;
-        for (const std::string& word : flag_words(setting, knob)) words.push_back(quoted(word));
+        for (const std::string& word : flag_words(setting, knob)) words.push_back(in_single_quotes(word));
       }
       by = join(words, " ");
     }
     if (!by && is_here("{point}")) by = point_name(setting);
-    if (!by && is_here("{output}")) by = quoted(output_path);
+    if (!by && is_here("{output}")) by = in_single_quotes(output_path);
     result += by ? *by : std::string(1, line[at]);
     at += by ? mark.size() : 1;
   }

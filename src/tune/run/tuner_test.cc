@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TuneFile read(const std::string& knobs, const std::string& more = "") {
+TuneFile space_of(const std::string& knobs, const std::string& more = "") {
   auto file = parse_tune_file(
       R"({"schema": "perfcast.tune/1", "knobs": [)" + knobs + "]" + (more.empty() ? "" : ", " + more) + "}", "t.json");
   EXPECT_TRUE(file) << to_text(file.error());
@@ -31,7 +31,7 @@ constexpr const char* kPrinted = R"x("objective": {"measure": "printed", "patter
 
 TEST(CommandTemplate, FillsInWhatIsInPlay) {
   const TuneFile file =
-      read(R"({"name": "n", "values": [1, 2]}, {"name": "V", "kind": "environment", "values": ["a", "b c"]},
+      space_of(R"({"name": "n", "values": [1, 2]}, {"name": "V", "kind": "environment", "values": ["a", "b c"]},
     {"name": "t", "kind": "threads", "values": [2, 4]}, {"name": "fast", "kind": "flag", "flag": "-f"},
     {"name": "level", "kind": "flag", "values": ["", "-O2 -g"]}, {"name": "m", "values": [7], "when": "n == 2"})");
   const auto command = CommandTemplate::create(file, {"p", "-n{n}", "{m}", "{flags}", "-m={m}", "{level}", "{print}"});
@@ -55,8 +55,8 @@ TEST(PrintedNumber, IsOfTheLastLineThatMatches) {
 
 TEST(Tune, FindsTheBestAndAvoidsWhatFails) {
   // 1 + |n - 7|, fails above 12, wrong at 7 where v is b.
-  const TuneFile file = read(R"({"name": "n", "from": 1, "to": 16}, {"name": "v", "values": ["a", "b"]})",
-                             std::string(kPrinted) + R"(, "check": "! grep -q wrong {output}")");
+  const TuneFile file = space_of(R"({"name": "n", "from": 1, "to": 16}, {"name": "v", "values": ["a", "b"]})",
+                                 std::string(kPrinted) + R"(, "check": "! grep -q wrong {output}")");
   TuneRequest request = request_of(file, {"sh", "-c",
                                           "n={n}; [ $n -gt 12 ] && { echo too big >&2; exit 3; }; [ {v}$n = b7 ] && "
                                           "echo wrong; d=$((n - 7)); echo cost $((1 + ${d#-}))"});
@@ -113,7 +113,7 @@ TEST(Tune, FindsTheBestAndAvoidsWhatFails) {
 }
 
 TEST(Tune, HalvingMeasuresAgain) {
-  const TuneFile file = read(R"({"name": "n", "from": 1, "to": 16})", kPrinted);
+  const TuneFile file = space_of(R"({"name": "n", "from": 1, "to": 16})", kPrinted);
   TuneRequest request = request_of(file, {"sh", "-c", "echo cost {n}0"});
   request.strategy = StrategyKind::kHalving;
   request.trials = 16;
@@ -126,7 +126,7 @@ TEST(Tune, HalvingMeasuresAgain) {
 }
 
 TEST(Tune, ADefaultThatFailsIsAnError) {
-  const TuneFile file = read(R"({"name": "n", "values": [1, 2]})");
+  const TuneFile file = space_of(R"({"name": "n", "values": [1, 2]})");
   const auto tuning = tune(request_of(file, {"sh", "-c", "exit {n}"}));
   ASSERT_FALSE(tuning);
   EXPECT_EQ(tuning.error().code, "default-failed");
@@ -134,7 +134,7 @@ TEST(Tune, ADefaultThatFailsIsAnError) {
 }
 
 TEST(Tune, WhatHangsIsEnded) {
-  const TuneFile file = read(R"({"name": "n", "values": [0, 600]})");
+  const TuneFile file = space_of(R"({"name": "n", "values": [0, 600]})");
   TuneRequest request = request_of(file, {"sleep", "{n}"});
   request.limit_s = 2;
   request.trials = 2;
@@ -146,7 +146,8 @@ TEST(Tune, WhatHangsIsEnded) {
 }
 
 TEST(RecordSpace, WritesWhatAReplayReads) {
-  const TuneFile file = read(R"({"name": "n", "values": [2, 1, 3]}, {"name": "v", "values": ["a", "b"]})", kPrinted);
+  const TuneFile file =
+      space_of(R"({"name": "n", "values": [2, 1, 3]}, {"name": "v", "values": ["a", "b"]})", kPrinted);
   TuneRequest request = request_of(file, {"sh", "-c", "[ {n}{v} = 3b ] && exit 1; echo cost {n}"});
   request.repeats = 2;
   const auto recorded = record_space(request);
@@ -158,7 +159,7 @@ TEST(RecordSpace, WritesWhatAReplayReads) {
 }
 
 TEST(TrialLog, SaysWhatIsWrong) {
-  const TuneFile file = read(R"({"name": "n", "values": [1, 2]})");
+  const TuneFile file = space_of(R"({"name": "n", "values": [1, 2]})");
   const auto code = [&](const std::string& text) {
     const auto log = parse_trial_log(text, file.space, "l");
     return log ? "" : log.error().where;

@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kMostKnobs = 100;
 constexpr size_t kMostConstraints = 200;
 constexpr size_t kLevelsWithoutStep = 64;
-constexpr size_t kMostMistakes = 40;
+constexpr size_t kMostSpaceMistakes = 40;
 
 bool is_knob_name(const std::string& name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -46,9 +46,9 @@ std::optional<KnobValue> value_of_json(const Json& json) {
   return std::nullopt;
 }
 
-class Reader {
+class SpaceReader {
  public:
-  Reader(const Json& json, std::string source) : json_(json), source_(std::move(source)) {}
+  SpaceReader(const Json& json, std::string source) : json_(json), source_(std::move(source)) {}
 
   Result<TuneFile> run() {
     JsonReader in(json_, source_);
@@ -90,11 +90,11 @@ class Reader {
     return error;
   }
   void complain(const std::string& where, const std::string& what) {
-    if (mistakes_.size() < kMostMistakes) mistakes_.push_back(where + ": " + what);
+    if (mistakes_.size() < kMostSpaceMistakes) mistakes_.push_back(where + ": " + what);
   }
   void take_complaints(const JsonReader& in) {
     for (const std::string& complaint : in.complaints()) {
-      if (mistakes_.size() < kMostMistakes) mistakes_.push_back(complaint);
+      if (mistakes_.size() < kMostSpaceMistakes) mistakes_.push_back(complaint);
     }
   }
   void check_keys(const Json& object, const std::string& path, const std::vector<std::string>& known) {
@@ -420,7 +420,7 @@ class Reader {
 Result<TuneFile> parse_tune_file(std::string_view text, const std::string& source) {
   const auto json = parse_json(text, source);
   if (!json) return json.error();
-  return Reader(*json, source).run();
+  return SpaceReader(*json, source).run();
 }
 
 }  // namespace perfcast
