@@ -1,6 +1,8 @@
 // perfcast tune: the best setting of a command's knobs, and what it gains.
 
+#include <cstdio>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,8 +29,18 @@ struct TuneArguments {
   std::string space = "tune.json", replay, record, log, report, budget = "5m", limit, share, strategy = "surrogate";
   std::vector<std::string> warm_start;
   int64_t trials = 0, seeds = 1, repeats = 3;
-  bool resume = false, space_given = false, strategy_given = false;
+  bool resume = false, space_given = false;
+  const CLI::App* verb = nullptr;  // knows which options were given
 };
+
+// Options that a way of using the verb has no use for.
+Status check_unused(const CLI::App& verb, const char* way, std::initializer_list<const char*> unused) {
+  for (const char* option : unused) {
+    if (verb.get_option(option)->count() > 0)
+      return usage_error("bad-usage", std::string(option) + " is of no use with " + way, option, "one of both");
+  }
+  return {};
+}
 
 Result<double> parse_share(const std::string& text) {
   const bool is_percent = text.ends_with('%');
@@ -66,6 +78,21 @@ class TuneRun {
                     !arguments_.warm_start.empty() || !arguments_.record.empty()))
       return excluded("--replay", "a replay runs nothing: it has no space file, no log and records nothing",
                       "--replay alone, with --strategy, --trials or --share, --seeds, --report");
+    const CLI::App& verb = *arguments_.verb;
+    if (replays) {
+      if (Status used = check_unused(verb, "--replay", {"--budget", "--repeats", "--limit"}); !used) return used;
+      if (arguments_.strategy == "halving")
+        return excluded("--strategy", "halving runs settings again, and a recording has one time of each",
+                        "surrogate, annealing, random or all");
+    } else if (Status used = check_unused(verb, "a command, of which one run goes at a time:", {"--threads"}); !used) {
+      return used;
+    }
+    if (!arguments_.record.empty()) {
+      if (Status used =
+              check_unused(verb, "--record, which measures every setting", {"--budget", "--trials", "--strategy"});
+          !used)
+        return used;
+    }
     if (!replays && arguments_.seeds != 1)
       return excluded("--seeds", "a command is tuned once", "--seed, or --seeds with --replay");
     if (!replays && !arguments_.share.empty())
@@ -166,6 +193,15 @@ class TuneRun {
       if (!text) return text.error();
       auto log = parse_trial_log(*text, file.space, path);
       if (!log) return log.error();
+      if (log->objective != objective_text(file.objective)) {
+        return usage_error("other-log",
+                           "the log's results are of another objective, '" + printable(log->objective) + "'", path,
+                           "a log of '" + printable(objective_text(file.objective)) + "'");
+      }
+      if (log->unknown > 0 && !options_.quiet) {
+        std::fprintf(stderr, "note: %zu of %zu runs of %s are not settings of this space\n", log->unknown,
+                     log->unknown + log->runs.size(), printable(path).c_str());
+      }
       request.earlier.insert(request.earlier.end(), log->runs.begin(), log->runs.end());
     }
     if (arguments_.log.empty()) return {};
@@ -216,10 +252,9 @@ class TuneRun {
   }
 
   int run_recording(TuneRequest& request) {
+    request.save = [this](const std::string& csv) { return write_file_atomically(arguments_.record, csv); };
     const auto recorded = with_progress(request, [&] { return record_space(request); });
     if (!recorded) return report_error(recorded.error(), options_);
-    if (Status written = write_file_atomically(arguments_.record, recorded->csv); !written)
-      return report_error(written.error(), options_);
     const std::string text = options_.json ? to_text(Json{{"schema", "perfcast.recording/1"},
                                                           {"points", recorded->points},
                                                           {"invalid_points", recorded->invalid},
@@ -294,6 +329,7 @@ void add_tune_command(CLI::App& app, CommandContext& context) {
       "flags. Its input is empty. Settings that fail, hang, take too much memory or print what a check refuses are "
       "counted\n"
       "and avoided. An interrupt ends it with what there is. See docs/TUNE.md.");
+  arguments->verb = verb;
   add_options(*verb, *arguments);
   add_common_options(*verb, context, kQuietOption | kSeedOption | kThreadsOption);
   verb->callback(

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,12 +12,15 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/named_file.h"
 #include "collect/process/duration.h"
 #include "collect/process/interrupt.h"
 #include "watch/watch_stream.h"
 
 namespace perfcast {
 namespace {
+
+constexpr double kMostWarmUpBytes = 1 << 30;
 
 struct WatchArguments {
   std::string input, format = "detect", time_column, group_column, endpoint, interval, season = "1d",
@@ -89,6 +94,15 @@ Result<WatchRequest> watch_request(const WatchArguments& arguments, const Common
     return usage_error("bad-usage", "'" + printable(arguments.warm_up) + "' is no number of rows to learn from",
                        "--warm-up", "200 to 200000");
   }
+  // Rows to learn from are kept until there are enough, of each group.
+  const double most_bytes =
+      8.0 * static_cast<double>(rows) * static_cast<double>(arguments.most_metrics * arguments.most_groups);
+  if (most_bytes > kMostWarmUpBytes) {
+    return usage_error("bad-usage",
+                       "rows to learn from could take " + std::to_string(static_cast<int64_t>(most_bytes / (1 << 20))) +
+                           " MiB of memory",
+                       "--warm-up", "--warm-up x --max-metrics x --max-groups of 128 million numbers (1 GiB) at most");
+  }
   detector.warm_up_rows = rows;
   detector.seed = options.seed;
   request.watcher.most_columns = arguments.most_metrics;
@@ -120,6 +134,10 @@ class AlertOutput {
                              "\n";
     const bool written = std::fwrite(line.data(), 1, line.size(), file_) == line.size() && std::fflush(file_) == 0;
     if (written) return {};
+    if (errno != EPIPE) {
+      return environment_error("cannot-write", std::string("cannot write alerts: ") + std::strerror(errno),
+                               options_.output, "-o with a place that has room");
+    }
     Error gone = environment_error("closed-pipe", "nobody reads the alerts any more", options_.output, "");
     gone.kind = ErrorKind::kReaderGone;
     return gone;
@@ -134,6 +152,8 @@ class AlertOutput {
 int run_watch(const WatchArguments& arguments, const CommonOptions& options) {
   auto request = watch_request(arguments, options);
   if (!request) return report_error(request.error(), options);
+  if (Status writable = check_output_file("--state", arguments.state); !writable)
+    return report_error(writable.error(), options);
   AlertOutput output(options);
   if (Status opened = output.open(); !opened) return report_error(opened.error(), options);
   const InterruptGuard guard;
@@ -182,8 +202,12 @@ void add_watch_command(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   verb->add_option("--state", arguments->state,
                    "File that keeps what was learnt: read at the start, written now and then and at the end");
-  verb->add_option("--max-metrics", arguments->most_metrics)->check(CLI::Range(1, 500))->capture_default_str();
-  verb->add_option("--max-groups", arguments->most_groups)->check(CLI::Range(1, 1000))->capture_default_str();
+  verb->add_option("--max-metrics", arguments->most_metrics, "Columns that are watched; further ones are left out")
+      ->check(CLI::Range(1, 500))
+      ->capture_default_str();
+  verb->add_option("--max-groups", arguments->most_groups, "Groups that are watched; rows of others are left out")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   verb->footer(
       "Alerts are JSON lines (perfcast.alert/1) with --json, -o, or where standard output is no terminal. What was "
       "wrong with the\n"

@@ -26,15 +26,13 @@ Eigen::MatrixXd own_times_by_design(const std::vector<Platform>& platforms, cons
   const Eigen::MatrixXd departures = log_times - mean_forecast;
   Eigen::MatrixXd result = Eigen::MatrixXd::Constant(log_times.rows(), log_times.cols(), kUnknown);
   for (Eigen::Index row = 0; row < log_times.rows(); ++row) {
-    Departures all;
     std::map<std::string, Departures> by_design;
     for (Eigen::Index column = 0; column < log_times.cols(); ++column) {
       const double departure = departures(row, column);
       if (!std::isfinite(departure)) continue;
-      for (Departures* part : {&all, &by_design[designs[static_cast<size_t>(column)]]}) {
-        part->sum += departure;
-        ++part->count;
-      }
+      Departures& same = by_design[designs[static_cast<size_t>(column)]];
+      same.sum += departure;
+      ++same.count;
     }
     for (Eigen::Index column = 0; column < log_times.cols(); ++column) {
       const double departure = departures(row, column);

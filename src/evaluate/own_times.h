@@ -9,7 +9,7 @@
 namespace perfcast {
 
 // [P x J] log times. `log_times`: measured, NaN where absent. `mean_forecast`: [P x J] log relative times as the mean
-// of other families' programs has them, each row about any constant. An entry is that mean, at the row's level, and the
+// of other families' programs has them, each row about any constant. An entry is that mean and the
 // mean of what the row's other measured platforms of the design depart from it; NaN where it has none, or where the
 // design is not known.
 Eigen::MatrixXd own_times_by_design(const std::vector<Platform>& platforms, const Eigen::MatrixXd& log_times,

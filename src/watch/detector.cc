@@ -127,6 +127,9 @@ Result<bool> Detector::take_row(size_t row, double time_s, const double* values,
   }
   const double passed_s = std::max(time_s - last_time_s_, 0.0);
   last_time_s_ = time_s;
+  // A clock that was set back, or one row from far ahead: what is due is counted from here.
+  followed_s_ = std::min(followed_s_, time_s);
+  refreshed_s_ = std::min(refreshed_s_, time_s);
   model_->level.pass(std::min(passed_s, 60 * model_->interval_s) / 86400);
   if (scores != nullptr) scores->push_back(static_cast<float>(score));
 

@@ -191,6 +191,9 @@ class JsonRowParser : public RowParser {
     return true;
   }
 
+  // What Python writes, though JSON has no such words: absent.
+  bool take_no_number() { return take_word("NaN") || take_word("Infinity") || take_word("-Infinity"); }
+
   // By JSON's grammar, which is narrower than from_chars'.
   bool take_number(double& value) {
     const char* const begin = at_;
@@ -238,6 +241,7 @@ class JsonRowParser : public RowParser {
       case 'n':
         return take_word("null") && put_number(key, kUnknown);
       default:
+        if (take_no_number()) return put_number(key, kUnknown);
         return take_number(value) && put_number(key, value);
     }
   }
@@ -273,7 +277,7 @@ class JsonRowParser : public RowParser {
       case 'n':
         return take_word("null");
       default:
-        return take_number(value);
+        return take_no_number() || take_number(value);
     }
   }
 

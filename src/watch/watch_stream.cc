@@ -59,6 +59,7 @@ class WatchRun {
     return write_file_atomically(request_.state, watcher_.to_bytes());
   }
   Status save_now_and_then() {
+    if (watcher_.is_checking_columns()) return {};  // another stream is not to spoil it
     if (std::chrono::duration<double>(Clock::now() - saved_).count() < request_.save_every_s) return {};
     return save();
   }
@@ -119,10 +120,7 @@ class WatchRun {
       return problem.ok();
     };
     for (;;) {
-      if (request_.stop()) {
-        summary_.stopped = true;
-        break;
-      }
+      if (request_.stop()) break;
       const auto read = file->read(bytes);
       if (!read) return read.error();
       if (*read == GrowingFile::Read::kEnd) break;
@@ -195,10 +193,7 @@ class WatchRun {
           std::min(request_.interval_s * std::exp2(std::min<double>(static_cast<double>(failures), 20)),
                    std::max(kMostBackOff_s, request_.interval_s));
       nap((failures > 0 ? back_off : request_.interval_s) - passed_s);
-      if (request_.stop()) {
-        summary_.stopped = true;
-        return {};
-      }
+      if (request_.stop()) return {};
     }
   }
 
@@ -233,7 +228,8 @@ std::vector<std::string> summary_lines(const WatchSummary& summary, const Watche
   add(counts.clocks_set_back, "clock", "clocks", "set back, after 100 rows that were earlier: time goes on from there");
   add(counts.equal_times, "row", "rows", "at the same time as the row before");
   add(counts.ignored_columns, "column", "columns",
-      "beyond the " + std::to_string(options.most_columns) + " that are watched (--max-metrics): left out");
+      "beyond the " + std::to_string(options.most_columns) +
+          " that are watched (--max-metrics), or new after the warm-up: left out");
   add(counts.ignored_groups, "row", "rows",
       "of groups beyond the " + std::to_string(options.most_groups) + " that are watched (--max-groups): left out");
   add(counts.restarts, "time", "times", "the file began anew");

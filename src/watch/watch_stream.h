@@ -33,7 +33,6 @@ struct WatchSummary {
   StreamCounts counts;
   size_t columns = 0, groups = 0, warming_up = 0, most_warm_up_rows = 0;
   uint64_t alerts = 0, changes = 0;  // episodes that began; that turned out to be changes
-  bool stopped = false;
 };
 
 // Errors: the input can't be opened or has no usable header, the state is unusable, alert() failed.

@@ -14,6 +14,7 @@ constexpr std::string_view kMagic = "PCWATCH1";
 constexpr uint32_t kVersion = 1;
 constexpr uint64_t kClockSetBack_rows = 100;
 constexpr double kLeastKnownShare = 0.5;
+constexpr size_t kRowsToKnowColumns = 10;  // counters of an endpoint have no rate in the first
 
 Error bad_state(const std::string& what, const std::string& source) {
   return Error{
@@ -66,8 +67,12 @@ Status Watcher::flush(std::vector<Alert>& alerts) {
   const size_t rows = block_.rows();
   if (rows == 0) return {};
   const size_t columns = block_.names().size();
+  if (columns == 0) {  // rows of a time and nothing else
+    block_.clear();
+    return {};
+  }
   while (groups_.size() < block_.group_names().size()) {
-    groups_.push_back({Detector(std::max<size_t>(columns, 1), options_.detector)});
+    groups_.push_back({Detector(columns, options_.detector)});
   }
   const size_t first_alert = alerts.size();
   const auto find = [&](size_t group_index, const double* time_s, const double* values, size_t stride,
@@ -201,17 +206,18 @@ Result<Watcher> Watcher::from_bytes(std::string_view bytes, const WatcherOptions
 
 Status Watcher::check_columns(const std::string& source) {
   if (restored_columns_ == 0 || block_.rows() == 0) return {};
-  size_t known = 0;
+  restored_known_.resize(restored_columns_);
   for (size_t j = 0; j < restored_columns_; ++j) {
-    for (size_t r = 0; r < block_.rows(); ++r) {
-      if (std::isnan(block_.row(r)[j])) continue;
-      ++known;
-      break;
-    }
+    for (size_t r = 0; r < block_.rows() && !restored_known_[j]; ++r)
+      restored_known_[j] = !std::isnan(block_.row(r)[j]);
   }
+  rows_behind_restore_ += block_.rows();
+  const auto known = static_cast<size_t>(std::count(restored_known_.begin(), restored_known_.end(), true));
   const size_t expected = restored_columns_;
+  const bool enough = static_cast<double>(known) >= kLeastKnownShare * static_cast<double>(expected);
+  if (!enough && rows_behind_restore_ < kRowsToKnowColumns) return {};
   restored_columns_ = 0;
-  if (static_cast<double>(known) >= kLeastKnownShare * static_cast<double>(expected)) return {};
+  if (enough) return {};
   return Error{"state-mismatch",
                "the state is of other columns: " + std::to_string(known) + " of its " + std::to_string(expected) +
                    " are in the stream",

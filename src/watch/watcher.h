@@ -50,8 +50,9 @@ class Watcher {
   std::string to_bytes();
   // "bad-state": corrupt, another version, or other settings than those it was saved with; says how to start anew.
   static Result<Watcher> from_bytes(std::string_view bytes, const WatcherOptions& options, const std::string& source);
-  // "state-mismatch" where fewer than half of the state's columns came in the rows so far.
+  // "state-mismatch" where fewer than half of the state's columns came in the first rows behind it.
   Status check_columns(const std::string& source);
+  bool is_checking_columns() const { return restored_columns_ > 0; }
 
  private:
   struct Group {
@@ -68,6 +69,8 @@ class Watcher {
   RowBlock block_;
   std::vector<Group> groups_;
   size_t restored_columns_ = 0;  // 0: nothing to check
+  std::vector<bool> restored_known_;
+  size_t rows_behind_restore_ = 0;
   // A group's rows of a block.
   std::vector<double> times_, values_;
   std::vector<size_t> rows_;

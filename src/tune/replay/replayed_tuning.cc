@@ -35,9 +35,7 @@ Tuning replayed_tuning(const RecordedSpace& space, const Replay& replay, const R
     tuning.tried.push_back(std::move(tried));
   }
   if (tuning.best_value) {
-    tuning.gain = replay.median_s / *tuning.best_value;
-    tuning.lower = tuning.upper = tuning.gain;
-    tuning.significant = tuning.gain > 1;
+    tuning.gain = replay.median_s / *tuning.best_value;  // of recorded times: nothing says how sure they are
   } else {
     tuning.notes.emplace_back("no setting that was tried is valid");
   }

@@ -147,7 +147,7 @@ Json tuning_json(const Tuning& tuning) {
   if (tuning.best) json["gain"] = tuning.gain;
   if (tuning.lower) json["lower"] = *tuning.lower;
   if (tuning.upper) json["upper"] = *tuning.upper;
-  json["significant"] = tuning.significant;
+  if (tuning.lower) json["significant"] = tuning.significant;
   json["pairs"] = tuning.pairs;
   json["trials"] = tuning.tried.size();
   json["failed_trials"] = tuning.failed_trials();

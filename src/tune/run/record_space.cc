@@ -26,6 +26,7 @@ std::string csv_of(const TuneSpace& space, const std::vector<Setting>& settings,
   cells.insert(cells.end(), {"time_s", "valid"});
   std::string text = csv_line(cells);
   for (size_t i = 0; i < settings.size(); ++i) {
+    if (rounds[i].costs.empty() && !rounds[i].failed) continue;  // not measured yet
     cells.clear();
     for (size_t knob = 0; knob < space.knobs().size(); ++knob) {
       const KnobValue* value = space.value_of(settings[i], knob);
@@ -78,7 +79,7 @@ Result<RecordedRounds> record_space(const TuneRequest& request) {
             fmt::format("round {} of {}: {} of {} settings", round + 1, request.repeats, done, order.size()));
       const auto run = runner->run(settings[i]);
       if (!run) {
-        if (run.error().kind != ErrorKind::kInterrupted || result.rounds == 0) return run.error();
+        if (run.error().kind != ErrorKind::kInterrupted) return run.error();
         result.interrupted = true;
         break;
       }
@@ -100,6 +101,10 @@ Result<RecordedRounds> record_space(const TuneRequest& request) {
       }
     }
     if (!result.interrupted) ++result.rounds;
+    // Hours of runs are not to hang on what comes later.
+    if (request.save) {
+      if (Status saved = request.save(csv_of(space, settings, rounds)); !saved) return saved.error();
+    }
   }
   for (const Rounds& of : rounds) result.invalid += of.failed ? 1 : 0;
   result.csv = csv_of(space, settings, rounds);

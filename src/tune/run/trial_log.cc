@@ -17,18 +17,6 @@ namespace {
 
 constexpr std::array<const char*, 3> kPurposes = {"search", "again", "final"};
 
-std::string objective_text(const Objective& objective) {
-  switch (objective.measure) {
-    case ObjectiveMeasure::kWall:
-      return "wall_s";
-    case ObjectiveMeasure::kCpu:
-      return "cpu_s";
-    case ObjectiveMeasure::kPrinted:
-      break;
-  }
-  return std::string(objective.maximise ? "maximise " : "minimise ") + objective.pattern;
-}
-
 // nullopt: a value that isn't one of the knob's.
 std::optional<Setting> setting_of(const Json& knobs, const TuneSpace& space) {
   Setting setting = space.default_setting();
@@ -71,6 +59,18 @@ std::optional<TrialRun> run_of(const Json& line) {
 
 }  // namespace
 
+std::string objective_text(const Objective& objective) {
+  switch (objective.measure) {
+    case ObjectiveMeasure::kWall:
+      return "wall_s";
+    case ObjectiveMeasure::kCpu:
+      return "cpu_s";
+    case ObjectiveMeasure::kPrinted:
+      break;
+  }
+  return std::string(objective.maximise ? "maximise " : "minimise ") + objective.pattern;
+}
+
 std::string fingerprint_of(const TuneFile& file, const std::vector<std::string>& command) {
   std::string text =
       join(command, "\n") + "\n" + file.prepare + "\n" + file.check + "\n" + objective_text(file.objective);
@@ -78,6 +78,11 @@ std::string fingerprint_of(const TuneFile& file, const std::vector<std::string>&
     text +=
         "\n" + name_of(knob.kind) + " " + knob.name + " " + knob.flag + (knob.when ? " when " + knob.when->text() : "");
     for (const KnobValue& value : knob.values) text += "\n " + value.text;
+  }
+  text += fmt::format("\n{} {}", file.same_output, file.peak_memory_bytes.value_or(0));
+  for (size_t i = 0; i < file.space.knobs().size(); ++i) {
+    const KnobValue* standard = file.space.value_of(file.space.default_setting(), i);
+    text += "\n" + (standard == nullptr ? std::string() : standard->text);
   }
   for (const Expression& constraint : file.space.constraints()) text += "\n" + constraint.text();
   return short_hash(text);
@@ -128,6 +133,7 @@ Result<TrialLog> parse_trial_log(std::string_view text, const TuneSpace& space, 
       JsonReader in(*json, where);
       const std::string schema = in.string("schema");
       log.fingerprint = in.string("fingerprint");
+      log.objective = in.string("objective");
       if (Status read = in.finish(); !read) return read.error();
       if (schema != kTuningLogSchema) return bad("schema '" + printable(schema) + "'");
     } else {

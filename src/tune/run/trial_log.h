@@ -22,14 +22,17 @@ struct LoggedRun {
   TrialRun run;
 };
 
-// What a log must agree about with a tuning that goes on with it: knobs, commands, objective.
+// What a log must agree about with a tuning that goes on with it: knobs, commands, objective, what is refused.
 std::string fingerprint_of(const TuneFile& file, const std::vector<std::string>& command);
+
+// "wall_s", "cpu_s", or "minimise PATTERN": numbers of two objectives don't compare.
+std::string objective_text(const Objective& objective);
 
 std::string log_head(const TuneFile& file, const std::vector<std::string>& command, uint64_t seed);
 std::string log_line(const TuneSpace& space, const LoggedRun& run);
 
 struct TrialLog {
-  std::string fingerprint;
+  std::string fingerprint, objective;
   std::vector<LoggedRun> runs;
   size_t unknown = 0;      // runs whose setting isn't one of this space
   size_t whole_bytes = 0;  // up to the end of the last whole line

@@ -81,10 +81,12 @@ bool TrialRunner::needs_output() const {
 }
 
 // nullopt: status 0; else what went wrong.
-Result<std::optional<std::string>> TrialRunner::shell(const std::string& line, const char* what) {
+Result<std::optional<std::string>> TrialRunner::shell(const std::string& line, const Setting& setting,
+                                                      const char* what) {
   ProcessRequest request;
   request.executable = "/bin/sh";
   request.arguments = {"sh", "-c", line};
+  request.environment = command_.environment(setting);
   request.limit_s = limit_s_;
   const auto outcome = run_process(request);
   if (!outcome) return outcome.error();
@@ -97,7 +99,7 @@ Result<std::optional<std::string>> TrialRunner::prepare(const Setting& setting) 
   if (file_->prepare.empty()) return std::optional<std::string>();
   const auto known = prepared_.find(setting);
   if (known != prepared_.end()) return known->second;
-  auto problem = shell(command_.shell_line(file_->prepare, setting, output_path_), "prepare");
+  auto problem = shell(command_.shell_line(file_->prepare, setting, output_path_), setting, "prepare");
   if (problem) prepared_.emplace(setting, *problem);
   return problem;
 }
@@ -162,7 +164,7 @@ Result<TrialRun> TrialRunner::finish(TrialRun run, const Setting& setting) {
     output = std::move(*read);
   }
   if (!file_->check.empty()) {
-    const auto problem = shell(command_.shell_line(file_->check, setting, output_path_), "check");
+    const auto problem = shell(command_.shell_line(file_->check, setting, output_path_), setting, "check");
     if (!problem) return problem.error();
     if (*problem) return wrong(**problem);
   }

@@ -42,7 +42,7 @@ class TrialRunner {
  private:
   TrialRunner(const TuneFile& file, CommandTemplate command, TempFolder folder);
   Result<std::optional<std::string>> prepare(const Setting& setting);
-  Result<std::optional<std::string>> shell(const std::string& line, const char* what);
+  Result<std::optional<std::string>> shell(const std::string& line, const Setting& setting, const char* what);
   Result<TrialRun> finish(TrialRun run, const Setting& setting);
   bool needs_output() const;
 

@@ -56,6 +56,7 @@ class Tuner {
   Status challenge(size_t candidate);
   Status settle_finalists();
   Status compare_with_default();
+  Result<std::optional<size_t>> compare_in_turns();
   void report(const std::string& doing) const;
   void finish();
   std::string value_text(double value) const;
@@ -155,8 +156,11 @@ Status Tuner::measure_default() {
 
 void Tuner::take_resumed() {
   for (const LoggedRun& logged : request_.resumed) {
-    if (logged.purpose == RunPurpose::kFinal) continue;
-    records_.add(candidates_.add(logged.setting), logged.run);
+    // Of the last comparison what failed counts, and no times: they were taken beside the default's.
+    const size_t candidate = candidates_.add(logged.setting);
+    const bool failed = logged.run.state != TrialState::kDone && candidate != standard_;
+    if (logged.purpose == RunPurpose::kFinal && !failed) continue;
+    records_.add(candidate, logged.run);
   }
 }
 
@@ -279,22 +283,37 @@ Status Tuner::settle_finalists() {
     for (int round = 0; round < request_.repeats; ++round) {
       random_.shuffle(finalists);
       for (const size_t candidate : finalists) {
+        if (spent_s() >= request_.budget_s) break;
         report("the best ones again");
         if (Status measured = measure(candidate); !measured) return measured;
       }
     }
   }
-  double least = INFINITY;
+  best_ = standard_;
   for (const size_t candidate : finalists) {
-    const auto cost = records_.cost(candidate);
-    if (!cost || *cost >= least) continue;
-    least = *cost;
-    best_ = candidate;
+    const auto cost = records_.cost(candidate), best = records_.cost(best_);
+    if (cost && (!best || *cost < *best)) best_ = candidate;
   }
   return {};
 }
 
 Status Tuner::compare_with_default() {
+  for (;;) {
+    const auto failed = compare_in_turns();
+    if (!failed) return failed.error();
+    if (!*failed || best_ == standard_) return {};
+    // What fails once is never the best: the next one, down to the default.
+    const std::vector<size_t> order = records_.best_first();
+    best_ = order.empty() ? standard_ : order.front();
+  }
+}
+
+// The setting that failed, if one did.
+Result<std::optional<size_t>> Tuner::compare_in_turns() {
+  result_.gain = 1;
+  result_.lower = result_.upper = result_.default_value = result_.best_value = std::nullopt;
+  result_.significant = false;
+  result_.pairs = 0;
   PairedSequence sequence(kFinalError);
   const int64_t fewest = fewest_pairs(kFinalError);
   const double from_s = spent_s();
@@ -309,9 +328,14 @@ Status Tuner::compare_with_default() {
       const auto run = run_once(side == 0 ? standard_ : best_, RunPurpose::kFinal);
       if (!run) return run.error();
       if (run->state != TrialState::kDone) {
-        result_.notes.push_back(fmt::format("in the last comparison {} setting did not work once: {}",
-                                            side == 0 ? "the default" : "the best", run->why));
-        return {};
+        result_.notes.push_back(fmt::format("in the last comparison {} did not work once: {}",
+                                            side == 0 ? "the default" : file_.space.text_of(candidates_.setting(best_)),
+                                            run->why));
+        result_.lower = result_.upper = std::nullopt;
+        result_.significant = false;
+        if (side == 0) return std::optional<size_t>();  // nothing to compare with
+        records_.add(best_, *run);
+        return std::optional(best_);
       }
       value[side] = run->value;
       log_cost[side] = std::log(cost_of(run->value, file_.objective));
@@ -334,7 +358,7 @@ Status Tuner::compare_with_default() {
     result_.significant = gain.lower > 0 || gain.upper < 0;
     ended = ended || gain.upper - gain.lower < kFineEnough;
   }
-  return {};
+  return std::optional<size_t>();
 }
 
 void Tuner::finish() {
@@ -387,7 +411,7 @@ Result<Tuning> Tuner::run() {
     result_.interrupted = true;
     result_.notes.emplace_back("interrupted: by what was tried until then");
   }
-  if (result_.spent_s > 1.5 * request_.budget_s)
+  if (spent_s() > 1.5 * request_.budget_s)
     result_.notes.emplace_back("the fewest runs that can tell anything took longer than the budget");
   finish();
   return std::move(result_);

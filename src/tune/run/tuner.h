@@ -25,6 +25,7 @@ struct TuneRequest {
   std::vector<LoggedRun> earlier;  // of other times: hints, not measurements
   std::function<void(const std::string&)> progress;
   std::function<Status(const LoggedRun&)> record;  // each run as it ends
+  std::function<Status(const std::string&)> save;  // of record_space(): the CSV after each round, and when interrupted
 };
 
 // Errors: "default-failed" where the default setting doesn't run, "interrupted" before anything but it was tried, what
@@ -38,7 +39,7 @@ struct RecordedRounds {
   std::string csv;
   size_t points = 0, invalid = 0, rounds = 0;
   double spent_s = 0;
-  bool interrupted = false;  // after at least one whole round
+  bool interrupted = false;  // settings that had no run yet are left out
 };
 Result<RecordedRounds> record_space(const TuneRequest& request);
 

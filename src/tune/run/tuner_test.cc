@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tune/replay/recorded_space.h"
 
 namespace perfcast {
@@ -123,6 +125,28 @@ TEST(Tune, HalvingMeasuresAgain) {
   EXPECT_EQ(tuning->gain, 1);
   EXPECT_EQ(tuning->lower, 1.0);
   EXPECT_GT(tuning->runs, 16u + 7);
+}
+
+TEST(Tune, WhatFailsInTheLastComparisonIsNotTheBest) {
+  // 3 costs least and fails from its third run on: one of the search, one of the finalists.
+  const TuneFile file = space_of(R"({"name": "n", "from": 1, "to": 4})", kPrinted);
+  const std::string folder = testing::TempDir() + "/tune_fails_late";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  TuneRequest request = request_of(file, {"sh", "-c",
+                                          "echo >> " + folder + "/{n}; [ {n} = 3 ] && [ $(wc -l < " + folder +
+                                              "/3) -gt 2 ] && exit 1; case {n} in 1) echo cost 4;; 2) echo cost 3;; 3) "
+                                              "echo cost 1;; *) echo cost 2;; esac"});
+  request.repeats = 1;
+  request.trials = 4;
+  const auto tuning = tune(request);
+  ASSERT_TRUE(tuning) << to_text(tuning.error());
+  ASSERT_TRUE(tuning->best);
+  EXPECT_THAT(tuning->tried[*tuning->best].setting, ElementsAre(3));
+  EXPECT_EQ(tuning->failed_trials(), 1u);
+  EXPECT_EQ(tuning->gain, 2);
+  EXPECT_THAT(tuning->notes, testing::Contains(HasSubstr("in the last comparison n=3 did not work once: status 1")));
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Tune, ADefaultThatFailsIsAnError) {

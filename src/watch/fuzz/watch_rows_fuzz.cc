@@ -18,6 +18,8 @@ void compare(std::string_view line) {
   for (const char c : line) {
     if (static_cast<unsigned char>(c) >= 0x80) return;  // the reader does not look at UTF-8
   }
+  // Words that the reader takes for absent numbers are no JSON.
+  if (line.find("NaN") != std::string_view::npos || line.find("Infinity") != std::string_view::npos) return;
   RowBlock block(100, 4);
   auto parser = make_json_parser({.time_column = "never there"});
   if (!parser->line(line, block).ok() || block.rows() != 1) return;
