@@ -74,6 +74,15 @@ void add_common_options(CLI::App& verb, CommandContext& context, unsigned furthe
   }
 }
 
+Status check_unused(const CLI::App& verb, const std::string& way, std::initializer_list<const char*> options,
+                    const std::string& expected) {
+  for (const char* option : options) {
+    if (verb.get_option(option)->count() > 0)
+      return usage_error("bad-usage", std::string(option) + " is of no use with " + way, option, expected);
+  }
+  return {};
+}
+
 std::string in_user_data(const std::string& name) {
   const std::string folder = user_data_folder();
   return folder.empty() ? folder : folder + "/" + name;

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -58,6 +59,10 @@ enum CommonOption : unsigned {
   kThreadsOption = 32,
 };
 void add_common_options(CLI::App& verb, CommandContext& context, unsigned further);
+
+// "bad-usage" where one of these options was given, which `way` of using the verb has no use for.
+Status check_unused(const CLI::App& verb, const std::string& way, std::initializer_list<const char*> options,
+                    const std::string& expected = "one of both");
 
 // Path of what is the user's own by default; empty where the environment names no home.
 std::string in_user_data(const std::string& name);

@@ -155,6 +155,11 @@ void add_corpus_command(CLI::App& app, CommandContext& context) {
   CLI::App* exported = add(
       "export", "Write it as a folder of CSV tables and profiles (JSON lines), or one program's profile",
       [&context, folder, program, croissant] {
+        if (!program->empty() && croissant->wanted) {
+          return report_error(usage_error("bad-usage", "one program's profile is no data set", "--croissant",
+                                          "a FOLDER for all of the corpus, or --program alone"),
+                              context.options);
+        }
         if (!program->empty()) return run_export_program(context, *program);
         return croissant->wanted ? run_export_croissant(context, *folder, *croissant) : run_export(context, *folder);
       });

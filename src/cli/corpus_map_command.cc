@@ -27,6 +27,7 @@ struct MapArguments {
   std::vector<std::string> profiles, candidates;
   bool score = false;
   int64_t draws = 10;
+  const CLI::App* verb = nullptr;  // knows which options were given
   MapRequest request;
 };
 
@@ -96,6 +97,11 @@ int run_map(const CommandContext& context, const MapArguments& given) {
   const CommonOptions& common = context.options;
   MapArguments arguments = given;
   MapRequest& request = arguments.request;
+  const Status used = arguments.score
+                          ? check_unused(*arguments.verb, "--score",
+                                         {"--report", "--profile", "--candidate", "--by", "--clusters", "--redundant"})
+                          : check_unused(*arguments.verb, "a map", {"--draws"}, "--score --draws N");
+  if (!used) return report_error(used.error(), common);
   if (Status taken = take_keep(arguments.keep, request); !taken) return report_error(taken.error(), common);
   if (Status there = check_output_file("--report", arguments.report); !there)
     return report_error(there.error(), common);
@@ -147,6 +153,7 @@ void add_corpus_map_command(CLI::App& corpus, CommandContext& context) {
   auto arguments = std::make_shared<MapArguments>();
   CLI::App* verb = corpus.add_subcommand(
       "map", "What its programs are like: clusters, what is redundant, what to drop, where your profile lies");
+  arguments->verb = verb;
   verb->footer(
       "Programs are compared by the numbers that models see of their profiles. What to drop first is chosen by "
       "profiles\n"

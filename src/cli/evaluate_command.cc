@@ -51,14 +51,10 @@ bool has_repeated_programs(const TrainingTable& table) {
 
 // Of --whole-machines: families are left out, one score for each way of forecasting, and no more.
 Status check_whole_machines(const CLI::App& verb) {
-  for (const char* option :
-       {"--split", "--folds", "--holdout", "--seeds", "--reference", "--measured", "--no-intervals", "--own-times",
-        "--details", "--report", "--report-program", "--include-unprofiled"}) {
-    if (verb.get_option(option)->count() == 0) continue;
-    return usage_error("bad-usage", std::string(option) + " is of no use with --whole-machines", option,
-                       "one of both: there each program family is left out in turn");
-  }
-  return {};
+  return check_unused(verb, "--whole-machines",
+                      {"--split", "--folds", "--holdout", "--seeds", "--reference", "--measured", "--no-intervals",
+                       "--own-times", "--details", "--report", "--report-program", "--include-unprofiled"},
+                      "one of both: there each program family is left out in turn");
 }
 
 // Scores of what is forecast of servers full of copies; with models, of their times of one copy too.

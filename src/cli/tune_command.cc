@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -32,15 +31,6 @@ struct TuneArguments {
   bool resume = false, space_given = false;
   const CLI::App* verb = nullptr;  // knows which options were given
 };
-
-// Options that a way of using the verb has no use for.
-Status check_unused(const CLI::App& verb, const char* way, std::initializer_list<const char*> unused) {
-  for (const char* option : unused) {
-    if (verb.get_option(option)->count() > 0)
-      return usage_error("bad-usage", std::string(option) + " is of no use with " + way, option, "one of both");
-  }
-  return {};
-}
 
 Result<double> parse_share(const std::string& text) {
   const bool is_percent = text.ends_with('%');

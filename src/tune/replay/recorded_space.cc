@@ -16,6 +16,7 @@ namespace {
 constexpr const char* kTimeColumn = "time_s";
 constexpr const char* kValidColumn = "valid";
 constexpr size_t kMostRecordingMistakes = 10;
+constexpr auto kMostValues = static_cast<size_t>(std::numeric_limits<int16_t>::max());
 
 std::optional<bool> parse_valid(std::string_view cell) {
   const std::string text = lower_case(trim(cell));
@@ -49,6 +50,8 @@ class RecordingReader {
       return Error{"bad-recording", join(mistakes_, "\n"), source_, "a time above 0 in each valid row; valid: 1 or 0"};
     }
     read_knobs();
+    if (!mistakes_.empty())
+      return Error{"bad-recording", join(mistakes_, "\n"), source_, "knobs as columns, results as time_s and valid"};
     if (space_.knobs.empty()) {
       return Error{"bad-recording", "no column but time_s and valid has different values", source_,
                    "one column for each knob"};
@@ -88,7 +91,12 @@ class RecordingReader {
       const size_t different = seen.size();
       seen.erase("");  // not in play
       for (const auto& [text, unused] : seen) knob.values.push_back({text, number_of(text)});
-      if (different < 2 || knob.values.size() > static_cast<size_t>(std::numeric_limits<int16_t>::max())) {
+      if (knob.values.size() > kMostValues) {
+        mistakes_.push_back("column '" + printable(knob.name) + "' has more than " + std::to_string(kMostValues) +
+                            " different values: no knob");
+        continue;
+      }
+      if (different < 2) {
         space_.constant_columns.push_back(knob.name);
         continue;
       }
