@@ -149,6 +149,16 @@ bool same_file(const std::string& a, const std::string& b) {
   return a == b || canonical(a) == canonical(b);
 }
 
+Status check_not_read(const std::string& option, const std::string& output, const std::vector<std::string>& read) {
+  if (output.empty() || output == "-") return {};
+  for (const std::string& path : read) {
+    if (!path.empty() && same_file(output, path))
+      return usage_error("bad-usage", "'" + printable(output) + "' is read, too: it would be lost", option,
+                         "another file");
+  }
+  return {};
+}
+
 ProgressLine::ProgressLine(const CommonOptions& options)
     : enabled_(!options.quiet), terminal_(isatty(STDERR_FILENO) == 1) {
   if (enabled_) clock_ = std::jthread([this](const std::stop_token& stop) { follow(stop); });

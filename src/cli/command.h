@@ -86,6 +86,9 @@ bool is_colour_wanted();
 // Whether two paths, as given, name one file, which need not exist yet.
 bool same_file(const std::string& a, const std::string& b);
 
+// "bad-usage" where a file that will be written (empty, "-": none) is one of those that are read.
+Status check_not_read(const std::string& option, const std::string& output, const std::vector<std::string>& read);
+
 // What is being done, on stderr, and for how long: one line that changes where stderr is a terminal, else a line every
 // ten seconds. Silent under --quiet.
 class ProgressLine {

@@ -114,6 +114,8 @@ class CompareRun {
   int run() {
     for (const auto& [option, path] : {std::pair{"--log", arguments_.log}, {"-o", options_.output}}) {
       if (Status writable = check_output_file(option, path); !writable) return report_error(writable.error(), options_);
+      if (Status kept = check_not_read(option, path, {arguments_.a, arguments_.b}); !kept)
+        return report_error(kept.error(), options_);
     }
     if (!arguments_.at.empty() || !arguments_.build.empty()) return compare_builds();
     if (arguments_.bisect || !arguments_.trees.empty()) {

@@ -3,6 +3,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/csv.h"
 #include "base/file.h"
@@ -105,6 +107,13 @@ int run_map(const CommandContext& context, const MapArguments& given) {
   if (Status taken = take_keep(arguments.keep, request); !taken) return report_error(taken.error(), common);
   if (Status there = check_output_file("--report", arguments.report); !there)
     return report_error(there.error(), common);
+  std::vector<std::string> read = {common.corpus};
+  for (const auto& paths : {arguments.profiles, arguments.candidates}) {
+    for (const std::string& path : paths) read.push_back(profile_path(path));
+  }
+  for (const auto& [option, path] : {std::pair{"--report", arguments.report}, {"-o", common.output}}) {
+    if (Status kept = check_not_read(option, path, read); !kept) return report_error(kept.error(), common);
+  }
   if (!arguments.report.empty() && same_file(arguments.report, common.output)) {
     return report_error(
         usage_error("bad-usage", "the map and the report would go to the same place", "--report", "another file"),

@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/csv.h"
 #include "base/file.h"
@@ -57,6 +59,10 @@ class TuneRun {
                                        {"--record", arguments_.record},
                                        {"-o", options_.output}}) {
       if (Status writable = check_output_file(option, path); !writable) return writable;
+      std::vector<std::string> read = arguments_.warm_start;
+      read.push_back(arguments_.replay.empty() ? arguments_.space : arguments_.replay);
+      if (std::string_view(option) != "--log") read.push_back(arguments_.log);
+      if (Status kept = check_not_read(option, path, read); !kept) return kept;
     }
     const bool replays = !arguments_.replay.empty();
     const auto excluded = [](const char* option, const std::string& why, const char* expected) {

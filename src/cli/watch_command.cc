@@ -154,6 +154,8 @@ int run_watch(const WatchArguments& arguments, const CommonOptions& options) {
   if (!request) return report_error(request.error(), options);
   if (Status writable = check_output_file("--state", arguments.state); !writable)
     return report_error(writable.error(), options);
+  if (Status kept = check_not_read("-o", options.output, {arguments.input, arguments.state}); !kept)
+    return report_error(kept.error(), options);
   AlertOutput output(options);
   if (Status opened = output.open(); !opened) return report_error(opened.error(), options);
   const InterruptGuard guard;
