@@ -12,9 +12,6 @@
 namespace perfcast {
 namespace {
 
-constexpr size_t kRecordSteps = 3'000'000;
-constexpr double kRecordLimitFactor = 10, kLeastRecordLimit_s = 10;
-
 struct Rounds {
   std::vector<double> costs;
   bool failed = false;
@@ -46,7 +43,7 @@ Result<RecordedRounds> record_space(const TuneRequest& request) {
   const TuneSpace& space = request.file->space;
   if (request.file->objective.maximise)
     return usage_error("bad-usage", "what is maximised is no time", "--record", "an objective that is minimised");
-  auto points = space.list(kMostListedPoints, kRecordSteps);
+  auto points = space.list(kMostListedPoints, kMostListSteps);
   if (!points.complete) {
     return usage_error("large-space", fmt::format("the space has more than {} settings", kMostListedPoints), "--record",
                        "knobs with fewer values, or more constraints");
@@ -90,8 +87,7 @@ Result<RecordedRounds> record_space(const TuneRequest& request) {
       }
       if (run->state == TrialState::kDone) {
         rounds[i].costs.push_back(run->value);
-        if (i == 0 && round == 0 && request.limit_s <= 0)
-          runner->set_limit(std::max(kLeastRecordLimit_s, kRecordLimitFactor * run->wall_s));
+        if (i == 0 && round == 0 && request.limit_s <= 0) runner->set_limit(usual_limit_s(run->wall_s));
       } else if (i == 0) {
         return Error{"default-failed",
                      fmt::format("with the default setting, {}: {}", printable(space.text_of(settings[0])), run->why),

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <regex>
 
@@ -78,6 +79,11 @@ Result<TrialRunner> TrialRunner::create(const TuneFile& file, std::vector<std::s
 bool TrialRunner::needs_output() const {
   return file_->same_output || file_->objective.measure == ObjectiveMeasure::kPrinted ||
          file_->check.find("{output}") != std::string::npos;
+}
+
+double usual_limit_s(double default_wall_s) {
+  constexpr double kFactor = 10, kLeast_s = 10;
+  return std::max(kLeast_s, kFactor * default_wall_s);
 }
 
 // nullopt: status 0; else what went wrong.

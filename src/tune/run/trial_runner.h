@@ -25,6 +25,9 @@ struct TrialRun {
   std::string why;  // where it isn't done
 };
 
+// Time limit of a run where none is given, by what the default setting took.
+double usual_limit_s(double default_wall_s);
+
 class TrialRunner {
  public:
   static Result<TrialRunner> create(const TuneFile& file, std::vector<std::string> command);

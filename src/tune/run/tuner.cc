@@ -17,7 +17,6 @@
 namespace perfcast {
 namespace {
 
-constexpr size_t kListSteps = 3'000'000;
 constexpr size_t kDrawnPoints = 20'000;  // of a space that isn't listed
 constexpr double kFinalShare = 0.25;     // of the budget
 constexpr double kFinalError = 0.05;
@@ -27,7 +26,6 @@ constexpr size_t kFinalists = 3;
 constexpr size_t kMostRunsOfBest = 12;
 constexpr size_t kHints = 5;     // best settings of earlier logs, tried first
 constexpr size_t kBracket = 16;  // settings that halving begins with
-constexpr double kLimitFactor = 10, kLeastLimit_s = 10;
 
 class Tuner {
  public:
@@ -89,7 +87,7 @@ void Tuner::report(const std::string& doing) const {
 }
 
 void Tuner::list_candidates() {
-  auto points = file_.space.list(kMostListedPoints, kListSteps);
+  auto points = file_.space.list(kMostListedPoints, kMostListSteps);
   standard_ = best_ = candidates_.add(file_.space.default_setting());
   result_.points_listed = points.complete;
   if (points.complete) {
@@ -146,7 +144,7 @@ Status Tuner::measure_default() {
     }
     records_.add(standard_, *run);
     wall_s = std::max(wall_s, run->wall_s);
-    if (request_.limit_s <= 0) runner_.set_limit(std::max(kLeastLimit_s, kLimitFactor * wall_s));
+    if (request_.limit_s <= 0) runner_.set_limit(usual_limit_s(wall_s));
   }
   const double final_s =
       std::max(kFinalShare * request_.budget_s, 2.2 * static_cast<double>(fewest_pairs(kFinalError)) * wall_s);

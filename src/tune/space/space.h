@@ -44,6 +44,7 @@ using Setting = std::vector<int16_t>;  // one level for each knob, or kNotInPlay
 
 // Where listing all points would have to stop.
 inline constexpr size_t kMostListedPoints = 50000;
+inline constexpr size_t kMostListSteps = 3'000'000;  // of the search for them
 
 class TuneSpace {
  public:
