@@ -198,13 +198,14 @@ class CodeCache {
   }
   bool holds(uint64_t key) {
     uint64_t* set = &kept_[key % sets_ * kWays];
-    size_t at = 0;
-    while (at < kWays && set[at] != key + 1) ++at;
-    const bool found = at < kWays;
-    const bool room = !found && set[kWays - 1] == 0;
-    std::copy_backward(set, set + std::min(at, kWays - 1), set + std::min(at, kWays - 1) + 1);
+    uint64_t moved = set[0];
+    if (moved == key + 1) return true;
     set[0] = key + 1;
-    return found || room;
+    for (size_t at = 1; at < kWays; ++at) {
+      std::swap(moved, set[at]);
+      if (moved == key + 1) return true;
+    }
+    return moved == 0;  // there was room
   }
 
  private:
@@ -217,11 +218,44 @@ struct Found {
   CoreBound bound = CoreBound::kL1;
 };
 
+// What an operation takes of one design, in whole cycles.
+struct OpPlan {
+  PortUse ports{};
+  CoreBound bound = CoreBound::kInteger;
+  CoreOp unit = CoreOp::kNothing;
+  bool slow = false;  // its unit is busy for more than a cycle
+  double interval_cycles = 0;
+  Cycle latency = 0;
+};
+
+std::array<OpPlan, kCoreOps> plan_ops(const CoreDesign& design) {
+  std::array<OpPlan, kCoreOps> plans;
+  for (size_t i = 0; i < kCoreOps; ++i) {
+    const auto op = static_cast<CoreOp>(i);
+    const CoreOpCost& cost = design.cost(op);
+    plans.at(i) = {ports_of(op),         bound_of(op),
+                   unit_of(op),          cost.interval_cycles > 1,
+                   cost.interval_cycles, std::llround(cost.latency_cycles)};
+  }
+  return plans;
+}
+
+// held_kib - 1 below this: a cache of that size holds the line; memory, 0, never.
+uint32_t held_below(double bytes) { return static_cast<uint32_t>(std::clamp(bytes / 1024, 0.0, 4e9)); }
+
 class Core {
  public:
   Core(const DecodedProcess& process, const CoreDesign& design)
       : process_(process),
         design_(design),
+        ops_(plan_ops(design)),
+        in_l1_(held_below(design.l1d_bytes)),
+        in_l2_(held_below(design.l2_bytes)),
+        in_l3_(held_below(design.l3_bytes)),
+        memory_latency_(std::llround(design.memory_cycles())),
+        memory_queue_(static_cast<Cycle>(design.memory_cycles())),
+        line_interval_(std::llround(design.line_ns * 1e-9 * design.clock_hz)),
+        fetched_ahead_(static_cast<double>(kFetchedAhead) / design.width),
         calendar_(design.ports),
         code_(design.l1i_bytes / kLineBytes),
         decoded_(design.op_cache_instructions / kInstructionsPerLine),
@@ -257,12 +291,14 @@ class Core {
   Found line_from(const CoreAccess& access, Cycle issue);
   void store(const CoreAccess& access, Cycle ready, Cycle retired);
   void retire(int slots, Cycle done, Cycle renamed, Cycle ready, Cycle issued, CoreBound bound);
-  void book_cycles(CoreBound bound, Cycle cycles) {
-    by_bound_[static_cast<size_t>(bound)] += static_cast<double>(cycles);
-  }
+  void book_cycles(CoreBound bound, Cycle cycles) { by_bound_[static_cast<size_t>(bound)] += cycles; }
 
   const DecodedProcess& process_;
   const CoreDesign& design_;
+  const std::array<OpPlan, kCoreOps> ops_;
+  const uint32_t in_l1_, in_l2_, in_l3_;
+  const Cycle memory_latency_, memory_queue_, line_interval_;
+  const double fetched_ahead_;  // cycles that the front end runs ahead of renaming
   Calendar calendar_;
   CodeCache code_, decoded_, targets_;
   uint64_t code_line_ = 0;
@@ -280,11 +316,11 @@ class Core {
   CoreBound front_bound_ = CoreBound::kWidth, renaming_bound_ = CoreBound::kWidth;
   CoreBound draining_ = CoreBound::kL1;  // where the line of the last store that waited for it came from
   Cycle branch_done_ = 0;
-  std::array<double, kCoreBounds> by_bound_{};
+  std::array<Cycle, kCoreBounds> by_bound_{};
 };
 
 void Core::front_takes(double cycles) {
-  const double earliest = static_cast<double>(renaming_) - static_cast<double>(kFetchedAhead) / design_.width;
+  const double earliest = static_cast<double>(renaming_) - fetched_ahead_;
   front_time_ = std::max(front_time_, earliest) + cycles;
   const auto ready = static_cast<Cycle>(front_time_);
   if (ready <= std::max(front_ready_, renaming_)) return;
@@ -341,24 +377,22 @@ Cycle Core::rename(const CoreInstruction& instruction, size_t loads, size_t stor
 
 Found Core::line_from(const CoreAccess& access, Cycle issue) {
   const uint64_t line = access.address / kLineBytes;
-  const double held = access.held_kib == 0 ? INFINITY : 1024.0 * access.held_kib;
+  const uint32_t held = access.held_kib - 1;  // memory: the largest
   Line& known = in_flight_[line % kInFlight];
   const Cycle hit = issue + design_.l1d_cycles;
-  if (held <= design_.l1d_bytes) {
+  if (held < in_l1_) {
     if (known.line == line && known.ready > hit) return {known.ready, known.from};
     return {hit, CoreBound::kL1};
   }
   Found found;
   const Cycle begin = std::max(issue, misses_.oldest());
-  if (held <= design_.l2_bytes) {
+  if (held < in_l2_) {
     found = {access.streamed ? hit + 1 : begin + design_.l2_cycles, CoreBound::kL2};
-  } else if (held <= design_.l3_bytes) {
+  } else if (held < in_l3_) {
     found = {access.streamed ? issue + design_.l2_cycles : begin + design_.l3_cycles, CoreBound::kL3};
   } else {
-    const auto interval = static_cast<Cycle>(std::llround(design_.line_ns * 1e-9 * design_.clock_hz));
-    memory_free_ = std::max(memory_free_, issue - static_cast<Cycle>(design_.memory_cycles())) + interval;
-    const Cycle alone =
-        access.streamed ? issue + design_.l2_cycles : begin + static_cast<Cycle>(std::llround(design_.memory_cycles()));
+    memory_free_ = std::max(memory_free_, issue - memory_queue_) + line_interval_;
+    const Cycle alone = access.streamed ? issue + design_.l2_cycles : begin + memory_latency_;
     found = {std::max(alone, memory_free_), CoreBound::kMemory};
   }
   if (!access.streamed) misses_.push(found.ready);
@@ -463,7 +497,8 @@ void Core::execute(const CoreInstruction& instruction, const CoreAccess* accesse
   }
   named += instruction.addresses;
 
-  CoreBound bound = bound_of(instruction.op);
+  const OpPlan& op = ops_[static_cast<size_t>(instruction.op)];
+  CoreBound bound = op.bound;
   Cycle ready = sources, issued = sources, done = sources;
   bool waits = false;
   if (instruction.loads > 0 || loads > 0) {
@@ -483,18 +518,14 @@ void Core::execute(const CoreInstruction& instruction, const CoreAccess* accesse
   }
   const bool eliminated = instruction.move && design_.eliminates_moves;
   if (instruction.op != CoreOp::kNothing && !eliminated) {
-    const CoreOpCost& cost = design_.cost(instruction.op);
     const int parts = instruction.vector_bytes > design_.vector_bytes
                           ? (instruction.vector_bytes + design_.vector_bytes - 1) / design_.vector_bytes
                           : 1;
-    const PortUse use = ports_of(instruction.op);
-    Cycle& free = unit_free_[static_cast<size_t>(unit_of(instruction.op))];
-    const bool slow = cost.interval_cycles > 1;
-    issued = calendar_.book(use, slow ? std::max(ready, free) : ready);
-    for (int part = 1; part < parts; ++part) issued = calendar_.book(use, issued);
-    if (slow) free = issued + static_cast<Cycle>(std::llround(cost.interval_cycles * parts));
-    done = issued + static_cast<Cycle>(std::llround(cost.latency_cycles)) +
-           (instruction.transfer ? design_.transfer_cycles : 0);
+    Cycle& free = unit_free_[static_cast<size_t>(op.unit)];
+    issued = calendar_.book(op.ports, op.slow ? std::max(ready, free) : ready);
+    for (int part = 1; part < parts; ++part) issued = calendar_.book(op.ports, issued);
+    if (op.slow) free = issued + static_cast<Cycle>(std::llround(op.interval_cycles * parts));
+    done = issued + op.latency + (instruction.transfer ? design_.transfer_cycles : 0);
     waits = true;
   }
   if (waits) {
@@ -556,7 +587,7 @@ void Core::run(const DecodedPiece& piece, CoreResult& result) {
   const double weight = piece.stands_for_count / static_cast<double>(piece.instructions_count);
   result.instructions_count += piece.stands_for_count;
   result.cycles += weight * cycles;
-  for (size_t i = 0; i < kCoreBounds; ++i) result.cycles_by_bound[i] += weight * by_bound_[i];
+  for (size_t i = 0; i < kCoreBounds; ++i) result.cycles_by_bound[i] += weight * static_cast<double>(by_bound_[i]);
 }
 
 }  // namespace

@@ -1,12 +1,75 @@
 #include "collect/process/tool.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "collect/process/process.h"
 #include "collect/process/program_inspector.h"
 #include "collect/process/temp_folder.h"
 
+extern char** environ;
+
 namespace perfcast {
+namespace {
+
+constexpr int kPatience_ms = 5000;
+constexpr size_t kLongestLineBytes = 4096;
+
+}  // namespace
+
+FirstLineLater::FirstLineLater(const std::vector<std::string>& command) {
+  const std::string program = find_in_path(command.front());
+  std::array<int, 2> ends{};
+  if (program.empty() || pipe2(ends.data(), O_CLOEXEC) != 0) return;
+  std::vector<std::string> texts = command;
+  std::vector<char*> arguments;
+  for (std::string& text : texts) arguments.push_back(text.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  if (posix_spawn(&process_, program.c_str(), &actions, nullptr, arguments.data(), environ) != 0) process_ = -1;
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  answer_ = ends[0];
+}
+
+FirstLineLater::~FirstLineLater() {
+  if (process_ > 0) {
+    kill(process_, SIGKILL);
+    while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
+  }
+  if (answer_ >= 0) close(answer_);
+}
+
+std::string FirstLineLater::get() {
+  if (process_ <= 0) return line_;
+  std::string text;
+  std::array<char, 512> part{};
+  while (text.size() < kLongestLineBytes && text.find('\n') == std::string::npos) {
+    pollfd ready{answer_, POLLIN, 0};
+    if (poll(&ready, 1, kPatience_ms) <= 0) break;
+    const ssize_t count = read(answer_, part.data(), part.size());
+    if (count <= 0) break;
+    text.append(part.data(), static_cast<size_t>(count));
+  }
+  kill(process_, SIGKILL);  // it has said all that is wanted
+  while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
+  process_ = -1;
+  line_ = printable(trim(text.substr(0, text.find('\n'))));
+  return line_;
+}
 
 std::string first_line_of(const std::vector<std::string>& command) {
   const std::string program = find_in_path(command.front());

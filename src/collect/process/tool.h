@@ -11,6 +11,21 @@ namespace perfcast {
 // First line that `command` prints on stdout; empty where it can't be run, fails or takes over 5 s.
 std::string first_line_of(const std::vector<std::string>& command);
 
+// The same, asked while something else runs: the question is put at once, the answer waited for, 5 s at most.
+class FirstLineLater {
+ public:
+  explicit FirstLineLater(const std::vector<std::string>& command);
+  ~FirstLineLater();
+  FirstLineLater(const FirstLineLater&) = delete;
+  FirstLineLater& operator=(const FirstLineLater&) = delete;
+  std::string get();
+
+ private:
+  int answer_ = -1;   // the end of the pipe that we read
+  int process_ = -1;  // none: could not be started, or has been waited for
+  std::string line_;
+};
+
 // All that `command` prints on stdout, 64 MiB at most. Errors: "tool-missing", "tool-failed" (with the end of what it
 // prints on stderr), those of run_process() and read_file().
 Result<std::string> answer_of(const std::vector<std::string>& command, double limit_s);

@@ -55,6 +55,14 @@ bool is_file(const std::string& path) {
 
 std::string qemu_of(const std::string& instruction_set) { return "qemu-" + instruction_set; }
 
+// "qemu-x86_64 version 7.2.22 (Debian ...)"
+std::string version_in(const std::string& line) {
+  const size_t at = line.find("version ");
+  if (at == std::string::npos) return "";
+  const std::string rest = line.substr(at + std::string("version ").size());
+  return rest.substr(0, rest.find(' '));
+}
+
 // One of each program and process that came to its end, whatever killed it.
 Result<std::vector<PluginCounts>> read_counts(const std::string& folder) {
   std::vector<PluginCounts> parts;
@@ -217,15 +225,6 @@ std::string QemuCollector::find_plugin() {
   return "";
 }
 
-std::string QemuCollector::version(const std::string& instruction_set) {
-  // "qemu-x86_64 version 7.2.22 (Debian ...)"
-  const std::string line = first_line_of({qemu_of(instruction_set), "--version"});
-  const size_t at = line.find("version ");
-  if (at == std::string::npos) return "";
-  const std::string rest = line.substr(at + std::string("version ").size());
-  return rest.substr(0, rest.find(' '));
-}
-
 Status QemuCollector::available() const {
   const std::string qemu = qemu_of(host_instruction_set());
   if (find_in_path(qemu).empty()) {
@@ -291,6 +290,7 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   process.fixed_addresses = true;
   process.output = request.pass_output ? StreamTo::kPass : request.show_output ? StreamTo::kStderr : StreamTo::kDiscard;
   process.error = request.pass_output || request.show_output ? StreamTo::kPass : StreamTo::kTail;
+  FirstLineLater version({qemu, "--version"});
   const auto outcome = run_process(process);
   if (!outcome) return outcome.error();
   const auto found = read_counts(folder->path());
@@ -324,7 +324,7 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   for (const UnseenProgram& unseen : counts->unseen) {
     if (unseen.why != kLeftOutByPlan) result.unseen.push_back(unseen);
   }
-  result.record = {name(), version(set), outcome->wall_s, "ok",
+  result.record = {name(), version_in(version.get()), outcome->wall_s, "ok",
                    "fixed addresses: counts repeat where the program's work does"};
   if (counts->processes > 1) result.record.note += fmt::format("; {} processes", counts->processes);
   for (const FollowGroup& group : plan.groups) {

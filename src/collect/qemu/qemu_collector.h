@@ -24,7 +24,6 @@ class QemuCollector : public Collector {
 
   // $PERFCAST_QEMU_PLUGIN, or beside the binary, or in ../lib/perfcast; empty where it is nowhere.
   static std::string find_plugin();
-  static std::string version(const std::string& instruction_set);
 
  private:
   std::string plugin_;
