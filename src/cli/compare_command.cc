@@ -117,6 +117,7 @@ class CompareRun {
       if (Status kept = check_not_read(option, path, {arguments_.a, arguments_.b}); !kept)
         return report_error(kept.error(), options_);
     }
+    if (Status fresh = check_new_file("--log", arguments_.log); !fresh) return report_error(fresh.error(), options_);
     if (!arguments_.at.empty() || !arguments_.build.empty()) return compare_builds();
     if (arguments_.bisect || !arguments_.trees.empty()) {
       return report_error(usage_error("bad-usage", "without revisions there is nothing to look through",

@@ -27,6 +27,14 @@ Status check_output_file(const std::string& option, const std::string& path) {
                option + " with a file in an existing folder that you may write"};
 }
 
+Status check_new_file(const std::string& option, const std::string& path) {
+  std::error_code problem;
+  if (path.empty() || path == "-" || !std::filesystem::is_regular_file(path, problem)) return {};
+  if (std::filesystem::file_size(path, problem) == 0 || problem) return {};
+  return usage_error("file-exists", "'" + printable(path) + "' is there already, and would be lost", option,
+                     "another file; or remove it first");
+}
+
 Error as_named_file(Error error, bool named) {
   if (named && error.code == "file-not-found") error.kind = ErrorKind::kUsage;
   return error;

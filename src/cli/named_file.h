@@ -14,6 +14,9 @@ Status check_named_file(const std::string& option, const std::string& path);
 // is done.
 Status check_output_file(const std::string& option, const std::string& path);
 
+// A usage error where a file that will be written holds something already: measurements are not written over.
+Status check_new_file(const std::string& option, const std::string& path);
+
 // Where an option has a default, or names a file or something else: `error` of reading it, wrong usage where there is
 // no such file and the command line `named` it.
 Error as_named_file(Error error, bool named);

@@ -64,6 +64,7 @@ class TuneRun {
       if (std::string_view(option) != "--log") read.push_back(arguments_.log);
       if (Status kept = check_not_read(option, path, read); !kept) return kept;
     }
+    if (Status fresh = check_new_file("--record", arguments_.record); !fresh) return fresh;
     const bool replays = !arguments_.replay.empty();
     const auto excluded = [](const char* option, const std::string& why, const char* expected) {
       return usage_error("bad-usage", why, option, expected);
@@ -208,6 +209,8 @@ class TuneRun {
       return usage_error("log-exists", "the log is there already", arguments_.log,
                          "--resume to go on with it, --warm-start to begin from it, or another --log");
     }
+    if (arguments_.resume && !there && !options_.quiet)
+      std::fprintf(stderr, "note: there is no log %s yet: the search begins anew\n", printable(arguments_.log).c_str());
     std::optional<size_t> keep;
     if (there) {
       const auto text = read_named(arguments_.log, true);

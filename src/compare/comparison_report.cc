@@ -13,7 +13,8 @@ namespace {
 std::string percent(double ratio) { return fmt::format("{:.2f}%", 100 * std::abs(ratio - 1)); }
 
 std::string range(const Comparison& comparison) {
-  if (!std::isfinite(comparison.upper)) return "too few pairs for an interval";
+  if (!std::isfinite(comparison.upper))
+    return comparison.interrupted ? "no interval so early in the budget" : "too few pairs for an interval";
   return fmt::format("{:.4f} .. {:.4f}", comparison.lower, comparison.upper);
 }
 

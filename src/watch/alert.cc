@@ -85,8 +85,8 @@ Json alert_json(const Alert& alert, const std::vector<std::string>& names) {
   json["duration_s"] = alert.duration_s;
   json["rows"] = alert.rows;
   if (alert.returned) json["returned"] = true;
-  json["score"] = rounded(alert.score, 3);
-  json["level"] = rounded(alert.level, 3);
+  json["score_nats"] = rounded(alert.score, 3);
+  json["level_nats"] = rounded(alert.level, 3);
   json["causes"] = std::move(causes);
   return json;
 }

@@ -73,6 +73,7 @@ class CsvRowParser : public RowParser {
     std::string name;
     size_t metric = kNone;  // of the block, once it had a number
     bool ignored = false;   // there are too many
+    bool text = false;      // has had some, and no number yet
   };
 
   Status take_header(std::string_view line) {
@@ -140,7 +141,13 @@ class CsvRowParser : public RowParser {
       return;
     }
     if (!is_number(text, value)) {
-      if (column.metric != kNone) ++(trim(text).empty() ? block.counts.absent_cells : block.counts.bad_cells);
+      const bool blank = trim(text).empty();
+      if (column.metric != kNone) {
+        ++(blank ? block.counts.absent_cells : block.counts.bad_cells);
+      } else if (!blank && !column.text) {
+        column.text = true;
+        block.note_text(column.name);
+      }
       return;
     }
     put_number(column, value, block);
@@ -157,7 +164,6 @@ class CsvRowParser : public RowParser {
       if (column.metric == RowBlock::kIgnored) {
         column.metric = kNone;
         column.ignored = true;
-        ++block.counts.ignored_columns;
         return;
       }
     }

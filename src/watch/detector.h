@@ -37,6 +37,8 @@ class Detector {
   size_t columns() const { return columns_; }
   double level() const { return model_ ? model_->level.level() : 0; }
   bool has_open_episode() const { return episode_.open; }
+  uint64_t episode() const { return episode_.id; }  // the last one, open or not
+  double episode_since_s() const { return episode_.since_s; }
 
   // "bad" bytes make the archive fail; the detector is then of no use.
   void archive(Archive& archive);

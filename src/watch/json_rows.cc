@@ -109,6 +109,7 @@ class JsonRowParser : public RowParser {
     std::string name;  // with the names around it
     Use use = Use::kNew;
     size_t metric = 0;
+    bool text = false;  // has had some, and no number yet
   };
 
   void skip_blanks() {
@@ -153,6 +154,7 @@ class JsonRowParser : public RowParser {
     const bool nested = !prefix_.empty();
     Key* const key = nested ? &other_ : &remembered(next_);
     key->raw.assign(begin, at_);
+    key->text = false;
     key->name = prefix_ + unescaped_;
     key->use = use_of(key->name, key->metric);
     if (!nested) ++next_;
@@ -303,8 +305,7 @@ class JsonRowParser : public RowParser {
     double value = 0;
     switch (key.use) {
       case Use::kTime:
-        timed_ = true;
-        time_s_ = time_of(text, true);
+        if (takes_time(key)) time_s_ = time_of(text, true);
         return;
       case Use::kGroup:
         take_group(text);
@@ -317,11 +318,25 @@ class JsonRowParser : public RowParser {
         }
         return;
       case Use::kNew:
-        if (is_number(text, value)) put_number(key, value);
+        if (is_number(text, value)) {
+          put_number(key, value);
+        } else if (!trim(text).empty() && !key.text) {
+          key.text = true;
+          block_->note_text(key.name);
+        }
         return;
       case Use::kIgnored:
         return;
     }
+  }
+
+  // Of several the first that the documentation names, wherever it stands in the line.
+  bool takes_time(const Key& key) {
+    const size_t rank = time_rank(key.name);
+    if (timed_ && rank > time_rank_) return false;
+    timed_ = true;
+    time_rank_ = rank;
+    return true;
   }
 
   void take_group(const std::string& text) {
@@ -331,8 +346,7 @@ class JsonRowParser : public RowParser {
 
   bool put_number(Key& key, double value) {
     if (key.use == Use::kTime) {
-      timed_ = true;
-      time_s_ = time_of(value);
+      if (takes_time(key)) time_s_ = time_of(value);
     } else if (key.use == Use::kGroup) {
       std::array<char, 32> text{};
       const auto written = std::to_chars(text.data(), text.data() + text.size(), value);
@@ -343,7 +357,6 @@ class JsonRowParser : public RowParser {
       if (key.use == Use::kNew) {
         key.metric = block_->column(key.name);
         key.use = key.metric == RowBlock::kIgnored ? Use::kIgnored : Use::kMetric;
-        if (key.use == Use::kIgnored) ++block_->counts.ignored_columns;
       }
       if (key.use == Use::kMetric) block_->set(key.metric, value);
     }
@@ -361,6 +374,7 @@ class JsonRowParser : public RowParser {
   double time_s_ = 0;
   size_t group_ = 0;
   bool grouped_ = false, timed_ = false;
+  size_t time_rank_ = 0;  // of the column that gave the line's time
 };
 
 }  // namespace

@@ -114,10 +114,7 @@ Status PrometheusReader::take(std::string_view text, double time_s, RowBlock& bl
       continue;
     }
     const size_t column = block.column(series);
-    if (column == RowBlock::kIgnored) {
-      ++block.counts.ignored_columns;
-      continue;
-    }
+    if (column == RowBlock::kIgnored) continue;
     if (!is_counter(name, types)) {
       block.set(column, value);
       continue;

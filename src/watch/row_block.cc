@@ -5,14 +5,35 @@
 #include "base/unknown.h"
 
 namespace perfcast {
+namespace {
+
+// A stream may have names without end.
+constexpr size_t kMostNamesKept = 10000;
+
+}  // namespace
 
 size_t RowBlock::column(std::string_view name) {
   if (const auto found = columns_.find(name); found != columns_.end()) return found->second;
-  if (names_.size() >= most_columns_) return kIgnored;
+  if (names_.size() >= most_columns_) {
+    if (ignored_.size() < kMostNamesKept && ignored_.emplace(name).second) ++counts.ignored_columns;
+    return kIgnored;
+  }
   columns_.emplace(name, names_.size());
   names_.emplace_back(name);
   if (names_.size() > stride_) widen();
   return names_.size() - 1;
+}
+
+void RowBlock::note_text(std::string_view name) {
+  if (text_.size() < kMostNamesKept) text_.emplace(name);
+}
+
+std::vector<std::string> RowBlock::text_names() const {
+  std::vector<std::string> names;
+  for (const std::string& name : text_) {
+    if (!columns_.contains(name)) names.push_back(name);
+  }
+  return names;
 }
 
 size_t RowBlock::group(std::string_view name) {

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -23,7 +25,7 @@ struct StreamCounts {
   uint64_t backward_rows = 0;    // earlier than the row before: at the time of that
   uint64_t clocks_set_back = 0;  // 100 such rows in a row: the clock counts from there
   uint64_t equal_times = 0;      // as the row before
-  uint64_t ignored_columns = 0;  // beyond the limit, or after a group's warm-up
+  uint64_t ignored_columns = 0;  // beyond the limit
   uint64_t ignored_groups = 0;   // rows of groups beyond the limit
   uint64_t restarts = 0;         // files that were cut or replaced
   uint64_t failed_reads = 0;     // of an endpoint
@@ -37,6 +39,10 @@ class RowBlock {
   static constexpr size_t kIgnored = SIZE_MAX;
   // Of a metric: a new one at the end, or kIgnored where there are too many.
   size_t column(std::string_view name);
+  // Text stands where a metric could: said once of each column, whatever becomes of it.
+  void note_text(std::string_view name);
+  // Columns whose first cell was text and which have had no number since, in order; of many the first.
+  std::vector<std::string> text_names() const;
   size_t group(std::string_view name);
 
   // A new row, all absent; its place may move with the next column.
@@ -77,6 +83,7 @@ class RowBlock {
   std::vector<uint32_t> group_;
   std::vector<std::string> names_, group_names_;
   Index columns_, groups_;
+  std::set<std::string, std::less<>> ignored_, text_;  // names, so that each counts once
 };
 
 }  // namespace perfcast

@@ -21,6 +21,10 @@ bool RowParser::is_time_name(std::string_view name) const {
   return std::find(kTimeNames.begin(), kTimeNames.end(), name) != kTimeNames.end();
 }
 
+size_t RowParser::time_rank(std::string_view name) {
+  return static_cast<size_t>(std::find(kTimeNames.begin(), kTimeNames.end(), name) - kTimeNames.begin());
+}
+
 double RowParser::time_of(double number) {
   if (!std::isfinite(number)) return kUnknown;
   if (time_unit_s_ == 0) time_unit_s_ = time_unit_s(number);

@@ -45,6 +45,8 @@ class RowParser {
   double time_of(double number);
   void finish_row(RowBlock& block, double time_s, size_t group);
   bool is_time_name(std::string_view name) const;
+  // Of a column of times; the least is the one to take.
+  static size_t time_rank(std::string_view name);
 
   ParserOptions options_;
   bool has_time_ = false;

@@ -23,6 +23,14 @@ constexpr size_t kFlushRows = 1024;
 constexpr size_t kStateLimit_bytes = size_t{1} << 30;
 constexpr double kMostBackOff_s = 300, kNap_s = 0.1;
 constexpr double kScrapeLimit_s = 10;
+constexpr uint64_t kRowsWithoutTime = 100;
+constexpr size_t kMostListed = 5;
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kMostListed); ++i) text += (i == 0 ? "" : ", ") + printable(names[i]);
+  return text + (names.size() > kMostListed ? ", ..." : "");
+}
 
 class WatchRun {
  public:
@@ -32,9 +40,14 @@ class WatchRun {
     if (Status restored = restore(); !restored) return restored.error();
     const Status watched = request_.endpoint.empty() ? read_lines() : scrape();
     if (!watched) return watched.error();
+    if (Status timed = check_times(true); !timed) return timed.error();
     if (Status flushed = flush(); !flushed) return flushed.error();
     if (Status saved = save(); !saved) return saved.error();
     summary_.counts = watcher_.block().counts;
+    summary_.counts.rows -= rows_before_;
+    summary_.late_columns = watcher_.late_columns();
+    summary_.text_columns = watcher_.block().text_names();
+    summary_.open_episodes = watcher_.open_episodes();
     summary_.columns = watcher_.block().names().size();
     summary_.groups = watcher_.groups();
     summary_.warming_up = watcher_.warming_up();
@@ -50,6 +63,7 @@ class WatchRun {
     auto restored = Watcher::from_bytes(*bytes, request_.watcher, request_.state);
     if (!restored) return restored.error();
     watcher_ = std::move(*restored);
+    rows_before_ = watcher_.block().counts.rows;
     return {};
   }
 
@@ -64,7 +78,22 @@ class WatchRun {
     return save();
   }
 
+  // A column of names is no column of times. Some rows without one are left to be counted.
+  Status check_times(bool at_end) const {
+    const StreamCounts& counts = watcher_.block().counts;
+    const uint64_t rows = counts.rows - rows_before_;
+    if (rows == 0 || counts.untimed_rows < rows || (rows < kRowsWithoutTime && !at_end)) return {};
+    const std::string& column = request_.parser.time_column;
+    return Error{
+        "no-times",
+        (rows == 1 ? "the row has no time" : "none of the first " + std::to_string(rows) + " rows has a time") +
+            " that can be read",
+        column.empty() ? "the column of times" : "--time " + printable(column),
+        "a column of seconds, ms, us or ns since 1970, or of ISO 8601: 2026-01-02T03:04:05Z"};
+  }
+
   Status flush() {
+    if (Status timed = check_times(false); !timed) return timed;
     if (Status fits = watcher_.check_columns(request_.state); !fits) return fits;
     alerts_.clear();
     if (Status flushed = watcher_.flush(alerts_); !flushed) return flushed;
@@ -164,6 +193,13 @@ class WatchRun {
     if (Status valid = check_url(request_.endpoint); !valid) return valid;
     PrometheusReader reader;
     uint64_t failures = 0;
+    bool answered = false;
+    std::string last_failure;
+    const auto ended = [&]() -> Status {
+      if (answered) return {};
+      return environment_error("no-answer", "the endpoint never gave a sample: " + last_failure, request_.endpoint,
+                               "an address that answers in Prometheus' text format: try curl");
+    };
     for (uint64_t scrapes = 1;; ++scrapes) {
       const auto begun = Clock::now();
       const double time_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -175,6 +211,7 @@ class WatchRun {
       }
       if (!taken) {
         ++watcher_.block().counts.failed_reads;
+        last_failure = taken.error().message;
         if (failures++ == 0) {
           request_.note(request_.endpoint + ": " + taken.error().message +
                         "; it is asked again, ever more seldom up to every 5 minutes");
@@ -184,21 +221,23 @@ class WatchRun {
         if (failures > 0)
           request_.note(request_.endpoint + ": answers again, after " + std::to_string(failures) + " failed");
         failures = 0;
+        answered = true;
       }
       if (Status flushed = flush(); !flushed) return flushed;
       if (Status saved = save_now_and_then(); !saved) return saved;
-      if (request_.most_scrapes > 0 && scrapes >= request_.most_scrapes) return {};
+      if (request_.most_scrapes > 0 && scrapes >= request_.most_scrapes) return ended();
       const double passed_s = std::chrono::duration<double>(Clock::now() - begun).count();
       const double back_off =
           std::min(request_.interval_s * std::exp2(std::min<double>(static_cast<double>(failures), 20)),
                    std::max(kMostBackOff_s, request_.interval_s));
       nap((failures > 0 ? back_off : request_.interval_s) - passed_s);
-      if (request_.stop()) return {};
+      if (request_.stop()) return ended();
     }
   }
 
   const WatchRequest& request_;
   Watcher watcher_;
+  uint64_t rows_before_ = 0;  // that the state counted
   WatchSummary summary_;
   LineSplitter lines_;
   std::unique_ptr<RowParser> parser_;
@@ -228,8 +267,11 @@ std::vector<std::string> summary_lines(const WatchSummary& summary, const Watche
   add(counts.clocks_set_back, "clock", "clocks", "set back, after 100 rows that were earlier: time goes on from there");
   add(counts.equal_times, "row", "rows", "at the same time as the row before");
   add(counts.ignored_columns, "column", "columns",
-      "beyond the " + std::to_string(options.most_columns) +
-          " that are watched (--max-metrics), or new after the warm-up: left out");
+      "beyond the " + std::to_string(options.most_columns) + " that are watched (--max-metrics): left out");
+  add(summary.late_columns, "column", "columns", "that came after the warm-up: left out");
+  add(summary.text_columns.size(), "column", "columns",
+      "of text, without a number: left out (" + listed(summary.text_columns) + ")");
+  if (!summary.open_episodes.empty()) lines.push_back("still unusual at the end: " + listed(summary.open_episodes));
   add(counts.ignored_groups, "row", "rows",
       "of groups beyond the " + std::to_string(options.most_groups) + " that are watched (--max-groups): left out");
   add(counts.restarts, "time", "times", "the file began anew");

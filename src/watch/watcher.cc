@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "watch/alert.h"
 #include "watch/archive.h"
 
 namespace perfcast {
@@ -127,18 +128,45 @@ size_t Watcher::most_warm_up_rows() const {
   return most;
 }
 
+size_t Watcher::late_columns() const {
+  size_t known = 0;
+  for (const Group& group : groups_) {
+    if (group.detector.is_warming_up()) return 0;
+    known = std::max(known, group.detector.columns());
+  }
+  return groups_.empty() ? 0 : block_.names().size() - std::min(known, block_.names().size());
+}
+
+std::vector<std::string> Watcher::open_episodes() const {
+  std::vector<std::string> open;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    const Detector& detector = groups_[g].detector;
+    if (!detector.has_open_episode()) continue;
+    const std::string& group = block_.group_names()[g];
+    open.push_back((group.empty() ? "" : printable(group) + " ") + "#" + std::to_string(detector.episode()) +
+                   " since " + time_text(detector.episode_since_s()));
+  }
+  return open;
+}
+
 void Watcher::archive(Archive& archive) {
   const size_t columns = archive.count(block_.names().size(), sizeof(uint64_t));
   for (size_t i = 0; i < columns && archive.ok(); ++i) {
     std::string name = archive.reading() ? "" : block_.names()[i];
     archive.text(name);
-    if (archive.reading() && block_.column(name) != i) archive.fail();
+    if (!archive.reading()) continue;
+    const size_t column = block_.column(name);
+    beyond_limits_ |= column == RowBlock::kIgnored;
+    if (column != i) archive.fail();
   }
   const size_t groups = archive.count(archive.reading() ? 0 : block_.group_names().size(), sizeof(uint64_t));
   for (size_t i = 0; i < groups && archive.ok(); ++i) {
     std::string name = archive.reading() ? "" : block_.group_names()[i];
     archive.text(name);
-    if (archive.reading() && block_.group(name) != i) archive.fail();
+    if (!archive.reading()) continue;
+    const size_t group = block_.group(name);
+    beyond_limits_ |= group == RowBlock::kIgnored;
+    if (group != i) archive.fail();
   }
   archive.value(block_.last_time_s);
   archive.value(block_.counts.rows);
@@ -199,6 +227,11 @@ Result<Watcher> Watcher::from_bytes(std::string_view bytes, const WatcherOptions
   }
   Watcher watcher(options);
   watcher.archive(archive);
+  if (watcher.beyond_limits_) {
+    Error error = bad_state("the state has more columns or groups than are watched now", source);
+    error.expected = "--max-metrics and --max-groups at least as large as when it was saved";
+    return error;
+  }
   if (!archive.ok() || !in.at_end()) return bad_state("the state is corrupt: its parts don't fit each other", source);
   watcher.restored_columns_ = watcher.block_.names().size();
   return watcher;

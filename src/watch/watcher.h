@@ -42,6 +42,10 @@ class Watcher {
   // Of groups that are still learning: how many, and the rows that the fullest of them has.
   size_t warming_up() const;
   size_t most_warm_up_rows() const;
+  // Columns that came when all groups had learnt: nobody watches them.
+  size_t late_columns() const;
+  // "#3 since 2026-11-25 10:00:00", with the group where there are several.
+  std::vector<std::string> open_episodes() const;
   const WatcherOptions& options() const { return options_; }
 
   StreamPosition position;
@@ -65,6 +69,7 @@ class Watcher {
   void take_clock(Group& group, double& time_s);
   void archive(Archive& archive);
 
+  bool beyond_limits_ = false;  // more columns or groups were saved than are watched now
   WatcherOptions options_;
   RowBlock block_;
   std::vector<Group> groups_;

@@ -27,7 +27,8 @@ constexpr size_t kLongestLineBytes = 4096;
 }  // namespace
 
 FirstLineLater::FirstLineLater(const std::vector<std::string>& command) {
-  const std::string program = find_in_path(command.front());
+  const bool is_path = command.front().find('/') != std::string::npos;
+  const std::string program = is_path ? command.front() : find_in_path(command.front());
   std::array<int, 2> ends{};
   if (program.empty() || pipe2(ends.data(), O_CLOEXEC) != 0) return;
   std::vector<std::string> texts = command;
@@ -59,7 +60,9 @@ std::string FirstLineLater::get() {
   std::array<char, 512> part{};
   while (text.size() < kLongestLineBytes && text.find('\n') == std::string::npos) {
     pollfd ready{answer_, POLLIN, 0};
-    if (poll(&ready, 1, kPatience_ms) <= 0) break;
+    const int readable = poll(&ready, 1, kPatience_ms);
+    if (readable < 0 && errno == EINTR) continue;
+    if (readable <= 0) break;
     const ssize_t count = read(answer_, part.data(), part.size());
     if (count <= 0) break;
     text.append(part.data(), static_cast<size_t>(count));

@@ -15,6 +15,7 @@ TEST(FirstLineLater, GivesTheFirstLineOnly) {
   FirstLineLater question({"sh", "-c", "echo first; echo second; echo no >&2"});
   EXPECT_EQ(question.get(), "first");
   EXPECT_EQ(question.get(), "first");
+  EXPECT_EQ(FirstLineLater({"/bin/sh", "-c", "echo by path"}).get(), "by path");
 }
 
 TEST(FirstLineLater, DoesNotWaitForWhatComesBehindTheLine) {
@@ -33,6 +34,7 @@ TEST(FirstLineLater, NeedNotBeAskedForTheAnswer) {
 TEST(FirstLineLater, IsEmptyWhereNothingIsSaid) {
   EXPECT_EQ(FirstLineLater({"true"}).get(), "");
   EXPECT_EQ(FirstLineLater({"there-is-no-such-program"}).get(), "");
+  EXPECT_EQ(FirstLineLater({"/there/is/no/such/program"}).get(), "");
 }
 
 }  // namespace

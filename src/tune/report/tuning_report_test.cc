@@ -57,6 +57,8 @@ TEST(TuningReport, ForPeople) {
   EXPECT_THAT(tuning_text(unsure), HasSubstr("no gain that can be told from chance"));
   unsure.best = 0;
   EXPECT_THAT(tuning_text(unsure), HasSubstr("nothing was found that is better than the default"));
+  unsure.tried.resize(1);
+  EXPECT_THAT(tuning_text(unsure), HasSubstr("nothing but the default was tried"));
 }
 
 TEST(TuningReport, ForMachines) {
