@@ -128,10 +128,10 @@ int run_map(const CommandContext& context, const MapArguments& given) {
   if (!corpus) return report_error(corpus.error(), common);
   const std::vector<std::string> groups = list_of(arguments.table.groups);
   if (corpus->runs.empty() && !arguments.score) {
-    const Status unused = check_unused(*arguments.verb, "a corpus without run times",
-                                       {"--platforms", "--segments", "--minimum-programs", "--minimum-servers",
-                                        "--complete", "--minimum-coverage"},
-                                       "--groups, or a corpus with times (perfcast import)");
+    const Status unused = check_unused(
+        *arguments.verb, "a corpus without run times",
+        {"--platforms", "--segments", "--minimum-programs", "--minimum-servers", "--complete", "--minimum-coverage"},
+        "--groups, or a corpus with times (perfcast import)");
     if (!unused) return report_error(unused.error(), common);
     request.table = table_without_times(*corpus, groups);
   } else {

@@ -1,0 +1,24 @@
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "base/bytes.h"
+#include "weightless/lut_network.h"
+#include "weightless/packed_network.h"
+
+// The last four bytes become the checksum of what stands before them: without it nothing behind the check is reached.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::string bytes(reinterpret_cast<const char*>(data), size);
+  if (size > 4) {
+    const uint32_t sum = perfcast::crc32_of(std::string_view(bytes).substr(0, size - 4));
+    std::memcpy(bytes.data() + size - 4, &sum, 4);
+  }
+  const auto network = perfcast::LutNetwork::from_bytes(bytes, "fuzz");
+  if (!network || network->luts() > 10000 || network->inputs() > 10000 || network->outputs() > 1000) return 0;
+  const std::vector<float> row(network->inputs(), 0.5f);
+  std::vector<int32_t> sums(network->outputs());
+  perfcast::PackedNetwork(*network).sums(row.data(), sums.data());
+  if (sums != network->sums(row)) __builtin_trap();
+  if (network->pruned().sums(row) != sums) __builtin_trap();
+  return 0;
+}

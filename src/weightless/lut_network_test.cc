@@ -1,0 +1,92 @@
+#include "weightless/lut_network.h"
+
+#include <gtest/gtest.h>
+
+#include "weightless/test_networks.h"
+
+namespace perfcast {
+namespace {
+
+// Above 1 in exactly one of two numbers: one table of two bits.
+LutNetwork either() {
+  LutHead head{2, {0, 1, 1, 0}, {0, 0}, 1};
+  return *LutNetwork::create(*Thermometer::from_thresholds({{1}, {1}}), {{2, 2, {0, 1, 0, 1}, {0b0110, 0b1001}}},
+                             std::move(head));
+}
+
+TEST(LutNetwork, LooksUp) {
+  const LutNetwork network = either();
+  EXPECT_EQ(network.sums(std::vector<float>{0, 2}), (std::vector<int32_t>{0, 1}));
+  EXPECT_EQ(network.sums(std::vector<float>{2, 2}), (std::vector<int32_t>{1, 0}));
+  EXPECT_EQ(network.best(std::vector<float>{2, 0}), 1);
+  EXPECT_EQ(network.best(std::vector<float>{0, 0}), 0);
+}
+
+TEST(LutNetwork, AddsWeightsAndBias) {
+  Random random(3);
+  const LutNetwork network = random_network(4, {30}, 5, 3, false, random);
+  const auto row = random_rows(1, 4, random);
+  const auto sums = network.sums(row);
+  const auto values = network.values(row);
+  for (size_t o = 0; o < 3; ++o) EXPECT_DOUBLE_EQ(values[o], 0.001 * sums[o]);
+}
+
+TEST(LutNetwork, PrunedAnswersAlike) {
+  Random random(4);
+  for (const bool votes : {true, false}) {
+    const LutNetwork network = random_network(6, {200, 40}, 2, 4, votes, random);
+    const LutNetwork pruned = network.pruned();
+    EXPECT_LT(pruned.luts(), network.luts());
+    EXPECT_LE(pruned.to_bytes().size(), network.to_bytes().size());
+    const auto rows = random_rows(100, 6, random);
+    for (size_t r = 0; r < 100; ++r) {
+      const auto row = std::span(rows).subspan(6 * r, 6);
+      EXPECT_EQ(pruned.sums(row), network.sums(row));
+    }
+  }
+}
+
+TEST(LutNetwork, SurvivesItsBytes) {
+  Random random(5);
+  for (const size_t arity : {1, 3, 6}) {
+    for (const bool votes : {true, false}) {
+      const LutNetwork network = random_network(5, {64, 32}, arity, 4, votes, random);
+      const auto again = LutNetwork::from_bytes(network.to_bytes(), "here");
+      ASSERT_TRUE(again) << again.error().message;
+      EXPECT_EQ(again->to_bytes(), network.to_bytes());
+      const auto row = random_rows(1, 5, random);
+      EXPECT_EQ(again->sums(row), network.sums(row));
+      EXPECT_EQ(again->values(row), network.values(row));
+    }
+  }
+}
+
+TEST(LutNetwork, RefusesBytesThatAreNone) {
+  Random random(6);
+  const std::string bytes = random_network(3, {8}, 4, 2, true, random).to_bytes();
+  for (size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(LutNetwork::from_bytes(bytes.substr(0, size), "cut")) << size;
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    std::string changed = bytes;
+    changed[at] = static_cast<char>(changed[at] ^ 1);
+    const auto read = LutNetwork::from_bytes(changed, "changed");
+    ASSERT_FALSE(read) << at;
+    EXPECT_EQ(read.error().code, "bad-network");
+  }
+}
+
+TEST(LutNetwork, RefusesPartsThatDoNotFit) {
+  const auto message = [](LutLayer layer, LutHead head) {
+    const auto made = LutNetwork::create(*Thermometer::from_thresholds({{1, 2}}), {std::move(layer)}, std::move(head));
+    return made ? std::string() : made.error().message;
+  };
+  const LutHead head{1, {1}, {0}, 1};
+  EXPECT_EQ(message({2, 2, {0, 1}, {6}}, head), "");
+  EXPECT_EQ(message({2, 7, {0, 1}, {6}}, head), "a table reads no bit, or more than 6");
+  EXPECT_EQ(message({2, 2, {0, 2}, {6}}, head), "a table reads a bit that isn't there");
+  EXPECT_EQ(message({2, 2, {0}, {6}}, head), "a layer's mapping is of another size");
+  EXPECT_EQ(message({2, 2, {0, 1}, {6}}, {1, {1, 1}, {0}, 1}), "the sums don't fit the last layer");
+}
+
+}  // namespace
+}  // namespace perfcast

@@ -1,0 +1,183 @@
+#include "weightless/packed_network.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+
+#include "weightless/packed_kernels.h"
+
+namespace perfcast {
+namespace {
+
+constexpr size_t kPadding = 16;
+constexpr size_t kAlignment = 64;
+constexpr size_t kWordsOnStack = 64;
+constexpr std::array<std::string_view, 3> kNames = {"scalar", "AVX2", "AVX-512"};
+
+const PackedKernels& kernels_of(PackedPath path) {
+#if defined(__x86_64__)
+  if (path == PackedPath::kAvx512) return kPackedAvx512;
+  if (path == PackedPath::kAvx2) return kPackedAvx2;
+#else
+  static_cast<void>(path);
+#endif
+  return kPackedScalar;
+}
+
+}  // namespace
+
+std::string_view to_text(PackedPath path) { return kNames.at(static_cast<size_t>(path)); }
+
+std::vector<PackedPath> packed_paths() {
+  std::vector<PackedPath> paths = {PackedPath::kScalar};
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) paths.push_back(PackedPath::kAvx2);
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
+    paths.push_back(PackedPath::kAvx512);
+#endif
+  return paths;
+}
+
+PackedNetwork::PackedNetwork(const LutNetwork& network, PackedPath path) : path_(path) {
+  const Thermometer& encoder = network.encoder();
+  inputs_ = network.inputs();
+  outputs_ = network.outputs();
+  for (size_t bit = 0; bit < encoder.bits(); ++bit) {
+    bit_input_.push_back(static_cast<uint32_t>(encoder.input_of(bit)));
+    bit_threshold_.push_back(encoder.threshold_of(bit));
+  }
+  layers_ = network.layers();
+  const LutLayer& first = layers_.front();
+  const size_t padded = (first.luts() + kPadding - 1) / kPadding * kPadding;
+  // What pads reads nothing above infinity, and its table is empty: a bit that is never set.
+  read_input_.assign(first.arity * padded, 0);
+  read_threshold_.assign(first.arity * padded, std::numeric_limits<float>::infinity());
+  padded_tables_.assign(padded, 0);
+  for (size_t j = 0; j < first.luts(); ++j) {
+    padded_tables_[j] = first.tables[j];
+    for (size_t l = 0; l < first.arity; ++l) {
+      const uint32_t bit = first.mapping[j * first.arity + l];
+      read_input_[l * padded + j] = static_cast<int32_t>(bit_input_[bit]);
+      read_threshold_[l * padded + j] = bit_threshold_[bit];
+    }
+  }
+  const LutHead& head = network.head();
+  const size_t luts = layers_.back().luts();
+  words_ = (luts + 63) / 64;
+  bias_ = head.bias;
+  one_hot_ = std::all_of(bias_.begin(), bias_.end(), [](int32_t bias) { return bias == 0; });
+  for (size_t j = 0; j < luts && one_hot_; ++j) {
+    const auto of = std::span(head.weights).subspan(j * outputs_, outputs_);
+    const auto zeros = static_cast<size_t>(std::count(of.begin(), of.end(), int16_t{0}));
+    const auto one = std::find(of.begin(), of.end(), int16_t{1});
+    one_hot_ = zeros + 1 == outputs_ && one != of.end();
+    vote_.push_back(static_cast<uint32_t>(one - of.begin()));
+  }
+  if (one_hot_) {
+    masks_.assign(outputs_ * words_, 0);
+    for (size_t j = 0; j < luts; ++j) masks_[vote_[j] * words_ + j / 64] |= uint64_t{1} << (j % 64);
+    votes_counted_ = outputs_ <= 256 && std::is_sorted(vote_.begin(), vote_.end());
+  } else {
+    weights_ = head.weights;
+  }
+  size_t most_bits = encoder.bits();
+  for (const LutLayer& layer : layers_) {
+    layer_views_.push_back({layer.luts(), layer.arity, layer.mapping.data(), layer.tables.data()});
+    most_bits = std::max(most_bits, layer.luts());
+  }
+  view_ = {inputs_,
+           encoder.bits(),
+           bit_input_.data(),
+           bit_threshold_.data(),
+           first.arity,
+           padded,
+           read_input_.data(),
+           read_threshold_.data(),
+           padded_tables_.data(),
+           layer_views_.data(),
+           layer_views_.size(),
+           most_bits,
+           outputs_,
+           vote_.data()};
+}
+
+void PackedNetwork::last_bits(const float* row, uint64_t* words) const {
+  kernels_of(path_).first_layer(view_, row, words);
+  if (layers_.size() == 1) return;
+  std::vector<uint64_t> bits(words, words + (layers_.front().luts() + 63) / 64), next;
+  for (size_t l = 1; l < layers_.size(); ++l) {
+    const LutLayer& layer = layers_[l];
+    next.assign((layer.luts() + 63) / 64, 0);
+    for (size_t j = 0; j < layer.luts(); ++j) {
+      size_t address = 0;
+      for (size_t i = 0; i < layer.arity; ++i) {
+        const uint32_t bit = layer.mapping[j * layer.arity + i];
+        address |= (bits[bit / 64] >> (bit % 64) & 1U) << i;
+      }
+      next[j / 64] |= (layer.tables[j] >> address & 1U) << (j % 64);
+    }
+    bits.swap(next);
+  }
+  std::copy(bits.begin(), bits.end(), words);
+}
+
+void PackedNetwork::sums(const float* row, int32_t* sums) const {
+  // Most networks are small: no memory is asked for.
+  std::array<uint64_t, kWordsOnStack> few;
+  std::vector<uint64_t> many;
+  uint64_t* words = few.data();
+  const size_t wanted = std::max(view_.padded / 64, words_) + 1;
+  if (wanted > few.size()) {
+    many.resize(wanted);
+    words = many.data();
+  }
+  last_bits(row, words);
+  if (one_hot_) {
+    for (size_t o = 0; o < outputs_; ++o) {
+      int votes = 0;
+      for (size_t w = 0; w < words_; ++w) votes += std::popcount(words[w] & masks_[o * words_ + w]);
+      sums[o] = votes;
+    }
+    return;
+  }
+  std::copy(bias_.begin(), bias_.end(), sums);
+  for (size_t w = 0; w < words_; ++w) {
+    for (uint64_t left = words[w]; left != 0; left &= left - 1) {
+      const size_t j = 64 * w + static_cast<size_t>(std::countr_zero(left));
+      const int16_t* const weights = weights_.data() + j * outputs_;
+      for (size_t o = 0; o < outputs_; ++o) sums[o] += weights[o];
+    }
+  }
+}
+
+size_t PackedNetwork::best(const float* row) const {
+  std::array<int32_t, 64> few;
+  std::vector<int32_t> many;
+  int32_t* of = few.data();
+  if (outputs_ > few.size()) {
+    many.resize(outputs_);
+    of = many.data();
+  }
+  sums(row, of);
+  return static_cast<size_t>(std::max_element(of, of + outputs_) - of);
+}
+
+void PackedNetwork::best(const float* rows, size_t count, uint8_t* best) const {
+  const PackedKernels& kernels = kernels_of(path_);
+  size_t done = 0;
+  if (votes_counted_ && count >= kernels.block_rows) {
+    const size_t bytes = (kernels.room_words(view_) * sizeof(uint64_t) + kAlignment - 1) / kAlignment * kAlignment;
+    const std::unique_ptr<void, decltype(&std::free)> room(std::aligned_alloc(kAlignment, bytes), &std::free);
+    if (room != nullptr) {
+      for (; done + kernels.block_rows <= count; done += kernels.block_rows)
+        kernels.block_best(view_, rows + done * inputs_, static_cast<uint64_t*>(room.get()), best + done);
+    }
+  }
+  for (; done < count; ++done) best[done] = static_cast<uint8_t>(this->best(rows + done * inputs_));
+}
+
+}  // namespace perfcast

@@ -1,0 +1,63 @@
+#pragma once
+// A weightless network made ready for speed: one row in registers, or many at once with a bit of each row in a word
+// (bit-sliced: a table is a tree of selections, votes are counted by adders of words). All paths answer as
+// LutNetwork does, bit for bit.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "weightless/lut_network.h"
+#include "weightless/packed_kernels.h"
+
+namespace perfcast {
+
+enum class PackedPath : uint8_t { kScalar, kAvx2, kAvx512 };
+std::string_view to_text(PackedPath path);
+// Those that this processor has, the fastest last.
+std::vector<PackedPath> packed_paths();
+
+class PackedNetwork {
+ public:
+  explicit PackedNetwork(const LutNetwork& network, PackedPath path = packed_paths().back());
+  PackedNetwork(PackedNetwork&&) = default;
+  PackedNetwork& operator=(PackedNetwork&&) = default;
+
+  PackedPath path() const { return path_; }
+  size_t inputs() const { return inputs_; }
+  size_t outputs() const { return outputs_; }
+
+  // One row of inputs() numbers to outputs() sums.
+  void sums(const float* row, int32_t* sums) const;
+  size_t best(const float* row) const;
+
+  // Of a classifier of at most 256 classes (votes_counted()): rows row-major, best[count]. Elsewhere row by row.
+  bool votes_counted() const { return votes_counted_; }
+  void best(const float* rows, size_t count, uint8_t* best) const;
+
+ private:
+  // Bits of the last layer, in words.
+  void last_bits(const float* row, uint64_t* words) const;
+
+  PackedPath path_;
+  size_t inputs_ = 0, outputs_ = 0;
+  std::vector<uint32_t> bit_input_;
+  std::vector<float> bit_threshold_;
+  // The first layer reads numbers, not bits: [arity x padded], what tables beside each other read first lies together.
+  std::vector<int32_t> read_input_;
+  std::vector<float> read_threshold_;
+  std::vector<uint64_t> padded_tables_;
+  std::vector<LutLayer> layers_;
+  std::vector<PackedLayerView> layer_views_;
+  PackedView view_{};  // of all these: moves keep it true
+
+  bool one_hot_ = false, votes_counted_ = false;
+  size_t words_ = 0;              // of the last layer's bits
+  std::vector<uint64_t> masks_;   // one_hot_: [outputs x words]
+  std::vector<uint32_t> vote_;    // one_hot_: the class of each table of the last layer
+  std::vector<int16_t> weights_;  // else: [luts x outputs]
+  std::vector<int32_t> bias_;
+};
+
+}  // namespace perfcast
