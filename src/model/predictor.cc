@@ -22,6 +22,7 @@
 #include "model/physics/physics_predictor.h"
 #include "model/tree/boosted_predictor.h"
 #include "model/tree/forest_predictor.h"
+#include "model/weightless/lut_predictor.h"
 
 namespace perfcast {
 namespace {
@@ -51,6 +52,7 @@ constexpr Entry kFamilies[] = {
     {"forest", make<ForestPredictor>},
     {"physics", make<PhysicsPredictor>},
     {"gbt", make<BoostedPredictor>},
+    {"dwn", make<LutPredictor>},
     {"dnn", make<DensePredictor>},
     {"vae-dnn", make_vae},
     {"vae-dnn-no-feedback", make_vae},

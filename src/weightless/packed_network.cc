@@ -42,7 +42,7 @@ std::vector<PackedPath> packed_paths() {
   return paths;
 }
 
-PackedNetwork::PackedNetwork(const LutNetwork& network, PackedPath path) : path_(path) {
+PackedLutNetwork::PackedLutNetwork(const LutNetwork& network, PackedPath path) : path_(path) {
   const Thermometer& encoder = network.encoder();
   inputs_ = network.inputs();
   outputs_ = network.outputs();
@@ -105,7 +105,7 @@ PackedNetwork::PackedNetwork(const LutNetwork& network, PackedPath path) : path_
            vote_.data()};
 }
 
-void PackedNetwork::last_bits(const float* row, uint64_t* words) const {
+void PackedLutNetwork::last_bits(const float* row, uint64_t* words) const {
   kernels_of(path_).first_layer(view_, row, words);
   if (layers_.size() == 1) return;
   std::vector<uint64_t> bits(words, words + (layers_.front().luts() + 63) / 64), next;
@@ -125,7 +125,7 @@ void PackedNetwork::last_bits(const float* row, uint64_t* words) const {
   std::copy(bits.begin(), bits.end(), words);
 }
 
-void PackedNetwork::sums(const float* row, int32_t* sums) const {
+void PackedLutNetwork::sums(const float* row, int32_t* sums) const {
   // Most networks are small: no memory is asked for.
   std::array<uint64_t, kWordsOnStack> few;
   std::vector<uint64_t> many;
@@ -154,7 +154,7 @@ void PackedNetwork::sums(const float* row, int32_t* sums) const {
   }
 }
 
-size_t PackedNetwork::best(const float* row) const {
+size_t PackedLutNetwork::best(const float* row) const {
   std::array<int32_t, 64> few;
   std::vector<int32_t> many;
   int32_t* of = few.data();
@@ -166,7 +166,7 @@ size_t PackedNetwork::best(const float* row) const {
   return static_cast<size_t>(std::max_element(of, of + outputs_) - of);
 }
 
-void PackedNetwork::best(const float* rows, size_t count, uint8_t* best) const {
+void PackedLutNetwork::best(const float* rows, size_t count, uint8_t* best) const {
   const PackedKernels& kernels = kernels_of(path_);
   size_t done = 0;
   if (votes_counted_ && count >= kernels.block_rows) {

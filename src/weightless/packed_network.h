@@ -18,11 +18,11 @@ std::string_view to_text(PackedPath path);
 // Those that this processor has, the fastest last.
 std::vector<PackedPath> packed_paths();
 
-class PackedNetwork {
+class PackedLutNetwork {
  public:
-  explicit PackedNetwork(const LutNetwork& network, PackedPath path = packed_paths().back());
-  PackedNetwork(PackedNetwork&&) = default;
-  PackedNetwork& operator=(PackedNetwork&&) = default;
+  explicit PackedLutNetwork(const LutNetwork& network, PackedPath path = packed_paths().back());
+  PackedLutNetwork(PackedLutNetwork&&) = default;
+  PackedLutNetwork& operator=(PackedLutNetwork&&) = default;
 
   PackedPath path() const { return path_; }
   size_t inputs() const { return inputs_; }

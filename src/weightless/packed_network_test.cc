@@ -39,7 +39,7 @@ TEST_P(Paths, AnswerAsTheNetwork) {
                                    {16, {2048}, 6, 8, true}};
   for (const Case& of : cases) {
     const LutNetwork network = random_network(of.inputs, of.luts, of.arity, of.outputs, of.votes, random);
-    const PackedNetwork packed(network, GetParam());
+    const PackedLutNetwork packed(network, GetParam());
     const size_t count = 1100;
     const auto rows = hard_rows(network, count, random);
     std::vector<uint8_t> best(count);
@@ -59,8 +59,8 @@ TEST_P(Paths, AnswerAsTheNetwork) {
 TEST_P(Paths, MayBeMoved) {
   Random random(8);
   const LutNetwork network = random_network(9, {64}, 6, 8, true, random);
-  PackedNetwork first(network, GetParam());
-  const PackedNetwork second = std::move(first);
+  PackedLutNetwork first(network, GetParam());
+  const PackedLutNetwork second = std::move(first);
   const auto row = random_rows(1, 9, random);
   EXPECT_EQ(second.best(row.data()), network.best(row));
 }

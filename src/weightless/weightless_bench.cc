@@ -11,14 +11,14 @@ namespace {
 
 constexpr size_t kInputs = 32, kClasses = 8, kRows = 8192;
 
-PackedNetwork network_of(const benchmark::State& state, PackedPath path) {
+PackedLutNetwork network_of(const benchmark::State& state, PackedPath path) {
   Random random(1);
-  return PackedNetwork(
+  return PackedLutNetwork(
       random_network(kInputs, {static_cast<size_t>(state.range(0))}, 6, kClasses, true, random).pruned(), path);
 }
 
 void bench_one_row(benchmark::State& state, PackedPath path) {
-  const PackedNetwork network = network_of(state, path);
+  const PackedLutNetwork network = network_of(state, path);
   Random random(2);
   const auto rows = random_rows(kRows, kInputs, random);
   size_t row = 0;
@@ -30,7 +30,7 @@ void bench_one_row(benchmark::State& state, PackedPath path) {
 }
 
 void bench_rows(benchmark::State& state, PackedPath path) {
-  const PackedNetwork network = network_of(state, path);
+  const PackedLutNetwork network = network_of(state, path);
   Random random(2);
   const auto rows = random_rows(kRows, kInputs, random);
   std::vector<uint8_t> best(kRows);

@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!network || network->luts() > 10000 || network->inputs() > 10000 || network->outputs() > 1000) return 0;
   const std::vector<float> row(network->inputs(), 0.5f);
   std::vector<int32_t> sums(network->outputs());
-  perfcast::PackedNetwork(*network).sums(row.data(), sums.data());
+  perfcast::PackedLutNetwork(*network).sums(row.data(), sums.data());
   if (sums != network->sums(row)) __builtin_trap();
   if (network->pruned().sums(row) != sums) __builtin_trap();
   return 0;
