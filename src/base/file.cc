@@ -62,7 +62,7 @@ Result<std::string> gunzip(const std::string& compressed, const std::string& pat
 
 }  // namespace
 
-Result<std::string> read_file(const std::string& path, size_t limit_bytes) {
+Result<std::string> read_bytes(const std::string& path, size_t limit_bytes) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return system_error(path, "open the file");
   std::string text;
@@ -89,7 +89,12 @@ Result<std::string> read_file(const std::string& path, size_t limit_bytes) {
     }
   }
   close(descriptor);
-  if (text.size() >= 2 && text[0] == '\x1f' && text[1] == '\x8b') return gunzip(text, path, limit_bytes);
+  return text;
+}
+
+Result<std::string> read_file(const std::string& path, size_t limit_bytes) {
+  auto text = read_bytes(path, limit_bytes);
+  if (text && text->starts_with("\x1f\x8b")) return gunzip(*text, path, limit_bytes);
   return text;
 }
 

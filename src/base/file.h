@@ -14,6 +14,8 @@ namespace perfcast {
 // behind the last member are padding, as gzip has it; anything else there, and a truncated or corrupt stream, is
 // "bad-gzip".
 Result<std::string> read_file(const std::string& path, size_t limit_bytes = size_t{1} << 30);
+// The same, but the bytes as they lie there, whatever they begin with.
+Result<std::string> read_bytes(const std::string& path, size_t limit_bytes = size_t{1} << 30);
 
 // Writes beside the target and renames: the file is as before or complete, also when killed. "-" writes to stdout;
 // "closed-pipe", of kind kReaderGone, where its reader is gone.

@@ -64,7 +64,8 @@ int compare_files(const std::array<ComparedFile, 2>& files, const CompareArgumen
 
 // Counts of a profile, or of an earlier comparison's B, stand for the command; only counts can be compared with those
 // of another time.
-Status take_recorded(const std::array<std::optional<ComparedFile>, 2>& files, CompareRequest& request) {
+Status take_recorded(const std::array<std::optional<ComparedFile>, 2>& files, const CompareArguments& arguments,
+                     CompareRequest& request) {
   for (size_t i = 0; i < 2; ++i) {
     if (!files[i]) continue;
     const std::string& path = files[i]->results.path;
@@ -73,6 +74,12 @@ Status take_recorded(const std::array<std::optional<ComparedFile>, 2>& files, Co
       continue;
     }
     if (!files[i]->profile) {
+      // A path that names no file of results is most often a mistyped one.
+      const std::string& other = i == 0 ? arguments.b : arguments.a;
+      if (other.find(' ') == std::string::npos && other.ends_with(".json")) {
+        return usage_error("file-not-found", "'" + printable(other) + "' is no file of results", i == 0 ? "B" : "A",
+                           "the path of an existing file of results, which is not empty");
+      }
       return usage_error("bad-usage", "'" + printable(path) + "' holds times, and the other is a command",
                          i == 0 ? "A" : "B", "two files, two commands, or a profile or comparison beside a command");
     }
@@ -166,7 +173,7 @@ class CompareRun {
   int compare_commands(const std::array<std::optional<ComparedFile>, 2>& files) {
     auto request = compare_request(arguments_, options_);
     if (!request) return report_error(request.error(), options_);
-    if (Status taken = take_recorded(files, *request); !taken) return report_error(taken.error(), options_);
+    if (Status taken = take_recorded(files, arguments_, *request); !taken) return report_error(taken.error(), options_);
     const bool has_record = files[0] || files[1];
     if (has_record && arguments_.measure_given && !arguments_.by_counts()) {
       return report_error(usage_error("bad-usage", "times of a file and of a command are not of one session",

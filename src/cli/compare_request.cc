@@ -48,6 +48,8 @@ Status take_commands(const std::array<std::string, 2>& texts, CompareRequest& re
     request.commands[i] = by_shell ? std::vector<std::string>{"/bin/sh", "-c", texts[i]} : std::move(*words);
   }
   if (by_shell) request.notes.emplace_back("both are run by /bin/sh, whose start is part of their times and counts");
+  if (std::any_of(texts.begin(), texts.end(), [](const auto& text) { return text.find('|') != std::string::npos; }))
+    request.notes.emplace_back("of a pipeline only the last command's failure is noticed");
   return {};
 }
 

@@ -14,7 +14,7 @@ std::string percent(double ratio) { return fmt::format("{:.2f}%", 100 * std::abs
 
 std::string range(const Comparison& comparison) {
   if (!std::isfinite(comparison.upper))
-    return comparison.interrupted ? "no interval so early in the budget" : "too few pairs for an interval";
+    return comparison.interrupted ? "unknown so early in the budget" : "too few pairs for an interval";
   return fmt::format("{:.4f} .. {:.4f}", comparison.lower, comparison.upper);
 }
 

@@ -395,11 +395,14 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
     }
   }
   if (table.programs.empty() || table.platforms.empty()) {
-    return Error{"empty-corpus",
-                 "no program of the corpus has both a profile and measured times (" +
-                     std::to_string(corpus.programs.size()) + " programs, " + std::to_string(corpus.profiles.size()) +
-                     " profiles, " + std::to_string(corpus.runs.size()) + " runs)",
-                 "", "runs from `perfcast import` and profiles from `perfcast collect` of the same programs"};
+    return Error{
+        "empty-corpus",
+        "no program of the corpus has both a profile and measured times (" + std::to_string(corpus.programs.size()) +
+            " programs, " + std::to_string(corpus.profiles.size()) + " profiles, " +
+            std::to_string(corpus.runs.size()) + " runs)",
+        "",
+        "runs from `perfcast import` and profiles from `perfcast collect` of the same programs; where both are "
+        "there, a smaller --minimum-programs or --minimum-coverage, or other --groups and --platforms"};
   }
   settle_errors(spreads, table);
   settle_errors(of_others, others);

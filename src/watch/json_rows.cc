@@ -8,6 +8,7 @@
 #include "base/unknown.h"
 #include "watch/fast_number.h"
 #include "watch/row_parser.h"
+#include "watch/row_time.h"
 
 namespace perfcast {
 namespace {
@@ -72,7 +73,10 @@ bool unescape(std::string_view raw, std::string& text) {
 
 class JsonRowParser : public RowParser {
  public:
-  explicit JsonRowParser(const ParserOptions& options) : RowParser(options) {}
+  // A column of times that was named is missed where it isn't there.
+  explicit JsonRowParser(const ParserOptions& options) : RowParser(options) {
+    has_time_ = !options.time_column.empty();
+  }
 
   Status line(std::string_view line, RowBlock& block) override {
     at_ = line.data();
@@ -85,6 +89,7 @@ class JsonRowParser : public RowParser {
     group_ = options_.group_column.empty() ? block.group("") : RowBlock::kIgnored;
     grouped_ = options_.group_column.empty();
     timed_ = false;
+    time_rank_ = SIZE_MAX;
     counts_ = block.counts;
     block.begin_row();
     prefix_.clear();
@@ -98,6 +103,8 @@ class JsonRowParser : public RowParser {
     if (!grouped_) group_ = block.group("");
     // A stream has times from the first row that has one.
     has_time_ = has_time_ || timed_;
+    // Of the column that was chosen alone: another's unit is not the stream's.
+    if (time_rank_ != SIZE_MAX) time_s_ = time_text_.empty() ? time_of(time_number_) : time_of(time_text_, true);
     finish_row(block, time_s_, group_);
     return {};
   }
@@ -305,7 +312,7 @@ class JsonRowParser : public RowParser {
     double value = 0;
     switch (key.use) {
       case Use::kTime:
-        if (takes_time(key)) time_s_ = time_of(text, true);
+        if (takes_time(key, iso_time_s(trim(text)) || is_number(text, value))) time_text_ = text;
         return;
       case Use::kGroup:
         take_group(text);
@@ -330,11 +337,11 @@ class JsonRowParser : public RowParser {
     }
   }
 
-  // Of several the first that the documentation names, wherever it stands in the line.
-  bool takes_time(const Key& key) {
-    const size_t rank = time_rank(key.name);
-    if (timed_ && rank > time_rank_) return false;
+  // Of several that can be read the first that the documentation names, wherever it stands in the line.
+  bool takes_time(const Key& key, bool readable) {
     timed_ = true;
+    const size_t rank = time_rank(key.name);
+    if (!readable || (time_rank_ != SIZE_MAX && rank > time_rank_)) return false;
     time_rank_ = rank;
     return true;
   }
@@ -346,7 +353,10 @@ class JsonRowParser : public RowParser {
 
   bool put_number(Key& key, double value) {
     if (key.use == Use::kTime) {
-      if (takes_time(key)) time_s_ = time_of(value);
+      if (takes_time(key, std::isfinite(value))) {
+        time_number_ = value;
+        time_text_.clear();
+      }
     } else if (key.use == Use::kGroup) {
       std::array<char, 32> text{};
       const auto written = std::to_chars(text.data(), text.data() + text.size(), value);
@@ -374,7 +384,9 @@ class JsonRowParser : public RowParser {
   double time_s_ = 0;
   size_t group_ = 0;
   bool grouped_ = false, timed_ = false;
-  size_t time_rank_ = 0;  // of the column that gave the line's time
+  size_t time_rank_ = SIZE_MAX;  // of the column that gives the line's time; none yet
+  double time_number_ = 0;
+  std::string time_text_;  // empty: it is the number
 };
 
 }  // namespace

@@ -8,15 +8,21 @@ namespace perfcast {
 namespace {
 
 // A stream may have names without end.
-constexpr size_t kMostNamesKept = 10000;
+constexpr size_t kMostNamesKept = 10000, kNamesShown = 5, kShownBytes = 80;
+
+size_t hash_of(std::string_view name) { return std::hash<std::string_view>()(name); }
 
 }  // namespace
 
 size_t RowBlock::column(std::string_view name) {
   if (const auto found = columns_.find(name); found != columns_.end()) return found->second;
   if (names_.size() >= most_columns_) {
-    if (ignored_.size() < kMostNamesKept && ignored_.emplace(name).second) ++counts.ignored_columns;
+    if (ignored_.size() < kMostNamesKept && ignored_.insert(hash_of(name)).second) ++counts.ignored_columns;
     return kIgnored;
+  }
+  if (!text_.empty()) {  // a number at last
+    text_.erase(hash_of(name));
+    some_text_.erase(hash_of(name));
   }
   columns_.emplace(name, names_.size());
   names_.emplace_back(name);
@@ -25,14 +31,16 @@ size_t RowBlock::column(std::string_view name) {
 }
 
 void RowBlock::note_text(std::string_view name) {
-  if (text_.size() < kMostNamesKept) text_.emplace(name);
+  if (name.empty() || text_.size() >= kMostNamesKept || !text_.insert(hash_of(name)).second) return;
+  if (some_text_.size() < kNamesShown) some_text_.emplace(hash_of(name), name.substr(0, kShownBytes));
 }
+
+size_t RowBlock::text_columns() const { return text_.size(); }
 
 std::vector<std::string> RowBlock::text_names() const {
   std::vector<std::string> names;
-  for (const std::string& name : text_) {
-    if (!columns_.contains(name)) names.push_back(name);
-  }
+  for (const auto& [hash, name] : some_text_) names.push_back(name);
+  std::sort(names.begin(), names.end());
   return names;
 }
 

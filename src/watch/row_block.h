@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,6 +22,7 @@ struct StreamCounts {
   uint64_t absent_cells = 0;     // empty, null, NaN, infinite
   uint64_t bad_cells = 0;        // of a metric, and no number: absent
   uint64_t untimed_rows = 0;     // without a time that can be read: at the time of the row before
+  uint64_t assumed_times = 0;    // rows of a stream without times: an interval after the one before
   uint64_t backward_rows = 0;    // earlier than the row before: at the time of that
   uint64_t clocks_set_back = 0;  // 100 such rows in a row: the clock counts from there
   uint64_t equal_times = 0;      // as the row before
@@ -41,7 +42,8 @@ class RowBlock {
   size_t column(std::string_view name);
   // Text stands where a metric could: said once of each column, whatever becomes of it.
   void note_text(std::string_view name);
-  // Columns whose first cell was text and which have had no number since, in order; of many the first.
+  // Columns that had text before any number and have had none since: how many, and the names of some, shortened.
+  size_t text_columns() const;
   std::vector<std::string> text_names() const;
   size_t group(std::string_view name);
 
@@ -83,7 +85,9 @@ class RowBlock {
   std::vector<uint32_t> group_;
   std::vector<std::string> names_, group_names_;
   Index columns_, groups_;
-  std::set<std::string, std::less<>> ignored_, text_;  // names, so that each counts once
+  // By their hashes, so that each counts once and long names cost nothing.
+  std::set<size_t> ignored_, text_;
+  std::map<size_t, std::string> some_text_;
 };
 
 }  // namespace perfcast

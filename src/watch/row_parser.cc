@@ -47,6 +47,7 @@ void RowParser::finish_row(RowBlock& block, double time_s, size_t group) {
   }
   if (!has_time_) {
     time_s = block.last_time_s + (block.counts.rows > 0 ? options_.interval_s : 0);
+    ++block.counts.assumed_times;
   } else if (std::isnan(time_s)) {
     ++block.counts.untimed_rows;
     time_s = block.last_time_s;

@@ -34,6 +34,44 @@ TEST(CsvRows, TakesMetricsTimesAndGroups) {
   EXPECT_EQ(block.counts.absent_cells, 1u);
 }
 
+TEST(JsonRows, TakeTheBestTimeThatCanBeRead) {
+  // Whichever stands first: the unit, too, is that of the column that is taken.
+  const RowBlock block = parse({R"({"time":1767322800000,"a":1,"time_s":1767322800})",
+                                R"({"time_s":1767322801,"a":1,"timestamp":"2026-01-02T00:00:00Z"})",
+                                R"({"time_s":null,"a":1,"timestamp":1767322802})",
+                                R"({"time_s":"soon","time":1767322803,"a":1})", R"({"time_s":"","a":1})"});
+  EXPECT_EQ(block.time_s(), (std::vector<double>{1767322800, 1767322801, 1767322802, 1767322803, 1767322803}));
+  EXPECT_EQ(block.counts.untimed_rows, 1u);
+  EXPECT_EQ(block.names(), std::vector<std::string>{"a"});
+}
+
+TEST(JsonRows, MissAColumnOfTimesThatWasNamed) {
+  const RowBlock block = parse({R"({"a":1})", R"({"a":2,"time_s":5})"}, {.time_column = "when"});
+  EXPECT_EQ(block.counts.untimed_rows, 2u);
+  EXPECT_EQ(block.counts.assumed_times, 0u);
+  EXPECT_EQ(parse({R"({"a":1})", R"({"a":2})"}).counts.assumed_times, 2u);
+}
+
+TEST(Rows, NoteColumnsOfTextOnce) {
+  const RowBlock csv = parse({",host,late,a", "x,u,soon,1", "y,v,2,1", "z,w,3,1"});
+  EXPECT_EQ(csv.text_names(), std::vector<std::string>{"host"});
+  EXPECT_EQ(csv.text_columns(), 1u);
+  const std::string long_name(100000, 'n');
+  const RowBlock json = parse({"{\"a\":1,\"" + long_name + "\":\"t\"}", "{\"" + long_name + "\":\"t\",\"a\":2}"});
+  EXPECT_EQ(json.text_columns(), 1u);
+  EXPECT_LT(json.text_names().at(0).size(), 100u);
+}
+
+TEST(Rows, CountIgnoredColumnsOnce) {
+  std::string names = "time_s", first = "1", second = "2";
+  for (int i = 0; i < 13; ++i) {
+    names += ",m" + std::to_string(i);
+    first += ",1";
+    second += ",2";
+  }
+  EXPECT_EQ(parse({names, first, second}).counts.ignored_columns, 3u);  // beyond ten
+}
+
 TEST(CsvRows, CountsWhatIsNotAsItShouldBe) {
   const RowBlock block =
       parse({"time,a,b", "1,2,3", "2,nan,x", "3,4", "4,5,6,7", "soon,1,1", std::string("\0\1", 2), "garbage"});

@@ -41,12 +41,14 @@ class WatchRun {
     const Status watched = request_.endpoint.empty() ? read_lines() : scrape();
     if (!watched) return watched.error();
     if (Status timed = check_times(true); !timed) return timed.error();
+    if (Status read = check_metrics(); !read) return read.error();
     if (Status flushed = flush(); !flushed) return flushed.error();
     if (Status saved = save(); !saved) return saved.error();
     summary_.counts = watcher_.block().counts;
     summary_.counts.rows -= rows_before_;
     summary_.late_columns = watcher_.late_columns();
-    summary_.text_columns = watcher_.block().text_names();
+    summary_.text_columns = watcher_.block().text_columns();
+    summary_.text_names = watcher_.block().text_names();
     summary_.open_episodes = watcher_.open_episodes();
     summary_.columns = watcher_.block().names().size();
     summary_.groups = watcher_.groups();
@@ -78,11 +80,12 @@ class WatchRun {
     return save();
   }
 
-  // A column of names is no column of times. Some rows without one are left to be counted.
+  // A column of names is no column of times. Some rows without one are left to be counted, and so are all of a stream
+  // whose state had times.
   Status check_times(bool at_end) const {
     const StreamCounts& counts = watcher_.block().counts;
-    const uint64_t rows = counts.rows - rows_before_;
-    if (rows == 0 || counts.untimed_rows < rows || (rows < kRowsWithoutTime && !at_end)) return {};
+    const uint64_t rows = counts.rows;
+    if (rows == 0 || rows_before_ > 0 || counts.untimed_rows < rows || (rows < kRowsWithoutTime && !at_end)) return {};
     const std::string& column = request_.parser.time_column;
     return Error{
         "no-times",
@@ -90,6 +93,16 @@ class WatchRun {
             " that can be read",
         column.empty() ? "the column of times" : "--time " + printable(column),
         "a column of seconds, ms, us or ns since 1970, or of ISO 8601: 2026-01-02T03:04:05Z"};
+  }
+
+  // A file of something else must not look like a quiet system.
+  Status check_metrics() const {
+    const RowBlock& block = watcher_.block();
+    if (!block.names().empty() || rows_before_ > 0 || request_.stop()) return {};
+    const std::string what = block.counts.rows == 0 ? "no row of the stream can be read"
+                                                    : "no column of the stream but its times has a number";
+    return Error{"no-metrics", what, request_.input,
+                 "CSV with a line of names and numbers with decimal points, or one JSON object a line"};
   }
 
   Status flush() {
@@ -263,14 +276,16 @@ std::vector<std::string> summary_lines(const WatchSummary& summary, const Watche
   add(counts.absent_cells, "cell", "cells", "empty, null, NaN or infinite: absent");
   add(counts.bad_cells, "cell", "cells", "that should be numbers and are none: absent");
   add(counts.untimed_rows, "row", "rows", "without a time that can be read: taken at the time of the row before");
+  add(counts.assumed_times, "row", "rows", "of a stream without times: taken to be --interval apart");
   add(counts.backward_rows, "row", "rows", "earlier than the row before: taken at the time of that");
   add(counts.clocks_set_back, "clock", "clocks", "set back, after 100 rows that were earlier: time goes on from there");
   add(counts.equal_times, "row", "rows", "at the same time as the row before");
   add(counts.ignored_columns, "column", "columns",
       "beyond the " + std::to_string(options.most_columns) + " that are watched (--max-metrics): left out");
   add(summary.late_columns, "column", "columns", "that came after the warm-up: left out");
-  add(summary.text_columns.size(), "column", "columns",
-      "of text, without a number: left out (" + listed(summary.text_columns) + ")");
+  add(summary.text_columns, "column", "columns",
+      "of text, without a number: left out (" + listed(summary.text_names) +
+          (summary.text_columns > summary.text_names.size() ? ", ...)" : ")"));
   if (!summary.open_episodes.empty()) lines.push_back("still unusual at the end: " + listed(summary.open_episodes));
   add(counts.ignored_groups, "row", "rows",
       "of groups beyond the " + std::to_string(options.most_groups) + " that are watched (--max-groups): left out");

@@ -33,14 +33,15 @@ struct WatchSummary {
   StreamCounts counts;
   size_t columns = 0, groups = 0, warming_up = 0, most_warm_up_rows = 0;
   size_t late_columns = 0;                 // came after the warm-up: left out
-  std::vector<std::string> text_columns;   // that had text and never a number: left out
+  size_t text_columns = 0;                 // that had text and never a number: left out
+  std::vector<std::string> text_names;     // of some of them
   std::vector<std::string> open_episodes;  // at the end
   uint64_t alerts = 0, changes = 0;        // episodes that began; that turned out to be changes
 };
 
 // Errors: the input can't be opened or has no usable header, no row has a time that can be read in the column of times
-// ("no-times"), the endpoint never answered ("no-answer"), the state is unusable, alert() failed. Counts are those of
-// this call, whatever an earlier one saved.
+// ("no-times"), the stream has no number ("no-metrics"), the endpoint never answered ("no-answer"), the state is
+// unusable, alert() failed. Counts are those of this call, whatever an earlier one saved.
 Result<WatchSummary> watch_stream(const WatchRequest& request);
 
 // What was not as it should be in the stream, a line each; empty: nothing.

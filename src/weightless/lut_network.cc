@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "base/bytes.h"
 #include "weightless/extended_difference.h"
@@ -11,7 +12,9 @@ namespace {
 
 constexpr std::string_view kMagic = "PCLUTS1";
 constexpr uint32_t kVersion = 1;
-constexpr size_t kMostLayers = 16;
+constexpr size_t kMostLayers = 16, kMostTables = size_t{1} << 20, kMostOutputs = 65535;
+// Of tables times outputs: what a small file may unfold to.
+constexpr size_t kMostWeights = size_t{1} << 24;
 
 Error bad_network(const std::string& what, const std::string& source = "") {
   return Error{"bad-network", what, source, "a network that perfcast trained"};
@@ -20,7 +23,7 @@ Error bad_network(const std::string& what, const std::string& source = "") {
 Status check_layer(const LutLayer& layer, size_t inputs) {
   if (layer.arity < 1 || layer.arity > kMostLutInputs) return bad_network("a table reads no bit, or more than 6");
   if (layer.inputs != inputs) return bad_network("a layer reads other bits than the one before it gives");
-  if (layer.luts() == 0) return bad_network("a layer has no table");
+  if (layer.luts() == 0 || layer.luts() > kMostTables) return bad_network("a layer has no table, or too many");
   if (layer.mapping.size() != layer.luts() * layer.arity) return bad_network("a layer's mapping is of another size");
   for (const uint32_t bit : layer.mapping) {
     if (bit >= inputs) return bad_network("a table reads a bit that isn't there");
@@ -61,8 +64,15 @@ Result<LutNetwork> LutNetwork::create(Thermometer encoder, std::vector<LutLayer>
     bits = layer.luts();
   }
   if (head.outputs == 0 || head.weights.size() != bits * head.outputs || head.bias.size() != head.outputs ||
-      !std::isfinite(head.scale))
+      !std::isfinite(head.scale) || (!head.offset.empty() && head.offset.size() != head.outputs))
     return bad_network("the sums don't fit the last layer");
+  if (head.outputs > kMostOutputs || bits > kMostWeights / head.outputs) return bad_network("the sums are too many");
+  for (size_t o = 0; o < head.outputs; ++o) {
+    int64_t most = std::abs(int64_t{head.bias[o]});
+    for (size_t j = 0; j < bits; ++j) most += std::abs(int64_t{head.weights[j * head.outputs + o]});
+    if (most > INT32_MAX) return bad_network("a sum could overflow");
+    if (!head.offset.empty() && !std::isfinite(head.offset[o])) return bad_network("an offset is not finite");
+  }
   LutNetwork network;
   network.encoder_ = std::move(encoder);
   network.layers_ = std::move(layers);
@@ -102,8 +112,9 @@ size_t LutNetwork::best(std::span<const float> row) const {
 }
 
 std::vector<double> LutNetwork::values(std::span<const float> row) const {
+  const std::vector<int32_t> of = sums(row);
   std::vector<double> values;
-  for (const int32_t sum : sums(row)) values.push_back(head_.scale * sum);
+  for (size_t o = 0; o < of.size(); ++o) values.push_back(value_of(of[o], o));
   return values;
 }
 
@@ -158,6 +169,8 @@ std::string LutNetwork::to_bytes() const {
   count(head_.outputs);
   out.put(head_.scale);
   for (const int32_t bias : head_.bias) out.put(bias);
+  out.put(static_cast<uint8_t>(head_.offset.empty() ? 0 : 1));
+  for (const double offset : head_.offset) out.put(offset);
   // Of a classifier the class is enough.
   const size_t tables = layers_.back().luts();
   std::vector<uint16_t> classes;
@@ -229,12 +242,17 @@ Result<LutNetwork> LutNetwork::from_bytes(std::string_view bytes, const std::str
   in.get(head.scale);
   head.bias.resize(head.outputs);
   for (int32_t& bias : head.bias) in.get(bias);
+  uint8_t has_offset = 0;
+  in.get(has_offset);
+  if (has_offset > 1) in.fail();
+  head.offset.resize(has_offset == 1 ? head.outputs : 0);
+  for (double& offset : head.offset) in.get(offset);
   uint8_t one_hot = 0;
   in.get(one_hot);
   if (!in.ok() || one_hot > 1) return bad_network("the network is cut", source);
   const size_t weight_bytes = one_hot == 1 ? sizeof(uint16_t) : sizeof(int16_t) * std::max<size_t>(1, head.outputs);
   if (bits > in.left() / weight_bytes) return bad_network("the network is cut", source);
-  constexpr size_t kMostWeights = size_t{1} << 28;
+  if (head.outputs > kMostOutputs) return bad_network("the sums are too many", source);
   if (head.outputs > 0 && bits > kMostWeights / head.outputs) return bad_network("the sums are too many", source);
   head.weights.assign(bits * head.outputs, 0);
   if (one_hot == 1) {

@@ -21,19 +21,21 @@ struct LutLayer {
   size_t luts() const { return tables.size(); }
 };
 
-// Output o is the sum over tables j whose bit is 1 of weights[j * outputs + o], and bias[o]; times `scale` it is in the
-// unit of what was learnt. Of a classifier each table counts 1 for one class alone, the bias is 0, and the largest sum
-// wins, of equal ones the first.
+// Output o is the sum over tables j whose bit is 1 of weights[j * outputs + o], and bias[o]; times `scale`, and
+// offset[o] more, it is in the unit of what was learnt. Of a classifier each table counts 1 for one class alone, bias
+// and offset are 0, and the largest sum wins, of equal ones the first.
 struct LutHead {
   size_t outputs = 0;
   std::vector<int16_t> weights;
   std::vector<int32_t> bias;
   double scale = 1;
+  std::vector<double> offset = {};  // empty: 0
 };
 
 class LutNetwork {
  public:
-  // "bad-network": parts that don't fit each other, with what.
+  // "bad-network": parts that don't fit each other, a layer of more than 2^20 tables, more than 65535 outputs, sums
+  // that could overflow; with what.
   static Result<LutNetwork> create(Thermometer encoder, std::vector<LutLayer> layers, LutHead head);
 
   const Thermometer& encoder() const { return encoder_; }
@@ -47,6 +49,9 @@ class LutNetwork {
   std::vector<int32_t> sums(std::span<const float> row) const;
   size_t best(std::span<const float> row) const;
   std::vector<double> values(std::span<const float> row) const;
+  double value_of(int32_t sum, size_t output) const {
+    return head_.scale * sum + (head_.offset.empty() ? 0 : head_.offset[output]);
+  }
 
   // The same answers without bits and tables that nothing reads.
   LutNetwork pruned() const;

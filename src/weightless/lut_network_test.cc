@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdint>
+
+#include "base/bytes.h"
 #include "weightless/test_networks.h"
 
 namespace perfcast {
@@ -86,6 +90,30 @@ TEST(LutNetwork, RefusesPartsThatDoNotFit) {
   EXPECT_EQ(message({2, 2, {0, 2}, {6}}, head), "a table reads a bit that isn't there");
   EXPECT_EQ(message({2, 2, {0}, {6}}, head), "a layer's mapping is of another size");
   EXPECT_EQ(message({2, 2, {0, 1}, {6}}, {1, {1, 1}, {0}, 1}), "the sums don't fit the last layer");
+  EXPECT_EQ(message({2, 2, {0, 1}, {6}}, {1, {1}, {INT32_MAX}, 1}), "a sum could overflow");
+  EXPECT_EQ(message({2, 2, {0, 1}, {6}}, {1, {1}, {0}, 1, {INFINITY}}), "an offset is not finite");
+}
+
+// Whatever stands where, under a checksum that is right: an error or a network that answers, never more memory.
+TEST(LutNetwork, ReadsHostileBytes) {
+  Random random(9);
+  for (const bool votes : {true, false}) {
+    const std::string bytes = random_network(3, {8, 4}, 4, 2, votes, random).to_bytes();
+    for (size_t at = 7; at + 4 < bytes.size(); ++at) {
+      for (const int value : {0, 1, 127, 255}) {
+        std::string changed = bytes.substr(0, bytes.size() - 4);
+        changed[at] = static_cast<char>(value);
+        const uint32_t sum = crc32_of(changed);
+        changed.append(reinterpret_cast<const char*>(&sum), 4);
+        const auto read = LutNetwork::from_bytes(changed, "changed");
+        if (!read) {
+          EXPECT_EQ(read.error().code, "bad-network");
+          continue;
+        }
+        EXPECT_EQ(read->sums(std::vector<float>(read->inputs(), 0.5f)).size(), read->outputs());
+      }
+    }
+  }
 }
 
 }  // namespace

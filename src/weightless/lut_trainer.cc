@@ -16,6 +16,8 @@ namespace {
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 constexpr size_t kMostLuts = size_t{1} << 20;
+// Of the scores of a learnt mapping, each with two moments: 3 GiB.
+constexpr size_t kMostScores = size_t{1} << 28;
 constexpr size_t kChunk = 32;  // tables that one task takes: enough for a product of matrices
 constexpr float kFirstMoment = 0.9f, kSecondMoment = 0.999f, kLeastDeviation = 1e-8f;
 
@@ -114,20 +116,10 @@ Status Learner::check() const {
   if (!rows_.weights.empty()) {
     float sum = 0;
     for (const float weight : rows_.weights) sum += weight >= 0 && std::isfinite(weight) ? weight : -INFINITY;
-    if (rows_.weights.size() != rows_.count() || !(sum > 0))
+    if (rows_.weights.size() != rows_.count() || !(sum > 0) || !std::isfinite(sum))
       return Error{"bad-input", "the rows' weights don't fit them", "", "one of 0 or more for each row, some above 0"};
   }
-  if (options_.arity < 1 || options_.arity > kMostLutInputs)
-    return bad_config("a table that reads " + std::to_string(options_.arity) + " bits", "1 to 6");
-  if (options_.luts.empty() || options_.luts.size() > 8) return bad_config("no layer, or too many", "1 to 8 layers");
-  for (const size_t luts : options_.luts) {
-    if (luts < 1 || luts > kMostLuts) return bad_config(std::to_string(luts) + " tables in a layer", "1 to 1048576");
-  }
-  if (options_.batch < 1 || options_.epochs < 1) return bad_config("no epoch, or no row in a batch", "1 and more");
-  if (!(options_.learning_rate > 0 && options_.learning_rate <= 1)) return bad_config("the learning rate", "0 to 1");
-  if (!(options_.softmax_divisor >= 0 && options_.table_decay >= 0 && options_.order_decay >= 0))
-    return bad_config("a divisor or decay below 0", "0 and more");
-  return {};
+  return check_lut_options(options_);
 }
 
 void Learner::make_layer(size_t inputs, size_t luts, bool learnt) {
@@ -176,7 +168,14 @@ Status Learner::set_up() {
   for (size_t layer = 0; layer < options_.luts.size(); ++layer) {
     if (inputs < options_.arity)
       return bad_config("a layer of fewer tables than the next one's tables read", "more tables, or smaller ones");
-    make_layer(inputs, options_.luts[layer], layer == 0 && options_.learn_mapping);
+    const size_t reads = options_.luts[layer] * options_.arity;
+    const bool learnt = layer == 0 && options_.learn_mapping;
+    if (learnt && reads > kMostScores / inputs) {
+      return bad_config("a learnt mapping of " + std::to_string(reads) + " reads of " + std::to_string(inputs) +
+                            " bits takes too much memory",
+                        "fewer tables or thresholds, or a drawn mapping");
+    }
+    make_layer(inputs, options_.luts[layer], learnt);
     inputs = options_.luts[layer];
   }
   if (!rows_.weights.empty()) {
@@ -474,8 +473,9 @@ class Regressor : public Learner {
     for (size_t j = 0; j < last.luts * outputs_; ++j)
       head.weights.push_back(static_cast<int16_t>(std::lround(weights_.data()[j] / largest * kMost)));
     for (size_t o = 0; o < outputs_; ++o) {
-      const double bias = static_cast<double>(bias_[o]) * static_cast<double>(scale_) + static_cast<double>(mean_[o]);
-      head.bias.push_back(static_cast<int32_t>(std::lround(std::clamp(bias / head.scale, -1e9, 1e9))));
+      const double bias = static_cast<double>(bias_[o]) / static_cast<double>(largest) * static_cast<double>(kMost);
+      head.bias.push_back(static_cast<int32_t>(std::lround(std::clamp(bias, -1e9, 1e9))));
+      head.offset.push_back(static_cast<double>(mean_[o]));
     }
     return head;
   }
@@ -489,6 +489,32 @@ class Regressor : public Learner {
 };
 
 }  // namespace
+
+Status check_lut_options(const LutTrainingOptions& options) {
+  const auto number = [](double value) {
+    std::string text = std::to_string(value);
+    return text.substr(0, text.find_last_not_of('0') + 1);
+  };
+  if (options.levels < 1 || options.levels > 4096)
+    return bad_config(std::to_string(options.levels) + " levels", "1 to 4096");
+  if (options.arity < 1 || options.arity > kMostLutInputs)
+    return bad_config("a table that reads " + std::to_string(options.arity) + " bits (arity)", "1 to 6");
+  if (options.luts.empty() || options.luts.size() > 8)
+    return bad_config(std::to_string(options.luts.size()) + " layers (luts)", "1 to 8");
+  for (const size_t luts : options.luts) {
+    if (luts < 1 || luts > kMostLuts)
+      return bad_config(std::to_string(luts) + " tables in a layer (luts)", "1 to 1048576");
+  }
+  if (options.batch < 1) return bad_config("a batch of no row", "1 and more");
+  if (options.epochs < 1) return bad_config("no epochs", "1 and more");
+  if (!(options.learning_rate > 0 && options.learning_rate <= 1))
+    return bad_config("a learning_rate of " + number(options.learning_rate), "above 0, up to 1");
+  for (const double value : {options.softmax_divisor, options.table_decay, options.order_decay}) {
+    if (!(value >= 0 && std::isfinite(value)))
+      return bad_config("a decay or divisor of " + number(value), "0 and more");
+  }
+  return {};
+}
 
 Result<LutNetwork> train_lut_classifier(const LutRows& rows, std::span<const uint32_t> labels, size_t classes,
                                         const LutTrainingOptions& options) {

@@ -39,13 +39,17 @@ struct LutRows {
   size_t count() const { return inputs == 0 ? 0 : rows.size() / inputs; }
 };
 
+// What can't be, whatever the rows: "bad-config".
+Status check_lut_options(const LutTrainingOptions& options);
+
 // The same network for the same options and seed, whatever the number of threads. Errors: those of Thermometer::fit;
 // "bad-config" for options that can't be, such as a table that reads more bits than there are; "bad-input" for labels,
 // targets or weights that don't fit the rows.
 Result<LutNetwork> train_lut_classifier(const LutRows& rows, std::span<const uint32_t> labels, size_t classes,
                                         const LutTrainingOptions& options);
-// targets: row-major rows x outputs, finite. Least squares over each output's deviation. The head: each table's bit
-// adds a learnt number to each output, rounded to 16 bits at the end.
+// targets: row-major rows x outputs, finite. Least squares of all outputs in one unit, so that those that vary more
+// count more: bring outputs of different units to one first. The head: each table's bit adds a learnt number to each
+// output, rounded to 16 bits at the end.
 Result<LutNetwork> train_lut_regressor(const LutRows& rows, std::span<const float> targets, size_t outputs,
                                        const LutTrainingOptions& options);
 

@@ -118,6 +118,14 @@ TEST(LutTrainer, RowsOfNoWeightTeachNothing) {
   EXPECT_GT(accuracy(*network, right), 0.95);
 }
 
+TEST(LutTrainer, KeepsTheLevelOfTargetsThatHardlyVary) {
+  const Data seen = parity(100, 8);
+  const std::vector<float> constant(100, 100);
+  const auto network = train_lut_regressor({seen.rows, 4}, constant, 1, small());
+  ASSERT_TRUE(network) << network.error().message;
+  EXPECT_NEAR(network->values(std::span(seen.rows).subspan(0, 4))[0], 100, 1e-3);
+}
+
 TEST(LutTrainer, SaysWhatItCanNotDo) {
   const Data data = parity(50, 7);
   const auto error = [&](const auto& change, size_t classes = 2) {
@@ -131,7 +139,7 @@ TEST(LutTrainer, SaysWhatItCanNotDo) {
               o.arity = 5;
             }),
             "bad-config: tables that read 5 bits, of an encoding that has 4");
-  EXPECT_EQ(error([](auto& o) { o.arity = 7; }), "bad-config: a table that reads 7 bits");
+  EXPECT_EQ(error([](auto& o) { o.arity = 7; }), "bad-config: a table that reads 7 bits (arity)");
   EXPECT_EQ(error([](auto& o) { o.luts = {33}; }),
             "bad-config: a last layer whose tables can't be shared out to 2 classes");
   EXPECT_EQ(error([](auto& o) {

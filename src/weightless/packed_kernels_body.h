@@ -145,12 +145,12 @@ void block_best(const PackedView& view, const float* rows, uint64_t* room, uint8
   // As many bits as all votes could need.
   size_t levels = 1;
   while (luts >> levels != 0) ++levels;
-  Bits most[kCountBits], count[kCountBits], index[8] = {};
+  Bits most[kCountBits + 1], count[kCountBits + 1], index[8] = {};
   for (size_t level = 0; level < levels; ++level) most[level] = Bits{};
   size_t j = 0;
   // Tables of one class stand beside each other.
   for (size_t c = 0; c < view.outputs; ++c) {
-    for (size_t level = 0; level < levels; ++level) count[level] = Bits{};
+    for (size_t level = 0; level <= levels; ++level) count[level] = Bits{};  // one more: where the last carry goes
     size_t used = 0, votes = 0;
     for (; j < luts && view.vote[j] == c; ++j) {
       // As many bits as the votes so far can need.

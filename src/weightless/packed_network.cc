@@ -166,7 +166,8 @@ size_t PackedLutNetwork::best(const float* row) const {
   return static_cast<size_t>(std::max_element(of, of + outputs_) - of);
 }
 
-void PackedLutNetwork::best(const float* rows, size_t count, uint8_t* best) const {
+bool PackedLutNetwork::best(const float* rows, size_t count, uint8_t* best) const {
+  if (outputs_ > 256) return false;
   const PackedKernels& kernels = kernels_of(path_);
   size_t done = 0;
   if (votes_counted_ && count >= kernels.block_rows) {
@@ -178,6 +179,7 @@ void PackedLutNetwork::best(const float* rows, size_t count, uint8_t* best) cons
     }
   }
   for (; done < count; ++done) best[done] = static_cast<uint8_t>(this->best(rows + done * inputs_));
+  return true;
 }
 
 }  // namespace perfcast

@@ -32,9 +32,9 @@ class PackedLutNetwork {
   void sums(const float* row, int32_t* sums) const;
   size_t best(const float* row) const;
 
-  // Of a classifier of at most 256 classes (votes_counted()): rows row-major, best[count]. Elsewhere row by row.
-  bool votes_counted() const { return votes_counted_; }
-  void best(const float* rows, size_t count, uint8_t* best) const;
+  // Rows row-major, best[count]. False, and nothing written, of more than 256 outputs, which a byte can't name. Fast
+  // where votes are counted and each class's tables stand beside each other, as after training; elsewhere row by row.
+  bool best(const float* rows, size_t count, uint8_t* best) const;
 
  private:
   // Bits of the last layer, in words.

@@ -93,7 +93,8 @@ Result<Thermometer> Thermometer::from_thresholds(std::vector<std::vector<float>>
   for (std::vector<float>& ascending : thresholds) {
     const bool finite =
         std::all_of(ascending.begin(), ascending.end(), [](float threshold) { return std::isfinite(threshold); });
-    if (!finite || std::adjacent_find(ascending.begin(), ascending.end(), std::greater_equal<>()) != ascending.end())
+    if (!finite || ascending.size() > kMostLevels ||
+        std::adjacent_find(ascending.begin(), ascending.end(), std::greater_equal<>()) != ascending.end())
       return Error{"bad-input", "thresholds must be finite and ascend", "", "each larger than the one before"};
     made.add(std::move(ascending));
   }

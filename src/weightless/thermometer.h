@@ -27,7 +27,7 @@ class Thermometer {
   // input that never varies gets none, so that no bit is the same for all rows. Errors "bad-input": no rows, a value
   // that isn't finite, levels outside 1 to 4096; "no-variation": no input varies.
   static Result<Thermometer> fit(std::span<const float> rows, size_t inputs, size_t levels, ThermometerKind kind);
-  // Thresholds that somebody else has chosen: ascending, finite, of each input.
+  // Thresholds that somebody else has chosen: ascending, finite, at most 4096 of each input. Error "bad-input".
   static Result<Thermometer> from_thresholds(std::vector<std::vector<float>> thresholds);
 
   size_t inputs() const { return begin_.empty() ? 0 : begin_.size() - 1; }

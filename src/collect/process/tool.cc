@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 
 #include "base/file.h"
@@ -56,17 +57,23 @@ FirstLineLater::~FirstLineLater() {
 
 std::string FirstLineLater::get() {
   if (process_ <= 0) return line_;
+  using Clock = std::chrono::steady_clock;
+  const auto give_up = Clock::now() + std::chrono::milliseconds(kPatience_ms);
   std::string text;
   std::array<char, 512> part{};
-  while (text.size() < kLongestLineBytes && text.find('\n') == std::string::npos) {
+  bool whole = false;
+  while (!whole && text.size() < kLongestLineBytes) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(give_up - Clock::now()).count();
     pollfd ready{answer_, POLLIN, 0};
-    const int readable = poll(&ready, 1, kPatience_ms);
+    const int readable = left > 0 ? poll(&ready, 1, static_cast<int>(left)) : 0;
     if (readable < 0 && errno == EINTR) continue;
     if (readable <= 0) break;
     const ssize_t count = read(answer_, part.data(), part.size());
-    if (count <= 0) break;
-    text.append(part.data(), static_cast<size_t>(count));
+    if (count < 0 && errno == EINTR) continue;
+    if (count > 0) text.append(part.data(), static_cast<size_t>(count));
+    whole = count <= 0 || text.find('\n') != std::string::npos;
   }
+  if (!whole) text.clear();
   kill(process_, SIGKILL);  // it has said all that is wanted
   while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
   process_ = -1;

@@ -11,7 +11,8 @@ namespace perfcast {
 // First line that `command` prints on stdout; empty where it can't be run, fails or takes over 5 s.
 std::string first_line_of(const std::vector<std::string>& command);
 
-// The same, asked while something else runs: the question is put at once, the answer waited for, 5 s at most.
+// Asked while something else runs: the question is put at once, the answer waited for, 5 s at most from then on. The
+// first whole line, or all of a shorter answer, whatever the status; empty where there is none.
 class FirstLineLater {
  public:
   explicit FirstLineLater(const std::vector<std::string>& command);

@@ -12,26 +12,28 @@
 namespace perfcast {
 namespace {
 
-constexpr Eigen::Index kComponents = 6;
+constexpr Eigen::Index kMostComponents = 6;
 constexpr int64_t kMostNetworks = 64;
 constexpr const char* kSchema = "perfcast.dwn/1";
 
-Error bad_setting(const std::string& key, const std::string& source, const std::string& expected) {
-  return Error{"bad-config", "'" + printable(key) + "' can't be that", source, expected};
+Error bad_setting(const std::string& key, const Json& settings, const std::string& source,
+                  const std::string& expected) {
+  const std::string value = settings[key].dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Error{"bad-config", "'" + printable(key) + "' can't be " + printable(value), source, expected};
 }
 
 Status take_count(const Json& settings, const char* key, const std::string& source, int64_t most, size_t& value) {
   if (!settings.contains(key)) return {};
   const Json& given = settings[key];
   if (!given.is_number_integer() || given.get<int64_t>() < 0 || given.get<int64_t>() > most)
-    return bad_setting(key, source, "a whole number up to " + std::to_string(most));
+    return bad_setting(key, settings, source, "a whole number up to " + std::to_string(most));
   value = static_cast<size_t>(given.get<int64_t>());
   return {};
 }
 
 Status take_number(const Json& settings, const char* key, const std::string& source, double& value) {
   if (!settings.contains(key)) return {};
-  if (!settings[key].is_number()) return bad_setting(key, source, "a number");
+  if (!settings[key].is_number()) return bad_setting(key, settings, source, "a number");
   value = settings[key].get<double>();
   return {};
 }
@@ -84,16 +86,17 @@ Status LutPredictor::configure(const Json& settings, const std::string& source) 
                                take_number(settings, "order_decay", source, training.order_decay)}) {
     if (!status) return status;
   }
-  if (networks < 1) return bad_setting("networks", source, "1 and more");
+  if (networks < 1) return bad_setting("networks", settings, source, "1 and more");
   taken.networks = static_cast<int64_t>(networks);
   if (settings.contains("learn_mapping")) {
-    if (!settings["learn_mapping"].is_boolean()) return bad_setting("learn_mapping", source, "true or false");
+    if (!settings["learn_mapping"].is_boolean()) return bad_setting("learn_mapping", settings, source, "true or false");
     training.learn_mapping = settings["learn_mapping"].get<bool>();
   }
   if (settings.contains("encoding")) {
-    if (!settings["encoding"].is_string()) return bad_setting("encoding", source, "distributive, linear or gaussian");
+    if (!settings["encoding"].is_string())
+      return bad_setting("encoding", settings, source, "distributive, linear or gaussian");
     const auto kind = parse_thermometer_kind(settings["encoding"].get<std::string>());
-    if (!kind) return kind.error();
+    if (!kind) return Error{kind.error().code, kind.error().message, source, kind.error().expected};
     training.encoding = *kind;
   }
   if (settings.contains("luts")) {
@@ -103,9 +106,11 @@ Status LutPredictor::configure(const Json& settings, const std::string& source) 
         std::all_of(luts.begin(), luts.end(), [](const Json& count) {
           return count.is_number_integer() && count.get<int64_t>() > 0 && count.get<int64_t>() <= 1048576;
         });
-    if (!counts) return bad_setting("luts", source, "the tables of each layer, such as [128]");
+    if (!counts) return bad_setting("luts", settings, source, "the tables of each layer, such as [128]");
     training.luts = luts.get<std::vector<size_t>>();
   }
+  if (const Status valid = check_lut_options(training); !valid)
+    return Error{valid.error().code, valid.error().message, source, valid.error().expected};
   options_ = std::move(taken);
   return {};
 }
@@ -118,7 +123,7 @@ Status LutPredictor::fit(const TrainingTable& table, const FitOptions& options) 
   mean_ = weighted_mean(targets->log_rpv, targets->weights);
   const Eigen::MatrixXd centred = targets->log_rpv.rowwise() - mean_.transpose();
   const Eigen::MatrixXd right = thin_svd(targets->weights.cwiseSqrt().asDiagonal() * centred).right;
-  directions_ = right.leftCols(std::min(kComponents, right.cols())).transpose();
+  directions_ = right.leftCols(std::min(kMostComponents, right.cols())).transpose();
   const Eigen::MatrixXd components = centred * directions_.transpose();
 
   std::vector<float> inputs, outputs, weights;
@@ -132,7 +137,7 @@ Status LutPredictor::fit(const TrainingTable& table, const FitOptions& options) 
   packed_.clear();
   for (int64_t i = 0; i < options_.networks; ++i) {
     LutTrainingOptions training = options_.training;
-    training.seed = options.seed + static_cast<uint64_t>(i);
+    training.seed = options.seed * static_cast<uint64_t>(kMostNetworks) + static_cast<uint64_t>(i);  // no two alike
     training.threads = options.threads;
     auto network = train_lut_regressor({inputs, static_cast<size_t>(rows.cols()), weights}, outputs,
                                        static_cast<size_t>(components.cols()), training);
@@ -146,10 +151,10 @@ Status LutPredictor::fit(const TrainingTable& table, const FitOptions& options) 
 Eigen::MatrixXd LutPredictor::forecasts_of(size_t network, const Eigen::MatrixXd& rows) const {
   Eigen::MatrixXd components(rows.rows(), directions_.rows());
   std::vector<int32_t> sums(static_cast<size_t>(directions_.rows()));
-  const double scale = networks_[network].head().scale;
   for (Eigen::Index r = 0; r < rows.rows(); ++r) {
     packed_[network].sums(row_of(rows, r).data(), sums.data());
-    for (Eigen::Index c = 0; c < components.cols(); ++c) components(r, c) = scale * sums[static_cast<size_t>(c)];
+    for (Eigen::Index c = 0; c < components.cols(); ++c)
+      components(r, c) = networks_[network].value_of(sums[static_cast<size_t>(c)], static_cast<size_t>(c));
   }
   Eigen::MatrixXd result = components * directions_;
   result.rowwise() += mean_.transpose();
@@ -190,6 +195,8 @@ Status LutPredictor::load(const TensorMap& tensors) {
   if (!mean) return mean.error();
   auto directions = tensors.get("directions", -1, mean->rows());
   if (!directions) return directions.error();
+  if (directions->rows() < 1 || directions->rows() > kMostComponents)
+    return Error{"bad-bundle", "the weightless model has other components than it can", "directions", "1 to 6 rows"};
   const auto count = tensors.get_json("networks");
   if (!count) return count.error();
   if (!count->is_number_integer() || count->get<int64_t>() < 1 || count->get<int64_t>() > kMostNetworks)

@@ -165,7 +165,7 @@ Result<TrialRun> TrialRunner::finish(TrialRun run, const Setting& setting) {
   const Objective& objective = file_->objective;
   std::string output;
   if (file_->same_output || objective.measure == ObjectiveMeasure::kPrinted) {
-    auto read = read_file(output_path_, kLargestOutputBytes);
+    auto read = read_bytes(output_path_, kLargestOutputBytes);  // what it printed may be compressed
     if (!read) return wrong("its output can't be read: " + read.error().message);
     output = std::move(*read);
   }
