@@ -34,6 +34,7 @@ FirstLineLater::FirstLineLater(const std::vector<std::string>& command) {
   if (program.empty() || pipe2(ends.data(), O_CLOEXEC) != 0) return;
   std::vector<std::string> texts = command;
   std::vector<char*> arguments;
+  arguments.reserve(texts.size() + 1);
   for (std::string& text : texts) arguments.push_back(text.data());
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;

@@ -81,6 +81,7 @@ std::string failures_text(const Tuning& tuning) {
     if (!point.value && !tuning.command.empty()) ++reasons[printable(point.why).substr(0, 150)];
   }
   std::vector<std::pair<size_t, std::string>> order;
+  order.reserve(reasons.size());
   for (const auto& [why, count] : reasons) order.emplace_back(count, why);
   std::sort(order.rbegin(), order.rend());
   std::string text;
