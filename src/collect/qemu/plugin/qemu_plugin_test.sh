@@ -96,7 +96,7 @@ check_instructions() {
     measure $mode vectors $n
     exactly op_fp_vec_add $n
     exactly flops_single $((4 * n))
-    exactly vec_fp_128 $n
+    about vec_fp_128 $n
     measure $mode ints $n
     exactly op_int_div $n
     exactly int_div_64 $n
