@@ -137,7 +137,7 @@ LutNetwork LutNetwork::pruned() const {
   read_from(kept, network.layers_.front());
   std::vector<std::vector<float>> thresholds(encoder_.inputs());
   for (const size_t bit : kept.old) thresholds[encoder_.input_of(bit)].push_back(encoder_.threshold_of(bit));
-  network.encoder_ = *Thermometer::from_thresholds(std::move(thresholds));
+  network.encoder_ = *Thermometer::from_thresholds(thresholds);
   return network;
 }
 
@@ -219,7 +219,7 @@ Result<LutNetwork> LutNetwork::from_bytes(std::string_view bytes, const std::str
     if (levels > 0) in.get_raw(of.data(), levels * sizeof(float));
   }
   if (!in.ok()) return bad_network("the network is cut", source);
-  auto encoder = Thermometer::from_thresholds(std::move(thresholds));
+  auto encoder = Thermometer::from_thresholds(thresholds);
   if (!encoder) return bad_network(encoder.error().message, source);
   std::vector<LutLayer> layers(std::min(count(1), kMostLayers + 1));
   size_t bits = encoder->bits();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "weightless/test_networks.h"
@@ -15,8 +16,9 @@ class Paths : public testing::TestWithParam<PackedPath> {};
 std::vector<float> hard_rows(const LutNetwork& network, size_t count, Random& random) {
   auto rows = random_rows(count, network.inputs(), random);
   const Thermometer& encoder = network.encoder();
+  const size_t inputs = std::max<size_t>(1, network.inputs());
   for (size_t i = 0; i < rows.size(); i += 7) {
-    const auto of = encoder.thresholds(i % network.inputs());
+    const auto of = encoder.thresholds(i % inputs);
     if (!of.empty()) rows[i] = of[random.below(of.size())];
   }
   rows[0] = NAN;

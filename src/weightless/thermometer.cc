@@ -53,7 +53,7 @@ Result<ThermometerKind> parse_thermometer_kind(std::string_view text) {
   return Error{"bad-config", "there is no encoding '" + printable(text) + "'", "", "distributive, linear or gaussian"};
 }
 
-void Thermometer::add(std::vector<float> ascending) {
+void Thermometer::add(std::span<const float> ascending) {
   if (begin_.empty()) begin_.push_back(0);
   const auto input = static_cast<uint32_t>(begin_.size() - 1);
   for (const float threshold : ascending) {
@@ -81,22 +81,22 @@ Result<Thermometer> Thermometer::fit(std::span<const float> rows, size_t inputs,
     // Below the least value, or not below the largest: the same bit for all rows.
     std::erase_if(thresholds,
                   [&](float threshold) { return threshold < values.front() || threshold >= values.back(); });
-    made.add(std::move(thresholds));
+    made.add(thresholds);
   }
   if (made.bits() == 0)
     return Error{"no-variation", "no input varies: there is nothing to tell rows apart by", "", "rows that differ"};
   return made;
 }
 
-Result<Thermometer> Thermometer::from_thresholds(std::vector<std::vector<float>> thresholds) {
+Result<Thermometer> Thermometer::from_thresholds(const std::vector<std::vector<float>>& thresholds) {
   Thermometer made;
-  for (std::vector<float>& ascending : thresholds) {
+  for (const std::vector<float>& ascending : thresholds) {
     const bool finite =
         std::all_of(ascending.begin(), ascending.end(), [](float threshold) { return std::isfinite(threshold); });
     if (!finite || ascending.size() > kMostLevels ||
         std::adjacent_find(ascending.begin(), ascending.end(), std::greater_equal<>()) != ascending.end())
       return Error{"bad-input", "thresholds must be finite and ascend", "", "each larger than the one before"};
-    made.add(std::move(ascending));
+    made.add(ascending);
   }
   return made;
 }

@@ -28,7 +28,7 @@ class Thermometer {
   // that isn't finite, levels outside 1 to 4096; "no-variation": no input varies.
   static Result<Thermometer> fit(std::span<const float> rows, size_t inputs, size_t levels, ThermometerKind kind);
   // Thresholds that somebody else has chosen: ascending, finite, at most 4096 of each input. Error "bad-input".
-  static Result<Thermometer> from_thresholds(std::vector<std::vector<float>> thresholds);
+  static Result<Thermometer> from_thresholds(const std::vector<std::vector<float>>& thresholds);
 
   size_t inputs() const { return begin_.empty() ? 0 : begin_.size() - 1; }
   size_t bits() const { return thresholds_.size(); }
@@ -42,7 +42,7 @@ class Thermometer {
   void encode(std::span<const float> row, std::span<uint8_t> bits) const;
 
  private:
-  void add(std::vector<float> ascending);
+  void add(std::span<const float> ascending);
 
   std::vector<size_t> begin_;  // of each input's bits, and the end
   std::vector<float> thresholds_;

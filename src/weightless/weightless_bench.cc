@@ -10,6 +10,7 @@ namespace perfcast {
 namespace {
 
 constexpr size_t kInputs = 32, kClasses = 8, kRows = 8192;
+constexpr size_t kReads = 6, kEntries = 64;  // of a table
 
 PackedLutNetwork network_of(const benchmark::State& state, PackedPath path) {
   Random random(1);
@@ -44,18 +45,18 @@ void bench_rows(benchmark::State& state, PackedPath path) {
 // A table's gradients for a batch of 256 rows.
 void bench_differences(benchmark::State& state, bool by_sum) {
   Random random(3);
-  std::vector<float> table(64), differences(6 * 64), sums(6 * 64);
+  std::vector<float> table(64), differences(kReads * kEntries);
   for (float& entry : table) entry = static_cast<float>(random.uniform(-1, 1));
   std::vector<uint8_t> addresses(256);
   for (uint8_t& address : addresses) address = static_cast<uint8_t>(random.below(64));
   // The weights of the sum are known beforehand, as they would be to anybody.
-  std::vector<float> weights(6 * 64 * 64);
+  std::vector<float> weights(kEntries * kReads * kEntries);
   for (size_t address = 0; address < 64; ++address) {
     for (size_t k = 0; k < 64; ++k) {
       std::vector<float> unit(64), of(6);
       unit[k] = 1;
       extended_differences_by_sum(unit, 6, address, of);
-      for (size_t l = 0; l < 6; ++l) weights[(address * 6 + l) * 64 + k] = of[l];
+      for (size_t l = 0; l < 6; ++l) weights[(address * kReads + l) * kEntries + k] = of[l];
     }
   }
   for (auto _ : state) {
@@ -64,10 +65,10 @@ void bench_differences(benchmark::State& state, bool by_sum) {
     for (const uint8_t address : addresses) {
       for (size_t l = 0; l < 6; ++l) {
         if (!by_sum) {
-          total += differences[l * 64 + address];
+          total += differences[l * kEntries + address];
           continue;
         }
-        const float* const of = weights.data() + (address * 6 + l) * 64;
+        const float* const of = weights.data() + (size_t{address} * kReads + l) * kEntries;
         float sum = 0;
         for (size_t k = 0; k < 64; ++k) sum += of[k] * table[k];
         total += sum;
