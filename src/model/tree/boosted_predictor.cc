@@ -1,8 +1,5 @@
 #include "model/tree/boosted_predictor.h"
 
-#include <algorithm>
-
-#include "algebra/dense.h"
 #include "model/bundle/tensor_map.h"
 #include "model/fit/targets.h"
 
@@ -18,11 +15,8 @@ Status BoostedPredictor::fit(const TrainingTable& table, const FitOptions& optio
   if (!targets) return targets.error();
   inputs_ = StandardisedInputs::fit(table, targets->weights);
   const Eigen::MatrixXd rows = inputs_.rows(profiles_of(table));
-  mean_ = weighted_mean(targets->log_rpv, targets->weights);
-  const Eigen::MatrixXd centred = targets->log_rpv.rowwise() - mean_.transpose();
-  const Eigen::MatrixXd right = thin_svd(targets->weights.cwiseSqrt().asDiagonal() * centred).right;
-  directions_ = right.leftCols(std::min(kComponents, right.cols())).transpose();
-  const Eigen::MatrixXd components = centred * directions_.transpose();
+  components_ = LeadingComponents::fit(*targets, kComponents);
+  const Eigen::MatrixXd components = components_.of(targets->log_rpv);
   trees_.clear();
   for (Eigen::Index c = 0; c < components.cols(); ++c) {
     BoostOptions boost;
@@ -43,36 +37,27 @@ Eigen::MatrixXd BoostedPredictor::predict(const std::vector<const Profile*>& pro
     for (size_t c = 0; c < row.size(); ++c) row[c] = static_cast<float>(rows(r, static_cast<Eigen::Index>(c)));
     for (size_t t = 0; t < trees_.size(); ++t) components(r, static_cast<Eigen::Index>(t)) = trees_[t].predict(row);
   }
-  Eigen::MatrixXd result = components * directions_;
-  result.rowwise() += mean_.transpose();
-  result.colwise() -= result.rowwise().mean().eval();
-  return result;
+  return components_.log_rpv(components);
 }
 
 void BoostedPredictor::save(TensorMap& tensors) const {
   inputs_.save(tensors);
-  tensors.put("mean", mean_);
-  tensors.put("directions", directions_);
+  components_.save(tensors);
   for (size_t t = 0; t < trees_.size(); ++t) tensors.put_float("trees" + std::to_string(t), trees_[t].to_tensor());
 }
 
 Status BoostedPredictor::load(const TensorMap& tensors) {
   if (auto status = inputs_.load(tensors); !status) return status;
   const int64_t columns = inputs_.columns();
-  const auto mean = tensors.get("mean", -1, 1);
-  if (!mean) return mean.error();
-  auto directions = tensors.get("directions", -1, mean->rows());
-  if (!directions) return directions.error();
+  if (auto status = components_.load(tensors); !status) return status;
   trees_.clear();
-  for (Eigen::Index t = 0; t < directions->rows(); ++t) {
+  for (Eigen::Index t = 0; t < components_.directions.rows(); ++t) {
     const auto tensor = tensors.get_float("trees" + std::to_string(t), -1, 5);
     if (!tensor) return tensor.error();
     auto trees = BoostedTrees::from_tensor(*tensor, columns);
     if (!trees) return trees.error();
     trees_.push_back(std::move(*trees));
   }
-  mean_ = mean->col(0);
-  directions_ = std::move(*directions);
   return {};
 }
 

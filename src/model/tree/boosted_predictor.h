@@ -2,6 +2,7 @@
 // Boosted trees on the leading principal components of the training programs' relative times: one set of trees per
 // component, so that a forecast for a hundred platforms walks a few hundred trees, not ten thousand.
 
+#include "model/fit/leading_components.h"
 #include "model/fit/standardised_inputs.h"
 #include "model/predictor.h"
 #include "model/tree/boosted_trees.h"
@@ -13,14 +14,13 @@ class BoostedPredictor : public Predictor {
   std::string family() const override { return "gbt"; }
   Status fit(const TrainingTable& table, const FitOptions& options) override;
   Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
-  int64_t outputs() const override { return mean_.size(); }
+  int64_t outputs() const override { return components_.mean.size(); }
   void save(TensorMap& tensors) const override;
   Status load(const TensorMap& tensors) override;
 
  private:
   StandardisedInputs inputs_;
-  Eigen::VectorXd mean_;        // J
-  Eigen::MatrixXd directions_;  // C x J: what one unit of a component adds to each platform
+  LeadingComponents components_;
   std::vector<BoostedTrees> trees_;
 };
 

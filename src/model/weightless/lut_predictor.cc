@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "algebra/dense.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "model/bundle/tensor_map.h"
@@ -120,11 +119,8 @@ Status LutPredictor::fit(const TrainingTable& table, const FitOptions& options) 
   if (!targets) return targets.error();
   inputs_ = StandardisedInputs::fit(table, targets->weights);
   const Eigen::MatrixXd rows = inputs_.rows(profiles_of(table));
-  mean_ = weighted_mean(targets->log_rpv, targets->weights);
-  const Eigen::MatrixXd centred = targets->log_rpv.rowwise() - mean_.transpose();
-  const Eigen::MatrixXd right = thin_svd(targets->weights.cwiseSqrt().asDiagonal() * centred).right;
-  directions_ = right.leftCols(std::min(kMostComponents, right.cols())).transpose();
-  const Eigen::MatrixXd components = centred * directions_.transpose();
+  components_ = LeadingComponents::fit(*targets, kMostComponents);
+  const Eigen::MatrixXd components = components_.of(targets->log_rpv);
 
   std::vector<float> inputs, outputs, weights;
   for (Eigen::Index r = 0; r < rows.rows(); ++r) {
@@ -149,23 +145,20 @@ Status LutPredictor::fit(const TrainingTable& table, const FitOptions& options) 
 }
 
 Eigen::MatrixXd LutPredictor::forecasts_of(size_t network, const Eigen::MatrixXd& rows) const {
-  Eigen::MatrixXd components(rows.rows(), directions_.rows());
-  std::vector<int32_t> sums(static_cast<size_t>(directions_.rows()));
+  Eigen::MatrixXd components(rows.rows(), components_.directions.rows());
+  std::vector<int32_t> sums(static_cast<size_t>(components_.directions.rows()));
   for (Eigen::Index r = 0; r < rows.rows(); ++r) {
     packed_[network].sums(row_of(rows, r).data(), sums.data());
     for (Eigen::Index c = 0; c < components.cols(); ++c)
       components(r, c) = networks_[network].value_of(sums[static_cast<size_t>(c)], static_cast<size_t>(c));
   }
-  Eigen::MatrixXd result = components * directions_;
-  result.rowwise() += mean_.transpose();
-  result.colwise() -= result.rowwise().mean().eval();
-  return result;
+  return components_.log_rpv(components);
 }
 
 Prediction LutPredictor::predict_with_disagreement(const std::vector<const Profile*>& profiles) const {
   const Eigen::MatrixXd rows = inputs_.rows(profiles);
   const auto count = static_cast<double>(networks_.size());
-  Eigen::MatrixXd mean = Eigen::MatrixXd::Zero(rows.rows(), mean_.size()), square = mean;
+  Eigen::MatrixXd mean = Eigen::MatrixXd::Zero(rows.rows(), components_.mean.size()), square = mean;
   for (size_t i = 0; i < networks_.size(); ++i) {
     const Eigen::MatrixXd forecast = forecasts_of(i, rows);
     mean += forecast / count;
@@ -182,8 +175,7 @@ Eigen::MatrixXd LutPredictor::predict(const std::vector<const Profile*>& profile
 
 void LutPredictor::save(TensorMap& tensors) const {
   inputs_.save(tensors);
-  tensors.put("mean", mean_);
-  tensors.put("directions", directions_);
+  components_.save(tensors);
   tensors.put_json("networks", networks_.size());
   for (size_t i = 0; i < networks_.size(); ++i)
     tensors.put_bytes("network" + std::to_string(i), networks_[i].to_bytes());
@@ -191,11 +183,9 @@ void LutPredictor::save(TensorMap& tensors) const {
 
 Status LutPredictor::load(const TensorMap& tensors) {
   if (auto status = inputs_.load(tensors); !status) return status;
-  const auto mean = tensors.get("mean", -1, 1);
-  if (!mean) return mean.error();
-  auto directions = tensors.get("directions", -1, mean->rows());
-  if (!directions) return directions.error();
-  if (directions->rows() < 1 || directions->rows() > kMostComponents)
+  if (auto status = components_.load(tensors); !status) return status;
+  const Eigen::Index outputs = components_.directions.rows();
+  if (outputs < 1 || outputs > kMostComponents)
     return Error{"bad-bundle", "the weightless model has other components than it can", "directions", "1 to 6 rows"};
   const auto count = tensors.get_json("networks");
   if (!count) return count.error();
@@ -210,14 +200,12 @@ Status LutPredictor::load(const TensorMap& tensors) {
     auto network = LutNetwork::from_bytes(*bytes, name);
     if (!network) return Error{"bad-bundle", network.error().message, name, network.error().expected};
     if (network->inputs() != static_cast<size_t>(inputs_.columns()) ||
-        network->outputs() != static_cast<size_t>(directions->rows()))
+        network->outputs() != static_cast<size_t>(outputs))
       return Error{"bad-bundle", "a network has other inputs or outputs than the model", name,
                    "a bundle that perfcast trained"};
     packed_.emplace_back(*network);
     networks_.push_back(std::move(*network));
   }
-  mean_ = mean->col(0);
-  directions_ = std::move(*directions);
   return {};
 }
 

@@ -2,6 +2,7 @@
 // Weightless networks on the leading principal components of the training programs' relative times: each table's bit
 // adds a number to each component. Several networks of different seeds are averaged.
 
+#include "model/fit/leading_components.h"
 #include "model/fit/standardised_inputs.h"
 #include "model/predictor.h"
 #include "weightless/lut_trainer.h"
@@ -26,7 +27,7 @@ class LutPredictor : public Predictor {
   Status fit(const TrainingTable& table, const FitOptions& options) override;
   Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
   Prediction predict_with_disagreement(const std::vector<const Profile*>& profiles) const override;
-  int64_t outputs() const override { return mean_.size(); }
+  int64_t outputs() const override { return components_.mean.size(); }
   void save(TensorMap& tensors) const override;
   Status load(const TensorMap& tensors) override;
 
@@ -35,8 +36,7 @@ class LutPredictor : public Predictor {
 
   LutPredictorOptions options_;
   StandardisedInputs inputs_;
-  Eigen::VectorXd mean_;        // J
-  Eigen::MatrixXd directions_;  // C x J: what one unit of a component adds to each platform
+  LeadingComponents components_;
   std::vector<LutNetwork> networks_;
   std::vector<PackedLutNetwork> packed_;
 };
