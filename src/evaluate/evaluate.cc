@@ -212,7 +212,7 @@ class EvaluationWriter {
       input = on_one_scale(log_times_, repetition.folds, forecast);
       if (plan_.reference >= 0) relative_to(plan_.reference, input);
     } else {
-      input = {log_times_, forecast.predicted, forecast.lower, forecast.upper, {}, {}};
+      input = {log_times_, forecast.predicted, forecast.lower, forecast.upper, {}, {}, forecast.best};
       relative_to(plan_.reference, input);
     }
     input.families = families_;

@@ -43,12 +43,23 @@ Result<FoldForecast> forecast_programs(const TrainingTable& training, const std:
   const auto rows = static_cast<int64_t>(profiles.size()), columns = static_cast<int64_t>(training.platforms.size());
   const Eigen::MatrixXd absent = Eigen::MatrixXd::Constant(rows, columns, kUnknown);
   if (!options.intervals) {
-    if (const auto kept = kept_forecasts(options.fit, rows, columns)) return FoldForecast{*kept, absent, absent};
+    // With one more column, what the model says is the fastest.
+    if (const auto kept = kept_forecasts(options.fit, rows, columns + 1)) {
+      FoldForecast forecast{kept->leftCols(columns), absent, absent};
+      for (const double best : kept->col(columns)) forecast.best.push_back(static_cast<int64_t>(best));
+      return forecast;
+    }
     auto predictor = make_predictor(model, options.fit.settings);
     if (!predictor) return predictor.error();
     if (Status status = (*predictor)->fit(training, options.fit); !status) return status.error();
-    FoldForecast forecast{(*predictor)->predict(profiles), absent, absent};
-    if (Status status = keep_forecasts(options.fit, forecast.predicted); !status) return status.error();
+    Prediction prediction = (*predictor)->predict_with_disagreement(profiles);
+    FoldForecast forecast{std::move(prediction.log_rpv), absent, absent, std::move(prediction.best)};
+    forecast.best.resize(static_cast<size_t>(rows), -1);
+    Eigen::MatrixXd kept(rows, columns + 1);
+    kept.leftCols(columns) = forecast.predicted;
+    for (int64_t row = 0; row < rows; ++row)
+      kept(row, columns) = static_cast<double>(forecast.best[static_cast<size_t>(row)]);
+    if (Status status = keep_forecasts(options.fit, kept); !status) return status.error();
     return forecast;
   }
   TrainOptions train;
@@ -57,7 +68,10 @@ Result<FoldForecast> forecast_programs(const TrainingTable& training, const std:
   auto bundle = train_bundle(training, train);
   if (!bundle) return bundle.error();
   const Forecaster forecaster(std::make_shared<const Bundle>(std::move(*bundle)));
-  FoldForecast result{absent, absent, absent};
+  FoldForecast result{absent, absent, absent, forecaster.bundle().predictor->predict_with_disagreement(profiles).best};
+  result.best.resize(static_cast<size_t>(rows), -1);
+  // Measured times may say otherwise than the model did without them.
+  if (!measured.empty()) result.best.assign(static_cast<size_t>(rows), -1);
   for (int64_t i = 0; i < rows; ++i) {
     const auto index = static_cast<size_t>(i);
     auto forecast =

@@ -80,6 +80,7 @@ ScoreInput rows_of(const ScoreInput& input, const std::vector<int64_t>& rows) {
   for (const int64_t row : rows) {
     part.families.push_back(input.families[static_cast<size_t>(row)]);
     if (!input.complete.empty()) part.complete.push_back(input.complete[static_cast<size_t>(row)]);
+    if (!input.best.empty()) part.best.push_back(input.best[static_cast<size_t>(row)]);
   }
   return part;
 }

@@ -178,8 +178,14 @@ void score_order(const ScoreInput& input, const std::vector<LogEntry>& entries, 
     if (const auto tau = tau_of_row(first, end)) counts.add_tau(*tau);
     const auto by_prediction = [](const LogEntry& a, const LogEntry& b) { return a.predicted < b.predicted; };
     const auto by_truth = [](const LogEntry& a, const LogEntry& b) { return a.truth < b.truth; };
-    counts.add_choice(std::min_element(first, end, by_prediction)->truth,
-                      std::min_element(first, end, by_truth)->truth);
+    const LogEntry* chosen = std::min_element(first, end, by_prediction);
+    if (!input.best.empty()) {
+      const int64_t column = input.best[first->row];
+      const LogEntry* const said =
+          std::find_if(first, end, [&](const LogEntry& entry) { return static_cast<int64_t>(entry.column) == column; });
+      if (said != end) chosen = said;
+    }
+    counts.add_choice(chosen->truth, std::min_element(first, end, by_truth)->truth);
   });
   counts.write(scores);
 }

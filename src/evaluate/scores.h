@@ -21,6 +21,9 @@ struct ScoreInput {
   // Per row: entries of a row that was measured on all platforms that are scored. Empty: as many as there are columns
   // with any truth.
   std::vector<int64_t> complete;
+  // Per row: the column that a model says is the fastest where it says so apart from times; -1, or empty: the least
+  // prediction.
+  std::vector<int64_t> best = {};
 };
 
 // Columns that hold any truth at all: all platforms of the evaluation, without a reference column that was taken out.

@@ -94,6 +94,17 @@ TEST(Scores, TakeAMissingEntryAsNoSample) {
   EXPECT_THAT(scores.pair_order, Optional(Near(3.5 / 4)));
 }
 
+TEST(Scores, TakeTheBestThatAModelSays) {
+  // Of its times it would take the first platform in both rows.
+  ScoreInput input = input_of(logs({{2, 1, 3}, {2, 1, kUnknown}}), logs({{1, 2, 3}, {1, 2, 3}}));
+  EXPECT_THAT(score(input).best_share, Optional(0.0));
+  input.best = {1, -1};
+  EXPECT_THAT(score(input).best_share, Optional(0.5));
+  EXPECT_THAT(score(input).regret, Optional(Near(1.5)));
+  input.best = {2, 2};  // the second row was not measured there: its times decide
+  EXPECT_THAT(score(input).regret, Optional(Near((3 + 2) / 2.0)));
+}
+
 TEST(Scores, IgnorePairsWithinFivePercent) {
   const Scores close = score(input_of(logs({{1, 1.04}}), logs({{2, 1}})));
   EXPECT_EQ(close.pair_order, std::nullopt);

@@ -28,7 +28,9 @@ class SplitForecaster {
 
   Result<std::vector<std::vector<FoldForecast>>> run() {
     const Eigen::MatrixXd nothing = Eigen::MatrixXd::Constant(log_times_.rows(), log_times_.cols(), kUnknown);
-    forecasts_.assign(models_.size(), std::vector<FoldForecast>(repetitions_.size(), {nothing, nothing, nothing}));
+    const std::vector<int64_t> none(table_.programs.size(), -1);
+    forecasts_.assign(models_.size(),
+                      std::vector<FoldForecast>(repetitions_.size(), {nothing, nothing, nothing, none}));
     std::vector<FoldTask> tasks;
     for (size_t m = 0; m < models_.size(); ++m) {
       for (size_t r = 0; r < repetitions_.size(); ++r) {
@@ -106,6 +108,7 @@ class SplitForecaster {
       into.predicted.row(row) = forecast->predicted.row(from);
       into.lower.row(row) = forecast->lower.row(from);
       into.upper.row(row) = forecast->upper.row(from);
+      into.best[fold.test_programs[i]] = forecast->best[i];
     }
     return {};
   }

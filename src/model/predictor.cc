@@ -22,6 +22,7 @@
 #include "model/physics/physics_predictor.h"
 #include "model/tree/boosted_predictor.h"
 #include "model/tree/forest_predictor.h"
+#include "model/weightless/integer_forecast.h"
 #include "model/weightless/lut_predictor.h"
 
 namespace perfcast {
@@ -84,6 +85,11 @@ Eigen::MatrixXd Predictor::prior_on(const std::vector<Platform>& platforms,
 
 Result<Prediction> Predictor::out_of_family(const TrainingTable& table, const FitOptions& options) const {
   return predict_out_of_family([&] { return make_predictor(family(), options.settings); }, table, options);
+}
+
+Result<IntegerForecast> Predictor::as_integers(IntegerTask, const std::vector<int64_t>&) const {
+  return Error{"not-exportable", "the model '" + family() + "' is not made of look-up tables", "",
+               "a bundle of train --model dwn"};
 }
 
 Status Predictor::configure(const Json&, const std::string& source) {

@@ -14,7 +14,9 @@
 
 namespace perfcast {
 
-class TensorMap;  // model/bundle/tensor_map.h
+class TensorMap;                   // model/bundle/tensor_map.h
+enum class IntegerTask : uint8_t;  // model/weightless/integer_forecast.h
+struct IntegerForecast;
 
 // Where a training that takes long leaves what it has done, so that a killed one goes on. Models do no I/O: bytes go
 // out and come in here, and whoever trains decides where they lie. Safe to call from several threads.
@@ -50,6 +52,9 @@ struct Prediction {
   // [N] standard deviation of log RPV over the parts that the family is made of (root mean square over the platforms):
   // where they disagree, a forecast is worth less. 0 for a family of one part.
   Eigen::VectorXd disagreement;
+  // [N] the platform that the family says is the fastest, where it says so apart from times; empty: the least of
+  // log_rpv.
+  std::vector<int64_t> best = {};
 };
 
 // A fitted model: features of a program -> log relative time on every platform it was fitted for.
@@ -89,6 +94,10 @@ class Predictor {
   // After fit(table, options): what a model made in the same way says about each program of the table without having
   // seen its family. Residuals of this are what intervals are calibrated on. "too-few-families" with fewer than two.
   virtual Result<Prediction> out_of_family(const TrainingTable& table, const FitOptions& options) const;
+
+  // The fitted model as one network of look-up tables, for what reads no bundle. `platforms`: those to keep; empty:
+  // all. "not-exportable": of families that are no tables, with those that are.
+  virtual Result<IntegerForecast> as_integers(IntegerTask task, const std::vector<int64_t>& platforms) const;
 
   // State to and from a bundle. load() fails with "bad-bundle" where tensors are absent or of another shape.
   virtual void save(TensorMap& tensors) const = 0;

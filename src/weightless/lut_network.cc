@@ -15,6 +15,8 @@ constexpr uint32_t kVersion = 1;
 constexpr size_t kMostLayers = 16, kMostTables = size_t{1} << 20, kMostOutputs = 65535;
 // Of tables times outputs: what a small file may unfold to.
 constexpr size_t kMostWeights = size_t{1} << 24;
+// How the head counts, as the bytes have it.
+constexpr uint8_t kByBit = 0, kVotes = 1, kByAddress = 2;
 
 Error bad_network(const std::string& what, const std::string& source = "") {
   return Error{"bad-network", what, source, "a network that perfcast trained"};
@@ -63,13 +65,23 @@ Result<LutNetwork> LutNetwork::create(Thermometer encoder, std::vector<LutLayer>
     if (const Status fits = check_layer(layer, bits); !fits) return fits.error();
     bits = layer.luts();
   }
-  if (head.outputs == 0 || head.weights.size() != bits * head.outputs || head.bias.size() != head.outputs ||
+  const size_t entries = head.by_address ? size_t{1} << layers.back().arity : 1;
+  if (head.outputs == 0 || head.weights.size() != bits * entries * head.outputs || head.bias.size() != head.outputs ||
       !std::isfinite(head.scale) || (!head.offset.empty() && head.offset.size() != head.outputs))
     return bad_network("the sums don't fit the last layer");
-  if (head.outputs > kMostOutputs || bits > kMostWeights / head.outputs) return bad_network("the sums are too many");
+  if (head.outputs > kMostOutputs || bits > kMostWeights / entries / head.outputs)
+    return bad_network("the sums are too many");
+  if (head.by_address &&
+      !std::all_of(layers.back().tables.begin(), layers.back().tables.end(), [](uint64_t table) { return table == 0; }))
+    return bad_network("a table counts by its address and has a bit, too");
   for (size_t o = 0; o < head.outputs; ++o) {
     int64_t most = std::abs(int64_t{head.bias[o]});
-    for (size_t j = 0; j < bits; ++j) most += std::abs(int64_t{head.weights[j * head.outputs + o]});
+    for (size_t j = 0; j < bits; ++j) {
+      int64_t largest = 0;
+      for (size_t k = 0; k < entries; ++k)
+        largest = std::max(largest, std::abs(int64_t{head.weights[(j * entries + k) * head.outputs + o]}));
+      most += largest;
+    }
     if (most > INT32_MAX) return bad_network("a sum could overflow");
     if (!head.offset.empty() && !std::isfinite(head.offset[o])) return bad_network("an offset is not finite");
   }
@@ -89,19 +101,24 @@ size_t LutNetwork::luts() const {
 std::vector<int32_t> LutNetwork::sums(std::span<const float> row) const {
   std::vector<uint8_t> bits(encoder_.bits());
   encoder_.encode(row, bits);
+  std::vector<uint8_t> addresses;
   for (const LutLayer& layer : layers_) {
     std::vector<uint8_t> next(layer.luts());
+    addresses.assign(layer.luts(), 0);
     for (size_t j = 0; j < layer.luts(); ++j) {
       size_t address = 0;
       for (size_t l = 0; l < layer.arity; ++l) address |= size_t{bits[layer.mapping[j * layer.arity + l]]} << l;
+      addresses[j] = static_cast<uint8_t>(address);
       next[j] = static_cast<uint8_t>(layer.tables[j] >> address & 1U);
     }
     bits = std::move(next);
   }
   std::vector<int32_t> sums = head_.bias;
+  const size_t entries = size_t{1} << layers_.back().arity;
   for (size_t j = 0; j < bits.size(); ++j) {
-    if (bits[j] == 0) continue;
-    for (size_t o = 0; o < head_.outputs; ++o) sums[o] += head_.weights[j * head_.outputs + o];
+    if (!head_.by_address && bits[j] == 0) continue;
+    const size_t entry = head_.by_address ? j * entries + addresses[j] : j;
+    for (size_t o = 0; o < head_.outputs; ++o) sums[o] += head_.weights[entry * head_.outputs + o];
   }
   return sums;
 }
@@ -174,7 +191,7 @@ std::string LutNetwork::to_bytes() const {
   // Of a classifier the class is enough.
   const size_t tables = layers_.back().luts();
   std::vector<uint16_t> classes;
-  for (size_t j = 0; j < tables; ++j) {
+  for (size_t j = 0; j < tables && !head_.by_address; ++j) {
     const auto of = std::span(head_.weights).subspan(j * head_.outputs, head_.outputs);
     const auto one = std::find(of.begin(), of.end(), int16_t{1});
     if (one == of.end() || std::count(of.begin(), of.end(), int16_t{0}) + 1 != static_cast<std::ptrdiff_t>(of.size()) ||
@@ -183,7 +200,7 @@ std::string LutNetwork::to_bytes() const {
     classes.push_back(static_cast<uint16_t>(one - of.begin()));
   }
   const bool one_hot = classes.size() == tables;
-  out.put(static_cast<uint8_t>(one_hot ? 1 : 0));
+  out.put(head_.by_address ? kByAddress : one_hot ? kVotes : kByBit);
   if (one_hot) {
     for (const uint16_t of : classes) out.put(of);
   } else {
@@ -247,15 +264,19 @@ Result<LutNetwork> LutNetwork::from_bytes(std::string_view bytes, const std::str
   if (has_offset > 1) in.fail();
   head.offset.resize(has_offset == 1 ? head.outputs : 0);
   for (double& offset : head.offset) in.get(offset);
-  uint8_t one_hot = 0;
-  in.get(one_hot);
-  if (!in.ok() || one_hot > 1) return bad_network("the network is cut", source);
-  const size_t weight_bytes = one_hot == 1 ? sizeof(uint16_t) : sizeof(int16_t) * std::max<size_t>(1, head.outputs);
+  uint8_t counts = 0;
+  in.get(counts);
+  if (!in.ok() || counts > kByAddress) return bad_network("the network is cut", source);
+  head.by_address = counts == kByAddress;
+  const size_t entries = head.by_address && !layers.empty() ? size_t{1} << layers.back().arity : 1;
+  const size_t weight_bytes =
+      counts == kVotes ? sizeof(uint16_t) : sizeof(int16_t) * entries * std::max<size_t>(1, head.outputs);
   if (bits > in.left() / weight_bytes) return bad_network("the network is cut", source);
   if (head.outputs > kMostOutputs) return bad_network("the sums are too many", source);
-  if (head.outputs > 0 && bits > kMostWeights / head.outputs) return bad_network("the sums are too many", source);
-  head.weights.assign(bits * head.outputs, 0);
-  if (one_hot == 1) {
+  if (head.outputs > 0 && bits > kMostWeights / entries / head.outputs)
+    return bad_network("the sums are too many", source);
+  head.weights.assign(bits * entries * head.outputs, 0);
+  if (counts == kVotes) {
     for (size_t j = 0; j < bits; ++j) {
       uint16_t of = 0;
       in.get(of);

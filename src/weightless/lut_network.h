@@ -24,12 +24,15 @@ struct LutLayer {
 // Output o is the sum over tables j whose bit is 1 of weights[j * outputs + o], and bias[o]; times `scale`, and
 // offset[o] more, it is in the unit of what was learnt. Of a classifier each table counts 1 for one class alone, bias
 // and offset are 0, and the largest sum wins, of equal ones the first.
+// By address: every table j of the last layer adds weights[(j * entries + address) * outputs + o] instead, of its
+// 2^arity entries; that layer's bits say nothing, and its tables are 0.
 struct LutHead {
   size_t outputs = 0;
   std::vector<int16_t> weights;
   std::vector<int32_t> bias;
   double scale = 1;
   std::vector<double> offset = {};  // empty: 0
+  bool by_address = false;
 };
 
 class LutNetwork {

@@ -28,7 +28,7 @@ TEST(LutNetwork, LooksUp) {
 
 TEST(LutNetwork, AddsWeightsAndBias) {
   Random random(3);
-  const LutNetwork network = random_network(4, {30}, 5, 3, false, random);
+  const LutNetwork network = random_network(4, {30}, 5, 3, TestHead::kBits, random);
   const auto row = random_rows(1, 4, random);
   const auto sums = network.sums(row);
   const auto values = network.values(row);
@@ -37,8 +37,8 @@ TEST(LutNetwork, AddsWeightsAndBias) {
 
 TEST(LutNetwork, PrunedAnswersAlike) {
   Random random(4);
-  for (const bool votes : {true, false}) {
-    const LutNetwork network = random_network(6, {200, 40}, 2, 4, votes, random);
+  for (const TestHead counts : {TestHead::kVotes, TestHead::kBits, TestHead::kAddresses}) {
+    const LutNetwork network = random_network(6, {200, 40}, 2, 4, counts, random);
     const LutNetwork pruned = network.pruned();
     EXPECT_LT(pruned.luts(), network.luts());
     EXPECT_LE(pruned.to_bytes().size(), network.to_bytes().size());
@@ -53,8 +53,8 @@ TEST(LutNetwork, PrunedAnswersAlike) {
 TEST(LutNetwork, SurvivesItsBytes) {
   Random random(5);
   for (const size_t arity : {1, 3, 6}) {
-    for (const bool votes : {true, false}) {
-      const LutNetwork network = random_network(5, {64, 32}, arity, 4, votes, random);
+    for (const TestHead counts : {TestHead::kVotes, TestHead::kBits, TestHead::kAddresses}) {
+      const LutNetwork network = random_network(5, {64, 32}, arity, 4, counts, random);
       const auto again = LutNetwork::from_bytes(network.to_bytes(), "here");
       ASSERT_TRUE(again) << again.error().message;
       EXPECT_EQ(again->to_bytes(), network.to_bytes());
@@ -67,7 +67,7 @@ TEST(LutNetwork, SurvivesItsBytes) {
 
 TEST(LutNetwork, RefusesBytesThatAreNone) {
   Random random(6);
-  const std::string bytes = random_network(3, {8}, 4, 2, true, random).to_bytes();
+  const std::string bytes = random_network(3, {8}, 4, 2, TestHead::kVotes, random).to_bytes();
   for (size_t size = 0; size < bytes.size(); ++size)
     EXPECT_FALSE(LutNetwork::from_bytes(bytes.substr(0, size), "cut")) << size;
   for (size_t at = 0; at < bytes.size(); ++at) {
@@ -92,13 +92,17 @@ TEST(LutNetwork, RefusesPartsThatDoNotFit) {
   EXPECT_EQ(message({2, 2, {0, 1}, {6}}, {1, {1, 1}, {0}, 1}), "the sums don't fit the last layer");
   EXPECT_EQ(message({2, 2, {0, 1}, {6}}, {1, {1}, {INT32_MAX}, 1}), "a sum could overflow");
   EXPECT_EQ(message({2, 2, {0, 1}, {6}}, {1, {1}, {0}, 1, {INFINITY}}), "an offset is not finite");
+  EXPECT_EQ(message({2, 2, {0, 1}, {0}}, {1, {1, 2, 3, 4}, {0}, 1, {}, true}), "");
+  EXPECT_EQ(message({2, 2, {0, 1}, {0}}, {1, {1}, {0}, 1, {}, true}), "the sums don't fit the last layer");
+  EXPECT_EQ(message({2, 2, {0, 1}, {6}}, {1, {1, 2, 3, 4}, {0}, 1, {}, true}),
+            "a table counts by its address and has a bit, too");
 }
 
 // Whatever stands where, under a checksum that is right: an error or a network that answers, never more memory.
 TEST(LutNetwork, ReadsHostileBytes) {
   Random random(9);
-  for (const bool votes : {true, false}) {
-    const std::string bytes = random_network(3, {8, 4}, 4, 2, votes, random).to_bytes();
+  for (const TestHead counts : {TestHead::kVotes, TestHead::kBits, TestHead::kAddresses}) {
+    const std::string bytes = random_network(3, {8, 4}, 4, 2, counts, random).to_bytes();
     for (size_t at = 7; at + 4 < bytes.size(); ++at) {
       for (const int value : {0, 1, 127, 255}) {
         std::string changed = bytes.substr(0, bytes.size() - 4);

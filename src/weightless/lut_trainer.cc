@@ -111,14 +111,7 @@ class Learner {
 };
 
 Status Learner::check() const {
-  if (rows_.count() == 0 || rows_.rows.size() != rows_.count() * rows_.inputs)
-    return Error{"bad-input", "there are no rows to learn from", "", "at least one row of numbers"};
-  if (!rows_.weights.empty()) {
-    float sum = 0;
-    for (const float weight : rows_.weights) sum += weight >= 0 && std::isfinite(weight) ? weight : -INFINITY;
-    if (rows_.weights.size() != rows_.count() || !(sum > 0) || !std::isfinite(sum))
-      return Error{"bad-input", "the rows' weights don't fit them", "", "one of 0 or more for each row, some above 0"};
-  }
+  if (const Status fit = check_lut_rows(rows_); !fit) return fit;
   return check_lut_options(options_);
 }
 
@@ -530,9 +523,7 @@ Result<LutNetwork> train_lut_classifier(const LutRows& rows, std::span<const uin
 
 Result<LutNetwork> train_lut_regressor(const LutRows& rows, std::span<const float> targets, size_t outputs,
                                        const LutTrainingOptions& options) {
-  if (outputs == 0 || targets.size() != rows.count() * outputs ||
-      !std::all_of(targets.begin(), targets.end(), [](float target) { return std::isfinite(target); }))
-    return Error{"bad-input", "the targets don't fit the rows", "", "finite numbers, as many for each row"};
+  if (const Status fit = check_lut_targets(rows, targets, outputs); !fit) return fit.error();
   return Regressor(rows, targets, outputs, options).run();
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "weightless/lut_network.h"
+#include "weightless/lut_rows.h"
 
 namespace perfcast {
 
@@ -29,14 +30,6 @@ struct LutTrainingOptions {
   uint64_t seed = 1;
   int threads = 1;
   std::function<void(const std::string&)> progress = nullptr;
-};
-
-// Row-major rows x inputs, finite; a weight for each row, or none: all alike.
-struct LutRows {
-  std::span<const float> rows;
-  size_t inputs = 0;
-  std::span<const float> weights = {};
-  size_t count() const { return inputs == 0 ? 0 : rows.size() / inputs; }
 };
 
 // What can't be, whatever the rows: "bad-config".

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kPadding = 16;
 constexpr size_t kAlignment = 64;
-constexpr size_t kWordsOnStack = 64;
+constexpr size_t kWordsOnStack = 64, kLutsOnStack = 512;
 constexpr std::array<std::string_view, 3> kNames = {"scalar", "AVX2", "AVX-512"};
 
 const PackedKernels& kernels_of(PackedPath path) {
@@ -25,6 +25,15 @@ const PackedKernels& kernels_of(PackedPath path) {
   static_cast<void>(path);
 #endif
   return kPackedScalar;
+}
+
+size_t address_of(const LutLayer& layer, size_t lut, const uint64_t* bits) {
+  size_t address = 0;
+  for (size_t i = 0; i < layer.arity; ++i) {
+    const uint32_t bit = layer.mapping[lut * layer.arity + i];
+    address |= (bits[bit / 64] >> (bit % 64) & 1U) << i;
+  }
+  return address;
 }
 
 }  // namespace
@@ -69,7 +78,8 @@ PackedLutNetwork::PackedLutNetwork(const LutNetwork& network, PackedPath path) :
   const size_t luts = layers_.back().luts();
   words_ = (luts + 63) / 64;
   bias_ = head.bias;
-  one_hot_ = std::all_of(bias_.begin(), bias_.end(), [](int32_t bias) { return bias == 0; });
+  by_address_ = head.by_address;
+  one_hot_ = !by_address_ && std::all_of(bias_.begin(), bias_.end(), [](int32_t bias) { return bias == 0; });
   for (size_t j = 0; j < luts && one_hot_; ++j) {
     const auto of = std::span(head.weights).subspan(j * outputs_, outputs_);
     const auto zeros = static_cast<size_t>(std::count(of.begin(), of.end(), int16_t{0}));
@@ -105,37 +115,73 @@ PackedLutNetwork::PackedLutNetwork(const LutNetwork& network, PackedPath path) :
            vote_.data()};
 }
 
-void PackedLutNetwork::last_bits(const float* row, uint64_t* words) const {
+size_t PackedLutNetwork::words() const {
+  size_t most = view_.padded;
+  for (const LutLayer& layer : layers_) most = std::max(most, layer.luts());
+  return most / 64 + 2;
+}
+
+void PackedLutNetwork::bits_of(size_t layers, const float* row, uint64_t* words) const {
   kernels_of(path_).first_layer(view_, row, words);
-  if (layers_.size() == 1) return;
+  if (layers == 1) return;
   std::vector<uint64_t> bits(words, words + (layers_.front().luts() + 63) / 64), next;
-  for (size_t l = 1; l < layers_.size(); ++l) {
+  for (size_t l = 1; l < layers; ++l) {
     const LutLayer& layer = layers_[l];
     next.assign((layer.luts() + 63) / 64, 0);
-    for (size_t j = 0; j < layer.luts(); ++j) {
-      size_t address = 0;
-      for (size_t i = 0; i < layer.arity; ++i) {
-        const uint32_t bit = layer.mapping[j * layer.arity + i];
-        address |= (bits[bit / 64] >> (bit % 64) & 1U) << i;
-      }
-      next[j / 64] |= (layer.tables[j] >> address & 1U) << (j % 64);
-    }
+    for (size_t j = 0; j < layer.luts(); ++j)
+      next[j / 64] |= (layer.tables[j] >> address_of(layer, j, bits.data()) & 1U) << (j % 64);
     bits.swap(next);
   }
   std::copy(bits.begin(), bits.end(), words);
 }
 
-void PackedLutNetwork::sums(const float* row, int32_t* sums) const {
-  // Most networks are small: no memory is asked for.
+void PackedLutNetwork::sums_by_address(const float* row, int32_t* sums) const {
   std::array<uint64_t, kWordsOnStack> few;
   std::vector<uint64_t> many;
+  std::copy(bias_.begin(), bias_.end(), sums);
+  const LutLayer& last = layers_.back();
+  const size_t entries = size_t{1} << last.arity;
+  const auto add = [&](size_t j, size_t address) {
+    const int16_t* const weights = weights_.data() + (j * entries + address) * outputs_;
+    for (size_t o = 0; o < outputs_; ++o) sums[o] += weights[o];
+  };
+  if (layers_.size() == 1) {
+    std::array<uint8_t, kLutsOnStack> addresses;
+    for (size_t first = 0; first < last.luts(); first += addresses.size()) {
+      const size_t count = std::min(addresses.size(), last.luts() - first);
+      std::fill_n(addresses.begin(), count, uint8_t{0});
+      for (size_t l = 0; l < last.arity; ++l) {
+        const int32_t* const input = read_input_.data() + l * view_.padded + first;
+        const float* const threshold = read_threshold_.data() + l * view_.padded + first;
+        for (size_t j = 0; j < count; ++j)
+          addresses[j] = static_cast<uint8_t>(addresses[j] | (row[input[j]] > threshold[j] ? 1U : 0U) << l);
+      }
+      for (size_t j = 0; j < count; ++j) add(first + j, addresses[j]);
+    }
+    return;
+  }
   uint64_t* words = few.data();
-  const size_t wanted = std::max(view_.padded / 64, words_) + 1;
+  const size_t wanted = this->words();
   if (wanted > few.size()) {
     many.resize(wanted);
     words = many.data();
   }
-  last_bits(row, words);
+  bits_of(layers_.size() - 1, row, words);
+  for (size_t j = 0; j < last.luts(); ++j) add(j, address_of(last, j, words));
+}
+
+void PackedLutNetwork::sums(const float* row, int32_t* sums) const {
+  if (by_address_) return sums_by_address(row, sums);
+  // Most networks are small: no memory is asked for.
+  std::array<uint64_t, kWordsOnStack> few;
+  std::vector<uint64_t> many;
+  uint64_t* words = few.data();
+  const size_t wanted = this->words();
+  if (wanted > few.size()) {
+    many.resize(wanted);
+    words = many.data();
+  }
+  bits_of(layers_.size(), row, words);
   if (one_hot_) {
     for (size_t o = 0; o < outputs_; ++o) {
       int votes = 0;

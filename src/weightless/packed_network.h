@@ -37,8 +37,12 @@ class PackedLutNetwork {
   bool best(const float* rows, size_t count, uint8_t* best) const;
 
  private:
-  // Bits of the last layer, in words.
-  void last_bits(const float* row, uint64_t* words) const;
+  // Words that hold any layer's bits.
+  size_t words() const;
+  // Bits that the first `layers` layers give.
+  void bits_of(size_t layers, const float* row, uint64_t* words) const;
+  // Of a network whose tables count by address.
+  void sums_by_address(const float* row, int32_t* sums) const;
 
   PackedPath path_;
   size_t inputs_ = 0, outputs_ = 0;
@@ -52,11 +56,11 @@ class PackedLutNetwork {
   std::vector<PackedLayerView> layer_views_;
   PackedView view_{};  // of all these: moves keep it true
 
-  bool one_hot_ = false, votes_counted_ = false;
+  bool one_hot_ = false, votes_counted_ = false, by_address_ = false;
   size_t words_ = 0;              // of the last layer's bits
   std::vector<uint64_t> masks_;   // one_hot_: [outputs x words]
   std::vector<uint32_t> vote_;    // one_hot_: the class of each table of the last layer
-  std::vector<int16_t> weights_;  // else: [luts x outputs]
+  std::vector<int16_t> weights_;  // else: as LutHead has them
   std::vector<int32_t> bias_;
 };
 

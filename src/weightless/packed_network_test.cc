@@ -29,18 +29,20 @@ std::vector<float> hard_rows(const LutNetwork& network, size_t count, Random& ra
 
 TEST_P(Paths, AnswerAsTheNetwork) {
   Random random(7);
+  using enum TestHead;
   struct Case {
     size_t inputs;
     std::vector<size_t> luts;
     size_t arity, outputs;
-    bool votes;
+    TestHead counts;
   };
-  const std::vector<Case> cases = {{5, {24}, 6, 8, true},    {33, {130}, 6, 2, true},    {70, {90}, 5, 3, true},
-                                   {3, {63}, 1, 7, true},    {8, {100, 40}, 4, 5, true}, {64, {64, 64, 32}, 6, 4, true},
-                                   {12, {77}, 6, 10, false}, {4, {30, 10}, 3, 1, false}, {1, {600}, 2, 300, true},
-                                   {16, {2048}, 6, 8, true}};
+  const std::vector<Case> cases = {
+      {5, {24}, 6, 8, kVotes},    {33, {130}, 6, 2, kVotes},    {70, {90}, 5, 3, kVotes},
+      {3, {63}, 1, 7, kVotes},    {8, {100, 40}, 4, 5, kVotes}, {64, {64, 64, 32}, 6, 4, kVotes},
+      {12, {77}, 6, 10, kBits},   {4, {30, 10}, 3, 1, kBits},   {1, {600}, 2, 300, kVotes},
+      {16, {2048}, 6, 8, kVotes}, {9, {700}, 4, 6, kAddresses}, {7, {80, 33}, 3, 2, kAddresses}};
   for (const Case& of : cases) {
-    const LutNetwork network = random_network(of.inputs, of.luts, of.arity, of.outputs, of.votes, random);
+    const LutNetwork network = random_network(of.inputs, of.luts, of.arity, of.outputs, of.counts, random);
     const PackedLutNetwork packed(network, GetParam());
     const size_t count = 1100;
     const auto rows = hard_rows(network, count, random);
@@ -60,7 +62,7 @@ TEST_P(Paths, AnswerAsTheNetwork) {
 
 TEST_P(Paths, MayBeMoved) {
   Random random(8);
-  const LutNetwork network = random_network(9, {64}, 6, 8, true, random);
+  const LutNetwork network = random_network(9, {64}, 6, 8, TestHead::kVotes, random);
   PackedLutNetwork first(network, GetParam());
   const PackedLutNetwork second = std::move(first);
   const auto row = random_rows(1, 9, random);

@@ -12,9 +12,12 @@ inline std::vector<float> random_rows(size_t count, size_t inputs, Random& rando
   return rows;
 }
 
-// Of drawn tables and mappings. `votes`: a classifier, whose last layer is a multiple of the outputs.
+enum class TestHead { kVotes, kBits, kAddresses };
+
+// Of drawn tables and mappings. kVotes: a classifier, whose last layer is a multiple of the outputs.
 inline LutNetwork random_network(size_t inputs, const std::vector<size_t>& luts, size_t arity, size_t outputs,
-                                 bool votes, Random& random) {
+                                 TestHead counts, Random& random) {
+  const bool votes = counts == TestHead::kVotes, by_address = counts == TestHead::kAddresses;
   const auto rows = random_rows(50, inputs, random);
   Thermometer encoder = *Thermometer::fit(rows, inputs, 5, ThermometerKind::kDistributive);
   std::vector<LutLayer> layers;
@@ -29,7 +32,9 @@ inline LutNetwork random_network(size_t inputs, const std::vector<size_t>& luts,
   }
   LutHead head;
   head.outputs = outputs;
-  for (size_t j = 0; j < bits; ++j) {
+  head.by_address = by_address;
+  if (by_address) layers.back().tables.assign(bits, 0);
+  for (size_t j = 0; j < (by_address ? bits << arity : bits); ++j) {
     for (size_t o = 0; o < outputs; ++o) {
       const auto weight = static_cast<int16_t>(static_cast<int>(random.below(2001)) - 1000);
       head.weights.push_back(votes ? static_cast<int16_t>(j / (bits / outputs) == o ? 1 : 0) : weight);

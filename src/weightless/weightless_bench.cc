@@ -15,7 +15,8 @@ constexpr size_t kReads = 6, kEntries = 64;  // of a table
 PackedLutNetwork network_of(const benchmark::State& state, PackedPath path) {
   Random random(1);
   return PackedLutNetwork(
-      random_network(kInputs, {static_cast<size_t>(state.range(0))}, 6, kClasses, true, random).pruned(), path);
+      random_network(kInputs, {static_cast<size_t>(state.range(0))}, 6, kClasses, TestHead::kVotes, random).pruned(),
+      path);
 }
 
 void bench_one_row(benchmark::State& state, PackedPath path) {

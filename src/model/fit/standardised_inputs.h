@@ -39,6 +39,10 @@ class StandardisedInputs {
   const ModelInputs& chosen() const { return chosen_; }
   int64_t columns() const { return static_cast<int64_t>(chosen_.names().size()); }
   Eigen::MatrixXd rows(const std::vector<const Profile*>& profiles) const;  // [profiles x columns]; absent is 0
+  // The input that is standardised to `value`.
+  double as_it_was(Eigen::Index column, double value) const {
+    return standardiser_.centre(column) + standardiser_.scale(column) * value;
+  }
   // 1 where an input is there, 0 where it is absent: for models that tell the two apart.
   Eigen::MatrixXd present(const std::vector<const Profile*>& profiles) const;
   void save(TensorMap& tensors) const;

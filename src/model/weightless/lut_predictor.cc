@@ -1,41 +1,16 @@
 #include "model/weightless/lut_predictor.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/json.h"
-#include "base/text.h"
 #include "model/bundle/tensor_map.h"
 #include "model/fit/targets.h"
+#include "model/weightless/integer_forecast.h"
 
 namespace perfcast {
 namespace {
 
 constexpr Eigen::Index kMostComponents = 6;
-constexpr int64_t kMostNetworks = 64;
-constexpr const char* kSchema = "perfcast.dwn/1";
-
-Error bad_setting(const std::string& key, const Json& settings, const std::string& source,
-                  const std::string& expected) {
-  const std::string value = settings[key].dump(-1, ' ', false, Json::error_handler_t::replace);
-  return Error{"bad-config", "'" + printable(key) + "' can't be " + printable(value), source, expected};
-}
-
-Status take_count(const Json& settings, const char* key, const std::string& source, int64_t most, size_t& value) {
-  if (!settings.contains(key)) return {};
-  const Json& given = settings[key];
-  if (!given.is_number_integer() || given.get<int64_t>() < 0 || given.get<int64_t>() > most)
-    return bad_setting(key, settings, source, "a whole number up to " + std::to_string(most));
-  value = static_cast<size_t>(given.get<int64_t>());
-  return {};
-}
-
-Status take_number(const Json& settings, const char* key, const std::string& source, double& value) {
-  if (!settings.contains(key)) return {};
-  if (!settings[key].is_number()) return bad_setting(key, settings, source, "a number");
-  value = settings[key].get<double>();
-  return {};
-}
 
 std::vector<float> row_of(const Eigen::MatrixXd& rows, Eigen::Index r) {
   std::vector<float> row(static_cast<size_t>(rows.cols()));
@@ -43,104 +18,110 @@ std::vector<float> row_of(const Eigen::MatrixXd& rows, Eigen::Index r) {
   return row;
 }
 
+std::vector<float> row_major(const Eigen::MatrixXd& rows) {
+  std::vector<float> all;
+  for (Eigen::Index r = 0; r < rows.rows(); ++r) {
+    const std::vector<float> row = row_of(rows, r);
+    all.insert(all.end(), row.begin(), row.end());
+  }
+  return all;
+}
+
+// What a killed training left of a network, or a new one, which is left for the next.
+template <typename Train>
+Result<LutNetwork> network_of(const FitOptions& options, const std::string& name, const Train& train) {
+  const std::string part = options.part + "." + name;
+  if (options.checkpoint != nullptr) {
+    if (const std::string bytes = options.checkpoint->load(part); !bytes.empty()) {
+      if (auto network = LutNetwork::from_bytes(bytes, part)) return network;
+    }
+  }
+  Result<LutNetwork> network = train();
+  if (network && options.checkpoint != nullptr) {
+    if (const Status saved = options.checkpoint->save(part, network->to_bytes()); !saved) return saved.error();
+  }
+  return network;
+}
+
 }  // namespace
 
-Json LutPredictor::settings() const {
-  const LutTrainingOptions& training = options_.training;
-  return {{"schema", kSchema},
-          {"networks", options_.networks},
-          {"encoding", std::string(to_text(training.encoding))},
-          {"levels", training.levels},
-          {"luts", training.luts},
-          {"arity", training.arity},
-          {"learn_mapping", training.learn_mapping},
-          {"epochs", training.epochs},
-          {"batch", training.batch},
-          {"learning_rate", training.learning_rate},
-          {"decay_epochs", training.decay_epochs},
-          {"table_decay", training.table_decay},
-          {"order_decay", training.order_decay}};
-}
-
-Status LutPredictor::configure(const Json& settings, const std::string& source) {
-  if (!settings.is_object()) return Error{"bad-config", "the settings are no object", source, kSchema};
-  const Json known = this->settings();
-  for (const auto& [key, value] : settings.items()) {
-    if (known.contains(key)) continue;
-    std::vector<std::string> keys;
-    for (const auto& [name, ignored] : known.items()) keys.push_back(name);
-    return Error{"bad-config", "there is no setting '" + printable(key) + "'", source, "one of " + join(keys, ", ")};
-  }
-  LutPredictorOptions taken = options_;
-  LutTrainingOptions& training = taken.training;
-  size_t networks = static_cast<size_t>(taken.networks);
-  for (const Status& status : {take_count(settings, "networks", source, kMostNetworks, networks),
-                               take_count(settings, "levels", source, 4096, training.levels),
-                               take_count(settings, "arity", source, 6, training.arity),
-                               take_count(settings, "epochs", source, 100000, training.epochs),
-                               take_count(settings, "batch", source, 100000, training.batch),
-                               take_count(settings, "decay_epochs", source, 100000, training.decay_epochs),
-                               take_number(settings, "learning_rate", source, training.learning_rate),
-                               take_number(settings, "table_decay", source, training.table_decay),
-                               take_number(settings, "order_decay", source, training.order_decay)}) {
-    if (!status) return status;
-  }
-  if (networks < 1) return bad_setting("networks", settings, source, "1 and more");
-  taken.networks = static_cast<int64_t>(networks);
-  if (settings.contains("learn_mapping")) {
-    if (!settings["learn_mapping"].is_boolean()) return bad_setting("learn_mapping", settings, source, "true or false");
-    training.learn_mapping = settings["learn_mapping"].get<bool>();
-  }
-  if (settings.contains("encoding")) {
-    if (!settings["encoding"].is_string())
-      return bad_setting("encoding", settings, source, "distributive, linear or gaussian");
-    const auto kind = parse_thermometer_kind(settings["encoding"].get<std::string>());
-    if (!kind) return Error{kind.error().code, kind.error().message, source, kind.error().expected};
-    training.encoding = *kind;
-  }
-  if (settings.contains("luts")) {
-    const Json& luts = settings["luts"];
-    const bool counts =
-        luts.is_array() && !luts.empty() && luts.size() <= 8 &&
-        std::all_of(luts.begin(), luts.end(), [](const Json& count) {
-          return count.is_number_integer() && count.get<int64_t>() > 0 && count.get<int64_t>() <= 1048576;
-        });
-    if (!counts) return bad_setting("luts", settings, source, "the tables of each layer, such as [128]");
-    training.luts = luts.get<std::vector<size_t>>();
-  }
-  if (const Status valid = check_lut_options(training); !valid)
-    return Error{valid.error().code, valid.error().message, source, valid.error().expected};
-  options_ = std::move(taken);
-  return {};
-}
+struct LutPredictor::Rows {
+  std::vector<float> inputs, weights;
+  size_t columns = 0;
+  LutRows view() const { return {inputs, columns, weights}; }
+};
 
 Status LutPredictor::fit(const TrainingTable& table, const FitOptions& options) {
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
   inputs_ = StandardisedInputs::fit(table, targets->weights);
-  const Eigen::MatrixXd rows = inputs_.rows(profiles_of(table));
+  const Eigen::MatrixXd matrix = inputs_.rows(profiles_of(table));
   components_ = LeadingComponents::fit(*targets, kMostComponents);
-  const Eigen::MatrixXd components = components_.of(targets->log_rpv);
-
-  std::vector<float> inputs, outputs, weights;
-  for (Eigen::Index r = 0; r < rows.rows(); ++r) {
-    const std::vector<float> row = row_of(rows, r), target = row_of(components, r);
-    inputs.insert(inputs.end(), row.begin(), row.end());
-    outputs.insert(outputs.end(), target.begin(), target.end());
-    weights.push_back(static_cast<float>(targets->weights(r)));
+  Rows rows{row_major(matrix), {}, static_cast<size_t>(matrix.cols())};
+  for (const double weight : targets->weights) rows.weights.push_back(static_cast<float>(weight));
+  if (const Status fitted = fit_times(rows, components_.of(targets->log_rpv), options); !fitted) return fitted;
+  if (const Status fitted = fit_best(rows, targets->log_rpv, targets->present, options); !fitted) return fitted;
+  if (options.checkpoint == nullptr) return {};
+  for (int64_t i = 0; i < settings_.networks; ++i) {
+    const std::string part = options.part + ".network" + std::to_string(i);
+    if (const Status cleared = options.checkpoint->save(part, ""); !cleared) return cleared;
   }
+  return {};
+}
+
+Status LutPredictor::fit_times(const Rows& rows, const Eigen::MatrixXd& components, const FitOptions& options) {
+  const std::vector<float> outputs = row_major(components);
+  const auto count = static_cast<size_t>(components.cols());
   networks_.clear();
   packed_.clear();
-  for (int64_t i = 0; i < options_.networks; ++i) {
-    LutTrainingOptions training = options_.training;
-    training.seed = options.seed * static_cast<uint64_t>(kMostNetworks) + static_cast<uint64_t>(i);  // no two alike
-    training.threads = options.threads;
-    auto network = train_lut_regressor({inputs, static_cast<size_t>(rows.cols()), weights}, outputs,
-                                       static_cast<size_t>(components.cols()), training);
+  for (int64_t i = 0; i < settings_.networks; ++i) {
+    const uint64_t seed = options.seed * static_cast<uint64_t>(kMostDwnNetworks) + static_cast<uint64_t>(i);
+    auto network = network_of(options, "network" + std::to_string(i), [&]() -> Result<LutNetwork> {
+      if (settings_.boosted) {
+        TableBoostOptions boost = settings_.boost;
+        boost.seed = seed;  // no two networks alike
+        boost.threads = options.threads;
+        return boost_tables(rows.view(), outputs, count, boost);
+      }
+      LutTrainingOptions gradient = settings_.gradient;
+      gradient.seed = seed;
+      gradient.threads = options.threads;
+      return train_lut_regressor(rows.view(), outputs, count, gradient);
+    });
     if (!network) return network.error();
     packed_.emplace_back(*network);
     networks_.push_back(std::move(*network));
+    if (options.progress)
+      options.progress("network " + std::to_string(i + 1) + " of " + std::to_string(settings_.networks));
   }
+  return {};
+}
+
+// Programs that were measured on fewer than two of the platforms say nothing about the best.
+Status LutPredictor::fit_best(const Rows& rows, const Eigen::MatrixXd& log_rpv, const Eigen::MatrixXd& present,
+                              const FitOptions& options) {
+  best_.reset();
+  const Eigen::Index platforms = log_rpv.cols();
+  if (platforms < 2 || platforms > settings_.most_classes) return {};
+  std::vector<float> inputs, weights;
+  std::vector<uint32_t> labels;
+  for (Eigen::Index r = 0; r < log_rpv.rows(); ++r) {
+    if (present.row(r).sum() < 2) continue;
+    Eigen::Index best = 0;
+    (present.row(r).array() > 0).select(log_rpv.row(r).array(), INFINITY).minCoeff(&best);
+    const auto from = rows.inputs.begin() + r * static_cast<std::ptrdiff_t>(rows.columns);
+    inputs.insert(inputs.end(), from, from + static_cast<std::ptrdiff_t>(rows.columns));
+    weights.push_back(rows.weights[static_cast<size_t>(r)]);
+    labels.push_back(static_cast<uint32_t>(best));
+  }
+  if (labels.empty()) return {};
+  LutTrainingOptions classes = settings_.classes;
+  classes.luts = {static_cast<size_t>(platforms * settings_.class_tables)};
+  classes.seed = options.seed;
+  classes.threads = options.threads;
+  auto network = train_lut_classifier({inputs, rows.columns, weights}, labels, static_cast<size_t>(platforms), classes);
+  if (!network) return network.error();
+  best_ = std::move(*network);
   return {};
 }
 
@@ -164,13 +145,31 @@ Prediction LutPredictor::predict_with_disagreement(const std::vector<const Profi
     mean += forecast / count;
     square += forecast.cwiseAbs2() / count;
   }
-  Eigen::VectorXd disagreement = Eigen::VectorXd::Zero(rows.rows());
-  if (mean.cols() > 0) disagreement = (square - mean.cwiseAbs2()).rowwise().mean().cwiseMax(0).cwiseSqrt();
-  return {std::move(mean), std::move(disagreement)};
+  Prediction prediction;
+  prediction.disagreement = Eigen::VectorXd::Zero(rows.rows());
+  if (mean.cols() > 0) prediction.disagreement = (square - mean.cwiseAbs2()).rowwise().mean().cwiseMax(0).cwiseSqrt();
+  prediction.log_rpv = std::move(mean);
+  if (best_) {
+    for (Eigen::Index r = 0; r < rows.rows(); ++r)
+      prediction.best.push_back(static_cast<int64_t>(best_->best(row_of(rows, r))));
+  }
+  return prediction;
 }
 
 Eigen::MatrixXd LutPredictor::predict(const std::vector<const Profile*>& profiles) const {
   return predict_with_disagreement(profiles).log_rpv;
+}
+
+Result<IntegerForecast> LutPredictor::as_integers(IntegerTask task, const std::vector<int64_t>& platforms) const {
+  if (task == IntegerTask::kBestPlatform) {
+    if (!best_) {
+      return Error{"not-exportable", "the model has no classifier of the best platform", "",
+                   "--task times, or a bundle of at most " + std::to_string(settings_.most_classes) +
+                       " platforms (train --platforms)"};
+    }
+    return best_as_integers(*best_, inputs_, platforms);
+  }
+  return times_as_integers(networks_, components_, inputs_, platforms);
 }
 
 void LutPredictor::save(TensorMap& tensors) const {
@@ -179,6 +178,7 @@ void LutPredictor::save(TensorMap& tensors) const {
   tensors.put_json("networks", networks_.size());
   for (size_t i = 0; i < networks_.size(); ++i)
     tensors.put_bytes("network" + std::to_string(i), networks_[i].to_bytes());
+  if (best_) tensors.put_bytes("best", best_->to_bytes());
 }
 
 Status LutPredictor::load(const TensorMap& tensors) {
@@ -189,23 +189,32 @@ Status LutPredictor::load(const TensorMap& tensors) {
     return Error{"bad-bundle", "the weightless model has other components than it can", "directions", "1 to 6 rows"};
   const auto count = tensors.get_json("networks");
   if (!count) return count.error();
-  if (!count->is_number_integer() || count->get<int64_t>() < 1 || count->get<int64_t>() > kMostNetworks)
+  if (!count->is_number_integer() || count->get<int64_t>() < 1 || count->get<int64_t>() > kMostDwnNetworks)
     return Error{"bad-bundle", "the weightless model has no networks, or too many", "networks", "1 to 64"};
-  networks_.clear();
-  packed_.clear();
-  for (int64_t i = 0; i < count->get<int64_t>(); ++i) {
-    const std::string name = "network" + std::to_string(i);
+  const auto network_called = [&](const std::string& name, Eigen::Index expected) -> Result<LutNetwork> {
     const auto bytes = tensors.get_bytes(name);
     if (!bytes) return bytes.error();
     auto network = LutNetwork::from_bytes(*bytes, name);
     if (!network) return Error{"bad-bundle", network.error().message, name, network.error().expected};
     if (network->inputs() != static_cast<size_t>(inputs_.columns()) ||
-        network->outputs() != static_cast<size_t>(outputs))
+        network->outputs() != static_cast<size_t>(expected))
       return Error{"bad-bundle", "a network has other inputs or outputs than the model", name,
                    "a bundle that perfcast trained"};
+    return network;
+  };
+  networks_.clear();
+  packed_.clear();
+  for (int64_t i = 0; i < count->get<int64_t>(); ++i) {
+    auto network = network_called("network" + std::to_string(i), outputs);
+    if (!network) return network.error();
     packed_.emplace_back(*network);
     networks_.push_back(std::move(*network));
   }
+  best_.reset();
+  if (!tensors.has("best")) return {};
+  auto best = network_called("best", components_.mean.size());
+  if (!best) return best.error();
+  best_ = std::move(*best);
   return {};
 }
 
