@@ -18,6 +18,7 @@ class FittedContender {
   // A class, or a number.
   virtual double answer(std::span<const float> row) const = 0;
   virtual size_t bytes() const = 0;
+  virtual size_t saved_bytes() const { return bytes(); }  // as its own library writes it
 };
 
 struct ContenderSetting {

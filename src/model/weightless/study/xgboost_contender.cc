@@ -36,7 +36,12 @@ class XgboostFitted : public FittedContender {
     return static_cast<double>(result[0]);
   }
   size_t bytes() const override { return nodes_ * kNodeBytes; }
+  size_t saved_bytes() const override { return saved_bytes_; }
   Status count_nodes() {
+    bst_ulong saved = 0;
+    const char* model = nullptr;
+    if (XGBoosterSaveModelToBuffer(booster_, R"({"format": "ubj"})", &saved, &model) != 0) return failed();
+    saved_bytes_ = saved;
     bst_ulong size = 0;
     const char** dump = nullptr;
     if (XGBoosterDumpModelEx(booster_, "", 0, "text", &size, &dump) != 0) return failed();
@@ -49,7 +54,7 @@ class XgboostFitted : public FittedContender {
 
  private:
   BoosterHandle booster_;
-  size_t inputs_, nodes_ = 0;
+  size_t inputs_, nodes_ = 0, saved_bytes_ = 0;
 };
 
 Result<std::unique_ptr<FittedContender>> fit_trees(const TabularSet& training, size_t rounds, size_t depth,
