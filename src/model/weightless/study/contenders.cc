@@ -99,18 +99,21 @@ std::vector<Contender> majority_contenders(const TabularSet&) {
 
 std::vector<Contender> weightless_classifiers(const TabularSet& set) {
   const bool few = set.count() < kFewRows;
-  Contender gradient{"dwn, votes", {}}, grown{"dwn, numbers", {}}, wisard{"wisard", {}}, bloom{"bthowen", {}};
-  const std::vector<std::pair<size_t, size_t>> shapes =  // bits of a table, tables of a class
-      few ? std::vector<std::pair<size_t, size_t>>{{3, 16}, {4, 16}, {6, 16}}
-          : std::vector<std::pair<size_t, size_t>>{{4, 64}, {6, 64}};
-  for (const auto& [arity, tables] : shapes) {
-    gradient.settings.push_back(
+  Contender gradient{"dwn, votes", {}}, half{"dwn, half the votes", {}}, grown{"dwn, numbers", {}},
+      wisard{"wisard", {}}, bloom{"bthowen", {}};
+  const auto add_votes = [&](Contender& contender, size_t arity, size_t tables) {
+    contender.settings.push_back(
         {fmt::format("{} tables of {} bits a class", tables, arity),
-         [arity = arity, tables = tables, few](const TabularSet& training, uint64_t seed) -> Fitted {
+         [arity, tables, few](const TabularSet& training, uint64_t seed) -> Fitted {
            return of_network(train_lut_classifier(rows_of(training), training.labels, training.classes,
                                                   gradient_options(8, arity, tables * training.classes, seed, few)),
                              NetworkContender::Reads::kBest);
          }});
+  };
+  const size_t most = few ? 16 : 64;
+  for (const size_t arity : few ? std::vector<size_t>{3, 4, 6} : std::vector<size_t>{4, 6}) {
+    add_votes(gradient, arity, most);
+    add_votes(half, arity, most / 2);
   }
   // One number for each class, learnt as 1 for the right one and 0 for the others.
   for (const size_t tables : {100, 300}) {
@@ -143,7 +146,7 @@ std::vector<Contender> weightless_classifiers(const TabularSet& set) {
                std::make_unique<ClassicContender<BloomClassifier>>(std::move(*model)));
          }});
   }
-  return {gradient, grown, wisard, bloom};
+  return {gradient, half, grown, wisard, bloom};
 }
 
 std::vector<Contender> weightless_regressions() {
