@@ -147,7 +147,7 @@ void add_export_command(CLI::App& app, CommandContext& context) {
   verb->add_option("--folder", arguments->folder, "Where the files go")->option_text("FOLDER")->capture_default_str();
   verb->add_option("--platforms", arguments->platforms, "Only these platforms, by id or name")->delimiter(',');
   verb->add_option("--profile", arguments->profiles,
-                   "Print the inputs of these profiles, and hold the self-test to them, too")
+                   "Hold the self-test to these profiles, too; --json prints their inputs")
       ->option_text("FILE ...");
   verb->add_option("--rows", arguments->rows, "Rows drawn for the self-test, beside up to 64 training programs")
       ->check(CLI::Range(1, 10000))

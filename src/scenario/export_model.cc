@@ -19,13 +19,14 @@ std::vector<std::string> about(const Bundle& bundle, const ExportRequest& reques
                   bundle.card.model),
       request.task == IntegerTask::kBestPlatform
           ? "Says which platform runs a program fastest."
-          : fmt::format("Says how long a program runs on each platform, relative to the mean of the bundle's {}.",
+          : fmt::format("Says how long a program runs on each platform, relative to the geometric mean of the bundle's "
+                        "{} platforms.",
                         bundle.platforms.size())};
   for (const Source& source : bundle.card.sources)
-    lines.push_back(fmt::format("Learnt from {}, {}.", source.id, source.licence));
-  if (!bundle.card.licence.empty()) lines.push_back(fmt::format("Licence of the numbers: {}.", bundle.card.licence));
+    lines.push_back(fmt::format("Learnt from {}: {}", source.id, source.licence));
+  if (!bundle.card.licence.empty()) lines.push_back(fmt::format("Licence of the numbers: {}", bundle.card.licence));
   lines.emplace_back("Inputs are what perfcast makes of a profile: metrics of docs/METRICS.md, log_ for natural");
-  lines.emplace_back("logarithms; perfcast export --profile FILE prints those of a profile.");
+  lines.emplace_back("logarithms; perfcast export --json --profile FILE prints those of a profile.");
   return lines;
 }
 

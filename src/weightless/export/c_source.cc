@@ -148,6 +148,10 @@ class Writer {
   const std::string prefix_;
 };
 
+constexpr const char* kNeedsNan =
+    "#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0\n"
+    "#error \"missing inputs are NAN: compile without -ffast-math and -ffinite-math-only\"\n#endif\n\n";
+
 std::string what_sums_are(const ExportedNetwork& network) {
   if (!network.least_wins) return "Votes of each output; the most are the best, of equal ones the first.";
   return fmt::format(
@@ -165,6 +169,7 @@ std::vector<SourceFile> c_source(const ExportedNetwork& network, std::span<const
   const size_t inputs = network.network.inputs(), outputs = network.network.outputs();
   std::string header = writer.comment();
   header += fmt::format("#ifndef {0}_NETWORK_H\n#define {0}_NETWORK_H\n\n#include <stdint.h>\n\n", guard);
+  header += kNeedsNan;
   header += fmt::format("enum {{ {}_inputs = {}, {}_outputs = {} }};\n\n", name, inputs, name, outputs);
   header += writer.names_comment("Inputs; NAN stands for one that is missing", network.inputs) + "\n";
   header += writer.names_comment("Outputs", network.outputs);
@@ -209,6 +214,7 @@ std::vector<SourceFile> cpp_source(const ExportedNetwork& network, std::span<con
   const size_t inputs = network.network.inputs(), outputs = network.network.outputs();
   std::string header = writer.comment();
   header += "#pragma once\n\n#include <array>\n#include <cstdint>\n#include <string_view>\n\n";
+  header += kNeedsNan;
   header += fmt::format("namespace {}_network {{\n\n", name);
   header += writer.names_comment("Inputs; NAN stands for one that is missing", network.inputs);
   header += fmt::format("using Inputs = std::array<float, {}>;\n// {}\nusing Sums = std::array<std::int32_t, {}>;\n\n",

@@ -27,6 +27,13 @@ bool is_identifier(const std::string& name) {
                                            [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; });
 }
 
+// Their headers would be hidden by ours.
+bool is_standard_header(const std::string& name) {
+  constexpr std::array<std::string_view, 12> kHeaders = {"assert", "ctype", "errno",  "float",  "limits", "math",
+                                                         "signal", "stdio", "stdint", "stdlib", "string", "time"};
+  return std::find(kHeaders.begin(), kHeaders.end(), name) != kHeaders.end();
+}
+
 size_t bits_for(size_t largest) { return static_cast<size_t>(std::bit_width(largest)); }
 
 }  // namespace
@@ -100,9 +107,10 @@ std::vector<RecordedRow> drawn_rows(const ExportedNetwork& network, size_t count
 
 Result<std::vector<SourceFile>> network_source(const ExportedNetwork& network, SourceFormat format,
                                                std::span<const RecordedRow> rows) {
-  if (!is_identifier(network.name)) {
-    return usage_error("bad-name", "'" + printable(network.name) + "' is no name for source", "--name",
-                       "letters, digits and single underscores, a letter first, up to 63, such as best_cpu");
+  if (!is_identifier(network.name) || is_standard_header(network.name)) {
+    return usage_error(
+        "bad-name", "'" + printable(network.name) + "' is no name for source", "--name",
+        "letters, digits and single underscores, a letter first, up to 63, and no standard header; such as best_cpu");
   }
   const LutNetwork& of = network.network;
   const auto bad = [](const std::string& what) { return Error{"bad-network", what, "", "as the network has them"}; };

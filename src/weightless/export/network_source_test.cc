@@ -113,7 +113,7 @@ TEST(NetworkSourceNames, MustBeIdentifiers) {
   Random random(5);
   auto network = exported(random_network(3, {8}, 2, 2, TestHead::kVotes, random));
   const auto rows = drawn_rows(network, 1, 1);
-  for (const char* name : {"", "1a", "a-b", "a b", "a__b", "_a", "a_", "ä", "a\nb"}) {
+  for (const char* name : {"", "1a", "a-b", "a b", "a__b", "_a", "stdint", "a_", "ä", "a\nb"}) {
     network.name = name;
     const auto files = network_source(network, SourceFormat::kC, rows);
     ASSERT_FALSE(files) << name;

@@ -76,6 +76,25 @@ std::string signed_number(int64_t value, size_t bits) {
   return fmt::format("{}{}'sd{}", value < 0 ? "-" : "", bits, std::abs(value));
 }
 
+// A tree of sums of a few terms each: simulators evaluate a sum again whenever one of its terms changes.
+std::string sum_of(const std::string& name, std::vector<std::string> terms) {
+  constexpr size_t kTerms = 12;
+  std::string text;
+  for (size_t level = 0; terms.size() > kTerms; ++level) {
+    std::vector<std::string> sums;
+    for (size_t first = 0; first < terms.size(); first += kTerms) {
+      sums.push_back(fmt::format("{}_{}_{}", name, level, sums.size()));
+      text += fmt::format("  wire signed [{}:0] {} = {}", kSumBits - 1, sums.back(), terms[first]);
+      for (size_t t = first + 1; t < std::min(first + kTerms, terms.size()); ++t) text += " + " + terms[t];
+      text += ";\n";
+    }
+    terms = std::move(sums);
+  }
+  text += fmt::format("  wire signed [{}:0] {} = ", kSumBits - 1, name);
+  for (size_t t = 0; t < terms.size(); ++t) text += (t > 0 ? " + " : "") + terms[t];
+  return text + ";\n";
+}
+
 std::string sums_text(const ExportedNetwork& of) {
   const LutHead& head = of.network.head();
   const auto& layers = of.network.layers();
@@ -84,33 +103,26 @@ std::string sums_text(const ExportedNetwork& of) {
   const std::string bits = fmt::format("bits{}", layers.size());
   const std::vector<size_t> votes = votes_of(head, last.luts());
   std::string text;
-  if (head.by_address) {
-    // A number for each output at each address: one word that the address chooses.
-    const size_t word = 16 * head.outputs;
-    for (size_t j = 0; j < last.luts(); ++j) {
-      std::string numbers;
-      for (size_t k = entries; k-- > 0;) {
-        for (size_t o = head.outputs; o-- > 0;)
-          numbers += fmt::format("{:04x}", static_cast<uint16_t>(head.weights[(j * entries + k) * head.outputs + o]));
-      }
-      text +=
-          fmt::format("  localparam [{0}:0] numbers{1} = {2}'h{3};\n", word * entries - 1, j, word * entries, numbers);
-      text += fmt::format("  wire [{0}:0] number{1} = numbers{1}[{2} * {3} +: {2}];\n", word - 1, j, word,
-                          address(fmt::format("bits{}", layers.size() - 1), last, j));
-    }
-  }
   for (size_t o = 0; o < head.outputs; ++o) {
-    text += fmt::format("  wire signed [{}:0] sum{} = {}", kSumBits - 1, o, signed_number(head.bias[o], kSumBits));
+    std::vector<std::string> terms = {signed_number(head.bias[o], kSumBits)};
     for (size_t j = 0; j < last.luts(); ++j) {
       if (head.by_address) {
-        text += fmt::format("\n    + $signed(number{}[{} +: 16])", j, 16 * o);
+        // A number at each address, in one word.
+        std::string numbers;
+        for (size_t k = entries; k-- > 0;)
+          numbers += fmt::format("{:04x}", static_cast<uint16_t>(head.weights[(j * entries + k) * head.outputs + o]));
+        text += fmt::format("  localparam [{0}:0] numbers{1}_{2} = {3}'h{4};\n", 16 * entries - 1, j, o, 16 * entries,
+                            numbers);
+        text += fmt::format("  wire signed [15:0] number{0}_{1} = numbers{0}_{1}[16 * {2} +: 16];\n", j, o,
+                            address(fmt::format("bits{}", layers.size() - 1), last, j));
+        terms.push_back(fmt::format("number{}_{}", j, o));
       } else if (!votes.empty()) {
-        if (votes[j] == o) text += fmt::format("\n    + $signed({{1'b0, {}[{}]}})", bits, j);
+        if (votes[j] == o) terms.push_back(fmt::format("$signed({{1'b0, {}[{}]}})", bits, j));
       } else if (const int16_t weight = head.weights[j * head.outputs + o]; weight != 0) {
-        text += fmt::format("\n    + ({}[{}] ? {} : 32'sd0)", bits, j, signed_number(weight, kSumBits));
+        terms.push_back(fmt::format("({}[{}] ? {} : 32'sd0)", bits, j, signed_number(weight, kSumBits)));
       }
     }
-    text += ";\n";
+    text += sum_of(fmt::format("sum{}", o), std::move(terms));
     text += fmt::format("  assign sums[{} +: 32] = sum{};\n", 32 * o, o);
   }
   return text;
