@@ -5,10 +5,12 @@
 #include <limits>
 #include <numeric>
 
+#include "weightless/export/source_text.h"
+
 namespace perfcast {
 namespace {
 
-constexpr double kMostWeight = 32767;
+constexpr double kMostWeight = 32767, kMostSum = 1e9;
 constexpr int kMostFraction = 24;  // bits behind the point of a sum
 
 Error not_exportable(const std::string& what) {
@@ -94,6 +96,15 @@ Result<Joined> join(std::span<const LutNetwork> networks, const StandardisedInpu
   return joined;
 }
 
+// Whether 16 bits hold every weight and 32 every sum, in whole numbers.
+bool are_held(const std::vector<double>& weights, const std::vector<double>& bias, size_t entries) {
+  double largest = 0, most = 0;
+  for (const double of : bias) most = std::isfinite(of) ? std::max(most, std::abs(of)) : INFINITY;
+  for (const double weight : weights) largest = std::isfinite(weight) ? std::max(largest, std::abs(weight)) : INFINITY;
+  return largest <= kMostWeight &&
+         most + largest * static_cast<double>(weights.size() / entries / bias.size()) < kMostSum;
+}
+
 // The bits behind the point with which every weight fits 16 bits and every sum 32.
 int fraction_of(const std::vector<double>& weights, const std::vector<double>& bias, size_t entries) {
   double largest = 1e-12, sums = 0;
@@ -103,7 +114,7 @@ int fraction_of(const std::vector<double>& weights, const std::vector<double>& b
   sums += largest * static_cast<double>(tables);
   int fraction = 0;
   while (fraction < kMostFraction && std::ldexp(largest, fraction + 1) <= kMostWeight &&
-         std::ldexp(sums, fraction + 1) < 1e9)
+         std::ldexp(sums, fraction + 1) < kMostSum)
     ++fraction;
   return fraction;
 }
@@ -146,6 +157,9 @@ Result<IntegerForecast> best_as_integers(const LutNetwork& votes, const Standard
                                          const std::vector<int64_t>& platforms) {
   auto kept = kept_platforms(platforms, static_cast<int64_t>(votes.outputs()));
   if (!kept) return kept.error();
+  const LutHead& counted = votes.head();
+  if (votes_of(counted, votes.layers().back().luts()).empty())
+    return not_exportable("a classifier that doesn't count votes");
   auto joined = join({&votes, 1}, inputs);
   if (!joined) return joined.error();
   // Tables that vote for platforms that nobody asked about are left out; the others stand class by class.
@@ -201,6 +215,7 @@ Result<IntegerForecast> times_as_integers(std::span<const LutNetwork> networks, 
         bias[o] += share * network.value_of(head.bias[c], c) * directions(static_cast<Eigen::Index>(c), (*kept)[o]);
     }
   }
+  if (!are_held(weights, bias, entries)) return not_exportable("numbers that no 32-bit sum holds");
   const int fraction = fraction_of(weights, bias, entries);
   LutHead head;
   head.outputs = outputs;

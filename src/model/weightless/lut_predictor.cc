@@ -51,6 +51,8 @@ struct LutPredictor::Rows {
   LutRows view() const { return {inputs, columns, weights}; }
 };
 
+Json LutPredictor::settings() const { return to_json(settings_); }
+
 Status LutPredictor::fit(const TrainingTable& table, const FitOptions& options) {
   const auto targets = make_targets(table);
   if (!targets) return targets.error();
@@ -120,6 +122,8 @@ Status LutPredictor::fit_best(const Rows& rows, const Eigen::MatrixXd& log_rpv, 
   classes.seed = options.seed;
   classes.threads = options.threads;
   auto network = train_lut_classifier({inputs, rows.columns, weights}, labels, static_cast<size_t>(platforms), classes);
+  // Rows that are all alike, or weigh nothing: the times stand, and there is no classifier.
+  if (!network && (network.error().code == "no-variation" || network.error().code == "bad-input")) return {};
   if (!network) return network.error();
   best_ = std::move(*network);
   return {};

@@ -17,7 +17,7 @@ class LutPredictor : public Predictor {
   explicit LutPredictor(LutPredictorSettings settings = {}) : settings_(std::move(settings)) {}
 
   std::string family() const override { return "dwn"; }
-  Json settings() const override { return to_json(settings_); }
+  Json settings() const override;
   Status configure(const Json& settings, const std::string& source) override {
     return read_settings(settings, source, settings_);
   }
