@@ -68,16 +68,14 @@ Result<FoldForecast> forecast_programs(const TrainingTable& training, const std:
   auto bundle = train_bundle(training, train);
   if (!bundle) return bundle.error();
   const Forecaster forecaster(std::make_shared<const Bundle>(std::move(*bundle)));
-  FoldForecast result{absent, absent, absent, forecaster.bundle().predictor->predict_with_disagreement(profiles).best};
-  result.best.resize(static_cast<size_t>(rows), -1);
-  // Measured times may say otherwise than the model did without them.
-  if (!measured.empty()) result.best.assign(static_cast<size_t>(rows), -1);
+  FoldForecast result{absent, absent, absent};
   for (int64_t i = 0; i < rows; ++i) {
     const auto index = static_cast<size_t>(i);
     auto forecast =
         forecaster.forecast(*profiles[index], measured.empty() ? std::vector<Measurement>() : measured[index]);
     if (!forecast) return forecast.error();
     if (options.reference >= 0) forecast = Forecaster::relative_to(*forecast, options.reference);
+    result.best.push_back(forecast->best);
     result.predicted.row(i) = forecast->log_rpv;
     result.lower.row(i) = forecast->lower;
     result.upper.row(i) = forecast->upper;

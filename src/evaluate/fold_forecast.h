@@ -15,8 +15,8 @@ namespace perfcast {
 // Rows: the programs asked for; columns: the platforms of the training table (or as stated); log relative time.
 struct FoldForecast {
   Eigen::MatrixXd predicted, lower, upper;
-  std::vector<int64_t> best =
-      {};  // of each row the platform that the model says is the fastest; -1, or empty: the least
+  // Of each row the platform that the model says is the fastest; -1, or empty: the least forecast.
+  std::vector<int64_t> best = {};
 };
 
 struct FoldOptions {

@@ -182,7 +182,7 @@ void score_order(const ScoreInput& input, const std::vector<LogEntry>& entries, 
     if (!input.best.empty()) {
       const int64_t column = input.best[first->row];
       const LogEntry* const said =
-          std::find_if(first, end, [&](const LogEntry& entry) { return static_cast<int64_t>(entry.column) == column; });
+          std::find_if(first, end, [&](const LogEntry& entry) { return entry.column == column; });
       if (said != end) chosen = said;
     }
     counts.add_choice(chosen->truth, std::min_element(first, end, by_truth)->truth);

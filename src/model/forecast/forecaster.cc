@@ -201,6 +201,7 @@ Result<Forecast> Forecaster::forecast(const Profile& profile, const std::vector<
   const Calibration& calibration = bundle_->calibration;
   const Prediction prediction = bundle_->predictor->predict_with_disagreement(one);
   judge(profile, features.row(0), prediction.disagreement(0), result);
+  if (measured.empty() && !prediction.best.empty()) result.best = prediction.best.front();
 
   Gaussian belief{prediction.log_rpv.row(0), calibration.residual_covariance};
   Eigen::VectorXd half = calibration.multiple * expected_residuals(calibration, prediction.disagreement).row(0);

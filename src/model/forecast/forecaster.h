@@ -24,6 +24,9 @@ struct Neighbour {
 struct Forecast {
   Eigen::VectorXd log_rpv, lower, upper;  // lower, upper: of log RPV
   int64_t reference = -1;                 // platform index whose log_rpv is 0; -1: the mean over platforms is 0
+  // The platform that the model says is the fastest apart from times, as long as no time was measured; -1: it says
+  // none.
+  int64_t best = -1;
   // Log seconds of a program run of relative time 1; absent without a measurement.
   std::optional<double> log_seconds;
   bool in_distribution = true;

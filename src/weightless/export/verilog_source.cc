@@ -35,16 +35,20 @@ std::string hex_of_sums(const std::vector<int32_t>& sums) {
   return text;
 }
 
-std::string address(const std::string& from, const LutLayer& layer, size_t lut) {
+// A bit that layer `layer` gives (0: the encoder). Each is a wire of its own: a simulator passes a vector on whole
+// whenever one of its bits changes, to all that read any.
+std::string bit_name(size_t layer, size_t bit) { return fmt::format("bit{}_{}", layer, bit); }
+
+std::string address(size_t from, const LutLayer& layer, size_t lut) {
   std::string text = "{";
   for (size_t l = layer.arity; l-- > 0;)
-    text += fmt::format("{}[{}]{}", from, layer.mapping[lut * layer.arity + l], l > 0 ? ", " : "}");
+    text += bit_name(from, layer.mapping[lut * layer.arity + l]) + (l > 0 ? ", " : "}");
   return text;
 }
 
 std::string encoder_text(const ExportedNetwork& of) {
   const Thermometer& encoder = of.network.encoder();
-  std::string text = fmt::format("  wire [{}:0] bits0;\n", encoder.bits() - 1);
+  std::string text;
   size_t bit = 0;
   for (size_t i = 0; i < encoder.inputs(); ++i) {
     const auto thresholds = encoder.thresholds(i);
@@ -54,20 +58,19 @@ std::string encoder_text(const ExportedNetwork& of) {
     text += fmt::format("  wire [31:0] key{0} = missing{0} ? 32'h{1:08x} : x{0}[31] ? ~x{0} : {{1'b1, x{0}[30:0]}};\n",
                         i, key_of(of.fill[i]));
     for (const float threshold : thresholds)
-      text += fmt::format("  assign bits0[{}] = key{} > 32'h{:08x};\n", bit++, i, key_of(threshold));
+      text += fmt::format("  wire {} = key{} > 32'h{:08x};\n", bit_name(0, bit++), i, key_of(threshold));
   }
   return text;
 }
 
-// Bits of the layer `l`, as bits<l + 1>.
+// Bits of the layer after `l` others.
 std::string layer_text(const LutLayer& layer, size_t l) {
   const size_t entries = size_t{1} << layer.arity;
-  std::string text = fmt::format("  wire [{}:0] bits{};\n", layer.luts() - 1, l + 1);
+  std::string text;
   for (size_t j = 0; j < layer.luts(); ++j) {
     text +=
         fmt::format("  localparam [{0}:0] table{1}_{2} = {3}'h{4:x};\n", entries - 1, l, j, entries, layer.tables[j]);
-    text += fmt::format("  assign bits{}[{}] = table{}_{}[{}];\n", l + 1, j, l, j,
-                        address(fmt::format("bits{}", l), layer, j));
+    text += fmt::format("  wire {} = table{}_{}[{}];\n", bit_name(l + 1, j), l, j, address(l, layer, j));
   }
   return text;
 }
@@ -100,7 +103,6 @@ std::string sums_text(const ExportedNetwork& of) {
   const auto& layers = of.network.layers();
   const LutLayer& last = layers.back();
   const size_t entries = size_t{1} << last.arity;
-  const std::string bits = fmt::format("bits{}", layers.size());
   const std::vector<size_t> votes = votes_of(head, last.luts());
   std::string text;
   for (size_t o = 0; o < head.outputs; ++o) {
@@ -114,12 +116,12 @@ std::string sums_text(const ExportedNetwork& of) {
         text += fmt::format("  localparam [{0}:0] numbers{1}_{2} = {3}'h{4};\n", 16 * entries - 1, j, o, 16 * entries,
                             numbers);
         text += fmt::format("  wire signed [15:0] number{0}_{1} = numbers{0}_{1}[16 * {2} +: 16];\n", j, o,
-                            address(fmt::format("bits{}", layers.size() - 1), last, j));
+                            address(layers.size() - 1, last, j));
         terms.push_back(fmt::format("number{}_{}", j, o));
       } else if (!votes.empty()) {
-        if (votes[j] == o) terms.push_back(fmt::format("$signed({{1'b0, {}[{}]}})", bits, j));
+        if (votes[j] == o) terms.push_back(fmt::format("$signed({{1'b0, {}}})", bit_name(layers.size(), j)));
       } else if (const int16_t weight = head.weights[j * head.outputs + o]; weight != 0) {
-        terms.push_back(fmt::format("({}[{}] ? {} : 32'sd0)", bits, j, signed_number(weight, kSumBits)));
+        terms.push_back(fmt::format("({} ? {} : 32'sd0)", bit_name(layers.size(), j), signed_number(weight, kSumBits)));
       }
     }
     text += sum_of(fmt::format("sum{}", o), std::move(terms));
