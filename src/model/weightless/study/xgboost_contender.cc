@@ -14,9 +14,14 @@ constexpr size_t kNodeBytes = 8;  // input 2, threshold or leaf 4, child 2
 
 Error failed() { return Error{"xgboost-failed", XGBGetLastError(), "", "XGBoost 1.7"}; }
 
+// How much each tree learns, and of which share of the inputs.
+struct Pace {
+  double rate, column_share;
+};
+
 class XgboostFitted : public FittedContender {
  public:
-  explicit XgboostFitted(BoosterHandle booster, size_t inputs) : booster_(booster), inputs_(inputs) {}
+  XgboostFitted(BoosterHandle booster, size_t inputs, double mean) : booster_(booster), inputs_(inputs), mean_(mean) {}
   ~XgboostFitted() override { XGBoosterFree(booster_); }
   XgboostFitted(const XgboostFitted&) = delete;
   XgboostFitted& operator=(const XgboostFitted&) = delete;
@@ -33,7 +38,7 @@ class XgboostFitted : public FittedContender {
     const float* result = nullptr;
     if (XGBoosterPredictFromDense(booster_, array.c_str(), kConfig, nullptr, &shape, &dimensions, &result) != 0)
       return NAN;
-    return static_cast<double>(result[0]);
+    return mean_ + static_cast<double>(result[0]);
   }
   size_t bytes() const override { return nodes_ * kNodeBytes; }
   size_t saved_bytes() const override { return saved_bytes_; }
@@ -55,9 +60,10 @@ class XgboostFitted : public FittedContender {
  private:
   BoosterHandle booster_;
   size_t inputs_, nodes_ = 0, saved_bytes_ = 0;
+  double mean_;
 };
 
-Result<std::unique_ptr<FittedContender>> fit_trees(const TabularSet& training, size_t rounds, size_t depth,
+Result<std::unique_ptr<FittedContender>> fit_trees(const TabularSet& training, size_t rounds, size_t depth, Pace pace,
                                                    uint64_t seed) {
   DMatrixHandle data = nullptr;
   BoosterHandle booster = nullptr;
@@ -65,17 +71,24 @@ Result<std::unique_ptr<FittedContender>> fit_trees(const TabularSet& training, s
   std::vector<float> labels = training.targets;
   if (!training.labels.empty()) labels.assign(training.labels.begin(), training.labels.end());
   const bool regression = training.labels.empty();
+  // From the mean on, as the others.
+  double mean = 0;
+  if (regression) {
+    for (const float target : labels) mean += static_cast<double>(target) / static_cast<double>(labels.size());
+    for (float& target : labels) target -= static_cast<float>(mean);
+  }
   if (XGDMatrixCreateFromMat(training.rows.data(), count, training.inputs, NAN, &data) != 0) return failed();
   const std::unique_ptr<void, int (*)(DMatrixHandle)> owner(data, &XGDMatrixFree);
   if (XGDMatrixSetFloatInfo(data, "label", labels.data(), count) != 0 || XGBoosterCreate(&data, 1, &booster) != 0)
     return failed();
-  auto made = std::make_unique<XgboostFitted>(booster, training.inputs);
+  auto made = std::make_unique<XgboostFitted>(booster, training.inputs, mean);
   std::vector<std::pair<std::string, std::string>> parameters = {
       {"objective", regression ? "reg:squarederror" : "multi:softmax"},
       {"max_depth", std::to_string(depth)},
-      {"eta", regression ? "0.06" : "0.2"},
+      {"eta", std::to_string(pace.rate)},
       {"subsample", "0.8"},
-      {"colsample_bytree", "0.4"},
+      {"colsample_bytree", std::to_string(pace.column_share)},
+      {"base_score", regression ? "0" : "0.5"},
       {"lambda", "2"},
       {"seed", std::to_string(seed)},
       {"nthread", "1"},
@@ -104,11 +117,16 @@ Contender xgboost_contender(const TabularSet& set, size_t most_bytes) {
       const size_t whole = std::max<size_t>(1, trees / std::max<size_t>(1, set.classes));
       rounds = {whole, whole * 5 / 4 + 1, whole * 3 / 2 + 1, whole * 2 + 1};
     }
+    const double slow = set.labels.empty() ? 0.06 : 0.2;
+    std::vector<Pace> paces = {{slow, 0.4}};
+    if (most_bytes > 0) paces.insert(paces.end(), {{0.3, 0.4}, {0.5, 1}});  // few trees have to hurry
     for (const size_t count : rounds) {
-      made.settings.push_back({fmt::format("{} rounds of depth {}", count, depth),
-                               [count, depth](const TabularSet& training, uint64_t seed) {
-                                 return fit_trees(training, count, depth, seed);
-                               }});
+      for (const Pace& pace : paces) {
+        made.settings.push_back({fmt::format("{} rounds of depth {}, rate {}", count, depth, pace.rate),
+                                 [count, depth, pace](const TabularSet& training, uint64_t seed) {
+                                   return fit_trees(training, count, depth, pace, seed);
+                                 }});
+      }
     }
   }
   return made;
