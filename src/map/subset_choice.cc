@@ -17,7 +17,7 @@ double noise() { return KernelOptions().noise; }
 // What is not known of all programs after some were chosen.
 class Posterior {
  public:
-  Posterior(Eigen::MatrixXd prior, Eigen::VectorXd weights)
+  Posterior(Eigen::MatrixXd prior, const Eigen::VectorXd& weights)
       : covariance_(std::move(prior)),
         weights_(weights / weights.sum()),
         prior_(covariance_.diagonal().dot(weights_)) {}

@@ -28,6 +28,7 @@ struct SubsetTrial {
 
 std::vector<std::vector<size_t>> all_rows(const std::vector<Fold>& folds) {
   std::vector<std::vector<size_t>> rows;
+  rows.reserve(folds.size());
   for (const Fold& fold : folds) rows.push_back(fold.train_programs);
   return rows;
 }

@@ -33,7 +33,7 @@ double rounded(double value, int digits) {
 std::string duration_text(double seconds) { return duration_column({seconds}).front(); }
 
 std::string metric_text(const AlertMetric& metric, const std::vector<std::string>& names) {
-  const std::string name = printable(names[metric.column]);
+  std::string name = printable(names[metric.column]);
   switch (metric.rule) {
     case PresenceRule::kMissing:
       return name + " is missing";

@@ -126,6 +126,7 @@ void put(Watcher& watcher, const std::vector<double>& values, size_t from, size_
 
 std::vector<std::string> texts(const std::vector<Alert>& alerts, const Watcher& watcher) {
   std::vector<std::string> result;
+  result.reserve(alerts.size());
   for (const Alert& alert : alerts) result.push_back(alert_text(alert, watcher.block().names()));
   return result;
 }

@@ -210,7 +210,7 @@ void Reconstruction::find_regimes(std::span<const float> z, const std::vector<si
 void Reconstruction::calibrate(std::span<const float> z, const std::vector<size_t>& rows_used) {
   const size_t n = columns();
   find_regimes(z, rows_used);
-  const size_t regimes = centres_.size() / encoder_.outputs();
+  const size_t regimes = centres_.size() / std::max<size_t>(encoder_.outputs(), 1);
   std::vector<std::vector<double>> by_regime(regimes * n);
   std::vector<std::vector<double>> all(n);
   std::vector<float> e(n);
@@ -304,9 +304,9 @@ void Reconstruction::archive(Archive& archive, size_t columns) {
   auto hidden = static_cast<uint32_t>(options_.hidden);
   auto latent = static_cast<uint32_t>(options_.latent);
   archive.values(hidden, latent);
-  if (hidden == 0 || hidden > kMostSide || latent == 0 || latent > kMostSide || columns == 0) archive.fail();
+  if (hidden == 0 || hidden > kMostSide || latent == 0 || latent > kMostSide || columns == 0) return archive.fail();
   // The networks' own bytes must be there before they are made.
-  const size_t weights = 2 * columns * hidden + 2 * hidden * latent + latent * hidden + hidden * columns;
+  const size_t weights = (3 * columns + 3 * size_t{latent}) * hidden;
   if (archive.reading() && !archive.has(weights * sizeof(float))) archive.fail();
   if (!archive.ok()) return;
   if (archive.reading()) {

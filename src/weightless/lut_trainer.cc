@@ -111,7 +111,7 @@ class Learner {
 };
 
 Status Learner::check() const {
-  if (const Status fit = check_lut_rows(rows_); !fit) return fit;
+  if (Status fit = check_lut_rows(rows_); !fit) return fit;
   return check_lut_options(options_);
 }
 
@@ -523,7 +523,7 @@ Result<LutNetwork> train_lut_classifier(const LutRows& rows, std::span<const uin
 
 Result<LutNetwork> train_lut_regressor(const LutRows& rows, std::span<const float> targets, size_t outputs,
                                        const LutTrainingOptions& options) {
-  if (const Status fit = check_lut_targets(rows, targets, outputs); !fit) return fit.error();
+  if (Status fit = check_lut_targets(rows, targets, outputs); !fit) return fit.error();
   return Regressor(rows, targets, outputs, options).run();
 }
 

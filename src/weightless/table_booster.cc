@@ -111,7 +111,8 @@ TableBooster::Choice TableBooster::best_bit_of(size_t input) const {
     const double* const of = sums.data() + address * (levels + 1) * fields;
     std::fill(all.begin(), all.end(), 0.0);
     std::fill(above.begin(), above.end(), 0.0);
-    for (size_t i = 0; i < (levels + 1) * fields; ++i) all[i % fields] += of[i];
+    for (size_t level = 0; level <= levels; ++level)
+      for (size_t f = 0; f < fields; ++f) all[f] += of[level * fields + f];
     for (size_t level = levels; level-- > 0;) {
       for (size_t f = 0; f < fields; ++f) {
         above[f] += of[(level + 1) * fields + f];
@@ -142,7 +143,7 @@ Status TableBooster::grow_table() {
   addresses_ = 1;
   for (size_t l = 0; l < options_.arity; ++l) {
     std::vector<Choice> choices(inputs_.size());
-    const Status found = parallel_for(inputs_.size(), options_.threads, [&](size_t i) -> Status {
+    Status found = parallel_for(inputs_.size(), options_.threads, [&](size_t i) -> Status {
       choices[i] = best_bit_of(inputs_[i]);
       return {};
     });

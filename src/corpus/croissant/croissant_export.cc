@@ -129,6 +129,7 @@ Json sources_json(const Corpus& corpus) {
 std::vector<PublishedFile> files_of(const Corpus& corpus, const CroissantInfo& info,
                                     std::vector<PublishedTable>& tables) {
   std::vector<PublishedFile> files;
+  files.reserve(tables.size());
   for (PublishedTable& table : tables) {
     files.push_back({table.name + ".csv", "text/csv", table.description, std::move(table.csv)});
   }
@@ -248,7 +249,7 @@ Status write_croissant(const Corpus& corpus, const CroissantInfo& info, const st
     if (failed) return folder_error("cannot put the folder in place: " + failed.message(), printable(given));
     return {};
   };
-  const Status written = write_all();
+  Status written = write_all();
   if (!written) fs::remove_all(beside, problem);
   return written;
 }

@@ -101,8 +101,8 @@ bool are_held(const std::vector<double>& weights, const std::vector<double>& bia
   double largest = 0, most = 0;
   for (const double of : bias) most = std::isfinite(of) ? std::max(most, std::abs(of)) : INFINITY;
   for (const double weight : weights) largest = std::isfinite(weight) ? std::max(largest, std::abs(weight)) : INFINITY;
-  return largest <= kMostWeight &&
-         most + largest * static_cast<double>(weights.size() / entries / bias.size()) < kMostSum;
+  const size_t tables = weights.size() / entries / bias.size();
+  return largest <= kMostWeight && most + largest * static_cast<double>(tables) < kMostSum;
 }
 
 // The bits behind the point with which every weight fits 16 bits and every sum 32.

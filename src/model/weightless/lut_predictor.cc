@@ -61,12 +61,12 @@ Status LutPredictor::fit(const TrainingTable& table, const FitOptions& options) 
   components_ = LeadingComponents::fit(*targets, kMostComponents);
   Rows rows{row_major(matrix), {}, static_cast<size_t>(matrix.cols())};
   for (const double weight : targets->weights) rows.weights.push_back(static_cast<float>(weight));
-  if (const Status fitted = fit_times(rows, components_.of(targets->log_rpv), options); !fitted) return fitted;
-  if (const Status fitted = fit_best(rows, targets->log_rpv, targets->present, options); !fitted) return fitted;
+  if (Status fitted = fit_times(rows, components_.of(targets->log_rpv), options); !fitted) return fitted;
+  if (Status fitted = fit_best(rows, targets->log_rpv, targets->present, options); !fitted) return fitted;
   if (options.checkpoint == nullptr) return {};
   for (int64_t i = 0; i < settings_.networks; ++i) {
     const std::string part = options.part + ".network" + std::to_string(i);
-    if (const Status cleared = options.checkpoint->save(part, ""); !cleared) return cleared;
+    if (Status cleared = options.checkpoint->save(part, ""); !cleared) return cleared;
   }
   return {};
 }

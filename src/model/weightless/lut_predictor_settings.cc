@@ -124,7 +124,7 @@ Status read_settings(const Json& json, const std::string& source, LutPredictorSe
     read(reader);
     return as_bad_config(reader.in().finish(), source);
   };
-  const Status boosted = part("boosted", [&](SettingsReader& in) {
+  Status boosted = part("boosted", [&](SettingsReader& in) {
     in.encoding(taken.boost.encoding);
     in.count("levels", taken.boost.levels);
     in.count("tables", taken.boost.tables);
@@ -135,7 +135,7 @@ Status read_settings(const Json& json, const std::string& source, LutPredictorSe
     in.number("ridge", taken.boost.ridge);
   });
   if (!boosted) return boosted;
-  const Status gradient = part("gradient", [&](SettingsReader& in) {
+  Status gradient = part("gradient", [&](SettingsReader& in) {
     in.gradient(taken.gradient);
     const Json* const luts = in.in().array("luts");
     if (luts == nullptr) return;
@@ -150,13 +150,13 @@ Status read_settings(const Json& json, const std::string& source, LutPredictorSe
     }
   });
   if (!gradient) return gradient;
-  const Status best = part("best", [&](SettingsReader& in) {
+  Status best = part("best", [&](SettingsReader& in) {
     in.gradient(taken.classes);
     in.count("most_platforms", taken.most_classes, 0, 256);
     in.count("tables_of_platform", taken.class_tables, 1, 4096);
   });
   if (!best) return best;
-  if (const Status read = as_bad_config(all.in().finish(), source); !read) return read;
+  if (Status read = as_bad_config(all.in().finish(), source); !read) return read;
   for (const Status& valid :
        {check_table_boost(taken.boost), check_lut_options(taken.gradient), check_lut_options(taken.classes)}) {
     if (!valid) return as_bad_config(valid, source);

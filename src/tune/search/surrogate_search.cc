@@ -139,10 +139,9 @@ void SurrogateSearch::choose_pool() {
 // All, or the better ones and some of the rest.
 std::vector<size_t> SurrogateSearch::chosen_for_fit(const std::vector<size_t>& places) const {
   if (places.size() <= kManyObservations) return places;
-  std::vector<size_t> chosen(places.begin(), places.begin() + kManyObservations / 2);
-  const double stride = static_cast<double>(places.size() - kManyObservations / 2) / (kManyObservations / 2.0);
-  for (double at = kManyObservations / 2.0; at < static_cast<double>(places.size()); at += stride)
-    chosen.push_back(places[static_cast<size_t>(at)]);
+  constexpr size_t kHalf = kManyObservations / 2;
+  std::vector<size_t> chosen(places.begin(), places.begin() + kHalf);
+  for (size_t i = 0; i < kHalf; ++i) chosen.push_back(places[kHalf + (places.size() - kHalf) * i / kHalf]);
   return chosen;
 }
 

@@ -241,7 +241,8 @@ class SpaceReader {
       return;
     }
     std::set<std::string> seen;
-    for (double i = 0; i < count; ++i) {
+    for (int place = 0; place < static_cast<int>(count); ++place) {
+      const double i = place;
       double value = is_log ? from * std::exp(i * by) : from + i * by;
       value = std::min(value, to);
       // 0.1 + 2 * 0.1 is to read 0.3.

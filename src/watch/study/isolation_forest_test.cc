@@ -16,6 +16,7 @@ TEST(IsolationForest, HasThePaperPathLengths) {
 TEST(IsolationForest, IsolatesWhatIsFarOut) {
   Random random(1);
   std::vector<double> values;
+  values.reserve(2000);
   for (int i = 0; i < 2000; ++i) values.push_back(random.normal());
   IsolationForest forest;
   forest.fit(values, 2, 100, 256, 1);

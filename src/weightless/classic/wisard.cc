@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kMostTuple = 63, kMostEntriesLog2 = 20;
 
 Status check_labels(const LutRows& rows, std::span<const uint32_t> labels, size_t classes) {
-  if (const Status fit = check_lut_rows(rows); !fit) return fit;
+  if (Status fit = check_lut_rows(rows); !fit) return fit;
   if (labels.size() != rows.count() || classes < 2 ||
       !std::all_of(labels.begin(), labels.end(), [&](uint32_t label) { return label < classes; }))
     return Error{"bad-input", "the classes don't fit the rows", "", "a class for each row, of two or more"};
@@ -38,7 +38,7 @@ std::pair<size_t, bool> leader(const std::vector<uint32_t>& answers) {
 
 Result<Wisard> Wisard::train(const LutRows& rows, std::span<const uint32_t> labels, size_t classes,
                              const WisardOptions& options) {
-  if (const Status fit = check_labels(rows, labels, classes); !fit) return fit.error();
+  if (Status fit = check_labels(rows, labels, classes); !fit) return fit.error();
   if (options.tuple < 1 || options.tuple > kMostTuple)
     return Error{"bad-config", "a tuple of " + std::to_string(options.tuple) + " bits", "", "1 to 63"};
   auto encoder = Thermometer::fit(rows.rows, rows.inputs, options.levels, options.encoding);
@@ -96,7 +96,7 @@ size_t Wisard::bytes() const {
 
 Result<BloomClassifier> BloomClassifier::train(const LutRows& rows, std::span<const uint32_t> labels, size_t classes,
                                                const BloomOptions& options) {
-  if (const Status fit = check_labels(rows, labels, classes); !fit) return fit.error();
+  if (Status fit = check_labels(rows, labels, classes); !fit) return fit.error();
   if (options.tuple < 1 || options.tuple > kMostTuple || options.entries_log2 < 1 ||
       options.entries_log2 > kMostEntriesLog2 || options.hashes < 1 || options.hashes > 16 ||
       !(options.held_out >= 0 && options.held_out < 1))

@@ -58,6 +58,7 @@ class Writer {
     const std::vector<size_t> votes = votes_of(head, layers.back().luts());
     if (!votes.empty()) {
       std::vector<std::string> items;
+      items.reserve(votes.size());
       for (const size_t vote : votes) items.push_back(std::to_string(vote));
       return text + array("uint16_t", "vote", items);
     }
