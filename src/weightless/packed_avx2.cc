@@ -2,6 +2,6 @@
 
 namespace perfcast {
 
-const PackedKernels kPackedAvx2 = {first_layer, kRows, room_words, block_best};
+const PackedKernels kPackedAvx2 = {first_layer, count_votes, kRows, room_words, block_best};
 
 }  // namespace perfcast

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <memory>
 
 #include "weightless/packed_kernels.h"
@@ -12,13 +13,15 @@
 namespace perfcast {
 namespace {
 
-constexpr size_t kPadding = 16;
+constexpr size_t kPadding = 64;
 constexpr size_t kAlignment = 64;
+constexpr size_t kGroup = 16;  // bits of PackedView::group_input
 constexpr size_t kWordsOnStack = 64, kLutsOnStack = 512;
-constexpr std::array<std::string_view, 3> kNames = {"scalar", "AVX2", "AVX-512"};
+constexpr std::array<std::string_view, 4> kNames = {"scalar", "AVX2", "AVX-512", "AVX-512 VBMI"};
 
 const PackedKernels& kernels_of(PackedPath path) {
 #if defined(__x86_64__)
+  if (path == PackedPath::kAvx512Vbmi) return kPackedAvx512Vbmi;
   if (path == PackedPath::kAvx512) return kPackedAvx512;
   if (path == PackedPath::kAvx2) return kPackedAvx2;
 #else
@@ -47,6 +50,8 @@ std::vector<PackedPath> packed_paths() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl"))
     paths.push_back(PackedPath::kAvx512);
+  if (paths.back() == PackedPath::kAvx512 && __builtin_cpu_supports("avx512vbmi"))
+    paths.push_back(PackedPath::kAvx512Vbmi);
 #endif
   return paths;
 }
@@ -60,20 +65,8 @@ PackedLutNetwork::PackedLutNetwork(const LutNetwork& network, PackedPath path) :
     bit_threshold_.push_back(encoder.threshold_of(bit));
   }
   layers_ = network.layers();
-  const LutLayer& first = layers_.front();
-  const size_t padded = (first.luts() + kPadding - 1) / kPadding * kPadding;
-  // What pads reads nothing above infinity, and its table is empty: a bit that is never set.
-  read_input_.assign(first.arity * padded, 0);
-  read_threshold_.assign(first.arity * padded, std::numeric_limits<float>::infinity());
-  padded_tables_.assign(padded, 0);
-  for (size_t j = 0; j < first.luts(); ++j) {
-    padded_tables_[j] = first.tables[j];
-    for (size_t l = 0; l < first.arity; ++l) {
-      const uint32_t bit = first.mapping[j * first.arity + l];
-      read_input_[l * padded + j] = static_cast<int32_t>(bit_input_[bit]);
-      read_threshold_[l * padded + j] = bit_threshold_[bit];
-    }
-  }
+  lay_out_first_layer();
+  lay_out_picked_bits();
   const LutHead& head = network.head();
   const size_t luts = layers_.back().luts();
   words_ = (luts + 63) / 64;
@@ -103,16 +96,78 @@ PackedLutNetwork::PackedLutNetwork(const LutNetwork& network, PackedPath path) :
            encoder.bits(),
            bit_input_.data(),
            bit_threshold_.data(),
-           first.arity,
-           padded,
+           layers_.front().arity,
+           padded_tables_.size(),
            read_input_.data(),
            read_threshold_.data(),
            padded_tables_.data(),
+           group_base_.size(),
+           group_base_.data(),
+           group_input_.data(),
+           group_threshold_.data(),
+           pick_byte_.data(),
+           pick_bit_.data(),
            layer_views_.data(),
            layer_views_.size(),
            most_bits,
            outputs_,
            vote_.data()};
+}
+
+void PackedLutNetwork::lay_out_first_layer() {
+  const LutLayer& first = layers_.front();
+  const size_t padded = (first.luts() + kPadding - 1) / kPadding * kPadding;
+  // What pads reads nothing above infinity, and its table is empty: a bit that is never set.
+  read_input_.assign(first.arity * padded, 0);
+  read_threshold_.assign(first.arity * padded, std::numeric_limits<float>::infinity());
+  padded_tables_.assign(padded, 0);
+  for (size_t j = 0; j < first.luts(); ++j) {
+    padded_tables_[j] = first.tables[j];
+    for (size_t l = 0; l < first.arity; ++l) {
+      const uint32_t bit = first.mapping[j * first.arity + l];
+      read_input_[l * padded + j] = static_cast<int32_t>(bit_input_[bit]);
+      read_threshold_[l * padded + j] = bit_threshold_[bit];
+    }
+  }
+}
+
+void PackedLutNetwork::lay_out_picked_bits() {
+  const LutLayer& first = layers_.front();
+  // Bits of an input stand together, lowest threshold first.
+  std::vector<uint32_t> used = first.mapping;
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  std::map<uint32_t, size_t> place;
+  size_t lanes = kGroup;
+  for (const uint32_t bit : used) {
+    const auto input = static_cast<int32_t>(bit_input_[bit]);
+    if (lanes == kGroup || input - group_base_.back() >= static_cast<int32_t>(kWindow)) {
+      // A window ends with the row.
+      const auto last = inputs_ > kWindow ? static_cast<int32_t>(inputs_ - kWindow) : 0;
+      group_base_.push_back(std::min(input, last));
+      group_input_.resize(group_base_.size() * kGroup, 0);
+      group_threshold_.resize(group_base_.size() * kGroup, std::numeric_limits<float>::infinity());
+      lanes = 0;
+    }
+    const size_t at = (group_base_.size() - 1) * kGroup + lanes++;
+    group_input_[at] = input - group_base_.back();
+    group_threshold_[at] = bit_threshold_[bit];
+    place[bit] = at;
+  }
+  if (group_base_.size() > kMostGroups) {
+    group_base_.clear();
+    return;
+  }
+  const size_t padded = padded_tables_.size();
+  pick_byte_.assign(first.arity * padded, 0);
+  pick_bit_.assign(first.arity * padded, 0);
+  for (size_t j = 0; j < first.luts(); ++j) {
+    for (size_t l = 0; l < first.arity; ++l) {
+      const size_t at = place[first.mapping[j * first.arity + l]];
+      pick_byte_[l * padded + j] = static_cast<uint8_t>(at / 8);
+      pick_bit_[l * padded + j] = static_cast<uint8_t>(1U << (at % 8));
+    }
+  }
 }
 
 size_t PackedLutNetwork::words() const {
@@ -182,14 +237,7 @@ void PackedLutNetwork::sums(const float* row, int32_t* sums) const {
     words = many.data();
   }
   bits_of(layers_.size(), row, words);
-  if (one_hot_) {
-    for (size_t o = 0; o < outputs_; ++o) {
-      int votes = 0;
-      for (size_t w = 0; w < words_; ++w) votes += std::popcount(words[w] & masks_[o * words_ + w]);
-      sums[o] = votes;
-    }
-    return;
-  }
+  if (one_hot_) return kernels_of(path_).count_votes(words, words_, masks_.data(), outputs_, sums);
   std::copy(bias_.begin(), bias_.end(), sums);
   for (size_t w = 0; w < words_; ++w) {
     for (uint64_t left = words[w]; left != 0; left &= left - 1) {
@@ -209,7 +257,14 @@ size_t PackedLutNetwork::best(const float* row) const {
     of = many.data();
   }
   sums(row, of);
-  return static_cast<size_t>(std::max_element(of, of + outputs_) - of);
+  // Without branches, which would be guessed wrong: the first of the largest.
+  size_t best = 0;
+  int32_t most = of[0];
+  for (size_t o = 1; o < outputs_; ++o) {
+    best = of[o] > most ? o : best;
+    most = std::max(most, of[o]);
+  }
+  return best;
 }
 
 bool PackedLutNetwork::best(const float* rows, size_t count, uint8_t* best) const {

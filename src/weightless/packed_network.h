@@ -13,7 +13,7 @@
 
 namespace perfcast {
 
-enum class PackedPath : uint8_t { kScalar, kAvx2, kAvx512 };
+enum class PackedPath : uint8_t { kScalar, kAvx2, kAvx512, kAvx512Vbmi };
 std::string_view to_text(PackedPath path);
 // Those that this processor has, the fastest last.
 std::vector<PackedPath> packed_paths();
@@ -39,6 +39,8 @@ class PackedLutNetwork {
  private:
   // Words that hold any layer's bits.
   size_t words() const;
+  void lay_out_first_layer();
+  void lay_out_picked_bits();
   // Bits that the first `layers` layers give.
   void bits_of(size_t layers, const float* row, uint64_t* words) const;
   // Of a network whose tables count by address.
@@ -52,6 +54,10 @@ class PackedLutNetwork {
   std::vector<int32_t> read_input_;
   std::vector<float> read_threshold_;
   std::vector<uint64_t> padded_tables_;
+  // The same of what each bit is, once, and where tables pick it: as PackedView has it.
+  std::vector<int32_t> group_base_, group_input_;
+  std::vector<float> group_threshold_;
+  std::vector<uint8_t> pick_byte_, pick_bit_;
   std::vector<LutLayer> layers_;
   std::vector<PackedLayerView> layer_views_;
   PackedView view_{};  // of all these: moves keep it true

@@ -37,10 +37,12 @@ TEST_P(Paths, AnswerAsTheNetwork) {
     TestHead counts;
   };
   const std::vector<Case> cases = {
-      {5, {24}, 6, 8, kVotes},    {33, {130}, 6, 2, kVotes},    {70, {90}, 5, 3, kVotes},
-      {3, {63}, 1, 7, kVotes},    {8, {100, 40}, 4, 5, kVotes}, {64, {64, 64, 32}, 6, 4, kVotes},
-      {12, {77}, 6, 10, kBits},   {4, {30, 10}, 3, 1, kBits},   {1, {600}, 2, 300, kVotes},
-      {16, {2048}, 6, 8, kVotes}, {9, {700}, 4, 6, kAddresses}, {7, {80, 33}, 3, 2, kAddresses}};
+      {5, {24}, 6, 8, kVotes},          {151, {260}, 6, 8, kVotes}, {256, {90}, 5, 3, kVotes},
+      {257, {90}, 4, 3, kVotes},        {300, {400}, 6, 8, kVotes}, {33, {130}, 6, 2, kVotes},
+      {70, {90}, 5, 3, kVotes},         {3, {63}, 1, 7, kVotes},    {8, {100, 40}, 4, 5, kVotes},
+      {64, {64, 64, 32}, 6, 4, kVotes}, {12, {77}, 6, 10, kBits},   {4, {30, 10}, 3, 1, kBits},
+      {1, {600}, 2, 300, kVotes},       {16, {2048}, 6, 8, kVotes}, {9, {700}, 4, 6, kAddresses},
+      {7, {80, 33}, 3, 2, kAddresses}};
   for (const Case& of : cases) {
     const LutNetwork network = random_network(of.inputs, of.luts, of.arity, of.outputs, of.counts, random);
     const PackedLutNetwork packed(network, GetParam());
@@ -70,7 +72,9 @@ TEST_P(Paths, MayBeMoved) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Packed, Paths, testing::ValuesIn(packed_paths()), [](const auto& of) {
-  return of.param == PackedPath::kScalar ? "Scalar" : of.param == PackedPath::kAvx2 ? "Avx2" : "Avx512";
+  std::string name(to_text(of.param));
+  std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; });
+  return name;
 });
 
 }  // namespace

@@ -2,6 +2,6 @@
 
 namespace perfcast {
 
-const PackedKernels kPackedScalar = {first_layer, kRows, room_words, block_best};
+const PackedKernels kPackedScalar = {first_layer, count_votes, kRows, room_words, block_best};
 
 }  // namespace perfcast

@@ -9,23 +9,26 @@
 namespace perfcast {
 namespace {
 
-constexpr size_t kInputs = 32, kClasses = 8, kRows = 8192;
+constexpr size_t kClasses = 8, kRows = 8192;
 constexpr size_t kReads = 6, kEntries = 64;  // of a table
+
+size_t inputs_of(const benchmark::State& state) { return static_cast<size_t>(state.range(1)); }
 
 PackedLutNetwork network_of(const benchmark::State& state, PackedPath path) {
   Random random(1);
   return PackedLutNetwork(
-      random_network(kInputs, {static_cast<size_t>(state.range(0))}, 6, kClasses, TestHead::kVotes, random).pruned(),
+      random_network(inputs_of(state), {static_cast<size_t>(state.range(0))}, 6, kClasses, TestHead::kVotes, random)
+          .pruned(),
       path);
 }
 
 void bench_one_row(benchmark::State& state, PackedPath path) {
   const PackedLutNetwork network = network_of(state, path);
   Random random(2);
-  const auto rows = random_rows(kRows, kInputs, random);
+  const auto rows = random_rows(kRows, network.inputs(), random);
   size_t row = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(network.best(rows.data() + row * kInputs));
+    benchmark::DoNotOptimize(network.best(rows.data() + row * network.inputs()));
     row = (row + 1) % kRows;
   }
   state.SetItemsProcessed(state.iterations());
@@ -34,7 +37,7 @@ void bench_one_row(benchmark::State& state, PackedPath path) {
 void bench_rows(benchmark::State& state, PackedPath path) {
   const PackedLutNetwork network = network_of(state, path);
   Random random(2);
-  const auto rows = random_rows(kRows, kInputs, random);
+  const auto rows = random_rows(kRows, network.inputs(), random);
   std::vector<uint8_t> best(kRows);
   for (auto _ : state) {
     network.best(rows.data(), kRows, best.data());
@@ -84,8 +87,16 @@ const bool kRegistered = [] {
   for (const PackedPath path : packed_paths()) {
     const std::string name(to_text(path));
     for (const int64_t luts : {64, 128, 512}) {
-      benchmark::RegisterBenchmark(("one_row/" + name).c_str(), bench_one_row, path)->Arg(luts);
-      benchmark::RegisterBenchmark(("rows/" + name).c_str(), bench_rows, path)->Arg(luts);
+      // As few inputs as a register or two hold, and as many as applications' metrics.
+      for (const int64_t inputs : {32, 151}) {
+        const auto args = {luts, inputs};
+        benchmark::RegisterBenchmark(("one_row/" + name).c_str(), bench_one_row, path)
+            ->Args(args)
+            ->ArgNames({"tables", "inputs"});
+        benchmark::RegisterBenchmark(("rows/" + name).c_str(), bench_rows, path)
+            ->Args(args)
+            ->ArgNames({"tables", "inputs"});
+      }
     }
   }
   benchmark::RegisterBenchmark("differences/butterflies", bench_differences, false);
