@@ -13,8 +13,6 @@ namespace {
 constexpr std::string_view kMagic = "PCLUTS1";
 constexpr uint32_t kVersion = 1;
 constexpr size_t kMostLayers = 16, kMostTables = size_t{1} << 20, kMostOutputs = 65535;
-// Of tables times outputs: what a small file may unfold to.
-constexpr size_t kMostWeights = size_t{1} << 24;
 // How the head counts, as the bytes have it.
 constexpr uint8_t kByBit = 0, kVotes = 1, kByAddress = 2;
 
@@ -29,6 +27,10 @@ Status check_layer(const LutLayer& layer, size_t inputs) {
   if (layer.mapping.size() != layer.luts() * layer.arity) return bad_network("a layer's mapping is of another size");
   for (const uint32_t bit : layer.mapping) {
     if (bit >= inputs) return bad_network("a table reads a bit that isn't there");
+  }
+  const size_t entries = size_t{1} << layer.arity;
+  for (const uint64_t table : layer.tables) {
+    if (entries < 64 && table >> entries != 0) return bad_network("a table has more entries than its bits address");
   }
   return {};
 }
@@ -69,7 +71,7 @@ Result<LutNetwork> LutNetwork::create(Thermometer encoder, std::vector<LutLayer>
   if (head.outputs == 0 || head.weights.size() != bits * entries * head.outputs || head.bias.size() != head.outputs ||
       !std::isfinite(head.scale) || (!head.offset.empty() && head.offset.size() != head.outputs))
     return bad_network("the sums don't fit the last layer");
-  if (head.outputs > kMostOutputs || bits > kMostWeights / entries / head.outputs)
+  if (head.outputs > kMostOutputs || bits > kMostLutWeights / entries / head.outputs)
     return bad_network("the sums are too many");
   if (head.by_address &&
       !std::all_of(layers.back().tables.begin(), layers.back().tables.end(), [](uint64_t table) { return table == 0; }))
@@ -273,7 +275,7 @@ Result<LutNetwork> LutNetwork::from_bytes(std::string_view bytes, const std::str
       counts == kVotes ? sizeof(uint16_t) : sizeof(int16_t) * entries * std::max<size_t>(1, head.outputs);
   if (bits > in.left() / weight_bytes) return bad_network("the network is cut", source);
   if (head.outputs > kMostOutputs) return bad_network("the sums are too many", source);
-  if (head.outputs > 0 && bits > kMostWeights / entries / head.outputs)
+  if (head.outputs > 0 && bits > kMostLutWeights / entries / head.outputs)
     return bad_network("the sums are too many", source);
   head.weights.assign(bits * entries * head.outputs, 0);
   if (counts == kVotes) {

@@ -35,10 +35,13 @@ struct LutHead {
   bool by_address = false;
 };
 
+// Tables times entries times outputs of a head: what a small file may unfold to.
+constexpr size_t kMostLutWeights = size_t{1} << 24;
+
 class LutNetwork {
  public:
-  // "bad-network": parts that don't fit each other, a layer of more than 2^20 tables, more than 65535 outputs, sums
-  // that could overflow; with what.
+  // "bad-network": parts that don't fit each other, a layer of more than 2^20 tables, more than 65535 outputs, a
+  // bit of a table beyond its entries, sums that could overflow; with what.
   static Result<LutNetwork> create(Thermometer encoder, std::vector<LutLayer> layers, LutHead head);
 
   const Thermometer& encoder() const { return encoder_; }

@@ -88,6 +88,7 @@ TEST(LutNetwork, RefusesPartsThatDoNotFit) {
   EXPECT_EQ(message({2, 2, {0, 1}, {6}}, head), "");
   EXPECT_EQ(message({2, 7, {0, 1}, {6}}, head), "a table reads no bit, or more than 6");
   EXPECT_EQ(message({2, 2, {0, 2}, {6}}, head), "a table reads a bit that isn't there");
+  EXPECT_EQ(message({2, 2, {0, 1}, {16}}, head), "a table has more entries than its bits address");
   EXPECT_EQ(message({2, 2, {0}, {6}}, head), "a layer's mapping is of another size");
   EXPECT_EQ(message({2, 2, {0, 1}, {6}}, {1, {1, 1}, {0}, 1}), "the sums don't fit the last layer");
   EXPECT_EQ(message({2, 2, {0, 1}, {6}}, {1, {1}, {INT32_MAX}, 1}), "a sum could overflow");

@@ -509,6 +509,18 @@ Status check_lut_options(const LutTrainingOptions& options) {
   return {};
 }
 
+namespace {
+
+// Before hours of training, not after.
+Status check_head(const LutTrainingOptions& options, size_t outputs) {
+  if (options.luts.empty() || outputs <= kMostLutWeights / std::max<size_t>(1, options.luts.back())) return {};
+  return bad_config(std::to_string(options.luts.back()) + " tables in the last layer (luts) for " +
+                        std::to_string(outputs) + " outputs",
+                    "at most " + std::to_string(kMostLutWeights) + " weights in all");
+}
+
+}  // namespace
+
 Result<LutNetwork> train_lut_classifier(const LutRows& rows, std::span<const uint32_t> labels, size_t classes,
                                         const LutTrainingOptions& options) {
   if (labels.size() != rows.count() || classes < 2 ||
@@ -518,12 +530,14 @@ Result<LutNetwork> train_lut_classifier(const LutRows& rows, std::span<const uin
     return bad_config("a last layer whose tables can't be shared out to " + std::to_string(classes) + " classes",
                       "a multiple of the classes");
   }
+  if (Status held = check_head(options, classes); !held) return held.error();
   return Classifier(rows, labels, classes, options).run();
 }
 
 Result<LutNetwork> train_lut_regressor(const LutRows& rows, std::span<const float> targets, size_t outputs,
                                        const LutTrainingOptions& options) {
   if (Status fit = check_lut_targets(rows, targets, outputs); !fit) return fit.error();
+  if (Status held = check_head(options, outputs); !held) return held.error();
   return Regressor(rows, targets, outputs, options).run();
 }
 

@@ -146,6 +146,8 @@ TEST(LutTrainer, SaysWhatItCanNotDo) {
               o.luts = {4, 64};
             }),
             "bad-config: a layer of fewer tables than the next one's tables read");
+  EXPECT_EQ(error([](auto& o) { o.luts = {65536}; }, 512),
+            "bad-config: 65536 tables in the last layer (luts) for 512 outputs");
   EXPECT_EQ(error([](auto&) {}, 1), "bad-input: the classes don't fit the rows");
   const std::vector<float> constant(40, 1);
   EXPECT_EQ(train_lut_regressor({constant, 4}, std::vector<float>(10, 0), 1, small()).error().code, "no-variation");

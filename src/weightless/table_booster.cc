@@ -222,6 +222,11 @@ Result<LutNetwork> boost_tables(const LutRows& rows, std::span<const float> targ
   if (const Status fit = check_lut_rows(rows); !fit) return fit.error();
   if (const Status fit = check_lut_targets(rows, targets, outputs); !fit) return fit.error();
   if (const Status valid = check_table_boost(options); !valid) return valid.error();
+  if (outputs > kMostLutWeights / options.tables >> options.arity) {
+    return bad_boost(std::to_string(options.tables) + " tables of " + std::to_string(size_t{1} << options.arity) +
+                         " entries (tables, arity) for " + std::to_string(outputs) + " outputs",
+                     "at most " + std::to_string(kMostLutWeights) + " numbers in all");
+  }
   return TableBooster(rows, targets, outputs, options).run();
 }
 

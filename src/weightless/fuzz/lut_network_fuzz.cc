@@ -25,7 +25,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (int r = 0; r < 513; ++r) rows.insert(rows.end(), row.begin(), row.end());
   for (const perfcast::PackedPath path : perfcast::packed_paths()) {
     std::vector<uint8_t> best(513);
-    perfcast::PackedLutNetwork(*network, path).best(rows.data(), best.size(), best.data());
+    const perfcast::PackedLutNetwork packed(*network, path);
+    packed.sums(row.data(), sums.data());
+    if (sums != network->sums(row)) __builtin_trap();
+    packed.best(rows.data(), best.size(), best.data());
     if (best[0] != network->best(row) || best[511] != best[0]) __builtin_trap();
   }
   return 0;

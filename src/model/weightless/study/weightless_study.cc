@@ -137,8 +137,8 @@ void print(const TabularSet& set, const std::vector<Line>& lines) {
     table.add_column(title, TextTable::Align::kRight);
   table.add_column("chosen most often", TextTable::Align::kLeft);
   for (const Line& line : lines) {
-    const double deviation = line.scores.size() > 1 ? standard_deviation(line.scores) : 0;
-    table.add_row({line.contender, fmt::format("{:.3f}", mean(line.scores)), fmt::format("{:.3f}", deviation),
+    const std::string deviation = line.scores.size() > 1 ? fmt::format("{:.3f}", standard_deviation(line.scores)) : "-";
+    table.add_row({line.contender, fmt::format("{:.3f}", mean(line.scores)), deviation,
                    fmt::format("{:.0f}", line.bytes), fmt::format("{:.0f}", line.saved_bytes),
                    fmt::format("{:.0f}", line.row_ns), line.chosen});
   }
@@ -243,8 +243,8 @@ int main(int argc, char** argv) {
   app.add_option("--corpus", options.corpus, "The cloud corpus");
   app.add_option("--public", options.folder, "Data of python3-sklearn");
   app.add_option("--sets", options.sets, "Of the public ones")->delimiter(',');
-  app.add_option("--seeds", options.seeds, "Repetitions");
-  app.add_option("--threads", options.threads, "Threads");
+  app.add_option("--seeds", options.seeds, "Repetitions")->check(CLI::Range(1, 1000));
+  app.add_option("--threads", options.threads, "Threads")->check(CLI::Range(1, 4096));
   CLI11_PARSE(app, argc, argv);
   const perfcast::Status done = perfcast::run(options);
   if (done) return 0;
