@@ -1,6 +1,7 @@
 #include "weightless/lut_network.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 
@@ -11,7 +12,9 @@ namespace perfcast {
 namespace {
 
 constexpr std::string_view kMagic = "PCLUTS1";
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
+// What version 2 may save of: flags behind the version; version 1 has none.
+constexpr uint8_t kShortThresholds = 1, kFewLevels = 2, kSortedVotes = 4;
 constexpr size_t kMostLayers = 16, kMostTables = size_t{1} << 20, kMostOutputs = 65535;
 // How the head counts, as the bytes have it.
 constexpr uint8_t kByBit = 0, kVotes = 1, kByAddress = 2;
@@ -161,14 +164,32 @@ LutNetwork LutNetwork::pruned() const {
 }
 
 std::string LutNetwork::to_bytes() const {
+  const std::vector<uint16_t> classes = votes();
+  uint8_t saved = kShortThresholds | kFewLevels;
+  for (size_t bit = 0; bit < encoder_.bits(); ++bit) {
+    if (short_threshold(encoder_.threshold_of(bit)) != encoder_.threshold_of(bit)) saved &= ~kShortThresholds;
+  }
+  for (size_t input = 0; input < encoder_.inputs(); ++input) {
+    if (encoder_.thresholds(input).size() > 255) saved &= ~kFewLevels;
+  }
+  if (!classes.empty() && std::is_sorted(classes.begin(), classes.end())) saved |= kSortedVotes;
   ByteWriter out(kMagic);
   out.put(kVersion);
+  out.put(saved);
   const auto count = [&](size_t value) { out.put(static_cast<uint32_t>(value)); };
   count(encoder_.inputs());
   for (size_t input = 0; input < encoder_.inputs(); ++input) {
     const auto thresholds = encoder_.thresholds(input);
-    out.put(static_cast<uint16_t>(thresholds.size()));
-    out.put_raw(thresholds.data(), thresholds.size_bytes());
+    if ((saved & kFewLevels) != 0) {
+      out.put(static_cast<uint8_t>(thresholds.size()));
+    } else {
+      out.put(static_cast<uint16_t>(thresholds.size()));
+    }
+    if ((saved & kShortThresholds) == 0) {
+      out.put_raw(thresholds.data(), thresholds.size_bytes());
+      continue;
+    }
+    for (const float threshold : thresholds) out.put(static_cast<uint16_t>(std::bit_cast<uint32_t>(threshold) >> 16U));
   }
   count(layers_.size());
   for (const LutLayer& layer : layers_) {
@@ -190,20 +211,12 @@ std::string LutNetwork::to_bytes() const {
   for (const int32_t bias : head_.bias) out.put(bias);
   out.put(static_cast<uint8_t>(head_.offset.empty() ? 0 : 1));
   for (const double offset : head_.offset) out.put(offset);
-  // Of a classifier the class is enough.
-  const size_t tables = layers_.back().luts();
-  std::vector<uint16_t> classes;
-  for (size_t j = 0; j < tables && !head_.by_address; ++j) {
-    const auto of = std::span(head_.weights).subspan(j * head_.outputs, head_.outputs);
-    const auto one = std::find(of.begin(), of.end(), int16_t{1});
-    if (one == of.end() || std::count(of.begin(), of.end(), int16_t{0}) + 1 != static_cast<std::ptrdiff_t>(of.size()) ||
-        of.size() > 65535)
-      break;
-    classes.push_back(static_cast<uint16_t>(one - of.begin()));
-  }
-  const bool one_hot = classes.size() == tables;
-  out.put(head_.by_address ? kByAddress : one_hot ? kVotes : kByBit);
-  if (one_hot) {
+  out.put(head_.by_address ? kByAddress : !classes.empty() ? kVotes : kByBit);
+  if ((saved & kSortedVotes) != 0) {
+    // How many tables count for each class.
+    for (size_t o = 0; o < head_.outputs; ++o)
+      count(static_cast<size_t>(std::count(classes.begin(), classes.end(), static_cast<uint16_t>(o))));
+  } else if (!classes.empty()) {
     for (const uint16_t of : classes) out.put(of);
   } else {
     for (const int16_t weight : head_.weights) out.put(weight);
@@ -211,8 +224,27 @@ std::string LutNetwork::to_bytes() const {
   return std::move(out).finish();
 }
 
+// Of a classifier the class of each table is enough: empty where it is none.
+std::vector<uint16_t> LutNetwork::votes() const {
+  const size_t tables = layers_.back().luts();
+  std::vector<uint16_t> classes;
+  if (head_.by_address || head_.outputs > 65535) return classes;
+  classes.reserve(tables);
+  for (size_t j = 0; j < tables; ++j) {
+    const auto of = std::span(head_.weights).subspan(j * head_.outputs, head_.outputs);
+    const auto one = std::find(of.begin(), of.end(), int16_t{1});
+    if (one == of.end() || std::count(of.begin(), of.end(), int16_t{0}) + 1 != static_cast<std::ptrdiff_t>(of.size()))
+      return {};
+    classes.push_back(static_cast<uint16_t>(one - of.begin()));
+  }
+  return classes;
+}
+
 Result<LutNetwork> LutNetwork::from_bytes(std::string_view bytes, const std::string& source) {
-  const ByteFrame frame = open_frame(bytes, kMagic, kVersion);
+  ByteFrame frame = open_frame(bytes, kMagic, kVersion);
+  uint8_t saved = 0;
+  const bool is_first_version = frame.state == ByteFrame::State::kOtherVersion && frame.version == 1;
+  if (is_first_version) frame = open_frame(bytes, kMagic, 1);
   if (frame.state != ByteFrame::State::kGood) {
     return bad_network(frame.state == ByteFrame::State::kOtherVersion
                            ? "the network is of version " + std::to_string(frame.version) + ", this perfcast reads " +
@@ -222,6 +254,8 @@ Result<LutNetwork> LutNetwork::from_bytes(std::string_view bytes, const std::str
                        source);
   }
   ByteReader in(frame.body);
+  if (!is_first_version) in.get(saved);
+  if (saved > (kShortThresholds | kFewLevels | kSortedVotes)) return bad_network("the network is cut", source);
   // Never more than the bytes that are left can hold: hostile counts cost nothing.
   const auto count = [&in](size_t bytes_each) {
     uint32_t value = 0;
@@ -229,13 +263,18 @@ Result<LutNetwork> LutNetwork::from_bytes(std::string_view bytes, const std::str
     if (value > in.left() / bytes_each) in.fail();
     return in.ok() ? size_t{value} : size_t{0};
   };
-  std::vector<std::vector<float>> thresholds(count(sizeof(uint16_t)));
+  const bool is_short = (saved & kShortThresholds) != 0;
+  std::vector<std::vector<float>> thresholds(count((saved & kFewLevels) != 0 ? 1 : 2));
   for (auto& of : thresholds) {
     uint16_t levels = 0;
-    in.get(levels);
-    if (!in.ok() || levels > in.left() / sizeof(float)) return bad_network("the network is cut", source);
+    in.get_raw(&levels, (saved & kFewLevels) != 0 ? 1 : 2);
+    if (!in.ok() || levels > in.left() / (is_short ? 2 : 4)) return bad_network("the network is cut", source);
     of.resize(levels);
-    if (levels > 0) in.get_raw(of.data(), levels * sizeof(float));
+    for (float& threshold : of) {
+      uint32_t bits = 0;
+      in.get_raw(&bits, is_short ? 2 : 4);
+      threshold = std::bit_cast<float>(is_short ? bits << 16U : bits);
+    }
   }
   if (!in.ok()) return bad_network("the network is cut", source);
   auto encoder = Thermometer::from_thresholds(thresholds);
@@ -271,14 +310,24 @@ Result<LutNetwork> LutNetwork::from_bytes(std::string_view bytes, const std::str
   if (!in.ok() || counts > kByAddress) return bad_network("the network is cut", source);
   head.by_address = counts == kByAddress;
   const size_t entries = head.by_address && !layers.empty() ? size_t{1} << layers.back().arity : 1;
-  const size_t weight_bytes =
-      counts == kVotes ? sizeof(uint16_t) : sizeof(int16_t) * entries * std::max<size_t>(1, head.outputs);
-  if (bits > in.left() / weight_bytes) return bad_network("the network is cut", source);
+  const bool is_sorted = counts == kVotes && (saved & kSortedVotes) != 0;
+  const size_t weight_bytes = counts == kVotes ? (is_sorted ? 0 : sizeof(uint16_t))
+                                               : sizeof(int16_t) * entries * std::max<size_t>(1, head.outputs);
+  if (weight_bytes > 0 && bits > in.left() / weight_bytes) return bad_network("the network is cut", source);
   if (head.outputs > kMostOutputs) return bad_network("the sums are too many", source);
   if (head.outputs > 0 && bits > kMostLutWeights / entries / head.outputs)
     return bad_network("the sums are too many", source);
   head.weights.assign(bits * entries * head.outputs, 0);
-  if (counts == kVotes) {
+  if (is_sorted) {
+    size_t j = 0;
+    for (size_t o = 0; o < head.outputs; ++o) {
+      uint32_t tables = 0;
+      in.get(tables);
+      if (!in.ok() || tables > bits - j) return bad_network("a class has more tables than there are", source);
+      for (const size_t end = j + tables; j < end; ++j) head.weights[j * head.outputs + o] = 1;
+    }
+    if (j != bits) return bad_network("a table counts for no class", source);
+  } else if (counts == kVotes) {
     for (size_t j = 0; j < bits; ++j) {
       uint16_t of = 0;
       in.get(of);

@@ -62,11 +62,14 @@ class LutNetwork {
   // The same answers without bits and tables that nothing reads.
   LutNetwork pruned() const;
 
-  // "PCLUTS1", thresholds by input, layers, head, CRC-32. from_bytes: "bad-network" where they are none.
+  // "PCLUTS1", version 2, what it saves of, thresholds by input, layers, head, CRC-32; version 1 is read, too.
+  // from_bytes: "bad-network" where they are none.
   std::string to_bytes() const;
   static Result<LutNetwork> from_bytes(std::string_view bytes, const std::string& source);
 
  private:
+  std::vector<uint16_t> votes() const;
+
   Thermometer encoder_;
   std::vector<LutLayer> layers_;
   LutHead head_;

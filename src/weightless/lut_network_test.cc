@@ -65,6 +65,40 @@ TEST(LutNetwork, SurvivesItsBytes) {
   }
 }
 
+TEST(LutNetwork, ReadsItsFirstVersion) {
+  ByteWriter out("PCLUTS1");
+  out.put(uint32_t{1});
+  out.put(uint32_t{1});  // one input with two thresholds
+  out.put(uint16_t{2});
+  out.put(0.25f);
+  out.put(0.75f);
+  out.put(uint32_t{1});  // one layer of two tables of two bits
+  out.put(uint8_t{2});
+  out.put(uint32_t{2});
+  for (const uint16_t bit : {0, 1, 1, 0}) out.put(bit);
+  out.put(uint8_t{0b1000});
+  out.put(uint8_t{0b0111});
+  out.put(uint32_t{2});  // two classes, which a table each counts for
+  out.put(1.0);
+  out.put(int32_t{0});
+  out.put(int32_t{0});
+  out.put(uint8_t{0});
+  out.put(uint8_t{1});
+  out.put(uint16_t{0});
+  out.put(uint16_t{1});
+  const auto network = LutNetwork::from_bytes(std::move(out).finish(), "here");
+  ASSERT_TRUE(network) << network.error().message;
+  EXPECT_EQ(network->best(std::vector<float>{1}), 0U);
+  EXPECT_EQ(network->best(std::vector<float>{0.5f}), 1U);
+  // As it is written now the thresholds take two bytes each, their number one, the votes four for each class.
+  const std::string now = network->to_bytes();
+  EXPECT_EQ(now.size(), 7 + 4 + 1 + 4 + 1 + 2 * 2 + 4 + 1 + 4 + 4 * 2 + 2 + 4 + 8 + 2 * 4 + 1 + 1 + 2 * 4 + 4);
+  const auto again = LutNetwork::from_bytes(now, "here");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->to_bytes(), now);
+  EXPECT_EQ(again->encoder().threshold_of(1), 0.75f);
+}
+
 TEST(LutNetwork, RefusesBytesThatAreNone) {
   Random random(6);
   const std::string bytes = random_network(3, {8}, 4, 2, TestHead::kVotes, random).to_bytes();

@@ -142,7 +142,8 @@ void Learner::make_layer(size_t inputs, size_t luts, bool learnt) {
 }
 
 Status Learner::set_up() {
-  auto encoder = Thermometer::fit(rows_.rows, rows_.inputs, options_.levels, options_.encoding);
+  auto encoder =
+      Thermometer::fit(rows_.rows, rows_.inputs, options_.levels, options_.encoding, options_.short_thresholds);
   if (!encoder) return encoder.error();
   encoder_ = std::move(*encoder);
   if (encoder_.bits() < options_.arity) {

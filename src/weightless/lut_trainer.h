@@ -18,6 +18,7 @@ namespace perfcast {
 struct LutTrainingOptions {
   ThermometerKind encoding = ThermometerKind::kDistributive;
   size_t levels = 32;                // thresholds of an input at most
+  bool short_thresholds = false;     // as Thermometer::fit has it
   std::vector<size_t> luts = {256};  // of each layer; of a classifier the last one is a multiple of the classes
   size_t arity = 6;                  // bits that a table reads
   bool learn_mapping = true;         // of the first layer; else, and in all others, drawn as whole permutations

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <string>
@@ -63,7 +64,13 @@ void Thermometer::add(std::span<const float> ascending) {
   begin_.push_back(thresholds_.size());
 }
 
-Result<Thermometer> Thermometer::fit(std::span<const float> rows, size_t inputs, size_t levels, ThermometerKind kind) {
+float short_threshold(float threshold) {
+  const auto bits = std::bit_cast<uint32_t>(threshold);
+  return std::bit_cast<float>((bits + 0x8000U) & 0xFFFF0000U);
+}
+
+Result<Thermometer> Thermometer::fit(std::span<const float> rows, size_t inputs, size_t levels, ThermometerKind kind,
+                                     bool is_short) {
   if (inputs == 0 || rows.empty() || rows.size() % inputs != 0)
     return Error{"bad-input", "there are no rows to encode", "", "at least one row of numbers"};
   if (levels < 1 || levels > kMostLevels)
@@ -77,6 +84,7 @@ Result<Thermometer> Thermometer::fit(std::span<const float> rows, size_t inputs,
       return Error{"bad-input", "a value of input " + std::to_string(input) + " is not finite", "", "finite numbers"};
     std::sort(values.begin(), values.end());
     std::vector<float> thresholds = thresholds_of(values, levels, kind);
+    if (is_short) std::transform(thresholds.begin(), thresholds.end(), thresholds.begin(), short_threshold);
     thresholds.erase(std::unique(thresholds.begin(), thresholds.end()), thresholds.end());
     // Below the least value, or not below the largest: the same bit for all rows.
     std::erase_if(thresholds,

@@ -19,14 +19,19 @@ enum class ThermometerKind : uint8_t {
 std::string_view to_text(ThermometerKind kind);
 Result<ThermometerKind> parse_thermometer_kind(std::string_view text);
 
+// The nearest number whose lower 16 bits are 0.
+float short_threshold(float threshold);
+
 class Thermometer {
  public:
   Thermometer() = default;
 
   // `rows`: row-major [rows x inputs], finite. `levels`: thresholds of an input at most; equal ones count once, and an
   // input that never varies gets none, so that no bit is the same for all rows. Errors "bad-input": no rows, a value
-  // that isn't finite, levels outside 1 to 4096; "no-variation": no input varies.
-  static Result<Thermometer> fit(std::span<const float> rows, size_t inputs, size_t levels, ThermometerKind kind);
+  // that isn't finite, levels outside 1 to 4096; "no-variation": no input varies. `is_short`: thresholds are rounded to
+  // the upper 16 of their 32 bits (bfloat16: three digits), which is all that is saved of them then.
+  static Result<Thermometer> fit(std::span<const float> rows, size_t inputs, size_t levels, ThermometerKind kind,
+                                 bool is_short = false);
   // Thresholds that somebody else has chosen: ascending, finite, at most 4096 of each input. Error "bad-input".
   static Result<Thermometer> from_thresholds(const std::vector<std::vector<float>>& thresholds);
 

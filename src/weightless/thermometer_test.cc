@@ -56,5 +56,17 @@ TEST(Thermometer, RefusesWhatItCanNotEncode) {
   EXPECT_EQ(*parse_thermometer_kind("gaussian"), ThermometerKind::kGaussian);
 }
 
+TEST(Thermometer, RoundsThresholdsThatAreShort) {
+  EXPECT_EQ(short_threshold(1.0f), 1.0f);
+  EXPECT_EQ(short_threshold(0), 0);
+  EXPECT_EQ(short_threshold(-1.00390625f), -1.0078125f);  // half way: away from 0
+  EXPECT_NEAR(short_threshold(3.14159f), 3.14159, 0.01);
+  const std::vector<float> values = {1.0f, 1.001f, 2.0f, 3.0f, 3.001f, 4.0f};
+  const auto made = Thermometer::fit(values, 1, 5, ThermometerKind::kDistributive, true);
+  ASSERT_TRUE(made);
+  // Those that are equal then count once, and those that no row lies below are gone.
+  EXPECT_EQ(std::vector<float>(made->thresholds(0).begin(), made->thresholds(0).end()), (std::vector<float>{1, 2, 3}));
+}
+
 }  // namespace
 }  // namespace perfcast

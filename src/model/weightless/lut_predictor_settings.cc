@@ -13,6 +13,7 @@ constexpr int64_t kMostCount = 1048576;
 Json gradient_json(const LutTrainingOptions& options) {
   return {{"encoding", std::string(to_text(options.encoding))},
           {"levels", options.levels},
+          {"short_thresholds", options.short_thresholds},
           {"arity", options.arity},
           {"learn_mapping", options.learn_mapping},
           {"epochs", options.epochs},
@@ -65,6 +66,7 @@ class SettingsReader {
     encoding(options.encoding);
     count("levels", options.levels);
     count("arity", options.arity);
+    options.short_thresholds = in_.boolean_or("short_thresholds", options.short_thresholds);
     options.learn_mapping = in_.boolean_or("learn_mapping", options.learn_mapping);
     count("epochs", options.epochs);
     count("batch", options.batch);

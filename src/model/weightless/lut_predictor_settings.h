@@ -23,7 +23,8 @@ struct LutPredictorSettings {
   LutTrainingOptions gradient = {.levels = 8, .luts = {256}, .arity = 4, .epochs = 60, .batch = 32, .decay_epochs = 25};
   int64_t most_classes = 16;  // platforms; with more there is no classifier
   int64_t class_tables = 16;  // of each platform
-  LutTrainingOptions classes = {.levels = 8, .arity = 4, .epochs = 60, .batch = 32, .decay_epochs = 25};
+  LutTrainingOptions classes = {
+      .levels = 8, .short_thresholds = true, .arity = 4, .epochs = 60, .batch = 32, .decay_epochs = 25};
 };
 
 Json to_json(const LutPredictorSettings& settings);

@@ -74,6 +74,7 @@ Fitted of_network(Result<LutNetwork> network, NetworkContender::Reads reads, std
 LutTrainingOptions gradient_options(size_t levels, size_t arity, size_t luts, uint64_t seed, bool few) {
   LutTrainingOptions options;
   options.levels = levels;
+  options.short_thresholds = true;
   options.arity = arity;
   options.luts = {luts};
   options.epochs = few ? 60 : 30;
