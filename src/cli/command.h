@@ -114,6 +114,7 @@ class ProgressLine {
 };
 
 void add_profile_command(CLI::App& app, CommandContext& context);
+void add_diagnose_command(CLI::App& app, CommandContext& context);
 void add_compare_command(CLI::App& app, CommandContext& context);
 void add_watch_command(CLI::App& app, CommandContext& context);
 void add_tune_command(CLI::App& app, CommandContext& context);

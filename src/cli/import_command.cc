@@ -27,7 +27,7 @@ Result<ProgramCatalogue> catalogue_for(const ImportFormat& format, const std::st
 Status write_corpus(const std::string& path, const Corpus& additions) {
   std::error_code ignored;
   const bool is_new = !std::filesystem::exists(path, ignored);
-  const Status written = [&]() -> Status {
+  Status written = [&]() -> Status {
     auto store = CorpusStore::open(path);
     return store ? (*store)->replace_sources(additions) : Status(store.error());
   }();

@@ -65,6 +65,7 @@ int run(int argc, char** argv) {
       "Start with:  perfcast predict -- ./prog args");
   add_predict_command(app, context);
   add_profile_command(app, context);
+  add_diagnose_command(app, context);
   add_compare_command(app, context);
   add_watch_command(app, context);
   add_tune_command(app, context);
@@ -97,7 +98,7 @@ int run(int argc, char** argv) {
     const auto chosen = app.get_subcommands();
     const std::string verb = chosen.empty() ? "" : " " + chosen.front()->get_name();
     std::string expected = "see: perfcast" + verb + " --help";
-    const bool runs = verb == " predict" || verb == " profile" || verb == " tune";
+    const bool runs = verb == " predict" || verb == " profile" || verb == " tune" || verb == " diagnose";
     if (runs && context.command.empty() && words.size() > 1 && !words[1].starts_with("-")) {
       expected = "the program to run after --: perfcast" + verb + " -- CMD ARGS";
     }

@@ -197,7 +197,9 @@ void Run::sample() {
     watched_peak_bytes_ = std::max(watched_peak_bytes_, state.peak_resident_bytes);
     descriptors += std::max(0, open_descriptors(process));
   }
-  course_.look(std::chrono::duration<double>(now - started_).count(), processes);
+  const double now_s = std::chrono::duration<double>(now - started_).count();
+  course_.look(now_s, processes);
+  if (request_.on_look) request_.on_look(now_s, processes);
   // A zombie still counts a thread and no descriptor: seen then, the program was too short to be sampled.
   if (descriptors > 0) {
     outcome_.processes = std::max(outcome_.processes.value_or(0), static_cast<int64_t>(processes.size()));
@@ -208,6 +210,11 @@ void Run::sample() {
   sample_interval_ = std::max<Clock::duration>(sample_interval_, 50 * cost);  // at most 2% of a core
   next_sample_ = Clock::now() + sample_interval_;
   sample_interval_ = std::min<Clock::duration>(sample_interval_ * 5 / 4, kSlowestSample);
+  if (request_.looks_apart_s > 0) {
+    const auto apart =
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(request_.looks_apart_s));
+    next_sample_ = std::min(next_sample_, Clock::now() + apart);
+  }
 }
 
 void Run::drain_tail() {

@@ -39,6 +39,10 @@ struct ProcessRequest {
   bool keep_background = false;
   // Called with the stopped child right before it becomes the program.
   std::function<void(pid_t)> before_exec;
+  // Called with every look of `watch`: seconds since the start, and the program's processes, its own last. What it
+  // costs makes looks rarer, but for `looks_apart_s`, where that is not 0: so far apart at most.
+  std::function<void(double, const std::vector<pid_t>&)> on_look;
+  double looks_apart_s = 0;
 };
 
 struct ProcessIo {

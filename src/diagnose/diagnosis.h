@@ -1,0 +1,44 @@
+#pragma once
+// Why a program is slow here, and what would help: seen from outside first, then by counts, then proven.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/design.h"
+#include "diagnose/find/finding.h"
+#include "diagnose/find/machine_costs.h"
+#include "diagnose/observe/observation.h"
+
+namespace perfcast {
+
+struct DiagnosisRequest {
+  std::vector<std::string> command;
+  bool with_counts = true;     // an instrumented run, for caches and branches
+  double proof_budget_s = 60;  // 0: nothing is tried
+  double limit_s = 0;          // of each run; 0: none
+  bool pass_output = false;    // of the first run
+  uint64_t seed = 1;
+  std::shared_ptr<const std::vector<CoreDesign>> core_designs;  // of all known cores; null: nothing is modelled
+  std::function<void(const std::string&)> progress;
+  // Called with what the native run shows, before anything slow.
+  std::function<void(const std::vector<Finding>&)> first_findings;
+};
+
+struct Diagnosis {
+  std::vector<std::string> command;
+  Observation seen;
+  MachineCosts costs;
+  std::string design;                      // of this machine's core; empty: not known, or not modelled
+  std::map<std::string, double> bounds;    // shares of the modelled cycles by what bounds them; empty: not modelled
+  std::vector<Finding> findings;           // largest gain first
+  std::vector<std::string> notes;          // what could not be done, and why
+  double first_finding_s = 0, took_s = 0;  // since the start
+};
+
+// Errors: observe()'s; "program-failed" where the program fails.
+Result<Diagnosis> diagnose(const DiagnosisRequest& request);
+
+}  // namespace perfcast

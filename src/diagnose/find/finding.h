@@ -1,0 +1,56 @@
+#pragma once
+// What is slow about a program, why that is thought, and what would help.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace perfcast {
+
+enum class FindingBasis {
+  kMeasured,  // of a native run: what it is and how much of the time it takes
+  kModelled,  // of counts, times what a model of this core says each costs
+  kRule,      // it looks like what is known to be slow; how slow isn't known
+};
+std::string_view to_text(FindingBasis basis);
+
+// A way to run the command otherwise, which changes nothing that the user wrote.
+struct Experiment {
+  std::string name;  // "allocator jemalloc"
+  std::map<std::string, std::string> environment;
+  std::vector<std::string> unset;   // variables that are taken away
+  std::vector<std::string> prefix;  // "taskset", "-c", "0"
+  bool by_cpu_time = false;         // what counts is the CPU time, as the wall time changes for another reason
+  std::string in_words() const;     // "OMP_NUM_THREADS=2", as a shell would have it
+  std::vector<std::string> command(const std::vector<std::string>& command) const;
+};
+
+// What an experiment gave, in turns with the command as it is.
+struct ExperimentResult {
+  Experiment experiment;
+  double ratio = 1, lower = 0, upper = 0;  // its time over that of the command as it is; 95% over all looks
+  double pairs_count = 0;
+  bool is_screened = false;  // one pair alone showed no gain: there is no interval
+  bool is_gain() const { return !is_screened && upper < 1; }
+  std::string failed;  // why it could not be tried
+};
+
+struct Finding {
+  std::string cause;  // "allocation": a name of docs/DIAGNOSE.md
+  std::string title;  // one line
+  FindingBasis basis = FindingBasis::kMeasured;
+  double gain_ratio = 0;  // of the wall time that is thought to go where the cause goes, 0 to 1
+  std::vector<std::string> evidence;
+  std::string advice;
+  std::string if_wrong;            // what following the advice costs where the finding is wrong
+  std::string proof;               // how to prove it, where the tool can't
+  bool is_shown_by_trial = false;  // no evidence but an experiment that helps: its gain is that of the experiment
+  std::vector<Experiment> experiments;
+  std::vector<ExperimentResult> results;
+  // The best experiment that helped, where one did.
+  const ExperimentResult* proven() const;
+};
+
+}  // namespace perfcast

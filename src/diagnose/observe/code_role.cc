@@ -1,0 +1,118 @@
+// Names of functions that say what they are for. Of the C and C++ libraries of GNU and LLVM, of common allocators and
+// BLAS libraries; symbols of libraries that are stripped are those of their dynamic tables.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/text.h"
+#include "diagnose/observe/observation.h"
+
+namespace perfcast {
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+constexpr std::array<std::string_view, kCodeRoles> kRoleTexts = {
+    "its own work",        "allocating memory",    "copying memory",        "filling memory",
+    "comparing memory",    "locks and conditions", "throwing exceptions",   "giving up the CPU",
+    "asking for the time", "the dynamic linker",   "linear algebra (BLAS)", "reading and writing"};
+
+// Of whole libraries, by the beginning of the file's name.
+const std::vector<std::pair<std::string_view, CodeRole>>& libraries() {
+  static const std::vector<std::pair<std::string_view, CodeRole>> table = {
+      {"ld-linux", CodeRole::kLoader},        {"libgcc_s", CodeRole::kException},
+      {"libunwind", CodeRole::kException},    {"libopenblas", CodeRole::kBlas},
+      {"libblas", CodeRole::kBlas},           {"libmkl", CodeRole::kBlas},
+      {"libblis", CodeRole::kBlas},           {"libatlas", CodeRole::kBlas},
+      {"libjemalloc", CodeRole::kAllocation}, {"libtcmalloc", CodeRole::kAllocation},
+      {"libmimalloc", CodeRole::kAllocation}};
+  return table;
+}
+
+// By the whole name, or the beginning where it ends in '*'.
+const std::vector<std::pair<CodeRole, Names>>& functions() {
+  static const std::vector<std::pair<CodeRole, Names>> table = {
+      {CodeRole::kAllocation, {"malloc",         "free",
+                               "cfree",          "calloc",
+                               "realloc",        "_int_malloc",
+                               "_int_free*",     "malloc_consolidate",
+                               "unlink_chunk*",  "tcache_*",
+                               "sysmalloc",      "systrim*",
+                               "operator new*",  "operator delete*",
+                               "posix_memalign", "aligned_alloc",
+                               "__libc_malloc",  "__libc_free",
+                               "_mid_memalign",  "malloc_trim"}},
+      {CodeRole::kCopy,
+       {"memcpy*", "memmove*", "__memcpy*", "__memmove*", "mempcpy", "__mempcpy*", "strcpy*", "__strcpy*", "strcat*",
+        "__strcat*", "stpcpy*", "strncpy*", "bcopy", "wmemcpy*", "strdup", "__strdup"}},
+      {CodeRole::kFill, {"memset*", "__memset*", "bzero", "explicit_bzero"}},
+      {CodeRole::kCompare,
+       {"memcmp*", "__memcmp*", "bcmp", "strcmp*", "__strcmp*", "strncmp*", "__strncmp*", "strcasecmp*",
+        "__strcasecmp*", "memchr*", "__memchr*", "strchr*", "__strchr*", "strstr*", "__strstr*", "strlen*",
+        "__strlen*"}},
+      {CodeRole::kLock,
+       {"pthread_mutex_*", "__pthread_mutex_*", "__lll_lock_wait*", "__lll_lock_wake*", "pthread_cond_*",
+        "__pthread_cond_*", "pthread_rwlock_*", "__pthread_rwlock_*", "pthread_barrier_wait", "sem_wait*", "sem_post*",
+        "__new_sem_*", "pthread_spin_lock", "futex_*", "___pthread_mutex_*", "__GI___lll_*"}},
+      {CodeRole::kException,
+       {"__cxa_throw", "__cxa_begin_catch", "__cxa_end_catch", "__cxa_allocate_exception", "__cxa_free_exception",
+        "__gxx_personality_v0", "_Unwind_*", "dl_iterate_phdr", "__dl_iterate_phdr", "_dl_find_object", "uw_*",
+        "__cxa_rethrow", "__cxa_get_exception_ptr", "__dynamic_cast", "execute_*", "read_encoded_value*"}},
+      {CodeRole::kYield, {"sched_yield", "__sched_yield", "pthread_yield"}},
+      {CodeRole::kClock, {"clock_gettime*", "__clock_gettime*", "gettimeofday*", "__vdso_*", "time", "clock"}},
+      {CodeRole::kLoader, {"_dl_*", "do_lookup_x", "_dl_runtime_resolve*", "dl_open*"}},
+      {CodeRole::kBlas, {"?gemm_*", "cblas_*"}},
+      {CodeRole::kInputOutput,
+       {"read", "write", "__read", "__write", "pread64", "pwrite64", "fsync", "fdatasync", "__GI___libc_read",
+        "__GI___libc_write", "open64", "close", "readv", "writev"}},
+  };
+  return table;
+}
+
+bool fits(std::string_view name, std::string_view pattern) {
+  if (!pattern.ends_with('*')) return name == pattern;
+  return name.starts_with(pattern.substr(0, pattern.size() - 1));
+}
+
+}  // namespace
+
+std::string_view code_role_text(CodeRole role) { return kRoleTexts.at(static_cast<size_t>(role)); }
+
+CodeRole code_role_of(const std::string& function, const std::string& library) {
+  const std::string file = library.substr(library.rfind('/') + 1);
+  for (const auto& [beginning, role] : libraries()) {
+    if (file.starts_with(beginning)) return role;
+  }
+  if (library == "[vdso]") return CodeRole::kClock;
+  for (const auto& [role, names] : functions()) {
+    if (std::any_of(names.begin(), names.end(), [&](std::string_view pattern) { return fits(function, pattern); }))
+      return role;
+  }
+  return CodeRole::kOwn;
+}
+
+std::string HotFunction::name() const {
+  if (!function.empty()) return function;
+  const std::string file = library.substr(library.rfind('/') + 1);
+  return file.empty() ? "generated code" : "in " + file;
+}
+
+std::string HotFunction::place() const {
+  if (!source.empty()) return source.substr(source.rfind('/') + 1) + (line > 0 ? ":" + std::to_string(line) : "");
+  return library.substr(library.rfind('/') + 1);
+}
+
+std::string HotFunction::in_words() const { return name() + (place().empty() ? "" : " (" + place() + ")"); }
+
+size_t HotLoop::count(CodeTrait trait) const {
+  return static_cast<size_t>(std::count_if(instructions.begin(), instructions.end(),
+                                           [&](const CodeInstruction& of) { return has_trait(of.traits, trait); }));
+}
+
+uint32_t HotLoop::vector_bits() const {
+  uint32_t most = 0;
+  for (const CodeInstruction& of : instructions) most = std::max(most, of.vector_bits);
+  return most;
+}
+
+}  // namespace perfcast

@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include "collect/process/program_inspector.h"
+#include "diagnose/observe/cpu_sampler.h"
+#include "diagnose/observe/observation.h"
+
+namespace perfcast {
+namespace {
+
+constexpr double kLooksApart_s = 0.02;
+constexpr double kFewSamples = 100;
+
+}  // namespace
+
+Result<Observation> observe(const ObserveRequest& request) {
+  const auto program = inspect_program(request.command);
+  if (!program) return program.error();
+  Observation observation;
+  CpuSampler sampler(request.samples_per_s);
+  ThreadStates states;
+  ProcessRequest process;
+  process.executable = program->path;
+  process.arguments = request.command;
+  process.environment = request.environment;
+  process.input = request.input;
+  process.output = request.pass_output ? StreamTo::kPass : StreamTo::kDiscard;
+  process.limit_s = request.limit_s;
+  process.watch = true;
+  process.looks_apart_s = kLooksApart_s;
+  Status sampled;
+  process.before_exec = [&](pid_t child) { sampled = sampler.attach(child); };
+  process.on_look = [&](double now_s, const std::vector<pid_t>& processes) {
+    sampler.drain();
+    states.look(now_s, processes);
+  };
+  auto run = run_process(process);
+  if (!run) return run.error();
+  const CpuSamples samples = sampler.finish();
+  observation.run = std::move(*run);
+  for (const RunInterval& interval : observation.run.course) observation.ready_s += interval.ready_s;
+  observation.threads = states.all();
+  observation.first_thread = states.first_thread();
+  observation.looks = states.looks();
+  observation.no_system_calls = states.missing();
+  if (!sampled) {
+    observation.no_samples = sampled.error().message;
+  } else {
+    CodeMap code;
+    summarise_samples(samples, code, observation);
+    observation.lost_ratio = samples.lost_ratio;
+    observation.has_starts = true;
+    observation.processes_started_count = static_cast<double>(samples.processes_started_count);
+    observation.programs_started_count = static_cast<double>(samples.programs_started_count);
+    observation.threads_started_count = static_cast<double>(samples.threads_started_count);
+    if (observation.samples_count < kFewSamples) {
+      observation.notes.push_back(fmt::format("only {:.0f} samples of where it runs: shares of functions are rough",
+                                              observation.samples_count));
+    }
+    if (observation.lost_ratio > 0.05)
+      observation.notes.push_back(fmt::format("{:.0f}% of the samples were lost", 100 * observation.lost_ratio));
+  }
+  return observation;
+}
+
+}  // namespace perfcast

@@ -1,0 +1,231 @@
+// Samples to functions: whose code, on whose behalf, in which loop, behind which instructions.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "diagnose/observe/cpu_sampler.h"
+#include "diagnose/observe/observation.h"
+
+namespace perfcast {
+namespace {
+
+constexpr double kLeastShare = 0.002;
+constexpr double kLoopShare = 0.5;       // of a function's samples, that a loop must hold to be its hot one
+constexpr double kLookedAtShare = 0.02;  // of all samples: functions whose instructions are looked at
+constexpr uint64_t kMostLoopBytes = 4096;
+
+// Libraries that work for whoever calls them: time in them is the caller's choice.
+bool is_runtime(const std::string& path) {
+  const std::string file = path.substr(path.rfind('/') + 1);
+  return file.starts_with("libc.so") || file.starts_with("libc-") || file.starts_with("libstdc++") ||
+         file.starts_with("libgcc_s") || file.starts_with("libc++") || file.starts_with("ld-linux") ||
+         file.starts_with("libpthread") || file.starts_with("libm.so") || file.starts_with("libjemalloc") ||
+         file.starts_with("libtcmalloc") || file.starts_with("libmimalloc") || file.starts_with("libunwind") ||
+         path == "[vdso]";
+}
+
+struct Spot {
+  std::string path;  // empty: no file
+  const CodePlace* place = nullptr;
+};
+
+struct Key {
+  std::string path, function;
+  uint64_t address = 0;
+  auto operator<=>(const Key&) const = default;
+};
+
+struct Sum {
+  CodePlace place;
+  CodeRole role = CodeRole::kOwn;
+  double samples = 0, kernel_samples = 0;
+  std::map<uint64_t, double> addresses;  // user code
+  std::map<std::pair<std::string, int>, double> lines;
+  std::map<std::pair<std::string, std::string>, double> callers;  // function, "file:line"
+  std::map<std::string, double> compilers;
+};
+
+class Summary {
+ public:
+  Summary(const CpuSamples& samples, CodeMap& code) : samples_(samples), code_(code) {}
+  void add_all();
+  void finish(Observation& observation);
+
+ private:
+  Spot spot_of(const CodeMappings& mappings, uint64_t address);
+  // Return addresses on the stack, innermost first.
+  std::vector<Spot> returns_of(const CodeMappings& mappings, const CpuSample& sample);
+  void look_at_instructions(const Sum& sum, HotFunction& function);
+  HotLoop loop_of(const std::vector<CodeInstruction>& instructions, const Sum& sum) const;
+
+  const CpuSamples& samples_;
+  CodeMap& code_;
+  std::map<Key, Sum> sums_;
+  std::array<double, kCodeRoles> roles_{};
+  double kernel_ = 0, all_ = 0;
+};
+
+Spot Summary::spot_of(const CodeMappings& mappings, uint64_t address) {
+  for (auto mapping = mappings.rbegin(); mapping != mappings.rend(); ++mapping) {
+    if (address < mapping->start || address >= mapping->end) continue;
+    Spot spot{mapping->path, nullptr};
+    if (spot.path.starts_with('/') && !spot.path.starts_with("//"))
+      spot.place = code_.place(spot.path, address - mapping->start + mapping->file_offset_bytes);
+    return spot;
+  }
+  return {};
+}
+
+std::vector<Spot> Summary::returns_of(const CodeMappings& mappings, const CpuSample& sample) {
+  std::vector<Spot> returns;
+  for (const uint64_t word : sample.stack) {
+    if (returns.size() == kMostReturns) break;
+    for (auto mapping = mappings.rbegin(); mapping != mappings.rend(); ++mapping) {
+      if (word <= mapping->start || word >= mapping->end) continue;
+      const uint64_t offset = word - mapping->start + mapping->file_offset_bytes;
+      if (!mapping->path.starts_with('/') || !code_.follows_call(mapping->path, offset)) break;
+      // The call itself, not what follows it: its line is the one that calls.
+      if (const CodePlace* const place = code_.place(mapping->path, offset - 1))
+        returns.push_back({mapping->path, place});
+      break;
+    }
+  }
+  return returns;
+}
+
+std::string short_place(const CodePlace& place) {
+  if (place.source.empty()) return "";
+  return place.source.substr(place.source.rfind('/') + 1) + ":" + std::to_string(place.line);
+}
+
+void Summary::add_all() {
+  for (size_t i = 0; i < samples_.samples.size(); ++i) {
+    const CpuSample& sample = samples_.samples[i];
+    const CodeMappings& mappings = samples_.mappings[samples_.mappings_of[i]];
+    all_ += 1;
+    kernel_ += sample.in_kernel ? 1 : 0;
+    Spot spot = spot_of(mappings, sample.address);
+    if (spot.path.empty() && sample.in_kernel) spot.path = "[kernel]";
+    const bool runtime = is_runtime(spot.path);
+    CodePlace place = spot.place != nullptr ? *spot.place : CodePlace{};
+    std::vector<Spot> returns;
+    const bool nameless = place.function.empty();
+    CodeRole role = code_role_of(place.function, spot.path);
+    if (runtime || role != CodeRole::kOwn) returns = returns_of(mappings, sample);
+    // A library's inner functions often have no name: the first one that has called them does.
+    if (nameless && runtime) {
+      for (const Spot& of : returns) {
+        if (of.path != spot.path || of.place->function.empty()) continue;
+        place.function = of.place->function;
+        role = code_role_of(place.function, spot.path);
+        break;
+      }
+    }
+    Sum& sum = sums_[{spot.path, place.function, nameless ? 0 : place.function_address}];
+    if (sum.samples == 0) {
+      sum.place = place;
+      sum.role = role;
+    }
+    sum.samples += 1;
+    sum.kernel_samples += sample.in_kernel ? 1 : 0;
+    if (!sample.in_kernel && !nameless) sum.addresses[place.address] += 1;
+    if (!place.source.empty()) sum.lines[{place.source, place.line}] += 1;
+    if (!place.compiler.empty()) sum.compilers[place.compiler] += 1;
+    roles_.at(static_cast<size_t>(role)) += 1;
+    for (const Spot& of : returns) {
+      if (is_runtime(of.path) || of.place->function.empty()) continue;
+      sum.callers[{of.place->function, short_place(*of.place)}] += 1;
+      break;
+    }
+  }
+}
+
+HotLoop Summary::loop_of(const std::vector<CodeInstruction>& instructions, const Sum& sum) const {
+  HotLoop best;
+  double samples_in_best = 0;
+  for (const CodeInstruction& last : instructions) {
+    if (last.target == 0 || last.target > last.address || last.address - last.target > kMostLoopBytes) continue;
+    if (!has_trait(last.traits, CodeTrait::kBranch) && !has_trait(last.traits, CodeTrait::kJump)) continue;
+    double within = 0;
+    for (const auto& [address, count] : sum.addresses)
+      within += address >= last.target && address <= last.address ? count : 0;
+    if (within < kLoopShare * sum.samples) continue;
+    const bool is_shorter = best.end == 0 || last.address - last.target < best.end - best.address;
+    if (!is_shorter) continue;
+    best.address = last.target;
+    best.end = last.address;
+    samples_in_best = within;
+  }
+  best.cpu_share = samples_in_best / all_;
+  for (const CodeInstruction& of : instructions) {
+    if (best.end > 0 && of.address >= best.address && of.address <= best.end) best.instructions.push_back(of);
+  }
+  return best;
+}
+
+void Summary::look_at_instructions(const Sum& sum, HotFunction& function) {
+  const auto instructions = code_.instructions(function.library, sum.place.function_address, sum.place.function_bytes);
+  if (instructions.empty()) return;
+  for (const auto& [address, count] : sum.addresses) {
+    const auto at = std::lower_bound(instructions.begin(), instructions.end(), address,
+                                     [](const CodeInstruction& of, uint64_t value) { return of.address < value; });
+    if (at == instructions.end() || at->address != address) continue;
+    // What is waited for is the instruction at hand or the one before it, whose result it takes.
+    const auto& before = at == instructions.begin() ? *at : *(at - 1);
+    const double share = count / sum.samples;
+    const auto add = [&](double& to, CodeTrait trait, bool with_before) {
+      if (has_trait(at->traits, trait) || (with_before && has_trait(before.traits, trait))) to += share;
+    };
+    add(function.divide_share, CodeTrait::kIntegerDivide, true);
+    add(function.float_divide_share, CodeTrait::kFloatDivide, true);
+    add(function.atomic_share, CodeTrait::kAtomic, true);
+    add(function.pause_share, CodeTrait::kPause, true);
+    add(function.indirect_call_share, CodeTrait::kIndirectCall, true);
+    add(function.stack_operand_share, CodeTrait::kStackOperand, false);
+    add(function.float_share, CodeTrait::kFloat, true);
+    add(function.vector_share, CodeTrait::kVector, false);
+    add(function.load_share, CodeTrait::kLoad, true);
+  }
+  HotLoop loop = loop_of(instructions, sum);
+  if (loop.end > 0) function.loop = std::move(loop);
+}
+
+void Summary::finish(Observation& observation) {
+  observation.samples_count = all_;
+  if (all_ == 0) return;
+  observation.kernel_share = kernel_ / all_;
+  for (size_t role = 0; role < kCodeRoles; ++role) observation.role_share[role] = roles_[role] / all_;
+  for (auto& [key, sum] : sums_) {
+    if (sum.samples < kLeastShare * all_) continue;
+    HotFunction function;
+    function.function = key.function;
+    function.library = key.path;
+    function.role = sum.role;
+    function.cpu_share = sum.samples / all_;
+    function.kernel_share = sum.kernel_samples / all_;
+    const auto most = [](const auto& map) {
+      return std::max_element(map.begin(), map.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    };
+    if (!sum.lines.empty()) std::tie(function.source, function.line) = most(sum.lines)->first;
+    if (!sum.compilers.empty()) function.compiler = most(sum.compilers)->first;
+    if (!sum.callers.empty()) {
+      const auto& [caller, count] = *most(sum.callers);
+      std::tie(function.caller, function.caller_place) = caller;
+      function.caller_share = count / sum.samples;
+    }
+    if (function.cpu_share >= kLookedAtShare && !sum.addresses.empty()) look_at_instructions(sum, function);
+    observation.functions.push_back(std::move(function));
+  }
+  std::stable_sort(observation.functions.begin(), observation.functions.end(),
+                   [](const HotFunction& a, const HotFunction& b) { return a.cpu_share > b.cpu_share; });
+}
+
+}  // namespace
+
+void summarise_samples(const CpuSamples& samples, CodeMap& code, Observation& observation) {
+  Summary summary(samples, code);
+  summary.add_all();
+  summary.finish(observation);
+}
+
+}  // namespace perfcast

@@ -1,0 +1,179 @@
+#include "diagnose/observe/thread_states.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "base/file.h"
+#include "collect/process/program_inspector.h"
+
+namespace perfcast {
+namespace {
+
+constexpr size_t kMostTasks = 128;  // of a process: a look must stay cheap
+constexpr std::array<std::string_view, kThreadStates> kTexts = {"running, or ready to run",
+                                                                "files: reading, writing, syncing",
+                                                                "a mutex that another thread holds",
+                                                                "a condition, barrier or semaphore",
+                                                                "the end of another thread",
+                                                                "the end of a process that it started",
+                                                                "a time to pass",
+                                                                "another process, through a pipe",
+                                                                "a socket",
+                                                                "any of several descriptors",
+                                                                "a terminal",
+                                                                "memory that comes from storage",
+                                                                "something else"};
+
+enum class Call : uint8_t { kFutex, kSleep, kWaitChild, kPoll, kFile, kSync, kSocket };
+
+// Numbers of system calls that wait.
+const std::map<int64_t, Call>& calls_of(std::string_view instruction_set) {
+  using enum Call;
+  static const std::map<int64_t, Call> x86 = {
+      {202, kFutex}, {449, kFutex}, {35, kSleep},  {230, kSleep}, {61, kWaitChild}, {247, kWaitChild}, {7, kPoll},
+      {23, kPoll},   {270, kPoll},  {271, kPoll},  {232, kPoll},  {281, kPoll},     {441, kPoll},      {0, kFile},
+      {1, kFile},    {17, kFile},   {18, kFile},   {19, kFile},   {20, kFile},      {295, kFile},      {296, kFile},
+      {40, kFile},   {74, kSync},   {75, kSync},   {162, kSync},  {277, kSync},     {306, kSync},      {26, kSync},
+      {42, kSocket}, {43, kSocket}, {44, kSocket}, {45, kSocket}, {46, kSocket},    {47, kSocket},     {288, kSocket},
+      {34, kPoll},   {128, kPoll},  {130, kPoll}};
+  static const std::map<int64_t, Call> arm = {
+      {98, kFutex},   {449, kFutex},  {101, kSleep},  {115, kSleep},  {260, kWaitChild}, {95, kWaitChild},
+      {73, kPoll},    {72, kPoll},    {22, kPoll},    {441, kPoll},   {63, kFile},       {64, kFile},
+      {67, kFile},    {68, kFile},    {65, kFile},    {66, kFile},    {69, kFile},       {70, kFile},
+      {71, kFile},    {82, kSync},    {83, kSync},    {81, kSync},    {84, kSync},       {267, kSync},
+      {227, kSync},   {203, kSocket}, {202, kSocket}, {206, kSocket}, {207, kSocket},    {211, kSocket},
+      {212, kSocket}, {242, kSocket}, {133, kPoll},   {137, kPoll}};
+  return instruction_set == "aarch64" ? arm : x86;
+}
+
+// "NR 0xARG ..." of a thread that waits in a call; nothing of one that runs, or waits elsewhere.
+struct CallText {
+  int64_t number = -1;
+  std::array<uint64_t, 6> arguments{};
+};
+std::optional<CallText> call_of(std::string_view text) {
+  std::string copy(text);
+  const char* at = copy.c_str();
+  char* end = nullptr;
+  CallText call;
+  call.number = std::strtol(at, &end, 10);
+  if (end == at || call.number < 0) return std::nullopt;
+  for (uint64_t& argument : call.arguments) {
+    at = end;
+    argument = std::strtoull(at, &end, 16);
+    if (end == at) return std::nullopt;
+  }
+  return call;
+}
+
+ThreadState of_futex(const CallText& call, const std::vector<pid_t>* tasks) {
+  constexpr uint64_t kCommand = 0x7F, kPrivate = 0x80, kWait = 0, kLockPi = 6;
+  const uint64_t command = call.arguments[1] & kCommand, value = call.arguments[2] & 0xFFFFFFFF;
+  // glibc waits for a thread's end on its number, which the kernel clears and wakes for, shared (not private).
+  if ((call.arguments[1] & kPrivate) == 0 && tasks != nullptr &&
+      std::find(tasks->begin(), tasks->end(), static_cast<pid_t>(value)) != tasks->end())
+    return ThreadState::kJoin;
+  // Its mutexes say 2 where somebody waits.
+  if (command == kLockPi || (command == kWait && value == 2)) return ThreadState::kLock;
+  return ThreadState::kSignal;
+}
+
+ThreadState of_descriptor(const std::string& target) {
+  if (target.starts_with("pipe:")) return ThreadState::kPipe;
+  if (target.starts_with("socket:")) return ThreadState::kNetwork;
+  if (target.starts_with("/dev/tty") || target.starts_with("/dev/pts/")) return ThreadState::kTerminal;
+  if (target.starts_with("anon_inode:")) return ThreadState::kPoll;
+  return target.starts_with('/') ? ThreadState::kStorage : ThreadState::kOther;
+}
+
+std::vector<pid_t> threads_of(pid_t process) {
+  std::vector<pid_t> tasks;
+  DIR* folder = opendir(("/proc/" + std::to_string(process) + "/task").c_str());
+  if (folder == nullptr) return tasks;
+  while (const dirent* entry = readdir(folder)) {
+    if (const long number = std::strtol(entry->d_name, nullptr, 10); number > 0)
+      tasks.push_back(static_cast<pid_t>(number));
+    if (tasks.size() == kMostTasks) break;
+  }
+  closedir(folder);
+  return tasks;
+}
+
+std::string link_target(const std::string& path) {
+  std::array<char, 256> target{};
+  const ssize_t size = readlink(path.c_str(), target.data(), target.size());
+  return size > 0 ? std::string(target.data(), static_cast<size_t>(size)) : std::string();
+}
+
+}  // namespace
+
+std::string_view thread_state_text(ThreadState state) { return kTexts.at(static_cast<size_t>(state)); }
+
+double ThreadTimes::total() const { return std::accumulate(s.begin(), s.end(), 0.0); }
+
+ThreadState thread_state_of(const ThreadTexts& texts, std::string_view instruction_set,
+                            const std::function<std::string(int64_t)>& descriptor) {
+  // "PID (NAME) STATE ...", and a name may hold anything.
+  const size_t name_end = texts.stat.rfind(") ");
+  const char state =
+      name_end == std::string_view::npos || name_end + 2 >= texts.stat.size() ? '?' : texts.stat[name_end + 2];
+  if (state == 'R' || state == 'Z' || state == 'X') return ThreadState::kRunning;
+  const auto call = call_of(texts.syscall);
+  if (call) {
+    const auto& calls = calls_of(instruction_set);
+    if (const auto known = calls.find(call->number); known != calls.end()) {
+      switch (known->second) {
+        case Call::kFutex:
+          return of_futex(*call, texts.tasks);
+        case Call::kSleep:
+          return ThreadState::kSleep;
+        case Call::kWaitChild:
+          return ThreadState::kChild;
+        case Call::kPoll:
+          return ThreadState::kPoll;
+        case Call::kFile:
+          return of_descriptor(descriptor(static_cast<int64_t>(call->arguments[0])));
+        case Call::kSync:
+          return ThreadState::kStorage;
+        case Call::kSocket:
+          return ThreadState::kNetwork;
+      }
+    }
+    return state == 'D' ? ThreadState::kStorage : ThreadState::kOther;
+  }
+  return state == 'D' ? ThreadState::kPaging : ThreadState::kOther;
+}
+
+void ThreadStates::look(double now_s, const std::vector<pid_t>& processes) {
+  const double length_s = std::max(0.0, now_s - last_s_);
+  last_s_ = now_s;
+  ++looks_;
+  static const std::string instruction_set = host_instruction_set();
+  // The program's own process is the last one that run_process() names.
+  if (first_process_ == 0 && !processes.empty()) first_process_ = processes.back();
+  for (const pid_t process : processes) {
+    const std::string folder = "/proc/" + std::to_string(process);
+    const std::vector<pid_t> tasks = threads_of(process);
+    for (const pid_t task : tasks) {
+      const std::string of_task = folder + "/task/" + std::to_string(task);
+      const auto stat = read_file(of_task + "/stat", 4096);
+      if (!stat) continue;
+      const auto syscall = read_file(of_task + "/syscall", 4096);
+      if (!syscall && missing_.empty()) missing_ = syscall.error().message;
+      const ThreadState state =
+          thread_state_of({*stat, syscall ? std::string_view(*syscall) : std::string_view(), &tasks}, instruction_set,
+                          [&](int64_t number) { return link_target(folder + "/fd/" + std::to_string(number)); });
+      all_.s[static_cast<size_t>(state)] += length_s;
+      if (process == first_process_ && task == process) first_.s[static_cast<size_t>(state)] += length_s;
+    }
+  }
+}
+
+}  // namespace perfcast

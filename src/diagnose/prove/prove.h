@@ -1,0 +1,28 @@
+#pragma once
+// Experiments that show whether a finding is right: the command otherwise, in turns with the command as it is.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "diagnose/find/finding.h"
+
+namespace perfcast {
+
+struct ProofRequest {
+  std::vector<std::string> command;
+  double budget_s = 60;  // for all experiments
+  double run_s = 0;      // how long the command takes, roughly
+  double limit_s = 0;    // of one run; 0: none
+  uint64_t seed = 1;
+  std::function<void(const std::string&)> progress;
+};
+
+// Tries the findings' experiments, those of the largest gains first, and writes down what came of them. Each is looked
+// at by two pairs of runs; what these show no gain of is left at that, the others are run in turns until it is clear.
+// Findings that only an experiment can show take their gain from it, and go where there is none. What a run of the
+// command writes, each run writes again. Errors: "interrupted".
+Status prove_findings(const ProofRequest& request, std::vector<Finding>& findings);
+
+}  // namespace perfcast
