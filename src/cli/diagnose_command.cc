@@ -70,7 +70,6 @@ void add_diagnose_command(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   verb->add_option("--limit", arguments->limit, "Of each run, such as 30s or 5m")->option_text("DURATION");
   verb->add_flag("--quick", arguments->quick, "No instrumented run: nothing of caches and branches");
-  ->required()->option_text("-- CMD");
   add_common_options(*verb, context, kSeedOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
 }
