@@ -12,7 +12,7 @@ namespace perfcast {
 namespace {
 
 // Which platform forecasts take this host for: all seconds hang on it.
-Finding examine_match(const HostFacts& host, const std::string& path) {
+DoctorFinding examine_match(const HostFacts& host, const std::string& path) {
   const auto bundle = read_bundle(path);
   if (!bundle) return {"platform", "missing", "no bundle to look it up in: " + bundle.error().message, ""};
   const auto match = match_host(host, bundle->platforms);
@@ -31,9 +31,9 @@ Finding examine_match(const HostFacts& host, const std::string& path) {
 
 int run(const CommonOptions& options) {
   const HostFacts host = read_host_facts();
-  std::vector<Finding> findings = examine_machine(host);
+  std::vector<DoctorFinding> findings = examine_machine(host);
   findings.push_back(examine_match(host, options.bundle));
-  for (Finding& finding : examine_files(options.corpus, options.bundle)) findings.push_back(std::move(finding));
+  for (DoctorFinding& finding : examine_files(options.corpus, options.bundle)) findings.push_back(std::move(finding));
   return write_result(options.json ? to_text(findings_as_json(host, findings)) : findings_as_text(host, findings),
                       options);
 }

@@ -33,18 +33,18 @@ CollectRequest trial() {
   return request;
 }
 
-Finding finding_of(const std::string& name, const Error& error) {
+DoctorFinding finding_of(const std::string& name, const Error& error) {
   return {name, "missing", error.message, error.expected};
 }
 
-Finding examine_native(const HostFacts& host) {
+DoctorFinding examine_native(const HostFacts& host) {
   NativeCollector native(host);
   const auto found = native.collect(trial());
   if (!found) return finding_of("native", found.error());
   return {"native", "ok", "time, resources, input and output, by kernel " + host.kernel, ""};
 }
 
-Finding examine_qemu() {
+DoctorFinding examine_qemu() {
   QemuCollector qemu;
   if (const Status status = qemu.available(); !status) return finding_of("qemu", status.error());
   const auto found = qemu.collect(trial());
@@ -55,7 +55,7 @@ Finding examine_qemu() {
           ""};
 }
 
-Finding examine_other_instruction_set() {
+DoctorFinding examine_other_instruction_set() {
   const std::string other = host_instruction_set() == "aarch64" ? "x86_64" : "aarch64";
   const std::string name = "qemu-" + other;
   if (find_in_path(name).empty()) {
@@ -68,7 +68,7 @@ Finding examine_other_instruction_set() {
   return {name, "ok", "counts of programs built for " + other + ", without native times", ""};
 }
 
-Finding examine_cachegrind() {
+DoctorFinding examine_cachegrind() {
   CachegrindCollector cachegrind;
   if (const Status status = cachegrind.available(); !status) return finding_of("cachegrind", status.error());
   const std::string version = CachegrindCollector::version();
@@ -79,7 +79,7 @@ Finding examine_cachegrind() {
   return {"cachegrind", "ok", "cross-check, and counts where QEMU fails; valgrind " + version, ""};
 }
 
-Finding examine_hardware() {
+DoctorFinding examine_hardware() {
   const auto paranoid = perf_event_paranoid();
   PerfEventCollector hardware(paranoid);
   auto found = hardware.collect(trial());
@@ -98,14 +98,14 @@ Finding examine_hardware() {
           fmt::format("{} of {} events; {}", found->counters.size(), all, level), ""};
 }
 
-Finding examine_wide_vectors(const HostFacts& host) {
+DoctorFinding examine_wide_vectors(const HostFacts& host) {
   if (!has_flag(host, "avx512f"))
     return {"avx512", "ok", "this processor has none: every program here can be instrumented", ""};
   return {"avx512", "limited", "programs built for it (-march=native here) can't be instrumented",
           "-march=x86-64-v3 for what is to be profiled"};
 }
 
-Finding examine_stress_ng() {
+DoctorFinding examine_stress_ng() {
   const std::string line = first_line_of({"stress-ng", "--version"});  // "stress-ng, version 0.15.06 (gcc ...)"
   const size_t at = line.find("version ");
   if (at == std::string::npos) {
@@ -121,7 +121,7 @@ Finding examine_stress_ng() {
           fmt::format("stress-ng {} built from source, then --stress-ng PATH", kSuiteStressNg)};
 }
 
-Finding examine_file(const std::string& name, const std::string& path, const std::string& advice) {
+DoctorFinding examine_file(const std::string& name, const std::string& path, const std::string& advice) {
   std::error_code problem;
   const auto bytes = std::filesystem::file_size(path, problem);
   if (problem) return {name, "missing", path + ": " + problem.message(), advice};
@@ -151,7 +151,7 @@ std::string processors_in_words(const HostFacts& host) {
 
 }  // namespace
 
-std::vector<Finding> examine_machine(const HostFacts& host) {
+std::vector<DoctorFinding> examine_machine(const HostFacts& host) {
   return {examine_native(host),
           examine_qemu(),
           examine_other_instruction_set(),
@@ -162,31 +162,31 @@ std::vector<Finding> examine_machine(const HostFacts& host) {
           {"gpu", "missing", "no GPU collector; programs are profiled on the CPU", ""}};
 }
 
-std::vector<Finding> examine_files(const std::string& corpus, const std::string& bundle) {
+std::vector<DoctorFinding> examine_files(const std::string& corpus, const std::string& bundle) {
   return {examine_file("bundle", bundle, "perfcast train -o FILE, or --bundle FILE"),
           examine_file("corpus", corpus, "only training needs it: perfcast import sparecores PATH")};
 }
 
-std::string findings_as_text(const HostFacts& host, const std::vector<Finding>& findings) {
+std::string findings_as_text(const HostFacts& host, const std::vector<DoctorFinding>& findings) {
   const std::string processors = processors_in_words(host);
   std::string text = fmt::format("{}{}, {}\n", host.name.empty() ? "unknown processor" : printable(host.name),
                                  processors, host.arch.empty() ? host_instruction_set() : host.arch);
   if (const std::string sizes = cache_sizes(host); !sizes.empty()) text += sizes + "\n";
   text += fmt::format("{}, kernel {}, hypervisor {}\n\n", host.os.empty() ? "unknown system" : printable(host.os),
                       printable(host.kernel), host.hypervisor.empty() ? "unknown" : printable(host.hypervisor));
-  for (const Finding& finding : findings) {
+  for (const DoctorFinding& finding : findings) {
     text += fmt::format("{:<8} {:<13} {}\n", finding.status, finding.name, printable(finding.detail));
     if (!finding.advice.empty()) text += fmt::format("{:<22} -> {}\n", "", printable(finding.advice));
   }
   return text;
 }
 
-Json findings_as_json(const HostFacts& host, const std::vector<Finding>& findings) {
+Json findings_as_json(const HostFacts& host, const std::vector<DoctorFinding>& findings) {
   Profile carrier;
   carrier.host = host;
   Json json = {{"schema", "perfcast.doctor/1"}, {"host", to_json(carrier).value("host", Json::object())}};
   json["findings"] = Json::array();
-  for (const Finding& finding : findings) {
+  for (const DoctorFinding& finding : findings) {
     json["findings"].push_back(
         {{"name", finding.name}, {"status", finding.status}, {"detail", finding.detail}, {"advice", finding.advice}});
   }

@@ -9,7 +9,7 @@
 
 namespace perfcast {
 
-struct Finding {
+struct DoctorFinding {
   std::string name;    // "cachegrind"
   std::string status;  // "ok", "limited" (works in part), "missing"
   std::string detail;  // what is there, or why not
@@ -17,12 +17,12 @@ struct Finding {
 };
 
 // Tries every collector. Takes about a second.
-std::vector<Finding> examine_machine(const HostFacts& host);
+std::vector<DoctorFinding> examine_machine(const HostFacts& host);
 
 // The files that other verbs need: the corpus and the bundle.
-std::vector<Finding> examine_files(const std::string& corpus, const std::string& bundle);
+std::vector<DoctorFinding> examine_files(const std::string& corpus, const std::string& bundle);
 
-std::string findings_as_text(const HostFacts& host, const std::vector<Finding>& findings);
-Json findings_as_json(const HostFacts& host, const std::vector<Finding>& findings);  // schema perfcast.doctor/1
+std::string findings_as_text(const HostFacts& host, const std::vector<DoctorFinding>& findings);
+Json findings_as_json(const HostFacts& host, const std::vector<DoctorFinding>& findings);  // schema perfcast.doctor/1
 
 }  // namespace perfcast

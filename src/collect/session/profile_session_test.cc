@@ -535,8 +535,8 @@ TEST(Doctor, PrintsALineEach) {
   host.arch = "x86_64";
   host.logical_cpus = 2;
   host.kernel = "6.1";
-  const std::vector<Finding> findings = {{"native", "ok", "time", ""},
-                                         {"qemu", "missing", "not installed", "apt install qemu-user"}};
+  const std::vector<DoctorFinding> findings = {{"native", "ok", "time", ""},
+                                               {"qemu", "missing", "not installed", "apt install qemu-user"}};
   EXPECT_EQ(findings_as_text(host, findings),
             "A Processor, 2 CPUs, x86_64\n"
             "unknown system, kernel 6.1, hypervisor unknown\n\n"
