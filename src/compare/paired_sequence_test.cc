@@ -49,6 +49,7 @@ TEST(ShiftInterval, HoldsWhatTheTestDoesNotReject) {
   for (int round = 0; round < 20; ++round) {
     Random random(static_cast<uint64_t>(round) + 5);
     std::vector<double> differences;
+    differences.reserve(11);
     for (int i = 0; i < 11; ++i) differences.push_back(0.02 + 0.01 * random.normal());
     for (const double error : {0.05, 0.01, 0.3}) {
       const ShiftInterval interval = shift_interval(differences, error);
@@ -68,6 +69,7 @@ TEST(ShiftInterval, EqualOnesAndZerosMakeItNoSurer) {
   for (int round = 0; round < 400; ++round) {
     Random random(static_cast<uint64_t>(round) + 900);
     std::vector<double> differences;
+    differences.reserve(9);
     for (int i = 0; i < 9; ++i) differences.push_back(static_cast<double>(random.below(5)) - 1);
     const ShiftInterval interval = shift_interval(differences, 0.05);
     if (interval.lower <= 0 && interval.upper >= 0) continue;

@@ -140,6 +140,7 @@ Clustering cluster_programs(const Eigen::MatrixXd& distances, const Eigen::Vecto
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return size[a] > size[b] + 1e-9; });
   std::vector<int64_t> sorted;
+  sorted.reserve(order.size());
   for (const size_t m : order) sorted.push_back(result.medoids[m]);
   result.medoids = std::move(sorted);
   assign();

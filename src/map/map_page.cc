@@ -51,6 +51,7 @@ std::string log_cell(const std::optional<double>& log) { return log ? log_percen
 
 std::string marks_cell(const std::vector<FeatureMark>& marks) {
   std::vector<std::string> parts;
+  parts.reserve(marks.size());
   for (const FeatureMark& mark : marks) parts.push_back(mark.text + " " + deviation_text(mark.deviations));
   return join(parts, "; ");
 }
@@ -59,6 +60,7 @@ std::string clusters_table(const CorpusMap& map) {
   HtmlTable table({"cluster", "like", "members", "what marks it", "fast on", "slow on", "programs"}, 6);
   const auto platforms = [](const std::vector<PlatformMark>& marks) {
     std::vector<std::string> parts;
+    parts.reserve(marks.size());
     for (const PlatformMark& mark : marks) parts.push_back(fmt::format("{} ({:.2f})", mark.platform, mark.ratio));
     return join(parts, ", ");
   };

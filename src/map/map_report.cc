@@ -20,12 +20,14 @@ std::string percent_of_log(const std::optional<double>& log) { return log ? log_
 
 std::string near_text(const std::vector<NearProgram>& near) {
   std::vector<std::string> parts;
+  parts.reserve(near.size());
   for (const NearProgram& one : near) parts.push_back(fmt::format("{} ({:.2f})", printable(one.id), one.distance));
   return join(parts, ", ");
 }
 
 std::string marks_text(const std::vector<FeatureMark>& marks) {
   std::vector<std::string> parts;
+  parts.reserve(marks.size());
   for (const FeatureMark& mark : marks) parts.push_back(printable(mark.text) + " " + deviation_text(mark.deviations));
   return parts.empty() ? "near the average in everything" : join(parts, "; ");
 }

@@ -306,12 +306,12 @@ Figure drop_cost_figure(const CorpusMap& map) {
   draw_x_axis(canvas, x, top, bottom, "programs left", ratio_text);
   draw_y_axis(canvas, y, kLeft, kRight - 20, "share", whole_percent_text);
   size_t series = 0;
-  for (Line line : {coverage, error, change}) {
-    for (auto& [left, value] : line) {
+  for (Line* const line : {&coverage, &error, &change}) {
+    for (auto& [left, value] : *line) {
       left = x.at(left);
       value = y.at(value);
     }
-    if (!line.empty()) canvas.polyline(line, series_class(series) + " stroke curve");
+    if (!line->empty()) canvas.polyline(*line, series_class(series) + " stroke curve");
     ++series;
   }
   figure.images.push_back(canvas.to_svg());

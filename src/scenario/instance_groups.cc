@@ -28,6 +28,7 @@ Result<GroupMachine> find_machine(const std::string& text, const std::vector<Pla
   const std::vector<size_t> called = servers_called(servers, text);
   if (called.size() > 1) {
     std::vector<std::string> names;
+    names.reserve(called.size());
     for (const size_t i : called)
       names.push_back(servers[i].vendor + " " + servers[i].name + " (" + servers[i].platform + ")");
     return Error{"ambiguous-platform", "several instance types are called '" + printable(text) + "'", where,

@@ -20,6 +20,7 @@ std::string nearest_machines(const std::vector<Platform>& platforms, const std::
                              const std::string& text) {
   constexpr size_t kShown = 5;
   std::vector<std::string> names;
+  names.reserve(platforms.size() + servers.size());
   for (const Platform& platform : platforms) names.push_back(platform.name);
   for (const Server& server : servers) names.push_back(server.vendor + " " + server.name);
   return "for example " + nearest_names(text, names, kShown);

@@ -305,6 +305,7 @@ void CroissantRecordSets::check_key_values(const std::vector<const FieldEntry*>&
   std::unordered_set<std::string> seen;
   for (size_t row = 0; row < table->rows(); ++row) {
     std::vector<std::string> cells;
+    cells.reserve(keys.size());
     for (const FieldEntry* key : keys) cells.emplace_back(table->cell(row, key->column.index));
     if (std::all_of(cells.begin(), cells.end(), [](const std::string& cell) { return cell.empty(); })) {
       check_.findings.mistake(table->where(row), "the key is blank");

@@ -118,12 +118,13 @@ void add_indirect_calls(const Evidence& evidence, std::vector<Finding>& findings
   const auto calls = evidence.count("op_ind_call_count"), cycles = evidence.user_cycles();
   const auto misses = evidence.count("indirect_misses_count");
   double modelled = 0;
-  if (calls && cycles && misses) modelled = (*misses * evidence.design->mispredict_cycles + *calls * 4.0) / *cycles;
-  if (share < 0.1 && modelled < 0.1) return;
+  if (calls && cycles && misses) modelled = *misses * evidence.design->mispredict_cycles / *cycles;
+  // Without counts nobody knows whether their targets are foreseen.
+  if (calls && misses ? modelled < 0.05 : share < 0.1) return;
   Finding finding;
   finding.cause = "indirect-calls";
   finding.basis = modelled > 0 ? FindingBasis::kModelled : FindingBasis::kRule;
-  finding.gain_ratio = std::min(0.9, modelled > 0 ? modelled : 0.3 * share) * evidence.busy_ratio();
+  finding.gain_ratio = std::min(0.9, calls && misses ? modelled : 0.3 * share) * evidence.busy_ratio();
   finding.title = first.empty() ? "functions are called through pointers in hot loops"
                                 : "a hot loop calls functions through pointers (virtual functions, callbacks)";
   if (!first.empty()) finding.evidence.push_back(fmt::format("in {}, {} of the CPU time", first, in_percent(share)));

@@ -136,7 +136,7 @@ void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings) {
     // Memory for exceptions is theirs.
     findings.push_back(std::move(finding));
   }
-  if (seen.share_of(CodeRole::kCompare) >= 0.1) {
+  if (seen.share_of(CodeRole::kCompare) >= 0.12) {
     Finding finding = of_role(evidence, CodeRole::kCompare, "linear-search", "comparing strings or memory");
     finding.basis = FindingBasis::kRule;
     finding.advice = "look up by a hash or in a sorted table, compare lengths or hashes first";

@@ -50,7 +50,7 @@ void add_locks(const Evidence& evidence, std::vector<Finding>& findings) {
 
 void add_spinning(const Evidence& evidence, std::vector<Finding>& findings) {
   const Observation& seen = evidence.seen;
-  double spinning = seen.share_of(CodeRole::kYield);
+  double spinning = seen.share_of(CodeRole::kYield), in_loops = 0;
   std::string where;
   for (const HotFunction& function : seen.functions) {
     double share = function.cpu_share * function.pause_share;
@@ -61,13 +61,16 @@ void add_spinning(const Evidence& evidence, std::vector<Finding>& findings) {
           loop.count(CodeTrait::kAdvance) == 0 && loop.count(CodeTrait::kFloat) == 0 &&
           loop.count(CodeTrait::kCall) == 0)
         share = std::max(share, loop.cpu_share);
+      in_loops += loop.cpu_share == share ? share : 0;
     }
     if (share > 0.02 && where.empty()) where = function.in_words();
     spinning += share;
   }
   const double threads = static_cast<double>(seen.run.threads.value_or(1));
   const double waiting = seen.ready_s / std::max(1e-9, seen.ready_s + seen.run.cpu_s());
-  if (threads >= 2 * evidence.cpus_count && (waiting > 0.25 || spinning > 0.2)) {
+  // Threads that only read and test never give way: that is what is slow, however many they are.
+  const bool spins_in_loops = in_loops > 0.3 && in_loops > seen.share_of(CodeRole::kYield);
+  if (!spins_in_loops && threads >= 2 * evidence.cpus_count && (waiting > 0.25 || spinning > 0.2)) {
     Finding finding;
     finding.cause = "oversubscription";
     finding.gain_ratio = std::min(0.9, 0.7 * std::max(spinning, seen.kernel_share) + 0.1 * waiting);
@@ -182,6 +185,17 @@ void add_starts(const Evidence& evidence, std::vector<Finding>& findings) {
   findings.push_back(std::move(finding));
 }
 
+// Storage that answers at once still has the kernel work for each request.
+double syncing(const Observation& seen) {
+  double share = 0;
+  for (const HotFunction& function : seen.functions) {
+    for (const char* name : {"fsync", "fdatasync", "msync", "sync_file_range", "syncfs"}) {
+      if (function.function == name || function.function == std::string("__") + name) share += function.cpu_share;
+    }
+  }
+  return share;
+}
+
 struct Wait {
   ThreadState state;
   const char* cause;
@@ -191,7 +205,7 @@ struct Wait {
   const char* proof;
 };
 constexpr Wait kWaits[] = {
-    {ThreadState::kStorage, "waiting-for-storage", 0.9, "files, one request after the other",
+    {ThreadState::kStorage, "serial-io", 0.9, "files, one request after the other",
      "ask for many at once (threads, io_uring, posix_fadvise), sync once for many writes, write less",
      "iostat -x beside the run; strace -T -e trace=read,write,fsync,fdatasync"},
     {ThreadState::kPaging, "waiting-for-memory", 0.9, "memory that comes from storage",
@@ -243,7 +257,8 @@ void find_in_waiting(const Evidence& evidence, std::vector<Finding>& findings) {
   add_faults(evidence, findings);
   add_starts(evidence, findings);
   for (const Wait& wait : kWaits) {
-    const double share = share_of_wait(evidence, wait.state);
+    double share = share_of_wait(evidence, wait.state);
+    if (wait.state == ThreadState::kStorage) share += syncing(evidence.seen) * evidence.busy_ratio();
     if (share < kLeastWaitShare || evidence.seen.looks < 5) continue;
     Finding finding;
     finding.cause = wait.cause;

@@ -9,14 +9,13 @@ constexpr uint64_t kSamples = 250'000'000;
 
 // An echo: each sample is mixed with what the ring held at its place.
 uint64_t echo(std::vector<uint32_t>& ring, uint64_t samples, uint64_t step) {
-  const uint64_t size = ring.size();
-  const uint64_t mask = size - 1;  // sizes are powers of two
+  const uint64_t size = ring.size();  // a power of two
   uint64_t place = 0;
   uint64_t sum = 0;
   for (uint64_t i = 0; i < samples; ++i) {
     ring[place] = ring[place] / 2 + static_cast<uint32_t>(i);
     sum += ring[place];
-    place = planted::kMended ? (place + step) & mask : (place + step) % size;
+    place = planted::kMended ? (place + step) & (size - 1) : (place + step) % size;
   }
   return sum;
 }

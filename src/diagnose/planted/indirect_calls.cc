@@ -53,6 +53,7 @@ int main() {
   }
   if constexpr (planted::kMended) std::sort(wanted.begin(), wanted.end());
   std::vector<std::unique_ptr<Shape>> shapes;
+  shapes.reserve(kShapes);
   for (const auto& [type, size] : wanted) shapes.push_back(make(type, size));
   uint64_t checksum = 0;
   for (int pass = 0; pass < kPasses; ++pass) {

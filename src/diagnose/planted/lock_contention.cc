@@ -8,8 +8,8 @@
 namespace {
 
 constexpr uint64_t kThreads = 2;
-constexpr uint64_t kItems = 4'000'000;  // of each thread
-constexpr int kRounds = 12;
+constexpr uint64_t kItems = 5'000'000;  // of each thread
+constexpr int kRounds = 24;
 
 struct Total {
   std::mutex mutex;
@@ -41,6 +41,7 @@ void add_scores(uint64_t thread, Total& total) {
 int main() {
   Total total;
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (uint64_t thread = 0; thread < kThreads; ++thread) threads.emplace_back(add_scores, thread, std::ref(total));
   for (std::thread& thread : threads) thread.join();
   return planted::print_checksum(total.sum);

@@ -1,17 +1,18 @@
 // Planted: an image is smoothed by a plain loop that is compiled with -O0; mended, the same source with -O2.
+#include <cstddef>
 #include <vector>
 
 #include "diagnose/planted/planted.h"
 
 namespace {
 
-constexpr int kWidth = 512;
-constexpr int kHeight = 512;
+constexpr ptrdiff_t kWidth = 512;
+constexpr ptrdiff_t kHeight = 512;
 constexpr int kPasses = 1000;
 
 void smooth(const int* in, int* out) {
-  for (int y = 1; y < kHeight - 1; ++y) {
-    for (int x = 1; x < kWidth - 1; ++x) {
+  for (ptrdiff_t y = 1; y < kHeight - 1; ++y) {
+    for (ptrdiff_t x = 1; x < kWidth - 1; ++x) {
       const int* at = in + y * kWidth + x;
       const int corners = at[-kWidth - 1] + at[-kWidth + 1] + at[kWidth - 1] + at[kWidth + 1];
       const int edges = at[-kWidth] + at[-1] + at[1] + at[kWidth];

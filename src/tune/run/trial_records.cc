@@ -46,6 +46,7 @@ std::vector<size_t> TrialRecords::best_first() const {
   }
   std::sort(order.begin(), order.end());
   std::vector<size_t> candidates;
+  candidates.reserve(order.size());
   for (const auto& [cost, candidate] : order) candidates.push_back(candidate);
   return candidates;
 }

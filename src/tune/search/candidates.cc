@@ -36,6 +36,7 @@ KnobScale KnobScale::of(const Knob& knob) {
   std::sort(order.begin(), order.end(),
             [&](size_t a, size_t b) { return *knob.values[a].number < *knob.values[b].number; });
   std::vector<double> sorted;
+  sorted.reserve(order.size());
   for (const size_t i : order) sorted.push_back(*knob.values[i].number);
   if (sorted.front() > 0 && sorted.back() > sorted.front()) {
     std::vector<double> logs(count);

@@ -45,7 +45,7 @@ class ExpressionParser {
   using Step = Expression::Step;
 
   bool ok() const { return !error_; }
-  void fail(std::string found, std::string expected) {
+  void fail(const std::string& found, std::string expected) {
     if (error_) return;
     error_ = Error{"bad-expression", printable(found), fmt::format("column {}", at_ + 1), std::move(expected)};
   }
