@@ -135,8 +135,8 @@ void add_crossings(const Evidence& evidence, std::vector<Finding>& findings) {
   const auto cycles = evidence.user_cycles();
   if (!loads || !stores || !accesses || !cycles || *accesses <= 0) return;
   const double crossing = *loads + *stores;
-  // A second access for each load; a store takes two turns at the cache, one after the other.
-  const double share = std::min(kMostModelledShare, (1.5 * *loads + 4 * *stores) / *cycles);
+  // A second access for each load, of two that a cycle has room for; a store takes two turns, one after the other.
+  const double share = std::min(kMostModelledShare, (0.7 * *loads + 3 * *stores) / *cycles);
   if (share < kLeastModelledShare || crossing < 0.02 * *accesses) return;
   Finding finding;
   finding.cause = "unaligned-access";
