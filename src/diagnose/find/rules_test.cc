@@ -1,0 +1,178 @@
+#include "diagnose/find/rules.h"
+
+#include <gtest/gtest.h>
+
+namespace perfcast {
+namespace {
+
+// One thread that was busy for a second.
+Observation busy() {
+  Observation seen;
+  seen.run.exit_code = 0;
+  seen.run.wall_s = 1;
+  seen.run.user_s = 1;
+  seen.run.threads = 1;
+  seen.samples_count = 1000;
+  seen.role_share[static_cast<size_t>(CodeRole::kOwn)] = 1;
+  seen.has_starts = true;
+  seen.programs_started_count = 1;
+  seen.looks = 50;
+  seen.first_thread.s[0] = 1;
+  seen.threads.s[0] = 1;
+  return seen;
+}
+
+void set_role(Observation& seen, CodeRole role, double share) {
+  seen.role_share[static_cast<size_t>(CodeRole::kOwn)] -= share;
+  seen.role_share[static_cast<size_t>(role)] += share;
+}
+
+Evidence evidence_of(const Observation& seen) {
+  Evidence evidence(seen);
+  evidence.costs = {.system_call_s = 200e-9, .page_fault_s = 500e-9, .process_start_s = 1e-3};
+  evidence.cpus_count = 2;
+  return evidence;
+}
+
+std::vector<std::string> causes_of(const std::vector<Finding>& findings) {
+  std::vector<std::string> causes;
+  causes.reserve(findings.size());
+  for (const Finding& finding : findings) causes.push_back(finding.cause);
+  return causes;
+}
+
+TEST(Rules, FindNothingInABusyLoop) { EXPECT_TRUE(find_causes(evidence_of(busy())).empty()); }
+
+TEST(Rules, RankByWhatIsToBeGained) {
+  Observation seen = busy();
+  set_role(seen, CodeRole::kAllocation, 0.3);
+  set_role(seen, CodeRole::kException, 0.5);
+  set_role(seen, CodeRole::kCopy, 0.04);
+  const auto findings = find_causes(evidence_of(seen));
+  EXPECT_EQ(causes_of(findings), (std::vector<std::string>{"exceptions", "allocation"}));
+  EXPECT_NEAR(findings[0].gain_ratio, 0.95 * 0.5, 1e-9);
+  EXPECT_NEAR(findings[1].gain_ratio, 0.8 * 0.3, 1e-9);
+  for (const Finding& finding : findings) {
+    EXPECT_FALSE(finding.evidence.empty());
+    EXPECT_FALSE(finding.advice.empty());
+    EXPECT_FALSE(finding.if_wrong.empty());
+    EXPECT_FALSE(finding.proof.empty());
+  }
+}
+
+TEST(Rules, CountOnlyWhatTheProgramWasBusyWith) {
+  Observation seen = busy();
+  seen.run.wall_s = 4;
+  set_role(seen, CodeRole::kAllocation, 0.5);
+  EXPECT_NEAR(find_causes(evidence_of(seen)).front().gain_ratio, 0.8 * 0.5 / 4, 1e-9);
+}
+
+TEST(Rules, KnowSmallReadsByTheirNumberAndSize) {
+  Observation seen = busy();
+  seen.run.io.emplace();
+  seen.run.io->read_bytes = 1e6;
+  seen.run.io->read_calls = 1e6;
+  const auto findings = find_causes(evidence_of(seen));
+  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"small-io"});
+  EXPECT_NEAR(findings[0].gain_ratio, 0.95 * 1e6 * 200e-9, 1e-9);
+  seen.run.io->read_bytes = 64e9;
+  EXPECT_TRUE(find_causes(evidence_of(seen)).empty());
+}
+
+TEST(Rules, BlameFaultsForPagesThatComeAgain) {
+  Observation seen = busy();
+  seen.run.user_s = 0.2;
+  seen.run.system_s = 0.8;
+  seen.run.minor_faults = 1e6;
+  seen.run.peak_resident_bytes = 4096.0 * 1000;
+  const auto again = find_causes(evidence_of(seen));
+  ASSERT_EQ(causes_of(again), std::vector<std::string>{"page-faults"});
+  EXPECT_NEAR(again[0].gain_ratio, 0.9 * 0.5 * (1 - 1e-3), 1e-9);
+  // Each page once: most of it can't be had for nothing.
+  seen.run.peak_resident_bytes = 4096.0 * 1e6;
+  EXPECT_NEAR(find_causes(evidence_of(seen)).front().gain_ratio, 0.9 * 0.5 * 0.2, 1e-9);
+}
+
+TEST(Rules, CountStarts) {
+  Observation seen = busy();
+  seen.processes_started_count = 400;
+  seen.programs_started_count = 401;
+  const auto findings = find_causes(evidence_of(seen));
+  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"process-starts"});
+  EXPECT_NEAR(findings[0].gain_ratio, 0.95 * 0.4, 1e-9);
+}
+
+TEST(Rules, TellContentionFromWaitingForTheEnd) {
+  Observation seen = busy();
+  seen.run.threads = 3;
+  seen.run.wall_s = 1;
+  seen.run.user_s = 1;
+  seen.threads.s = {};
+  seen.threads.s[static_cast<size_t>(ThreadState::kRunning)] = 1;
+  seen.threads.s[static_cast<size_t>(ThreadState::kJoin)] = 5;
+  EXPECT_TRUE(find_causes(evidence_of(seen)).empty());
+  seen.threads.s[static_cast<size_t>(ThreadState::kLock)] = 1;
+  const auto findings = find_causes(evidence_of(seen));
+  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"lock-contention"});
+  EXPECT_NEAR(findings[0].gain_ratio, 0.9 * 0.5, 1e-9);
+}
+
+TEST(Rules, KnowWhichWaitsAreToBeHad) {
+  Observation seen = busy();
+  seen.run.user_s = 0.2;
+  seen.first_thread.s = {};
+  seen.first_thread.s[static_cast<size_t>(ThreadState::kRunning)] = 0.2;
+  seen.first_thread.s[static_cast<size_t>(ThreadState::kStorage)] = 0.6;
+  seen.first_thread.s[static_cast<size_t>(ThreadState::kTerminal)] = 0.2;
+  const auto findings = find_causes(evidence_of(seen));
+  ASSERT_EQ(causes_of(findings), (std::vector<std::string>{"serial-io", "waiting-for-a-terminal"}));
+  EXPECT_NEAR(findings[0].gain_ratio, 0.9 * 0.6, 1e-9);
+  EXPECT_EQ(findings[1].gain_ratio, 0);
+}
+
+TEST(Rules, ReadTheCompilersOptions) {
+  Observation seen = busy();
+  HotFunction function;
+  function.function = "work";
+  function.cpu_share = 0.9;
+  function.compiler = "GNU C++20 12.2.0 -mtune=generic -march=x86-64 -g -O2";
+  seen.functions = {function};
+  EXPECT_TRUE(find_causes(evidence_of(seen)).empty());
+  seen.functions[0].compiler = "GNU C++20 12.2.0 -mtune=generic -march=x86-64 -g";
+  ASSERT_EQ(causes_of(find_causes(evidence_of(seen))), std::vector<std::string>{"unoptimised-code"});
+  seen.functions[0].compiler = "GNU C++20 12.2.0 -O2 -O0";
+  EXPECT_EQ(causes_of(find_causes(evidence_of(seen))), std::vector<std::string>{"unoptimised-code"});
+  // Another compiler does not say: nothing is blamed on it.
+  seen.functions[0].compiler = "Debian clang version 14.0.6";
+  EXPECT_TRUE(find_causes(evidence_of(seen)).empty());
+}
+
+TEST(Rules, BlameNoCounterThatWasNotMeasured) {
+  Observation seen = busy();
+  Profile profile;
+  CoreDesign design;
+  design.name = "some";
+  design.clock_hz = 1e9;
+  design.mispredict_cycles = 20;
+  Evidence evidence = evidence_of(seen);
+  evidence.profile = &profile;
+  evidence.design = &design;
+  EXPECT_TRUE(find_causes(evidence).empty());
+  profile.metrics["branches_count"] = 1e8;
+  EXPECT_TRUE(find_causes(evidence).empty());
+  profile.metrics["tage_misses_count"] = 2e7;
+  const auto findings = find_causes(evidence);
+  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"branch-misses"});
+  EXPECT_NEAR(findings[0].gain_ratio, 0.8 * 2e7 * 20 / 1e9, 1e-9);
+  EXPECT_EQ(findings[0].basis, FindingBasis::kModelled);
+}
+
+TEST(Experiments, ReadAsAShellWould) {
+  const Experiment experiment{"one", {{"A", "1"}}, {"B"}, {"taskset", "-c", "0"}};
+  EXPECT_EQ(experiment.command({"prog", "x"}),
+            (std::vector<std::string>{"env", "-u", "B", "A=1", "taskset", "-c", "0", "prog", "x"}));
+  EXPECT_EQ(Experiment().command({"prog"}), (std::vector<std::string>{"env", "prog"}));
+}
+
+}  // namespace
+}  // namespace perfcast
