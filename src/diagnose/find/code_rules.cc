@@ -160,7 +160,7 @@ void add_denormals(const Evidence& evidence, std::vector<Finding>& findings) {
 }  // namespace
 
 void find_in_code(const Evidence& evidence, std::vector<Finding>& findings) {
-  if (evidence.seen.samples_count == 0) return;
+  if (evidence.seen.samples_count < kFewestSamples) return;
   add_unoptimised(evidence, findings);
   add_division(evidence, findings);
   add_scan(evidence, findings);

@@ -36,6 +36,9 @@ struct Evidence {
   std::optional<double> user_cycles() const;
 };
 
+// Of fewer samples no share of a function is worth a finding.
+inline constexpr double kFewestSamples = 50;
+
 std::string in_percent(double ratio);  // "12%"
 
 // Largest estimated gain first. Rules that need a profile say nothing without one.

@@ -64,11 +64,23 @@ std::vector<Experiment> allocators() {
   return experiments;
 }
 
-// Kernels of OpenBLAS that this processor can run, best first.
+// Kernels of OpenBLAS that suit this processor, best first.
 std::vector<std::string> openblas_cores(const Evidence& evidence) {
-  if (evidence.has_avx512) return {"SKYLAKEX", "ZEN", "HASWELL"};
+  if (evidence.has_avx512) return {"SAPPHIRERAPIDS", "COOPERLAKE", "SKYLAKEX", "ZEN", "HASWELL"};
   if (evidence.has_avx2) return {"HASWELL", "ZEN"};
   return {};
+}
+
+// "PRESCOTT" of "dgemm_kernel_PRESCOTT": OpenBLAS names its functions by the processor that they are for.
+std::string openblas_core(const Observation& seen) {
+  for (const HotFunction& function : seen.functions) {
+    const size_t bar = function.function.rfind('_');
+    if (function.role != CodeRole::kBlas || bar == std::string::npos) continue;
+    const std::string name = function.function.substr(bar + 1);
+    if (name.size() > 2 && std::all_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
+      return name;
+  }
+  return "";
 }
 
 void add_blas(const Evidence& evidence, std::vector<Finding>& findings) {
@@ -76,23 +88,26 @@ void add_blas(const Evidence& evidence, std::vector<Finding>& findings) {
   const auto library = std::find_if(evidence.seen.functions.begin(), evidence.seen.functions.end(),
                                     [](const HotFunction& of) { return of.role == CodeRole::kBlas; });
   if (share < 0.2 || library == evidence.seen.functions.end()) return;
+  const std::vector<std::string> cores = openblas_cores(evidence);
+  const std::string core = openblas_core(evidence.seen);
+  const bool is_old = !core.empty() && !cores.empty() && std::find(cores.begin(), cores.end(), core) == cores.end();
   Finding finding;
   finding.cause = "blas-kernel";
-  finding.basis = FindingBasis::kRule;
   finding.title = fmt::format("{:.0f}% of the CPU time is linear algebra, in {}", 100 * share, library->place());
+  if (!core.empty()) finding.title += ", with its kernels for " + core;
   finding.evidence.push_back("samples: " + main_functions(evidence.seen, CodeRole::kBlas));
+  if (is_old) finding.evidence.push_back("this processor can run those for " + cores.front());
+  // Whose kernels are the right ones may still have too many threads, or too few: a trial tells.
+  finding.basis = is_old ? FindingBasis::kMeasured : FindingBasis::kRule;
+  finding.gain_ratio = is_old ? 0.5 * share * evidence.busy_ratio() : 0;
+  finding.is_shown_by_trial = !is_old;
   const auto set = evidence.environment.find("OPENBLAS_CORETYPE");
-  if (set != evidence.environment.end()) {
-    // Whoever sets it seldom means a kernel that leaves half of the processor's width idle.
-    const auto cores = openblas_cores(evidence);
-    finding.title += ", with kernels chosen by OPENBLAS_CORETYPE=" + set->second;
-    finding.basis = FindingBasis::kMeasured;
-    if (std::find(cores.begin(), cores.end(), set->second) == cores.end()) finding.gain_ratio = 0.5 * share;
+  if (set != evidence.environment.end() && !set->second.empty()) {
+    finding.evidence.push_back("OPENBLAS_CORETYPE=" + set->second + " chooses them");
     finding.experiments.push_back({"OpenBLAS' own choice of kernels", {}, {"OPENBLAS_CORETYPE"}, {}});
-  } else {
-    finding.is_shown_by_trial = true;
-    for (const std::string& core : openblas_cores(evidence))
-      finding.experiments.push_back({"OpenBLAS' kernels for " + core, {{"OPENBLAS_CORETYPE", core}}, {}, {}});
+  } else if (is_old) {
+    finding.experiments.push_back({"OpenBLAS' kernels for SKYLAKEX", {{"OPENBLAS_CORETYPE", "SKYLAKEX"}}, {}, {}});
+    finding.experiments.push_back({"OpenBLAS' kernels for HASWELL", {{"OPENBLAS_CORETYPE", "HASWELL"}}, {}, {}});
   }
   if (evidence.cpus_count > 1) {
     const std::string cpus = fmt::format("{:.0f}", evidence.cpus_count);
@@ -111,7 +126,7 @@ void add_blas(const Evidence& evidence, std::vector<Finding>& findings) {
 
 void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings) {
   const Observation& seen = evidence.seen;
-  if (seen.samples_count == 0) return;
+  if (seen.samples_count < kFewestSamples) return;
   if (seen.share_of(CodeRole::kAllocation) >= kLeastRuntimeShare) {
     Finding finding = of_role(evidence, CodeRole::kAllocation, "allocation", "allocating and freeing memory");
     finding.advice = "allocate once and reuse, in blocks (an arena, reserve()), or take another allocator";

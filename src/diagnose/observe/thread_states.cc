@@ -158,6 +158,8 @@ void ThreadStates::look(double now_s, const std::vector<pid_t>& processes) {
   static const std::string instruction_set = host_instruction_set();
   // The program's own process is the last one that run_process() names.
   if (first_process_ == 0 && !processes.empty()) first_process_ = processes.back();
+  ThreadState first = ThreadState::kOther;
+  std::optional<ThreadState> started;  // of what its first process started: running, or what one of them waits for
   for (const pid_t process : processes) {
     const std::string folder = "/proc/" + std::to_string(process);
     const std::vector<pid_t> tasks = threads_of(process);
@@ -171,9 +173,15 @@ void ThreadStates::look(double now_s, const std::vector<pid_t>& processes) {
           thread_state_of({*stat, syscall ? std::string_view(*syscall) : std::string_view(), &tasks}, instruction_set,
                           [&](int64_t number) { return link_target(folder + "/fd/" + std::to_string(number)); });
       all_.s[static_cast<size_t>(state)] += length_s;
-      if (process == first_process_ && task == process) first_.s[static_cast<size_t>(state)] += length_s;
+      if (task != process) continue;
+      if (process == first_process_) first = state;
+      const bool waits_itself = state == ThreadState::kChild;
+      if (process != first_process_ && !waits_itself && (!started || state == ThreadState::kRunning)) started = state;
     }
   }
+  // Who waits for what it started waits for what that waits for.
+  if (first == ThreadState::kChild && started) first = *started;
+  first_.s[static_cast<size_t>(first)] += length_s;
 }
 
 }  // namespace perfcast

@@ -44,7 +44,9 @@ class ThreadStates {
   void look(double now_s, const std::vector<pid_t>& processes);
 
   const ThreadTimes& all() const { return all_; }
-  const ThreadTimes& first_thread() const { return first_; }  // of the program's first process: what others wait for
+  const ThreadTimes& first_thread() const {
+    return first_;
+  }  // of the program's first process; where that waits for what it started: of that
   int64_t looks() const { return looks_; }
   // Why system calls could not be read, where they could not; empty: they could.
   const std::string& missing() const { return missing_; }

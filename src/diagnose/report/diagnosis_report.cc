@@ -13,6 +13,7 @@ namespace perfcast {
 namespace {
 
 constexpr size_t kFunctionsShown = 8;
+constexpr double kFewestShown = 20;  // samples
 constexpr double kGainShown = 0.02;  // findings below it are of no use to anybody
 
 std::string percent(double ratio) {
@@ -57,7 +58,7 @@ void add_time(const Diagnosis& diagnosis, std::string& text) {
 
 void add_functions(const Diagnosis& diagnosis, std::string& text) {
   const Observation& seen = diagnosis.seen;
-  if (seen.functions.empty()) return;
+  if (seen.functions.empty() || seen.samples_count < kFewestShown) return;
   text += fmt::format("\nhot functions, by {:.0f} samples of the CPU time\n", seen.samples_count);
   TextTable table;
   table.add_column("  share", TextTable::Align::kRight);
