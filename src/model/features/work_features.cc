@@ -279,6 +279,15 @@ Eigen::MatrixXd extract_work_features(const std::vector<const Profile*>& profile
   return result;
 }
 
+double feature_quantity(const std::string& name, double value) {
+  if (name.starts_with("share_")) return value * value;
+  if (name.starts_with("relative_") || name.starts_with("log_")) return std::exp(value);
+  for (const RateFeature& feature : rate_features()) {
+    if (name == "rate_" + feature.name) return std::max(std::exp(value) - feature.floor, 0.0);
+  }
+  return value;
+}
+
 const std::vector<std::string>& work_feature_metrics() { return plan().metrics; }
 
 const std::vector<std::string>& all_feature_metrics() {
