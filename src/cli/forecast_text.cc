@@ -330,8 +330,8 @@ std::string breakdown_as_text(const ForecastReport& report, const ForecastView& 
                    fmt::format("{} other inputs (--json has all)", spread.inputs.size() - told), "", ""});
   }
   table.add_row({fmt::format("x{:.3f}", std::exp(spread.baseline_log)), "a typical program", "", ""});
-  const bool is_measured = std::any_of(report.rows.begin(), report.rows.end(),
-                                       [](const PlatformRow& row) { return row.is_measured; });
+  const bool is_measured =
+      std::any_of(report.rows.begin(), report.rows.end(), [](const PlatformRow& row) { return row.is_measured; });
   table.add_row({fmt::format("x{:.3f}", std::exp(spread.log)),
                  is_measured ? "together: the forecast before times were measured" : "together: the forecast", "", ""});
   return text + "\n" + shown(table, view);

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "model/features/work_features.h"
+
 namespace perfcast {
 namespace {
 
@@ -31,52 +33,81 @@ class LoadsAndManyStores : public Predictor {
 
 Profile loads_and_stores() {
   Profile result;
-  result.metrics = {
-      {"instructions_count", 1000}, {"loads_count", 400}, {"stores_count", 100}, {"syscalls_count", 0}};
+  result.metrics = {{"instructions_count", 1000}, {"loads_count", 400}, {"stores_count", 100}, {"syscalls_count", 0}};
   return result;
 }
 
-TEST(Counterfactuals, FindTheLeastChangeOfEachMetric) {
+TEST(Counterfactuals, FindTheLeastChangeOfEachCounter) {
   const auto found =
-      counterfactuals(LoadsAndManyStores(), loads_and_stores(), {.platform = 0, .time_ratio = 1.1, .metrics = {}});
-  ASSERT_EQ(found.size(), 2u);
-  EXPECT_EQ(found[0].metric, "loads_count");
+      counterfactuals(LoadsAndManyStores(), loads_and_stores(), {.platform = 0, .time_ratio = 1.1, .causes = {}});
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].cause.name, "loads and stores");
   EXPECT_NEAR(found[0].factor, (0.4 + std::log(1.1)) / 0.4, 1e-5);
-  EXPECT_NEAR(found[0].before, 0.4, 1e-12);
-  EXPECT_NEAR(found[0].after, 0.4 + std::log(1.1), 1e-5);
-  EXPECT_NEAR(found[0].time_ratio, 1.1, 1e-5);
+  EXPECT_EQ(counterfactual_in_words(found[0]), "loads and stores x1.24: relative time x1.10");
+  EXPECT_EQ(found[1].cause.name, "loads_count");
+  EXPECT_TRUE(found[1].reaches);
+  EXPECT_NEAR(found[1].factor, (0.4 + std::log(1.1)) / 0.4, 1e-5);
+  EXPECT_NEAR(found[1].before, 0.4, 1e-12);
+  EXPECT_NEAR(found[1].after, 0.4 + std::log(1.1), 1e-5);
+  EXPECT_NEAR(found[1].time_ratio, 1.1, 1e-5);
   // A jump: it is found where it is, and reaches beyond what was asked for.
-  EXPECT_EQ(found[1].metric, "stores_count");
-  EXPECT_NEAR(found[1].factor, 2, 1e-4);
-  EXPECT_GT(found[1].factor, 2);
-  EXPECT_NEAR(found[1].time_ratio, std::exp(1), 1e-9);
-  EXPECT_EQ(counterfactual_in_words(found[1]), "memory writes per instruction 0.100 to 0.200 (x2.00)");
+  EXPECT_EQ(found[2].cause.name, "stores_count");
+  EXPECT_NEAR(found[2].factor, 2, 1e-4);
+  EXPECT_GT(found[2].factor, 2);
+  EXPECT_NEAR(found[2].time_ratio, std::exp(1), 1e-9);
+  EXPECT_EQ(counterfactual_in_words(found[2]),
+            "memory writes per instruction 0.100 to 0.200 (x2.00): relative time x2.72");
 }
 
+const MetricCause kLoads = {"loads_count", "loads", {"loads_count"}};
+
 TEST(Counterfactuals, GoDownToNothingAndUpToOnePerInstruction) {
-  const auto faster = counterfactuals(LoadsAndManyStores(), loads_and_stores(), {.platform = 0, .time_ratio = 0.9});
+  const LoadsAndManyStores model;
+  const auto faster =
+      counterfactuals(model, loads_and_stores(), {.platform = 0, .time_ratio = 0.9, .causes = {kLoads}});
   ASSERT_EQ(faster.size(), 1u);
   EXPECT_NEAR(faster[0].factor, (0.4 + std::log(0.9)) / 0.4, 1e-5);
-  // More than all loads would have to go.
-  EXPECT_THAT(counterfactuals(LoadsAndManyStores(), loads_and_stores(), {.platform = 0, .time_ratio = 0.5}), IsEmpty());
+  // More than all loads would have to go, or come: 2.5 times as many are one for each instruction.
+  const auto all = counterfactuals(model, loads_and_stores(), {.platform = 0, .time_ratio = 0.5, .causes = {kLoads}});
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_FALSE(all[0].reaches);
+  EXPECT_EQ(all[0].factor, 0);
+  EXPECT_NEAR(all[0].time_ratio, std::exp(-0.4), 1e-12);
+  EXPECT_EQ(counterfactual_in_words(all[0]), "loads 0.400 to none (x0.00): relative time x0.67, no farther");
+  const auto slower = counterfactuals(model, loads_and_stores(), {.platform = 0, .time_ratio = 4, .causes = {kLoads}});
+  ASSERT_EQ(slower.size(), 1u);
+  EXPECT_FALSE(slower[0].reaches);
+  EXPECT_NEAR(slower[0].factor, 2, 1e-12);
   // On the other platform it is the other way round; against it, twice as much.
-  const auto other = counterfactuals(LoadsAndManyStores(), loads_and_stores(), {.platform = 1, .time_ratio = 0.9});
-  ASSERT_EQ(other.size(), 2u);
+  const auto other = counterfactuals(model, loads_and_stores(), {.platform = 1, .time_ratio = 0.9, .causes = {kLoads}});
+  ASSERT_EQ(other.size(), 1u);
   EXPECT_NEAR(other[0].factor, (0.4 - std::log(0.9)) / 0.4, 1e-5);
-  const auto between = counterfactuals(LoadsAndManyStores(), loads_and_stores(),
-                                       {.platform = 0, .against = 1, .time_ratio = 0.9, .metrics = {"loads_count"}});
+  const auto between =
+      counterfactuals(model, loads_and_stores(), {.platform = 0, .against = 1, .time_ratio = 0.9, .causes = {kLoads}});
   ASSERT_EQ(between.size(), 1u);
   EXPECT_NEAR(between[0].factor, (0.4 + std::log(0.9) / 2) / 0.4, 1e-5);
-  // Four loads an instruction would be needed.
-  EXPECT_THAT(counterfactuals(LoadsAndManyStores(), loads_and_stores(),
-                              {.platform = 0, .time_ratio = 4, .metrics = {"loads_count"}}),
-              IsEmpty());
 }
 
 TEST(Counterfactuals, OfNothingAreNone) {
+  const MetricCause calls = {"syscalls_count", "system calls", {"syscalls_count"}};
   EXPECT_THAT(counterfactuals(LoadsAndManyStores(), Profile(), {}), IsEmpty());
   EXPECT_THAT(counterfactuals(LoadsAndManyStores(), loads_and_stores(), {.time_ratio = 1}), IsEmpty());
-  EXPECT_THAT(counterfactuals(LoadsAndManyStores(), loads_and_stores(), {.metrics = {"syscalls_count"}}), IsEmpty());
+  EXPECT_THAT(counterfactuals(LoadsAndManyStores(), loads_and_stores(), {.causes = {calls}}), IsEmpty());
+}
+
+TEST(CausesIn, AreWhatGoesTogetherThenEachCounter) {
+  Profile profile;
+  profile.metrics["instructions_count"] = 1000;
+  for (const std::string& metric : work_feature_metrics()) profile.metrics[metric] = 1;
+  profile.metrics["op_x87_mul_count"] = 0;
+  const std::vector<MetricCause> causes = causes_in(profile);
+  EXPECT_EQ(causes.size(), 11 + work_feature_metrics().size() - 2);
+  EXPECT_EQ(causes[0].name, "branch mispredictions");
+  EXPECT_THAT(causes[0].metrics, testing::UnorderedElementsAre("tage_misses_count", "gshare_misses_count",
+                                                               "bimodal_misses_count", "indirect_misses_count"));
+  EXPECT_THAT(causes[1].metrics, testing::SizeIs(10));
+  EXPECT_THAT(causes[1].metrics, testing::Not(testing::Contains("miss_1m_store_random_count")));
+  EXPECT_THAT(causes[3].metrics, testing::SizeIs(20));
 }
 
 }  // namespace

@@ -209,11 +209,14 @@ std::string method_in_words(const ForecastAttribution& attribution) {
 
 std::string spread_line(const Spread& spread, const std::string& platform, double least_ratio, size_t most) {
   std::vector<std::string> told;
+  std::string verb;  // said once for those of a kind that follow each other
   for (const SpreadEffect& effect : spread.groups) {
     const double ratio = std::exp(effect.log) - 1;
     if (told.size() >= most || std::abs(ratio) < least_ratio) break;
-    told.push_back(ratio > 0 ? fmt::format("loses {:.0f}% to {}", 100 * ratio, effect.text)
-                             : fmt::format("gains {:.0f}% from {}", -100 * ratio, effect.text));
+    const std::string does = ratio > 0 ? "loses " : "gains ";
+    told.push_back(fmt::format("{}{:.0f}% {} {}", does == verb ? "" : does, std::abs(100 * ratio),
+                               ratio > 0 ? "to" : "from", effect.text));
+    verb = does;
   }
   if (told.empty()) return "";
   const std::string last = told.back();

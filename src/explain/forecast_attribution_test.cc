@@ -107,7 +107,13 @@ TEST(SpreadLine, SaysWhatIsLostAndGained) {
                    {"mix", "mix", "the instruction mix", std::log(1.01)}};
   EXPECT_EQ(spread_line(spread, "Neoverse-N2"),
             "on Neoverse-N2 it loses 18% to branch behaviour and gains 5% from memory and caches");
-  EXPECT_EQ(spread_line(spread, "Neoverse-N2", 0.1), "on Neoverse-N2 it loses 18% to branch behaviour");
+  EXPECT_EQ(spread_line(spread, "Neoverse-N2", 0.005),
+            "on Neoverse-N2 it loses 18% to branch behaviour, gains 5% from memory and caches and loses 1% to the "
+            "instruction mix");
+  spread.groups[1].log = std::log(1.1);
+  EXPECT_EQ(spread_line(spread, "Neoverse-N2"),
+            "on Neoverse-N2 it loses 18% to branch behaviour and 10% to memory and caches");
+  EXPECT_EQ(spread_line(spread, "Neoverse-N2", 0.15), "on Neoverse-N2 it loses 18% to branch behaviour");
   EXPECT_EQ(spread_line(spread, "Neoverse-N2", 0.5), "");
 }
 

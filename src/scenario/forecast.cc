@@ -227,9 +227,8 @@ Result<ForecastBreakdown> platforms_to_explain(const Bundle& bundle, const Forec
     if (!platform) return platform.error();
     breakdown.platform = *platform;
   } else if (!rows.empty()) {
-    const auto first = std::find_if(bundle.platforms.begin(), bundle.platforms.end(), [&](const Platform& platform) {
-      return platform.id == rows.front().platform.id;
-    });
+    const auto first = std::find_if(bundle.platforms.begin(), bundle.platforms.end(),
+                                    [&](const Platform& platform) { return platform.id == rows.front().platform.id; });
     breakdown.platform = static_cast<size_t>(first - bundle.platforms.begin());
   }
   return breakdown;

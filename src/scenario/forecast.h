@@ -106,15 +106,15 @@ struct ForecastReport {
   std::string out_of_line;        // of the notes, that which says that a measured time can't be right; empty: none
   std::vector<PlatformRow> rows;  // fastest first
   Attribution attribution;
-  std::vector<FeatureStanding> features;      // most unusual first
-  std::optional<ForecastBreakdown> breakdown; // where the request asked for it
-  std::vector<std::string> forecast_ids;      // platforms in the order of the attribution's vectors
-  std::vector<std::string> forecast_names;    // likewise
-  std::vector<CoreDesignRow> core_designs;    // in the order of their fastest platforms; empty for older profiles
-  std::string currency;                       // of prices and costs; empty: not told
-  std::optional<ForecastRequest::Sort> sort;  // as asked for
-  InstanceChoice choice;                      // of the instances with prices
-  double threads = 1;                         // that the program keeps busy, or would: see InstanceForecaster
+  std::vector<FeatureStanding> features;       // most unusual first
+  std::optional<ForecastBreakdown> breakdown;  // where the request asked for it
+  std::vector<std::string> forecast_ids;       // platforms in the order of the attribution's vectors
+  std::vector<std::string> forecast_names;     // likewise
+  std::vector<CoreDesignRow> core_designs;     // in the order of their fastest platforms; empty for older profiles
+  std::string currency;                        // of prices and costs; empty: not told
+  std::optional<ForecastRequest::Sort> sort;   // as asked for
+  InstanceChoice choice;                       // of the instances with prices
+  double threads = 1;                          // that the program keeps busy, or would: see InstanceForecaster
   // Prices for what is no instance type of the bundle, in the order of their file; absent without prices.
   std::optional<std::vector<Price>> unmatched_prices;
 };

@@ -6,7 +6,7 @@
 namespace perfcast {
 namespace {
 
-constexpr int kMostLinePieces = 32;
+constexpr int kMostLinePieces = 16;
 constexpr double kNoChange = 1e-12;  // of what reaches a rectifier, in relation to its size
 
 // What reaches each hidden layer's rectifiers, then the output.
@@ -46,15 +46,25 @@ Eigen::RowVectorXd value_of(const PlainNetwork& network, const Eigen::RowVectorX
 
 Eigen::MatrixXd mean_slopes(const PlainNetwork& network, const Eigen::RowVectorXd& from, const Eigen::RowVectorXd& to) {
   const std::vector<Eigen::RowVectorXd> before = sums_of(network, from), after = sums_of(network, to);
-  Eigen::MatrixXd slopes = network.front().weights;
+  std::vector<Eigen::VectorXd> open;  // of each hidden layer's rectifiers
+  open.reserve(network.size());
   for (size_t i = 0; i + 1 < network.size(); ++i) {
-    for (Eigen::Index unit = 0; unit < slopes.cols(); ++unit) {
+    open.emplace_back(before[i].size());
+    for (Eigen::Index unit = 0; unit < before[i].size(); ++unit) {
       const double a = before[i](unit), b = after[i](unit), change = b - a;
       const bool moves = std::abs(change) > kNoChange * (std::abs(a) + std::abs(b));
-      slopes.col(unit) *= moves ? (std::max(b, 0.0) - std::max(a, 0.0)) / change : b > 0 ? 1 : 0;
+      open.back()(unit) = moves ? (std::max(b, 0.0) - std::max(a, 0.0)) / change : b > 0 ? 1 : 0;
     }
-    slopes = (slopes * network[i + 1].weights).eval();
   }
+  // From the end where there are fewer rows or columns to carry through the layers.
+  const Eigen::MatrixXd &first = network.front().weights, &last = network.back().weights;
+  if (last.cols() < first.rows()) {
+    Eigen::MatrixXd slopes = last;
+    for (size_t i = open.size(); i-- > 0;) slopes = (network[i].weights * (open[i].asDiagonal() * slopes)).eval();
+    return slopes;
+  }
+  Eigen::MatrixXd slopes = first;
+  for (size_t i = 0; i < open.size(); ++i) slopes = ((slopes * open[i].asDiagonal()) * network[i + 1].weights).eval();
   return slopes;
 }
 

@@ -28,12 +28,12 @@ Eigen::RowVectorXd value_of(const PlainNetwork& network, const Eigen::RowVectorX
 Eigen::MatrixXd mean_slopes(const PlainNetwork& network, const Eigen::RowVectorXd& from, const Eigen::RowVectorXd& to);
 
 // [inputs x outputs]: what each input adds, by slopes(from, to) of pieces of the line: 1, 2, 4, ... of them, until none
-// of it moves by more than `settled`, or there are 32.
+// of it moves by more than `settled`, or there are 16.
 using MeanSlopes = std::function<Eigen::MatrixXd(const Eigen::RowVectorXd& from, const Eigen::RowVectorXd& to)>;
 Eigen::MatrixXd integrated_slopes(const MeanSlopes& slopes, const Eigen::RowVectorXd& own,
                                   const Eigen::RowVectorXd& reference, double settled);
 
 // For outputs in log relative time.
-inline constexpr double kSettledLog = 1e-4;
+inline constexpr double kSettledLog = 5e-4;  // x1.0005
 
 }  // namespace perfcast

@@ -31,7 +31,7 @@ TEST(NetworkAttribution, ARectifierCountsForThePartOfTheLineWhereItIsOpen) {
 TEST(NetworkAttribution, TendsToTheIntegralAndSumsExactly) {
   Random random(4);
   PlainNetwork network;
-  for (const auto& [inputs, outputs] : {std::pair{6, 20}, {20, 20}, {20, 3}}) {
+  for (const auto& [inputs, outputs] : {std::pair{6, 20}, {20, 20}, {20, 3}}) {  // few outputs: from the back
     PlainLayer layer{Eigen::MatrixXd(inputs, outputs), random_row(random, outputs)};
     for (double& weight : layer.weights.reshaped()) weight = 0.4 * random.normal();
     network.push_back(layer);
@@ -51,6 +51,24 @@ TEST(NetworkAttribution, TendsToTheIntegralAndSumsExactly) {
   }
   integral = ((own - reference).transpose().asDiagonal() * integral).eval();
   EXPECT_LT((log - integral).cwiseAbs().maxCoeff(), 2e-3);
+}
+
+// Many outputs are reached from the front; the slopes are the same as of each output alone.
+TEST(NetworkAttribution, IsTheSameFromBothEnds) {
+  Random random(5);
+  PlainNetwork network;
+  for (const auto& [inputs, outputs] : {std::pair{2, 9}, {9, 7}, {7, 5}}) {
+    PlainLayer layer{Eigen::MatrixXd(inputs, outputs), random_row(random, outputs)};
+    for (double& weight : layer.weights.reshaped()) weight = random.normal();
+    network.push_back(layer);
+  }
+  const Eigen::RowVectorXd own = random_row(random, 2), reference = random_row(random, 2);
+  const Eigen::MatrixXd all = mean_slopes(network, reference, own);
+  for (Eigen::Index output = 0; output < 5; ++output) {
+    PlainNetwork one = network;
+    one.back() = {network.back().weights.col(output), network.back().bias.segment(output, 1)};
+    EXPECT_TRUE(mean_slopes(one, reference, own).isApprox(all.col(output), 1e-12));
+  }
 }
 
 }  // namespace
