@@ -199,7 +199,7 @@ std::string method_in_words(const ForecastAttribution& attribution) {
   }
   std::vector<std::string> told;
   told.reserve(families_of.size() + 1);
-  for (const auto& [method, families] : families_of) told.push_back(families + ": " + method);
+  for (const auto& [method, families] : families_of) told.push_back(fmt::format("{}: {}", families, method));
   if (attribution.parts.empty()) told.emplace_back("Shapley over groups, exact");
   told.push_back(attribution.residue_log > 0
                      ? fmt::format("sums are within {:.0e} of the forecast", attribution.residue_log)

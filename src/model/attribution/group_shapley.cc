@@ -55,7 +55,7 @@ Eigen::MatrixXd group_shapley(const RowForecast& forecast, const AttributedRows&
   Eigen::MatrixXd result = Eigen::MatrixXd::Zero(rows.own.size(), known.cols());
   if (groups.empty()) return result;
   Random random(request.seed);
-  const size_t pairs = std::max<size_t>(1, kFewestOrders / (subsets / 2) / 2);
+  const size_t pairs = std::max<size_t>(1, kFewestOrders / subsets);  // for each of the subsets without the group
   for (size_t g = 0; g < groups.size(); ++g) {
     std::vector<Eigen::Index> order = groups[g];
     const auto members = static_cast<Eigen::Index>(order.size());
