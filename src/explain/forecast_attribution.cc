@@ -207,6 +207,26 @@ std::string method_in_words(const ForecastAttribution& attribution) {
   return join(told, "; ");
 }
 
+SpreadEffect effect_of(const Spread& spread, const std::string& text, const std::vector<std::string>& metrics) {
+  SpreadEffect together{text, "", text};
+  for (const SpreadEffect& input : spread.inputs) {
+    const std::vector<std::string> told = metrics_of_feature(input.name);
+    const bool tells = std::any_of(told.begin(), told.end(), [&metrics](const std::string& metric) {
+      return std::find(metrics.begin(), metrics.end(), metric) != metrics.end();
+    });
+    if (!tells) continue;
+    together.log += input.log;
+    if (together.group.empty()) together.group = input.group;
+  }
+  return together;
+}
+
+std::string effect_in_words(const SpreadEffect& effect, const std::string& platform) {
+  const double ratio = std::exp(effect.log) - 1;
+  return fmt::format("on {} it {} {:.0f}% {} {}", platform, ratio > 0 ? "loses" : "gains", std::abs(100 * ratio),
+                     ratio > 0 ? "to" : "from", effect.text);
+}
+
 std::string spread_line(const Spread& spread, const std::string& platform, double least_ratio, size_t most) {
   std::vector<std::string> told;
   std::string verb;  // said once for those of a kind that follow each other

@@ -100,6 +100,21 @@ TEST(SpreadOf, IsOfOnePlatformOrBetweenTwo) {
   EXPECT_NEAR(two.groups[1].log, -0.3, 1e-12);
 }
 
+TEST(EffectOf, IsOfAllInputsThatTellOfTheMetrics) {
+  Spread spread;
+  spread.inputs = {{"share_branch_miss", "branch", "", std::log(1.1)},
+                   {"rate_loads", "memory", "", std::log(1.5)},
+                   {"rate_tage_misses", "branch", "", std::log(1.07)},
+                   {"share_indirect_miss", "branch", "", std::log(0.5)}};
+  const SpreadEffect effect =
+      effect_of(spread, "branch mispredictions", {"tage_misses_count", "gshare_misses_count", "bimodal_misses_count"});
+  EXPECT_NEAR(effect.log, std::log(1.1 * 1.07), 1e-12);
+  EXPECT_EQ(effect.group, "branch");
+  EXPECT_EQ(effect_in_words(effect, "Neoverse-N2"), "on Neoverse-N2 it loses 18% to branch mispredictions");
+  EXPECT_EQ(effect_in_words({"", "", "loads", std::log(0.95)}, "X"), "on X it gains 5% from loads");
+  EXPECT_EQ(effect_of(spread, "nothing", {"syscalls_count"}).log, 0);
+}
+
 TEST(SpreadLine, SaysWhatIsLostAndGained) {
   Spread spread;
   spread.groups = {{"branch", "branch", "branch behaviour", std::log(1.18)},

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
+#include "base/random.h"
 #include "model/predictor.h"
 
 namespace perfcast {
@@ -60,6 +63,89 @@ class ToldPredictor : public Predictor, public FeatureAttributor {
  private:
   double told_;
 };
+
+// Programs of four plain counters, each an input of its own, so that a subset of inputs is a profile.
+TrainingTable four_counters() {
+  TrainingTable table;
+  for (const char* name : {"A", "B", "C"}) {
+    Platform platform;
+    platform.id = platform.name = name;
+    table.platforms.push_back(platform);
+  }
+  Random random(8);
+  for (int p = 0; p < 40; ++p) {
+    Program program;
+    program.id = "program" + std::to_string(p);
+    program.family = "family" + std::to_string(p);
+    table.programs.push_back(program);
+    Profile profile;
+    for (const char* counter : {"w_count", "x_count", "y_count", "z_count"}) {
+      profile.metrics[counter] = std::exp(random.uniform(0, 6));
+    }
+    const double w = std::log(profile.metrics["w_count"]), x = std::log(profile.metrics["x_count"]);
+    const double y = std::log(profile.metrics["y_count"]);
+    for (const double log : {0.1 * w, x > 3 && y > 3 ? 0.5 : 0, -0.1 * y}) {
+      PlatformTime time;
+      time.log_time = log;
+      time.servers = 1;
+      table.times.emplace_back(time);
+    }
+    table.profiles.push_back(std::move(profile));
+  }
+  return table;
+}
+
+// By the definition and by predict() alone, [counters x platforms]: each subset's forecast, weighted by its chance in
+// drawn orders.
+Eigen::MatrixXd shapley_by_definition(const Predictor& predictor, const Profile& own, const Profile& reference) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : own.metrics) names.push_back(name);
+  const size_t count = names.size();
+  std::vector<Profile> mixed(size_t{1} << count, reference);
+  std::vector<const Profile*> pointers;
+  for (size_t subset = 0; subset < mixed.size(); ++subset) {
+    for (size_t i = 0; i < count; ++i) {
+      if ((subset >> i & 1) != 0) mixed[subset].metrics[names[i]] = own.metrics.at(names[i]);
+    }
+    pointers.push_back(&mixed[subset]);
+  }
+  const Eigen::MatrixXd forecasts = predictor.predict(pointers);
+  Eigen::MatrixXd result = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(count), forecasts.cols());
+  for (size_t i = 0; i < count; ++i) {
+    for (size_t subset = 0; subset < mixed.size(); ++subset) {
+      if ((subset >> i & 1) != 0) continue;
+      const double before = static_cast<double>(__builtin_popcountll(subset)),
+                   after = static_cast<double>(count) - before;
+      const double chance = std::tgamma(before + 1) * std::tgamma(after) / std::tgamma(static_cast<double>(count) + 1);
+      result.row(static_cast<Eigen::Index>(i)) +=
+          chance * (forecasts.row(static_cast<Eigen::Index>(subset | size_t{1} << i)) -
+                    forecasts.row(static_cast<Eigen::Index>(subset)));
+    }
+  }
+  return result;
+}
+
+TEST(AttributeFeatures, AreShapleyValuesWhereTheMethodIsExact) {
+  const TrainingTable table = four_counters();
+  for (const char* family : {"forest", "gbt", "lasso", "knn", "cluster", "forest+gbt+lasso"}) {
+    const auto predictor = make_predictor(family);
+    ASSERT_TRUE(predictor);
+    const Status fitted = (*predictor)->fit(table, {});
+    ASSERT_TRUE(fitted.ok()) << to_text(fitted.error());
+    for (const size_t p : {size_t{1}, size_t{17}, size_t{30}}) {
+      const Profile &own = table.profiles[p], &reference = table.profiles[p + 3];
+      // Each input is a group of its own: over groups is then over inputs.
+      const AttributionRequest request{&own, &reference, [](const std::string& feature) { return feature; }};
+      const auto found = attribute_features(**predictor, request);
+      ASSERT_TRUE(found) << to_text(found.error());
+      ASSERT_EQ(found->features,
+                (std::vector<std::string>{"log_w_count", "log_x_count", "log_y_count", "log_z_count"}));
+      const Eigen::MatrixXd defined = shapley_by_definition(**predictor, own, reference);
+      EXPECT_LT((found->log - defined).cwiseAbs().maxCoeff(), 1e-12) << family << " " << p;
+      EXPECT_GT(defined.cwiseAbs().maxCoeff(), 1e-3) << family;
+    }
+  }
+}
 
 TEST(AttributeFeatures, ChecksTheSums) {
   Profile profile, reference;

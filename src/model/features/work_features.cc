@@ -288,6 +288,22 @@ double feature_quantity(const std::string& name, double value) {
   return value;
 }
 
+std::vector<std::string> metrics_of_feature(const std::string& name) {
+  std::vector<std::string> metrics;
+  for (const WorkClass& work : work_classes()) {
+    if (name != std::string("share_") + work.name) continue;
+    for (const Term& term : work.terms) metrics.emplace_back(term.metric);
+    return metrics;
+  }
+  for (const RateFeature& feature : rate_features()) {
+    if (name == "rate_" + feature.name) return feature.metrics;
+  }
+  for (const char* prefix : {"relative_", "log_"}) {
+    if (name.starts_with(prefix)) return {name.substr(std::string(prefix).size())};
+  }
+  return {name};
+}
+
 const std::vector<std::string>& work_feature_metrics() { return plan().metrics; }
 
 const std::vector<std::string>& all_feature_metrics() {

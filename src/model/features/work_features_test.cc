@@ -71,6 +71,16 @@ TEST(Features, QuantitiesAreWhatValuesStandFor) {
   EXPECT_TRUE(std::isnan(feature_quantity("rate_loads", std::nan(""))));
 }
 
+TEST(Features, SayWhichMetricsTheyTellOf) {
+  using testing::ElementsAre;
+  EXPECT_THAT(metrics_of_feature("share_branch_miss"), ElementsAre("tage_misses_count"));
+  EXPECT_THAT(metrics_of_feature("share_l3_hit"), ElementsAre("miss_1m_random_count", "miss_16m_random_count"));
+  EXPECT_THAT(metrics_of_feature("rate_miss_2m_store"),
+              ElementsAre("miss_2m_store_sequential_count", "miss_2m_store_random_count"));
+  EXPECT_THAT(metrics_of_feature("relative_core_zen3_cycles_count"), ElementsAre("core_zen3_cycles_count"));
+  EXPECT_THAT(metrics_of_feature("log_nvprof_warps_count"), ElementsAre("nvprof_warps_count"));
+}
+
 TEST(Features, LengthOfTheRunDoesNotMatter) {
   Random random(3);
   const Profile profile = testing_world::random_profile(random, "a");
