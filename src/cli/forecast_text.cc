@@ -16,6 +16,7 @@ namespace perfcast {
 namespace {
 
 constexpr size_t kWidth = 118;
+constexpr size_t kInputsTold = 12;
 
 // Without "-0%".
 std::string percent(double share) { return fmt::format("{:.0f}%", std::round(100 * share) + 0.0); }
@@ -280,6 +281,62 @@ std::string programs_as_table(const ForecastReport& report, const ForecastView& 
   return "\n" + shown(table, view);
 }
 
+std::string value_in_words(const AttributedInput& input, double value) {
+  if (std::isnan(value)) return "-";
+  if (input.feature.starts_with("share_")) return fmt::format("{:.1f}%", 100 * value);
+  if (input.feature.starts_with("rate_")) return rate_in_words(value);
+  if (input.feature.starts_with("relative_")) return factor(std::log(value));
+  return human_number(value);
+}
+
+// One platform, or what sets it apart from another. Names stand in lines of their own, so that none is cut.
+std::string breakdown_as_text(const ForecastReport& report, const ForecastView& view) {
+  if (!report.breakdown) return "";
+  const ForecastAttribution& attribution = report.breakdown->attribution;
+  const auto name = [&](size_t platform) { return printable(report.forecast_names[platform]); };
+  const std::optional<size_t>& against = report.breakdown->against;
+  const std::string platform = name(report.breakdown->platform);
+  const std::string other =
+      against ? name(*against) : fmt::format("the mean over {} platforms", report.forecast_names.size());
+  const Spread spread = spread_of(attribution, static_cast<int64_t>(report.breakdown->platform),
+                                  against ? static_cast<int64_t>(*against) : -1);
+  std::string text = "\n" + lines_of("", "  ", "taken apart: " + platform + " against " + other) +
+                     lines_of("  by ", "     ", method_in_words(attribution));
+  if (const std::string line = spread_line(spread, platform); !line.empty()) {
+    text += lines_of("  compared with a typical program, ", "  ", line);
+  }
+  TextTable table;
+  table.add_column("effect", TextTable::Align::kRight);
+  table.add_column("input", TextTable::Align::kLeft);
+  table.add_column("this program", TextTable::Align::kRight);
+  table.add_column("a typical one", TextTable::Align::kRight);
+  double rest_log = spread.log - spread.baseline_log;
+  size_t told = 0;
+  for (const SpreadEffect& effect : spread.inputs) {
+    if (told == kInputsTold || effect.log == 0) break;
+    const auto input = std::find_if(attribution.inputs.begin(), attribution.inputs.end(),
+                                    [&](const AttributedInput& each) { return each.feature == effect.name; });
+    table.add_row({fmt::format("x{:.3f}", std::exp(effect.log)), effect.text, value_in_words(*input, input->value),
+                   value_in_words(*input, input->typical)});
+    rest_log -= effect.log;
+    ++told;
+  }
+  if (attribution.inputs.empty()) {
+    for (const SpreadEffect& effect : spread.groups) {
+      table.add_row({fmt::format("x{:.3f}", std::exp(effect.log)), effect.text, "", ""});
+    }
+  } else if (spread.inputs.size() > told) {
+    table.add_row({fmt::format("x{:.3f}", std::exp(rest_log)),
+                   fmt::format("{} other inputs (--json has all)", spread.inputs.size() - told), "", ""});
+  }
+  table.add_row({fmt::format("x{:.3f}", std::exp(spread.baseline_log)), "a typical program", "", ""});
+  const bool is_measured =
+      std::any_of(report.rows.begin(), report.rows.end(), [](const PlatformRow& row) { return row.is_measured; });
+  table.add_row({fmt::format("x{:.3f}", std::exp(spread.log)),
+                 is_measured ? "together: the forecast before times were measured" : "together: the forecast", "", ""});
+  return text + "\n" + shown(table, view);
+}
+
 std::string explanation_as_text(const ForecastReport& report, const ForecastView& view) {
   const Attribution& attribution = report.attribution;
   std::string text;
@@ -321,7 +378,7 @@ std::string explanation_as_text(const ForecastReport& report, const ForecastView
       text += fmt::format("  {}: {}\n", feature.text, standing_in_words(feature));
     }
   }
-  return text + cores_as_table(report, view);
+  return text + breakdown_as_text(report, view) + cores_as_table(report, view);
 }
 
 }  // namespace

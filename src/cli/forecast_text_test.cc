@@ -156,6 +156,31 @@ TEST(ForecastText, ExplanationNamesPlatformsInFull) {
   EXPECT_THAT(text, HasSubstr("x0.61"));
   EXPECT_THAT(text, HasSubstr("x1.65"));
   EXPECT_EQ(forecast_text(report, {.explain = false, .most_rows = 20}).find("together"), std::string::npos);
+  // A forecast taken apart: names in full, in lines of their own, and what the effects come to.
+  ForecastBreakdown breakdown;
+  breakdown.platform = 5;
+  breakdown.against = 0;
+  ForecastAttribution& apart = breakdown.attribution;
+  apart.inputs = {{"rate_loads", "memory", "memory reads per instruction", "per instruction", 0.25, 0.00125},
+                  {"share_branch_miss", "branch", "time in branch mispredictions", "share of time", 0.082, 0.0214}};
+  apart.log = Eigen::MatrixXd::Zero(2, 6);
+  apart.log(0, 5) = 0.1;
+  apart.log(1, 0) = 0.2;
+  apart.groups = {"memory", "branch"};
+  apart.group_log = apart.log;
+  apart.baseline_log = Eigen::VectorXd::Zero(6);
+  apart.forecast_log = apart.log.colwise().sum();
+  apart.parts = {{"forest", AttributionMethod::kTreeShap, 0}};
+  report.breakdown = breakdown;
+  report.rows[1].is_measured = false;
+  const std::string shown = forecast_text(report, {.explain = true, .most_rows = 20});
+  EXPECT_THAT(shown, HasSubstr("\ntaken apart: " + long_name +
+                               "5 against a platform of a very long\n  name, with all of its 24 cores and threads 0\n"
+                               "  by forest: TreeSHAP, exact; sums are the forecast\n"));
+  EXPECT_THAT(shown, HasSubstr("effect  input                          this program       a typical one\n"
+                               "x0.819  time in branch mispredictions          8.2%                2.1%\n"
+                               "x1.105  memory reads per instruction          0.250  1.25 in a thousand\n"));
+  EXPECT_THAT(shown, HasSubstr("x0.905  together: the forecast"));
   // Of those that are asked for alone.
   report.rows.erase(report.rows.begin());
   EXPECT_THAT(forecast_text(report, {.explain = true, .most_rows = 20}), HasSubstr("(1) " + long_name + "1\n"));

@@ -33,7 +33,7 @@ struct PredictArguments {
   std::vector<double> weights;
   std::string limit, save_profile, process, host;
   PriceArguments prices;
-  std::string reference = "mean";
+  std::string reference = "mean", explain_platform, explain_against;
   std::vector<std::string> measured, filters;
   size_t top = 0;
   bool all = false;
@@ -45,6 +45,10 @@ struct PredictArguments {
   double within = 1.2;
   std::optional<ForecastRequest::Sort> sort;
 };
+
+bool is_explained(const PredictArguments& arguments) {
+  return arguments.explain || !arguments.explain_platform.empty() || !arguments.explain_against.empty();
+}
 
 Result<std::vector<std::pair<std::string, double>>> parse_measured(const std::vector<std::string>& texts) {
   std::vector<std::pair<std::string, double>> measured;
@@ -77,7 +81,9 @@ Status check_workload(const PredictArguments& arguments) {
   if (arguments.profiles.size() < 2) return {};
   const std::pair<const char*, bool> of_one_program[] = {{"--save-profile", !arguments.save_profile.empty()},
                                                          {"--process", !arguments.process.empty()},
-                                                         {"--explain", arguments.explain}};
+                                                         {"--explain", arguments.explain},
+                                                         {"--explain-platform", !arguments.explain_platform.empty()},
+                                                         {"--explain-against", !arguments.explain_against.empty()}};
   for (const auto& [option, given] : of_one_program) {
     if (given)
       return usage_error("bad-usage", "several profiles, where one is meant", option, "one --profile, or none of this");
@@ -169,6 +175,9 @@ Result<ForecastReport> forecast(const PredictArguments& arguments, const Command
   request.sort = arguments.sort;
   request.instances |= arguments.copies.has_value() && arguments.prices.path.empty();
   request.strict = arguments.strict;
+  request.explain_platform = arguments.explain_platform;
+  request.explain_against = arguments.explain_against;
+  request.explain = is_explained(arguments);
   const auto measured = parse_measured(arguments.measured);
   if (!measured) return measured.error();
   request.measured_s = *measured;
@@ -213,7 +222,7 @@ int run(const PredictArguments& arguments, const CommandContext& context) {
     return write_result(instances ? instances_csv(*report) : forecast_csv(*report), options);
   }
   ForecastView view;
-  view.explain = arguments.explain;
+  view.explain = is_explained(arguments);
   view.answer_only = arguments.cheapest;
   view.most_rows = arguments.all ? 0 : arguments.top > 0 ? arguments.top : kRowsShown;
   view.most_instances = arguments.all ? 0 : kRowsShown;
@@ -277,7 +286,14 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
       verb->add_flag("--csv", arguments->csv,
                      "The platforms as CSV, all of them, numbers in full; with --instances or --prices the instances");
   verb->add_flag("--markdown", arguments->markdown, "Tables as Markdown, for a page or a pull request")->excludes(csv);
-  verb->add_flag("--explain", arguments->explain, "Which counters move the forecast, on which platforms");
+  verb->add_flag("--explain", arguments->explain,
+                 "Which counters move the forecast, on which platforms; with --json every input on every platform");
+  verb->add_option("--explain-platform", arguments->explain_platform,
+                   "Take the forecast for this platform apart, input by input; default: the first of the table")
+      ->type_name("PLATFORM");
+  verb->add_option("--explain-against", arguments->explain_against,
+                   "What sets it apart from this platform, in place of the mean over all platforms")
+      ->type_name("PLATFORM");
   verb->add_flag("--accept-failure", arguments->accept_failure, "Forecast a program that failed, too");
   CLI::Option* exact =
       verb->add_flag("--exact", arguments->exact, "Simulate caches and branches all the time, not in windows");

@@ -22,6 +22,7 @@ constexpr size_t kMaximumGroups = 7;
 const char* const kShare = "share_";
 const char* const kRate = "rate_";
 const char* const kRelative = "relative_";  // cycles of a core model
+const char* const kLog = "log_";            // of a plain counter
 
 struct ClassMeaning {
   const char* group;
@@ -76,7 +77,7 @@ std::string without(const std::string& name, const char* prefix) { return name.s
 // A feature made of a counter names it without its unit.
 const Metric* metric_of_feature(const std::string& name) {
   std::string stem = name;
-  for (const char* prefix : {kRate, kRelative}) {
+  for (const char* prefix : {kRate, kRelative, kLog}) {
     if (name.starts_with(prefix)) stem = without(name, prefix);
   }
   for (const std::string& candidate : {stem, stem + "_count", stem + "_bytes"}) {
@@ -223,7 +224,7 @@ std::string describe_feature(const std::string& name) {
   if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0) {
     text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
   }
-  return text + " per instruction";
+  return name.starts_with(kLog) ? text : text + " per instruction";
 }
 
 std::string describe_group(const std::string& group) {

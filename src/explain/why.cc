@@ -13,10 +13,19 @@ namespace {
 constexpr double kWorthSaying = 0.1;  // share of the deviation
 constexpr size_t kGroupsInLine = 2;
 constexpr double kUnusualDeviations = 1.5;
+constexpr double kNextToNone = 1e-8;  // per instruction: a hundredth of one in a million
 
 std::string share_percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
 
 }  // namespace
+
+std::string rate_in_words(double per_instruction) {
+  if (per_instruction == 0) return "none";
+  if (per_instruction < kNextToNone) return "next to none";
+  if (per_instruction >= 0.1) return fmt::format("{:.3f}", per_instruction);
+  if (per_instruction >= 1e-4) return fmt::format("{:.3g} in a thousand", per_instruction * 1e3);
+  return fmt::format("{:.3g} in a million", per_instruction * 1e6);
+}
 
 std::string standing_in_words(const FeatureStanding& feature) {
   if (feature.deviations > 0) {

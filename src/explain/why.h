@@ -8,6 +8,9 @@
 
 namespace perfcast {
 
+// Events per instruction: "0.312", "4.2 in a thousand", "3.1 in a million", "next to none".
+std::string rate_in_words(double per_instruction);
+
 // "more than in 93% of the training programs".
 std::string standing_in_words(const FeatureStanding& feature);
 

@@ -5,6 +5,14 @@
 namespace perfcast {
 namespace {
 
+TEST(RateInWords, IsReadableHoweverRare) {
+  EXPECT_EQ(rate_in_words(0.3124), "0.312");
+  EXPECT_EQ(rate_in_words(0.0042), "4.2 in a thousand");
+  EXPECT_EQ(rate_in_words(3.14e-6), "3.14 in a million");
+  EXPECT_EQ(rate_in_words(1e-12), "next to none");
+  EXPECT_EQ(rate_in_words(0), "none");
+}
+
 FeatureStanding unusual(const std::string& group, double percentile, double deviations) {
   return {.feature = "f", .group = group, .text = "loads", .percentile = percentile, .deviations = deviations};
 }

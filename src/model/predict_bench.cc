@@ -3,6 +3,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "model/attribution/feature_attribution.h"
 #include "model/bundle/train_bundle.h"
 #include "model/forecast/forecaster.h"
 #include "model/predictor.h"
@@ -61,6 +62,17 @@ void whole_forecast(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(forecaster.forecast(table().profiles[5], {}));
 }
 
+// What every input adds on every platform, against another program.
+void attribution(benchmark::State& state, const std::string& family) {
+  const Predictor& predictor = fitted(family);
+  const AttributionRequest request{&table().profiles[5], &table().profiles[6]};
+  for (auto _ : state) benchmark::DoNotOptimize(attribute_features(predictor, request));
+}
+
+BENCHMARK_CAPTURE(attribution, forest, "forest")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(attribution, boosted_trees, "gbt")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(attribution, stack, "stack")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(attribution, dense_network, "dnn")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(single, dense_network, "dnn")->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(single, stack, "stack")->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(batch, linear, "nncost")->Unit(benchmark::kMillisecond);

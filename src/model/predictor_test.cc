@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "model/attribution/feature_attribution.h"
 #include "model/bundle/tensor_map.h"
 #include "model/combined/auto_predictor.h"
 #include "model/combined/stack_predictor.h"
@@ -130,6 +131,41 @@ TEST_P(EveryFamily, TakesMissingCountersAndMissingTimes) {
   sparse.metrics["loads_count"] = 3e8;
   const Eigen::MatrixXd predicted = predictor->predict({&sparse, &world.table.profiles[3]});
   EXPECT_TRUE(predicted.allFinite());
+}
+
+// What inputs add: on every platform it comes to the forecast, and against itself a program has nothing to add. One
+// program lacks a counter, the other is of another instruction set, of which models of cores say nothing.
+TEST_P(EveryFamily, AttributionsSumToTheForecast) {
+  World world = additive_world({.programs = 24, .platforms = 5, .families = 12});
+  for (size_t j = 0; j < 5; ++j) {
+    world.table.platforms[j].name = j % 2 == 0 ? "AMD EPYC 9654" : "Intel Xeon Platinum 8375C";
+    world.table.platforms[j].vendor = j % 2 == 0 ? "AMD" : "Intel";
+    if (j % 2 == 0) world.table.platforms[j].model = 17;
+  }
+  Random random(3);
+  for (Profile& profile : world.table.profiles) {
+    for (const std::string& metric : core_metrics()) profile.metrics[metric] *= std::exp(0.3 * random.normal());
+  }
+  const auto predictor = fitted(world.table);
+  Profile sparse = world.table.profiles[3], other = world.table.profiles[5];
+  sparse.metrics.erase("tlb_miss_count");
+  other.instruction_set = "aarch64";
+  const std::vector<const Profile*> programs = {&sparse, &world.table.profiles[4], &other};
+  for (const Profile* profile : programs) {
+    const auto attribution = attribute_features(*predictor, {profile, &world.table.profiles[7]});
+    ASSERT_TRUE(attribution) << to_text(attribution.error());
+    const Eigen::MatrixXd forecasts = predictor->predict({profile, &world.table.profiles[7]});
+    ASSERT_EQ(attribution->log.rows(), static_cast<Eigen::Index>(attribution->features.size()));
+    const Eigen::VectorXd sums = attribution->baseline_log + attribution->log.colwise().sum().transpose();
+    EXPECT_LT((sums - forecasts.row(0).transpose()).cwiseAbs().maxCoeff(), kMostResidueLog);
+    EXPECT_LT((attribution->baseline_log - forecasts.row(1).transpose()).cwiseAbs().maxCoeff(), 1e-12);
+    EXPECT_LT((attribution->forecast_log - forecasts.row(0).transpose()).cwiseAbs().maxCoeff(), 1e-12);
+    EXPECT_LE(attribution->residue_log, kMostResidueLog);
+    EXPECT_FALSE(attribution->parts.empty());
+  }
+  const auto own = attribute_features(*predictor, {&sparse, &sparse});
+  ASSERT_TRUE(own) << to_text(own.error());
+  EXPECT_TRUE(own->log.isZero(0));
 }
 
 TEST_P(EveryFamily, RefusesAnEmptyTable) {

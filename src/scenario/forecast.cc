@@ -213,6 +213,42 @@ void explain(const Bundle& bundle, const Profile& profile, ForecastReport& repor
   if (report.features.size() > kFeaturesKept) report.features.resize(kFeaturesKept);
 }
 
+// The platform whose forecast is taken apart, and the one that it is set against.
+Result<ForecastBreakdown> platforms_to_explain(const Bundle& bundle, const ForecastRequest& request,
+                                               const std::vector<PlatformRow>& rows) {
+  ForecastBreakdown breakdown;
+  if (!request.explain_against.empty()) {
+    const auto against = platform_named(bundle, request.explain_against, "explain-against");
+    if (!against) return against.error();
+    breakdown.against = *against;
+  }
+  if (!request.explain_platform.empty()) {
+    const auto platform = platform_named(bundle, request.explain_platform, "explain-platform");
+    if (!platform) return platform.error();
+    breakdown.platform = *platform;
+  } else if (!rows.empty()) {
+    const auto first = std::find_if(bundle.platforms.begin(), bundle.platforms.end(),
+                                    [&](const Platform& platform) { return platform.id == rows.front().platform.id; });
+    breakdown.platform = static_cast<size_t>(first - bundle.platforms.begin());
+  }
+  return breakdown;
+}
+
+Status take_apart(const Bundle& bundle, const Profile& profile, const ForecastRequest& request,
+                  ForecastReport& report) {
+  if (!request.explain) return {};
+  auto breakdown = platforms_to_explain(bundle, request, report.rows);
+  if (!breakdown) return breakdown.error();
+  auto attribution = attribute_forecast(bundle, profile);
+  if (!attribution) {  // the forecast stands all the same
+    report.notes.push_back("the forecast is not taken apart: " + attribution.error().message);
+    return {};
+  }
+  breakdown->attribution = std::move(*attribution);
+  report.breakdown = std::move(*breakdown);
+  return {};
+}
+
 // By the profile's modelled cycles and what they go to: one row for each design of the report's platforms.
 void explain_cores(const Profile& profile, ForecastReport& report) {
   const auto instructions = profile.metrics.find("instructions_count");
@@ -428,6 +464,7 @@ Status check_request(const Forecaster& forecaster, const ForecastRequest& reques
   if (!request.host.empty()) {
     if (const auto host = platform_named(bundle, request.host, "host"); !host) return host.error();
   }
+  if (const auto explained = platforms_to_explain(bundle, request, {}); !explained) return explained.error();
   if (request.reference != "host") {
     if (const auto reference = reference_of(bundle, request, {}); !reference) return reference.error();
   }
@@ -518,6 +555,7 @@ Result<ProgramForecast> forecast_in_full(const Forecaster& forecaster, const Pro
     report.forecast_names.push_back(platform.name);
   }
   explain(bundle, profile, report);
+  if (Status apart = take_apart(bundle, profile, request, report); !apart) return apart.error();
   return ProgramForecast{std::move(report), against_mean->covariance, against_mean->half_width};
 }
 

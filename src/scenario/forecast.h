@@ -12,6 +12,7 @@
 #include "base/json_fwd.h"
 #include "base/result.h"
 #include "explain/attribution.h"
+#include "explain/forecast_attribution.h"
 #include "explain/host_match.h"
 #include "explain/prices.h"
 #include "model/forecast/forecaster.h"
@@ -21,7 +22,8 @@ namespace perfcast {
 
 inline constexpr const char* kForecastSchema = "perfcast.forecast/1";
 
-// Errors about a field say so in `where`: "reference", "measured", "filter", "host".
+// Errors about a field say so in `where`: "reference", "measured", "filter", "host", "explain-platform",
+// "explain-against".
 struct ForecastRequest {
   std::string host;  // platform, as find_platform(), that the profile was taken on; empty: by its CPU's facts
   std::string reference = "mean";                          // "mean", "host", or as find_platform()
@@ -36,6 +38,9 @@ struct ForecastRequest {
   std::optional<Sort> sort;
   bool strict = false;  // a measured time out of line with the others is an error, not a note
   std::optional<PriceList> prices;
+  bool explain = false;          // takes the forecast apart, input by input
+  std::string explain_platform;  // of which that is told first, as find_platform(); empty: the first of the rows
+  std::string explain_against;   // what sets that apart from this platform, likewise; empty: from the mean
 };
 
 // Whether `a` comes before `b` in a list; what is unknown comes last.
@@ -73,6 +78,13 @@ struct WorkloadProgram {
   std::string nearest;  // training program; empty: none
 };
 
+// A forecast taken apart. Platforms by their index in ForecastReport::forecast_ids.
+struct ForecastBreakdown {
+  ForecastAttribution attribution;
+  size_t platform = 0;
+  std::optional<size_t> against;  // absent: the mean over the platforms
+};
+
 struct ForecastReport {
   std::string program;
   std::vector<WorkloadProgram> programs;  // of a workload; empty: one program
@@ -94,14 +106,15 @@ struct ForecastReport {
   std::string out_of_line;        // of the notes, that which says that a measured time can't be right; empty: none
   std::vector<PlatformRow> rows;  // fastest first
   Attribution attribution;
-  std::vector<FeatureStanding> features;      // most unusual first
-  std::vector<std::string> forecast_ids;      // platforms in the order of the attribution's vectors
-  std::vector<std::string> forecast_names;    // likewise
-  std::vector<CoreDesignRow> core_designs;    // in the order of their fastest platforms; empty for older profiles
-  std::string currency;                       // of prices and costs; empty: not told
-  std::optional<ForecastRequest::Sort> sort;  // as asked for
-  InstanceChoice choice;                      // of the instances with prices
-  double threads = 1;                         // that the program keeps busy, or would: see InstanceForecaster
+  std::vector<FeatureStanding> features;       // most unusual first
+  std::optional<ForecastBreakdown> breakdown;  // where the request asked for it
+  std::vector<std::string> forecast_ids;       // platforms in the order of the attribution's vectors
+  std::vector<std::string> forecast_names;     // likewise
+  std::vector<CoreDesignRow> core_designs;     // in the order of their fastest platforms; empty for older profiles
+  std::string currency;                        // of prices and costs; empty: not told
+  std::optional<ForecastRequest::Sort> sort;   // as asked for
+  InstanceChoice choice;                       // of the instances with prices
+  double threads = 1;                          // that the program keeps busy, or would: see InstanceForecaster
   // Prices for what is no instance type of the bundle, in the order of their file; absent without prices.
   std::optional<std::vector<Price>> unmatched_prices;
 };

@@ -39,6 +39,61 @@ Json groups_as_json(const ForecastReport& report) {
   return items;
 }
 
+Json numbers(const Eigen::VectorXd& values) { return std::vector<double>(values.begin(), values.end()); }
+
+Json or_null(double value) { return std::isnan(value) ? Json() : Json(value); }
+
+Json effects_as_json(const std::vector<SpreadEffect>& effects) {
+  Json items = Json::array();
+  for (const SpreadEffect& effect : effects) items.push_back({{"name", effect.name}, {"log", effect.log}});
+  return items;
+}
+
+// All inputs on all platforms, as natural logarithms of relative time; then one platform, the largest effects first.
+Json breakdown_as_json(const ForecastReport& report) {
+  const ForecastAttribution& attribution = report.breakdown->attribution;
+  Json json;
+  Json& methods = json["methods"] = Json::array();
+  for (const AttributedPart& part : attribution.parts) {
+    methods.push_back(
+        {{"model", part.family}, {"method", method_name(part.method)}, {"residue_log", part.residue_log}});
+  }
+  json["text"] = method_in_words(attribution);
+  json["residue_log"] = attribution.residue_log;
+  json["platforms"] = report.forecast_ids;
+  json["forecast_log"] = numbers(attribution.forecast_log);
+  json["typical_program_log"] = numbers(attribution.baseline_log);
+  Json& inputs = json["features"] = Json::array();
+  for (size_t f = 0; f < attribution.inputs.size(); ++f) {
+    const AttributedInput& input = attribution.inputs[f];
+    inputs.push_back({{"feature", input.feature},
+                      {"group", input.group},
+                      {"text", input.text},
+                      {"unit", input.unit},
+                      {"value", or_null(input.value)},
+                      {"typical_value", or_null(input.typical)},
+                      {"log", numbers(attribution.log.row(static_cast<Eigen::Index>(f)))}});
+  }
+  Json& groups = json["groups"] = Json::array();
+  for (size_t g = 0; g < attribution.groups.size(); ++g) {
+    groups.push_back({{"group", attribution.groups[g]},
+                      {"text", describe_group(attribution.groups[g])},
+                      {"log", numbers(attribution.group_log.row(static_cast<Eigen::Index>(g)))}});
+  }
+  const std::optional<size_t>& against = report.breakdown->against;
+  const size_t platform = report.breakdown->platform;
+  const Spread spread =
+      spread_of(attribution, static_cast<int64_t>(platform), against ? static_cast<int64_t>(*against) : -1);
+  json["spread"] = {{"platform", report.forecast_ids[platform]},
+                    {"against", against ? report.forecast_ids[*against] : "mean"},
+                    {"text", spread_line(spread, report.forecast_names[platform])},
+                    {"log", spread.log},
+                    {"typical_program_log", spread.baseline_log},
+                    {"features", effects_as_json(spread.inputs)},
+                    {"groups", effects_as_json(spread.groups)}};
+  return json;
+}
+
 Json cores_as_json(const ForecastReport& report) {
   Json items = Json::array();
   for (const CoreDesignRow& row : report.core_designs) {
@@ -152,6 +207,7 @@ Json to_json(const ForecastReport& report) {
                          {"groups", groups_as_json(report)},
                          {"features", features_as_json(report)},
                          {"core_designs", cores_as_json(report)}};
+  if (report.breakdown) json["explanation"]["attribution"] = breakdown_as_json(report);
   Json& warnings = json["warnings"] = Json::array();
   for (const ProfileWarning& warning : report.warnings) {
     warnings.push_back({{"code", warning.code}, {"message", warning.message}, {"advice", warning.advice}});

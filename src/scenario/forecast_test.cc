@@ -464,6 +464,32 @@ TEST(ForecastReport, NotesProgramsThatWaitOrSpread) {
   EXPECT_THAT(spread.notes, Contains(HasSubstr("4.0 cores")));
 }
 
+// Every input on every platform, and one platform against another; the names are checked before anything is measured.
+TEST(ForecastReport, IsTakenApartWhereAsked) {
+  EXPECT_FALSE(to_json(report_of({}))["explanation"].contains("attribution"));
+  ForecastRequest request;
+  request.explain = true;
+  const ForecastReport report = report_of(request);
+  ASSERT_TRUE(report.breakdown);
+  EXPECT_EQ(report.forecast_ids[report.breakdown->platform], report.rows.front().platform.id);
+  request.explain_platform = report.forecast_names[2];
+  request.explain_against = report.forecast_names[0];
+  const Json json = to_json(report_of(request))["explanation"]["attribution"];
+  EXPECT_EQ(json["platforms"].get<std::vector<std::string>>(), report.forecast_ids);
+  EXPECT_EQ(json["spread"]["platform"], report.forecast_ids[2]);
+  EXPECT_EQ(json["spread"]["against"], report.forecast_ids[0]);
+  for (size_t j = 0; j < report.forecast_ids.size(); ++j) {
+    double features = json["typical_program_log"][j], groups = features;
+    for (const Json& feature : json["features"]) features += feature["log"][j].get<double>();
+    for (const Json& group : json["groups"]) groups += group["log"][j].get<double>();
+    EXPECT_NEAR(features, json["forecast_log"][j].get<double>(), 1e-6);
+    EXPECT_NEAR(groups, json["forecast_log"][j].get<double>(), 1e-6);
+  }
+  double spread = json["spread"]["typical_program_log"];
+  for (const Json& effect : json["spread"]["features"]) spread += effect["log"].get<double>();
+  EXPECT_NEAR(spread, json["forecast_log"][2].get<double>() - json["forecast_log"][0].get<double>(), 1e-6);
+}
+
 TEST(ForecastReport, HasTheFixedNames) {
   const Json json = to_json(report_of({}));
   EXPECT_EQ(json.begin().key(), "schema");

@@ -114,6 +114,10 @@ Result<Prediction> AutoPredictor::out_of_family(const TrainingTable&, const FitO
   return out_of_family_;
 }
 
+Result<FeatureAttribution> AutoPredictor::attribute_features(const AttributionRequest& request) const {
+  return perfcast::attribute_features(*chosen_, request);
+}
+
 void AutoPredictor::save(TensorMap& tensors) const {
   tensors.put_json("chosen", chosen_->family());
   TensorMap state;

@@ -2,12 +2,13 @@
 // Chooses among the families by leaving out one program family after the other on the training table, never by a test
 // fold, and fits the winner on all of it.
 
+#include "model/attribution/feature_attribution.h"
 #include "model/fit/targets.h"
 #include "model/predictor.h"
 
 namespace perfcast {
 
-class AutoPredictor : public Predictor {
+class AutoPredictor : public Predictor, public FeatureAttributor {
  public:
   std::string family() const override { return "auto"; }
   Status fit(const TrainingTable& table, const FitOptions& options) override;
@@ -18,6 +19,7 @@ class AutoPredictor : public Predictor {
   // each other: made anew per family, it would cost its square.
   Result<Prediction> out_of_family(const TrainingTable& table, const FitOptions& options) const override;
   int64_t outputs() const override { return chosen_ ? chosen_->outputs() : 0; }
+  Result<FeatureAttribution> attribute_features(const AttributionRequest& request) const override;
   void save(TensorMap& tensors) const override;
   Status load(const TensorMap& tensors) override;
 

@@ -16,6 +16,10 @@ Eigen::MatrixXd MeanPredictor::predict(const std::vector<const Profile*>& profil
   return mean_.transpose().replicate(static_cast<Eigen::Index>(profiles.size()), 1);
 }
 
+Result<FeatureAttribution> MeanPredictor::attribute_features(const AttributionRequest& request) const {
+  return attribution_of(*this, request, AttributionMethod::kAdditive, {}, Eigen::MatrixXd::Zero(0, mean_.size()));
+}
+
 void MeanPredictor::save(TensorMap& tensors) const { tensors.put("mean", mean_); }
 
 Status MeanPredictor::load(const TensorMap& tensors) {

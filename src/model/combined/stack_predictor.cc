@@ -70,6 +70,18 @@ Eigen::MatrixXd StackPredictor::predict(const std::vector<const Profile*>& profi
   return predict_with_disagreement(profiles).log_rpv;
 }
 
+// A mean in log relative time: of its parts' attributions, too.
+Result<FeatureAttribution> StackPredictor::attribute_features(const AttributionRequest& request) const {
+  std::vector<FeatureAttribution> attributions;
+  attributions.reserve(parts_.size());
+  for (const auto& part : parts_) {
+    auto attribution = perfcast::attribute_features(*part, request);
+    if (!attribution) return attribution;
+    attributions.push_back(std::move(*attribution));
+  }
+  return sum_of(attributions, 1 / static_cast<double>(parts_.size()));
+}
+
 std::vector<std::string> StackPredictor::parts() const {
   std::vector<std::string> names;
   for (const auto& part : parts_) names.push_back(part->family());

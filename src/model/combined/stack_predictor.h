@@ -1,12 +1,13 @@
 #pragma once
 // The mean of several families, each wrong in its own way, and how far they disagree.
 
+#include "model/attribution/feature_attribution.h"
 #include "model/features/model_inputs.h"
 #include "model/predictor.h"
 
 namespace perfcast {
 
-class StackPredictor : public Predictor {
+class StackPredictor : public Predictor, public FeatureAttributor {
  public:
   // Parts with equal weights; which, fit() decides by what the profiles tell: see stack_parts().
   StackPredictor();
@@ -19,6 +20,7 @@ class StackPredictor : public Predictor {
   Prediction predict_with_disagreement(const std::vector<const Profile*>& profiles) const override;
   int64_t outputs() const override;
   std::vector<std::string> parts() const;
+  Result<FeatureAttribution> attribute_features(const AttributionRequest& request) const override;
   void save(TensorMap& tensors) const override;
   Status load(const TensorMap& tensors) override;
 

@@ -54,6 +54,17 @@ Eigen::MatrixXd CoreModelPredictor::predict(const std::vector<const Profile*>& p
   return log_rpv;
 }
 
+Result<FeatureAttribution> CoreModelPredictor::attribute_features(const AttributionRequest& request) const {
+  Eigen::MatrixXd change = Eigen::MatrixXd::Zero(1, outputs());
+  if (with_cycles_) {
+    const Eigen::MatrixXd cycles = relative_log_cycles({request.profile, request.reference}, metrics_);
+    change = cycles.row(0) - cycles.row(1);
+  }
+  std::vector<std::string> features;
+  Eigen::MatrixXd log = change_by_design(change.row(0), metrics_, features);
+  return attribution_of(*this, request, AttributionMethod::kAdditive, std::move(features), std::move(log));
+}
+
 void CoreModelPredictor::save(TensorMap& tensors) const {
   tensors.put_json("metrics", metrics_);
   tensors.put("log_clock", log_clock_);

@@ -8,11 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "model/attribution/feature_attribution.h"
 #include "model/predictor.h"
 
 namespace perfcast {
 
-class CoreModelPredictor : public Predictor {
+class CoreModelPredictor : public Predictor, public FeatureAttributor {
  public:
   explicit CoreModelPredictor(bool with_cycles) : with_cycles_(with_cycles) {}
 
@@ -20,6 +21,7 @@ class CoreModelPredictor : public Predictor {
   Status fit(const TrainingTable& table, const FitOptions& options) override;  // looks at the platforms alone
   Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
   int64_t outputs() const override { return log_clock_.size(); }
+  Result<FeatureAttribution> attribute_features(const AttributionRequest& request) const override;
   void save(TensorMap& tensors) const override;
   Status load(const TensorMap& tensors) override;
 

@@ -75,13 +75,19 @@ Status CorePriorPredictor::fit(const TrainingTable& table, const FitOptions& opt
   return rest_->fit(rest, options);
 }
 
+Eigen::MatrixXd CorePriorPredictor::held(const Eigen::MatrixXd& said) const {
+  Eigen::MatrixXd within = said;
+  if (seen_.size() == 0) return within;
+  for (Eigen::Index p = 0; p < said.rows(); ++p) {
+    within.row(p) = said.row(p).cwiseMax(slope_ * seen_.row(0)).cwiseMin(slope_ * seen_.row(1));
+  }
+  return within;
+}
+
 CorePriorPredictor::Prior CorePriorPredictor::prior(const std::vector<const Profile*>& profiles) const {
   const Eigen::MatrixXd said = slope_ * relative_log_cycles(profiles, metrics_);
-  Prior prior{said, Eigen::VectorXd::Zero(said.rows())};
+  Prior prior{held(said), Eigen::VectorXd::Zero(said.rows())};
   if (seen_.size() > 0) {
-    for (Eigen::Index p = 0; p < said.rows(); ++p) {
-      prior.log_rpv.row(p) = said.row(p).cwiseMax(slope_ * seen_.row(0)).cwiseMin(slope_ * seen_.row(1));
-    }
     prior.held = ((said - prior.log_rpv).rowwise().squaredNorm() / static_cast<double>(said.cols())).cwiseSqrt();
   }
   const Eigen::VectorXd means = prior.log_rpv.rowwise().mean();
@@ -108,6 +114,26 @@ Eigen::MatrixXd CorePriorPredictor::prior_on(const std::vector<Platform>& platfo
   Eigen::MatrixXd prior = slope_ * cycles;
   prior.rowwise() += (level_slope_ - slope_) * usual;
   return prior;
+}
+
+// What core models say of a platform depends on its design alone, whatever holds it within what was seen.
+Result<FeatureAttribution> CorePriorPredictor::attribute_features(const AttributionRequest& request) const {
+  auto rest = perfcast::attribute_features(*rest_, request);
+  if (!rest) return rest;
+  const std::vector<const Profile*> both_profiles = {request.profile, request.reference};
+  const Eigen::MatrixXd own = prior(both_profiles).log_rpv;
+  const Eigen::MatrixXd cycles = held(slope_ * relative_log_cycles(both_profiles, metrics_));
+  FeatureAttribution cores;
+  cores.baseline_log = own.row(1);
+  cores.forecast_log = own.row(0);
+  cores.log = change_by_design(cycles.row(0) - cycles.row(1), metrics_, cores.features);
+  std::vector<FeatureAttribution> parts;
+  parts.reserve(2);
+  parts.push_back(std::move(*rest));
+  parts.push_back(std::move(cores));
+  FeatureAttribution both = sum_of(parts, 1);
+  both.parts.push_back({"cores", AttributionMethod::kAdditive, 0});
+  return both;
 }
 
 int64_t CorePriorPredictor::outputs() const { return rest_->outputs(); }

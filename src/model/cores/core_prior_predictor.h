@@ -8,11 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "model/attribution/feature_attribution.h"
 #include "model/predictor.h"
 
 namespace perfcast {
 
-class CorePriorPredictor : public Predictor {
+class CorePriorPredictor : public Predictor, public FeatureAttributor {
  public:
   // `family` of what is learned: "stack".
   explicit CorePriorPredictor(std::unique_ptr<Predictor> rest);
@@ -27,6 +28,7 @@ class CorePriorPredictor : public Predictor {
                            const std::vector<const Profile*>& profiles) const override;
   int64_t outputs() const override;
   double slope() const { return slope_; }
+  Result<FeatureAttribution> attribute_features(const AttributionRequest& request) const override;
   void save(TensorMap& tensors) const override;
   Status load(const TensorMap& tensors) override;
 
@@ -36,6 +38,8 @@ class CorePriorPredictor : public Predictor {
     Eigen::VectorXd held;     // [N] what holding took from it, root mean square over the platforms
   };
   Prior prior(const std::vector<const Profile*>& profiles) const;
+  // slope x relative cycles, held within what training programs had; rows about any mean.
+  Eigen::MatrixXd held(const Eigen::MatrixXd& said) const;
 
   std::unique_ptr<Predictor> rest_;
   std::vector<std::string> metrics_;  // of each platform; empty: no model of its core

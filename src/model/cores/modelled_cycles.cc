@@ -6,6 +6,7 @@
 #include "base/unknown.h"
 #include "corpus/machine/core_design.h"
 #include "metrics/catalogue.h"
+#include "model/attribution/feature_attribution.h"
 
 namespace perfcast {
 namespace {
@@ -89,6 +90,24 @@ Eigen::MatrixXd relative_log_cycles(const std::vector<const Profile*>& profiles,
     }
   }
   return result;
+}
+
+Eigen::MatrixXd change_by_design(const Eigen::RowVectorXd& change, const std::vector<std::string>& metrics,
+                                 std::vector<std::string>& features) {
+  features.clear();
+  Eigen::MatrixXd log(static_cast<Eigen::Index>(core_metrics().size()), change.size());
+  for (const std::string& metric : core_metrics()) {
+    const auto row = static_cast<Eigen::Index>(features.size());
+    bool is_there = false;
+    for (Eigen::Index j = 0; j < change.size(); ++j) {
+      const bool own = metrics[static_cast<size_t>(j)] == metric;
+      log(row, j) = own ? change(j) : 0;
+      is_there |= own;
+    }
+    if (is_there) features.push_back("relative_" + metric);
+  }
+  log.conservativeResize(static_cast<Eigen::Index>(features.size()), Eigen::NoChange);
+  return centred_over_platforms(std::move(log));
 }
 
 }  // namespace perfcast

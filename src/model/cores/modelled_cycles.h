@@ -26,4 +26,10 @@ std::vector<std::string> core_metrics_of(const std::vector<Platform>& platforms)
 Eigen::MatrixXd relative_log_cycles(const std::vector<const Profile*>& profiles,
                                     const std::vector<std::string>& metrics);
 
+// What each design adds to log relative times, [designs x J] with rows about 0, where the log time of each platform
+// changes by `change` [J] because of the cycles on its design, metrics[j], alone. `features`: the designs' inputs, as
+// ModelInputs::names() has them.
+Eigen::MatrixXd change_by_design(const Eigen::RowVectorXd& change, const std::vector<std::string>& metrics,
+                                 std::vector<std::string>& features);
+
 }  // namespace perfcast

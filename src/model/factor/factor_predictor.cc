@@ -7,6 +7,7 @@
 #include <map>
 
 #include "algebra/dense.h"
+#include "model/attribution/line_attribution.h"
 #include "model/bundle/tensor_map.h"
 #include "model/features/microarchitecture.h"
 
@@ -365,6 +366,27 @@ Eigen::MatrixXd FactorPredictor::predict(const std::vector<const Profile*>& prof
   result.rowwise() += mean_.transpose();
   result.colwise() -= result.rowwise().mean().eval();
   return result;
+}
+
+Result<FeatureAttribution> FactorPredictor::attribute_features(const AttributionRequest& request) const {
+  const auto [own, reference] = attributed_rows(inputs_, request);
+  const SmoothModel numbers{
+      [&](const Eigen::RowVectorXd& row) -> Eigen::RowVectorXd {
+        const Eigen::MatrixXd similarity = similarity_of(row, rows_, decay_);
+        return kind_means(similarity) + similarity * dual_;
+      },
+      [&](const Eigen::RowVectorXd& row) -> Eigen::MatrixXd {
+        const Eigen::MatrixXd by_input = similarity_slopes(row, rows_, decay_);  // F x P
+        // kind_means() = near / all x centres, all = sum of near.
+        const Eigen::RowVectorXd near = similarity_of(row, rows_, decay_) * group_ + prior_.transpose();
+        const double all = near.sum();
+        const Eigen::MatrixXd near_slopes = by_input * group_;
+        const Eigen::MatrixXd shares = (near_slopes - near_slopes.rowwise().sum() * (near / all)) / all;
+        return shares * centres_ + by_input * dual_;
+      }};
+  const Eigen::MatrixXd slopes = integrated_gradients(numbers, own, reference, kLineToleranceLog);
+  return attribution_of(*this, request, AttributionMethod::kIntegratedGradients, inputs_.chosen().names(),
+                        centred_over_platforms(slopes * factors_.transpose()));
 }
 
 void FactorPredictor::save(TensorMap& tensors) const {

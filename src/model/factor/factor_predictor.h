@@ -8,6 +8,7 @@
 // section 3, and Ilin & Raiko, JMLR 11, 2010, section 3), by expectation-maximisation. Platforms of one core design are
 // shrunk towards each other, so that one that few programs were timed on takes after its kin.
 
+#include "model/attribution/feature_attribution.h"
 #include "model/fit/standardised_inputs.h"
 #include "model/predictor.h"
 
@@ -19,7 +20,7 @@ struct FactorOptions {
   double own_deviation = 0.05;  // of a platform's factors about its core design's
 };
 
-class FactorPredictor : public Predictor {
+class FactorPredictor : public Predictor, public FeatureAttributor {
  public:
   FactorPredictor() = default;
   explicit FactorPredictor(const FactorOptions& options) : options_(options) {}
@@ -28,6 +29,7 @@ class FactorPredictor : public Predictor {
   Status fit(const TrainingTable& table, const FitOptions& options) override;
   Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
   int64_t outputs() const override { return mean_.size(); }
+  Result<FeatureAttribution> attribute_features(const AttributionRequest& request) const override;
   void save(TensorMap& tensors) const override;
   Status load(const TensorMap& tensors) override;
 

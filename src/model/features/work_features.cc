@@ -279,6 +279,31 @@ Eigen::MatrixXd extract_work_features(const std::vector<const Profile*>& profile
   return result;
 }
 
+double feature_quantity(const std::string& name, double value) {
+  if (name.starts_with("share_")) return value * value;
+  if (name.starts_with("relative_") || name.starts_with("log_")) return std::exp(value);
+  for (const RateFeature& feature : rate_features()) {
+    if (name == "rate_" + feature.name) return std::max(std::exp(value) - feature.floor, 0.0);
+  }
+  return value;
+}
+
+std::vector<std::string> metrics_of_feature(const std::string& name) {
+  std::vector<std::string> metrics;
+  for (const WorkClass& work : work_classes()) {
+    if (name != std::string("share_") + work.name) continue;
+    for (const Term& term : work.terms) metrics.emplace_back(term.metric);
+    return metrics;
+  }
+  for (const RateFeature& feature : rate_features()) {
+    if (name == "rate_" + feature.name) return feature.metrics;
+  }
+  for (const char* prefix : {"relative_", "log_"}) {
+    if (name.starts_with(prefix)) return {name.substr(std::string(prefix).size())};
+  }
+  return {name};
+}
+
 const std::vector<std::string>& work_feature_metrics() { return plan().metrics; }
 
 const std::vector<std::string>& all_feature_metrics() {

@@ -23,6 +23,13 @@ Eigen::MatrixXd work_rates(const std::vector<const Profile*>& profiles);
 const std::vector<std::string>& work_feature_names();
 Eigen::MatrixXd extract_work_features(const std::vector<const Profile*>& profiles);  // [profiles x F]
 
+// What a feature's value stands for: a "share_"'s share of textbook time, a "rate_"'s events per instruction, the ratio
+// of cycles that a "relative_" is the logarithm of; of others the value itself, without the logarithm of a "log_".
+double feature_quantity(const std::string& name, double value);
+
+// Metrics whose change the input tells of: of a "share_" those of its class, not those of the total.
+std::vector<std::string> metrics_of_feature(const std::string& name);
+
 // Names of the catalogue metrics that shares and rates are made of; with those of core models, too.
 const std::vector<std::string>& work_feature_metrics();
 const std::vector<std::string>& all_feature_metrics();

@@ -53,6 +53,34 @@ TEST(Features, SharesAreSquareRootsThatSumToOneSquared) {
   EXPECT_NEAR(features(0, index_of(work_feature_names(), "rate_op_int_div")), std::log(0.05 + 1e-4), 1e-12);
 }
 
+TEST(Features, QuantitiesAreWhatValuesStandFor) {
+  Profile profile = plain_profile();
+  profile.metrics["op_int_div_count"] = 50;
+  profile.metrics["page_faults_minor_count"] = 0.001;
+  const Eigen::MatrixXd features = extract_work_features({&profile});
+  const auto quantity = [&](const std::string& name) {
+    return feature_quantity(name, features(0, index_of(work_feature_names(), name)));
+  };
+  EXPECT_NEAR(quantity("rate_op_int_div"), 0.05, 1e-12);
+  EXPECT_NEAR(quantity("rate_page_faults_minor"), 1e-6, 1e-15);
+  EXPECT_NEAR(quantity("rate_op_int_mul"), 0, 1e-15);
+  EXPECT_NEAR(quantity("share_base") + quantity("share_int_divide") + quantity("share_page_fault"), 1, 1e-12);
+  EXPECT_DOUBLE_EQ(feature_quantity("relative_core_zen3_cycles_count", std::log(0.8)), 0.8);
+  EXPECT_DOUBLE_EQ(feature_quantity("log_nvprof_warps_count", std::log(8)), 8);
+  EXPECT_EQ(feature_quantity("on_Some GPU", 1), 1);
+  EXPECT_TRUE(std::isnan(feature_quantity("rate_loads", std::nan(""))));
+}
+
+TEST(Features, SayWhichMetricsTheyTellOf) {
+  using testing::ElementsAre;
+  EXPECT_THAT(metrics_of_feature("share_branch_miss"), ElementsAre("tage_misses_count"));
+  EXPECT_THAT(metrics_of_feature("share_l3_hit"), ElementsAre("miss_1m_random_count", "miss_16m_random_count"));
+  EXPECT_THAT(metrics_of_feature("rate_miss_2m_store"),
+              ElementsAre("miss_2m_store_sequential_count", "miss_2m_store_random_count"));
+  EXPECT_THAT(metrics_of_feature("relative_core_zen3_cycles_count"), ElementsAre("core_zen3_cycles_count"));
+  EXPECT_THAT(metrics_of_feature("log_nvprof_warps_count"), ElementsAre("nvprof_warps_count"));
+}
+
 TEST(Features, LengthOfTheRunDoesNotMatter) {
   Random random(3);
   const Profile profile = testing_world::random_profile(random, "a");

@@ -118,4 +118,10 @@ Eigen::MatrixXd similarity_of(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b
   return (-decay / inputs * distances.array().max(0)).exp();
 }
 
+Eigen::MatrixXd similarity_slopes(const Eigen::RowVectorXd& row, const Eigen::MatrixXd& b, double decay) {
+  const double inputs = static_cast<double>(std::max<Eigen::Index>(b.cols(), 1));
+  const Eigen::RowVectorXd similarity = 2 * decay / inputs * similarity_of(row, b, decay);
+  return (b.rowwise() - row).transpose() * similarity.asDiagonal();
+}
+
 }  // namespace perfcast

@@ -55,5 +55,7 @@ class StandardisedInputs {
 
 // How alike programs are by their standardised inputs: exp(-decay x mean squared distance per input), [a x b].
 Eigen::MatrixXd similarity_of(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double decay);
+// Its slope by each input of one row, [inputs x b].
+Eigen::MatrixXd similarity_slopes(const Eigen::RowVectorXd& row, const Eigen::MatrixXd& b, double decay);
 
 }  // namespace perfcast

@@ -1,5 +1,5 @@
-// Bundles from outside: no input may crash the reader or the forecasts of what it accepts. The checksum is mended
-// first, or nothing behind it would ever be reached.
+// Bundles from outside: no input may crash the reader, or the forecasts of what it accepts and their attributions. The
+// checksum is mended first, or nothing behind it would ever be reached.
 
 #include <zlib.h>
 
@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "model/attribution/feature_attribution.h"
 #include "model/bundle/bundle.h"
 #include "model/forecast/forecaster.h"
 
@@ -22,6 +23,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   perfcast::Profile profile;
   profile.metrics["instructions_count"] = 1000;
   profile.metrics["loads_count"] = 300;
+  perfcast::Profile other = profile;
+  other.metrics["loads_count"] = 10;
+  static_cast<void>(perfcast::attribute_features(*bundle->predictor, {&profile, &other}));
   const perfcast::Forecaster forecaster(std::make_shared<const perfcast::Bundle>(std::move(*bundle)));
   const auto forecast = forecaster.forecast(profile, {});
   if (forecast && forecast->log_rpv.size() > 0) perfcast::Forecaster::relative_to(*forecast, 0);

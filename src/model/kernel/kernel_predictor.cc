@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "algebra/dense.h"
+#include "model/attribution/line_attribution.h"
 #include "model/bundle/tensor_map.h"
 #include "model/fit/targets.h"
 
@@ -26,6 +27,16 @@ Eigen::MatrixXd KernelPredictor::predict(const std::vector<const Profile*>& prof
   result.rowwise() += mean_.transpose();
   result.colwise() -= result.rowwise().mean().eval();
   return result;
+}
+
+Result<FeatureAttribution> KernelPredictor::attribute_features(const AttributionRequest& request) const {
+  const auto [own, reference] = attributed_rows(inputs_, request);
+  const SmoothModel similarity{
+      [&](const Eigen::RowVectorXd& row) -> Eigen::RowVectorXd { return similarity_of(row, rows_, options_.decay); },
+      [&](const Eigen::RowVectorXd& row) { return similarity_slopes(row, rows_, options_.decay); }};
+  const Eigen::MatrixXd slopes = integrated_gradients(similarity, own, reference, kLineToleranceLog);
+  return attribution_of(*this, request, AttributionMethod::kIntegratedGradients, inputs_.chosen().names(),
+                        centred_over_platforms(slopes * dual_));
 }
 
 void KernelPredictor::save(TensorMap& tensors) const {

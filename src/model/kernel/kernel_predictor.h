@@ -1,6 +1,7 @@
 #pragma once
 // Kernel ridge regression (a Gaussian process' mean): programs whose standardised features are near run alike.
 
+#include "model/attribution/feature_attribution.h"
 #include "model/fit/standardised_inputs.h"
 #include "model/predictor.h"
 
@@ -11,7 +12,7 @@ struct KernelOptions {
   double noise = 0.2;  // of a program of family weight 1
 };
 
-class KernelPredictor : public Predictor {
+class KernelPredictor : public Predictor, public FeatureAttributor {
  public:
   KernelPredictor() = default;
   explicit KernelPredictor(const KernelOptions& options) : options_(options) {}
@@ -20,6 +21,7 @@ class KernelPredictor : public Predictor {
   Status fit(const TrainingTable& table, const FitOptions& options) override;
   Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
   int64_t outputs() const override { return mean_.size(); }
+  Result<FeatureAttribution> attribute_features(const AttributionRequest& request) const override;
   void save(TensorMap& tensors) const override;
   Status load(const TensorMap& tensors) override;
 

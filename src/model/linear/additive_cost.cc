@@ -94,6 +94,10 @@ Status AdditiveCostPredictor::fit(const TrainingTable& table, const FitOptions&)
   return {};
 }
 
+Result<FeatureAttribution> AdditiveCostPredictor::attribute_features(const AttributionRequest& request) const {
+  return costs_.attribute_features(*this, request);
+}
+
 Eigen::MatrixXd AdditiveCostPredictor::predict(const std::vector<const Profile*>& profiles) const {
   return costs_.log_rpv(profiles);
 }

@@ -1,17 +1,19 @@
 #pragma once
 // time(program, platform) per instruction = sum over causes of count x cost, all costs >= 0.
 
+#include "model/attribution/feature_attribution.h"
 #include "model/linear/work_costs.h"
 #include "model/predictor.h"
 
 namespace perfcast {
 
-class AdditiveCostPredictor : public Predictor {
+class AdditiveCostPredictor : public Predictor, public FeatureAttributor {
  public:
   std::string family() const override { return "nncost"; }
   Status fit(const TrainingTable& table, const FitOptions& options) override;
   Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
   int64_t outputs() const override { return costs_.costs().cols(); }
+  Result<FeatureAttribution> attribute_features(const AttributionRequest& request) const override;
   void save(TensorMap& tensors) const override { costs_.save(tensors); }
   Status load(const TensorMap& tensors) override { return costs_.load(tensors); }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "model/attribution/sum_attribution.h"
 #include "model/bundle/tensor_map.h"
 
 namespace perfcast {
@@ -98,6 +99,16 @@ Status LassoPredictor::fit(const TrainingTable& table, const FitOptions&) {
 
 Eigen::MatrixXd LassoPredictor::predict(const std::vector<const Profile*>& profiles) const {
   return log_rpv_of({coefficients_, intercept_}, inputs(profiles));
+}
+
+Result<FeatureAttribution> LassoPredictor::attribute_features(const AttributionRequest& request) const {
+  const Eigen::MatrixXd both = inputs({request.profile, request.reference});
+  const Eigen::RowVectorXd change = both.row(0) - both.row(1);
+  Eigen::MatrixXd log = nonnegative_
+                            ? log_sum_attribution(both.row(0), both.row(1), coefficients_, intercept_, kLeastRpv)
+                            : Eigen::MatrixXd(change.transpose().asDiagonal() * coefficients_);
+  return attribution_of(*this, request, AttributionMethod::kAdditive, inputs_.chosen().names(),
+                        centred_over_platforms(std::move(log)));
 }
 
 void LassoPredictor::save(TensorMap& tensors) const {

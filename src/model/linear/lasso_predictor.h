@@ -3,6 +3,7 @@
 // out. `nnlasso` holds the coefficients of LACross (Zheng, John & Gerstlauer, DAC 2016) to its constraint: a count can
 // only add time.
 
+#include "model/attribution/feature_attribution.h"
 #include "model/fit/standardised_inputs.h"
 #include "model/fit/targets.h"
 #include "model/linear/lasso.h"
@@ -10,7 +11,7 @@
 
 namespace perfcast {
 
-class LassoPredictor : public Predictor {
+class LassoPredictor : public Predictor, public FeatureAttributor {
  public:
   explicit LassoPredictor(bool nonnegative = false) : nonnegative_(nonnegative) {}
 
@@ -18,6 +19,7 @@ class LassoPredictor : public Predictor {
   Status fit(const TrainingTable& table, const FitOptions& options) override;
   Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
   int64_t outputs() const override { return intercept_.size(); }
+  Result<FeatureAttribution> attribute_features(const AttributionRequest& request) const override;
   void save(TensorMap& tensors) const override;
   Status load(const TensorMap& tensors) override;
 

@@ -1,12 +1,20 @@
 #include "model/linear/work_costs.h"
 
 #include <cmath>
+#include <utility>
 
+#include "model/attribution/sum_attribution.h"
 #include "model/bundle/tensor_map.h"
 #include "model/features/work_features.h"
 #include "model/fit/standardised_inputs.h"
 
 namespace perfcast {
+namespace {
+
+// All costs could be 0 for what a program does: a floor keeps the logarithm finite.
+constexpr double kLeastTime = 1e-9;
+
+}  // namespace
 
 WorkCosts WorkCosts::typical_of(const TrainingTable& table, const Targets& targets) {
   WorkCosts result;
@@ -25,10 +33,18 @@ Eigen::MatrixXd WorkCosts::rates(const std::vector<const Profile*>& profiles) co
 }
 
 Eigen::MatrixXd WorkCosts::log_rpv(const std::vector<const Profile*>& profiles) const {
-  // All costs could be 0 for what a program does: a floor keeps the logarithm finite.
-  Eigen::MatrixXd result = (rates(profiles) * costs_).array().max(1e-9).log();
+  Eigen::MatrixXd result = (rates(profiles) * costs_).array().max(kLeastTime).log();
   result.colwise() -= result.rowwise().mean().eval();
   return result;
+}
+
+FeatureAttribution WorkCosts::attribute_features(const Predictor& of, const AttributionRequest& request) const {
+  const Eigen::MatrixXd both = rates({request.profile, request.reference});
+  std::vector<std::string> features = work_class_names();
+  for (std::string& feature : features) feature.insert(0, "share_");
+  return attribution_of(of, request, AttributionMethod::kAdditive, std::move(features),
+                        centred_over_platforms(log_sum_attribution(both.row(0), both.row(1), costs_,
+                                                                   Eigen::VectorXd::Zero(costs_.cols()), kLeastTime)));
 }
 
 void WorkCosts::save(TensorMap& tensors) const {

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "corpus/corpus.h"
 #include "corpus/profile.h"
+#include "model/attribution/feature_attribution.h"
 #include "model/fit/targets.h"
 
 namespace perfcast {
@@ -23,6 +24,8 @@ class WorkCosts {
   Eigen::MatrixXd rates(const std::vector<const Profile*>& profiles) const;
   // [profiles x J], each row's mean is 0.
   Eigen::MatrixXd log_rpv(const std::vector<const Profile*>& profiles) const;
+  // What each work class adds, as the input "share_<class>".
+  FeatureAttribution attribute_features(const Predictor& of, const AttributionRequest& request) const;
 
   // [K x J] of one event of each work class on each platform, up to one common factor.
   const Eigen::MatrixXd& costs() const { return costs_; }

@@ -6,6 +6,7 @@
 
 #include "algebra/dense.h"
 #include "base/random.h"
+#include "model/attribution/group_shapley.h"
 #include "model/bundle/tensor_map.h"
 #include "model/fit/targets.h"
 
@@ -155,6 +156,14 @@ Status ClusterPredictor::fit(const TrainingTable& table, const FitOptions& optio
 
 Eigen::MatrixXd ClusterPredictor::predict(const std::vector<const Profile*>& profiles) const {
   return forecast(model_, inputs_.rows(profiles));
+}
+
+// Another cluster is another linear model: there is no sum to take apart.
+Result<FeatureAttribution> ClusterPredictor::attribute_features(const AttributionRequest& request) const {
+  const std::vector<std::string>& names = inputs_.chosen().names();
+  Eigen::MatrixXd log = group_shapley([this](const Eigen::MatrixXd& rows) { return forecast(model_, rows); },
+                                      attributed_rows(inputs_, request), names, request);
+  return attribution_of(*this, request, AttributionMethod::kGroups, names, std::move(log));
 }
 
 void ClusterPredictor::save(TensorMap& tensors) const {

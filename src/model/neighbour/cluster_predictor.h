@@ -2,17 +2,19 @@
 // Clustering, then a model per cluster: k-means (Lloyd, seeded as k-means++) on standardised features, and in each
 // cluster a ridge regression towards the cluster's mean. How many clusters, families left out decide.
 
+#include "model/attribution/feature_attribution.h"
 #include "model/fit/standardised_inputs.h"
 #include "model/predictor.h"
 
 namespace perfcast {
 
-class ClusterPredictor : public Predictor {
+class ClusterPredictor : public Predictor, public FeatureAttributor {
  public:
   std::string family() const override { return "cluster"; }
   Status fit(const TrainingTable& table, const FitOptions& options) override;
   Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
   int64_t outputs() const override { return model_.means.cols(); }
+  Result<FeatureAttribution> attribute_features(const AttributionRequest& request) const override;
   void save(TensorMap& tensors) const override;
   Status load(const TensorMap& tensors) override;
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/json.h"
+#include "model/attribution/group_shapley.h"
 #include "model/bundle/tensor_map.h"
 
 namespace perfcast {
@@ -76,12 +77,22 @@ Status KnnPredictor::fit(const TrainingTable& table, const FitOptions&) {
 }
 
 Eigen::MatrixXd KnnPredictor::predict(const std::vector<const Profile*>& profiles) const {
-  const Eigen::MatrixXd queries = inputs_.rows(profiles);
+  return forecast(inputs_.rows(profiles));
+}
+
+Eigen::MatrixXd KnnPredictor::forecast(const Eigen::MatrixXd& queries) const {
   Eigen::MatrixXd result(queries.rows(), log_rpv_.cols());
   for (Eigen::Index q = 0; q < queries.rows(); ++q) {
     result.row(q) = blend((rows_.rowwise() - queries.row(q)).rowwise().squaredNorm(), neighbours_);
   }
   return result;
+}
+
+Result<FeatureAttribution> KnnPredictor::attribute_features(const AttributionRequest& request) const {
+  const std::vector<std::string>& names = inputs_.chosen().names();
+  Eigen::MatrixXd log = group_shapley([this](const Eigen::MatrixXd& rows) { return forecast(rows); },
+                                      attributed_rows(inputs_, request), names, request);
+  return attribution_of(*this, request, AttributionMethod::kGroups, names, std::move(log));
 }
 
 void KnnPredictor::save(TensorMap& tensors) const {

@@ -1,24 +1,27 @@
 #pragma once
 // Nearest training programs in standardised feature space, weighted by distance.
 
+#include "model/attribution/feature_attribution.h"
 #include "model/fit/standardised_inputs.h"
 #include "model/fit/targets.h"
 #include "model/predictor.h"
 
 namespace perfcast {
 
-class KnnPredictor : public Predictor {
+class KnnPredictor : public Predictor, public FeatureAttributor {
  public:
   std::string family() const override { return "knn"; }
   Status fit(const TrainingTable& table, const FitOptions& options) override;
   Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
   int64_t outputs() const override { return log_rpv_.cols(); }
+  Result<FeatureAttribution> attribute_features(const AttributionRequest& request) const override;
   void save(TensorMap& tensors) const override;
   Status load(const TensorMap& tensors) override;
 
   int64_t neighbours() const { return neighbours_; }
 
  private:
+  Eigen::MatrixXd forecast(const Eigen::MatrixXd& queries) const;  // [N x F] -> [N x J]
   Eigen::RowVectorXd blend(const Eigen::VectorXd& squared_distances, int64_t neighbours) const;
   int64_t choose_neighbours(const Targets& targets) const;
 

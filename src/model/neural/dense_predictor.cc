@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "model/bundle/tensor_map.h"
 #include "model/neural/dense_kernels.h"
+#include "model/neural/network_attribution.h"
 #include "model/neural/packed_vae_regressor.h"
 
 namespace perfcast {
@@ -150,6 +151,22 @@ Eigen::MatrixXd DensePredictor::predict(const std::vector<const Profile*>& profi
   }
   result.colwise() -= result.rowwise().mean().eval();
   return result;
+}
+
+Result<FeatureAttribution> DensePredictor::attribute_features(const AttributionRequest& request) const {
+  AttributedRows rows = attributed_rows(inputs_, request);
+  // As predict() rounds them.
+  rows.own = rows.own.cast<float>().cast<double>().eval();
+  rows.reference = rows.reference.cast<float>().cast<double>().eval();
+  const PlainNetwork network = plain_network(network_);
+  const double scale = 1 / static_cast<double>(kTargetScale);
+  const Eigen::MatrixXd log = integrated_slopes(
+      [&](const Eigen::RowVectorXd& from, const Eigen::RowVectorXd& to) -> Eigen::MatrixXd {
+        return scale * mean_slopes(network, from, to);
+      },
+      rows.own, rows.reference, kSettledLog);
+  return attribution_of(*this, request, AttributionMethod::kIntegratedGradients, inputs_.chosen().names(),
+                        centred_over_platforms(log));
 }
 
 void DensePredictor::save(TensorMap& tensors) const {

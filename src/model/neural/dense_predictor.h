@@ -1,6 +1,7 @@
 #pragma once
 // A dense network from a program's features to log RPV on all platforms: three hidden layers of 1024.
 
+#include "model/attribution/feature_attribution.h"
 #include "model/fit/standardised_inputs.h"
 #include "model/fit/targets.h"
 #include "model/neural/dense_network.h"
@@ -24,7 +25,7 @@ struct DenseOptions {
   float weight_decay_of_many = 1e-2f;
 };
 
-class DensePredictor : public Predictor {
+class DensePredictor : public Predictor, public FeatureAttributor {
  public:
   DensePredictor() = default;
   explicit DensePredictor(const DenseOptions& options) : options_(options) {}
@@ -33,6 +34,7 @@ class DensePredictor : public Predictor {
   Status fit(const TrainingTable& table, const FitOptions& options) override;
   Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
   int64_t outputs() const override { return mean_.size(); }
+  Result<FeatureAttribution> attribute_features(const AttributionRequest& request) const override;
   void save(TensorMap& tensors) const override;
   Status load(const TensorMap& tensors) override;
 

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "model/bundle/tensor_map.h"
+#include "model/neural/network_attribution.h"
 
 namespace perfcast {
 namespace {
@@ -98,6 +99,29 @@ void PackedVaeRegressor::predict(std::span<const float> x, std::span<const float
     head_.predict(head_inputs, output);
   }
   for (size_t j = 0; j < output.size(); ++j) output[j] = mean_[j] + scale_ * output[j];
+}
+
+Eigen::MatrixXd PackedVaeRegressor::attribute_columns(const Eigen::RowVectorXd& own,
+                                                      const Eigen::RowVectorXd& reference) const {
+  const PlainNetwork head = plain_network(head_);
+  const PlainNetwork encoder = use_vae_ ? plain_network(encoder_) : PlainNetwork();
+  const auto scale = static_cast<double>(scale_);
+  const auto read_by_head = [&](const Eigen::RowVectorXd& row) {
+    const Eigen::RowVectorXd latent = value_of(encoder, row);
+    Eigen::RowVectorXd both(latent.size() + (head_reads_inputs_ ? row.size() : 0));
+    both.head(latent.size()) = latent;
+    if (head_reads_inputs_) both.tail(row.size()) = row;
+    return both;
+  };
+  const auto slopes = [&](const Eigen::RowVectorXd& from, const Eigen::RowVectorXd& to) -> Eigen::MatrixXd {
+    if (!use_vae_) return scale * mean_slopes(head, from, to);
+    const Eigen::MatrixXd of_head = scale * mean_slopes(head, read_by_head(from), read_by_head(to));
+    Eigen::MatrixXd result = mean_slopes(encoder, from, to) * of_head.topRows(encoder_.outputs());
+    if (head_reads_inputs_) result += of_head.bottomRows(from.size());
+    return result;
+  };
+  const Eigen::MatrixXd both = integrated_slopes(slopes, own, reference, kSettledLog);
+  return both.topRows(columns_) + both.bottomRows(columns_);
 }
 
 void PackedVaeRegressor::save(TensorMap& tensors) const {

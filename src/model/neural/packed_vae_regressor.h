@@ -23,6 +23,10 @@ class PackedVaeRegressor {
   // x and mask: columns() each; absent: mask 0, and x isn't read. output: outputs().
   void predict(std::span<const float> x, std::span<const float> mask, std::span<float> output) const;
 
+  // Integrated gradients of predict(), [columns x outputs]: what each column adds, its mask with it. Each row:
+  // columns() of x, 0 where absent, then as many of the mask.
+  Eigen::MatrixXd attribute_columns(const Eigen::RowVectorXd& own, const Eigen::RowVectorXd& reference) const;
+
   void save(TensorMap& tensors) const;
   // "bad-bundle" where parts are absent or don't fit each other.
   Status load(const TensorMap& tensors);

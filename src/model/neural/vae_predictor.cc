@@ -159,6 +159,15 @@ Eigen::MatrixXd VaePredictor::predict(const std::vector<const Profile*>& profile
   return result;
 }
 
+Result<FeatureAttribution> VaePredictor::attribute_features(const AttributionRequest& request) const {
+  const std::vector<const Profile*> both = {request.profile, request.reference};
+  const Eigen::MatrixXd rows = inputs_.rows(both).cast<float>().cast<double>(), mask = inputs_.present(both);
+  Eigen::MatrixXd inputs(2, rows.cols() + mask.cols());
+  inputs << rows.cwiseProduct(mask), mask;
+  return attribution_of(*this, request, AttributionMethod::kIntegratedGradients, inputs_.chosen().names(),
+                        centred_over_platforms(network_.attribute_columns(inputs.row(0), inputs.row(1))));
+}
+
 void VaePredictor::save(TensorMap& tensors) const {
   inputs_.save(tensors);
   TensorMap network;

@@ -2,6 +2,7 @@
 // The paper's model (Nichols, Yeom & Bhatele): a sigma-VAE over a program's counters, and a dense network of three
 // layers of 1024 from its latent to the relative performance vector.
 
+#include "model/attribution/feature_attribution.h"
 #include "model/fit/standardised_inputs.h"
 #include "model/neural/packed_vae_regressor.h"
 #include "model/neural/vae_regressor_config.h"
@@ -9,7 +10,7 @@
 
 namespace perfcast {
 
-class VaePredictor : public Predictor {
+class VaePredictor : public Predictor, public FeatureAttributor {
  public:
   // "vae-dnn", the paper's model, or one with an ingredient left out: "vae-dnn-no-feedback", "vae-dnn-fixed-sigma",
   // "vae-dnn-no-schedule", "vae-dnn-no-pretraining".
@@ -25,6 +26,7 @@ class VaePredictor : public Predictor {
   Status fit(const TrainingTable& table, const FitOptions& options) override;
   Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
   int64_t outputs() const override { return network_.outputs(); }
+  Result<FeatureAttribution> attribute_features(const AttributionRequest& request) const override;
   void save(TensorMap& tensors) const override;
   Status load(const TensorMap& tensors) override;
 

@@ -173,6 +173,10 @@ Status PhysicsPredictor::fit(const TrainingTable& table, const FitOptions&) {
   return {};
 }
 
+Result<FeatureAttribution> PhysicsPredictor::attribute_features(const AttributionRequest& request) const {
+  return costs_.attribute_features(*this, request);
+}
+
 Eigen::MatrixXd PhysicsPredictor::predict(const std::vector<const Profile*>& profiles) const {
   return costs_.log_rpv(profiles);
 }

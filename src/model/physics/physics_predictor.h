@@ -3,17 +3,19 @@
 // textbook + common + line of core designs + core design + platform, each with a Gaussian prior about 0. Platforms of
 // one design are alike but for their memory.
 
+#include "model/attribution/feature_attribution.h"
 #include "model/linear/work_costs.h"
 #include "model/predictor.h"
 
 namespace perfcast {
 
-class PhysicsPredictor : public Predictor {
+class PhysicsPredictor : public Predictor, public FeatureAttributor {
  public:
   std::string family() const override { return "physics"; }
   Status fit(const TrainingTable& table, const FitOptions& options) override;
   Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
   int64_t outputs() const override { return costs_.costs().cols(); }
+  Result<FeatureAttribution> attribute_features(const AttributionRequest& request) const override;
   void save(TensorMap& tensors) const override { costs_.save(tensors); }
   Status load(const TensorMap& tensors) override { return costs_.load(tensors); }
 

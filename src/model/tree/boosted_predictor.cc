@@ -40,6 +40,23 @@ Eigen::MatrixXd BoostedPredictor::predict(const std::vector<const Profile*>& pro
   return components_.log_rpv(components);
 }
 
+// XGBoost's own contributions come in float, and a bundle keeps no model of XGBoost's to ask.
+Result<FeatureAttribution> BoostedPredictor::attribute_features(const AttributionRequest& request) const {
+  const auto [own, reference] = attributed_rows(inputs_, request);
+  const Eigen::RowVectorXf own_row = own.cast<float>(), reference_row = reference.cast<float>();
+  const auto columns = static_cast<size_t>(own.size());
+  Eigen::MatrixXd components(own.size(), static_cast<Eigen::Index>(trees_.size()));
+  for (size_t t = 0; t < trees_.size(); ++t) {
+    if (!trees_[t].shapley({own_row.data(), columns}, {reference_row.data(), columns},
+                           components.col(static_cast<Eigen::Index>(t)))) {
+      return Error{"bad-bundle", "the nodes of the boosted trees make no trees", "trees",
+                   "a bundle written by perfcast train"};
+    }
+  }
+  return attribution_of(*this, request, AttributionMethod::kTreeShap, inputs_.chosen().names(),
+                        centred_over_platforms(components * components_.directions));
+}
+
 void BoostedPredictor::save(TensorMap& tensors) const {
   inputs_.save(tensors);
   components_.save(tensors);

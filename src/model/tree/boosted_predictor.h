@@ -2,6 +2,7 @@
 // Boosted trees on the leading principal components of the training programs' relative times: one set of trees per
 // component, so that a forecast for a hundred platforms walks a few hundred trees, not ten thousand.
 
+#include "model/attribution/feature_attribution.h"
 #include "model/fit/leading_components.h"
 #include "model/fit/standardised_inputs.h"
 #include "model/predictor.h"
@@ -9,12 +10,13 @@
 
 namespace perfcast {
 
-class BoostedPredictor : public Predictor {
+class BoostedPredictor : public Predictor, public FeatureAttributor {
  public:
   std::string family() const override { return "gbt"; }
   Status fit(const TrainingTable& table, const FitOptions& options) override;
   Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
   int64_t outputs() const override { return components_.mean.size(); }
+  Result<FeatureAttribution> attribute_features(const AttributionRequest& request) const override;
   void save(TensorMap& tensors) const override;
   Status load(const TensorMap& tensors) override;
 

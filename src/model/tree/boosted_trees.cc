@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "model/attribution/tree_shapley.h"
 #include "model/tree/tree_index.h"
 
 namespace perfcast {
@@ -136,6 +137,25 @@ double BoostedTrees::predict(std::span<const float> row) const {
     sum += static_cast<double>(node->value);
   }
   return sum;
+}
+
+bool BoostedTrees::shapley(std::span<const float> own, std::span<const float> reference,
+                           Eigen::Ref<Eigen::VectorXd> result) const {
+  result.setZero();
+  const auto goes_to = [](const Node& node, std::span<const float> row) {
+    return row[static_cast<size_t>(node.feature)] < node.value ? node.left : node.right;
+  };
+  const auto step = [&](int32_t at) {
+    const Node& node = nodes_[static_cast<size_t>(at)];
+    return node.feature < 0 ? TreeStep{} : TreeStep{node.feature, goes_to(node, own), goes_to(node, reference)};
+  };
+  const auto add = [&](int32_t feature, double share, int32_t leaf) {
+    result(feature) += share * static_cast<double>(nodes_[static_cast<size_t>(leaf)].value);
+  };
+  for (const int32_t root : roots_) {
+    if (!shapley_of_tree(root, result.size(), static_cast<int64_t>(nodes_.size()), step, add)) return false;
+  }
+  return true;
 }
 
 // One row per node: feature, value, left, right, 1 where a tree starts. Indices stay below 2^24: floats hold them.

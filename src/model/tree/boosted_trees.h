@@ -31,6 +31,9 @@ class BoostedTrees {
 
   double predict(std::span<const float> row) const;
 
+  // What each input adds to predict(own) against predict(reference), exactly. False where the nodes make no trees.
+  bool shapley(std::span<const float> own, std::span<const float> reference, Eigen::Ref<Eigen::VectorXd> result) const;
+
   Eigen::MatrixXf to_tensor() const;
   // "bad-bundle" where a node points outside or in a circle, or tests a feature that isn't there.
   static Result<BoostedTrees> from_tensor(const Eigen::MatrixXf& tensor, int64_t features);

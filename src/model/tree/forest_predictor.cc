@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/parallel.h"
 #include "base/random.h"
+#include "model/attribution/tree_shapley.h"
 #include "model/bundle/tensor_map.h"
 #include "model/features/model_inputs.h"
 #include "model/fit/targets.h"
@@ -215,6 +216,33 @@ Eigen::MatrixXd ForestPredictor::program_weights(const std::vector<const Profile
 
 Eigen::MatrixXd ForestPredictor::predict(const std::vector<const Profile*>& profiles) const {
   return program_weights(profiles) * log_rpv_;
+}
+
+// A forecast is linear in the training programs' weights, and so is what an input adds to it.
+Result<FeatureAttribution> ForestPredictor::attribute_features(const AttributionRequest& request) const {
+  const auto [own, reference] = attributed_rows(inputs_, request);
+  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(own.size(), log_rpv_.rows());
+  const double share = 1 / static_cast<double>(roots_.size());
+  const auto goes_to = [](const Node& node, const Eigen::RowVectorXd& row) {
+    return node.next + (static_cast<float>(row(node.feature)) > node.threshold ? 1 : 0);
+  };
+  const auto step = [&](int32_t at) {
+    const Node& node = nodes_[static_cast<size_t>(at)];
+    return node.feature < 0 ? TreeStep{} : TreeStep{node.feature, goes_to(node, own), goes_to(node, reference)};
+  };
+  const auto add = [&](int32_t feature, double of_leaf, int32_t leaf) {
+    const Node& node = nodes_[static_cast<size_t>(leaf)];
+    for (int32_t i = node.next; i < node.next + node.count; ++i) {
+      const auto entry = static_cast<size_t>(i);
+      weights(feature, leaf_programs_[entry]) += share * of_leaf * static_cast<double>(leaf_weights_[entry]);
+    }
+  };
+  for (const int32_t root : roots_) {
+    if (!shapley_of_tree(root, own.size(), static_cast<int64_t>(nodes_.size()), step, add)) {
+      return Error{"bad-bundle", "the forest's nodes make no trees", "nodes", "a bundle written by perfcast train"};
+    }
+  }
+  return attribution_of(*this, request, AttributionMethod::kTreeShap, inputs_.chosen().names(), weights * log_rpv_);
 }
 
 void ForestPredictor::save(TensorMap& tensors) const {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "model/attribution/feature_attribution.h"
 #include "model/fit/standardised_inputs.h"
 #include "model/predictor.h"
 
@@ -19,7 +20,7 @@ struct ForestOptions {
   int64_t trees_of_many = 100;
 };
 
-class ForestPredictor : public Predictor {
+class ForestPredictor : public Predictor, public FeatureAttributor {
  public:
   ForestPredictor() = default;
   explicit ForestPredictor(const ForestOptions& options) : options_(options) {}
@@ -28,6 +29,7 @@ class ForestPredictor : public Predictor {
   Status fit(const TrainingTable& table, const FitOptions& options) override;
   Eigen::MatrixXd predict(const std::vector<const Profile*>& profiles) const override;
   int64_t outputs() const override { return log_rpv_.cols(); }
+  Result<FeatureAttribution> attribute_features(const AttributionRequest& request) const override;
   void save(TensorMap& tensors) const override;
   Status load(const TensorMap& tensors) override;
 

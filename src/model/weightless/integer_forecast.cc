@@ -44,7 +44,7 @@ struct Joined {
   Thermometer encoder;
   std::vector<LutLayer> layers;
 };
-Result<Joined> join(std::span<const LutNetwork> networks, const StandardisedInputs& inputs) {
+Result<Joined> as_one_network(std::span<const LutNetwork> networks, const StandardisedInputs& inputs) {
   const auto columns = static_cast<size_t>(inputs.columns());
   std::vector<std::vector<float>> thresholds(columns);  // ascending, each once
   std::vector<std::vector<float>> of_bit(networks.size());
@@ -160,7 +160,7 @@ Result<IntegerForecast> best_as_integers(const LutNetwork& votes, const Standard
   const LutHead& counted = votes.head();
   if (votes_of(counted, votes.layers().back().luts()).empty())
     return not_exportable("a classifier that doesn't count votes");
-  auto joined = join({&votes, 1}, inputs);
+  auto joined = as_one_network({&votes, 1}, inputs);
   if (!joined) return joined.error();
   // Tables that vote for platforms that nobody asked about are left out; the others stand class by class.
   LutLayer& last = joined->layers.back();
@@ -187,7 +187,7 @@ Result<IntegerForecast> times_as_integers(std::span<const LutNetwork> networks, 
                                           const StandardisedInputs& inputs, const std::vector<int64_t>& platforms) {
   auto kept = kept_platforms(platforms, components.mean.size());
   if (!kept) return kept.error();
-  auto joined = join(networks, inputs);
+  auto joined = as_one_network(networks, inputs);
   if (!joined) return joined.error();
   // What a component adds to each platform, rows about their mean over all of them.
   Eigen::MatrixXd directions = components.directions;

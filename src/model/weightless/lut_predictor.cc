@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "model/attribution/group_shapley.h"
 #include "model/bundle/tensor_map.h"
 #include "model/fit/targets.h"
 #include "model/weightless/integer_forecast.h"
@@ -158,6 +159,19 @@ Prediction LutPredictor::predict_with_disagreement(const std::vector<const Profi
       prediction.best.push_back(static_cast<int64_t>(best_->best(row_of(rows, r))));
   }
   return prediction;
+}
+
+Eigen::MatrixXd LutPredictor::forecast(const Eigen::MatrixXd& rows) const {
+  Eigen::MatrixXd mean = Eigen::MatrixXd::Zero(rows.rows(), components_.mean.size());
+  for (size_t i = 0; i < networks_.size(); ++i) mean += forecasts_of(i, rows) / static_cast<double>(networks_.size());
+  return mean;
+}
+
+Result<FeatureAttribution> LutPredictor::attribute_features(const AttributionRequest& request) const {
+  const std::vector<std::string>& names = inputs_.chosen().names();
+  Eigen::MatrixXd log = group_shapley([this](const Eigen::MatrixXd& rows) { return forecast(rows); },
+                                      attributed_rows(inputs_, request), names, request);
+  return attribution_of(*this, request, AttributionMethod::kGroups, names, std::move(log));
 }
 
 Eigen::MatrixXd LutPredictor::predict(const std::vector<const Profile*>& profiles) const {

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "model/attribution/feature_attribution.h"
 #include "model/fit/leading_components.h"
 #include "model/fit/standardised_inputs.h"
 #include "model/predictor.h"
@@ -12,7 +13,7 @@
 
 namespace perfcast {
 
-class LutPredictor : public Predictor {
+class LutPredictor : public Predictor, public FeatureAttributor {
  public:
   explicit LutPredictor(LutPredictorSettings settings = {}) : settings_(std::move(settings)) {}
 
@@ -26,6 +27,7 @@ class LutPredictor : public Predictor {
   Prediction predict_with_disagreement(const std::vector<const Profile*>& profiles) const override;
   int64_t outputs() const override { return components_.mean.size(); }
   Result<IntegerForecast> as_integers(IntegerTask task, const std::vector<int64_t>& platforms) const override;
+  Result<FeatureAttribution> attribute_features(const AttributionRequest& request) const override;
   void save(TensorMap& tensors) const override;
   Status load(const TensorMap& tensors) override;
 
@@ -35,6 +37,7 @@ class LutPredictor : public Predictor {
   Status fit_best(const Rows& rows, const Eigen::MatrixXd& log_rpv, const Eigen::MatrixXd& present,
                   const FitOptions& options);
   Eigen::MatrixXd forecasts_of(size_t network, const Eigen::MatrixXd& rows) const;
+  Eigen::MatrixXd forecast(const Eigen::MatrixXd& rows) const;  // the networks' mean
 
   LutPredictorSettings settings_;
   StandardisedInputs inputs_;
