@@ -1,21 +1,50 @@
 // perfcast diagnose -- CMD: why it is slow here, and what would help.
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/forecast_input.h"
 #include "collect/process/duration.h"
 #include "diagnose/report/diagnosis_report.h"
+#include "evaluate/platform_name.h"
+#include "scenario/elsewhere.h"
 
 namespace perfcast {
 namespace {
 
 struct DiagnoseArguments {
-  std::string proofs = "60s", limit;
+  std::string proofs = "60s", limit, on;
   bool quick = false;
 };
+
+constexpr size_t kShown = 5;
+
+std::string elsewhere_text(const Elsewhere& elsewhere) {
+  std::string text =
+      fmt::format("\non {}, against {}, by the forecast of its counters: {:.2f} x the relative time\n",
+                  printable(elsewhere.platform), printable(elsewhere.against), std::exp(elsewhere.log_ratio));
+  size_t shown = 0;
+  for (const SpreadEffect& effect : elsewhere.effects) {
+    if (shown++ == kShown) break;
+    text += fmt::format("   {} {:.1f}% {} {}\n", effect.log > 0 ? "loses" : "gains",
+                        100 * std::abs(std::expm1(effect.log)), effect.log > 0 ? "to" : "from", printable(effect.text));
+  }
+  if (elsewhere.effects.empty()) text += "   none of its counters sets it apart there\n";
+  shown = 0;
+  for (const Counterfactual& change : elsewhere.counterfactuals) {
+    if (!change.reaches || shown++ == kShown) break;
+    text += "   10% less there: " + printable(counterfactual_in_words(change)) + "\n";
+  }
+  if (shown == 0) text += "   no counter alone would take 10% off there\n";
+  return text;
+}
 
 int run(const DiagnoseArguments& arguments, const CommandContext& context) {
   const CommonOptions& common = context.options;
@@ -40,6 +69,19 @@ int run(const DiagnoseArguments& arguments, const CommandContext& context) {
     request.limit_s = *limit;
   }
   request.core_designs = shipped_core_designs();
+  std::optional<Forecaster> forecaster;
+  if (!arguments.on.empty()) {
+    if (arguments.quick)
+      return report_error(
+          usage_error("bad-usage", "--on goes by counts, which --quick leaves out", "--on", "one of both"), common);
+    auto opened = open_forecaster(common);
+    if (!opened) return report_error(opened.error(), common);
+    forecaster = std::move(*opened);
+    // Before anything slow.
+    if (const auto known = find_platform(forecaster->bundle().platforms, arguments.on, "--on"); !known)
+      return report_error(known.error(), common);
+    request.for_forecast = true;
+  }
   auto progress = std::make_unique<ProgressLine>(common);
   request.progress = [&](const std::string& text) { progress->show(text); };
   request.first_findings = [&](const std::vector<Finding>& findings) {
@@ -51,7 +93,22 @@ int run(const DiagnoseArguments& arguments, const CommandContext& context) {
   const auto diagnosis = diagnose(request);
   progress.reset();
   if (!diagnosis) return report_error(diagnosis.error(), common);
-  return write_result(common.json ? to_text(diagnosis_json(*diagnosis)) : diagnosis_text(*diagnosis), common);
+  Json json = common.json ? diagnosis_json(*diagnosis) : Json();
+  std::string text = common.json ? "" : diagnosis_text(*diagnosis);
+  if (forecaster) {
+    const auto elsewhere = diagnosis->profile
+                               ? look_elsewhere(forecaster->bundle(), *diagnosis->profile, arguments.on)
+                               : Result<Elsewhere>(Error{"no-counts", "the program could not be counted", "--on", ""});
+    if (elsewhere) {
+      if (common.json) json["on"] = to_json(*elsewhere);
+      text += elsewhere_text(*elsewhere);
+    } else {
+      // What was found here stands.
+      if (common.json) json["on"] = nullptr;
+      text += "\nnote: nothing of " + printable(arguments.on) + ": " + elsewhere.error().message + "\n";
+    }
+  }
+  return write_result(common.json ? to_text(json) : text, common);
 }
 
 }  // namespace
@@ -69,8 +126,10 @@ void add_diagnose_command(CLI::App& app, CommandContext& context) {
       ->option_text("DURATION")
       ->capture_default_str();
   verb->add_option("--limit", arguments->limit, "Of each run, such as 30s or 5m")->option_text("DURATION");
+  verb->add_option("--on", arguments->on, "What of it would matter on this platform, and what would have to change")
+      ->option_text("PLATFORM");
   verb->add_flag("--quick", arguments->quick, "No instrumented run: nothing of caches and branches");
-  add_common_options(*verb, context, kSeedOption);
+  add_common_options(*verb, context, kSeedOption | kBundleOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
 }
 

@@ -57,7 +57,6 @@ class Session {
   const DiagnosisRequest& request_;
   Clock::time_point began_ = Clock::now();
   Diagnosis result_;
-  std::optional<Profile> profile_;
   std::optional<CoreDesign> design_;
   HostFacts host_;
 };
@@ -102,14 +101,16 @@ void Session::count() {
   collect.limit_s = request_.limit_s;
   collect.input_descriptor = -1;
   if (design_) collect.core_designs = std::make_shared<const std::vector<CoreDesign>>(1, *design_);
+  if (request_.for_forecast) collect.core_designs = request_.core_designs;
   auto profile = profile_command(collect, request_.progress);
   if (!profile) {
     result_.notes.push_back("no counts of caches and branches: " + profile.error().message);
     return;
   }
-  profile_ = std::move(*profile);
+  result_.profile = std::move(*profile);
   if (!design_) return;
-  if (const auto bounds = profile_->core_bounds.find(design_->name); bounds != profile_->core_bounds.end())
+  const auto& of_designs = result_.profile->core_bounds;
+  if (const auto bounds = of_designs.find(design_->name); bounds != of_designs.end())
     result_.bounds.insert(bounds->second.begin(), bounds->second.end());
 }
 
@@ -123,7 +124,7 @@ void Session::find() {
   }
   evidence.has_avx2 = has_flag(host_, "avx2");
   evidence.has_avx512 = has_flag(host_, "avx512f") && has_flag(host_, "avx512bw") && has_flag(host_, "avx512vl");
-  evidence.profile = profile_ ? &*profile_ : nullptr;
+  evidence.profile = result_.profile ? &*result_.profile : nullptr;
   evidence.design = design_ ? &*design_ : nullptr;
   evidence.flush_denormals = find_flush_denormals();
   for (const char* name : {"OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) {
@@ -157,7 +158,7 @@ Result<Diagnosis> Session::run() {
   result_.first_finding_s = since_start_s();
   if (request_.first_findings) request_.first_findings(result_.findings);
   count();
-  if (profile_) find();
+  if (result_.profile) find();
   if (request_.proof_budget_s > 0) {
     ProofRequest proofs;
     proofs.command = request_.command;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/design.h"
+#include "corpus/profile.h"
 #include "diagnose/find/finding.h"
 #include "diagnose/find/machine_costs.h"
 #include "diagnose/observe/observation.h"
@@ -17,6 +18,7 @@ namespace perfcast {
 struct DiagnosisRequest {
   std::vector<std::string> command;
   bool with_counts = true;     // an instrumented run, for caches and branches
+  bool for_forecast = false;   // counts that forecasts need, too: models of all cores
   double proof_budget_s = 60;  // 0: nothing is tried
   double limit_s = 0;          // of each run; 0: none
   bool pass_output = false;    // of the first run
@@ -34,6 +36,7 @@ struct Diagnosis {
   std::string design;                      // of this machine's core; empty: not known, or not modelled
   std::map<std::string, double> bounds;    // shares of the modelled cycles by what bounds them; empty: not modelled
   std::vector<Finding> findings;           // largest gain first
+  std::optional<Profile> profile;          // where it was counted
   std::vector<std::string> notes;          // what could not be done, and why
   double first_finding_s = 0, took_s = 0;  // since the start
 };
