@@ -3,6 +3,15 @@
 #include "base/text.h"
 
 namespace perfcast {
+namespace {
+
+std::string assignment(std::string variable, const std::string& value) {
+  variable += '=';
+  variable += value;
+  return variable;
+}
+
+}  // namespace
 
 std::string_view to_text(FindingBasis basis) {
   switch (basis) {
@@ -19,7 +28,7 @@ std::string_view to_text(FindingBasis basis) {
 std::string Experiment::in_words() const {
   std::vector<std::string> words;
   for (const std::string& variable : unset) words.push_back("-u " + variable);
-  for (const auto& [variable, value] : environment) words.push_back(variable + "=" + value);
+  for (const auto& [variable, value] : environment) words.push_back(assignment(variable, value));
   for (const std::string& word : prefix) words.push_back(word);
   return join(words, " ");
 }
@@ -31,7 +40,7 @@ std::vector<std::string> Experiment::command(const std::vector<std::string>& com
     result.emplace_back("-u");
     result.push_back(variable);
   }
-  for (const auto& [variable, value] : environment) result.push_back(variable + "=" + value);
+  for (const auto& [variable, value] : environment) result.push_back(assignment(variable, value));
   result.insert(result.end(), prefix.begin(), prefix.end());
   result.insert(result.end(), command.begin(), command.end());
   return result;

@@ -76,7 +76,7 @@ std::string openblas_core(const Observation& seen) {
   for (const HotFunction& function : seen.functions) {
     const size_t bar = function.function.rfind('_');
     if (function.role != CodeRole::kBlas || bar == std::string::npos) continue;
-    const std::string name = function.function.substr(bar + 1);
+    std::string name = function.function.substr(bar + 1);
     if (name.size() > 2 && std::all_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
       return name;
   }

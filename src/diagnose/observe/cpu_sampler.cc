@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -136,8 +137,9 @@ void CpuSampler::Records::read(const perf_event_header& header, RecordReader in)
       record.sample.in_kernel = (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER;
       record.sample.address = record.sample.in_kernel ? 0 : address;
       if (in.get<uint64_t>() != PERF_SAMPLE_REGS_ABI_NONE) {
-        const auto first = in.get<uint64_t>(), second = in.get<uint64_t>();
-        if (record.sample.in_kernel) record.sample.address = kStackComesFirst ? second : first;
+        std::array<uint64_t, 2> registers{};
+        for (uint64_t& of : registers) of = in.get<uint64_t>();
+        if (record.sample.in_kernel) record.sample.address = registers[kStackComesFirst ? 1 : 0];
       }
       const auto room = in.get<uint64_t>();
       if (room > 0 && room + sizeof(uint64_t) <= in.left()) {

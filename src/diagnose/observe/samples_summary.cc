@@ -32,7 +32,9 @@ struct Spot {
 struct Key {
   std::string path, function;
   uint64_t address = 0;
-  auto operator<=>(const Key&) const = default;
+  bool operator<(const Key& other) const {
+    return std::tie(path, function, address) < std::tie(other.path, other.function, other.address);
+  }
 };
 
 struct Sum {
