@@ -4,7 +4,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -47,8 +46,9 @@ class Session {
  private:
   using Clock = std::chrono::steady_clock;
   Status look();
-  void count();
+  Status count();
   void find();
+  std::vector<std::string> without_assignments() const;
   double since_start_s() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
   void say(const std::string& text) const {
     if (request_.progress) request_.progress(text);
@@ -90,8 +90,8 @@ Status Session::look() {
 }
 
 // What caches and branches do takes an instrumented run.
-void Session::count() {
-  if (!request_.with_counts || result_.seen.run.limit_reached) return;
+Status Session::count() {
+  if (!request_.with_counts || result_.seen.run.limit_reached) return {};
   say("counting under an instrumenter");
   CollectRequest collect;
   collect.command = request_.command;
@@ -104,14 +104,32 @@ void Session::count() {
   if (request_.for_forecast) collect.core_designs = request_.core_designs;
   auto profile = profile_command(collect, request_.progress);
   if (!profile) {
+    if (profile.error().kind == ErrorKind::kInterrupted) return profile.error();
     result_.notes.push_back("no counts of caches and branches: " + profile.error().message);
-    return;
+    return {};
   }
   result_.profile = std::move(*profile);
-  if (!design_) return;
+  if (!design_) return {};
   const auto& of_designs = result_.profile->core_bounds;
   if (const auto bounds = of_designs.find(design_->name); bounds != of_designs.end())
     result_.bounds.insert(bounds->second.begin(), bounds->second.end());
+  return {};
+}
+
+// "env A=1 prog" as "prog", its variables set for all runs, so that experiments can take them away.
+std::vector<std::string> Session::without_assignments() const {
+  const auto& command = request_.command;
+  if (command.empty() || (command[0] != "env" && !command[0].ends_with("/env"))) return command;
+  size_t first = 1;
+  while (first < command.size() && command[first].find('=') != std::string::npos && !command[first].starts_with('-'))
+    ++first;
+  // Options of env are more than this understands.
+  if (first >= command.size() || command[first].starts_with('-')) return command;
+  for (size_t i = 1; i < first; ++i) {
+    const size_t equals = command[i].find('=');
+    setenv(command[i].substr(0, equals).c_str(), command[i].substr(equals + 1).c_str(), 1);
+  }
+  return {command.begin() + static_cast<std::ptrdiff_t>(first), command.end()};
 }
 
 void Session::find() {
@@ -128,6 +146,10 @@ void Session::find() {
   evidence.design = design_ ? &*design_ : nullptr;
   evidence.flush_denormals = find_flush_denormals();
   for (const char* name : {"OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) {
+    if (const char* const value = std::getenv(name)) evidence.environment[name] = value;
+  }
+  // What the experiments would take away, or add to.
+  for (const char* name : {"LD_PRELOAD", "LD_BIND_NOW"}) {
     if (const char* const value = std::getenv(name)) evidence.environment[name] = value;
   }
   // A command that begins with env says more.
@@ -157,11 +179,13 @@ Result<Diagnosis> Session::run() {
   find();
   result_.first_finding_s = since_start_s();
   if (request_.first_findings) request_.first_findings(result_.findings);
-  count();
+  if (Status counted = count(); !counted) return counted.error();
   if (result_.profile) find();
-  if (request_.proof_budget_s > 0) {
+  if (result_.seen.run.limit_reached && request_.proof_budget_s > 0)
+    result_.notes.emplace_back("nothing was tried: no run ends by itself within the limit");
+  if (request_.proof_budget_s > 0 && !result_.seen.run.limit_reached) {
     ProofRequest proofs;
-    proofs.command = request_.command;
+    proofs.command = without_assignments();
     proofs.budget_s = request_.proof_budget_s;
     proofs.run_s = result_.seen.run.wall_s;
     proofs.limit_s = request_.limit_s;

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.h"
 #include "diagnose/find/rules.h"
@@ -13,11 +12,12 @@ namespace {
 // GNU's compilers write their options down: none that begins with -O, or -O0, means that nothing was optimised.
 bool is_said_unoptimised(const std::string& compiler) {
   if (!compiler.starts_with("GNU C") && !compiler.starts_with("GNU Fortran")) return false;
-  bool optimised = false;
+  bool optimised = false, recorded = false;
   for (const std::string& word : split(compiler, ' ')) {
+    recorded |= word.starts_with("-m");
     if (word.starts_with("-O")) optimised = word != "-O0";
   }
-  return !optimised;
+  return recorded && !optimised;
 }
 
 void add_unoptimised(const Evidence& evidence, std::vector<Finding>& findings) {
@@ -43,7 +43,7 @@ void add_unoptimised(const Evidence& evidence, std::vector<Finding>& findings) {
                                           : "its variables live in memory: each instruction loads or stores one");
   finding.advice = "compile with -O2 (or CMAKE_BUILD_TYPE=Release)";
   finding.if_wrong = "longer compilations, and steps of a debugger that jump";
-  finding.proof = "perfcast diagnose --rebuild \"make CXXFLAGS={flags}\"";
+  finding.proof = "perfcast compare with a build that has -O2";
   findings.push_back(std::move(finding));
 }
 
@@ -120,11 +120,12 @@ void add_indirect_calls(const Evidence& evidence, std::vector<Finding>& findings
   double modelled = 0;
   if (calls && cycles && misses) modelled = *misses * evidence.design->mispredict_cycles / *cycles;
   // Without counts nobody knows whether their targets are foreseen.
-  if (calls && misses ? modelled < 0.05 : share < 0.1) return;
+  if (calls && misses && cycles ? modelled < 0.05 : share < 0.1) return;
   Finding finding;
   finding.cause = "indirect-calls";
   finding.basis = modelled > 0 ? FindingBasis::kModelled : FindingBasis::kRule;
-  finding.gain_ratio = std::min(0.9, calls && misses ? modelled : 0.3 * share) * evidence.busy_ratio();
+  finding.gain_ratio =
+      calls && misses && cycles ? std::min(0.9, modelled) * evidence.user_ratio() : 0.3 * share * evidence.busy_ratio();
   finding.title = first.empty() ? "functions are called through pointers in hot loops"
                                 : "a hot loop calls functions through pointers (virtual functions, callbacks)";
   if (!first.empty()) finding.evidence.push_back(fmt::format("in {}, {} of the CPU time", first, in_percent(share)));
@@ -153,7 +154,8 @@ void add_denormals(const Evidence& evidence, std::vector<Finding>& findings) {
   finding.advice = "flush them to 0 (-ffast-math when linking, _mm_setcsr), or keep values away from 0";
   finding.if_wrong = "results that differ where numbers are tiny";
   finding.proof = "a run with denormals flushed to 0";
-  finding.experiments.push_back({"denormal numbers flushed to 0", {{"LD_PRELOAD", evidence.flush_denormals}}, {}, {}});
+  finding.experiments.push_back(
+      {"denormal numbers flushed to 0", {{"LD_PRELOAD", evidence.preloaded(evidence.flush_denormals)}}, {}, {}});
   findings.push_back(std::move(finding));
 }
 

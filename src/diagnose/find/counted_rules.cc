@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "base/text.h"
@@ -64,8 +63,9 @@ void add_caches(const Evidence& evidence, std::vector<Finding>& findings) {
            evidence.count("miss_" + size + "_store_random_count").value_or(0);
   };
   // Only misses that no prefetcher foresees: lines that come in order are on their way before they are asked for.
+  const bool has_l3 = design.l3_bytes > 0;
   const double l1 = random_misses(design.l1d_bytes), l2 = random_misses(design.l2_bytes),
-               l3 = random_misses(design.l3_bytes);
+               l3 = has_l3 ? random_misses(design.l3_bytes) : l2;
   const double walks =
       evidence.count(design.tlb_entries >= 2048 ? "stlb_2048_miss_count" : "stlb_1536_miss_count").value_or(0);
   const double stalled = std::max(0.0, l1 - l2) * design.l2_cycles + std::max(0.0, l2 - l3) * design.l3_cycles +
@@ -84,14 +84,14 @@ void add_caches(const Evidence& evidence, std::vector<Finding>& findings) {
   Finding finding;
   finding.cause = "cache-misses";
   finding.basis = FindingBasis::kModelled;
-  finding.gain_ratio = 0.8 * share * evidence.busy_ratio();
+  finding.gain_ratio = 0.8 * share * evidence.user_ratio();
   finding.title = fmt::format("{} of the cycles wait for memory beyond the first-level cache", in_percent(share));
   if (const std::string at = hottest(evidence.seen, true); !at.empty())
     finding.evidence.push_back("most likely in " + at);
   finding.evidence.push_back(
       fmt::format("misses out of order beyond {}: {}, beyond {}: {}, beyond {}: {}; pages beyond the TLB: {}",
                   human_bytes(design.l1d_bytes), human_number(l1), human_bytes(design.l2_bytes), human_number(l2),
-                  human_bytes(design.l3_bytes), human_number(l3), human_number(walks)));
+                  human_bytes(has_l3 ? design.l3_bytes : design.l2_bytes), human_number(l3), human_number(walks)));
   finding.evidence.push_back(fmt::format("the model of {}: L2 {}, L3 {}, memory {}, TLB {}", design.name,
                                          in_percent(bound_of(evidence, "L2")), in_percent(bound_of(evidence, "L3")),
                                          in_percent(bound_of(evidence, "memory")),
@@ -115,7 +115,7 @@ void add_branches(const Evidence& evidence, std::vector<Finding>& findings) {
   Finding finding;
   finding.cause = "branch-misses";
   finding.basis = FindingBasis::kModelled;
-  finding.gain_ratio = 0.8 * share * evidence.busy_ratio();
+  finding.gain_ratio = 0.8 * share * evidence.user_ratio();
   finding.title =
       fmt::format("{} of the cycles are lost to branches that go another way than foreseen", in_percent(share));
   if (const std::string at = hottest(evidence.seen, false); !at.empty())
@@ -141,7 +141,7 @@ void add_crossings(const Evidence& evidence, std::vector<Finding>& findings) {
   Finding finding;
   finding.cause = "unaligned-access";
   finding.basis = FindingBasis::kModelled;
-  finding.gain_ratio = 0.8 * share * evidence.busy_ratio();
+  finding.gain_ratio = 0.8 * share * evidence.user_ratio();
   finding.title = in_percent(crossing / *accesses) + " of the loads and stores cross from one cache line into the next";
   if (const std::string at = hottest(evidence.seen, true); !at.empty())
     finding.evidence.push_back("most likely in " + at);

@@ -32,7 +32,8 @@ struct ExperimentResult {
   Experiment experiment;
   double ratio = 1, lower = 0, upper = 0;  // its time over that of the command as it is; 95% over all looks
   double pairs_count = 0;
-  bool is_screened = false;  // one pair alone showed no gain: there is no interval
+  bool is_screened = false;   // two pairs alone: there is no interval
+  bool is_promising = false;  // those pairs showed a gain, and there was no time to make sure
   bool is_gain() const { return !is_screened && upper < 1; }
   std::string failed;  // why it could not be tried
 };
@@ -49,7 +50,7 @@ struct Finding {
   bool is_shown_by_trial = false;  // no evidence but an experiment that helps: its gain is that of the experiment
   std::vector<Experiment> experiments;
   std::vector<ExperimentResult> results;
-  // The best experiment that helped, where one did.
+  // The experiment that helped, where one did.
   const ExperimentResult* proven() const;
 };
 

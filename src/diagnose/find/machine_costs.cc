@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <limits>
 
@@ -57,7 +58,8 @@ MachineCosts measure_machine_costs() {
       request.arguments = {"true"};
       const auto child = spawn(request);
       if (!child) return false;
-      waitpid(*child, nullptr, 0);
+      while (waitpid(*child, nullptr, 0) < 0 && errno == EINTR) {
+      }
     }
     return true;
   });

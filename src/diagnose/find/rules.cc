@@ -6,7 +6,14 @@
 
 namespace perfcast {
 
+std::string Evidence::preloaded(const std::string& library) const {
+  const auto users = environment.find("LD_PRELOAD");
+  return users == environment.end() || users->second.empty() ? library : library + ":" + users->second;
+}
+
 double Evidence::busy_ratio() const { return wall_s() > 0 ? std::min(1.0, seen.run.cpu_s() / wall_s()) : 0; }
+
+double Evidence::user_ratio() const { return wall_s() > 0 ? std::min(1.0, seen.run.user_s / wall_s()) : 0; }
 
 std::optional<double> Evidence::count(const std::string& metric) const {
   if (profile == nullptr) return std::nullopt;

@@ -28,9 +28,12 @@ struct Evidence {
   int first_cpu = 0;                   // that the program may use
   std::map<std::string, std::string> environment;  // that the program runs in, as far as rules ask for it
 
+  // LD_PRELOAD with one more library, before those that the user has.
+  std::string preloaded(const std::string& library) const;
   double wall_s() const { return seen.run.wall_s; }
   // How much of the wall time a share of the CPU time is: all of it where a CPU is always busy.
   double busy_ratio() const;
+  double user_ratio() const;  // likewise, of user code alone: what cycles are counted of
   std::optional<double> count(const std::string& metric) const;  // of the profile
   // Cycles of this core that the program ran for in user code, by the design's clock.
   std::optional<double> user_cycles() const;

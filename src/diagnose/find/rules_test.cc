@@ -140,7 +140,7 @@ TEST(Rules, ReadTheCompilersOptions) {
   EXPECT_TRUE(find_causes(evidence_of(seen)).empty());
   seen.functions[0].compiler = "GNU C++20 12.2.0 -mtune=generic -march=x86-64 -g";
   ASSERT_EQ(causes_of(find_causes(evidence_of(seen))), std::vector<std::string>{"unoptimised-code"});
-  seen.functions[0].compiler = "GNU C++20 12.2.0 -O2 -O0";
+  seen.functions[0].compiler = "GNU C++20 12.2.0 -mtune=generic -O2 -O0";
   EXPECT_EQ(causes_of(find_causes(evidence_of(seen))), std::vector<std::string>{"unoptimised-code"});
   // Another compiler does not say: nothing is blamed on it.
   seen.functions[0].compiler = "Debian clang version 14.0.6";

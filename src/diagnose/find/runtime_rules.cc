@@ -48,7 +48,7 @@ Finding of_role(const Evidence& evidence, CodeRole role, const char* cause, cons
 }
 
 // Allocators that a distribution puts beside the C library's.
-std::vector<Experiment> allocators() {
+std::vector<Experiment> allocators(const Evidence& evidence) {
   std::vector<Experiment> experiments;
   for (const auto& [name, file] : {std::pair{"jemalloc", "libjemalloc.so.2"},
                                    {"tcmalloc", "libtcmalloc_minimal.so.4"},
@@ -57,7 +57,7 @@ std::vector<Experiment> allocators() {
       const std::string path = std::string(folder) + file;
       std::error_code failed;
       if (!std::filesystem::is_regular_file(path, failed)) continue;
-      experiments.push_back({std::string("the allocator ") + name, {{"LD_PRELOAD", path}}, {}, {}});
+      experiments.push_back({std::string("the allocator ") + name, {{"LD_PRELOAD", evidence.preloaded(path)}}, {}, {}});
       break;
     }
   }
@@ -96,7 +96,9 @@ void add_blas(const Evidence& evidence, std::vector<Finding>& findings) {
   finding.title = fmt::format("{:.0f}% of the CPU time is linear algebra, in {}", 100 * share, library->place());
   if (!core.empty()) finding.title += ", with its kernels for " + core;
   finding.evidence.push_back("samples: " + main_functions(evidence.seen, CodeRole::kBlas));
-  if (is_old) finding.evidence.push_back("this processor can run those for " + cores.front());
+  if (is_old)
+    finding.evidence.push_back(std::string("this processor can run those for ") +
+                               (evidence.has_avx512 ? "SKYLAKEX" : "HASWELL"));
   // Whose kernels are the right ones may still have too many threads, or too few: a trial tells.
   finding.basis = is_old ? FindingBasis::kMeasured : FindingBasis::kRule;
   finding.gain_ratio = is_old ? 0.5 * share * evidence.busy_ratio() : 0;
@@ -132,7 +134,7 @@ void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings) {
     finding.advice = "allocate once and reuse, in blocks (an arena, reserve()), or take another allocator";
     finding.if_wrong = "more memory in use at once";
     finding.proof = "count calls: ltrace -c -e malloc+free";
-    finding.experiments = allocators();
+    finding.experiments = allocators(evidence);
     findings.push_back(std::move(finding));
   }
   if (seen.share_of(CodeRole::kCopy) >= kLeastRuntimeShare) {
@@ -164,7 +166,8 @@ void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings) {
     finding.advice = "link fewer libraries (--as-needed), prelink or link statically, load what is rarely needed late";
     finding.if_wrong = "larger files, libraries that are updated one by one";
     finding.proof = "LD_DEBUG=statistics";
-    finding.experiments.push_back({"symbols bound when first called", {}, {"LD_BIND_NOW"}, {}});
+    if (evidence.environment.count("LD_BIND_NOW") > 0)
+      finding.experiments.push_back({"symbols bound when first called", {}, {"LD_BIND_NOW"}, {}});
     findings.push_back(std::move(finding));
   }
   if (seen.share_of(CodeRole::kClock) >= 0.1) {

@@ -1,5 +1,6 @@
 // What threads wait for, and what they ask of the kernel.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -11,6 +12,22 @@ namespace {
 
 constexpr double kLeastWaitShare = 0.05;
 constexpr double kSmallCallBytes = 1024;
+
+// CPU seconds of all threads and processes, as a share of the wall time: what they take beside each other counts once.
+double of_cpu(const Evidence& evidence, double taken_s) {
+  const double cpu_s = evidence.seen.run.cpu_s();
+  return cpu_s > 0 ? std::min(1.0, taken_s / cpu_s) * evidence.busy_ratio() : 0;
+}
+
+// Of one after the other.
+double alone(const Evidence& evidence, double taken_s) {
+  return evidence.seen.run.cpu_s() < 1.2 * evidence.wall_s() ? taken_s / std::max(1e-9, evidence.wall_s()) : 0;
+}
+
+// By samples, or by the times that the kernel accounts.
+double kernel_of(const Observation& seen) {
+  return seen.kernel_share.value_or(seen.run.cpu_s() > 0 ? seen.run.system_s / seen.run.cpu_s() : 0);
+}
 
 double share_of_wait(const Evidence& evidence, ThreadState state) {
   const double all = evidence.seen.first_thread.total();
@@ -64,7 +81,7 @@ void add_spinning(const Evidence& evidence, std::vector<Finding>& findings) {
       in_loops += loop.cpu_share == share ? share : 0;
     }
     if (share > 0.02 && where.empty()) where = function.in_words();
-    spinning += share;
+    spinning = std::min(1.0, spinning + share);
   }
   const double threads = static_cast<double>(seen.run.threads.value_or(1));
   const double waiting = seen.ready_s / std::max(1e-9, seen.ready_s + seen.run.cpu_s());
@@ -73,7 +90,7 @@ void add_spinning(const Evidence& evidence, std::vector<Finding>& findings) {
   if (!spins_in_loops && threads >= 2 * evidence.cpus_count && (waiting > 0.25 || spinning > 0.2)) {
     Finding finding;
     finding.cause = "oversubscription";
-    finding.gain_ratio = std::min(0.9, 0.7 * std::max(spinning, seen.kernel_share) + 0.1 * waiting);
+    finding.gain_ratio = std::min(0.9, 0.7 * std::max(spinning, kernel_of(seen)) + 0.1 * waiting);
     finding.title = fmt::format("{:.0f} threads on {:.0f} CPUs: ready threads wait for a CPU {} of the time", threads,
                                 evidence.cpus_count, in_percent(waiting));
     finding.evidence.push_back(fmt::format("{:.0f} involuntary and {:.0f} voluntary context switches",
@@ -87,8 +104,7 @@ void add_spinning(const Evidence& evidence, std::vector<Finding>& findings) {
                                    {{"OMP_NUM_THREADS", cpus},
                                     {"OPENBLAS_NUM_THREADS", cpus},
                                     {"MKL_NUM_THREADS", cpus},
-                                    {"RAYON_NUM_THREADS", cpus},
-                                    {"TBB_NUM_THREADS", cpus}},
+                                    {"RAYON_NUM_THREADS", cpus}},
                                    {},
                                    {}});
     finding.experiments.push_back(
@@ -99,6 +115,7 @@ void add_spinning(const Evidence& evidence, std::vector<Finding>& findings) {
   if (spinning < 0.1) return;
   Finding finding;
   finding.cause = "busy-waiting";
+  finding.basis = FindingBasis::kRule;
   // Where every CPU has a thread that works, spinning takes theirs.
   finding.gain_ratio = spinning * evidence.busy_ratio() * (threads > evidence.cpus_count ? 0.9 : 0.5);
   finding.title =
@@ -118,11 +135,12 @@ void add_small_io(const Evidence& evidence, std::vector<Finding>& findings) {
   if (!io) return;
   const double calls = io->read_calls + io->write_calls, bytes = io->read_bytes + io->written_bytes;
   if (calls < 1000 || bytes > kSmallCallBytes * calls) return;
-  const double by_calls = calls * evidence.costs.system_call_s / std::max(1e-9, evidence.wall_s());
+  const double by_calls = of_cpu(evidence, calls * evidence.costs.system_call_s);
   const double share = std::max(by_calls, evidence.seen.share_of(CodeRole::kInputOutput) * evidence.busy_ratio());
   if (share < kLeastWaitShare) return;
   Finding finding;
   finding.cause = "small-io";
+  finding.basis = FindingBasis::kModelled;
   finding.gain_ratio = std::min(0.95, 0.95 * share);
   finding.title = fmt::format("{} reads and writes of {:.0f} bytes each", human_number(calls), bytes / calls);
   finding.evidence.push_back(fmt::format("{} reads, {} writes; a call takes {:.0f} ns here at least: {} of the time",
@@ -141,8 +159,8 @@ void add_faults(const Evidence& evidence, std::vector<Finding>& findings) {
   if (evidence.seen.programs_started_count > 20) return;  // each process has its own: that is what starting costs
   const double by_faults = run.minor_faults * evidence.costs.page_fault_s;
   // The kernel's samples hold all that it did; a fault takes the more the more memory it clears.
-  const double share = std::min(std::max(by_faults, 0.0), run.system_s + by_faults / 2) / std::max(1e-9, run.wall_s);
-  const double pages = run.peak_resident_bytes.value_or(0) / 4096;
+  const double share = of_cpu(evidence, std::min(by_faults, run.system_s + by_faults / 2));
+  const double pages = run.peak_resident_bytes.value_or(0) / static_cast<double>(sysconf(_SC_PAGESIZE));
   if (share < kLeastWaitShare || run.minor_faults < 2000) return;
   Finding finding;
   finding.cause = "page-faults";
@@ -150,11 +168,12 @@ void add_faults(const Evidence& evidence, std::vector<Finding>& findings) {
   // Each page of what is in use at the end had to come once: those are not to be had for nothing.
   const double again = pages > 0 ? std::max(0.0, 1 - pages / run.minor_faults) : 1;
   finding.gain_ratio *= std::max(again, 0.2);
+  finding.basis = FindingBasis::kModelled;
   finding.title = fmt::format("{} page faults, {:.1f} for each page in use at its peak", human_number(run.minor_faults),
                               pages > 0 ? run.minor_faults / pages : 0);
   finding.evidence.push_back(
       fmt::format("a fault takes {:.0f} ns here: {} of the time; {} of the CPU time is the kernel's",
-                  1e9 * evidence.costs.page_fault_s, in_percent(share), in_percent(evidence.seen.kernel_share)));
+                  1e9 * evidence.costs.page_fault_s, in_percent(share), in_percent(kernel_of(evidence.seen))));
   finding.advice = "keep memory that is needed again (one buffer, an arena), or use large pages";
   finding.if_wrong = "memory that stays in use";
   finding.proof = "/usr/bin/time -v counts them";
@@ -170,10 +189,11 @@ void add_starts(const Evidence& evidence, std::vector<Finding>& findings) {
   const Observation& seen = evidence.seen;
   if (!seen.has_starts || seen.processes_started_count < 20) return;
   const double taken_s = seen.processes_started_count * evidence.costs.process_start_s;
-  const double share = std::min(1.0, taken_s / std::max(1e-9, evidence.wall_s()));
+  const double share = std::min(1.0, std::max(of_cpu(evidence, taken_s), alone(evidence, taken_s)));
   if (share < kLeastWaitShare) return;
   Finding finding;
   finding.cause = "process-starts";
+  finding.basis = FindingBasis::kModelled;
   finding.gain_ratio = 0.95 * share;
   finding.title = fmt::format("{:.0f} processes started, {:.0f} programs executed", seen.processes_started_count,
                               std::max(0.0, seen.programs_started_count - 1));
@@ -226,10 +246,11 @@ void add_shared_lines(const Evidence& evidence, std::vector<Finding>& findings) 
   const double threads = static_cast<double>(seen.run.threads.value_or(1));
   const double used = seen.run.cpu_s() / std::max(1e-9, evidence.wall_s());
   if (threads < 2 || used < 1.2 || seen.share_of(CodeRole::kLock) > 0.1 || seen.share_of(CodeRole::kYield) > 0.1 ||
-      seen.kernel_share > 0.3)
+      seen.run.system_s > 0.3 * seen.run.cpu_s())
     return;
   Finding finding;
   finding.cause = "false-sharing";
+  finding.basis = FindingBasis::kRule;
   finding.is_shown_by_trial = true;
   finding.title = "threads on several CPUs write to the same cache lines";
   for (const HotFunction& function : seen.functions) {
@@ -259,7 +280,7 @@ void find_in_waiting(const Evidence& evidence, std::vector<Finding>& findings) {
   for (const Wait& wait : kWaits) {
     double share = share_of_wait(evidence, wait.state);
     if (wait.state == ThreadState::kStorage) share += syncing(evidence.seen) * evidence.busy_ratio();
-    if (share < kLeastWaitShare || evidence.seen.looks < 5) continue;
+    if (share < kLeastWaitShare || evidence.seen.looks < 5 || !evidence.seen.no_system_calls.empty()) continue;
     Finding finding;
     finding.cause = wait.cause;
     finding.gain_ratio = wait.avoidable * share;

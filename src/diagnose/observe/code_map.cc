@@ -4,17 +4,14 @@
 #include <cxxabi.h>
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <optional>
 
 #include "base/file.h"
-#include "collect/process/program_inspector.h"
-#include "collect/process/spawn.h"
 
 namespace perfcast {
 namespace {
@@ -29,7 +26,27 @@ std::string demangled(const char* name) {
   return status == 0 && text != nullptr ? std::string(text.get()) : std::string(name);
 }
 
-// elfutils looks for separate debugging information where the distribution puts it; nothing is fetched.
+// elfutils looks for separate debugging information where the distribution puts it. Nothing is fetched: where a server
+// of debugging information is set in the environment, it is not for as long as this lives.
+class WithoutServers {
+ public:
+  WithoutServers() {
+    if (const char* const urls = std::getenv(kVariable)) {
+      urls_ = urls;
+      unsetenv(kVariable);
+    }
+  }
+  ~WithoutServers() {
+    if (urls_) setenv(kVariable, urls_->c_str(), 1);
+  }
+  WithoutServers(const WithoutServers&) = delete;
+  WithoutServers& operator=(const WithoutServers&) = delete;
+
+ private:
+  static constexpr const char* kVariable = "DEBUGINFOD_URLS";
+  std::optional<std::string> urls_;
+};
+
 const Dwfl_Callbacks kCallbacks = {dwfl_build_id_find_elf, dwfl_standard_find_debuginfo, dwfl_offline_section_address,
                                    nullptr};
 
@@ -42,6 +59,7 @@ uint32_t x86_traits(const cs_insn& in, uint32_t& vector_bits, uint64_t& target) 
   const cs_x86& x86 = in.detail->x86;
   const std::string_view name = in.mnemonic;
   uint32_t traits = 0;
+  x86_reg base = X86_REG_INVALID, target_register = X86_REG_INVALID;
   bool writes_memory = false, reads_memory = false, has_register_target = false, is_immediate = false;
   for (uint8_t i = 0; i < x86.op_count; ++i) {
     const cs_x86_op& op = x86.operands[i];
@@ -49,11 +67,11 @@ uint32_t x86_traits(const cs_insn& in, uint32_t& vector_bits, uint64_t& target) 
       if (in.id == X86_INS_LEA || in.id == X86_INS_NOP) continue;
       writes_memory |= (op.access & CS_AC_WRITE) != 0;
       reads_memory |= (op.access & CS_AC_READ) != 0;
+      base = op.mem.base;
       if (op.mem.base == X86_REG_RBP && op.mem.disp < 0) traits = traits | CodeTrait::kStackOperand;
     } else if (op.type == X86_OP_REG) {
       has_register_target |= i == 0;
-      const char* const reg = cs_reg_name(0, op.reg);
-      static_cast<void>(reg);
+      if (i == 0) target_register = op.reg;
       if (op.reg >= X86_REG_XMM0 && op.reg <= X86_REG_XMM31) vector_bits = std::max(vector_bits, 128U);
       if (op.reg >= X86_REG_YMM0 && op.reg <= X86_REG_YMM31) vector_bits = std::max(vector_bits, 256U);
       if (op.reg >= X86_REG_ZMM0 && op.reg <= X86_REG_ZMM31) vector_bits = std::max(vector_bits, 512U);
@@ -62,6 +80,7 @@ uint32_t x86_traits(const cs_insn& in, uint32_t& vector_bits, uint64_t& target) 
     }
   }
   if (reads_memory) traits = traits | CodeTrait::kLoad;
+  if (reads_memory && base != X86_REG_INVALID && base == target_register) traits = traits | CodeTrait::kAdvance;
   if (writes_memory) traits = traits | CodeTrait::kStore;
   if (in.id == X86_INS_DIV || in.id == X86_INS_IDIV) traits = traits | CodeTrait::kIntegerDivide;
   if (name.find("div") != std::string_view::npos && vector_bits > 0) traits = traits | CodeTrait::kFloatDivide;
@@ -86,7 +105,8 @@ uint32_t x86_traits(const cs_insn& in, uint32_t& vector_bits, uint64_t& target) 
   }
   if (is_in(*in.detail, X86_GRP_CALL)) {
     traits = traits | CodeTrait::kCall;
-    if (!is_immediate) traits = traits | CodeTrait::kIndirectCall;
+    // Through a table of this file it is a library's function, always the same.
+    if (!is_immediate && base != X86_REG_RIP) traits = traits | CodeTrait::kIndirectCall;
   }
   if ((in.id == X86_INS_ADD || in.id == X86_INS_INC || in.id == X86_INS_SUB || in.id == X86_INS_DEC ||
        in.id == X86_INS_LEA) &&
@@ -156,8 +176,11 @@ class CodeMap::File {
 };
 
 CodeMap::File::File(const std::string& path) {
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(path, failed)) return;
   auto content = read_file(path, kMostFileBytes);
   if (!content) return;
+  const WithoutServers without_servers;
   content_ = std::move(*content);
   dwfl_ = dwfl_begin(&kCallbacks);
   if (dwfl_ == nullptr) return;
@@ -205,6 +228,7 @@ CodePlace CodeMap::File::place_of(uint64_t address) const {
   CodePlace place;
   place.address = address;
   if (module_ == nullptr) return place;
+  const WithoutServers without_servers;
   const GElf_Addr at = address + bias_;
   GElf_Off within = 0;
   GElf_Sym symbol;
@@ -263,6 +287,10 @@ std::vector<CodeInstruction> CodeMap::instructions(const std::string& path, uint
     return result;
   cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
   cs_insn* const one = cs_malloc(handle);
+  if (one == nullptr) {
+    cs_close(&handle);
+    return result;
+  }
   const auto* at = reinterpret_cast<const uint8_t*>(code.data());
   size_t left = code.size();
   uint64_t where = address;

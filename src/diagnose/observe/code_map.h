@@ -35,7 +35,7 @@ enum class CodeTrait : uint32_t {
   kCall = 1U << 10U,
   kIndirectCall = 1U << 11U,
   kStackOperand = 1U << 12U,  // a local variable in memory, by the frame's pointer
-  kAdvance = 1U << 13U,       // adds to a register: what steps through memory does
+  kAdvance = 1U << 13U,       // adds to a register, or follows a pointer: what steps through memory does
   kString = 1U << 14U,
 };
 constexpr uint32_t operator|(uint32_t a, CodeTrait b) { return a | static_cast<uint32_t>(b); }

@@ -52,15 +52,15 @@ const std::vector<std::pair<CodeRole, Names>>& functions() {
       {CodeRole::kLock,
        {"pthread_mutex_*", "__pthread_mutex_*", "__lll_lock_wait*", "__lll_lock_wake*", "pthread_cond_*",
         "__pthread_cond_*", "pthread_rwlock_*", "__pthread_rwlock_*", "pthread_barrier_wait", "sem_wait*", "sem_post*",
-        "__new_sem_*", "pthread_spin_lock", "futex_*", "___pthread_mutex_*", "__GI___lll_*"}},
+        "__new_sem_*", "pthread_spin_lock", "___pthread_mutex_*", "__GI___lll_*"}},
       {CodeRole::kException,
        {"__cxa_throw", "__cxa_begin_catch", "__cxa_end_catch", "__cxa_allocate_exception", "__cxa_free_exception",
         "__gxx_personality_v0", "_Unwind_*", "dl_iterate_phdr", "__dl_iterate_phdr", "_dl_find_object", "uw_*",
-        "__cxa_rethrow", "__cxa_get_exception_ptr", "__dynamic_cast", "execute_*", "read_encoded_value*"}},
+        "__cxa_rethrow", "__cxa_get_exception_ptr", "execute_cfa_program", "execute_stack_op", "read_encoded_value*"}},
       {CodeRole::kYield, {"sched_yield", "__sched_yield", "pthread_yield"}},
       {CodeRole::kClock, {"clock_gettime*", "__clock_gettime*", "gettimeofday*", "__vdso_*", "time", "clock"}},
       {CodeRole::kLoader, {"_dl_*", "do_lookup_x", "_dl_runtime_resolve*", "dl_open*"}},
-      {CodeRole::kBlas, {"?gemm_*", "cblas_*"}},
+      {CodeRole::kBlas, {"sgemm_*", "dgemm_*", "cgemm_*", "zgemm_*", "cblas_*"}},
       {CodeRole::kInputOutput,
        {"read", "write", "__read", "__write", "pread64", "pwrite64", "fsync", "fdatasync", "__GI___libc_read",
         "__GI___libc_write", "open64", "close", "readv", "writev"}},
@@ -80,20 +80,36 @@ std::string_view code_role_text(CodeRole role) { return kRoleTexts.at(static_cas
 CodeRole code_role_of(const std::string& function, const std::string& library) {
   const std::string file = library.substr(library.rfind('/') + 1);
   for (const auto& [beginning, role] : libraries()) {
-    if (file.starts_with(beginning)) return role;
+    // Arithmetic of 128 bits, and threads' own variables.
+    if (file.starts_with(beginning) && !function.starts_with("__")) return role;
   }
   if (library == "[vdso]") return CodeRole::kClock;
+  const bool is_runtime = is_runtime_library(library);
   for (const auto& [role, names] : functions()) {
-    if (std::any_of(names.begin(), names.end(), [&](std::string_view pattern) { return fits(function, pattern); }))
-      return role;
+    for (const std::string_view pattern : names) {
+      // Words that a program's own functions may be called by, too.
+      const bool is_plain = pattern.find('_') == std::string_view::npos && role != CodeRole::kAllocation &&
+                            role != CodeRole::kCopy && role != CodeRole::kFill && role != CodeRole::kCompare;
+      if ((!is_plain || is_runtime) && fits(function, pattern)) return role;
+    }
   }
   return CodeRole::kOwn;
+}
+
+// Time in them is the caller's choice.
+bool is_runtime_library(const std::string& path) {
+  const std::string file = path.substr(path.rfind('/') + 1);
+  const std::array<std::string_view, 13> beginnings = {
+      "libc.so", "libc-",       "libstdc++",   "libgcc_s",    "libc++",    "ld-linux",  "libpthread",
+      "libm.so", "libjemalloc", "libtcmalloc", "libmimalloc", "libunwind", "linux-vdso"};
+  return path == "[vdso]" || std::any_of(beginnings.begin(), beginnings.end(),
+                                         [&](std::string_view beginning) { return file.starts_with(beginning); });
 }
 
 std::string HotFunction::name() const {
   if (!function.empty()) return function;
   const std::string file = library.substr(library.rfind('/') + 1);
-  return file.empty() ? "generated code" : "in " + file;
+  return file.empty() || library.starts_with("//") ? "generated code" : "in " + file;
 }
 
 std::string HotFunction::place() const {

@@ -25,7 +25,7 @@ namespace {
 
 constexpr size_t kRingPages = 64;  // a power of two
 constexpr uint32_t kStackBytes = 1024;
-constexpr size_t kMostRecords = size_t{1} << 21;  // of any kind: a longer run is sampled at its beginning
+constexpr size_t kMostBytes = size_t{256} << 20;  // of records: a longer run is sampled at its beginning
 constexpr uint64_t kSampleType =
     PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 #if defined(__x86_64__)
@@ -113,6 +113,7 @@ struct CpuSampler::Records {
   };
   std::vector<Record> all;
   uint64_t lost = 0, seen = 0;
+  size_t bytes = 0;  // that they take
 
   void read(const perf_event_header& header, RecordReader in);
 };
@@ -123,7 +124,7 @@ void CpuSampler::Records::read(const perf_event_header& header, RecordReader in)
     lost += in.get<uint64_t>();
     return;
   }
-  if (all.size() >= kMostRecords) {
+  if (bytes >= kMostBytes) {
     lost += header.type == PERF_RECORD_SAMPLE ? 1 : 0;
     return;
   }
@@ -188,6 +189,7 @@ void CpuSampler::Records::read(const perf_event_header& header, RecordReader in)
     default:
       return;
   }
+  bytes += sizeof(Record) + sizeof(uint64_t) * record.sample.stack.size() + record.mapping.path.size();
   all.push_back(std::move(record));
 }
 
@@ -218,6 +220,8 @@ Status CpuSampler::attach(pid_t process) {
         ++cpu;
         continue;
       }
+      // Some CPUs alone would show a part of the program.
+      rings_.clear();
       break;
     }
     ring->bytes = (kRingPages + 1) * page;
@@ -231,6 +235,7 @@ Status CpuSampler::attach(pid_t process) {
     rings_.push_back(std::move(ring));
     ++cpu;
   }
+  user_only_ = exclude_kernel;
   if (!rings_.empty()) return {};
   const auto paranoid = read_file("/proc/sys/kernel/perf_event_paranoid", 64);
   return environment_error(
@@ -250,7 +255,9 @@ void CpuSampler::drain() {
     uint64_t tail = control->data_tail;
     while (tail + sizeof(perf_event_header) <= head) {
       const auto copy = [&](uint64_t from, size_t count, char* to) {
-        for (size_t i = 0; i < count; ++i) to[i] = data[(from + i) % size];
+        const size_t first = std::min(count, size - static_cast<size_t>(from % size));
+        std::memcpy(to, data + from % size, first);
+        std::memcpy(to + first, data, count - first);
       };
       perf_event_header header;
       copy(tail, sizeof(header), reinterpret_cast<char*>(&header));
@@ -269,6 +276,7 @@ CpuSamples CpuSampler::finish() {
   rings_.clear();
   CpuSamples result;
   result.period_s = 1 / samples_per_s_;
+  result.user_only = user_only_;
   auto& all = records_->all;
   if (const uint64_t seen = records_->seen; seen + records_->lost > 0)
     result.lost_ratio = static_cast<double>(records_->lost) / static_cast<double>(seen + records_->lost);
@@ -291,7 +299,12 @@ CpuSamples CpuSampler::finish() {
         result.samples.push_back(std::move(record.sample));
         break;
       case Records::Kind::kMapping:
-        change(process, [&](CodeMappings& mappings) { mappings.push_back(record.mapping); });
+        // Code that is generated has no file, and comes and goes.
+        if (record.mapping.path.starts_with("//")) break;
+        change(process, [&](CodeMappings& mappings) {
+          std::erase_if(mappings, [&](const CodeMapping& old) { return old.start == record.mapping.start; });
+          mappings.push_back(record.mapping);
+        });
         break;
       case Records::Kind::kStart:
         if (record.parent == process) {

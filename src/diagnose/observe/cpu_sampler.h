@@ -42,6 +42,7 @@ struct CpuSamples {
   std::vector<CodeMappings> mappings;     // of a process between two changes
   std::map<pid_t, std::string> programs;  // process: what it ran last, as the kernel names it
   double period_s = 0;                    // of CPU time that a sample stands for
+  bool user_only = false;                 // the kernel may not be looked at: samples are of user code alone
   double lost_ratio = 0;                  // of the samples, where the reader was too slow
   uint64_t processes_started_count = 0, programs_started_count = 0, threads_started_count = 0;
 };
@@ -67,6 +68,7 @@ class CpuSampler {
   std::vector<std::unique_ptr<Ring>> rings_;
   std::unique_ptr<Records> records_;
   double samples_per_s_;
+  bool user_only_ = false;
 };
 
 }  // namespace perfcast

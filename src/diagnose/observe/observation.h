@@ -35,6 +35,9 @@ enum class CodeRole : uint8_t {
 inline constexpr size_t kCodeRoles = 12;
 std::string_view code_role_text(CodeRole role);
 
+// Libraries that work for whoever calls them.
+bool is_runtime_library(const std::string& path);
+
 // Whose work a function is, by its name and library.
 CodeRole code_role_of(const std::string& function, const std::string& library);
 
@@ -75,15 +78,13 @@ struct Observation {
   std::string no_samples;                       // why there are none
   std::vector<HotFunction> functions;           // largest share first; those below 0.2% are left out
   std::array<double, kCodeRoles> role_share{};  // of all samples, callers' own work excluded
-  double kernel_share = 0;                      // of all samples
-  double allocation_samples = 0;
+  std::optional<double> kernel_share;           // of all samples; absent where the kernel may not be looked at
   ThreadTimes threads, first_thread;
   int64_t looks = 0;
   std::string no_system_calls;  // why what threads wait for is not known
   double processes_started_count = 0, programs_started_count = 0, threads_started_count = 0;
   bool has_starts = false;  // whether these three were counted
-  // CPU time of processes that lived no longer than this long, and how many those were.
-  double ready_s = 0;  // threads' time without a CPU, summed; from the course of the run
+  double ready_s = 0;       // threads' time without a CPU, summed; from the course of the run
   std::vector<std::string> notes;
   double share_of(CodeRole role) const { return role_share[static_cast<size_t>(role)]; }
 };
@@ -100,7 +101,7 @@ struct ObserveRequest {
 // Runs the program once. Errors: inspect_program()'s and run_process()'s. A run that fails is observed, too.
 Result<Observation> observe(const ObserveRequest& request);
 
-// The samples of one run, summed up by function. `cpu_s`: that the run took.
+// The samples of one run, summed up by function: shares of the samples.
 struct CpuSamples;
 void summarise_samples(const CpuSamples& samples, CodeMap& code, Observation& observation);
 

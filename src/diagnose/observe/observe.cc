@@ -48,6 +48,19 @@ Result<Observation> observe(const ObserveRequest& request) {
     CodeMap code;
     summarise_samples(samples, code, observation);
     observation.lost_ratio = samples.lost_ratio;
+    if (samples.user_only) {
+      // Shares of the user code's samples become shares of the CPU time.
+      const double user = observation.run.cpu_s() > 0 ? observation.run.user_s / observation.run.cpu_s() : 1;
+      for (HotFunction& function : observation.functions) {
+        function.cpu_share *= user;
+        if (function.loop) function.loop->cpu_share *= user;
+      }
+      for (double& share : observation.role_share) share *= user;
+      observation.kernel_share.reset();
+      observation.notes.emplace_back(
+          "only user code was sampled: what the kernel does is seen by the system time alone (as root, or with "
+          "kernel.perf_event_paranoid of 1, it is sampled, too)");
+    }
     observation.has_starts = true;
     observation.processes_started_count = static_cast<double>(samples.processes_started_count);
     observation.programs_started_count = static_cast<double>(samples.programs_started_count);

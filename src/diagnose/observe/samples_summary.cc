@@ -14,16 +14,6 @@ constexpr double kLoopShare = 0.5;       // of a function's samples, that a loop
 constexpr double kLookedAtShare = 0.02;  // of all samples: functions whose instructions are looked at
 constexpr uint64_t kMostLoopBytes = 4096;
 
-// Libraries that work for whoever calls them: time in them is the caller's choice.
-bool is_runtime(const std::string& path) {
-  const std::string file = path.substr(path.rfind('/') + 1);
-  return file.starts_with("libc.so") || file.starts_with("libc-") || file.starts_with("libstdc++") ||
-         file.starts_with("libgcc_s") || file.starts_with("libc++") || file.starts_with("ld-linux") ||
-         file.starts_with("libpthread") || file.starts_with("libm.so") || file.starts_with("libjemalloc") ||
-         file.starts_with("libtcmalloc") || file.starts_with("libmimalloc") || file.starts_with("libunwind") ||
-         path == "[vdso]";
-}
-
 struct Spot {
   std::string path;  // empty: no file
   const CodePlace* place = nullptr;
@@ -108,7 +98,7 @@ void Summary::add_all() {
     kernel_ += sample.in_kernel ? 1 : 0;
     Spot spot = spot_of(mappings, sample.address);
     if (spot.path.empty() && sample.in_kernel) spot.path = "[kernel]";
-    const bool runtime = is_runtime(spot.path);
+    const bool runtime = is_runtime_library(spot.path);
     CodePlace place = spot.place != nullptr ? *spot.place : CodePlace{};
     std::vector<Spot> returns;
     const bool nameless = place.function.empty();
@@ -135,7 +125,7 @@ void Summary::add_all() {
     if (!place.compiler.empty()) sum.compilers[place.compiler] += 1;
     roles_.at(static_cast<size_t>(role)) += 1;
     for (const Spot& of : returns) {
-      if (is_runtime(of.path) || of.place->function.empty()) continue;
+      if (is_runtime_library(of.path) || of.place->function.empty()) continue;
       sum.callers[{of.place->function, short_place(*of.place)}] += 1;
       break;
     }

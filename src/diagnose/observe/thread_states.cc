@@ -148,7 +148,8 @@ ThreadState thread_state_of(const ThreadTexts& texts, std::string_view instructi
     }
     return state == 'D' ? ThreadState::kStorage : ThreadState::kOther;
   }
-  return state == 'D' ? ThreadState::kPaging : ThreadState::kOther;
+  // "-1" says that it waits outside of any call; without the text nobody knows.
+  return state == 'D' && texts.syscall.starts_with("-1") ? ThreadState::kPaging : ThreadState::kOther;
 }
 
 void ThreadStates::look(double now_s, const std::vector<pid_t>& processes) {
@@ -168,7 +169,11 @@ void ThreadStates::look(double now_s, const std::vector<pid_t>& processes) {
       const auto stat = read_file(of_task + "/stat", 4096);
       if (!stat) continue;
       const auto syscall = read_file(of_task + "/syscall", 4096);
-      if (!syscall && missing_.empty()) missing_ = syscall.error().message;
+      if (syscall) {
+        has_read_ = true;
+      } else if (missing_.empty()) {
+        missing_ = syscall.error().message;
+      }
       const ThreadState state =
           thread_state_of({*stat, syscall ? std::string_view(*syscall) : std::string_view(), &tasks}, instruction_set,
                           [&](int64_t number) { return link_target(folder + "/fd/" + std::to_string(number)); });

@@ -49,7 +49,8 @@ class ThreadStates {
   }  // of the program's first process; where that waits for what it started: of that
   int64_t looks() const { return looks_; }
   // Why system calls could not be read, where they could not; empty: they could.
-  const std::string& missing() const { return missing_; }
+  // Threads that end between two reads are no reason.
+  std::string missing() const { return has_read_ ? "" : missing_; }
 
  private:
   ThreadTimes all_, first_;
@@ -57,6 +58,7 @@ class ThreadStates {
   int64_t looks_ = 0;
   pid_t first_process_ = 0;
   std::string missing_;
+  bool has_read_ = false;
 };
 
 // From the texts of /proc/PID/task/TID/{stat,syscall}: `tasks` are the process's threads, `descriptor` names what an

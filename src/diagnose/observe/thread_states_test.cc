@@ -53,7 +53,7 @@ TEST(ThreadState, KnowsTheCallsOfBothInstructionSets) {
 
 TEST(ThreadState, OfNoCallIsPagingWhereTheKernelWaits) {
   EXPECT_EQ(state_of_texts("12 (a) D 1", "-1 0x7ffd 0x7f11"), ThreadState::kPaging);
-  EXPECT_EQ(state_of_texts("12 (a) D 1", ""), ThreadState::kPaging);
+  EXPECT_EQ(state_of_texts("12 (a) D 1", ""), ThreadState::kOther);
   EXPECT_EQ(state_of_texts("12 (a) S 1", "garbage"), ThreadState::kOther);
 }
 

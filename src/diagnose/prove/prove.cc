@@ -9,14 +9,16 @@
 
 #include "collect/process/process.h"
 #include "collect/process/program_inspector.h"
+#include "compare/paired_sequence.h"
 #include "compare/turns.h"
 
 namespace perfcast {
 namespace {
 
 constexpr int kScreeningPairs = 2;
-constexpr double kWorthwhile = 0.97;         // of the time as it is: above it nothing is proven
-constexpr double kLeastBudget_s = 8;         // of one comparison
+constexpr double kWorthwhile = 0.97;  // of the time as it is: above it nothing is proven
+constexpr double kLeastBudget_s = 8;  // of one comparison
+constexpr double kByCpuTime = 0.65;
 constexpr double kShownByTrialAlone = 0.93;  // of findings that have no other evidence
 
 class Prover {
@@ -29,6 +31,10 @@ class Prover {
   Result<double> time_of(const Experiment& experiment);
   Status screen(const Experiment& experiment, ExperimentResult& result);
   Status compare(const Experiment& experiment, ExperimentResult& result);
+  // Of one run, as it is or otherwise: what hangs ends.
+  double limit_s() const { return request_.limit_s > 0 ? request_.limit_s : 10 * request_.run_s + 10; }
+  // What a comparison takes at least.
+  double comparison_s() const { return 2 * static_cast<double>(fewest_pairs(error_ratio_)) * request_.run_s; }
   double spent_s() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
   double left_s() const { return request_.budget_s - spent_s(); }
   void say(const std::string& text) const {
@@ -38,6 +44,8 @@ class Prover {
   const ProofRequest& request_;
   std::vector<Finding>& findings_;
   Clock::time_point began_ = Clock::now();
+  double error_ratio_ = 0.05;  // of one comparison, so that all of them together err no more often than 5%
+  uint64_t seed_ = 0;
 };
 
 Result<double> Prover::time_of(const Experiment& experiment) {
@@ -46,10 +54,16 @@ Result<double> Prover::time_of(const Experiment& experiment) {
   const auto program = inspect_program(process.arguments);
   if (!program) return program.error();
   process.executable = program->path;
-  process.limit_s = request_.limit_s > 0 ? request_.limit_s : 10 * request_.run_s + 10;
+  process.limit_s = limit_s();
   const auto outcome = run_process(process);
   if (!outcome) return outcome.error();
-  if (!outcome->ok()) return Error{"program-failed", "the command fails under it", "", ""};
+  if (outcome->limit_reached)
+    return Error{"limit-reached", fmt::format("a run took more than {:.0f} s", limit_s()), "", "a longer --limit"};
+  if (!outcome->ok()) {
+    const bool is_as_it_is = experiment.name.empty();
+    return Error{"program-failed", is_as_it_is ? "the command fails now and then" : "the command fails under it", "",
+                 ""};
+  }
   return experiment.by_cpu_time ? outcome->cpu_s() : outcome->wall_s;
 }
 
@@ -77,10 +91,16 @@ Status Prover::compare(const Experiment& experiment, ExperimentResult& result) {
   turns.budget_s = std::max(kLeastBudget_s, std::min(left_s() / 2, 30.0));
   turns.counted_runs = 0;
   turns.warmups = 0;
-  turns.limit_s = request_.limit_s;
-  turns.seed = request_.seed;
+  turns.limit_s = limit_s();
+  turns.error_ratio = error_ratio_;
+  turns.seed = request_.seed + seed_++;
   const auto comparison = compare_in_turns(turns);
   if (!comparison) return comparison.error();
+  if (comparison->interrupted) {
+    Error interrupted{"interrupted", "interrupted while " + experiment.name + " was tried", "", ""};
+    interrupted.kind = ErrorKind::kInterrupted;
+    return interrupted;
+  }
   result.is_screened = false;
   result.ratio = comparison->ratio;
   result.lower = comparison->lower;
@@ -90,6 +110,9 @@ Status Prover::compare(const Experiment& experiment, ExperimentResult& result) {
 }
 
 Status Prover::run() {
+  size_t experiments = 0;
+  for (const Finding& finding : findings_) experiments += finding.experiments.size();
+  error_ratio_ = 0.05 / static_cast<double>(std::max<size_t>(1, experiments));
   for (Finding& finding : findings_) {
     for (const Experiment& experiment : finding.experiments) {
       ExperimentResult result;
@@ -102,7 +125,13 @@ Status Prover::run() {
       }
       say("trying " + experiment.name);
       Status done = screen(experiment, result);
-      if (done && result.ratio < kWorthwhile && left_s() > 0) done = compare(experiment, result);
+      if (done && result.ratio < kWorthwhile) {
+        if (left_s() >= comparison_s()) {
+          done = compare(experiment, result);
+        } else {
+          result.is_promising = true;
+        }
+      }
       if (!done && done.error().kind == ErrorKind::kInterrupted) return done;
       if (!done) result.failed = done.error().message;
       finding.results.push_back(std::move(result));
@@ -112,11 +141,20 @@ Status Prover::run() {
   }
   for (Finding& finding : findings_) {
     const ExperimentResult* const proven = finding.proven();
-    if (!finding.is_shown_by_trial) continue;
-    finding.gain_ratio = proven != nullptr && proven->ratio < kShownByTrialAlone ? 1 - proven->ratio : 0;
-    finding.basis = FindingBasis::kMeasured;
+    if (finding.is_shown_by_trial) {
+      // Where CPUs share a core, or a clock, CPU time falls somewhat on one of them whatever the program does.
+      const bool is_shown = proven != nullptr && (proven->experiment.by_cpu_time ? proven->upper < kByCpuTime
+                                                                                 : proven->ratio < kShownByTrialAlone);
+      finding.gain_ratio = is_shown ? 1 - proven->ratio : 0;
+    } else if (proven != nullptr && !proven->experiment.by_cpu_time) {
+      finding.gain_ratio = std::max(finding.gain_ratio, 1 - proven->ratio);
+    }
   }
-  std::erase_if(findings_, [](const Finding& finding) { return finding.is_shown_by_trial && finding.gain_ratio <= 0; });
+  std::erase_if(findings_, [](const Finding& finding) {
+    const bool is_open = std::any_of(finding.results.begin(), finding.results.end(),
+                                     [](const ExperimentResult& of) { return of.is_promising; });
+    return finding.is_shown_by_trial && finding.gain_ratio <= 0 && !is_open;
+  });
   std::stable_sort(findings_.begin(), findings_.end(),
                    [](const Finding& a, const Finding& b) { return a.gain_ratio > b.gain_ratio; });
   return {};

@@ -25,7 +25,8 @@ std::string result_text(const ExperimentResult& result) {
   if (!result.failed.empty()) return name + ": not tried: " + result.failed;
   const std::string what = result.experiment.by_cpu_time ? " CPU time" : "";
   if (result.is_screened) {
-    return fmt::format("{}: no gain ({:.2f} x the{} time, {:.0f} pairs of runs)", name, result.ratio,
+    return fmt::format("{}: {} ({:.2f} x the{} time, {:.0f} pairs of runs)", name,
+                       result.is_promising ? "may help, no time to make sure" : "no gain", result.ratio,
                        what.empty() ? "" : " CPU", result.pairs_count);
   }
   return fmt::format("{}: {:.2f} x the{} time ({:.2f} .. {:.2f}, {:.0f} pairs){}", name, result.ratio,
@@ -84,13 +85,16 @@ Json experiment_json(const ExperimentResult& result) {
           {"time_ratio_upper", known && !result.is_screened ? Json(result.upper) : Json()},
           {"pairs_count", result.pairs_count},
           {"is_gain", known && result.is_gain()},
+          {"is_promising", known && result.is_promising},
           {"failed", known ? Json() : Json(result.failed)}};
 }
 
 Json finding_json(const Finding& finding) {
   Json tried = Json::array();
   for (const ExperimentResult& result : finding.results) tried.push_back(experiment_json(result));
-  const ExperimentResult* const proven = finding.proven();
+  const ExperimentResult* proven = finding.proven();
+  // Less CPU time on one CPU is evidence, no gain.
+  if (proven != nullptr && proven->experiment.by_cpu_time) proven = nullptr;
   return {{"cause", finding.cause},
           {"title", finding.title},
           {"kind", std::string(to_text(finding.basis))},
@@ -142,7 +146,9 @@ std::string diagnosis_text(const Diagnosis& diagnosis) {
   }
   size_t number = 0;
   for (const Finding& finding : diagnosis.findings) {
-    if (finding.gain_ratio < kGainShown && finding.proven() == nullptr) continue;
+    const bool is_open = std::any_of(finding.results.begin(), finding.results.end(),
+                                     [](const ExperimentResult& of) { return of.is_promising; });
+    if (finding.gain_ratio < kGainShown && finding.proven() == nullptr && !is_open) continue;
     text += fmt::format("\n{}. {}: {}\n", ++number, finding.cause, printable(finding.title));
     const ExperimentResult* const proven = finding.proven();
     if (proven != nullptr && !proven->experiment.by_cpu_time) {
