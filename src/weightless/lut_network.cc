@@ -247,15 +247,16 @@ Result<LutNetwork> LutNetwork::from_bytes(std::string_view bytes, const std::str
   if (is_first_version) frame = open_frame(bytes, kMagic, 1);
   if (frame.state != ByteFrame::State::kGood) {
     return bad_network(frame.state == ByteFrame::State::kOtherVersion
-                           ? "the network is of version " + std::to_string(frame.version) + ", this perfcast reads " +
-                                 std::to_string(kVersion)
+                           ? "the network is of version " + std::to_string(frame.version) +
+                                 ", this perfcast reads 1 and " + std::to_string(kVersion)
                        : frame.state == ByteFrame::State::kCorrupt ? "the network is corrupt: its checksum doesn't fit"
                                                                    : "this is no weightless network",
                        source);
   }
   ByteReader in(frame.body);
   if (!is_first_version) in.get(saved);
-  if (saved > (kShortThresholds | kFewLevels | kSortedVotes)) return bad_network("the network is cut", source);
+  if (saved > (kShortThresholds | kFewLevels | kSortedVotes))
+    return bad_network("the network saves of what this perfcast does not know", source);
   // Never more than the bytes that are left can hold: hostile counts cost nothing.
   const auto count = [&in](size_t bytes_each) {
     uint32_t value = 0;

@@ -69,6 +69,23 @@ float short_threshold(float threshold) {
   return std::bit_cast<float>((bits + 0x8000U) & 0xFFFF0000U);
 }
 
+namespace {
+
+// A short number that parts the (ascending) values as the threshold does, where there is one: from the threshold on,
+// below the next larger value. Else the nearest.
+float short_between(float threshold, const std::vector<float>& values) {
+  auto bits = std::bit_cast<uint32_t>(threshold);
+  // Towards larger numbers: what is positive grows, what is negative shrinks.
+  if ((bits & 0xFFFFU) != 0) bits = (bits & 0xFFFF0000U) + (threshold > 0 ? 0x10000U : 0U);
+  const auto above = std::bit_cast<float>(bits);
+  const auto next = std::upper_bound(values.begin(), values.end(), threshold);
+  if (next == values.end() || above < *next) return std::isfinite(above) ? above : threshold;
+  const float nearest = short_threshold(threshold);
+  return std::isfinite(nearest) ? nearest : threshold;
+}
+
+}  // namespace
+
 Result<Thermometer> Thermometer::fit(std::span<const float> rows, size_t inputs, size_t levels, ThermometerKind kind,
                                      bool is_short) {
   if (inputs == 0 || rows.empty() || rows.size() % inputs != 0)
@@ -84,7 +101,9 @@ Result<Thermometer> Thermometer::fit(std::span<const float> rows, size_t inputs,
       return Error{"bad-input", "a value of input " + std::to_string(input) + " is not finite", "", "finite numbers"};
     std::sort(values.begin(), values.end());
     std::vector<float> thresholds = thresholds_of(values, levels, kind);
-    if (is_short) std::transform(thresholds.begin(), thresholds.end(), thresholds.begin(), short_threshold);
+    if (is_short) {
+      for (float& threshold : thresholds) threshold = short_between(threshold, values);
+    }
     thresholds.erase(std::unique(thresholds.begin(), thresholds.end()), thresholds.end());
     // Below the least value, or not below the largest: the same bit for all rows.
     std::erase_if(thresholds,

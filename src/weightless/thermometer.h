@@ -28,8 +28,9 @@ class Thermometer {
 
   // `rows`: row-major [rows x inputs], finite. `levels`: thresholds of an input at most; equal ones count once, and an
   // input that never varies gets none, so that no bit is the same for all rows. Errors "bad-input": no rows, a value
-  // that isn't finite, levels outside 1 to 4096; "no-variation": no input varies. `is_short`: thresholds are rounded to
-  // the upper 16 of their 32 bits (bfloat16: three digits), which is all that is saved of them then.
+  // that isn't finite, levels outside 1 to 4096; "no-variation": no input varies. `is_short`: thresholds are
+  // numbers of 16 bits (bfloat16: three digits), which is all that is saved of them then; where such a number parts the
+  // rows as the threshold does, it is taken, else the nearest.
   static Result<Thermometer> fit(std::span<const float> rows, size_t inputs, size_t levels, ThermometerKind kind,
                                  bool is_short = false);
   // Thresholds that somebody else has chosen: ascending, finite, at most 4096 of each input. Error "bad-input".

@@ -61,11 +61,21 @@ TEST(Thermometer, RoundsThresholdsThatAreShort) {
   EXPECT_EQ(short_threshold(0), 0);
   EXPECT_EQ(short_threshold(-1.00390625f), -1.0078125f);  // half way: away from 0
   EXPECT_NEAR(short_threshold(3.14159f), 3.14159, 0.01);
+  // Most values are one, and none of 16 bits: it stays the least threshold, from which larger values are told.
+  std::vector<float> many(40, -0.33333334f);
+  many.insert(many.end(), {1.0f, 2.0f, 3.0f});
+  const auto parted = Thermometer::fit(many, 1, 8, ThermometerKind::kDistributive, true);
+  ASSERT_TRUE(parted);
+  ASSERT_FALSE(parted->thresholds(0).empty());
+  EXPECT_GE(parted->thresholds(0)[0], -0.33333334f);
+  EXPECT_LT(parted->thresholds(0)[0], 1);
+  EXPECT_EQ(short_threshold(parted->thresholds(0)[0]), parted->thresholds(0)[0]);
   const std::vector<float> values = {1.0f, 1.001f, 2.0f, 3.0f, 3.001f, 4.0f};
   const auto made = Thermometer::fit(values, 1, 5, ThermometerKind::kDistributive, true);
   ASSERT_TRUE(made);
-  // Those that are equal then count once, and those that no row lies below are gone.
-  EXPECT_EQ(std::vector<float>(made->thresholds(0).begin(), made->thresholds(0).end()), (std::vector<float>{1, 2, 3}));
+  // Each parts the values as the number that it stands for.
+  EXPECT_EQ(std::vector<float>(made->thresholds(0).begin(), made->thresholds(0).end()),
+            (std::vector<float>{1, 1.0078125f, 2, 3, 3.015625f}));
 }
 
 }  // namespace

@@ -148,7 +148,8 @@ Status read_settings(const Json& json, const std::string& source, LutPredictorSe
     if (counts) {
       taken.gradient.luts = luts->get<std::vector<size_t>>();
     } else {
-      in.in().complain("luts", "no list of counts", "the tables of each layer, such as [128]");
+      in.in().complain("luts", "no such list",
+                       "the tables of each layer, such as [128]: 1 to 8 counts, each 1 to 1048576");
     }
   });
   if (!gradient) return gradient;

@@ -15,7 +15,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const auto network = perfcast::LutNetwork::from_bytes(bytes, "fuzz");
   if (!network || network->luts() > 10000 || network->inputs() > 10000 || network->outputs() > 1000) return 0;
-  const std::vector<float> row(network->inputs(), 0.5f);
+  std::vector<float> row(network->inputs());
+  for (size_t i = 0; i < row.size(); ++i) row[i] = 0.25f * static_cast<float>(i % 7) - 0.5f;
+  if (const auto again = perfcast::LutNetwork::from_bytes(network->to_bytes(), "fuzz");
+      !again || again->to_bytes() != network->to_bytes())
+    __builtin_trap();
   std::vector<int32_t> sums(network->outputs());
   perfcast::PackedLutNetwork(*network).sums(row.data(), sums.data());
   if (sums != network->sums(row)) __builtin_trap();
