@@ -75,7 +75,7 @@ TEST(Thermometer, RoundsThresholdsThatAreShort) {
   ASSERT_TRUE(made);
   // Each parts the values as the number that it stands for.
   EXPECT_EQ(std::vector<float>(made->thresholds(0).begin(), made->thresholds(0).end()),
-            (std::vector<float>{1, 1.0078125f, 2, 3, 3.015625f}));
+            (std::vector<float>{1.0078125f, 2, 3, 3.015625f}));
 }
 
 }  // namespace
