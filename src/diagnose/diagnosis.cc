@@ -149,7 +149,7 @@ void Session::find() {
     if (const char* const value = std::getenv(name)) evidence.environment[name] = value;
   }
   // What the experiments would take away, or add to.
-  for (const char* name : {"LD_PRELOAD", "LD_BIND_NOW"}) {
+  for (const char* name : {"LD_PRELOAD", "LD_BIND_NOW", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LANG"}) {
     if (const char* const value = std::getenv(name)) evidence.environment[name] = value;
   }
   // A command that begins with env says more.

@@ -60,6 +60,21 @@ TEST(Rules, RankByWhatIsToBeGained) {
   }
 }
 
+TEST(Rules, BlameTheLocaleWhereThereIsOne) {
+  Observation seen = busy();
+  set_role(seen, CodeRole::kText, 0.6);
+  Evidence evidence = evidence_of(seen);
+  EXPECT_TRUE(find_causes(evidence).empty());
+  evidence.environment = {{"LANG", "de_DE.UTF-8"}, {"LC_ALL", "C"}};
+  EXPECT_TRUE(find_causes(evidence).empty());
+  evidence.environment = {{"LANG", "de_DE.UTF-8"}, {"LC_ALL", ""}};
+  const auto findings = find_causes(evidence);
+  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"locale"});
+  EXPECT_NEAR(findings[0].gain_ratio, 0.8 * 0.6, 1e-9);
+  ASSERT_EQ(findings[0].experiments.size(), 1U);
+  EXPECT_EQ(findings[0].experiments[0].in_words(), "LC_ALL=C");
+}
+
 TEST(Rules, CountOnlyWhatTheProgramWasBusyWith) {
   Observation seen = busy();
   seen.run.wall_s = 4;

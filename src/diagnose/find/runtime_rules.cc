@@ -124,6 +124,28 @@ void add_blas(const Evidence& evidence, std::vector<Finding>& findings) {
   findings.push_back(std::move(finding));
 }
 
+// The locale that a program which asks for the user's gets; empty: the C locale, whose text is bytes.
+std::string locale_of(const Evidence& evidence) {
+  for (const char* name : {"LC_ALL", "LC_COLLATE", "LC_CTYPE", "LANG"}) {
+    const auto found = evidence.environment.find(name);
+    if (found == evidence.environment.end() || found->second.empty()) continue;
+    return found->second == "C" || found->second == "POSIX" ? "" : found->second;
+  }
+  return "";
+}
+
+void add_text(const Evidence& evidence, std::vector<Finding>& findings) {
+  const std::string locale = locale_of(evidence);
+  if (evidence.seen.share_of(CodeRole::kText) < kLeastRuntimeShare || locale.empty()) return;
+  Finding finding = of_role(evidence, CodeRole::kText, "locale", "handling text by the rules of a locale");
+  finding.evidence.push_back("the locale is " + locale);
+  finding.advice = "LC_ALL=C where bytes will do: for sorting, searching and cutting of data";
+  finding.if_wrong = "other results: another order, and letters beyond ASCII are bytes";
+  finding.proof = "run it under LC_ALL=C and compare what it writes";
+  finding.experiments.push_back({"the C locale, which may change results", {{"LC_ALL", "C"}}, {}, {}});
+  findings.push_back(std::move(finding));
+}
+
 }  // namespace
 
 void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings) {
@@ -178,6 +200,7 @@ void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings) {
     findings.push_back(std::move(finding));
   }
   add_blas(evidence, findings);
+  add_text(evidence, findings);
 }
 
 }  // namespace perfcast

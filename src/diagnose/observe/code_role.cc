@@ -12,10 +12,19 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-constexpr std::array<std::string_view, kCodeRoles> kRoleTexts = {
-    "its own work",        "allocating memory",    "copying memory",        "filling memory",
-    "comparing memory",    "locks and conditions", "throwing exceptions",   "giving up the CPU",
-    "asking for the time", "the dynamic linker",   "linear algebra (BLAS)", "reading and writing"};
+constexpr std::array<std::string_view, kCodeRoles> kRoleTexts = {"its own work",
+                                                                 "allocating memory",
+                                                                 "copying memory",
+                                                                 "filling memory",
+                                                                 "comparing memory",
+                                                                 "locks and conditions",
+                                                                 "throwing exceptions",
+                                                                 "giving up the CPU",
+                                                                 "asking for the time",
+                                                                 "the dynamic linker",
+                                                                 "linear algebra (BLAS)",
+                                                                 "reading and writing",
+                                                                 "text by a locale's rules"};
 
 // Of whole libraries, by the beginning of the file's name.
 const std::vector<std::pair<std::string_view, CodeRole>>& libraries() {
@@ -64,6 +73,14 @@ const std::vector<std::pair<CodeRole, Names>>& functions() {
       {CodeRole::kInputOutput,
        {"read", "write", "__read", "__write", "pread64", "pwrite64", "fsync", "fdatasync", "__GI___libc_read",
         "__GI___libc_write", "open64", "close", "readv", "writev"}},
+      {CodeRole::kText,
+       {"strcoll*",  "__strcoll*",  "strxfrm*",  "__strxfrm*", "wcscoll*",   "__wcscoll*",   "wcsxfrm*",
+        "mbrtowc",   "__mbrtowc",   "mbstowcs",  "mbsrtowcs*", "mbsnrtowcs", "__mbsrtowcs*", "__mbsnrtowcs*",
+        "wcrtomb",   "__wcrtomb*",  "wcstombs",  "wcsrtombs",  "wcsnrtombs", "mbrlen",       "__mbrlen",
+        "mbtowc",    "mblen",       "btowc",     "__btowc",    "towlower*",  "towupper*",    "__towlower_l",
+        "iswctype*", "__iswctype*", "iswalnum*", "iswalpha*",  "iswspace*",  "iswprint*",    "iswpunct*",
+        "wcwidth",   "wcswidth",    "regexec",   "regcomp",    "re_search*", "re_match*",    "re_compile*",
+        "__gconv_*", "iconv"}},
   };
   return table;
 }

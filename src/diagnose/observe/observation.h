@@ -31,8 +31,9 @@ enum class CodeRole : uint8_t {
   kLoader,      // the dynamic linker
   kBlas,
   kInputOutput,
+  kText,  // text by the rules of a locale: order, letters, characters of several bytes
 };
-inline constexpr size_t kCodeRoles = 12;
+inline constexpr size_t kCodeRoles = 13;
 std::string_view code_role_text(CodeRole role);
 
 // Libraries that work for whoever calls them.
