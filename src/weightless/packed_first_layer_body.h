@@ -1,4 +1,16 @@
-// One row through the first layer, and its votes. Part of packed_kernels_body.h, in its namespace.
+// One row through the first layer, and its votes. Included by packed_kernels_body.h alone, for whose files its words
+// hold, too: no name of it may be one that another file's could be merged with.
+
+#include <cstring>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#include "weightless/packed_kernels.h"
+
+namespace perfcast {
+namespace {
 
 void count_votes(const uint64_t* bits, size_t words, const uint64_t* masks, size_t outputs, int32_t* votes) {
   for (size_t o = 0; o < outputs; ++o) {
@@ -157,3 +169,6 @@ void first_layer(const PackedView& view, const float* row, uint64_t* words) {
 }
 
 #endif
+
+}  // namespace
+}  // namespace perfcast

@@ -9,6 +9,7 @@
 #include <xmmintrin.h>
 #endif
 
+#include "weightless/packed_first_layer_body.h"
 #include "weightless/packed_kernels.h"
 
 namespace perfcast {
@@ -189,8 +190,6 @@ void block_best(const PackedView& view, const float* rows, uint64_t* room, uint8
 #endif
   }
 }
-
-#include "weightless/packed_first_layer_body.h"
 
 }  // namespace
 }  // namespace perfcast
