@@ -85,6 +85,7 @@ Status Session::look() {
   if (!result_.seen.no_system_calls.empty())
     result_.notes.push_back("what threads wait for is not known: " + result_.seen.no_system_calls);
   result_.notes.insert(result_.notes.end(), result_.seen.notes.begin(), result_.seen.notes.end());
+  for (std::string& note : notes_on_interpreters(result_.seen)) result_.notes.push_back(std::move(note));
   result_.costs = measure_machine_costs();
   return {};
 }

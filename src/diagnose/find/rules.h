@@ -52,5 +52,9 @@ void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings); 
 void find_in_waiting(const Evidence& evidence, std::vector<Finding>& findings);  // threads, locks, files, processes
 void find_in_code(const Evidence& evidence, std::vector<Finding>& findings);     // loops and instructions
 void find_in_counts(const Evidence& evidence, std::vector<Finding>& findings);   // caches and branches, modelled
+void find_in_interpreters(const Evidence& evidence, std::vector<Finding>& findings);  // what runs queries or scripts
+
+// Where an interpreter takes the time: no finding, as what it runs isn't seen, but where to look on.
+std::vector<std::string> notes_on_interpreters(const Observation& seen);
 
 }  // namespace perfcast

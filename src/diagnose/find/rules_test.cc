@@ -75,6 +75,37 @@ TEST(Rules, BlameTheLocaleWhereThereIsOne) {
   EXPECT_EQ(findings[0].experiments[0].in_words(), "LC_ALL=C");
 }
 
+HotFunction of_library(const std::string& name, const std::string& library, double share) {
+  HotFunction function;
+  function.function = name;
+  function.library = library;
+  function.cpu_share = share;
+  return function;
+}
+
+TEST(Rules, KnowQueriesThatGoThroughAllRows) {
+  const std::string library = "/usr/lib/x86_64-linux-gnu/libsqlite3.so.0.8.6";
+  Observation seen = busy();
+  seen.functions = {of_library("sqlite3VdbeExec", library, 0.6), of_library("sqlite3BtreeNext", library, 0.1)};
+  const auto findings = find_causes(evidence_of(seen));
+  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"table-scan"});
+  EXPECT_NEAR(findings[0].gain_ratio, 0.5 * 0.7, 1e-9);
+  EXPECT_EQ(findings[0].basis, FindingBasis::kRule);
+  // By an index it searches more than it steps.
+  seen.functions.push_back(of_library("sqlite3BtreeIndexMoveto", library, 0.2));
+  EXPECT_TRUE(find_causes(evidence_of(seen)).empty());
+}
+
+TEST(Rules, SayWhereToLookInAScript) {
+  Observation seen = busy();
+  seen.functions = {of_library("_PyEval_EvalFrameDefault", "/usr/bin/python3.11", 0.5)};
+  const auto notes = notes_on_interpreters(seen);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_EQ(notes[0].substr(0, 47), "50% of the CPU time is the Python interpreter's");
+  seen.functions[0].cpu_share = 0.39;
+  EXPECT_TRUE(notes_on_interpreters(seen).empty());
+}
+
 TEST(Rules, CountOnlyWhatTheProgramWasBusyWith) {
   Observation seen = busy();
   seen.run.wall_s = 4;
