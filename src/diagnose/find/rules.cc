@@ -11,7 +11,10 @@ std::string Evidence::preloaded(const std::string& library) const {
   return users == environment.end() || users->second.empty() ? library : library + ":" + users->second;
 }
 
-double Evidence::busy_ratio() const { return wall_s() > 0 ? std::min(1.0, seen.run.cpu_s() / wall_s()) : 0; }
+// A program that waits for a CPU would be busy on a machine of its own.
+double Evidence::busy_ratio() const {
+  return wall_s() > 0 ? std::min(1.0, (seen.run.cpu_s() + seen.ready_s) / wall_s()) : 0;
+}
 
 double Evidence::user_ratio() const { return wall_s() > 0 ? std::min(1.0, seen.run.user_s / wall_s()) : 0; }
 

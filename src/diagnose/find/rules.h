@@ -31,7 +31,7 @@ struct Evidence {
   // LD_PRELOAD with one more library, before those that the user has.
   std::string preloaded(const std::string& library) const;
   double wall_s() const { return seen.run.wall_s; }
-  // How much of the wall time a share of the CPU time is: all of it where a CPU is always busy.
+  // How much of the wall time a share of the CPU time is: all of it where the program always runs or wants to.
   double busy_ratio() const;
   double user_ratio() const;  // likewise, of user code alone: what cycles are counted of
   std::optional<double> count(const std::string& metric) const;  // of the profile

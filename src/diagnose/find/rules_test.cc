@@ -111,6 +111,9 @@ TEST(Rules, CountOnlyWhatTheProgramWasBusyWith) {
   seen.run.wall_s = 4;
   set_role(seen, CodeRole::kAllocation, 0.5);
   EXPECT_NEAR(find_causes(evidence_of(seen)).front().gain_ratio, 0.8 * 0.5 / 4, 1e-9);
+  // Beside other programs it waits for a CPU; alone it would run.
+  seen.ready_s = 2;
+  EXPECT_NEAR(find_causes(evidence_of(seen)).front().gain_ratio, 0.8 * 0.5 * 3 / 4, 1e-9);
 }
 
 TEST(Rules, KnowSmallReadsByTheirNumberAndSize) {
