@@ -220,15 +220,16 @@ Eigen::MatrixXd ForestPredictor::predict(const std::vector<const Profile*>& prof
 
 // A forecast is linear in the training programs' weights, and so is what an input adds to it.
 Result<FeatureAttribution> ForestPredictor::attribute_features(const AttributionRequest& request) const {
-  const auto [own, reference] = attributed_rows(inputs_, request);
-  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(own.size(), log_rpv_.rows());
+  const AttributedRows rows = attributed_rows(inputs_, request);
+  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(rows.own.size(), log_rpv_.rows());
   const double share = 1 / static_cast<double>(roots_.size());
   const auto goes_to = [](const Node& node, const Eigen::RowVectorXd& row) {
     return node.next + (static_cast<float>(row(node.feature)) > node.threshold ? 1 : 0);
   };
   const auto step = [&](int32_t at) {
     const Node& node = nodes_[static_cast<size_t>(at)];
-    return node.feature < 0 ? TreeStep{} : TreeStep{node.feature, goes_to(node, own), goes_to(node, reference)};
+    return node.feature < 0 ? TreeStep{}
+                            : TreeStep{node.feature, goes_to(node, rows.own), goes_to(node, rows.reference)};
   };
   const auto add = [&](int32_t feature, double of_leaf, int32_t leaf) {
     const Node& node = nodes_[static_cast<size_t>(leaf)];
@@ -238,7 +239,7 @@ Result<FeatureAttribution> ForestPredictor::attribute_features(const Attribution
     }
   };
   for (const int32_t root : roots_) {
-    if (!shapley_of_tree(root, own.size(), static_cast<int64_t>(nodes_.size()), step, add)) {
+    if (!shapley_of_tree(root, rows.own.size(), static_cast<int64_t>(nodes_.size()), step, add)) {
       return Error{"bad-bundle", "the forest's nodes make no trees", "nodes", "a bundle written by perfcast train"};
     }
   }
