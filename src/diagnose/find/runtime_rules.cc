@@ -91,6 +91,8 @@ void add_blas(const Evidence& evidence, std::vector<Finding>& findings) {
   const std::vector<std::string> cores = openblas_cores(evidence);
   const std::string core = openblas_core(evidence.seen);
   const bool is_old = !core.empty() && !cores.empty() && std::find(cores.begin(), cores.end(), core) == cores.end();
+  // Plain loops in Fortran, for every processor alike.
+  const bool is_reference = library->library.find("/blas/libblas.so") != std::string::npos;
   Finding finding;
   finding.cause = "blas-kernel";
   finding.title = fmt::format("{:.0f}% of the CPU time is linear algebra, in {}", 100 * share, library->place());
@@ -99,10 +101,14 @@ void add_blas(const Evidence& evidence, std::vector<Finding>& findings) {
   if (is_old)
     finding.evidence.push_back(std::string("this processor can run those for ") +
                                (evidence.has_avx512 ? "SKYLAKEX" : "HASWELL"));
+  if (is_reference) finding.evidence.emplace_back("it is the reference BLAS, which knows no vectors and no caches");
   // Whose kernels are the right ones may still have too many threads, or too few: a trial tells.
-  finding.basis = is_old ? FindingBasis::kMeasured : FindingBasis::kRule;
-  finding.gain_ratio = is_old ? 0.5 * share * evidence.busy_ratio() : 0;
-  finding.is_shown_by_trial = !is_old;
+  const bool is_slow = is_old || is_reference;
+  finding.basis = is_slow ? FindingBasis::kMeasured : FindingBasis::kRule;
+  finding.gain_ratio = is_slow ? 0.5 * share * evidence.busy_ratio() : 0;
+  finding.is_shown_by_trial = !is_slow;
+  const std::vector<Experiment> others = other_blas_libraries(evidence, library->library);
+  if (is_reference) finding.experiments = others;
   const auto set = evidence.environment.find("OPENBLAS_CORETYPE");
   if (set != evidence.environment.end() && !set->second.empty()) {
     finding.evidence.push_back("OPENBLAS_CORETYPE=" + set->second + " chooses them");
@@ -118,7 +124,10 @@ void add_blas(const Evidence& evidence, std::vector<Finding>& findings) {
     finding.experiments.push_back(
         {"one BLAS thread", {{"OPENBLAS_NUM_THREADS", "1"}, {"OMP_NUM_THREADS", "1"}}, {}, {}});
   }
-  finding.advice = "let the library choose its kernels for this processor, and give it as many threads as CPUs";
+  if (!is_reference) finding.experiments.insert(finding.experiments.end(), others.begin(), others.end());
+  finding.advice = is_reference
+                       ? "install an optimised BLAS (libopenblas0, libblis4): the program needn't be built anew"
+                       : "let the library choose its kernels for this processor, and give it as many threads as CPUs";
   finding.if_wrong = "nothing: both are settings of the environment";
   finding.proof = "perfcast gemm measures what this machine's BLAS libraries reach";
   findings.push_back(std::move(finding));
