@@ -5,13 +5,13 @@
 namespace perfcast {
 namespace {
 
-const std::string kUser1 = "user 1 writes 100 reads 7 atomic 90 written ff read ff code 1a2b /home/a b/prog\n";
-const std::string kUser2 = "user 2 writes 50 reads 0 atomic 0 written ff00 read 0 code 0 -\n";
-const std::string kHead = "perfcast-sharing 1\naccesses 5000\ndropped 3\n";
+const std::string kFirstUser = "user 1 writes 100 reads 7 atomic 90 written ff read ff code 1a2b /home/a b/prog\n";
+const std::string kSecondUser = "user 2 writes 50 reads 0 atomic 0 written ff00 read 0 code 0 -\n";
+const std::string kSharingHead = "perfcast-sharing 1\naccesses 5000\ndropped 3\n";
 
 TEST(SharedLines, AreReadAsThePluginWritesThem) {
-  const auto lines =
-      parse_shared_lines(kHead + "line 7f00001240 transfers 140 of_data 13\n" + kUser1 + kUser2 + "end 1\n", "sharing");
+  const auto lines = parse_shared_lines(
+      kSharingHead + "line 7f00001240 transfers 140 of_data 13\n" + kFirstUser + kSecondUser + "end 1\n", "sharing");
   ASSERT_TRUE(lines) << to_text(lines.error());
   EXPECT_EQ(lines->accesses_count, 5000);
   EXPECT_EQ(lines->dropped_count, 3);
@@ -42,9 +42,11 @@ TEST(SharedLines, AreTrulySharedWhereDataTravels) {
 }
 
 TEST(SharedLines, OfSeveralProcessesAreJoined) {
-  const auto one = parse_shared_lines(
-      kHead + "line 40 transfers 100 of_data 0\n" + kUser1 + kUser1 + "line 80 transfers 70 of_data 0\nend 1\n", "a");
-  const auto other = parse_shared_lines(kHead + "line c0 transfers 90 of_data 0\n" + kUser1 + kUser2 + "end 1\n", "b");
+  const auto one = parse_shared_lines(kSharingHead + "line 40 transfers 100 of_data 0\n" + kFirstUser + kFirstUser +
+                                          "line 80 transfers 70 of_data 0\nend 1\n",
+                                      "a");
+  const auto other =
+      parse_shared_lines(kSharingHead + "line c0 transfers 90 of_data 0\n" + kFirstUser + kSecondUser + "end 1\n", "b");
   ASSERT_TRUE(one && other);
   SharedLines all = *one;
   all.add(*other);
@@ -63,23 +65,23 @@ TEST(SharedLines, AreRefusedWhereTheyAreWrong) {
   EXPECT_EQ(error_of("perfcast-sharing one\n"), "bad-shared-lines sharing:1");
   EXPECT_EQ(error_of("perfcast-sharing 1\naccesses 5\n"), "bad-shared-lines sharing:2");
   EXPECT_EQ(error_of("perfcast-sharing 1\naccesses -5\n"), "bad-shared-lines sharing:2");
-  EXPECT_EQ(error_of(kHead), "bad-shared-lines sharing:3");
-  EXPECT_EQ(error_of(kHead + "end 1"), "bad-shared-lines sharing:3");
-  EXPECT_EQ(error_of(kHead + "end 1\nmore\n"), "bad-shared-lines sharing:4");
-  EXPECT_EQ(error_of(kHead + kUser1 + "end 1\n"), "bad-shared-lines sharing:4");
-  EXPECT_EQ(error_of(kHead + "line xyz transfers 1 of_data 0\nend 1\n"), "bad-shared-lines sharing:4");
+  EXPECT_EQ(error_of(kSharingHead), "bad-shared-lines sharing:3");
+  EXPECT_EQ(error_of(kSharingHead + "end 1"), "bad-shared-lines sharing:3");
+  EXPECT_EQ(error_of(kSharingHead + "end 1\nmore\n"), "bad-shared-lines sharing:4");
+  EXPECT_EQ(error_of(kSharingHead + kFirstUser + "end 1\n"), "bad-shared-lines sharing:4");
+  EXPECT_EQ(error_of(kSharingHead + "line xyz transfers 1 of_data 0\nend 1\n"), "bad-shared-lines sharing:4");
   EXPECT_EQ(
-      error_of(kHead +
+      error_of(kSharingHead +
                "line 40 transfers 1 of_data 0\nuser 0 writes 1 reads 1 atomic 0 written 1 read 1 code 0 -\nend 1\n"),
       "bad-shared-lines sharing:5");
   EXPECT_EQ(
-      error_of(kHead +
+      error_of(kSharingHead +
                "line 40 transfers 1 of_data 0\nuser 1 writes 1 reads 1 atomic 0 written 1 read 1 code 0 rel\nend 1\n"),
       "bad-shared-lines sharing:5");
-  EXPECT_EQ(
-      error_of(kHead + "line 40 transfers 1 of_data 0\n" + kUser1 + kUser1 + kUser1 + kUser1 + kUser1 + "end 1\n"),
-      "bad-shared-lines sharing:9");
-  EXPECT_EQ(error_of(kHead + "line 40 transfers 1 of_data 2\nend 1\n"), "bad-shared-lines sharing:4");
+  EXPECT_EQ(error_of(kSharingHead + "line 40 transfers 1 of_data 0\n" + kFirstUser + kFirstUser + kFirstUser +
+                     kFirstUser + kFirstUser + "end 1\n"),
+            "bad-shared-lines sharing:9");
+  EXPECT_EQ(error_of(kSharingHead + "line 40 transfers 1 of_data 2\nend 1\n"), "bad-shared-lines sharing:4");
 }
 
 }  // namespace

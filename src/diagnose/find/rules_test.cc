@@ -60,6 +60,19 @@ TEST(Rules, RankByWhatIsToBeGained) {
   }
 }
 
+TEST(Rules, TellSearchesFromHashTables) {
+  Observation seen = busy();
+  set_role(seen, CodeRole::kCompare, 0.4);
+  EXPECT_EQ(causes_of(find_causes(evidence_of(seen))), std::vector<std::string>{"linear-search"});
+  HotFunction function;
+  function.function = "std::_Hash_bytes(void const*, unsigned long, unsigned long)";
+  function.cpu_share = 0.25;
+  seen.functions = {function};
+  EXPECT_TRUE(find_causes(evidence_of(seen)).empty());
+  seen.functions[0].cpu_share = 0.05;
+  EXPECT_EQ(find_causes(evidence_of(seen)).size(), 1U);
+}
+
 TEST(Rules, CountOnlyWhatTheProgramWasBusyWith) {
   Observation seen = busy();
   seen.run.wall_s = 4;

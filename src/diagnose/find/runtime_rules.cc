@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/text.h"
 #include "diagnose/find/rules.h"
 
 namespace perfcast {
@@ -45,6 +46,16 @@ Finding of_role(const Evidence& evidence, CodeRole role, const char* cause, cons
   if (const std::string caller = main_caller(evidence.seen, role); !caller.empty())
     finding.evidence.push_back("called most by " + caller);
   return finding;
+}
+
+// Who computes hashes compares what has the same one, once for each look-up: that is an index, no search.
+bool looks_up_by_hash(const Observation& seen) {
+  double hashing = 0;
+  for (const HotFunction& function : seen.functions) {
+    if (function.role == CodeRole::kOwn && lower_case(function.function).find("hash") != std::string::npos)
+      hashing += function.cpu_share;
+  }
+  return hashing > 0.25 * seen.share_of(CodeRole::kCompare);
 }
 
 // Allocators that a distribution puts beside the C library's.
@@ -162,7 +173,7 @@ void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings) {
     // Memory for exceptions is theirs.
     findings.push_back(std::move(finding));
   }
-  if (seen.share_of(CodeRole::kCompare) >= 0.12) {
+  if (seen.share_of(CodeRole::kCompare) >= 0.12 && !looks_up_by_hash(seen)) {
     Finding finding = of_role(evidence, CodeRole::kCompare, "linear-search", "comparing strings or memory");
     finding.basis = FindingBasis::kRule;
     finding.advice = "look up by a hash or in a sorted table, compare lengths or hashes first";

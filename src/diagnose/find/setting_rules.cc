@@ -142,7 +142,7 @@ std::vector<Experiment> other_blas_libraries(const Evidence& evidence, const std
       const auto users = evidence.environment.find("LD_LIBRARY_PATH");
       const bool has_users = users != evidence.environment.end() && !users->second.empty();
       experiments.push_back({std::string("the library ") + library,
-                             {{"LD_LIBRARY_PATH", has_users ? path + ":" + users->second : path}},
+                             {{"LD_LIBRARY_PATH", has_users ? fmt::format("{}:{}", path, users->second) : path}},
                              {},
                              {}});
     }

@@ -85,7 +85,7 @@ class TreeCopy {
 // What leads out of the tree leads there from the copy, too; what leads into it stays within the copy.
 fs::path TreeCopy::link_target(const fs::path& link, std::error_code& problem) const {
   const fs::path points_at = fs::read_symlink(link, problem);
-  const fs::path whole = (link.parent_path() / points_at).lexically_normal();
+  fs::path whole = (link.parent_path() / points_at).lexically_normal();
   if (!is_path_within(tree_, whole)) return whole;
   return points_at.is_absolute() ? target_ / whole.lexically_relative(tree_) : points_at;
 }

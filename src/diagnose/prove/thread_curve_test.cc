@@ -46,7 +46,9 @@ TEST(ThreadCurve, FindsTheSerialShareByThePlaceholder) {
   EXPECT_GT(curve->points[2].speed_up_ratio, 1.6);
   EXPECT_EQ(curve->fastest(), &curve->points[2]);
   ASSERT_TRUE(curve->serial);
-  EXPECT_NEAR(curve->serial->serial_ratio, 0.2, 0.1);
+  // 0.2, and what starting a process takes.
+  EXPECT_GT(curve->serial->serial_ratio, 0.1);
+  EXPECT_LT(curve->serial->serial_ratio, 0.5);
 }
 
 TEST(ThreadCurve, GoesByTheEnvironmentElsewhere) {
