@@ -37,8 +37,10 @@ class Prover {
   Status compare(const Experiment& experiment, ExperimentResult& result);
   // Of one run, as it is or otherwise: what hangs ends.
   double limit_s() const { return request_.limit_s > 0 ? request_.limit_s : 10 * request_.run_s + 10; }
-  // What a comparison takes at least.
-  double comparison_s() const { return 2 * static_cast<double>(fewest_pairs(error_ratio_)) * request_.run_s; }
+  // What a comparison takes at least, by what two pairs of runs showed.
+  double comparison_s(const ExperimentResult& screened) const {
+    return static_cast<double>(fewest_pairs(error_ratio_)) * request_.run_s * (1 + screened.ratio);
+  }
   double since_start_s() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
   double spent_s() const { return since_start_s() - builds_s_; }
   double left_s() const { return request_.budget_s - spent_s(); }
@@ -146,7 +148,7 @@ Status Prover::try_out(ExperimentResult& result) {
   say("trying " + result.experiment.name);
   if (Status screened = screen(result.experiment, result); !screened) return screened;
   if (result.ratio >= kWorthwhile) return {};
-  if (left_s() >= comparison_s()) return compare(result.experiment, result);
+  if (left_s() >= comparison_s(result)) return compare(result.experiment, result);
   result.is_promising = !result.experiment.changes_results;
   return {};
 }

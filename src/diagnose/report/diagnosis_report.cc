@@ -141,6 +141,15 @@ Json function_json(const HotFunction& function) {
           {"vector_bits", function.loop ? Json(function.loop->vector_bits()) : Json()}};
 }
 
+// What helped in the few runs that there was time for; null: nothing.
+const ExperimentResult* most_promising(const Finding& finding) {
+  const ExperimentResult* best = nullptr;
+  for (const ExperimentResult& result : finding.results) {
+    if (result.is_promising && (best == nullptr || result.ratio < best->ratio)) best = &result;
+  }
+  return best;
+}
+
 }  // namespace
 
 std::string first_findings_text(const std::vector<Finding>& findings) {
@@ -164,14 +173,17 @@ std::string diagnosis_text(const Diagnosis& diagnosis) {
   if (diagnosis.curve) text += thread_curve_text(*diagnosis.curve);
   size_t number = 0;
   for (const Finding& finding : diagnosis.findings) {
-    const bool is_open = std::any_of(finding.results.begin(), finding.results.end(),
-                                     [](const ExperimentResult& of) { return of.is_promising; });
+    const ExperimentResult* const open = most_promising(finding);
+    const bool is_open = open != nullptr;
     if (finding.gain_ratio < kGainShown && finding.proven() == nullptr && !is_open && !finding.has_builds()) continue;
     text += fmt::format("\n{}. {}: {}\n", ++number, finding.cause, printable(finding.title));
     const ExperimentResult* const proven = finding.proven();
     if (proven != nullptr && !proven->experiment.by_cpu_time) {
       text += fmt::format("   gain      {} of the time, proven ({} .. {}): {}\n", percent(1 - proven->ratio),
                           percent(1 - proven->upper), percent(1 - proven->lower), proven->experiment.name);
+    } else if (is_open && finding.gain_ratio < kGainShown) {
+      text += fmt::format("   gain      perhaps {} of the time, by {:.0f} pairs of runs: {}\n",
+                          percent(1 - open->ratio), open->pairs_count, open->experiment.name);
     } else {
       text +=
           fmt::format("   gain      about {} of the time, {}\n", percent(finding.gain_ratio), to_text(finding.basis));
