@@ -138,7 +138,8 @@ std::vector<Experiment> other_blas_libraries(const Evidence& evidence, const std
     for (const auto& [folder, library] : kLibraries) {
       const std::string path = std::string(base) + folder;
       std::error_code failed;
-      if (used.starts_with(path + "/") || !std::filesystem::exists(path + "/" + shared, failed)) continue;
+      if (used.starts_with(path + "/") || !std::filesystem::exists(fmt::format("{}/{}", path, shared), failed))
+        continue;
       const auto users = evidence.environment.find("LD_LIBRARY_PATH");
       const bool has_users = users != evidence.environment.end() && !users->second.empty();
       experiments.push_back({std::string("the library ") + library,
