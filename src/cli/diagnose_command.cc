@@ -20,7 +20,7 @@ namespace perfcast {
 namespace {
 
 struct DiagnoseArguments {
-  std::string proofs = "60s", limit, on;
+  std::string proofs = "60s", limit, on, rebuild, source, threads;
   bool quick = false;
 };
 
@@ -68,6 +68,18 @@ int run(const DiagnoseArguments& arguments, const CommandContext& context) {
     if (!limit) return report_error(limit.error(), common);
     request.limit_s = *limit;
   }
+  if (!arguments.threads.empty() && request.proof_budget_s <= 0) {
+    return report_error(
+        usage_error("bad-usage", "--threads runs the program, which --proofs none forbids", "--threads", "one of both"),
+        common);
+  }
+  if (!arguments.source.empty() && arguments.rebuild.empty()) {
+    return report_error(
+        usage_error("bad-usage", "--source says where --rebuild builds", "--source", "--rebuild LINE, too"), common);
+  }
+  request.rebuild = arguments.rebuild;
+  request.source = arguments.source;
+  request.threads = arguments.threads;
   request.core_designs = shipped_core_designs();
   std::optional<Forecaster> forecaster;
   if (!arguments.on.empty()) {
@@ -128,6 +140,14 @@ void add_diagnose_command(CLI::App& app, CommandContext& context) {
   verb->add_option("--limit", arguments->limit, "Of each run, such as 30s or 5m")->option_text("DURATION");
   verb->add_option("--on", arguments->on, "What of it would matter on this platform, and what would have to change")
       ->option_text("PLATFORM");
+  verb->add_option("--rebuild", arguments->rebuild,
+                   "How the program is built, {flags} in the place of its compiler's flags; others are tried in copies")
+      ->option_text("LINE");
+  verb->add_option("--source", arguments->source, "Folder that --rebuild builds in (default: this one)")
+      ->option_text("FOLDER");
+  verb->add_option("--threads", arguments->threads,
+                   "Numbers of threads to run it with, such as 1,2,4, or auto; {threads} in the command stands for one")
+      ->option_text("LIST");
   verb->add_flag("--quick", arguments->quick, "No instrumented run: nothing of caches and branches");
   add_common_options(*verb, context, kSeedOption | kBundleOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });

@@ -2,40 +2,65 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
+#include <set>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "collect/collector.h"
 #include "collect/native/host_facts.h"
+#include "collect/process/shipped_file.h"
+#include "collect/qemu/shared_lines.h"
 #include "corpus/machine/core_design.h"
-#include "diagnose/find/rules.h"
 #include "diagnose/prove/prove.h"
+#include "diagnose/prove/rebuild.h"
+#include "diagnose/prove/thread_curve.h"
 
 namespace perfcast {
 namespace {
 
 constexpr const char* kFlushDenormals = "libperfcast_flush_denormals.so";
 
-// Beside the binary, as it is built, or where it is installed; empty where it is nowhere.
-std::string find_flush_denormals() {
-  std::error_code problem;
-  const std::filesystem::path binary = std::filesystem::read_symlink("/proc/self/exe", problem);
-  if (problem) return "";
-  const std::filesystem::path folder = binary.parent_path(), above = folder.parent_path();
-  for (const auto& candidate :
-       {folder / kFlushDenormals, above / "lib" / "perfcast" / kFlushDenormals,
-        folder / "src" / "diagnose" / kFlushDenormals, above / "src" / "diagnose" / kFlushDenormals}) {
-    if (std::filesystem::is_regular_file(candidate, problem)) return candidate.string();
-  }
-  return "";
-}
-
 bool has_flag(const HostFacts& host, std::string_view flag) {
   return std::find(host.cpu_flags.begin(), host.cpu_flags.end(), flag) != host.cpu_flags.end();
+}
+
+constexpr double kLinesFor = 0.02;  // of the CPU time: functions whose source lines are worth a build
+constexpr const char* kLineFlags = "-O2 -g";
+constexpr double kCurveOfBudget = 0.5;
+
+// CPUs that this process may use, by number.
+std::vector<int> allowed_cpus() {
+  std::vector<int> cpus;
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return {0};
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &allowed)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+// The first of each core's.
+std::vector<int> one_of_each_core(const std::vector<int>& cpus) {
+  std::vector<int> first;
+  std::set<std::string> cores;
+  for (const int cpu : cpus) {
+    const auto siblings =
+        read_file(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu), 4096);
+    if (!siblings || cores.insert(*siblings).second) first.push_back(cpu);
+  }
+  return first;
+}
+
+// To -5, of what setpriority(2) counts from 20 down.
+bool may_raise_priority() {
+  rlimit limit{};
+  return geteuid() == 0 || (getrlimit(RLIMIT_NICE, &limit) == 0 && limit.rlim_cur >= 25);
 }
 
 class Session {
@@ -45,9 +70,14 @@ class Session {
 
  private:
   using Clock = std::chrono::steady_clock;
+  Status prepare();
   Status look();
   Status count();
+  Status take_lines();
+  Status run_curve();
+  Status prove();
   void find();
+  void name_shared_lines(const SharedLines& lines);
   std::vector<std::string> without_assignments() const;
   double since_start_s() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
   void say(const std::string& text) const {
@@ -59,12 +89,51 @@ class Session {
   Diagnosis result_;
   std::optional<CoreDesign> design_;
   HostFacts host_;
+  std::vector<int> cpus_ = allowed_cpus();
+  std::vector<std::string> command_;             // as it runs
+  std::vector<std::string> command_of_threads_;  // with {threads} in it, and no variables before; empty: none
+  std::vector<int> threads_;
+  std::unique_ptr<Rebuilder> rebuilder_;
+  std::string source_tree_;
+  bool has_shared_lines_ = false;
+  double shared_accesses_count_ = 0;
+  double curve_s_ = 0;
 };
+
+// What was asked for wrongly is said before anything runs.
+Status Session::prepare() {
+  command_ = request_.command;
+  result_.cpus_count = static_cast<double>(cpus_.size());
+  if (!request_.threads.empty()) {
+    const auto cpus = static_cast<int>(cpus_.size());
+    const auto threads = parse_thread_counts(request_.threads, cpus);
+    if (!threads) return threads.error();
+    threads_ = *threads;
+    if (has_threads_placeholder(command_)) {
+      command_of_threads_ = without_assignments();
+      command_ = with_threads(command_, cpus);
+    }
+  }
+  if (request_.rebuild.empty()) return {};
+  RebuildRequest rebuild;
+  rebuild.build = request_.rebuild;
+  rebuild.source = request_.source.empty() ? "." : request_.source;
+  rebuild.command = without_assignments();
+  auto rebuilder = Rebuilder::create(std::move(rebuild));
+  if (!rebuilder) return rebuilder.error();
+  rebuilder_ = std::move(*rebuilder);
+  source_tree_ = rebuilder_->source_tree();
+  if (rebuilder_->is_older_than_sources())
+    result_.notes.emplace_back("the program is older than its sources: what a build gains need not be its flags'");
+  return {};
+}
 
 Status Session::look() {
   say("running it once, as it is");
+  PerfEventCollector hardware(perf_event_paranoid());
   ObserveRequest observe_request;
-  observe_request.command = request_.command;
+  observe_request.command = command_;
+  observe_request.hardware = &hardware;
   observe_request.pass_output = request_.pass_output;
   observe_request.limit_s = request_.limit_s;
   auto seen = observe(observe_request);
@@ -86,7 +155,102 @@ Status Session::look() {
     result_.notes.push_back("what threads wait for is not known: " + result_.seen.no_system_calls);
   result_.notes.insert(result_.notes.end(), result_.seen.notes.begin(), result_.seen.notes.end());
   for (std::string& note : notes_on_interpreters(result_.seen)) result_.notes.push_back(std::move(note));
+  if (request_.with_counts && !result_.seen.no_hardware.empty())
+    result_.notes.push_back("no hardware counters here, so that what caches and branches cost is modelled: " +
+                            result_.seen.no_hardware);
   result_.costs = measure_machine_costs();
+  return {};
+}
+
+// Whose code writes the lines.
+void Session::name_shared_lines(const SharedLines& lines) {
+  has_shared_lines_ = true;
+  shared_accesses_count_ = lines.accesses_count;
+  result_.shared_lines.clear();
+  CodeMap code;
+  for (const SharedLine& line : lines.lines) {
+    SharedPlace place;
+    place.line = line;
+    for (const LineUser& user : line.users) {
+      HotFunction function;
+      const CodePlace* const at = user.file.empty() ? nullptr : code.place(user.file, user.file_offset_bytes);
+      if (at != nullptr) {
+        function.function = at->function;
+        function.library = user.file;
+        function.source = at->source;
+        function.line = at->line;
+      }
+      place.functions.push_back(at != nullptr ? function.in_words() : "");
+      place.roles.push_back(code_role_of(function.function, user.file));
+    }
+    result_.shared_lines.push_back(std::move(place));
+  }
+}
+
+// Of functions of the source tree whose lines nobody knows: those of a build that has them, by the functions' names.
+Status Session::take_lines() {
+  if (!rebuilder_ || result_.seen.run.limit_reached) return {};
+  const auto lacks_lines = [&](const HotFunction& function) {
+    return function.source.empty() && !function.function.empty() && function.library.starts_with(source_tree_ + "/");
+  };
+  auto& functions = result_.seen.functions;
+  if (std::none_of(functions.begin(), functions.end(),
+                   [&](const HotFunction& of) { return lacks_lines(of) && of.cpu_share >= kLinesFor; }))
+    return {};
+  say(std::string("building with ") + kLineFlags);
+  const auto built = rebuilder_->rebuild(kLineFlags);
+  if (!built) {
+    if (built.error().kind == ErrorKind::kInterrupted) return built.error();
+    result_.notes.push_back("no source lines: " + built.error().message);
+    return {};
+  }
+  say("running it once with source lines");
+  ObserveRequest observe_request;
+  observe_request.command = built->command;
+  observe_request.limit_s = request_.limit_s;
+  const auto seen = observe(observe_request);
+  if (!seen) {
+    if (seen.error().kind == ErrorKind::kInterrupted) return seen.error();
+    result_.notes.push_back("no source lines: " + seen.error().message);
+    return {};
+  }
+  bool taken = false;
+  for (HotFunction& function : functions) {
+    if (!lacks_lines(function)) continue;
+    const auto same = std::find_if(seen->functions.begin(), seen->functions.end(), [&](const HotFunction& of) {
+      return of.function == function.function && !of.source.empty();
+    });
+    if (same == seen->functions.end()) continue;
+    function.source = same->source;
+    function.line = same->line;
+    taken = true;
+  }
+  if (taken) result_.notes.push_back(fmt::format("source lines are those of a build with {}", kLineFlags));
+  return {};
+}
+
+Status Session::run_curve() {
+  if (threads_.empty() || result_.seen.run.limit_reached || request_.proof_budget_s <= 0) return {};
+  ThreadCurveRequest curve;
+  curve.command = command_of_threads_.empty() ? without_assignments() : command_of_threads_;
+  curve.threads = threads_;
+  curve.cpus_count = static_cast<int>(cpus_.size());
+  curve.budget_s = kCurveOfBudget * request_.proof_budget_s;
+  curve.run_s = result_.seen.run.wall_s;
+  curve.limit_s =
+      request_.limit_s > 0 ? request_.limit_s : 10 * result_.seen.run.wall_s * std::max(1.0, result_.cpus_count) + 10;
+  curve.seed = request_.seed;
+  curve.progress = request_.progress;
+  const double began_s = since_start_s();
+  auto measured = measure_thread_curve(curve);
+  curve_s_ = since_start_s() - began_s;
+  if (measured) {
+    result_.curve = std::move(*measured);
+  } else if (measured.error().kind == ErrorKind::kInterrupted) {
+    return measured.error();
+  } else {
+    result_.notes.push_back("no curve over numbers of threads: " + measured.error().message);
+  }
   return {};
 }
 
@@ -95,7 +259,7 @@ Status Session::count() {
   if (!request_.with_counts || result_.seen.run.limit_reached) return {};
   say("counting under an instrumenter");
   CollectRequest collect;
-  collect.command = request_.command;
+  collect.command = command_;
   collect.native_repeats = 1;
   collect.pass_output = false;
   collect.quick = true;
@@ -103,6 +267,7 @@ Status Session::count() {
   collect.input_descriptor = -1;
   if (design_) collect.core_designs = std::make_shared<const std::vector<CoreDesign>>(1, *design_);
   if (request_.for_forecast) collect.core_designs = request_.core_designs;
+  if (result_.seen.run.threads.value_or(1) > 1) collect.shared_lines = std::make_shared<SharedLines>();
   auto profile = profile_command(collect, request_.progress);
   if (!profile) {
     if (profile.error().kind == ErrorKind::kInterrupted) return profile.error();
@@ -110,6 +275,7 @@ Status Session::count() {
     return {};
   }
   result_.profile = std::move(*profile);
+  if (collect.shared_lines) name_shared_lines(*collect.shared_lines);
   if (!design_) return {};
   const auto& of_designs = result_.profile->core_bounds;
   if (const auto bounds = of_designs.find(design_->name); bounds != of_designs.end())
@@ -119,7 +285,7 @@ Status Session::count() {
 
 // "env A=1 prog" as "prog", its variables set for all runs, so that experiments can take them away.
 std::vector<std::string> Session::without_assignments() const {
-  const auto& command = request_.command;
+  const auto& command = command_;
   if (command.empty() || (command[0] != "env" && !command[0].ends_with("/env"))) return command;
   size_t first = 1;
   while (first < command.size() && command[first].find('=') != std::string::npos && !command[first].starts_with('-'))
@@ -136,21 +302,28 @@ std::vector<std::string> Session::without_assignments() const {
 void Session::find() {
   Evidence evidence(result_.seen);
   evidence.costs = result_.costs;
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) {
-    evidence.cpus_count = CPU_COUNT(&allowed);
-    while (evidence.first_cpu < CPU_SETSIZE - 1 && !CPU_ISSET(evidence.first_cpu, &allowed)) ++evidence.first_cpu;
-  }
+  evidence.cpus_count = result_.cpus_count;
+  evidence.first_cpu = cpus_.empty() ? 0 : cpus_.front();
+  evidence.cpu_of_each_core = one_of_each_core(cpus_);
+  evidence.may_raise_priority = may_raise_priority();
+  evidence.can_rebuild = rebuilder_ != nullptr;
+  evidence.source_tree = source_tree_;
+  evidence.curve = result_.curve ? &*result_.curve : nullptr;
+  evidence.command_of_threads = command_of_threads_;
+  evidence.has_shared_lines = has_shared_lines_;
+  evidence.shared_accesses_count = shared_accesses_count_;
+  evidence.shared_lines = result_.shared_lines;
   evidence.has_avx2 = has_flag(host_, "avx2");
   evidence.has_avx512 = has_flag(host_, "avx512f") && has_flag(host_, "avx512bw") && has_flag(host_, "avx512vl");
   evidence.profile = result_.profile ? &*result_.profile : nullptr;
   evidence.design = design_ ? &*design_ : nullptr;
-  evidence.flush_denormals = find_flush_denormals();
+  evidence.flush_denormals = find_shipped_file(kFlushDenormals, "src/diagnose");
   for (const char* name : {"OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) {
     if (const char* const value = std::getenv(name)) evidence.environment[name] = value;
   }
   // What the experiments would take away, or add to.
-  for (const char* name : {"LD_PRELOAD", "LD_BIND_NOW", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LANG"}) {
+  for (const char* name :
+       {"LD_PRELOAD", "LD_BIND_NOW", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LANG"}) {
     if (const char* const value = std::getenv(name)) evidence.environment[name] = value;
   }
   // A command that begins with env says more.
@@ -176,31 +349,44 @@ Result<Diagnosis> Session::run() {
           "this machine's core is none of the designs that are modelled: caches and "
           "branches are not judged");
   }
+  if (Status prepared = prepare(); !prepared) return prepared.error();
   if (Status looked = look(); !looked) return looked.error();
   find();
   result_.first_finding_s = since_start_s();
   if (request_.first_findings) request_.first_findings(result_.findings);
+  if (Status taken = take_lines(); !taken) return taken.error();
   if (Status counted = count(); !counted) return counted.error();
-  if (result_.profile) find();
-  if (result_.seen.run.limit_reached && request_.proof_budget_s > 0)
-    result_.notes.emplace_back("nothing was tried: no run ends by itself within the limit");
-  if (request_.proof_budget_s > 0 && !result_.seen.run.limit_reached) {
-    ProofRequest proofs;
-    proofs.command = without_assignments();
-    proofs.budget_s = request_.proof_budget_s;
-    proofs.run_s = result_.seen.run.wall_s;
-    proofs.limit_s = request_.limit_s;
-    proofs.seed = request_.seed;
-    proofs.progress = request_.progress;
-    if (Status proven = prove_findings(proofs, result_.findings); !proven) return proven.error();
-  } else {
-    std::erase_if(result_.findings, [](const Finding& finding) { return finding.is_shown_by_trial; });
-  }
+  if (Status ran = run_curve(); !ran) return ran.error();
+  find();
+  if (Status proven = prove(); !proven) return proven.error();
   result_.took_s = since_start_s();
   return std::move(result_);
 }
 
+Status Session::prove() {
+  if (request_.proof_budget_s <= 0 || result_.seen.run.limit_reached) {
+    if (request_.proof_budget_s > 0)
+      result_.notes.emplace_back("nothing was tried: no run ends by itself within the limit");
+    std::erase_if(result_.findings, [](const Finding& finding) { return finding.is_shown_by_trial; });
+    return {};
+  }
+  ProofRequest proofs;
+  proofs.command = without_assignments();
+  proofs.budget_s = request_.proof_budget_s - curve_s_;
+  proofs.run_s = result_.seen.run.wall_s;
+  proofs.limit_s = request_.limit_s;
+  proofs.seed = request_.seed;
+  proofs.rebuilder = rebuilder_.get();
+  proofs.progress = request_.progress;
+  return prove_findings(proofs, result_.findings);
+}
+
 }  // namespace
+
+std::optional<double> Diagnosis::parallel_efficiency_ratio() const {
+  if (seen.run.threads.value_or(1) < 2 || !(seen.run.wall_s > 0)) return std::nullopt;
+  return seen.run.cpu_s() / (cpus_count * seen.run.wall_s);
+}
 
 Result<Diagnosis> diagnose(const DiagnosisRequest& request) { return Session(request).run(); }
 

@@ -11,6 +11,7 @@
 #include "corpus/profile.h"
 #include "diagnose/find/finding.h"
 #include "diagnose/find/machine_costs.h"
+#include "diagnose/find/rules.h"
 #include "diagnose/observe/observation.h"
 
 namespace perfcast {
@@ -23,6 +24,8 @@ struct DiagnosisRequest {
   double limit_s = 0;          // of each run; 0: none
   bool pass_output = false;    // of the first run
   uint64_t seed = 1;
+  std::string rebuild, source;  // a build's command with {flags} in it, and the folder that it runs in; empty: none
+  std::string threads;          // "auto" or numbers, that the command is run with; empty: none
   std::shared_ptr<const std::vector<CoreDesign>> core_designs;  // of all known cores; null: nothing is modelled
   std::function<void(const std::string&)> progress;
   // Called with what the native run shows, before anything slow.
@@ -33,15 +36,20 @@ struct Diagnosis {
   std::vector<std::string> command;
   Observation seen;
   MachineCosts costs;
-  std::string design;                      // of this machine's core; empty: not known, or not modelled
-  std::map<std::string, double> bounds;    // shares of the modelled cycles by what bounds them; empty: not modelled
-  std::vector<Finding> findings;           // largest gain first
+  std::string design;                     // of this machine's core; empty: not known, or not modelled
+  std::map<std::string, double> bounds;   // shares of the modelled cycles by what bounds them; empty: not modelled
+  std::vector<Finding> findings;          // largest gain first
+  double cpus_count = 1;                  // that the program may use
+  std::optional<ThreadCurve> curve;       // where other numbers of threads were asked for
+  std::vector<SharedPlace> shared_lines;  // written by several threads, as far as it was counted
+  // CPUs that were busy over those that there are; absent where one thread ran.
+  std::optional<double> parallel_efficiency_ratio() const;
   std::optional<Profile> profile;          // where it was counted
   std::vector<std::string> notes;          // what could not be done, and why
   double first_finding_s = 0, took_s = 0;  // since the start
 };
 
-// Errors: observe()'s; "program-failed" where the program fails.
+// Errors: observe()'s; "program-failed" where the program fails; Rebuilder::create()'s, parse_thread_counts()'s.
 Result<Diagnosis> diagnose(const DiagnosisRequest& request);
 
 }  // namespace perfcast

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "base/json.h"
+#include "collect/process/program_inspector.h"
+#include "collect/process/temp_folder.h"
+#include "collect/process/tool.h"
 #include "diagnose/report/diagnosis_report.h"
 
 namespace perfcast {
@@ -64,6 +68,57 @@ TEST(Diagnosis, EndsAProgramAtItsLimit) {
   EXPECT_EQ(diagnosis->notes[0], "the run was ended after 0.5 s: what follows is of that part");
 }
 
+TEST(Diagnosis, RunsOtherNumbersOfThreads) {
+  DiagnosisRequest request;
+  request.command = {"sh", "-c",
+                     "i=0; while [ $i -lt {threads} ]; do sleep $(echo {threads} | awk '{print 0.2 / $1}') & "
+                     "i=$((i + 1)); done; wait"};
+  request.with_counts = false;
+  request.threads = "1,3";
+  request.proof_budget_s = 2;
+  const auto diagnosis = diagnose(request);
+  ASSERT_TRUE(diagnosis) << to_text(diagnosis.error());
+  ASSERT_TRUE(diagnosis->curve);
+  EXPECT_TRUE(diagnosis->curve->is_obeyed);
+  EXPECT_GT(diagnosis->curve->points[1].speed_up_ratio, 1.5);
+  const Json json = diagnosis_json(*diagnosis);
+  ASSERT_EQ(json["thread_curve"]["points"].size(), 2U);
+  EXPECT_EQ(json["thread_curve"]["points"][1]["threads_count"], 3);
+  EXPECT_NE(diagnosis_text(*diagnosis).find("other numbers of threads, by {threads}\n"), std::string::npos);
+  request.threads = "many";
+  EXPECT_EQ(diagnose(request).error().code, "bad-usage");
+}
+
+TEST(Diagnosis, ComparesBuildsOfTheSourceTree) {
+  if (find_in_path("cc").empty()) GTEST_SKIP() << "no compiler";
+  auto folder = TempFolder::create();
+  ASSERT_TRUE(folder);
+  ASSERT_TRUE(write_file_atomically(folder->path() + "/sum.c",
+                                    "#include <stdio.h>\nint main(void) {\n  unsigned long sum = 1;\n"
+                                    "  for (long i = 0; i < 50000000; i++) sum += (i * i) ^ (i >> 3);\n"
+                                    "  printf(\"%lu\\n\", sum);\n}\n"));
+  ASSERT_TRUE(answer_of({"cc", "-O0", "-o", folder->path() + "/sum", folder->path() + "/sum.c"}, 60));
+  DiagnosisRequest request;
+  request.command = {folder->path() + "/sum"};
+  request.with_counts = false;
+  request.rebuild = "cc {flags} -o sum sum.c";
+  request.source = folder->path();
+  request.proof_budget_s = 4;
+  const auto diagnosis = diagnose(request);
+  ASSERT_TRUE(diagnosis) << to_text(diagnosis.error());
+  if (!diagnosis->seen.no_samples.empty()) GTEST_SKIP() << diagnosis->seen.no_samples;
+  ASSERT_FALSE(diagnosis->findings.empty());
+  const Finding& first = diagnosis->findings.front();
+  EXPECT_EQ(first.cause, "unoptimised-code") << diagnosis_text(*diagnosis);
+  ASSERT_FALSE(first.results.empty());
+  EXPECT_EQ(first.results[0].experiment.flags, "-O2");
+  EXPECT_TRUE(first.results[0].failed.empty()) << first.results[0].failed;
+  EXPECT_LT(first.results[0].ratio, 0.8);
+  // Of the build that has them.
+  ASSERT_FALSE(diagnosis->seen.functions.empty());
+  EXPECT_TRUE(diagnosis->seen.functions[0].source.ends_with("sum.c")) << diagnosis_text(*diagnosis);
+}
+
 Diagnosis small_diagnosis() {
   Diagnosis diagnosis;
   diagnosis.command = {"prog", "x"};
@@ -101,6 +156,60 @@ TEST(DiagnosisReport, SaysWhatWasProven) {
                 "   tried     the allocator jemalloc (LD_PRELOAD=/j.so): 0.80 x the time (0.70 .. 0.90, 6 pairs)\n"),
       std::string::npos)
       << text;
+}
+
+TEST(DiagnosisReport, TellsOfEveryBuild) {
+  Diagnosis diagnosis = small_diagnosis();
+  Finding& finding = diagnosis.findings[0];
+  finding.cause = "compiler-flags";
+  finding.gain_ratio = 0;
+  finding.results.clear();
+  for (const char* flags : {"-O3", "-O3 -flto", "-O3 -march=native -ffast-math"}) {
+    ExperimentResult result;
+    result.experiment = compiled_with(flags);
+    result.ratio = 0.5;
+    result.is_screened = true;
+    finding.results.push_back(result);
+  }
+  finding.results[0].output_differs = true;
+  finding.results[1].failed = "the build with -O3 -flto failed: no such plugin";
+  const std::string text = diagnosis_text(diagnosis);
+  EXPECT_NE(
+      text.find("   tried     compiled with -O3: output differs: no gain is claimed\n"
+                "   tried     compiled with -O3 -flto: not tried: the build with -O3 -flto failed: no such plugin\n"
+                "   tried     compiled with -O3 -march=native -ffast-math: 0.50 x the time, the same output here, "
+                "results may change: no gain is claimed\n"),
+      std::string::npos)
+      << text;
+  const Json tried = diagnosis_json(diagnosis)["findings"][0]["tried"];
+  EXPECT_EQ(tried[0]["output_differs"], true);
+  EXPECT_EQ(tried[0]["is_gain"], false);
+  EXPECT_EQ(tried[2]["flags"], "-O3 -march=native -ffast-math");
+}
+
+TEST(DiagnosisReport, SaysHowParallelItWas) {
+  Diagnosis diagnosis = small_diagnosis();
+  EXPECT_FALSE(diagnosis.parallel_efficiency_ratio());
+  diagnosis.seen.run.threads = 3;
+  diagnosis.cpus_count = 4;
+  // 1.5 s of 2 s on 4 CPUs.
+  EXPECT_NEAR(*diagnosis.parallel_efficiency_ratio(), 1.5 / 8, 1e-12);
+  EXPECT_NE(
+      diagnosis_text(diagnosis).find("parallel efficiency 19%: 0.75 of 4 CPUs were busy, with 3 threads at most\n"),
+      std::string::npos);
+  diagnosis.curve.emplace();
+  diagnosis.curve->how = "OMP_NUM_THREADS";
+  diagnosis.curve->is_obeyed = true;
+  diagnosis.curve->points.resize(1);
+  diagnosis.curve->points[0].median_wall_s = 2;
+  diagnosis.curve->serial = SerialShare{2, 0.25, 0.2, 0.3};
+  EXPECT_NE(
+      diagnosis_text(diagnosis).find("\nother numbers of threads, by OMP_NUM_THREADS\n"
+                                     "  threads      s  CPU s  speed-up  efficiency\n"
+                                     "        1  2.000  0.000      1.00        100%\n"
+                                     "  serial work, by Amdahl's law: 25% (20% .. 30%) of the time with one thread\n"),
+      std::string::npos)
+      << diagnosis_text(diagnosis);
 }
 
 TEST(DiagnosisReport, HasAStableJson) {

@@ -21,6 +21,7 @@ struct Event {
   uint32_t type;
   uint64_t config;
   bool kernel_only = false;  // happens in the kernel: user mode alone would count nothing
+  bool of_slots = false;     // in the group that "slots" leads
 };
 
 constexpr uint64_t cache_event(uint64_t cache, uint64_t result) {
@@ -29,7 +30,7 @@ constexpr uint64_t cache_event(uint64_t cache, uint64_t result) {
 constexpr uint64_t kAccess = PERF_COUNT_HW_CACHE_RESULT_ACCESS;
 constexpr uint64_t kMiss = PERF_COUNT_HW_CACHE_RESULT_MISS;
 
-constexpr std::array<Event, 25> kEvents = {{
+constexpr std::array<Event, 30> kEvents = {{
     {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
     {"ref-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES},
     {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
@@ -55,10 +56,15 @@ constexpr std::array<Event, 25> kEvents = {{
     {"cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, true},
     {"alignment-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_ALIGNMENT_FAULTS},
     {"emulation-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_EMULATION_FAULTS},
+    {"slots", PERF_TYPE_RAW, 0x400, false, true},
+    {"topdown-retiring", PERF_TYPE_RAW, 0x8000, false, true},
+    {"topdown-bad-spec", PERF_TYPE_RAW, 0x8100, false, true},
+    {"topdown-fe-bound", PERF_TYPE_RAW, 0x8200, false, true},
+    {"topdown-be-bound", PERF_TYPE_RAW, 0x8300, false, true},
 }};
 
-int open_event(perf_event_attr& attributes, pid_t process) {
-  return static_cast<int>(syscall(SYS_perf_event_open, &attributes, process, -1, -1, PERF_FLAG_FD_CLOEXEC));
+int open_event(perf_event_attr& attributes, pid_t process, int group) {
+  return static_cast<int>(syscall(SYS_perf_event_open, &attributes, process, -1, group, PERF_FLAG_FD_CLOEXEC));
 }
 
 perf_event_attr attributes_of(const Event& event, bool user_only) {
@@ -77,8 +83,10 @@ perf_event_attr attributes_of(const Event& event, bool user_only) {
 
 }  // namespace
 
-PerfEventCollector::PerfEventCollector(std::optional<int64_t> paranoid, Open open)
-    : paranoid_(paranoid), open_(open ? std::move(open) : Open(open_event)) {}
+bool offers_topdown_slots() { return access("/sys/bus/event_source/devices/cpu/events/slots", R_OK) == 0; }
+
+PerfEventCollector::PerfEventCollector(std::optional<int64_t> paranoid, Open open, bool has_slots)
+    : paranoid_(paranoid), has_slots_(has_slots), open_(open ? std::move(open) : Open(open_event)) {}
 
 PerfEventCollector::~PerfEventCollector() { close_all(); }
 
@@ -113,7 +121,7 @@ std::string PerfEventCollector::reason(int number) const {
 Status PerfEventCollector::available() const {
   for (const bool user_only : {false, true}) {
     perf_event_attr attributes = attributes_of(kEvents[0], user_only);
-    const int descriptor = open_(attributes, 0);
+    const int descriptor = open_(attributes, 0, -1);
     if (descriptor >= 0) {
       close(descriptor);
       return {};
@@ -125,17 +133,25 @@ Status PerfEventCollector::available() const {
 
 void PerfEventCollector::attach(pid_t process) {
   close_all();
+  int slots = -1;  // the group's leader; without it none of the others counts
   for (const Event& event : kEvents) {
     Counter counter;
     counter.event = event.name;
+    const bool leads = event.of_slots && std::strcmp(event.name, "slots") == 0;
+    if (event.of_slots && (!has_slots_ || (!leads && slots < 0))) {
+      counter.missing = reason(ENOENT);
+      counters_.push_back(std::move(counter));
+      continue;
+    }
     for (const bool user_only : {false, true}) {
       perf_event_attr attributes = attributes_of(event, user_only);
-      counter.descriptor = open_(attributes, process);
+      counter.descriptor = open_(attributes, process, event.of_slots && !leads ? slots : -1);
       counter.user_only = user_only;
       if (counter.descriptor >= 0) break;
       counter.missing = reason(errno);
       if ((errno != EACCES && errno != EPERM) || event.kernel_only) break;
     }
+    if (leads) slots = counter.descriptor;
     counters_.push_back(std::move(counter));
   }
 }

@@ -13,12 +13,18 @@
 
 namespace perfcast {
 
+// Whether the processor counts by what the slots of its pipeline went to: Intel's, from Ice Lake on. The numbers of
+// those events mean something else on others.
+bool offers_topdown_slots();
+
 class PerfEventCollector : public Collector {
  public:
-  // Opens one event on one process; gives a descriptor or -1 with errno. Tests put their own here.
-  using Open = std::function<int(perf_event_attr&, pid_t)>;
+  // Opens one event on one process, in the group of another event's descriptor or -1; gives a descriptor or -1 with
+  // errno. Tests put their own here.
+  using Open = std::function<int(perf_event_attr&, pid_t, int)>;
 
-  explicit PerfEventCollector(std::optional<int64_t> paranoid, Open open = {});
+  // `has_slots`: see offers_topdown_slots().
+  explicit PerfEventCollector(std::optional<int64_t> paranoid, Open open = {}, bool has_slots = offers_topdown_slots());
   ~PerfEventCollector() override;
   PerfEventCollector(const PerfEventCollector&) = delete;
   PerfEventCollector& operator=(const PerfEventCollector&) = delete;
@@ -45,6 +51,7 @@ class PerfEventCollector : public Collector {
   void close_all();
 
   std::optional<int64_t> paranoid_;
+  bool has_slots_;
   Open open_;
   std::vector<Counter> counters_;
 };

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -14,9 +13,11 @@
 #include "base/text.h"
 #include "collect/process/process.h"
 #include "collect/process/program_inspector.h"
+#include "collect/process/shipped_file.h"
 #include "collect/process/temp_folder.h"
 #include "collect/process/tool.h"
 #include "collect/qemu/follow_plan.h"
+#include "collect/qemu/shared_lines.h"
 #include "collect/qemu/traced_processes.h"
 #include "corpus/trace/trace.h"
 
@@ -26,7 +27,7 @@ namespace {
 constexpr const char* kPlugin = "libperfcast_qemu_plugin.so";
 constexpr const char* kCountsPrefix = "counts.";
 constexpr size_t kCountsLimitBytes = size_t{1} << 20;
-constexpr const char* kTraceSuffix = ".trace";
+constexpr const char *kTraceSuffix = ".trace", *kSharingSuffix = ".sharing";
 constexpr size_t kTraceLimitBytes = size_t{1} << 28;
 // Of many processes the largest.
 constexpr size_t kTracedProcesses = 32, kTracedBytes = size_t{3} << 26;
@@ -69,7 +70,9 @@ Result<std::vector<PluginCounts>> read_counts(const std::string& folder) {
   std::error_code problem;
   for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with(kCountsPrefix) || name.ends_with(".tmp") || name.ends_with(kTraceSuffix)) continue;
+    if (!name.starts_with(kCountsPrefix) || name.ends_with(".tmp") || name.ends_with(kTraceSuffix) ||
+        name.ends_with(kSharingSuffix))
+      continue;
     const auto text = read_file(entry.path().string(), kCountsLimitBytes);
     if (!text) return text.error();
     auto counts = parse_plugin_counts(*text, name);
@@ -132,6 +135,21 @@ Status take_windows(const CollectRequest& request, const std::string& folder,
                                  "--windows FILE in a folder with room that you may write"});
   }
   result.trace = std::make_shared<const Trace>(std::move(trace));
+  return {};
+}
+
+// What each process saw; one that can't be read is ours to mend: an error.
+Status take_shared_lines(const std::string& folder, const std::vector<PluginCounts>& all_counts, SharedLines& lines) {
+  lines = {};
+  for (const PluginCounts& counts : all_counts) {
+    const std::string path = folder + "/" + counts.source + kSharingSuffix;
+    if (!is_file(path)) continue;
+    const auto text = read_file(path, kCountsLimitBytes);
+    if (!text) return text.error();
+    const auto of_process = parse_shared_lines(*text, path);
+    if (!of_process) return of_process.error();
+    lines.add(*of_process);
+  }
   return {};
 }
 
@@ -211,18 +229,7 @@ std::string QemuCollector::find_plugin() {
   if (const char* path = std::getenv("PERFCAST_QEMU_PLUGIN"); path != nullptr && *path != '\0') {
     return is_file(path) ? path : "";
   }
-  std::error_code problem;
-  const std::filesystem::path binary = std::filesystem::read_symlink("/proc/self/exe", problem);
-  if (problem) return "";
-  const std::filesystem::path folder = binary.parent_path();
-  const std::array<std::filesystem::path, 4> candidates = {
-      folder / kPlugin, folder.parent_path() / "lib" / "perfcast" / kPlugin,
-      folder / "src" / "collect" / "qemu" / "plugin" / kPlugin,
-      folder.parent_path() / "src" / "collect" / "qemu" / "plugin" / kPlugin};
-  for (const auto& candidate : candidates) {
-    if (is_file(candidate.string())) return candidate.string();
-  }
-  return "";
+  return find_shipped_file(kPlugin, "src/collect/qemu/plugin");
 }
 
 Status QemuCollector::available() const {
@@ -262,6 +269,7 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   if (!request.exact && !request.mix_only)
     options += request.quick ? kQuickWindows : request.census.size() > kManyProcesses ? kFewWindows : ",sample=on";
   if (wants_trace(request)) options += ",trace=on";
+  if (request.shared_lines) options += ",sharing=on";
   const bool foreign_libraries = std::getenv("QEMU_LD_PREFIX") == nullptr && host_instruction_set() != "aarch64";
   if (foreign_libraries) options += std::string(",sysroot=") + kArmLibraries;
   const FollowPlan plan = plan_following(request.census);
@@ -336,6 +344,9 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   if (wants_trace(request)) {
     const Status status = take_windows(request, folder->path(), *found, plan.weights(), *counts, result);
     if (!status) return status.error();
+  }
+  if (request.shared_lines) {
+    if (Status taken = take_shared_lines(folder->path(), *found, *request.shared_lines); !taken) return taken.error();
   }
   if (outcome->limit_reached) take_beginning_for_all(request, result);
   for (const std::string& other : counts->other_arches) {

@@ -8,11 +8,13 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <thread>
 #include <utility>
 
 #include "base/file.h"
 #include "collect/collector.h"
 #include "collect/process/program_inspector.h"
+#include "collect/qemu/shared_lines.h"
 #include "corpus/trace/trace.h"
 
 namespace perfcast {
@@ -71,6 +73,23 @@ TEST_F(Qemu, CountsGrowWithTheWork) {
   EXPECT_EQ(some.record.status, "ok");
   EXPECT_FALSE(some.record.version.empty());
   EXPECT_GT(*some.run_wall_s, 0);
+}
+
+TEST_F(Qemu, SeesLinesThatSeveralThreadsWrite) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one CPU: threads don't meet";
+  CollectRequest request = quietly({PERFCAST_GUINEA, "threads", "2", "400000"});
+  request.shared_lines = std::make_shared<SharedLines>();
+  const auto found = collector_.collect(request);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_GT(request.shared_lines->accesses_count, 400000);
+  // Both add to one number.
+  ASSERT_FALSE(request.shared_lines->lines.empty());
+  const SharedLine& line = request.shared_lines->lines[0];
+  EXPECT_FALSE(line.is_false_sharing());
+  EXPECT_GT(line.writes_count(), 300000);
+  ASSERT_GE(line.users.size(), 2U);
+  EXPECT_TRUE(line.users[0].file.ends_with("perfcast_guinea")) << line.users[0].file;
+  EXPECT_GT(line.users[0].file_offset_bytes, 0U);
 }
 
 TEST_F(Qemu, CountsRepeatExactly) {

@@ -2,12 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/text.h"
 #include "diagnose/find/rules.h"
 
 namespace perfcast {
 namespace {
+
+constexpr double kBusyDivider = 0.6;  // of the time: less leaves gaps that others fill
 
 // GNU's compilers write their options down: none that begins with -O, or -O0, means that nothing was optimised.
 bool is_said_unoptimised(const std::string& compiler) {
@@ -43,8 +46,26 @@ void add_unoptimised(const Evidence& evidence, std::vector<Finding>& findings) {
                                           : "its variables live in memory: each instruction loads or stores one");
   finding.advice = "compile with -O2 (or CMAKE_BUILD_TYPE=Release)";
   finding.if_wrong = "longer compilations, and steps of a debugger that jump";
-  finding.proof = "perfcast compare with a build that has -O2";
+  finding.proof = "perfcast compare with a build that has -O2; here --rebuild \"make CXXFLAGS={flags}\" tries it";
+  if (evidence.can_rebuild) finding.experiments = {compiled_with("-O2"), compiled_with("-O3")};
   findings.push_back(std::move(finding));
+}
+
+// What divisions can hold up at most, of the CPU time, where they were counted: out of order, others go on meanwhile.
+// Either the divider is busy all the time, one after the other at their throughput, or what comes next waits for each.
+std::optional<double> most_by_divisions(const Evidence& evidence) {
+  const auto cycles = evidence.user_cycles();
+  const auto whole_32 = evidence.count("int_div_32_count"), whole_64 = evidence.count("int_div_64_count"),
+             scalar = evidence.count("op_fp_scalar_div_count"), vector = evidence.count("op_fp_vec_div_count"),
+             roots = evidence.count("op_fp_scalar_sqrt_count");
+  if (!cycles || !whole_32 || !whole_64 || !scalar || !vector || evidence.design == nullptr) return std::nullopt;
+  const CoreDesign& design = *evidence.design;
+  const double busy = *whole_32 * design.cost(CoreOp::kDivide32).interval_cycles +
+                      *whole_64 * design.cost(CoreOp::kDivide64).interval_cycles +
+                      (*scalar + 2 * *vector) * design.cost(CoreOp::kFloatDivide64).interval_cycles +
+                      roots.value_or(0) * design.cost(CoreOp::kFloatRoot).interval_cycles;
+  const double busy_share = busy / *cycles;
+  return std::max(evidence.modelled_bound("divide"), busy_share > kBusyDivider ? busy_share : 0);
 }
 
 void add_division(const Evidence& evidence, std::vector<Finding>& findings) {
@@ -59,19 +80,31 @@ void add_division(const Evidence& evidence, std::vector<Finding>& findings) {
     first = function.in_words();
   }
   if (integer + real < 0.1) return;
+  const std::optional<double> most_by_counts = most_by_divisions(evidence);
+  const double share = std::min(integer + real, most_by_counts.value_or(1));
+  if (share < 0.05) return;
   Finding finding;
   finding.cause = "division";
-  finding.gain_ratio = 0.7 * (integer + real) * evidence.busy_ratio();
+  finding.gain_ratio = 0.7 * share * evidence.busy_ratio();
   finding.title = in_percent(integer + real) + " of the CPU time stands at divisions or square roots";
   finding.evidence.push_back("most in " + first);
   finding.evidence.push_back(
       fmt::format("whole numbers {}, floating point {}: samples at such an instruction or behind it",
                   in_percent(integer), in_percent(real)));
+  if (most_by_counts) {
+    finding.evidence.push_back(
+        fmt::format("by their counts and the model of {} they hold up {} of the time: other work hides the rest",
+                    evidence.design->name, in_percent(std::min(1.0, *most_by_counts))));
+  }
   finding.advice = integer > real
                        ? "divide by constants (the compiler multiplies then) or powers of two, take narrower types"
                        : "multiply by the reciprocal, computed once; -ffast-math where its rounding does";
   finding.if_wrong = "a last digit that differs";
   finding.proof = "perf annotate, or the loop's time with a multiplication in its place";
+  if (evidence.can_rebuild) {
+    finding.experiments.push_back(compiled_with("-O3 -march=native"));
+    if (real > integer) finding.experiments.push_back(compiled_with("-O3 -march=native -ffast-math"));
+  }
   findings.push_back(std::move(finding));
 }
 

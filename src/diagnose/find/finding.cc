@@ -1,5 +1,7 @@
 #include "diagnose/find/finding.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace perfcast {
@@ -26,6 +28,7 @@ std::string_view to_text(FindingBasis basis) {
 }
 
 std::string Experiment::in_words() const {
+  if (!flags.empty()) return flags;
   std::vector<std::string> words;
   for (const std::string& variable : unset) words.push_back("-u " + variable);
   for (const auto& [variable, value] : environment) words.push_back(assignment(variable, value));
@@ -33,7 +36,8 @@ std::string Experiment::in_words() const {
   return join(words, " ");
 }
 
-std::vector<std::string> Experiment::command(const std::vector<std::string>& command) const {
+std::vector<std::string> Experiment::command(const std::vector<std::string>& as_it_is) const {
+  if (!instead.empty()) return instead;
   // Both sides of a comparison start alike: by env, even where it has nothing to set.
   std::vector<std::string> result = {"env"};
   for (const std::string& variable : unset) {
@@ -42,8 +46,17 @@ std::vector<std::string> Experiment::command(const std::vector<std::string>& com
   }
   for (const auto& [variable, value] : environment) result.push_back(assignment(variable, value));
   result.insert(result.end(), prefix.begin(), prefix.end());
-  result.insert(result.end(), command.begin(), command.end());
+  result.insert(result.end(), as_it_is.begin(), as_it_is.end());
   return result;
+}
+
+Experiment compiled_with(const std::string& flags) {
+  Experiment experiment;
+  experiment.name = "compiled with " + flags;
+  experiment.flags = flags;
+  // Sums in another order, no infinities: right for some programs, whatever the output of this one run is.
+  experiment.changes_results = flags.find("-ffast-math") != std::string::npos;
+  return experiment;
 }
 
 const ExperimentResult* Finding::proven() const {
@@ -52,6 +65,11 @@ const ExperimentResult* Finding::proven() const {
     if (result.failed.empty() && result.is_gain() && (best == nullptr || result.ratio < best->ratio)) best = &result;
   }
   return best;
+}
+
+bool Finding::has_builds() const {
+  return std::any_of(results.begin(), results.end(),
+                     [](const ExperimentResult& result) { return !result.experiment.flags.empty(); });
 }
 
 }  // namespace perfcast

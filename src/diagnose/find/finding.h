@@ -20,11 +20,15 @@ std::string_view to_text(FindingBasis basis);
 struct Experiment {
   std::string name;  // "allocator jemalloc"
   std::map<std::string, std::string> environment;
-  std::vector<std::string> unset;   // variables that are taken away
-  std::vector<std::string> prefix;  // "taskset", "-c", "0"
-  bool by_cpu_time = false;         // what counts is the CPU time, as the wall time changes for another reason
-  std::string in_words() const;     // "OMP_NUM_THREADS=2", as a shell would have it
-  std::vector<std::string> command(const std::vector<std::string>& command) const;
+  std::vector<std::string> unset;         // variables that are taken away
+  std::vector<std::string> prefix;        // "taskset", "-c", "0"
+  bool by_cpu_time = false;               // what counts is the CPU time, as the wall time changes for another reason
+  std::string flags = {};                 // that the program is compiled anew with; empty: it stays as it is
+  bool changes_results = false;           // what the program computes may differ: no gain is claimed
+  bool bounds_gain = false;               // the finding can't be worth more than this saves
+  std::vector<std::string> instead = {};  // all of the command, by env(1), where it is another one than the user's
+  std::string in_words() const;           // "OMP_NUM_THREADS=2", as a shell would have it; or the flags
+  std::vector<std::string> command(const std::vector<std::string>& as_it_is) const;
 };
 
 // What an experiment gave, in turns with the command as it is.
@@ -32,11 +36,15 @@ struct ExperimentResult {
   Experiment experiment;
   double ratio = 1, lower = 0, upper = 0;  // its time over that of the command as it is; 95% over all looks
   double pairs_count = 0;
-  bool is_screened = false;   // two pairs alone: there is no interval
-  bool is_promising = false;  // those pairs showed a gain, and there was no time to make sure
-  bool is_gain() const { return !is_screened && upper < 1; }
+  bool is_screened = false;     // two pairs alone: there is no interval
+  bool is_promising = false;    // those pairs showed a gain, and there was no time to make sure
+  bool output_differs = false;  // a program that was built anew prints something else
+  bool is_gain() const { return !is_screened && upper < 1 && !output_differs && !experiment.changes_results; }
   std::string failed;  // why it could not be tried
 };
+
+// The program compiled anew with these flags.
+Experiment compiled_with(const std::string& flags);
 
 struct Finding {
   std::string cause;  // "allocation": a name of docs/DIAGNOSE.md
@@ -50,8 +58,10 @@ struct Finding {
   bool is_shown_by_trial = false;  // no evidence but an experiment that helps: its gain is that of the experiment
   std::vector<Experiment> experiments;
   std::vector<ExperimentResult> results;
-  // The experiment that helped, where one did.
+  // The experiment that helped most, where one did.
   const ExperimentResult* proven() const;
+  // A user who gives a build's command is told of every build.
+  bool has_builds() const;
 };
 
 }  // namespace perfcast

@@ -4,11 +4,25 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace perfcast {
 
 std::string Evidence::preloaded(const std::string& library) const {
   const auto users = environment.find("LD_PRELOAD");
   return users == environment.end() || users->second.empty() ? library : library + ":" + users->second;
+}
+
+std::string Evidence::tuned(const std::string& tunable) const {
+  const auto users = environment.find("GLIBC_TUNABLES");
+  if (users == environment.end() || users->second.empty()) return tunable;
+  const std::string name = tunable.substr(0, tunable.find('=') + 1);
+  std::vector<std::string> kept;
+  for (const std::string& of_user : split(users->second, ':')) {
+    if (!of_user.empty() && !of_user.starts_with(name)) kept.push_back(of_user);
+  }
+  kept.push_back(tunable);
+  return join(kept, ":");
 }
 
 // A program that waits for a CPU would be busy on a machine of its own.
@@ -22,6 +36,19 @@ std::optional<double> Evidence::count(const std::string& metric) const {
   if (profile == nullptr) return std::nullopt;
   const auto found = profile->metrics.find(metric);
   return found == profile->metrics.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<double> Evidence::measured(const std::string& metric) const {
+  const auto found = seen.hardware.find(metric);
+  return found == seen.hardware.end() ? std::nullopt : std::optional(found->second);
+}
+
+double Evidence::modelled_bound(const char* bound) const {
+  if (profile == nullptr || design == nullptr) return 0;
+  const auto bounds = profile->core_bounds.find(design->name);
+  if (bounds == profile->core_bounds.end()) return 0;
+  const auto share = bounds->second.find(bound);
+  return share == bounds->second.end() ? 0 : share->second;
 }
 
 std::optional<double> Evidence::user_cycles() const {
@@ -38,6 +65,9 @@ std::vector<Finding> find_causes(const Evidence& evidence) {
   find_in_code(evidence, findings);
   find_in_counts(evidence, findings);
   find_in_interpreters(evidence, findings);
+  find_in_sharing(evidence, findings);
+  find_in_settings(evidence, findings);
+  find_in_curve(evidence, findings);
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.gain_ratio > b.gain_ratio; });
   return findings;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/text.h"
 #include "diagnose/find/rules.h"
 
 namespace perfcast {
@@ -45,6 +46,16 @@ Finding of_role(const Evidence& evidence, CodeRole role, const char* cause, cons
   if (const std::string caller = main_caller(evidence.seen, role); !caller.empty())
     finding.evidence.push_back("called most by " + caller);
   return finding;
+}
+
+// Who computes hashes compares what has the same one, once for each look-up: that is an index, no search.
+bool looks_up_by_hash(const Observation& seen) {
+  double hashing = 0;
+  for (const HotFunction& function : seen.functions) {
+    if (function.role == CodeRole::kOwn && lower_case(function.function).find("hash") != std::string::npos)
+      hashing += function.cpu_share;
+  }
+  return hashing > 0.25 * seen.share_of(CodeRole::kCompare);
 }
 
 // Allocators that a distribution puts beside the C library's.
@@ -91,6 +102,8 @@ void add_blas(const Evidence& evidence, std::vector<Finding>& findings) {
   const std::vector<std::string> cores = openblas_cores(evidence);
   const std::string core = openblas_core(evidence.seen);
   const bool is_old = !core.empty() && !cores.empty() && std::find(cores.begin(), cores.end(), core) == cores.end();
+  // Plain loops in Fortran, for every processor alike.
+  const bool is_reference = library->library.find("/blas/libblas.so") != std::string::npos;
   Finding finding;
   finding.cause = "blas-kernel";
   finding.title = fmt::format("{:.0f}% of the CPU time is linear algebra, in {}", 100 * share, library->place());
@@ -99,10 +112,14 @@ void add_blas(const Evidence& evidence, std::vector<Finding>& findings) {
   if (is_old)
     finding.evidence.push_back(std::string("this processor can run those for ") +
                                (evidence.has_avx512 ? "SKYLAKEX" : "HASWELL"));
+  if (is_reference) finding.evidence.emplace_back("it is the reference BLAS, which knows no vectors and no caches");
   // Whose kernels are the right ones may still have too many threads, or too few: a trial tells.
-  finding.basis = is_old ? FindingBasis::kMeasured : FindingBasis::kRule;
-  finding.gain_ratio = is_old ? 0.5 * share * evidence.busy_ratio() : 0;
-  finding.is_shown_by_trial = !is_old;
+  const bool is_slow = is_old || is_reference;
+  finding.basis = is_slow ? FindingBasis::kMeasured : FindingBasis::kRule;
+  finding.gain_ratio = is_slow ? 0.5 * share * evidence.busy_ratio() : 0;
+  finding.is_shown_by_trial = !is_slow;
+  const std::vector<Experiment> others = other_blas_libraries(evidence, library->library);
+  if (is_reference) finding.experiments = others;
   const auto set = evidence.environment.find("OPENBLAS_CORETYPE");
   if (set != evidence.environment.end() && !set->second.empty()) {
     finding.evidence.push_back("OPENBLAS_CORETYPE=" + set->second + " chooses them");
@@ -118,7 +135,10 @@ void add_blas(const Evidence& evidence, std::vector<Finding>& findings) {
     finding.experiments.push_back(
         {"one BLAS thread", {{"OPENBLAS_NUM_THREADS", "1"}, {"OMP_NUM_THREADS", "1"}}, {}, {}});
   }
-  finding.advice = "let the library choose its kernels for this processor, and give it as many threads as CPUs";
+  if (!is_reference) finding.experiments.insert(finding.experiments.end(), others.begin(), others.end());
+  finding.advice = is_reference
+                       ? "install an optimised BLAS (libopenblas0, libblis4): the program needn't be built anew"
+                       : "let the library choose its kernels for this processor, and give it as many threads as CPUs";
   finding.if_wrong = "nothing: both are settings of the environment";
   finding.proof = "perfcast gemm measures what this machine's BLAS libraries reach";
   findings.push_back(std::move(finding));
@@ -175,7 +195,7 @@ void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings) {
     // Memory for exceptions is theirs.
     findings.push_back(std::move(finding));
   }
-  if (seen.share_of(CodeRole::kCompare) >= 0.12) {
+  if (seen.share_of(CodeRole::kCompare) >= 0.12 && !looks_up_by_hash(seen)) {
     Finding finding = of_role(evidence, CodeRole::kCompare, "linear-search", "comparing strings or memory");
     finding.basis = FindingBasis::kRule;
     finding.advice = "look up by a hash or in a sorted table, compare lengths or hashes first";

@@ -116,12 +116,16 @@ void add_spinning(const Evidence& evidence, std::vector<Finding>& findings) {
   Finding finding;
   finding.cause = "busy-waiting";
   finding.basis = FindingBasis::kRule;
-  // Where every CPU has a thread that works, spinning takes theirs.
-  finding.gain_ratio = spinning * evidence.busy_ratio() * (threads > evidence.cpus_count ? 0.9 : 0.5);
+  // A thread that spins on a CPU that nobody else wants costs power, no time: what threads that are ready wait for is
+  // all that it can take from them. Only a trial tells what else it does (CPUs of one core, clocks).
+  finding.gain_ratio = std::min(0.9 * spinning * evidence.busy_ratio(), waiting);
+  finding.is_shown_by_trial = waiting < kLeastWaitShare;
+  if (finding.is_shown_by_trial) finding.gain_ratio = 0;
   finding.title =
       in_percent(spinning) + " of the CPU time spins: it reads, tests and yields until another thread is done";
   if (!where.empty()) finding.evidence.push_back("most in " + where);
-  finding.evidence.push_back(fmt::format("{:.0f} threads on {:.0f} CPUs", threads, evidence.cpus_count));
+  finding.evidence.push_back(fmt::format("{:.0f} threads on {:.0f} CPUs; ready, they wait for a CPU {} of the time",
+                                         threads, evidence.cpus_count, in_percent(waiting)));
   finding.advice = "wait on a condition variable, a semaphore or std::atomic::wait; spin only for microseconds";
   finding.if_wrong = "some microseconds to wake up";
   finding.proof = "strace -f -c -e sched_yield, or the CPU time that is left when the waiting threads sleep";
@@ -151,6 +155,8 @@ void add_small_io(const Evidence& evidence, std::vector<Finding>& findings) {
   finding.proof = "strace -c, and the time with a buffer";
   finding.experiments.push_back(
       {"buffers of 64 KiB (where the program uses stdio)", {}, {}, {"stdbuf", "-i64K", "-o64K"}});
+  if (io->write_calls > io->read_calls)
+    finding.experiments.push_back({"an output buffer of 1 MiB", {}, {}, {"stdbuf", "-o1M"}});
   findings.push_back(std::move(finding));
 }
 
@@ -181,7 +187,8 @@ void add_faults(const Evidence& evidence, std::vector<Finding>& findings) {
                                  {{"MALLOC_TRIM_THRESHOLD_", "1073741824"}, {"MALLOC_MMAP_THRESHOLD_", "1073741824"}},
                                  {},
                                  {}});
-  finding.experiments.push_back({"large pages for malloc", {{"GLIBC_TUNABLES", "glibc.malloc.hugetlb=1"}}, {}, {}});
+  finding.experiments.push_back(
+      {"large pages for malloc", {{"GLIBC_TUNABLES", evidence.tuned("glibc.malloc.hugetlb=1")}}, {}, {}});
   findings.push_back(std::move(finding));
 }
 
@@ -240,40 +247,11 @@ constexpr Wait kWaits[] = {
      "strace -T -e read"},
 };
 
-// Lines that several CPUs write travel between them: the same work takes less CPU time on one CPU alone.
-void add_shared_lines(const Evidence& evidence, std::vector<Finding>& findings) {
-  const Observation& seen = evidence.seen;
-  const double threads = static_cast<double>(seen.run.threads.value_or(1));
-  const double used = seen.run.cpu_s() / std::max(1e-9, evidence.wall_s());
-  if (threads < 2 || used < 1.2 || seen.share_of(CodeRole::kLock) > 0.1 || seen.share_of(CodeRole::kYield) > 0.1 ||
-      seen.run.system_s > 0.3 * seen.run.cpu_s())
-    return;
-  Finding finding;
-  finding.cause = "false-sharing";
-  finding.basis = FindingBasis::kRule;
-  finding.is_shown_by_trial = true;
-  finding.title = "threads on several CPUs write to the same cache lines";
-  for (const HotFunction& function : seen.functions) {
-    if (function.role != CodeRole::kOwn) continue;
-    finding.evidence.push_back("most likely in " + function.in_words());
-    break;
-  }
-  finding.evidence.push_back(
-      fmt::format("{:.0f} threads used {:.1f} CPUs; on one CPU the same work takes less CPU time", threads, used));
-  finding.advice = "give each thread's data lines of its own (alignas(64)); add up in a local variable, write once";
-  finding.if_wrong = "memory for what fills lines up";
-  finding.proof = "perf c2c where there are counters";
-  finding.experiments.push_back(
-      {"all threads on one CPU, by CPU time", {}, {}, {"taskset", "-c", std::to_string(evidence.first_cpu)}, true});
-  findings.push_back(std::move(finding));
-}
-
 }  // namespace
 
 void find_in_waiting(const Evidence& evidence, std::vector<Finding>& findings) {
   add_locks(evidence, findings);
   add_spinning(evidence, findings);
-  add_shared_lines(evidence, findings);
   add_small_io(evidence, findings);
   add_faults(evidence, findings);
   add_starts(evidence, findings);
@@ -294,6 +272,9 @@ void find_in_waiting(const Evidence& evidence, std::vector<Finding>& findings) {
     finding.advice = wait.advice;
     finding.if_wrong = "more requests at once for those who answer them";
     finding.proof = wait.proof;
+    // Who reads from a program that writes seldom waits for it.
+    if (wait.state == ThreadState::kPipe)
+      finding.experiments.push_back({"a buffer of one line", {}, {}, {"stdbuf", "-oL"}});
     findings.push_back(std::move(finding));
   }
 }

@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "collect/native/perf_event_collector.h"
 #include "collect/process/process.h"
 #include "diagnose/observe/code_map.h"
 #include "diagnose/observe/thread_states.h"
+#include "metrics/catalogue.h"
 
 namespace perfcast {
 
@@ -86,6 +88,8 @@ struct Observation {
   double processes_started_count = 0, programs_started_count = 0, threads_started_count = 0;
   bool has_starts = false;  // whether these three were counted
   double ready_s = 0;       // threads' time without a CPU, summed; from the course of the run
+  MetricValues hardware;    // hw_* metrics of this run, where the processor's counters can be read
+  std::string no_hardware;  // why there are none; empty: there are, or nobody asked
   std::vector<std::string> notes;
   double share_of(CodeRole role) const { return role_share[static_cast<size_t>(role)]; }
 };
@@ -96,7 +100,8 @@ struct ObserveRequest {
   InputFeed* input = nullptr;
   bool pass_output = false;
   double limit_s = 0;
-  double samples_per_s = 997;  // of CPU time
+  double samples_per_s = 997;              // of CPU time
+  PerfEventCollector* hardware = nullptr;  // whose counters are read where they can be; null: none
 };
 
 // Runs the program once. Errors: inspect_program()'s and run_process()'s. A run that fails is observed, too.

@@ -28,7 +28,13 @@ Result<Observation> observe(const ObserveRequest& request) {
   process.watch = true;
   process.looks_apart_s = kLooksApart_s;
   Status sampled;
-  process.before_exec = [&](pid_t child) { sampled = sampler.attach(child); };
+  // Counters that nobody has cost each process that is started all the same.
+  const Status offered = request.hardware != nullptr ? request.hardware->available() : Status();
+  PerfEventCollector* const hardware = offered ? request.hardware : nullptr;
+  process.before_exec = [&](pid_t child) {
+    sampled = sampler.attach(child);
+    if (hardware != nullptr) hardware->attach(child);
+  };
   process.on_look = [&](double now_s, const std::vector<pid_t>& processes) {
     sampler.drain();
     states.look(now_s, processes);
@@ -37,6 +43,8 @@ Result<Observation> observe(const ObserveRequest& request) {
   if (!run) return run.error();
   const CpuSamples samples = sampler.finish();
   observation.run = std::move(*run);
+  if (hardware != nullptr) observation.hardware = hardware->harvest().counters;
+  if (!offered) observation.no_hardware = offered.error().message;
   for (const RunInterval& interval : observation.run.course) observation.ready_s += interval.ready_s;
   observation.threads = states.all();
   observation.first_thread = states.first_thread();

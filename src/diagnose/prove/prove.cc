@@ -11,6 +11,7 @@
 #include "collect/process/program_inspector.h"
 #include "compare/paired_sequence.h"
 #include "compare/turns.h"
+#include "diagnose/prove/output_check.h"
 
 namespace perfcast {
 namespace {
@@ -23,27 +24,36 @@ constexpr double kShownByTrialAlone = 0.93;  // of findings that have no other e
 
 class Prover {
  public:
-  Prover(const ProofRequest& request, std::vector<Finding>& findings) : request_(request), findings_(findings) {}
+  Prover(const ProofRequest& request, std::vector<Finding>& findings)
+      : request_(request), findings_(findings), output_(Experiment().command(request.command), limit_s()) {}
   Status run();
 
  private:
   using Clock = std::chrono::steady_clock;
   Result<double> time_of(const Experiment& experiment);
+  Status try_out(ExperimentResult& result);
+  Status compile(ExperimentResult& result);
   Status screen(const Experiment& experiment, ExperimentResult& result);
   Status compare(const Experiment& experiment, ExperimentResult& result);
   // Of one run, as it is or otherwise: what hangs ends.
   double limit_s() const { return request_.limit_s > 0 ? request_.limit_s : 10 * request_.run_s + 10; }
-  // What a comparison takes at least.
-  double comparison_s() const { return 2 * static_cast<double>(fewest_pairs(error_ratio_)) * request_.run_s; }
-  double spent_s() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+  // What a comparison takes at least, by what two pairs of runs showed.
+  double comparison_s(const ExperimentResult& screened) const {
+    return static_cast<double>(fewest_pairs(error_ratio_)) * request_.run_s * (1 + screened.ratio);
+  }
+  double since_start_s() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+  double spent_s() const { return since_start_s() - builds_s_; }
   double left_s() const { return request_.budget_s - spent_s(); }
   void say(const std::string& text) const {
     if (request_.progress) request_.progress(text);
   }
+  void take_gain(Finding& finding) const;
 
   const ProofRequest& request_;
   std::vector<Finding>& findings_;
+  OutputCheck output_;
   Clock::time_point began_ = Clock::now();
+  double builds_s_ = 0;
   double error_ratio_ = 0.05;  // of one comparison, so that all of them together err no more often than 5%
   uint64_t seed_ = 0;
 };
@@ -109,6 +119,57 @@ Status Prover::compare(const Experiment& experiment, ExperimentResult& result) {
   return {};
 }
 
+// The program with the experiment's flags, and whether it prints the same.
+Status Prover::compile(ExperimentResult& result) {
+  Experiment& experiment = result.experiment;
+  if (request_.rebuilder == nullptr) return Error{"bad-usage", "there is no source tree to compile", "", "--rebuild"};
+  say("building with " + experiment.flags);
+  const double before_s = since_start_s();
+  const auto built = request_.rebuilder->rebuild(experiment.flags);
+  builds_s_ += since_start_s() - before_s;
+  if (!built) return built.error();
+  experiment.instead = built->command;
+  const auto same = output_.compare(experiment.command(request_.command));
+  if (!same) return same.error();
+  if (*same == SameOutput::kVaries)
+    return Error{"output-varies",
+                 "what the program prints differs from run to run, so that nothing shows whether a build is right", "",
+                 "a program that prints the same each time"};
+  result.output_differs = *same == SameOutput::kDiffers;
+  return {};
+}
+
+Status Prover::try_out(ExperimentResult& result) {
+  if (!result.experiment.flags.empty()) {
+    if (Status compiled = compile(result); !compiled) return compiled;
+    // How fast a wrong program is tells nobody anything, but where it is known to compute otherwise.
+    if (result.output_differs && !result.experiment.changes_results) return {};
+  }
+  say("trying " + result.experiment.name);
+  if (Status screened = screen(result.experiment, result); !screened) return screened;
+  if (result.ratio >= kWorthwhile) return {};
+  if (left_s() >= comparison_s(result)) return compare(result.experiment, result);
+  result.is_promising = !result.experiment.changes_results;
+  return {};
+}
+
+void Prover::take_gain(Finding& finding) const {
+  const ExperimentResult* const proven = finding.proven();
+  if (finding.is_shown_by_trial) {
+    // Where CPUs share a core, or a clock, CPU time falls somewhat on one of them whatever the program does.
+    const bool is_shown = proven != nullptr && (proven->experiment.by_cpu_time && !proven->experiment.bounds_gain
+                                                    ? proven->upper < kByCpuTime
+                                                    : proven->ratio < kShownByTrialAlone);
+    finding.gain_ratio = is_shown ? 1 - proven->ratio : 0;
+  } else if (proven != nullptr && !proven->experiment.by_cpu_time) {
+    finding.gain_ratio = std::max(finding.gain_ratio, 1 - proven->ratio);
+  }
+  for (const ExperimentResult& result : finding.results) {
+    if (result.experiment.bounds_gain && result.failed.empty())
+      finding.gain_ratio = std::min(finding.gain_ratio, std::max(0.0, 1 - result.ratio));
+  }
+}
+
 Status Prover::run() {
   size_t experiments = 0;
   for (const Finding& finding : findings_) experiments += finding.experiments.size();
@@ -123,37 +184,20 @@ Status Prover::run() {
         finding.results.push_back(std::move(result));
         continue;
       }
-      say("trying " + experiment.name);
-      Status done = screen(experiment, result);
-      if (done && result.ratio < kWorthwhile) {
-        if (left_s() >= comparison_s()) {
-          done = compare(experiment, result);
-        } else {
-          result.is_promising = true;
-        }
+      if (Status done = try_out(result); !done) {
+        if (done.error().kind == ErrorKind::kInterrupted) return done;
+        result.failed = done.error().message;
       }
-      if (!done && done.error().kind == ErrorKind::kInterrupted) return done;
-      if (!done) result.failed = done.error().message;
       finding.results.push_back(std::move(result));
-      // One that helps is proof enough.
-      if (finding.results.back().failed.empty() && finding.results.back().is_gain()) break;
+      // One that helps is proof enough; which flags help most is what one wants to know.
+      if (finding.results.back().failed.empty() && finding.results.back().is_gain() && experiment.flags.empty()) break;
     }
   }
-  for (Finding& finding : findings_) {
-    const ExperimentResult* const proven = finding.proven();
-    if (finding.is_shown_by_trial) {
-      // Where CPUs share a core, or a clock, CPU time falls somewhat on one of them whatever the program does.
-      const bool is_shown = proven != nullptr && (proven->experiment.by_cpu_time ? proven->upper < kByCpuTime
-                                                                                 : proven->ratio < kShownByTrialAlone);
-      finding.gain_ratio = is_shown ? 1 - proven->ratio : 0;
-    } else if (proven != nullptr && !proven->experiment.by_cpu_time) {
-      finding.gain_ratio = std::max(finding.gain_ratio, 1 - proven->ratio);
-    }
-  }
+  for (Finding& finding : findings_) take_gain(finding);
   std::erase_if(findings_, [](const Finding& finding) {
     const bool is_open = std::any_of(finding.results.begin(), finding.results.end(),
                                      [](const ExperimentResult& of) { return of.is_promising; });
-    return finding.is_shown_by_trial && finding.gain_ratio <= 0 && !is_open;
+    return finding.is_shown_by_trial && finding.gain_ratio <= 0 && !is_open && !finding.has_builds();
   });
   std::stable_sort(findings_.begin(), findings_.end(),
                    [](const Finding& a, const Finding& b) { return a.gain_ratio > b.gain_ratio; });

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "diagnose/find/finding.h"
+#include "diagnose/prove/rebuild.h"
 
 namespace perfcast {
 
@@ -16,13 +17,15 @@ struct ProofRequest {
   double run_s = 0;      // how long the command takes, roughly
   double limit_s = 0;    // of one run; 0: none
   uint64_t seed = 1;
+  Rebuilder* rebuilder = nullptr;  // null: nothing is compiled anew
   std::function<void(const std::string&)> progress;
 };
 
 // Tries the findings' experiments, those of the largest gains first, and writes down what came of them. Each is looked
 // at by two pairs of runs; what these show no gain of is left at that, the others are run in turns until it is clear.
-// Findings that only an experiment can show take their gain from it, and go where there is none. What a run of the
-// command writes, each run writes again. Errors: "interrupted".
+// Findings that only an experiment can show take their gain from it, and go where there is none. A program that was
+// compiled anew must print what the user's prints, or no gain is claimed; what its build takes is not of the budget.
+// What a run of the command writes, each run writes again. Errors: "interrupted".
 Status prove_findings(const ProofRequest& request, std::vector<Finding>& findings);
 
 }  // namespace perfcast

@@ -61,6 +61,23 @@ TEST(Prove, KeepsWhatOnlyATrialShowsWhereItDoes) {
   EXPECT_NEAR(findings[0].gain_ratio, 1 - findings[0].results[0].ratio, 1e-12);
 }
 
+TEST(Prove, TakesNoMoreThanWhatATrialSaves) {
+  Experiment nothing = waiting("0.05"), half = waiting("0.025");
+  nothing.bounds_gain = half.bounds_gain = true;
+  std::vector<Finding> findings = {finding_with("half", 0.9, {half}), finding_with("nothing", 0.8, {nothing}),
+                                   finding_with("other", 0.1, {})};
+  ProofRequest request;
+  request.command = kCommand;
+  request.run_s = 0.05;
+  request.budget_s = 4;
+  ASSERT_TRUE(prove_findings(request, findings));
+  EXPECT_EQ(findings[0].cause, "half");
+  EXPECT_NEAR(findings[0].gain_ratio, 1 - findings[0].results[0].ratio, 1e-12);
+  EXPECT_LT(findings[0].gain_ratio, 0.7);
+  EXPECT_EQ(findings.back().cause, "nothing");
+  EXPECT_LT(findings.back().gain_ratio, 0.1);
+}
+
 TEST(Prove, SaysWhatItCouldNotTry) {
   Experiment fails;
   fails.name = "a program that isn't there";

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "corpus/machine/core_design.h"
+#include "diagnose/report/parallel_report.h"
 
 namespace perfcast {
 namespace {
@@ -21,8 +22,16 @@ std::string percent(double ratio) {
 }
 
 std::string result_text(const ExperimentResult& result) {
-  const std::string name = result.experiment.name + " (" + printable(result.experiment.in_words()) + ")";
+  const Experiment& experiment = result.experiment;
+  // Flags and other commands stand in the name.
+  std::string name = experiment.name;
+  if (experiment.flags.empty() && !experiment.in_words().empty()) name += " (" + printable(experiment.in_words()) + ")";
   if (!result.failed.empty()) return name + ": not tried: " + result.failed;
+  if (result.output_differs && !experiment.changes_results) return name + ": output differs: no gain is claimed";
+  if (experiment.changes_results) {
+    return fmt::format("{}: {:.2f} x the time, {}: no gain is claimed", name, result.ratio,
+                       result.output_differs ? "output differs" : "the same output here, results may change");
+  }
   const std::string what = result.experiment.by_cpu_time ? " CPU time" : "";
   if (result.is_screened) {
     return fmt::format("{}: {} ({:.2f} x the{} time, {:.0f} pairs of runs)", name,
@@ -55,6 +64,11 @@ void add_time(const Diagnosis& diagnosis, std::string& text) {
     row("waiting", seen.threads.of(state), std::string(thread_state_text(state)) + ", all threads");
   }
   text += table.to_text();
+  if (const auto efficiency = diagnosis.parallel_efficiency_ratio()) {
+    text += fmt::format("parallel efficiency {}: {:.2f} of {:.0f} CPUs were busy, with {} threads at most\n",
+                        percent(*efficiency), *efficiency * diagnosis.cpus_count, diagnosis.cpus_count,
+                        run.threads.value_or(1));
+  }
 }
 
 void add_functions(const Diagnosis& diagnosis, std::string& text) {
@@ -86,6 +100,9 @@ Json experiment_json(const ExperimentResult& result) {
           {"pairs_count", result.pairs_count},
           {"is_gain", known && result.is_gain()},
           {"is_promising", known && result.is_promising},
+          {"flags", result.experiment.flags.empty() ? Json() : Json(result.experiment.flags)},
+          {"output_differs", known && result.output_differs},
+          {"changes_results", result.experiment.changes_results},
           {"failed", known ? Json() : Json(result.failed)}};
 }
 
@@ -124,6 +141,15 @@ Json function_json(const HotFunction& function) {
           {"vector_bits", function.loop ? Json(function.loop->vector_bits()) : Json()}};
 }
 
+// What helped in the few runs that there was time for; null: nothing.
+const ExperimentResult* most_promising(const Finding& finding) {
+  const ExperimentResult* best = nullptr;
+  for (const ExperimentResult& result : finding.results) {
+    if (result.is_promising && (best == nullptr || result.ratio < best->ratio)) best = &result;
+  }
+  return best;
+}
+
 }  // namespace
 
 std::string first_findings_text(const std::vector<Finding>& findings) {
@@ -144,16 +170,20 @@ std::string diagnosis_text(const Diagnosis& diagnosis) {
     text += fmt::format("\nwhat bounds its instructions on this core ({}, modelled): {}\n", diagnosis.design,
                         core_bounds_in_words(bounds));
   }
+  if (diagnosis.curve) text += thread_curve_text(*diagnosis.curve);
   size_t number = 0;
   for (const Finding& finding : diagnosis.findings) {
-    const bool is_open = std::any_of(finding.results.begin(), finding.results.end(),
-                                     [](const ExperimentResult& of) { return of.is_promising; });
-    if (finding.gain_ratio < kGainShown && finding.proven() == nullptr && !is_open) continue;
+    const ExperimentResult* const open = most_promising(finding);
+    const bool is_open = open != nullptr;
+    if (finding.gain_ratio < kGainShown && finding.proven() == nullptr && !is_open && !finding.has_builds()) continue;
     text += fmt::format("\n{}. {}: {}\n", ++number, finding.cause, printable(finding.title));
     const ExperimentResult* const proven = finding.proven();
     if (proven != nullptr && !proven->experiment.by_cpu_time) {
       text += fmt::format("   gain      {} of the time, proven ({} .. {}): {}\n", percent(1 - proven->ratio),
                           percent(1 - proven->upper), percent(1 - proven->lower), proven->experiment.name);
+    } else if (is_open && finding.gain_ratio < kGainShown) {
+      text += fmt::format("   gain      perhaps {} of the time, by {:.0f} pairs of runs: {}\n",
+                          percent(1 - open->ratio), open->pairs_count, open->experiment.name);
     } else {
       text +=
           fmt::format("   gain      about {} of the time, {}\n", percent(finding.gain_ratio), to_text(finding.basis));
@@ -182,6 +212,7 @@ Json diagnosis_json(const Diagnosis& diagnosis) {
     if (const auto state = static_cast<ThreadState>(i); seen.threads.of(state) > 0)
       waiting[std::string(thread_state_text(state))] = seen.threads.of(state);
   }
+  const auto efficiency = diagnosis.parallel_efficiency_ratio();
   return {{"schema", "perfcast.diagnosis/1"},
           {"command", diagnosis.command},
           {"wall_s", seen.run.wall_s},
@@ -190,6 +221,12 @@ Json diagnosis_json(const Diagnosis& diagnosis) {
           {"ready_s", seen.ready_s},
           {"waiting_s_by_what", waiting},
           {"samples_count", seen.samples_count},
+          {"cpus_count", diagnosis.cpus_count},
+          {"parallel_efficiency_ratio", efficiency ? Json(*efficiency) : Json()},
+          {"thread_curve", diagnosis.curve ? thread_curve_json(*diagnosis.curve) : Json()},
+          {"shared_lines", shared_lines_json(diagnosis.shared_lines)},
+          {"hardware_counters", seen.hardware.empty() ? Json() : Json(seen.hardware)},
+          {"no_hardware_counters", seen.no_hardware.empty() ? Json() : Json(seen.no_hardware)},
           {"core_design", diagnosis.design.empty() ? Json() : Json(diagnosis.design)},
           {"core_cycles_ratio_by_bound", diagnosis.bounds},
           {"findings", findings},

@@ -142,6 +142,7 @@ static void remember_watched(struct pq_block* b, const struct pq_insn* insns, si
     if (!is_watched(b, &insns[i], i + 1 == n, &w)) continue;
     w.insn = (uint16_t)i;
     w.is_string = insns[i].is_rep;
+    w.is_atomic = insns[i].op == PQ_OP_ATOMIC;
     b->watched[b->n_watched++] = w;
   }
 }

@@ -21,6 +21,7 @@ struct pq_watched {
   uint8_t access;
   uint8_t last_byte; /* size - 1, but for unknown ones */
   bool is_string;    /* repeated: a single one may touch any amount of memory */
+  bool is_atomic;
 };
 
 struct pq_block {

@@ -10,6 +10,7 @@
 
 #include "follow.h"
 #include "sampling.h"
+#include "sharing.h"
 #include "trace.h"
 
 struct totals {
@@ -452,6 +453,10 @@ void pq_write(const struct pq_run* run, const struct pq_end* end) {
   if (!ok || rename(temporary, name) != 0) {
     fprintf(stderr, "perfcast plugin: cannot write %s\n", name);
     unlink(temporary);
+  }
+  if (pq_sharing_on && run->n_vcpus > 1) {
+    snprintf(temporary, sizeof temporary, "%s.sharing", name);
+    if (!pq_sharing_write(temporary)) fprintf(stderr, "perfcast plugin: cannot write %s\n", temporary);
   }
   if (!pq_trace.on) return;
   snprintf(temporary, sizeof temporary, "%s.trace", name);

@@ -23,6 +23,7 @@
 #include "qemu_api.h"
 #include "reset.h"
 #include "sampling.h"
+#include "sharing.h"
 #include "trace.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;
@@ -288,6 +289,7 @@ static void call(struct qemu_plugin_tb* tb, qemu_plugin_vcpu_udata_cb_t callback
 
 static void instrument(struct qemu_plugin_tb* tb, struct pq_block* b) {
   if (run.full) watch_memory(tb, b);
+  if (pq_sharing_on && pq_simulates()) pq_sharing_watch(tb, b);
   if (run.full && pq_simulates()) {
     call(tb, pq_trace.on ? on_exec_traced : b->is_rep ? on_exec_full_rep : on_exec_full, b);
   } else if (b->is_rep || !run.full || pq_vcpus[1]) {
@@ -391,6 +393,7 @@ static void in_child(void) {
     memset(&v->predictors->counts, 0, sizeof v->predictors->counts);
   }
   pq_reset_forked();
+  pq_sharing_forked();
   if (run.full) pq_sampling_forked();
   run.threads = 1;
   run.started_ns = now_ns();
@@ -523,17 +526,20 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
       if (!pq_plan_open(plan)) return refuse("no follow plan", plan);
     } else if (!strncmp(argv[i], "group=", 6)) {
       if (sscanf(argv[i] + 6, "%d:%d", &run.group, &run.unit) != 2) return refuse("group=GROUP:UNIT", argv[i]);
+    } else if (!strcmp(argv[i], "sharing=on")) {
+      pq_sharing_on = true;
     } else if (!strcmp(argv[i], "trace=on")) {
       pq_trace.on = true;
     } else if (!strcmp(argv[i], "follow=on")) {
       run.follow = true;
     } else if (strcmp(argv[i], "mode=full") != 0 && strcmp(argv[i], "follow=off") != 0 &&
-               strcmp(argv[i], "trace=off") != 0) {
+               strcmp(argv[i], "trace=off") != 0 && strcmp(argv[i], "sharing=off") != 0) {
       return refuse("unknown argument", argv[i]);
     }
   }
   if (!run.prefix) return refuse("out=PREFIX is missing", "");
   pq_trace.on = pq_trace.on && run.full;
+  pq_sharing_on = pq_sharing_on && run.full;
   if (info->system_emulation) return refuse("user-mode emulation only", "");
   if (!strcmp(info->target_name, "x86_64"))
     run.arch = PQ_X86_64;
@@ -547,9 +553,9 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
   if (pq_sampling.on)
     snprintf(sampling, sizeof sampling, "%" PRIu64 ":%" PRIu64 ":%g:%" PRIu64 ":%" PRIu64, pq_sampling.first,
              pq_sampling.window, pq_sampling.share, pq_sampling.at_first_ms, pq_sampling.seed);
-  snprintf(options, sizeof options, "out=%s,mode=%s,follow=%s,trace=%s,sample=%s%s%s%s%s", prefix,
-           run.full ? "full" : "mix", run.follow ? "on" : "off", pq_trace.on ? "on" : "off", sampling,
-           *sysroot ? ",sysroot=" : "", sysroot, *plan ? ",plan=" : "", plan);
+  snprintf(options, sizeof options, "out=%s,mode=%s,follow=%s,trace=%s,sharing=%s,sample=%s%s%s%s%s", prefix,
+           run.full ? "full" : "mix", run.follow ? "on" : "off", pq_trace.on ? "on" : "off",
+           pq_sharing_on ? "on" : "off", sampling, *sysroot ? ",sysroot=" : "", sysroot, *plan ? ",plan=" : "", plan);
   if (!pq_follow_open(run.arch, options, sysroot, run.group, run.unit)) return refuse("its own path is unknown", "");
   if (pthread_atfork(NULL, NULL, in_child)) return refuse("out of memory", "");
   plugin_id = id;

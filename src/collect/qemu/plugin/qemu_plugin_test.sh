@@ -312,6 +312,29 @@ check_sampled_ends() {
   between windows "$(value "$child" sampling_windows)" 5 100000
 }
 
+check_sharing() {
+  local n=20000 mode file masks
+  for mode in own-words one-word; do
+    where="$arch $mode"
+    rm -f "$work"/p.*
+    $emulator -cpu max -plugin "$plugin,out=$work/p,mode=full,sharing=on" "$processes" $mode $n >"$work/stdout" 2>"$work/stderr" ||
+      fail "exit status $?: $(head -3 "$work/stderr")"
+    file=$(ls "$work"/p.*.sharing)
+    between "end" "$(grep -c '^end 1$' "$file")" 1 1
+    # the line that was written most, by both threads, from this program
+    masks=$(awk -v n=$n '/^line/ { users = 0; text = "" }
+      /^user/ && $4 > n / 2 { users++; text = text " " $10; if ($15 ~ /processes$/ && $14 != "0") named++ }
+      users == 2 && !found { found = text; code = named } END { print found, code }' "$file")
+    checks=$((checks + 1))
+    [ "$mode" = own-words ] && [ "$masks" != " ff ff0000 2" ] && [ "$masks" != " ff0000 ff 2" ] && fail "masks '$masks'"
+    [ "$mode" = one-word ] && [ "$masks" != " ff ff 2" ] && fail "masks '$masks'"
+  done
+  rm -f "$work"/p.*
+  where="$arch one thread"
+  run p full "$processes" work 1000
+  between files "$(find "$work" -name 'p.*.sharing' | wc -l)" 0 0
+}
+
 check_deterministic() {
   where="$arch twice"
   run a full "$kernels" chase 1000 65536
@@ -335,6 +358,7 @@ check_sampled_loop
 check_sampled_defaults
 check_sampled_threads
 check_sampled_ends
+check_sharing
 check_deterministic
 echo "$checks checks, $failures failures"
 [ $failures -eq 0 ]

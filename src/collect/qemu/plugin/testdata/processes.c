@@ -2,6 +2,7 @@
 /* Threads, forks, execs and ways to end: processes NAME N. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -69,6 +70,25 @@ static void forks_late(void) {
   wait(NULL);
 }
 
+static struct { volatile long words[8]; } line __attribute__((aligned(64)));
+
+/* Gives way each time, so that threads take turns on one CPU, too. */
+static void* writes(void* word) {
+  for (long i = 0; i < n; i++) {
+    ++*(volatile long*)word;
+    sched_yield();
+  }
+  return NULL;
+}
+
+/* Two threads write their own words of a line, or one word. */
+static void share(int second) {
+  pthread_t t;
+  pthread_create(&t, NULL, writes, (void*)&line.words[0]);
+  writes((void*)&line.words[second]);
+  pthread_join(t, NULL);
+}
+
 /* As posix_spawn does in the child, for longer. */
 static void defaults(void) {
   for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
@@ -132,6 +152,10 @@ int main(int argc, char** argv) {
   } else if (!strcmp(name, "abort")) {
     work();
     abort();
+  } else if (!strcmp(name, "own-words")) {
+    share(2);
+  } else if (!strcmp(name, "one-word")) {
+    share(0);
   } else if (!strcmp(name, "calls")) {
     calls();
   } else {
