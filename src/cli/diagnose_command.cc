@@ -21,7 +21,7 @@ namespace {
 
 struct DiagnoseArguments {
   std::string proofs = "60s", limit, on;
-  bool quick = false;
+  bool quick = false, bloat = false;
 };
 
 constexpr size_t kShown = 5;
@@ -55,6 +55,7 @@ int run(const DiagnoseArguments& arguments, const CommandContext& context) {
   DiagnosisRequest request;
   request.command = context.command;
   request.with_counts = !arguments.quick;
+  request.with_bloat = arguments.bloat;
   request.seed = common.seed;
   if (arguments.proofs == "none") {
     request.proof_budget_s = 0;
@@ -128,6 +129,8 @@ void add_diagnose_command(CLI::App& app, CommandContext& context) {
   verb->add_option("--limit", arguments->limit, "Of each run, such as 30s or 5m")->option_text("DURATION");
   verb->add_option("--on", arguments->on, "What of it would matter on this platform, and what would have to change")
       ->option_text("PLATFORM");
+  verb->add_flag("--bloat", arguments->bloat,
+                 "Also which code is loaded, and what of it runs, file by file; counts the whole run");
   verb->add_flag("--quick", arguments->quick, "No instrumented run: nothing of caches and branches");
   add_common_options(*verb, context, kSeedOption | kBundleOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });

@@ -30,6 +30,7 @@ std::string Experiment::in_words() const {
   for (const std::string& variable : unset) words.push_back("-u " + variable);
   for (const auto& [variable, value] : environment) words.push_back(assignment(variable, value));
   for (const std::string& word : prefix) words.push_back(word);
+  if (!program.empty()) words.push_back(program);
   return join(words, " ");
 }
 
@@ -42,7 +43,9 @@ std::vector<std::string> Experiment::command(const std::vector<std::string>& com
   }
   for (const auto& [variable, value] : environment) result.push_back(assignment(variable, value));
   result.insert(result.end(), prefix.begin(), prefix.end());
-  result.insert(result.end(), command.begin(), command.end());
+  const bool is_replaced = !program.empty() && !command.empty();
+  if (is_replaced) result.push_back(program);
+  result.insert(result.end(), command.begin() + (is_replaced ? 1 : 0), command.end());
   return result;
 }
 

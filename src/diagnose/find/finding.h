@@ -23,6 +23,7 @@ struct Experiment {
   std::vector<std::string> unset;   // variables that are taken away
   std::vector<std::string> prefix;  // "taskset", "-c", "0"
   bool by_cpu_time = false;         // what counts is the CPU time, as the wall time changes for another reason
+  std::string program = {};         // in the place of the command's own; empty: that
   std::string in_words() const;     // "OMP_NUM_THREADS=2", as a shell would have it
   std::vector<std::string> command(const std::vector<std::string>& command) const;
 };

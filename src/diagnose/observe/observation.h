@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "collect/process/process.h"
 #include "diagnose/observe/code_map.h"
+#include "diagnose/observe/mapped_files.h"
 #include "diagnose/observe/thread_states.h"
 
 namespace perfcast {
@@ -84,6 +85,7 @@ struct Observation {
   std::string no_system_calls;  // why what threads wait for is not known
   double processes_started_count = 0, programs_started_count = 0, threads_started_count = 0;
   bool has_starts = false;  // whether these three were counted
+  MappedFiles mapped;       // files whose code was mapped; empty where nobody asked
   double ready_s = 0;       // threads' time without a CPU, summed; from the course of the run
   std::vector<std::string> notes;
   double share_of(CodeRole role) const { return role_share[static_cast<size_t>(role)]; }
@@ -95,7 +97,8 @@ struct ObserveRequest {
   InputFeed* input = nullptr;
   bool pass_output = false;
   double limit_s = 0;
-  double samples_per_s = 997;  // of CPU time
+  double samples_per_s = 997;   // of CPU time
+  bool watch_mappings = false;  // for Observation::mapped
 };
 
 // Runs the program once. Errors: inspect_program()'s and run_process()'s. A run that fails is observed, too.

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "corpus/machine/core_design.h"
+#include "diagnose/report/bloat_report.h"
 
 namespace perfcast {
 namespace {
@@ -144,6 +145,7 @@ std::string diagnosis_text(const Diagnosis& diagnosis) {
     text += fmt::format("\nwhat bounds its instructions on this core ({}, modelled): {}\n", diagnosis.design,
                         core_bounds_in_words(bounds));
   }
+  if (diagnosis.bloat) text += "\n" + code_bloat_text(*diagnosis.bloat);
   size_t number = 0;
   for (const Finding& finding : diagnosis.findings) {
     const bool is_open = std::any_of(finding.results.begin(), finding.results.end(),
@@ -194,6 +196,7 @@ Json diagnosis_json(const Diagnosis& diagnosis) {
           {"core_cycles_ratio_by_bound", diagnosis.bounds},
           {"findings", findings},
           {"functions", functions},
+          {"bloat", diagnosis.bloat ? code_bloat_json(*diagnosis.bloat) : Json()},
           {"notes", diagnosis.notes},
           {"first_finding_s", diagnosis.first_finding_s},
           {"took_s", diagnosis.took_s}};

@@ -13,7 +13,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-
 enum {
   MOST_MAPPINGS = 4096,
   MOST_READS = 4096, /* of /proc/self/maps; further ones only after the guest mapped a file to execute */
