@@ -21,7 +21,7 @@ namespace {
 
 struct DiagnoseArguments {
   std::string proofs = "60s", limit, on, rebuild, source, threads;
-  bool quick = false;
+  bool quick = false, bloat = false;
 };
 
 constexpr size_t kShown = 5;
@@ -55,6 +55,7 @@ int run(const DiagnoseArguments& arguments, const CommandContext& context) {
   DiagnosisRequest request;
   request.command = context.command;
   request.with_counts = !arguments.quick;
+  request.with_bloat = arguments.bloat;
   request.seed = common.seed;
   if (arguments.proofs == "none") {
     request.proof_budget_s = 0;
@@ -148,6 +149,8 @@ void add_diagnose_command(CLI::App& app, CommandContext& context) {
   verb->add_option("--threads", arguments->threads,
                    "Numbers of threads to run it with, such as 1,2,4, or auto; {threads} in the command stands for one")
       ->option_text("LIST");
+  verb->add_flag("--bloat", arguments->bloat,
+                 "Also which code is loaded, and what of it runs, file by file; counts the whole run");
   verb->add_flag("--quick", arguments->quick, "No instrumented run: nothing of caches and branches");
   add_common_options(*verb, context, kSeedOption | kBundleOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });

@@ -16,6 +16,7 @@ namespace perfcast {
 
 class InputFeed;
 struct CoreDesign;
+struct ExecutedCode;
 struct SharedLines;
 struct Trace;
 
@@ -36,6 +37,8 @@ struct CollectRequest {
   std::shared_ptr<const std::vector<CoreDesign>> core_designs;
   // Where lines that several threads write are put, where an instrumenter sees any; null: nobody looks for them.
   std::shared_ptr<SharedLines> shared_lines;
+  // Filled by the instrumenter with what ran; null: not wanted.
+  std::shared_ptr<std::vector<ExecutedCode>> executed_code;
   double native_cpu_s = 0;     // of a native run, for instrumenters; 0: none
   InputFeed* input = nullptr;  // the program's standard input, shared by all runs; null: it reads nothing
   // Of a native run, for instrumenters that need not follow every process; empty where there was no other process.

@@ -14,9 +14,13 @@
 #include "base/text.h"
 #include "collect/collector.h"
 #include "collect/native/host_facts.h"
+#include "collect/process/program_inspector.h"
 #include "collect/process/shipped_file.h"
+#include "collect/process/temp_folder.h"
+#include "collect/qemu/executed_code.h"
 #include "collect/qemu/shared_lines.h"
 #include "corpus/machine/core_design.h"
+#include "diagnose/bloat/without_libraries.h"
 #include "diagnose/prove/prove.h"
 #include "diagnose/prove/rebuild.h"
 #include "diagnose/prove/thread_curve.h"
@@ -24,6 +28,8 @@
 namespace perfcast {
 namespace {
 
+constexpr const char* kLoaderReports = "loader";
+constexpr double kAllSeen = 0.999;  // of the CPU time
 constexpr const char* kFlushDenormals = "libperfcast_flush_denormals.so";
 
 bool has_flag(const HostFacts& host, std::string_view flag) {
@@ -76,6 +82,8 @@ class Session {
   Status take_lines();
   Status run_curve();
   Status prove();
+  void look_at_code();
+  void offer_copy();
   void find();
   void name_shared_lines(const SharedLines& lines);
   std::vector<std::string> without_assignments() const;
@@ -98,6 +106,9 @@ class Session {
   bool has_shared_lines_ = false;
   double shared_accesses_count_ = 0;
   double curve_s_ = 0;
+  std::optional<LoaderStart> loader_;
+  std::shared_ptr<std::vector<ExecutedCode>> executed_;  // null: not wanted
+  std::optional<TempFolder> copies_;                     // of the program, for experiments
 };
 
 // What was asked for wrongly is said before anything runs.
@@ -136,9 +147,23 @@ Status Session::look() {
   observe_request.hardware = &hardware;
   observe_request.pass_output = request_.pass_output;
   observe_request.limit_s = request_.limit_s;
+  observe_request.watch_mappings = request_.with_bloat;
+  std::optional<TempFolder> reports;
+  // Who asks the dynamic linker for something gets that.
+  if (request_.with_bloat && std::getenv("LD_DEBUG") == nullptr) {
+    auto folder = TempFolder::create();
+    if (!folder) return folder.error();
+    reports.emplace(std::move(*folder));
+    observe_request.environment["LD_DEBUG"] = "statistics";
+    observe_request.environment["LD_DEBUG_OUTPUT"] = reports->path() + "/" + kLoaderReports;
+  }
   auto seen = observe(observe_request);
   if (!seen) return seen.error();
   result_.seen = std::move(*seen);
+  if (reports) {
+    const LoaderStart start = read_loader_reports(reports->path(), kLoaderReports);
+    if (start.starts_count > 0) loader_ = start;
+  }
   const ProcessOutcome& run = result_.seen.run;
   if (run.limit_reached)
     result_.notes.push_back(
@@ -262,13 +287,15 @@ Status Session::count() {
   collect.command = command_;
   collect.native_repeats = 1;
   collect.pass_output = false;
-  collect.quick = true;
+  // The beginning alone would not show what runs later.
+  collect.quick = !request_.with_bloat;
+  if (request_.with_bloat) collect.executed_code = executed_ = std::make_shared<std::vector<ExecutedCode>>();
   collect.limit_s = request_.limit_s;
   collect.input_descriptor = -1;
   if (design_) collect.core_designs = std::make_shared<const std::vector<CoreDesign>>(1, *design_);
   if (request_.for_forecast) collect.core_designs = request_.core_designs;
   if (result_.seen.run.threads.value_or(1) > 1) collect.shared_lines = std::make_shared<SharedLines>();
-  auto profile = profile_command(collect, request_.progress);
+  auto profile = profile_command(collect, [this](const std::string& text) { say(text); });
   if (!profile) {
     if (profile.error().kind == ErrorKind::kInterrupted) return profile.error();
     result_.notes.push_back("no counts of caches and branches: " + profile.error().message);
@@ -281,6 +308,57 @@ Status Session::count() {
   if (const auto bounds = of_designs.find(design_->name); bounds != of_designs.end())
     result_.bounds.insert(bounds->second.begin(), bounds->second.end());
   return {};
+}
+
+void Session::look_at_code() {
+  BloatEvidence evidence(result_.seen);
+  const auto program = inspect_program(command_);
+  std::error_code failed;
+  if (program) evidence.program = std::filesystem::canonical(program->binary, failed).string();
+  evidence.loader = loader_;
+  evidence.executed = executed_.get();
+  if (result_.profile) {
+    const auto& warnings = result_.profile->warnings;
+    evidence.is_cut = result_.profile->partly_seen.has_value();
+    evidence.is_all_seen = result_.profile->accounted_cpu_ratio.value_or(1) >= kAllSeen &&
+                           std::none_of(warnings.begin(), warnings.end(),
+                                        [](const ProfileWarning& of) { return of.code == "executed-code-of-a-part"; });
+  }
+  result_.bloat = code_bloat(evidence);
+  if (!result_.bloat->is_executed_known)
+    result_.bloat->notes.emplace_back("which code ran is not known: there was no instrumented run of it");
+}
+
+// What linking without libraries that nothing is asked of would gain can be tried: a copy of the program that doesn't
+// ask for them.
+void Session::offer_copy() {
+  if (!(request_.proof_budget_s > 0)) return;
+  const auto finding = std::find_if(result_.findings.begin(), result_.findings.end(),
+                                    [](const Finding& of) { return of.cause == "unused-libraries"; });
+  const auto program = inspect_program(without_assignments());
+  if (finding == result_.findings.end() || !program || program->is_script || program->other_identity) return;
+  std::error_code failed;
+  const std::string path = std::filesystem::canonical(program->binary, failed).string();
+  std::vector<std::string> libraries;
+  for (const BloatFile& file : result_.bloat->files) {
+    if (file.use == CodeUse::kProgram && file.path != path) return;  // it is started by another one
+    if (file.is_unneeded) libraries.push_back(file.code->own_name.empty() ? file.name() : file.code->own_name);
+  }
+  if (libraries.empty()) return;
+  if (!copies_) {
+    auto folder = TempFolder::create();
+    if (!folder) return;
+    copies_.emplace(std::move(*folder));
+  }
+  const auto copy = copy_without_libraries(path, libraries, copies_->path());
+  if (!copy) {
+    result_.notes.push_back("not tried without " + join(libraries, ", ") + ": " + copy.error().message);
+    return;
+  }
+  Experiment experiment;
+  experiment.name = "a copy of the program that does not ask for " + join(libraries, ", ");
+  experiment.program = *copy;
+  finding->experiments.push_back(std::move(experiment));
 }
 
 // "env A=1 prog" as "prog", its variables set for all runs, so that experiments can take them away.
@@ -333,6 +411,9 @@ void Session::find() {
     if (equals != std::string::npos) evidence.environment[word.substr(0, equals)] = word.substr(equals + 1);
   }
   result_.findings = find_causes(evidence);
+  if (!result_.bloat) return;
+  find_in_bloat(*result_.bloat, result_.findings);
+  offer_copy();
 }
 
 Result<Diagnosis> Session::run() {
@@ -357,6 +438,7 @@ Result<Diagnosis> Session::run() {
   if (Status taken = take_lines(); !taken) return taken.error();
   if (Status counted = count(); !counted) return counted.error();
   if (Status ran = run_curve(); !ran) return ran.error();
+  if (request_.with_bloat) look_at_code();
   find();
   if (Status proven = prove(); !proven) return proven.error();
   result_.took_s = since_start_s();

@@ -9,6 +9,7 @@
 
 #include "core/design.h"
 #include "corpus/profile.h"
+#include "diagnose/bloat/code_bloat.h"
 #include "diagnose/find/finding.h"
 #include "diagnose/find/machine_costs.h"
 #include "diagnose/find/rules.h"
@@ -18,7 +19,9 @@ namespace perfcast {
 
 struct DiagnosisRequest {
   std::vector<std::string> command;
-  bool with_counts = true;     // an instrumented run, for caches and branches
+  bool with_counts = true;  // an instrumented run, for caches and branches
+  bool with_bloat =
+      false;  // which code is loaded, and what of it runs: the instrumented run is that of the whole program
   bool for_forecast = false;   // counts that forecasts need, too: models of all cores
   double proof_budget_s = 60;  // 0: nothing is tried
   double limit_s = 0;          // of each run; 0: none
@@ -45,6 +48,7 @@ struct Diagnosis {
   // CPUs that were busy over those that there are; absent where one thread ran.
   std::optional<double> parallel_efficiency_ratio() const;
   std::optional<Profile> profile;          // where it was counted
+  std::optional<CodeBloat> bloat;          // where it was asked for
   std::vector<std::string> notes;          // what could not be done, and why
   double first_finding_s = 0, took_s = 0;  // since the start
 };

@@ -16,6 +16,7 @@
 #include "collect/process/shipped_file.h"
 #include "collect/process/temp_folder.h"
 #include "collect/process/tool.h"
+#include "collect/qemu/executed_code.h"
 #include "collect/qemu/follow_plan.h"
 #include "collect/qemu/shared_lines.h"
 #include "collect/qemu/traced_processes.h"
@@ -29,6 +30,9 @@ constexpr const char* kCountsPrefix = "counts.";
 constexpr size_t kCountsLimitBytes = size_t{1} << 20;
 constexpr const char *kTraceSuffix = ".trace", *kSharingSuffix = ".sharing";
 constexpr size_t kTraceLimitBytes = size_t{1} << 28;
+constexpr const char* kBlocksSuffix = ".blocks";
+constexpr size_t kBlocksLimitBytes = size_t{1} << 30;
+constexpr size_t kMostBlocksOfRun = size_t{1} << 22;  // 200 MB
 // Of many processes the largest.
 constexpr size_t kTracedProcesses = 32, kTracedBytes = size_t{3} << 26;
 // Where nobody gave a limit, a sampled run of a longer program is ended here; what it has seen by then stands for all.
@@ -71,7 +75,7 @@ Result<std::vector<PluginCounts>> read_counts(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(kCountsPrefix) || name.ends_with(".tmp") || name.ends_with(kTraceSuffix) ||
-        name.ends_with(kSharingSuffix))
+        name.ends_with(kSharingSuffix) || name.ends_with(kBlocksSuffix))
       continue;
     const auto text = read_file(entry.path().string(), kCountsLimitBytes);
     if (!text) return text.error();
@@ -80,6 +84,45 @@ Result<std::vector<PluginCounts>> read_counts(const std::string& folder) {
     parts.push_back(std::move(*counts));
   }
   return parts;
+}
+
+double weight_of(const PluginCounts& counts, const std::vector<double>& weights) {
+  return counts.group < 0 ? 1 : weights.at(static_cast<size_t>(counts.group));
+}
+
+// Which code ran in the processes of these counts, largest processes first. What can't be read is ours to mend: an
+// error.
+Status take_executed_code(const std::string& folder, const std::vector<PluginCounts>& all,
+                          const std::vector<double>& weights, std::vector<ExecutedCode>& executed,
+                          std::vector<ProfileWarning>& warnings) {
+  std::vector<std::pair<double, const PluginCounts*>> largest;
+  largest.reserve(all.size());
+  for (const PluginCounts& counts : all)
+    largest.emplace_back(weight_of(counts, weights) * static_cast<double>(counts.counts.at("instructions")), &counts);
+  std::stable_sort(largest.begin(), largest.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  size_t blocks = 0;
+  executed.clear();
+  for (const auto& [instructions, counts] : largest) {
+    const std::string path = folder + "/" + counts->source + kBlocksSuffix;
+    if (!is_file(path)) continue;
+    const auto text = read_bytes(path, kBlocksLimitBytes);
+    if (!text) return text.error();
+    auto code = parse_executed_code(*text, path);
+    if (!code) return code.error();
+    blocks += code->blocks.size();
+    if (blocks > kMostBlocksOfRun && !executed.empty()) break;
+    code->program = counts->program;
+    code->process = counts->process;
+    code->weight = weight_of(*counts, weights);
+    executed.push_back(std::move(*code));
+  }
+  if (executed.size() < all.size()) {
+    warnings.push_back(
+        {"executed-code-of-a-part",
+         fmt::format("which code ran is known of {} of {} processes, the largest of them", executed.size(), all.size()),
+         "a command that starts fewer processes"});
+  }
+  return {};
 }
 
 bool wants_trace(const CollectRequest& request) {
@@ -100,8 +143,7 @@ Result<std::vector<TracedProcess>> read_pieces(const std::string& folder, const 
     TracedProcess& process = processes.emplace_back();
     process.trace = std::move(*trace);
     process.trace.program = std::filesystem::path(counts.program).filename().string();
-    const double weight = counts.group < 0 ? 1 : weights.at(static_cast<size_t>(counts.group));
-    process.instructions_count = weight * static_cast<double>(counts.counts.at("instructions"));
+    process.instructions_count = weight_of(counts, weights) * static_cast<double>(counts.counts.at("instructions"));
   }
   return processes;
 }
@@ -270,6 +312,7 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
     options += request.quick ? kQuickWindows : request.census.size() > kManyProcesses ? kFewWindows : ",sample=on";
   if (wants_trace(request)) options += ",trace=on";
   if (request.shared_lines) options += ",sharing=on";
+  if (request.executed_code) options += ",blocks=on";
   const bool foreign_libraries = std::getenv("QEMU_LD_PREFIX") == nullptr && host_instruction_set() != "aarch64";
   if (foreign_libraries) options += std::string(",sysroot=") + kArmLibraries;
   const FollowPlan plan = plan_following(request.census);
@@ -303,6 +346,11 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   if (!outcome) return outcome.error();
   const auto found = read_counts(folder->path());
   if (!found) return found.error();
+  std::vector<ProfileWarning> warnings;
+  if (request.executed_code) {  // whatever ended the run
+    const Status status = take_executed_code(folder->path(), *found, plan.weights(), *request.executed_code, warnings);
+    if (!status) return status.error();
+  }
   if (outcome->limit_reached && (request.exact || found->empty() || request.native_cpu_s <= 0)) {
     return {RunEnd::kLimit,
             Error{"limit-reached",
@@ -315,6 +363,7 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   if (!counts) return counts.error();
 
   Collection result;
+  result.warnings = std::move(warnings);
   result.counters = metrics_of(counts->counts);
   result.instruction_set = counts->arch;
   result.exit_code = outcome->exit_code;

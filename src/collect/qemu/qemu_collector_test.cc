@@ -6,14 +6,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <memory>
 #include <thread>
 #include <utility>
 
 #include "base/file.h"
 #include "collect/collector.h"
 #include "collect/process/program_inspector.h"
+#include "collect/qemu/executed_code.h"
 #include "collect/qemu/shared_lines.h"
 #include "corpus/trace/trace.h"
 
@@ -287,6 +290,45 @@ TEST_F(Qemu, TracesEveryProcessAndOneThreadAtATime) {
   unlink(request.trace_path.c_str());
   ASSERT_TRUE(trace.ok()) << to_text(trace.error());
   EXPECT_GE(trace->processes.size(), 5u);  // the shell, the threads, the forking one and what it forked
+}
+
+// Executions of the block of the guinea that ran most often.
+uint64_t most_executions(const ExecutedCode& code, const std::string& path) {
+  uint64_t most = 0;
+  for (const ExecutedBlock& block : code.blocks) {
+    const ExecutedMapping* const mapping = mapping_of(code.mappings, block.address);
+    if (mapping != nullptr && mapping->path == path) most = std::max(most, block.executions_count);
+  }
+  return most;
+}
+
+TEST_F(Qemu, SaysWhichCodeRan) {
+  CollectRequest request = quietly({PERFCAST_GUINEA, "forks", "2", "30000"});
+  request.executed_code = std::make_shared<std::vector<ExecutedCode>>();
+  const auto found = collector_.collect(request);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_THAT(found->warnings, testing::IsEmpty());
+  ASSERT_EQ(request.executed_code->size(), 3U);
+  int children = 0;
+  for (const ExecutedCode& code : *request.executed_code) {
+    EXPECT_EQ(code.program, PERFCAST_GUINEA);
+    EXPECT_EQ(code.weight, 1);
+    EXPECT_TRUE(code.has_start);
+    EXPECT_GT(code.process, 0);
+    // The first round of the loop may be in the block before it.
+    const uint64_t rounds = most_executions(code, PERFCAST_GUINEA);
+    children += rounds == 30000 || rounds == 29999 ? 1 : 0;
+  }
+  EXPECT_EQ(children, 2);
+}
+
+TEST_F(Qemu, SaysWhichCodeRanUntilTheLimit) {
+  CollectRequest request = quietly({PERFCAST_GUINEA, "sleep", "10000"});
+  request.limit_s = 1;
+  request.executed_code = std::make_shared<std::vector<ExecutedCode>>();
+  EXPECT_EQ(collector_.collect(request).error().code, "limit-reached");
+  ASSERT_EQ(request.executed_code->size(), 1U);
+  EXPECT_GT(request.executed_code->front().blocks.size(), 100U);
 }
 
 TEST_F(Qemu, RunsStaticPrograms) {

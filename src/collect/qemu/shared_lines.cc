@@ -8,7 +8,7 @@
 namespace perfcast {
 namespace {
 
-constexpr size_t kMostLines = 64, kMostUsers = 4, kMostPathBytes = 4096;
+constexpr size_t kMostLines = 64, kMostUsers = 4, kMostUserPathBytes = 4096;
 
 // Takes words from the front of one line of the file.
 class LineReader {
@@ -82,7 +82,7 @@ bool SharingParser::read_user(LineReader reader, LineUser& user) {
       !reader.count("writes", user.writes_count) || !reader.count("reads", user.reads_count) ||
       !reader.count("atomic", user.atomic_count) || !reader.word("written") || !reader.number(user.written, 16) ||
       !reader.word("read") || !reader.number(user.read, 16) || !reader.word("code") ||
-      !reader.number(user.file_offset_bytes, 16) || reader.is_at_end() || reader.rest().size() > kMostPathBytes)
+      !reader.number(user.file_offset_bytes, 16) || reader.is_at_end() || reader.rest().size() > kMostUserPathBytes)
     return false;
   if (reader.rest() != "-") user.file = reader.rest();
   return user.file.empty() || user.file[0] == '/';

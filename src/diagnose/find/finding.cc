@@ -33,6 +33,7 @@ std::string Experiment::in_words() const {
   for (const std::string& variable : unset) words.push_back("-u " + variable);
   for (const auto& [variable, value] : environment) words.push_back(assignment(variable, value));
   for (const std::string& word : prefix) words.push_back(word);
+  if (!program.empty()) words.push_back(program);
   return join(words, " ");
 }
 
@@ -46,7 +47,9 @@ std::vector<std::string> Experiment::command(const std::vector<std::string>& as_
   }
   for (const auto& [variable, value] : environment) result.push_back(assignment(variable, value));
   result.insert(result.end(), prefix.begin(), prefix.end());
-  result.insert(result.end(), as_it_is.begin(), as_it_is.end());
+  const bool is_replaced = !program.empty() && !as_it_is.empty();
+  if (is_replaced) result.push_back(program);
+  result.insert(result.end(), as_it_is.begin() + (is_replaced ? 1 : 0), as_it_is.end());
   return result;
 }
 

@@ -27,6 +27,7 @@ struct Experiment {
   bool changes_results = false;           // what the program computes may differ: no gain is claimed
   bool bounds_gain = false;               // the finding can't be worth more than this saves
   std::vector<std::string> instead = {};  // all of the command, by env(1), where it is another one than the user's
+  std::string program = {};               // in the place of the command's own; empty: that
   std::string in_words() const;           // "OMP_NUM_THREADS=2", as a shell would have it; or the flags
   std::vector<std::string> command(const std::vector<std::string>& as_it_is) const;
 };

@@ -1,54 +1,20 @@
 #include "diagnose/observe/code_map.h"
 
 #include <capstone/capstone.h>
-#include <cxxabi.h>
 #include <dwarf.h>
-#include <elfutils/libdwfl.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <optional>
 
 #include "base/file.h"
+#include "diagnose/observe/symbol_file.h"
 
 namespace perfcast {
 namespace {
 
 constexpr uint64_t kMostFunctionBytes = 1 << 20;
 constexpr size_t kMostFileBytes = size_t{1} << 30;
-
-std::string demangled(const char* name) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status),
-                                                         &std::free);
-  return status == 0 && text != nullptr ? std::string(text.get()) : std::string(name);
-}
-
-// elfutils looks for separate debugging information where the distribution puts it. Nothing is fetched: where a server
-// of debugging information is set in the environment, it is not for as long as this lives.
-class WithoutServers {
- public:
-  WithoutServers() {
-    if (const char* const urls = std::getenv(kVariable)) {
-      urls_ = urls;
-      unsetenv(kVariable);
-    }
-  }
-  ~WithoutServers() {
-    if (urls_) setenv(kVariable, urls_->c_str(), 1);
-  }
-  WithoutServers(const WithoutServers&) = delete;
-  WithoutServers& operator=(const WithoutServers&) = delete;
-
- private:
-  static constexpr const char* kVariable = "DEBUGINFOD_URLS";
-  std::optional<std::string> urls_;
-};
-
-const Dwfl_Callbacks kCallbacks = {dwfl_build_id_find_elf, dwfl_standard_find_debuginfo, dwfl_offline_section_address,
-                                   nullptr};
 
 // Whether a group of capstone's is among an instruction's.
 bool is_in(const cs_detail& detail, uint8_t group) {
@@ -150,11 +116,6 @@ uint32_t arm_traits(const cs_insn& in, uint32_t& vector_bits, uint64_t& target) 
 class CodeMap::File {
  public:
   explicit File(const std::string& path);
-  ~File() {
-    if (dwfl_ != nullptr) dwfl_end(dwfl_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
 
   // Absent where no segment holds the byte.
   bool address_of(uint64_t offset, uint64_t& address) const;
@@ -170,9 +131,7 @@ class CodeMap::File {
   std::string content_;
   std::vector<Segment> segments_;
   bool is_arm_ = false;
-  Dwfl* dwfl_ = nullptr;
-  Dwfl_Module* module_ = nullptr;
-  GElf_Addr bias_ = 0;
+  std::unique_ptr<SymbolFile> symbols_;  // null: no file that can be read
 };
 
 CodeMap::File::File(const std::string& path) {
@@ -180,14 +139,9 @@ CodeMap::File::File(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, failed)) return;
   auto content = read_file(path, kMostFileBytes);
   if (!content) return;
-  const WithoutServers without_servers;
   content_ = std::move(*content);
-  dwfl_ = dwfl_begin(&kCallbacks);
-  if (dwfl_ == nullptr) return;
-  module_ = dwfl_report_offline(dwfl_, path.c_str(), path.c_str(), -1);
-  dwfl_report_end(dwfl_, nullptr, nullptr);
-  if (module_ == nullptr) return;
-  Elf* const elf = dwfl_module_getelf(module_, &bias_);
+  symbols_ = std::make_unique<SymbolFile>(path);
+  Elf* const elf = symbols_->elf();
   size_t count = 0;
   if (elf == nullptr || elf_getphdrnum(elf, &count) != 0) return;
   GElf_Ehdr header;
@@ -227,19 +181,20 @@ std::string_view CodeMap::File::bytes_before(uint64_t offset, uint64_t count) co
 CodePlace CodeMap::File::place_of(uint64_t address) const {
   CodePlace place;
   place.address = address;
-  if (module_ == nullptr) return place;
-  const WithoutServers without_servers;
-  const GElf_Addr at = address + bias_;
+  if (symbols_ == nullptr || symbols_->module() == nullptr) return place;
+  const WithoutSymbolServers without_servers;
+  Dwfl_Module* const module = symbols_->module();
+  const GElf_Addr at = address + symbols_->bias();
   GElf_Off within = 0;
   GElf_Sym symbol;
-  const char* const name = dwfl_module_addrinfo(module_, at, &within, &symbol, nullptr, nullptr, nullptr);
+  const char* const name = dwfl_module_addrinfo(module, at, &within, &symbol, nullptr, nullptr, nullptr);
   // The nearest symbol before an address need not cover it; one without a size covers nothing for sure.
   if (name != nullptr && within < symbol.st_size) {
-    place.function = demangled(name);
+    place.function = demangled_name(name);
     place.function_address = address - within;
     place.function_bytes = symbol.st_size;
   }
-  if (Dwfl_Line* const line = dwfl_module_getsrc(module_, at)) {
+  if (Dwfl_Line* const line = dwfl_module_getsrc(module, at)) {
     int number = 0;
     if (const char* const source = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr)) {
       place.source = source;
@@ -247,7 +202,7 @@ CodePlace CodeMap::File::place_of(uint64_t address) const {
     }
   }
   Dwarf_Addr bias = 0;
-  if (Dwarf_Die* const unit = dwfl_module_addrdie(module_, at, &bias)) {
+  if (Dwarf_Die* const unit = dwfl_module_addrdie(module, at, &bias)) {
     Dwarf_Attribute attribute;
     if (const char* const text = dwarf_formstring(dwarf_attr(unit, DW_AT_producer, &attribute))) place.compiler = text;
   }

@@ -14,6 +14,7 @@
 #include "collect/native/perf_event_collector.h"
 #include "collect/process/process.h"
 #include "diagnose/observe/code_map.h"
+#include "diagnose/observe/mapped_files.h"
 #include "diagnose/observe/thread_states.h"
 #include "metrics/catalogue.h"
 
@@ -87,6 +88,7 @@ struct Observation {
   std::string no_system_calls;  // why what threads wait for is not known
   double processes_started_count = 0, programs_started_count = 0, threads_started_count = 0;
   bool has_starts = false;  // whether these three were counted
+  MappedFiles mapped;       // files whose code was mapped; empty where nobody asked
   double ready_s = 0;       // threads' time without a CPU, summed; from the course of the run
   MetricValues hardware;    // hw_* metrics of this run, where the processor's counters can be read
   std::string no_hardware;  // why there are none; empty: there are, or nobody asked
@@ -102,6 +104,7 @@ struct ObserveRequest {
   double limit_s = 0;
   double samples_per_s = 997;              // of CPU time
   PerfEventCollector* hardware = nullptr;  // whose counters are read where they can be; null: none
+  bool watch_mappings = false;             // for Observation::mapped
 };
 
 // Runs the program once. Errors: inspect_program()'s and run_process()'s. A run that fails is observed, too.

@@ -18,6 +18,7 @@ Result<Observation> observe(const ObserveRequest& request) {
   Observation observation;
   CpuSampler sampler(request.samples_per_s);
   ThreadStates states;
+  MappingWatch mappings;
   ProcessRequest process;
   process.executable = program->path;
   process.arguments = request.command;
@@ -38,6 +39,7 @@ Result<Observation> observe(const ObserveRequest& request) {
   process.on_look = [&](double now_s, const std::vector<pid_t>& processes) {
     sampler.drain();
     states.look(now_s, processes);
+    if (request.watch_mappings) mappings.look(now_s, processes);
   };
   auto run = run_process(process);
   if (!run) return run.error();
@@ -50,6 +52,13 @@ Result<Observation> observe(const ObserveRequest& request) {
   observation.first_thread = states.first_thread();
   observation.looks = states.looks();
   observation.no_system_calls = states.missing();
+  if (request.watch_mappings) {
+    // The kernel also tells of those that came and went between two looks.
+    observation.mapped = mappings.files();
+    for (const CodeMappings& state : samples.mappings) {
+      for (const CodeMapping& mapping : state) add_mapping(observation.mapped, mapping);
+    }
+  }
   if (!sampled) {
     observation.no_samples = sampled.error().message;
   } else {

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "corpus/machine/core_design.h"
+#include "diagnose/report/bloat_report.h"
 #include "diagnose/report/parallel_report.h"
 
 namespace perfcast {
@@ -171,6 +172,7 @@ std::string diagnosis_text(const Diagnosis& diagnosis) {
                         core_bounds_in_words(bounds));
   }
   if (diagnosis.curve) text += thread_curve_text(*diagnosis.curve);
+  if (diagnosis.bloat) text += "\n" + code_bloat_text(*diagnosis.bloat);
   size_t number = 0;
   for (const Finding& finding : diagnosis.findings) {
     const ExperimentResult* const open = most_promising(finding);
@@ -231,6 +233,7 @@ Json diagnosis_json(const Diagnosis& diagnosis) {
           {"core_cycles_ratio_by_bound", diagnosis.bounds},
           {"findings", findings},
           {"functions", functions},
+          {"bloat", diagnosis.bloat ? code_bloat_json(*diagnosis.bloat) : Json()},
           {"notes", diagnosis.notes},
           {"first_finding_s", diagnosis.first_finding_s},
           {"took_s", diagnosis.took_s}};

@@ -39,6 +39,7 @@ struct pq_block {
   uint16_t n_watched;
   struct pq_watched* watched; /* instructions that touch memory */
   uint32_t n_bytes;
+  uint32_t mapping; /* executed.c: which file its code lies in; 0: not known */
   uint64_t hash;
   struct pq_block* next; /* same bucket */
   struct {               /* trace.c */

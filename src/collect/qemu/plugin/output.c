@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "executed.h"
 #include "follow.h"
 #include "sampling.h"
 #include "sharing.h"
@@ -36,10 +37,23 @@ static void count_of(const struct pq_run* run, uint32_t id, struct pq_count* sum
 
 static uint64_t rounded(double x) { return (uint64_t)(x + 0.5); }
 
-static void add_block(struct totals* t, const struct pq_block* b, struct pq_count c) {
-  /* In plain phases nobody saw how often the block followed itself: as often as elsewhere. */
+/* In plain phases nobody saw how often the block followed itself: as often as elsewhere. */
+static struct pq_count with_plain(const struct pq_block* b, struct pq_count c) {
   if (c.execs) c.again += rounded((double)b->plain * ((double)c.again / (double)c.execs));
   c.execs += b->plain;
+  return c;
+}
+
+struct pq_executions pq_executions_of(const struct pq_run* run, const struct pq_block* b) {
+  struct pq_count c;
+  count_of(run, b->id, &c);
+  c = with_plain(b, c);
+  if (!b->is_rep) return (struct pq_executions){c.execs, 0};
+  return (struct pq_executions){c.execs - c.again, c.again};
+}
+
+static void add_block(struct totals* t, const struct pq_block* b, struct pq_count c) {
+  c = with_plain(b, c);
   uint64_t execs = c.execs;
   if (b->is_rep) {
     /* further iterations are no new instructions, and the block runs once more
@@ -438,6 +452,15 @@ static bool write_file(FILE* f, const struct pq_run* run, const struct pq_end* e
   return !ferror(f);
 }
 
+static void write_executed(const char* counts, const struct pq_run* run) {
+  char name[4096 + 16], temporary[4096 + 24];
+  snprintf(name, sizeof name, "%s.blocks", counts);
+  snprintf(temporary, sizeof temporary, "%s.tmp", name);
+  if (pq_executed_write(temporary, run) && rename(temporary, name) == 0) return;
+  fprintf(stderr, "perfcast plugin: cannot write %s\n", name);
+  unlink(temporary);
+}
+
 void pq_write(const struct pq_run* run, const struct pq_end* end) {
   char name[4096], temporary[4096 + 8];
   int n = snprintf(name, sizeof name, "%s.%ld.%" PRIu64, run->prefix, (long)getpid(), run->started_ns);
@@ -458,6 +481,7 @@ void pq_write(const struct pq_run* run, const struct pq_end* end) {
     snprintf(temporary, sizeof temporary, "%s.sharing", name);
     if (!pq_sharing_write(temporary)) fprintf(stderr, "perfcast plugin: cannot write %s\n", temporary);
   }
+  if (pq_executed.on) write_executed(name, run);
   if (!pq_trace.on) return;
   snprintf(temporary, sizeof temporary, "%s.trace", name);
   if (!pq_trace_write(temporary, run->arch)) fprintf(stderr, "perfcast plugin: cannot write %s\n", temporary);

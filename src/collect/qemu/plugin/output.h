@@ -17,6 +17,12 @@ struct pq_run {
   bool forked;         /* from a process that was counted itself */
 };
 
+/* How often a block ran: further iterations of a repeated string instruction are no executions. */
+struct pq_executions {
+  uint64_t executions, iterations;
+};
+struct pq_executions pq_executions_of(const struct pq_run* run, const struct pq_block* b);
+
 /* How a process, or the program in it, ended. */
 struct pq_end {
   enum { PQ_END_EXIT, PQ_END_UNSEEN, PQ_END_FOLLOWED } exec; /* by an exit, or an exec of which kind */

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "executed.h"
 #include "follow.h"
 #include "follow_plan.h"
 #include "output.h"
@@ -337,6 +338,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb* tb) {
   } else {
     pq_sampling.translated_again += n;
   }
+  if (pq_executed.on) pq_executed_translate(&run, b, qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0)));
   pthread_mutex_unlock(&translating);
   instrument(tb, b);
 }
@@ -394,6 +396,7 @@ static void in_child(void) {
   }
   pq_reset_forked();
   pq_sharing_forked();
+  pq_executed_forked();
   if (run.full) pq_sampling_forked();
   run.threads = 1;
   run.started_ns = now_ns();
@@ -432,6 +435,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned index, int64_t number, uint
   (void)id, (void)a7, (void)a8;
   const uint64_t args[6] = {a1, a2, a3, a4, a5, a6};
   pq_syscall_enter(&pq_vcpus[index]->syscalls, number, args);
+  if (pq_executed.on) pq_executed_call(&run, pq_vcpus[index], number, args);
   if (pq_syscall_is_exec(number)) on_exec_call(number, args);
   if (pq_syscall_ends_thread(number)) pq_reset_thread_ends();
   if (pq_syscall_ends_process(number)) pq_reset_process_ends();
@@ -440,6 +444,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned index, int64_t number, uint
 static void on_syscall_return(qemu_plugin_id_t id, unsigned index, int64_t number, int64_t result) {
   (void)id;
   pq_syscall_return(&pq_vcpus[index]->syscalls, number, result);
+  if (pq_executed.on) pq_executed_return(pq_vcpus[index], result);
 }
 
 static void at_exit(qemu_plugin_id_t id, void* data) {
@@ -530,10 +535,13 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
       pq_sharing_on = true;
     } else if (!strcmp(argv[i], "trace=on")) {
       pq_trace.on = true;
+    } else if (!strcmp(argv[i], "blocks=on")) {
+      pq_executed.on = true;
     } else if (!strcmp(argv[i], "follow=on")) {
       run.follow = true;
     } else if (strcmp(argv[i], "mode=full") != 0 && strcmp(argv[i], "follow=off") != 0 &&
-               strcmp(argv[i], "trace=off") != 0 && strcmp(argv[i], "sharing=off") != 0) {
+               strcmp(argv[i], "trace=off") != 0 && strcmp(argv[i], "sharing=off") != 0 &&
+               strcmp(argv[i], "blocks=off") != 0) {
       return refuse("unknown argument", argv[i]);
     }
   }
@@ -553,10 +561,12 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
   if (pq_sampling.on)
     snprintf(sampling, sizeof sampling, "%" PRIu64 ":%" PRIu64 ":%g:%" PRIu64 ":%" PRIu64, pq_sampling.first,
              pq_sampling.window, pq_sampling.share, pq_sampling.at_first_ms, pq_sampling.seed);
-  snprintf(options, sizeof options, "out=%s,mode=%s,follow=%s,trace=%s,sharing=%s,sample=%s%s%s%s%s", prefix,
+  snprintf(options, sizeof options, "out=%s,mode=%s,follow=%s,trace=%s,sharing=%s,blocks=%s,sample=%s%s%s%s%s", prefix,
            run.full ? "full" : "mix", run.follow ? "on" : "off", pq_trace.on ? "on" : "off",
-           pq_sharing_on ? "on" : "off", sampling, *sysroot ? ",sysroot=" : "", sysroot, *plan ? ",plan=" : "", plan);
+           pq_sharing_on ? "on" : "off", pq_executed.on ? "on" : "off", sampling, *sysroot ? ",sysroot=" : "", sysroot,
+           *plan ? ",plan=" : "", plan);
   if (!pq_follow_open(run.arch, options, sysroot, run.group, run.unit)) return refuse("its own path is unknown", "");
+  if (pq_executed.on) pq_executed_open(pq_own_program());
   if (pthread_atfork(NULL, NULL, in_child)) return refuse("out of memory", "");
   plugin_id = id;
   pq_sampling_open(translate_all_again);

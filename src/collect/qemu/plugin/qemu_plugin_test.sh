@@ -345,6 +345,114 @@ check_deterministic() {
   between dcache_32k_miss "$(delta dcache_32k_miss)" -200 200
 }
 
+# Where a symbol of an ELF file lies in it.
+offset_of() { # FILE SYMBOL
+  local address offset start bytes rest
+  address=$((16#$(nm "$1" | awk -v s="$2" '$3 == s { print $1; exit }')))
+  while read -r offset start bytes rest; do
+    ((address >= start && address < start + bytes)) && echo $((address - start + offset))
+  done < <(readelf -lW "$1" | awk '$1 == "LOAD" { print $2, $3, $5 }')
+}
+
+# Of the blocks that begin at a symbol, in all mappings of its file: 4 executions, 5 iterations, 6 executions before the program's
+# start, 7 since its end.
+ran() { # FIELD FILE SYMBOL
+  local file at sum=0 number=0 word start end offset path
+  file=$(readlink -f "$2") at=$(offset_of "$2" "$3")
+  while read -r word start end offset path; do
+    number=$((number + 1))
+    [ "$path" = "$file" ] || continue
+    sum=$((sum + $(awk -v n=$number -v pc="$(printf %x $((16#$start + at - 16#$offset)))" -v f="$1" \
+      '$1 == n && $2 == pc { s += $f } END { print s + 0 }' "$blocks")))
+  done < <(grep '^mapping ' "$blocks")
+  echo $sum
+}
+is_exactly() { between "$1" "$2" "$3" "$3"; } # NAME VALUE EXPECTED
+
+# run_blocks MODE PROGRAM ARGS...: what ran is in $blocks, of a forked child in $blocks_of_child.
+run_blocks() {
+  local mode=$1 file
+  shift
+  blocks_of_child=$work/child
+  rm -f "$work"/p.* "$work/blocks" "$blocks_of_child"
+  $emulator -cpu max -plugin "$plugin,out=$work/p,mode=$mode,blocks=on" -0 "$1" "$@" >"$work/stdout" 2>"$work/stderr" ||
+    fail "exit status $?: $(head -3 "$work/stderr")"
+  for file in "$work"/p.*.blocks; do
+    [ "$(value "${file%.blocks}" forked)" = 1 ] && mv "$file" "$blocks_of_child" || mv "$file" "$work/blocks"
+  done
+  blocks=$work/blocks
+  checks=$((checks + 1))
+  awk 'NR == 1 { ok = $0 == "perfcast-blocks 1"; next }
+    $1 == "mapping" { n++; ok = ok && NF >= 4; next }
+    $1 == "entry" || $1 == "end" { last = $0; next }
+    { ok = ok && NF == 7 && $1 <= n && $3 > 0 && $4 + $5 > 0 && $6 + $7 <= $4 }
+    END { exit !(ok && last == "end 1") }' "$blocks" || fail "no file of blocks: $(head -2 "$blocks")"
+}
+
+# Distinct bytes of all blocks; where nothing was unloaded they are those that the counts have.
+bytes_of_blocks() {
+  local number pc bytes rest
+  grep -v '^[a-z]' "$blocks" | while read -r number pc bytes rest; do echo $((16#$pc)) "$bytes"; done | sort -n |
+    awk '{ from = $1 > end ? $1 : end; to = $1 + $2; if (to > from) sum += to - from; if (to > end) end = to } END { printf "%d", sum }'
+}
+
+check_blocks() {
+  local n=5000 mode program libraries=() turns
+  for turns in 0 3; do
+    "$cc" -O1 -shared -fPIC -DTURNS=$turns -o "$work/libcode$turns.so" "$data/code_library.c" || fail "cannot build a library"
+    libraries+=("$work/libcode$turns.so")
+  done
+  "$cc" -O1 -fPIE -pie -o "$work/code-pie" "$data/code.c" -ldl
+  "$cc" -O1 -fno-pie -no-pie -o "$work/code-fixed" "$data/code.c" -ldl
+  "$cc" -O1 -static -DWITHOUT_LIBRARIES -o "$work/code-static" "$data/code.c" 2>/dev/null || echo "no static C library: left out"
+  for program in pie fixed static; do
+    [ -x "$work/code-$program" ] || continue
+    for mode in mix full; do
+      where="$arch blocks $program $mode"
+      run_blocks $mode "$work/code-$program" calls $n
+      is_exactly called "$(ran 4 "$work/code-$program" called)" $n
+      is_exactly never_called "$(ran 4 "$work/code-$program" never_called)" 0
+      is_exactly main "$(ran 4 "$work/code-$program" main)" 1
+      is_exactly bytes "$(bytes_of_blocks)" "$(value "$work"/p.[0-9]* code_bytes)"
+      is_exactly entry "$(grep -c '^entry ' "$blocks")" 1
+    done
+  done
+  where="$arch blocks of code that is made"
+  run_blocks full "$work/code-pie" made $n
+  is_exactly executions "$(awk -v n=$n '$1 == "mapping" { path[++m] = $5; next } path[$1] == "" && $4 == n { print $3 }' "$blocks")" \
+    "$([ "$arch" = x86_64 ] && echo 2 || echo 8)"
+  where="$arch blocks of libraries that come and go"
+  run_blocks full "$work/code-pie" libraries $n "${libraries[@]}" "${libraries[@]}"
+  is_exactly first "$(ran 4 "${libraries[0]}" inner)" $((20 + n + n + 2))
+  is_exactly second "$(ran 4 "${libraries[1]}" inner)" $((20 + n + 1 + n + 3))
+  is_exactly rest "$(ran 4 "${libraries[1]}" library_rest)" 0
+  where="$arch blocks before the start and since the end"
+  "$cc" -O1 -o "$work/code-linked" "$data/code.c" -ldl -Wl,--no-as-needed "$work/libcode3.so" -Wl,-rpath,"$work"
+  run_blocks full "$work/code-linked" calls $n
+  is_exactly all "$(ran 4 "$work/libcode3.so" inner)" 10
+  is_exactly before "$(ran 6 "$work/libcode3.so" inner)" 7
+  is_exactly since "$(ran 7 "$work/libcode3.so" inner)" 3
+  is_exactly between "$(ran 6 "$work/code-linked" called)" 0
+  is_exactly end "$(ran 7 "$work/code-linked" at_the_end)" 1
+  where="$arch blocks of a fork"
+  run_blocks mix "$work/code-pie" fork $n
+  is_exactly parent "$(ran 4 "$work/code-pie" called)" $n
+  blocks=$blocks_of_child
+  is_exactly child "$(ran 4 "$work/code-pie" called)" $((2 * n))
+  is_exactly "child's main" "$(ran 4 "$work/code-pie" main)" 0
+  where="$arch blocks, sampled"
+  rm -f "$work"/p.*
+  $emulator -cpu max -plugin "$plugin,out=$work/p,mode=full,blocks=on,sample=200000:200000:0.5:3000:1" -0 kernels "$kernels" \
+    loop 20000000 >"$work/stdout" 2>&1 || fail "exit $?: $(head -3 "$work/stdout")"
+  mv "$work"/p.*.blocks "$work/blocks" && blocks=$work/blocks
+  between loop "$(awk '$4 > m { m = $4 } END { print m + 0 }' "$blocks")" 19999990 20000000
+  if [ "$arch" = x86_64 ]; then
+    where="$arch blocks of strings"
+    run_blocks full "$kernels" strings $n
+    is_exactly iterations "$(awk '{ s += $5 } END { print s + 0 }' "$blocks")" "$(value "$work"/p.[0-9]* string_iterations)"
+  fi
+}
+
 kernels=$work/kernels processes=$work/processes
 "$cc" -O1 -fno-math-errno -o "$kernels" "$data/kernels.c" -lm && "$cc" -O1 -o "$processes" "$data/processes.c" -pthread ||
   { echo "FAIL [$arch] cannot build the test programs"; exit 1; }
@@ -360,5 +468,6 @@ check_sampled_threads
 check_sampled_ends
 check_sharing
 check_deterministic
+check_blocks
 echo "$checks checks, $failures failures"
 [ $failures -eq 0 ]

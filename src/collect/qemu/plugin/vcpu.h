@@ -33,6 +33,7 @@ struct pq_vcpu {
   uint64_t trace_due, trace_from;         /* and at which a piece of a trace begins; where its interval begins */
   struct pq_count* counts[PQ_MAX_CHUNKS]; /* vCPU 0 uses the blocks' own */
   struct pq_syscall_counts syscalls;
+  uint64_t executable_bytes;        /* of a file, that the present system call maps to be executed */
   struct pq_predictors* predictors; /* NULL in mode mix */
   struct pq_mem mem;
   struct pq_mem_counts strings; /* of a sampled run: by repeated string instructions, in all phases */
