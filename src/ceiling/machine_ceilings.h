@@ -29,6 +29,7 @@ struct MachineCeilings {
   std::vector<BandwidthCeiling> bandwidth;  // the nearest first
   double one_cpu_additions_per_s = 0;       // of whole numbers, independent of each other; 0: not measured
   double all_cpus_additions_per_s = 0;
+  double clock_hz = 0;                     // of one busy CPU: additions that wait for each other; 0: not measured
   double one_cpu_product_flops_per_s = 0;  // of our own product of two float matrices; 0: this build has none
   std::vector<std::string> notes;          // what could not be measured, and why
   double took_s = 0;
@@ -39,8 +40,8 @@ struct MachineCeilings {
 };
 
 // The best of several short runs each, as what else runs only slows them; their results are checked, and what comes out
-// wrong is left out, with a note. At most about 1.5 s: on a machine that is busy or slow the last of it is left out,
-// with a note.
+// wrong is left out, with a note. Less than a second; on a machine that is busy or slow what is not begun after 2.5 s
+// is left out, with a note.
 MachineCeilings measure_machine_ceilings();
 
 }  // namespace perfcast

@@ -51,6 +51,13 @@ TEST(MachineCeilings, FallWithTheDistanceOfTheMemory) {
   EXPECT_EQ(measured().level("L9"), nullptr);
 }
 
+TEST(MachineCeilings, KnowTheClock) {
+  if (run_addition_chain(1) < 0) GTEST_SKIP() << "no loops for this architecture";
+  EXPECT_GT(measured().clock_hz, 2e8);
+  EXPECT_LT(measured().clock_hz, 1e10);
+  EXPECT_GT(measured().one_cpu_additions_per_s, 1.2 * measured().clock_hz);
+}
+
 TEST(MachineCeilings, HoldAProduct) {
   if (register_block_here() == nullptr || !measured().notes.empty()) GTEST_SKIP() << "not measured here";
   EXPECT_GT(measured().one_cpu_product_flops_per_s, 1e8);

@@ -273,4 +273,27 @@ int64_t run_additions(int64_t passes) {
 int64_t run_additions(int64_t) { return -1; }
 #endif
 
+// What is added is in a register: some cores add constants before an addition gets to its unit.
+#if defined(__x86_64__) || defined(__aarch64__)
+int64_t run_addition_chain(int64_t passes) {
+  int64_t sum = 0, one = 1;
+#if defined(__x86_64__)
+#define PERFCAST_FOUR_IN_A_ROW "add %1, %0\nadd %1, %0\nadd %1, %0\nadd %1, %0\n"
+#else
+#define PERFCAST_FOUR_IN_A_ROW "add %0, %0, %1\nadd %0, %0, %1\nadd %0, %0, %1\nadd %0, %0, %1\n"
+#endif
+  static_assert(kAdditions == 8 * 4);
+  for (int64_t pass = 0; pass < passes; ++pass) {
+    __asm__ volatile(PERFCAST_FOUR_IN_A_ROW PERFCAST_FOUR_IN_A_ROW PERFCAST_FOUR_IN_A_ROW PERFCAST_FOUR_IN_A_ROW
+                         PERFCAST_FOUR_IN_A_ROW PERFCAST_FOUR_IN_A_ROW PERFCAST_FOUR_IN_A_ROW PERFCAST_FOUR_IN_A_ROW
+                     : "+r"(sum)
+                     : "r"(one)
+                     : "cc");
+  }
+  return sum;
+}
+#else
+int64_t run_addition_chain(int64_t) { return -1; }
+#endif
+
 }  // namespace perfcast

@@ -28,5 +28,7 @@ const PeakLoop* find_peak_loop(std::string_view isa, std::string_view format);
 // of all registers, which is kAdditions * passes; -1 where this build has no such loop.
 inline constexpr int kAdditions = 32;
 int64_t run_additions(int64_t passes);
+// Likewise of one register, each addition waiting for the one before: one cycle each. The sum is the same.
+int64_t run_addition_chain(int64_t passes);
 
 }  // namespace perfcast

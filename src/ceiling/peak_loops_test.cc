@@ -29,6 +29,7 @@ TEST(PeakLoops, DoTheirWork) {
 TEST(PeakLoops, AddWholeNumbers) {
   if (peak_loops().empty()) GTEST_SKIP() << "no loops for this architecture";
   EXPECT_EQ(run_additions(1000), 1000 * kAdditions);
+  EXPECT_EQ(run_addition_chain(1000), 1000 * kAdditions);
 }
 
 TEST(CpuIsa, KnowsThisCpu) {

@@ -16,6 +16,7 @@ namespace perfcast {
 
 class InputFeed;
 struct CoreDesign;
+struct ExecutedCode;
 struct Trace;
 
 struct CollectRequest {
@@ -33,6 +34,8 @@ struct CollectRequest {
   std::string trace_path;     // where windows go as a trace (perfcast.trace/1); empty: none
   // Core designs that the windows are run through, their cycles becoming metrics; null: none.
   std::shared_ptr<const std::vector<CoreDesign>> core_designs;
+  // Filled by the instrumenter with what ran; null: not wanted.
+  std::shared_ptr<std::vector<ExecutedCode>> executed_code;
   double native_cpu_s = 0;     // of a native run, for instrumenters; 0: none
   InputFeed* input = nullptr;  // the program's standard input, shared by all runs; null: it reads nothing
   // Of a native run, for instrumenters that need not follow every process; empty where there was no other process.

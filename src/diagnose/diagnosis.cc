@@ -9,8 +9,11 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "ceiling/machine_ceilings.h"
 #include "collect/collector.h"
 #include "collect/native/host_facts.h"
+#include "collect/qemu/executed_code.h"
+#include "corpus/machine/caches.h"
 #include "corpus/machine/core_design.h"
 #include "diagnose/find/rules.h"
 #include "diagnose/prove/prove.h"
@@ -47,6 +50,7 @@ class Session {
   using Clock = std::chrono::steady_clock;
   Status look();
   Status count();
+  void look_at_ceilings();
   void find();
   std::vector<std::string> without_assignments() const;
   double since_start_s() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
@@ -59,6 +63,7 @@ class Session {
   Diagnosis result_;
   std::optional<CoreDesign> design_;
   HostFacts host_;
+  std::shared_ptr<std::vector<ExecutedCode>> executed_ = std::make_shared<std::vector<ExecutedCode>>();
 };
 
 Status Session::look() {
@@ -102,6 +107,7 @@ Status Session::count() {
   collect.input_descriptor = -1;
   if (design_) collect.core_designs = std::make_shared<const std::vector<CoreDesign>>(1, *design_);
   if (request_.for_forecast) collect.core_designs = request_.core_designs;
+  collect.executed_code = executed_;
   auto profile = profile_command(collect, request_.progress);
   if (!profile) {
     if (profile.error().kind == ErrorKind::kInterrupted) return profile.error();
@@ -114,6 +120,15 @@ Status Session::count() {
   if (const auto bounds = of_designs.find(design_->name); bounds != of_designs.end())
     result_.bounds.insert(bounds->second.begin(), bounds->second.end());
   return {};
+}
+
+// Nothing else of ours runs: what the machine can do is measured between two runs of the program.
+void Session::look_at_ceilings() {
+  say("measuring what this machine can do");
+  MachineCeilings ceilings = measure_machine_ceilings();
+  const SeenWork seen = seen_work(*result_.profile, result_.seen, design_ ? &*design_ : nullptr, ceilings.clock_hz);
+  const MemoryTraffic traffic = memory_traffic(*result_.profile, caches_of_this_processor(), seen.ratio);
+  result_.roofline = make_roofline(result_.seen, {*executed_, seen, traffic, std::move(ceilings)});
 }
 
 // "env A=1 prog" as "prog", its variables set for all runs, so that experiments can take them away.
@@ -144,6 +159,7 @@ void Session::find() {
   evidence.has_avx512 = has_flag(host_, "avx512f") && has_flag(host_, "avx512bw") && has_flag(host_, "avx512vl");
   evidence.profile = result_.profile ? &*result_.profile : nullptr;
   evidence.design = design_ ? &*design_ : nullptr;
+  evidence.roofline = result_.roofline ? &*result_.roofline : nullptr;
   evidence.flush_denormals = find_flush_denormals();
   for (const char* name : {"OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) {
     if (const char* const value = std::getenv(name)) evidence.environment[name] = value;
@@ -180,7 +196,10 @@ Result<Diagnosis> Session::run() {
   result_.first_finding_s = since_start_s();
   if (request_.first_findings) request_.first_findings(result_.findings);
   if (Status counted = count(); !counted) return counted.error();
-  if (result_.profile) find();
+  if (result_.profile) {
+    look_at_ceilings();
+    find();
+  }
   if (result_.seen.run.limit_reached && request_.proof_budget_s > 0)
     result_.notes.emplace_back("nothing was tried: no run ends by itself within the limit");
   if (request_.proof_budget_s > 0 && !result_.seen.run.limit_reached) {

@@ -12,6 +12,7 @@
 #include "diagnose/find/finding.h"
 #include "diagnose/find/machine_costs.h"
 #include "diagnose/observe/observation.h"
+#include "diagnose/roofline/roofline.h"
 
 namespace perfcast {
 
@@ -37,6 +38,7 @@ struct Diagnosis {
   std::map<std::string, double> bounds;    // shares of the modelled cycles by what bounds them; empty: not modelled
   std::vector<Finding> findings;           // largest gain first
   std::optional<Profile> profile;          // where it was counted
+  std::optional<Roofline> roofline;        // likewise
   std::vector<std::string> notes;          // what could not be done, and why
   double first_finding_s = 0, took_s = 0;  // since the start
 };

@@ -34,6 +34,7 @@ std::vector<Finding> find_causes(const Evidence& evidence) {
   find_in_waiting(evidence, findings);
   find_in_code(evidence, findings);
   find_in_counts(evidence, findings);
+  find_in_roofline(evidence, findings);
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.gain_ratio > b.gain_ratio; });
   return findings;

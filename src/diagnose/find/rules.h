@@ -12,6 +12,7 @@
 #include "diagnose/find/finding.h"
 #include "diagnose/find/machine_costs.h"
 #include "diagnose/observe/observation.h"
+#include "diagnose/roofline/roofline.h"
 
 namespace perfcast {
 
@@ -24,6 +25,7 @@ struct Evidence {
   bool has_avx512 = false, has_avx2 = false;
   const Profile* profile = nullptr;    // instrumented counts; null: none yet
   const CoreDesign* design = nullptr;  // this machine's core; null: not known
+  const Roofline* roofline = nullptr;  // hot loops beside this machine's ceilings; null: not measured yet
   std::string flush_denormals;         // path of the library that does so when it is loaded; empty: there is none
   int first_cpu = 0;                   // that the program may use
   std::map<std::string, std::string> environment;  // that the program runs in, as far as rules ask for it
@@ -48,9 +50,10 @@ std::string in_percent(double ratio);  // "12%"
 std::vector<Finding> find_causes(const Evidence& evidence);
 
 // Each of these adds what it finds.
-void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings);  // libraries that work on its behalf
-void find_in_waiting(const Evidence& evidence, std::vector<Finding>& findings);  // threads, locks, files, processes
-void find_in_code(const Evidence& evidence, std::vector<Finding>& findings);     // loops and instructions
-void find_in_counts(const Evidence& evidence, std::vector<Finding>& findings);   // caches and branches, modelled
+void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings);   // libraries that work on its behalf
+void find_in_waiting(const Evidence& evidence, std::vector<Finding>& findings);   // threads, locks, files, processes
+void find_in_code(const Evidence& evidence, std::vector<Finding>& findings);      // loops and instructions
+void find_in_counts(const Evidence& evidence, std::vector<Finding>& findings);    // caches and branches, modelled
+void find_in_roofline(const Evidence& evidence, std::vector<Finding>& findings);  // loops that could be faster here
 
 }  // namespace perfcast
