@@ -24,9 +24,9 @@ namespace {
 
 using CeilingClock = std::chrono::steady_clock;
 
-constexpr double kRun_s = 0.0015;  // of one run: shorter than what a scheduler gives a thread at a time
+constexpr double kRun_s = 0.001;   // of one run: shorter than what a scheduler gives a thread at a time
 constexpr double kBudget_s = 2.5;  // what begins later is left out: idle machines are done in a third of it
-constexpr int kRepeats = 7, kMemoryRepeats = 4;
+constexpr int kRepeats = 6, kMemoryRepeats = 3;
 constexpr int64_t kProductSide = 384;
 constexpr double kMemoryBytes = 32 << 20, kLeastMemoryBytes = 4 << 20;  // of all CPUs, and of one
 constexpr double kMemoryShare = 1.0 / 16;                               // of what is free

@@ -10,7 +10,7 @@ namespace perfcast {
 namespace {
 
 // A loop comes within this factor of a ceiling where a compiler widens it, not nearer.
-constexpr double kOfCeiling = 2;
+constexpr double kOfCeiling = 4;
 constexpr double kLeastRooflineGain = 0.05;
 constexpr double kTripsForWide = 4;  // registers full, each time that the loop is entered: of less, most is not wide
 constexpr double kUncountedGain = 0.3;
@@ -78,10 +78,10 @@ void add_product_by_hand(const Evidence& evidence, std::vector<Finding>& finding
     finding.title =
         fmt::format("{} of the CPU time is {}, written as loops", in_percent(share), product.nest.in_words());
     finding.evidence.push_back("in " + function.in_words());
-    finding.evidence.push_back(
-        fmt::format("{:.0f} run{} of {} loops whose counts and addresses fit: {} floating-point operations",
-                    product.nest.times_count, product.nest.times_count > 1.5 ? "s" : "", product.nest.loops_count,
-                    human_number(product.nest.flops_count)));
+    finding.evidence.push_back(fmt::format(
+        "{}{:.0f} run{} of {} loops whose counts and addresses fit: {} floating-point operations",
+        product.nest.is_rough ? "about " : "", product.nest.times_count, product.nest.times_count > 1.5 ? "s" : "",
+        product.nest.loops_count, human_number(product.nest.flops_count)));
     finding.evidence.push_back(fmt::format("{:.3g} GFLOP/s; perfcast's own product reaches {:.3g} on one CPU here",
                                            1e-9 * product.flops_per_s, 1e-9 * product.machine_flops_per_s));
     finding.advice = product.nest.is_convolution ? "call a library (oneDNN), or multiply matrices of its columns"

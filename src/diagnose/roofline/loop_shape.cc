@@ -45,6 +45,7 @@ void LoopAnalysis::look_at_exits() {
   size_t conditional = 0, jumps = 0;
   for (const CodeInstruction& of : loop_) {
     conditional += has_trait(of.traits, CodeTrait::kBranch) ? 1 : 0;
+    shape_.selects |= of.text.starts_with("cmov") || of.text.starts_with("set") || of.text.starts_with("csel");
     jumps += has_trait(of.traits, CodeTrait::kJump) ? 1 : 0;
     if (has_trait(of.traits, CodeTrait::kCall)) return;
   }
@@ -158,7 +159,9 @@ void LoopAnalysis::find_accesses() {
       until = std::max(until, piece.until);
     }
     const int64_t step = group.step.value_or(0);
-    access.is_in_order = step != 0 && covered >= (step < 0 ? -step : step);
+    const int64_t length = step < 0 ? -step : step;
+    access.is_in_order = step != 0 && covered >= length;
+    access.is_read_once = until - group.pieces.front().from <= length;
     shape_.accesses.push_back(access);
   }
 }
@@ -257,8 +260,12 @@ void LoopAnalysis::count_arithmetic() {
   shape_.register_bits = most(by_bits);
   shape_.element_bits = most(by_element);
   if (is_float || shape_.register_bits > 0) return;
-  // Whole numbers are computed with in registers that are wider than they are in memory.
+  // Whole numbers are computed with in registers that may be wider than they are in memory; a product of 64 bits is
+  // one.
   uint32_t widest = 0;
+  for (const CodeInstruction& of : loop_) {
+    if (of.multiplies && of.lanes == 1 && of.element_bits == 64 && !is_bookkeeping(of)) widest = 64;
+  }
   for (const CodeInstruction& of : loop_) {
     const uint32_t bytes = std::max(of.loaded_bytes, of.stored_bytes);
     if (of.memory.is_there) widest = std::max(widest, 8 * bytes);
@@ -291,11 +298,12 @@ std::string LoopShape::in_words() const {
 }
 
 bool LoopShape::could_be_wider() const {
-  if (!is_counted || is_serial || element_bits == 0 || element_bits > 64) return false;
+  if (!is_counted || is_serial || selects || element_bits == 0 || element_bits > 64) return false;
+  if (flops_count == 0 && multiplies && element_bits == 64) return false;
   bool moves = false;
   for (const LoopAccess& access : accesses) {
     if (access.is_fixed() && access.stored_bytes == 0) continue;
-    if (!access.is_in_order) return false;
+    if (!access.is_in_order || !access.is_read_once) return false;
     moves = true;
   }
   return moves;

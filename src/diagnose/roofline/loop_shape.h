@@ -16,6 +16,7 @@ struct LoopAccess {
   uint32_t loaded_bytes = 0, stored_bytes = 0;  // in one iteration
   std::optional<int64_t> step_bytes;            // to those of the next; absent: it isn't the same each time
   bool is_in_order = false;                     // without gaps: the next iteration goes on where this one ended
+  bool is_read_once = false;                    // no byte of it in more than one iteration
   bool is_fixed() const { return step_bytes == 0; }
 };
 
@@ -33,7 +34,10 @@ struct LoopShape {
   bool multiplies = false, adds = false, does_more = false;  // floating point: nothing but products and sums, or more
   std::string in_words() const;                              // "one number of 32 bits at a time"
 
-  // Counted, not serial, and whatever changes its place is in order.
+  bool selects = false;  // moves what a comparison chose
+  // Counted, not serial, and whatever changes its place is in order and read once; no products of 64-bit integers,
+  // which registers of several numbers have no fast instruction for, and no choices. Compilers do more; of what this
+  // leaves out it is not sure that they would.
   bool could_be_wider() const;
 };
 

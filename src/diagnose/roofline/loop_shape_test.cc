@@ -143,6 +143,39 @@ PERFCAST_LOOP(shape_hash,
               "add rsi, 1\n"
               "cmp rsi, rdx");
 
+// Each number and the one behind it.
+PERFCAST_LOOP(shape_stencil,
+              "mov ecx, [rsi]\n"
+              "add ecx, [rsi+4]\n"
+              "mov [rdi], ecx\n"
+              "add rsi, 4\n"
+              "add rdi, 4\n"
+              "cmp rsi, rdx");
+PERFCAST_LOOP(shape_largest,
+              "mov ecx, [rsi]\n"
+              "cmp ecx, 7\n"
+              "cmovl ecx, r8d\n"
+              "add eax, ecx\n"
+              "add rsi, 4\n"
+              "cmp rsi, rdx");
+PERFCAST_LOOP(shape_long_products,
+              "mov ecx, [rsi]\n"
+              "imul rcx, r9\n"
+              "add rax, rcx\n"
+              "add rsi, 4\n"
+              "cmp rsi, rdx");
+
+TEST(LoopShape, LeavesAloneWhatCompilersMayNotDo) {
+  const LoopShape stencil = PERFCAST_SHAPE(shape_stencil);
+  EXPECT_TRUE(stencil.is_counted);
+  EXPECT_FALSE(stencil.is_serial);
+  EXPECT_FALSE(stencil.could_be_wider());
+  EXPECT_TRUE(PERFCAST_SHAPE(shape_largest).selects);
+  EXPECT_FALSE(PERFCAST_SHAPE(shape_largest).could_be_wider());
+  EXPECT_EQ(PERFCAST_SHAPE(shape_long_products).element_bits, 64U);
+  EXPECT_FALSE(PERFCAST_SHAPE(shape_long_products).could_be_wider());
+}
+
 TEST(LoopShape, KnowsWholeNumbers) {
   const LoopShape sum = PERFCAST_SHAPE(shape_count);
   EXPECT_TRUE(sum.could_be_wider());

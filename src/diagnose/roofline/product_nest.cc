@@ -100,6 +100,7 @@ std::optional<ProductNest> product_nest(const HotFunction& function, const Execu
   }
   ProductNest nest;
   nest.element_bits = shape.element_bits;
+  nest.is_rough = is_cut;
   nest.flops_count = inner * shape.flops_count;
   nest.loops_count = static_cast<int>(loops.size());
   if (trips.size() >= 5 && trips[0] <= kShortLoop && trips[1] <= kShortLoop && trips[0] > 1 && trips[1] > 1) {
@@ -128,7 +129,8 @@ std::optional<ProductNest> product_nest(const HotFunction& function, const Execu
 
 std::string ProductNest::in_words() const {
   if (is_convolution) return fmt::format("a convolution: sums of {:.0f} products, {} loops deep", k, loops_count);
-  return fmt::format("a product of matrices, M x N x K = {:.0f} x {:.0f} x {:.0f}", m, n, k);
+  return fmt::format("a product of matrices, M x N x K = {}{:.0f} x {:.0f} x {:.0f}", is_rough ? "about " : "", m, n,
+                     k);
 }
 
 }  // namespace perfcast

@@ -18,6 +18,7 @@ struct ProductNest {
   uint32_t element_bits = 0;    // of its numbers
   bool is_convolution = false;  // more than three loops, the inner ones short
   int loops_count = 0;
+  bool is_rough = false;         // of a run that was cut
   std::string in_words() const;  // "a product of matrices, M x N x K = 512 x 512 x 512"
 };
 
