@@ -186,16 +186,17 @@ void TimelineBuilder::add_threads() {
 }
 
 std::string TimelineBuilder::label_of(size_t interval) const {
-  double most = kBusyInterval * result_.interval_s;
+  double most = 0, all = 0;
   std::string label;
   for (const TimelineRow& row : result_.cpu) {
+    all += row.cpu_s[interval];
     if (row.cpu_s[interval] <= most) continue;
     most = row.cpu_s[interval];
     if (row.function == TimelineRow::kOtherCode) label = "other code";
     if (row.function == TimelineRow::kKernelCode) label = "the kernel";
     if (row.function >= 0) label = in_.function_names[static_cast<size_t>(row.function)];
   }
-  if (!label.empty()) return label;
+  if (all > kBusyInterval * result_.interval_s) return label;
   double waits = 0;
   label = "running";
   for (size_t state = 1; state < kThreadStates; ++state) {

@@ -65,7 +65,7 @@ class RooflinePanel {
     return std::any_of(points_.begin(), points_.end(), [&](const RooflinePoint* of) { return of->format == format; });
   }
   void set_scales(double offset);
-  void draw_roofs(SvgCanvas& canvas, double offset);
+  void draw_roofs(SvgCanvas& canvas);
   void draw_ceilings(SvgCanvas& canvas);
   void draw_points(SvgCanvas& canvas, double offset);
 
@@ -106,31 +106,23 @@ void RooflinePanel::set_scales(double offset) {
   y_ = Scale::logarithmic(y_low_, y_high_, offset + kRoofBottom, offset + kRoofTop);
 }
 
-// Each memory's roof rises to the ceiling of arithmetic. Its name stands where it begins.
-void RooflinePanel::draw_roofs(SvgCanvas& canvas, double offset) {
+// Each memory's roof rises to the ceiling of arithmetic, its name along it.
+void RooflinePanel::draw_roofs(SvgCanvas& canvas) {
   const double top = kGiga * top_per_s();
   if (!(top > 0)) return;
-  struct RoofName {
-    double x = 0, y = 0;
-    std::string text;
-  };
-  std::vector<RoofName> names;
+  constexpr double kAlong = 12, kAbove = 4, kDegrees = 57.29577951308232;
   for (const BandwidthCeiling& level : roofline_.ceilings.bandwidth) {
     const double bytes_per_s = per_cpu(level.one_cpu_bytes_per_s, level.all_cpus_bytes_per_s);
-    const double slope = kGiga * bytes_per_s, from = std::max(x_low_, y_low_ / slope),
-                 ridge = std::min(x_high_, top / slope);
+    const double slope = kGiga * bytes_per_s;
+    const double from = std::max(x_low_, y_low_ / slope), ridge = std::min(x_high_, top / slope);
     if (from >= ridge) continue;
-    canvas.polyline({{x_.at(from), y_.at(slope * from)}, {x_.at(ridge), y_.at(slope * ridge)}}, "roof");
-    names.push_back(
-        {x_.at(from) + 6, y_.at(slope * from), fmt::format("{} {}/s", level.level, human_bytes(bytes_per_s))});
-  }
-  // From the lowest up, each clear of the one below it.
-  std::sort(names.begin(), names.end(), [](const RoofName& a, const RoofName& b) { return a.y > b.y; });
-  double ceiling = offset + kRoofBottom - 4;
-  for (const RoofName& name : names) {
-    const double y = std::min(name.y - 7, ceiling);
-    canvas.text(name.x, y, name.text, "tick halo");
-    ceiling = y - 13;
+    const double x1 = x_.at(from), y1 = y_.at(slope * from), x2 = x_.at(ridge), y2 = y_.at(slope * ridge);
+    canvas.polyline({{x1, y1}, {x2, y2}}, "roof");
+    const double angle = std::atan2(y1 - y2, x2 - x1), length = std::hypot(x2 - x1, y1 - y2);
+    const std::string name = fmt::format("{} {}/s", level.level, human_bytes(bytes_per_s));
+    if (text_width(name, kNamePx) + 2 * kAlong > length) continue;
+    canvas.rising_text(x1 + kAlong * std::cos(angle) - kAbove * std::sin(angle),
+                       y1 - kAlong * std::sin(angle) - kAbove * std::cos(angle), kDegrees * angle, name, "tick halo");
   }
 }
 
@@ -200,7 +192,7 @@ void RooflinePanel::draw(SvgCanvas& canvas, double offset) {
                         : "instructions for each byte loaded or stored",
               ratio_text);
   draw_y_axis(canvas, y_, kRoofLeft, kRoofRight, is_float_ ? "GFLOP/s" : "instructions, G/s", ratio_text);
-  draw_roofs(canvas, offset);
+  draw_roofs(canvas);
   draw_ceilings(canvas);
   draw_points(canvas, offset);
 }

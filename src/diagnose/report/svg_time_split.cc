@@ -14,7 +14,8 @@ namespace perfcast {
 namespace {
 
 constexpr double kSplitLeft = 8, kSplitRight = kFigureWidth - 8, kBarHeight = 34, kBarGap = 26;
-constexpr double kLeastPart = 0.004;  // of a bar: what is smaller is in its last part
+constexpr double kLeastPart = 0.004;  // of a bar: what is smaller is in its last part, as what is beyond so many
+constexpr size_t kMostBounds = 6;
 
 struct SplitPart {
   std::string name;
@@ -45,8 +46,13 @@ void add_user_parts(const Diagnosis& diagnosis, SplitBar& bar) {
     all += share;
   }
   std::sort(order.begin(), order.end());
-  for (const auto& [share, bound] : order)
-    bar.parts.push_back({"user: " + bound, user_s * -share / std::max(1e-9, all)});
+  double rest_s = 0;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const double s = user_s * -order[i].first / std::max(1e-9, all);
+    if (i < kMostBounds) bar.parts.push_back({"user: " + order[i].second, s});
+    if (i >= kMostBounds) rest_s += s;
+  }
+  bar.parts.push_back({"user: other bounds", rest_s});
 }
 
 void add_waits(const ThreadTimes& times, SplitBar& bar) {
@@ -91,7 +97,7 @@ std::vector<SplitBar> bars_of(const Diagnosis& diagnosis) {
 std::string part_class(const std::string& name, size_t number) {
   constexpr const char* kClasses[] = {"s0", "s2", "s3", "s4", "s5", "s7"};
   if (name == "the kernel") return "s1";
-  if (name == "the rest" || name == "ready, without a CPU") return "s6";
+  if (name == "the rest" || name == "user: other bounds" || name == "ready, without a CPU") return "s6";
   return kClasses[number % std::size(kClasses)];
 }
 

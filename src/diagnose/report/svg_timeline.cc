@@ -135,6 +135,7 @@ double TimelineDrawing::draw_layers(SvgCanvas& canvas, double top, const std::st
   const double panel_top = draw_legend(canvas, 8, kCourseRight, top + 31, legend) - 2,
                bottom = panel_top + kCourseHeight;
   const Scale y = Scale::linear(0, most, bottom, panel_top);
+  draw_x_axis(canvas, x_, panel_top, bottom, "time since the start (s)", ratio_text);
   draw_y_axis(canvas, y, kCourseLeft, kCourseRight, unit, ratio_text);
   for (const CourseLayer& layer : layers) {
     std::vector<std::pair<double, double>> outline, back;
@@ -152,7 +153,6 @@ double TimelineDrawing::draw_layers(SvgCanvas& canvas, double top, const std::st
     outline.insert(outline.end(), back.rbegin(), back.rend());
     canvas.polyline(outline, layer.colour + " area");
   }
-  draw_x_axis(canvas, x_, panel_top, bottom, "time since the start (s)", ratio_text);
   return bottom + 52;
 }
 
@@ -233,7 +233,8 @@ double TimelineDrawing::draw_lanes(SvgCanvas& canvas, double top) {
                                            {LegendEntry::Kind::kBox, {}, "s1 part", "the kernel"},
                                            {LegendEntry::Kind::kBox, {}, "s6 part", "other code"}};
   double y = draw_legend(canvas, 8, kCourseRight, top + 31, legend);
-  const double lanes_top = y;
+  const double bottom = y + kLaneHeight * static_cast<double>(count);
+  draw_x_axis(canvas, x_, y, bottom, "time since the start (s)", ratio_text);
   for (const size_t number : order) {
     const ThreadTrack& track = timeline_.threads[number];
     const std::string name = fmt::format("{} {}", track.program.empty() ? "process" : track.program, track.thread);
@@ -243,8 +244,7 @@ double TimelineDrawing::draw_lanes(SvgCanvas& canvas, double top) {
     draw_lane(canvas, y, track);
     y += kLaneHeight;
   }
-  draw_x_axis(canvas, x_, lanes_top, y, "time since the start (s)", ratio_text);
-  return y + 46;
+  return bottom + 46;
 }
 
 double TimelineDrawing::draw(SvgCanvas& canvas) {
