@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "diagnose/report/diagnosis_report.h"
+#include "diagnose/report/report_words.h"
 #include "diagnose/report/testing/small_diagnosis.h"
 #include "figure/testing/markup.h"
 
@@ -80,6 +81,17 @@ TEST(DiagnosisJson, HasRooflineAndTimeline) {
   plain.seen.timeline = {};
   EXPECT_TRUE(diagnosis_json(plain)["roofline"].is_null());
   EXPECT_TRUE(diagnosis_json(plain)["timeline"].is_null());
+}
+
+TEST(ShortFunctionName, LeavesOutWhatSaysLittle) {
+  EXPECT_EQ(short_function_name("(anonymous namespace)::multiply(double const*, void (*)(int)) [clone .constprop.0]"),
+            "multiply");
+  EXPECT_EQ(short_function_name("std::vector<int>::push_back(int const&) const"), "std::vector<int>::push_back");
+  EXPECT_EQ(short_function_name("main"), "main");
+  EXPECT_EQ(short_function_name("f::operator()"), "f::operator()");
+  EXPECT_EQ(short_function_name("in libc.so.6"), "in libc.so.6");
+  EXPECT_EQ(short_function_name("odd [clone"), "odd [clone");
+  EXPECT_EQ(short_function_name("()"), "()");
 }
 
 // Written again and again, the page of a diagnosis is the same.

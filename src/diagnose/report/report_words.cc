@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/text.h"
 
@@ -39,6 +40,27 @@ bool is_worth_showing(const Finding& finding) {
   const bool is_open = std::any_of(finding.results.begin(), finding.results.end(),
                                    [](const ExperimentResult& of) { return of.is_promising; });
   return finding.gain_ratio >= kGainShown || finding.proven() != nullptr || is_open;
+}
+
+std::string short_function_name(const std::string& name) {
+  std::string text = name;
+  for (size_t at = text.find(" [clone "); at != std::string::npos; at = text.find(" [clone "))
+    text.erase(at, text.find(']', at) == std::string::npos ? std::string::npos : text.find(']', at) + 1 - at);
+  if (text.ends_with(" const")) text.resize(text.size() - 6);
+  // Its parameters: from the parenthesis that the last one closes.
+  if (text.ends_with(')') && !text.ends_with("operator()")) {
+    int depth = 0;
+    for (size_t at = text.size(); at-- > 0;) {
+      depth += text[at] == ')' ? 1 : text[at] == '(' ? -1 : 0;
+      if (depth > 0) continue;
+      if (at > 0) text.resize(at);
+      break;
+    }
+  }
+  constexpr std::string_view kNameless = "(anonymous namespace)::";
+  for (size_t at = text.find(kNameless); at != std::string::npos; at = text.find(kNameless))
+    text.erase(at, kNameless.size());
+  return text.empty() ? name : text;
 }
 
 std::string row_in_words(const TimelineRow& row, const Observation& seen) {

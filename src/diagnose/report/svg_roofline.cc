@@ -92,11 +92,12 @@ void RooflinePanel::set_scales(double offset) {
     x_low_ = std::min(x_low_, *point->operations_per_byte);
     x_high_ = std::max(x_high_, *point->operations_per_byte);
   }
-  // The farthest memory's ridge belongs into the picture, where it isn't far off.
+  // The farthest memory's ridge belongs into the picture; what hardly moves a byte stands at its right.
   if (!roofline_.ceilings.bandwidth.empty() && top_per_s() > 0) {
     const BandwidthCeiling& last = roofline_.ceilings.bandwidth.back();
     const double ridge = top_per_s() / per_cpu(last.one_cpu_bytes_per_s, last.all_cpus_bytes_per_s);
-    x_high_ = std::max(x_high_, std::min(ridge, 100 * x_high_));
+    x_high_ = std::clamp(x_high_, ridge, 10 * ridge);
+    x_low_ = std::min(x_low_, ridge / 10);
   }
   x_low_ /= 4;
   x_high_ *= 4;
@@ -175,8 +176,9 @@ void RooflinePanel::draw_points(SvgCanvas& canvas, double offset) {
     const std::string words = function.in_words() + ": " + roofline_in_words(*at.point);
     canvas.marker(Marker::kCircle, at.x, offset + at.y, radius, colour + " fill on-fill", words);
     canvas.marker(Marker::kSquare, kNameX + 2, offset + at.label_y - 4, 4.5, colour + " fill");
-    canvas.text(kNameX + 12, offset + at.label_y, fitted(function.name(), kFigureWidth - kNameX - 20, kNamePx), "row",
-                "start", words);
+    canvas.text(kNameX + 12, offset + at.label_y,
+                fitted(short_function_name(function.name()), kFigureWidth - kNameX - 20, kNamePx), "row", "start",
+                words);
     canvas.text(kNameX + 12, offset + at.label_y + 13,
                 fmt::format("{} {}, {} of the CPU time", giga_text(kGiga * at.point->operations_per_s), unit,
                             percent_words(function.cpu_share)),

@@ -71,7 +71,7 @@ std::vector<CourseLayer> TimelineDrawing::cpu_layers() const {
   for (const TimelineRow& row : timeline_.cpu) {
     const std::string colour = class_of(row.function);
     if (colour != "s6") {
-      layers.push_back({row_in_words(row, seen_), colour, row.cpu_s});
+      layers.push_back({short_function_name(row_in_words(row, seen_)), colour, row.cpu_s});
       continue;
     }
     CourseLayer& to = row.function == TimelineRow::kKernelCode ? kernel : other;
@@ -165,7 +165,8 @@ double TimelineDrawing::draw_phases(SvgCanvas& canvas, double top) {
     const std::string words =
         fmt::format("{}: {} to {}", phase.name, human_seconds(phase.start_s), human_seconds(phase.end_s));
     canvas.rectangle(from, top, width, 22, "wait part", words);
-    if (width > 60) canvas.text(from + 6, top + 15, fitted(phase.name, width - 10, 11), "", "start", words);
+    if (width > 60)
+      canvas.text(from + 6, top + 15, fitted(short_function_name(phase.name), width - 10, 11), "", "start", words);
   }
   return top + 40;
 }

@@ -16,6 +16,7 @@ constexpr size_t kMostPoints = 16;
 constexpr double kLeastLoopShare = 0.05;
 constexpr double kLeastTimePoint_s = 0.005;
 constexpr double kParallelCpus = 1.5;
+constexpr double kManyOperations = 1000;
 
 class RooflineBuilder {
  public:
@@ -233,7 +234,10 @@ std::string roofline_in_words(const RooflinePoint& point) {
                                              : fmt::format("reaches {} G{}", number(point.operations_per_s), unit);
   if (!point.format.empty()) text += fmt::format(" ({})", point.format);
   if (!point.operations_per_byte) return text + "; it moves no bytes";
-  text += fmt::format("; {:.2g} {} a byte", *point.operations_per_byte, point.is_float ? "flops" : "instructions");
+  const char* const operations = point.is_float ? "flops" : "instructions";
+  text += *point.operations_per_byte < kManyOperations
+              ? fmt::format("; {:.2g} {} a byte", *point.operations_per_byte, operations)
+              : fmt::format("; over a thousand {} a byte", operations);
   if (const RooflineRoof* const roof = point.roof_above())
     text += fmt::format(": reading from {} would allow {}", roof->level, number(roof->allowed_per_s));
   return text;
