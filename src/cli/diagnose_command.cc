@@ -6,13 +6,21 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/forecast_input.h"
+#include "cli/named_file.h"
 #include "collect/process/duration.h"
+#include "diagnose/bloat/bloat_figure.h"
+#include "diagnose/report/diagnosis_page.h"
 #include "diagnose/report/diagnosis_report.h"
+#include "diagnose/report/diagnosis_trace.h"
 #include "evaluate/platform_name.h"
 #include "scenario/elsewhere.h"
 
@@ -20,7 +28,7 @@ namespace perfcast {
 namespace {
 
 struct DiagnoseArguments {
-  std::string proofs = "60s", limit, on, rebuild, source, threads;
+  std::string proofs = "60s", limit, on, rebuild, source, threads, report, trace;
   bool quick = false, bloat = false;
 };
 
@@ -46,12 +54,32 @@ std::string elsewhere_text(const Elsewhere& elsewhere) {
   return text;
 }
 
+// Before anything slow: each file can be written, is no other's, and is none that the command is given.
+Status check_files(const DiagnoseArguments& arguments, const CommandContext& context) {
+  std::vector<std::string> read = context.command;
+  if (!arguments.on.empty()) read.push_back(context.options.bundle);
+  const std::vector<std::pair<std::string, std::string>> written = {
+      {"--report", arguments.report}, {"--trace", arguments.trace}, {"-o", context.options.output}};
+  for (size_t i = 0; i < written.size(); ++i) {
+    const auto& [option, path] = written[i];
+    if (Status writable = check_output_file(option, path); !writable) return writable;
+    if (Status kept = check_not_read(option, path, read); !kept) return kept;
+    for (size_t k = i + 1; k < written.size(); ++k) {
+      if (!path.empty() && !written[k].second.empty() && same_file(path, written[k].second))
+        return usage_error("bad-usage", "'" + printable(path) + "' would be written by " + written[k].first + ", too",
+                           option, "another file");
+    }
+  }
+  return {};
+}
+
 int run(const DiagnoseArguments& arguments, const CommandContext& context) {
   const CommonOptions& common = context.options;
   if (context.command.empty()) {
     return report_error(
         usage_error("bad-usage", "there is no command to diagnose", "", "perfcast diagnose -- ./prog args"), common);
   }
+  if (Status files = check_files(arguments, context); !files) return report_error(files.error(), common);
   DiagnosisRequest request;
   request.command = context.command;
   request.with_counts = !arguments.quick;
@@ -121,7 +149,21 @@ int run(const DiagnoseArguments& arguments, const CommandContext& context) {
       text += "\nnote: nothing of " + printable(arguments.on) + ": " + elsewhere.error().message + "\n";
     }
   }
-  return write_result(common.json ? to_text(json) : text, common);
+  // What was found first: it may have taken minutes, and is not lost where a file can't be written.
+  if (const int code = write_result(common.json ? to_text(json) : text, common); code != kExitDone) return code;
+  CommonOptions how = common;
+  how.json = common.json && common.output != "-";  // stdout holds the result already
+  if (!arguments.report.empty()) {
+    std::vector<Figure> figures;
+    if (diagnosis->bloat) figures.push_back(code_bloat_figure(*diagnosis->bloat));
+    const Status written = write_file_atomically(arguments.report, diagnosis_page(*diagnosis, figures));
+    if (!written) return report_error(written.error(), how);
+  }
+  if (!arguments.trace.empty()) {
+    const Status written = write_file_atomically(arguments.trace, diagnosis_trace(diagnosis->seen, diagnosis->command));
+    if (!written) return report_error(written.error(), how);
+  }
+  return kExitDone;
 }
 
 }  // namespace
@@ -151,7 +193,10 @@ void add_diagnose_command(CLI::App& app, CommandContext& context) {
       ->option_text("LIST");
   verb->add_flag("--bloat", arguments->bloat,
                  "Also which code is loaded, and what of it runs, file by file; counts the whole run");
-  verb->add_flag("--quick", arguments->quick, "No instrumented run: nothing of caches and branches");
+  verb->add_flag("--quick", arguments->quick, "No instrumented run: nothing of caches and branches, no roofline");
+  verb->add_option("--report", arguments->report, "A page with pictures (HTML)")->option_text("FILE");
+  verb->add_option("--trace", arguments->trace, "What each thread did when (JSON, for ui.perfetto.dev)")
+      ->option_text("FILE");
   add_common_options(*verb, context, kSeedOption | kBundleOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
 }

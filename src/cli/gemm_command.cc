@@ -12,12 +12,12 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "ceiling/cpu_isa.h"
 #include "cli/command.h"
 #include "collect/process/duration.h"
 #include "collect/process/interrupt.h"
 #include "workload/gemm/conv/conv_report.h"
 #include "workload/gemm/conv/conv_rung.h"
-#include "workload/gemm/kernel/cpu_isa.h"
 #include "workload/gemm/report/report.h"
 #include "workload/gemm/run/worker.h"
 #include "workload/gemm/session.h"
@@ -144,7 +144,7 @@ Result<std::vector<int>> chosen_threads(const std::vector<std::string>& texts) {
     }
     threads.push_back(static_cast<int>(*number));
   }
-  if (threads.empty()) threads = {1, gemm::online_cores()};
+  if (threads.empty()) threads = {1, online_cores()};
   std::sort(threads.begin(), threads.end());
   threads.erase(std::unique(threads.begin(), threads.end()), threads.end());
   return threads;

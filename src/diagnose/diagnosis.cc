@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "ceiling/machine_ceilings.h"
 #include "collect/collector.h"
 #include "collect/native/host_facts.h"
 #include "collect/process/program_inspector.h"
@@ -19,8 +20,11 @@
 #include "collect/process/temp_folder.h"
 #include "collect/qemu/executed_code.h"
 #include "collect/qemu/shared_lines.h"
+#include "corpus/machine/caches.h"
 #include "corpus/machine/core_design.h"
+#include "diagnose/bloat/code_sizes.h"
 #include "diagnose/bloat/without_libraries.h"
+#include "diagnose/prove/output_check.h"
 #include "diagnose/prove/prove.h"
 #include "diagnose/prove/rebuild.h"
 #include "diagnose/prove/thread_curve.h"
@@ -39,6 +43,7 @@ bool has_flag(const HostFacts& host, std::string_view flag) {
 constexpr double kLinesFor = 0.02;  // of the CPU time: functions whose source lines are worth a build
 constexpr const char* kLineFlags = "-O2 -g";
 constexpr double kCurveOfBudget = 0.5;
+constexpr double kLongestCheck_s = 600;
 
 // CPUs that this process may use, by number.
 std::vector<int> allowed_cpus() {
@@ -83,7 +88,9 @@ class Session {
   Status run_curve();
   Status prove();
   void look_at_code();
+  Status build_for_size();
   void offer_copy();
+  void look_at_ceilings();
   void find();
   void name_shared_lines(const SharedLines& lines);
   std::vector<std::string> without_assignments() const;
@@ -107,8 +114,8 @@ class Session {
   double shared_accesses_count_ = 0;
   double curve_s_ = 0;
   std::optional<LoaderStart> loader_;
-  std::shared_ptr<std::vector<ExecutedCode>> executed_;  // null: not wanted
-  std::optional<TempFolder> copies_;                     // of the program, for experiments
+  std::shared_ptr<std::vector<ExecutedCode>> executed_ = std::make_shared<std::vector<ExecutedCode>>();
+  std::optional<TempFolder> copies_;  // of the program, for experiments
 };
 
 // What was asked for wrongly is said before anything runs.
@@ -295,6 +302,7 @@ Status Session::count() {
   if (design_) collect.core_designs = std::make_shared<const std::vector<CoreDesign>>(1, *design_);
   if (request_.for_forecast) collect.core_designs = request_.core_designs;
   if (result_.seen.run.threads.value_or(1) > 1) collect.shared_lines = std::make_shared<SharedLines>();
+  collect.executed_code = executed_;
   auto profile = profile_command(collect, [this](const std::string& text) { say(text); });
   if (!profile) {
     if (profile.error().kind == ErrorKind::kInterrupted) return profile.error();
@@ -329,6 +337,36 @@ void Session::look_at_code() {
     result_.bloat->notes.emplace_back("which code ran is not known: there was no instrumented run of it");
 }
 
+// How large the program is when it is built otherwise; only of builds that print what the user's prints.
+Status Session::build_for_size() {
+  if (!result_.bloat || !rebuilder_ || rebuilder_->program().empty()) return {};
+  OutputCheck check(without_assignments(), request_.limit_s > 0 ? request_.limit_s : kLongestCheck_s);
+  for (const BloatRebuild& build : bloat_rebuilds()) {
+    BuildSizes& result = result_.bloat->builds.emplace_back();
+    result.build = build;
+    say("building with " + build.flags);
+    const auto built = rebuilder_->rebuild(build.flags);
+    if (!built) {
+      if (built.error().kind == ErrorKind::kInterrupted) return built.error();
+      result.failed = built.error().message;
+      continue;
+    }
+    const auto same = check.compare(built->command);
+    if (!same && same.error().kind == ErrorKind::kInterrupted) return same.error();
+    if (!same || *same == SameOutput::kDiffers) {
+      result.failed = same ? "it prints something else" : "it does not run: " + same.error().message;
+      continue;
+    }
+    auto sizes = sizes_of(built->path);
+    if (sizes) {
+      result.sizes = std::move(*sizes);
+    } else {
+      result.failed = sizes.error().message;
+    }
+  }
+  return {};
+}
+
 // What linking without libraries that nothing is asked of would gain can be tried: a copy of the program that doesn't
 // ask for them.
 void Session::offer_copy() {
@@ -359,6 +397,15 @@ void Session::offer_copy() {
   experiment.name = "a copy of the program that does not ask for " + join(libraries, ", ");
   experiment.program = *copy;
   finding->experiments.push_back(std::move(experiment));
+}
+
+// Nothing else of ours runs: what the machine can do is measured between two runs of the program.
+void Session::look_at_ceilings() {
+  say("measuring what this machine can do");
+  MachineCeilings ceilings = measure_machine_ceilings();
+  const SeenWork seen = seen_work(*result_.profile, result_.seen, design_ ? &*design_ : nullptr, ceilings.clock_hz);
+  const MemoryTraffic traffic = memory_traffic(*result_.profile, caches_of_this_processor(), seen.ratio);
+  result_.roofline = make_roofline(result_.seen, {*executed_, seen, traffic, std::move(ceilings)});
 }
 
 // "env A=1 prog" as "prog", its variables set for all runs, so that experiments can take them away.
@@ -395,6 +442,7 @@ void Session::find() {
   evidence.has_avx512 = has_flag(host_, "avx512f") && has_flag(host_, "avx512bw") && has_flag(host_, "avx512vl");
   evidence.profile = result_.profile ? &*result_.profile : nullptr;
   evidence.design = design_ ? &*design_ : nullptr;
+  evidence.roofline = result_.roofline ? &*result_.roofline : nullptr;
   evidence.flush_denormals = find_shipped_file(kFlushDenormals, "src/diagnose");
   for (const char* name : {"OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) {
     if (const char* const value = std::getenv(name)) evidence.environment[name] = value;
@@ -438,7 +486,9 @@ Result<Diagnosis> Session::run() {
   if (Status taken = take_lines(); !taken) return taken.error();
   if (Status counted = count(); !counted) return counted.error();
   if (Status ran = run_curve(); !ran) return ran.error();
+  if (result_.profile) look_at_ceilings();
   if (request_.with_bloat) look_at_code();
+  if (Status built = build_for_size(); !built) return built.error();
   find();
   if (Status proven = prove(); !proven) return proven.error();
   result_.took_s = since_start_s();

@@ -14,6 +14,7 @@
 #include "diagnose/find/machine_costs.h"
 #include "diagnose/find/rules.h"
 #include "diagnose/observe/observation.h"
+#include "diagnose/roofline/roofline.h"
 
 namespace perfcast {
 
@@ -48,6 +49,7 @@ struct Diagnosis {
   // CPUs that were busy over those that there are; absent where one thread ran.
   std::optional<double> parallel_efficiency_ratio() const;
   std::optional<Profile> profile;          // where it was counted
+  std::optional<Roofline> roofline;        // likewise
   std::optional<CodeBloat> bloat;          // where it was asked for
   std::vector<std::string> notes;          // what could not be done, and why
   double first_finding_s = 0, took_s = 0;  // since the start

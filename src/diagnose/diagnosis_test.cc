@@ -71,11 +71,11 @@ TEST(Diagnosis, EndsAProgramAtItsLimit) {
 TEST(Diagnosis, RunsOtherNumbersOfThreads) {
   DiagnosisRequest request;
   request.command = {"sh", "-c",
-                     "i=0; while [ $i -lt {threads} ]; do sleep $(echo {threads} | awk '{print 0.2 / $1}') & "
+                     "i=0; while [ $i -lt {threads} ]; do sleep $(echo {threads} | awk '{print 0.6 / $1}') & "
                      "i=$((i + 1)); done; wait"};
   request.with_counts = false;
   request.threads = "1,3";
-  request.proof_budget_s = 2;
+  request.proof_budget_s = 6;
   const auto diagnosis = diagnose(request);
   ASSERT_TRUE(diagnosis) << to_text(diagnosis.error());
   ASSERT_TRUE(diagnosis->curve);

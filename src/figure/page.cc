@@ -11,18 +11,6 @@
 namespace perfcast {
 namespace {
 
-// A data URI works from a file, offline, and where scripts are forbidden.
-std::string data_uri(std::string_view csv) {
-  std::string uri = "data:text/csv;charset=utf-8,";
-  for (const char c : csv) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       std::string_view("-_.,~").find(c) != std::string_view::npos;
-    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
-  }
-  return uri;
-}
-
 std::string section(const Figure& figure, size_t number) {
   std::string html = fmt::format("<section id=\"{}\">\n<h2>Figure {}. {}</h2>\n<figure>\n", figure.id, number,
                                  escape_html(figure.title));
@@ -33,11 +21,25 @@ std::string section(const Figure& figure, size_t number) {
   html += "<figcaption>" + escape_html(figure.caption) + "</figcaption>\n<div class=\"wide\">\n" +
           join(figure.images, "") + "</div>\n";
   html += fmt::format("<a class=\"csv\" download=\"perfcast-{}.csv\" href=\"{}\">CSV</a>\n", figure.id,
-                      data_uri(figure.csv));
+                      data_uri("text/csv;charset=utf-8", figure.csv));
   return html + "</figure>\n</section>\n";
 }
 
 }  // namespace
+
+std::string data_uri(std::string_view type, std::string_view content) {
+  std::string uri = "data:";
+  uri += type;
+  uri += ',';
+  for (const char c : content) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                       std::string_view("-_.,~").find(c) != std::string_view::npos;
+    if (plain) uri += c;
+    if (!plain) uri += fmt::format("%{:02X}", byte);
+  }
+  return uri;
+}
 
 std::string html_page(const Page& page) {
   const std::string title = escape_html(page.title);

@@ -2,6 +2,7 @@
 // A report as one HTML file for a browser and for print: no network, no script; every figure with its data.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace perfcast {
@@ -30,6 +31,10 @@ struct Page {
   std::vector<Figure> figures;
   bool figures_first = false;  // before the sections
 };
+
+// What a link with `download` offers: it works from a file, offline, and where scripts are forbidden. `type`:
+// "text/csv;charset=utf-8".
+std::string data_uri(std::string_view type, std::string_view content);
 
 // Deterministic. Text of figures, title and lead is escaped here; what is called html is taken as it is.
 std::string html_page(const Page& page);

@@ -109,6 +109,11 @@ void SvgCanvas::vertical_text(double x, double y, std::string_view text, std::st
                   pixels(x), pixels(y), classes, escape_html(text));
 }
 
+void SvgCanvas::rising_text(double x, double y, double degrees, std::string_view text, std::string_view classes) {
+  body_ += fmt::format("<text transform=\"translate({} {}) rotate({})\" class=\"{}\">{}</text>\n", pixels(x), pixels(y),
+                       pixels(-degrees), classes, escape_html(text));
+}
+
 void SvgCanvas::line(double x1, double y1, double x2, double y2, std::string_view classes) {
   element("line",
           fmt::format("x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"", pixels(x1), pixels(y1), pixels(x2), pixels(y2)),

@@ -26,6 +26,8 @@ class SvgCanvas {
             std::string_view tooltip = "");
   // Reads upwards, centred at (x, y).
   void vertical_text(double x, double y, std::string_view text, std::string_view classes = "");
+  // Begins at (x, y) and rises by so many degrees.
+  void rising_text(double x, double y, double degrees, std::string_view text, std::string_view classes = "");
   void line(double x1, double y1, double x2, double y2, std::string_view classes);
   void rectangle(double x, double y, double width, double height, std::string_view classes,
                  std::string_view tooltip = "");

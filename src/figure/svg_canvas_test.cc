@@ -60,5 +60,12 @@ TEST(SvgCanvas, EveryMarkerHasAShapeOfItsOwn) {
   }
 }
 
+TEST(SvgCanvas, TextRisesAlongALine) {
+  SvgCanvas canvas("a", 10, 10, "", "");
+  canvas.rising_text(3, 4, 45, "<up>", "tick");
+  EXPECT_NE(canvas.to_svg().find("<text transform=\"translate(3 4) rotate(-45)\" class=\"tick\">&lt;up&gt;</text>"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace perfcast

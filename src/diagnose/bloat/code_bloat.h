@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collect/qemu/executed_code.h"
+#include "diagnose/bloat/code_sizes.h"
 #include "diagnose/bloat/elf_code.h"
 #include "diagnose/bloat/loader_start.h"
 #include "diagnose/find/finding.h"
@@ -54,6 +55,13 @@ struct BloatFile {
   std::string name() const;  // of its file, without folders
 };
 
+// The program built otherwise, and how large it is then.
+struct BuildSizes {
+  BloatRebuild build;
+  std::optional<CodeSizes> sizes;  // absent: `failed` says why
+  std::string failed;
+};
+
 struct CodeBloat {
   std::vector<BloatFile> files;    // largest mapped first
   uint64_t generated_bytes = 0;    // of code that the program made, executed
@@ -63,6 +71,7 @@ struct CodeBloat {
   std::optional<LoaderStart> loader;
   double cpu_s = 0, wall_s = 0;            // of the native run
   std::optional<double> loader_cpu_ratio;  // of the samples of where it ran
+  std::vector<BuildSizes> builds;          // with other flags, where there is a source tree; the first as usual
   std::vector<std::string> notes;
 
   uint64_t mapped_bytes() const;

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "base/text.h"
 #include "corpus/machine/core_design.h"
 #include "diagnose/find/rules.h"
+#include "diagnose/roofline/memory_traffic.h"
 
 namespace perfcast {
 namespace {
@@ -17,23 +17,6 @@ constexpr double kLeastModelledShare = 0.08;
 constexpr double kMostModelledShare = 0.9;
 // How busy units are: below the one whatever takes them longer is hidden, above the other nothing is.
 constexpr double kGapsHide = 0.5, kGapsAreGone = 0.8;
-
-struct CacheSize {
-  const char* name;
-  double bytes;
-};
-constexpr CacheSize kSizes[] = {{"32k", 32 << 10},   {"48k", 48 << 10}, {"64k", 64 << 10}, {"256k", 256 << 10},
-                                {"512k", 512 << 10}, {"1m", 1 << 20},   {"2m", 2 << 20},   {"4m", 4 << 20},
-                                {"8m", 8 << 20},     {"16m", 16 << 20}, {"32m", 32 << 20}, {"64m", 64 << 20}};
-
-// The simulated size that is nearest to a cache's.
-const char* nearest(double bytes) {
-  const auto* best =
-      std::min_element(std::begin(kSizes), std::end(kSizes), [&](const CacheSize& a, const CacheSize& b) {
-        return std::abs(std::log(a.bytes / bytes)) < std::abs(std::log(b.bytes / bytes));
-      });
-  return best->name;
-}
 
 std::string hottest(const Observation& seen, bool loads) {
   const HotFunction* best = nullptr;
@@ -93,7 +76,7 @@ std::optional<Loss> modelled_by_caches(const Evidence& evidence) {
   if (!cycles) return std::nullopt;
   const CoreDesign& design = *evidence.design;
   const auto random_misses = [&](double bytes) {
-    const std::string size = nearest(bytes);
+    const std::string size = nearest_simulated_cache(bytes);
     return evidence.count("miss_" + size + "_random_count").value_or(0) +
            evidence.count("miss_" + size + "_store_random_count").value_or(0);
   };

@@ -64,6 +64,7 @@ std::vector<Finding> find_causes(const Evidence& evidence) {
   find_in_waiting(evidence, findings);
   find_in_code(evidence, findings);
   find_in_counts(evidence, findings);
+  find_in_roofline(evidence, findings);
   find_in_interpreters(evidence, findings);
   find_in_sharing(evidence, findings);
   find_in_settings(evidence, findings);

@@ -14,6 +14,7 @@
 #include "diagnose/find/machine_costs.h"
 #include "diagnose/find/thread_scaling.h"
 #include "diagnose/observe/observation.h"
+#include "diagnose/roofline/roofline.h"
 
 namespace perfcast {
 
@@ -33,6 +34,7 @@ struct Evidence {
   bool has_avx512 = false, has_avx2 = false;
   const Profile* profile = nullptr;    // instrumented counts; null: none yet
   const CoreDesign* design = nullptr;  // this machine's core; null: not known
+  const Roofline* roofline = nullptr;  // hot loops beside this machine's ceilings; null: not measured yet
   std::string flush_denormals;         // path of the library that does so when it is loaded; empty: there is none
   int first_cpu = 0;                   // that the program may use
   std::vector<int> cpu_of_each_core;   // of the CPUs that it may use; as many as those where none share a core
@@ -76,6 +78,7 @@ void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings); 
 void find_in_waiting(const Evidence& evidence, std::vector<Finding>& findings);   // threads, locks, files, processes
 void find_in_code(const Evidence& evidence, std::vector<Finding>& findings);      // loops and instructions
 void find_in_counts(const Evidence& evidence, std::vector<Finding>& findings);    // caches and branches
+void find_in_roofline(const Evidence& evidence, std::vector<Finding>& findings);  // loops that could be faster here
 void find_in_sharing(const Evidence& evidence, std::vector<Finding>& findings);   // lines that several threads write
 void find_in_settings(const Evidence& evidence, std::vector<Finding>& findings);  // CPUs, priorities, compilers' flags
 void find_in_interpreters(const Evidence& evidence, std::vector<Finding>& findings);  // what runs queries or scripts

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "diagnose/observe/instruction_work.h"
 #include "diagnose/observe/symbol_file.h"
 
 namespace perfcast {
@@ -232,12 +233,20 @@ const CodePlace* CodeMap::place(const std::string& path, uint64_t file_offset_by
   return place.get();
 }
 
+bool CodeMap::address_of(const std::string& path, uint64_t file_offset_bytes, uint64_t& address) {
+  return file_of(path)->address_of(file_offset_bytes, address);
+}
+
 std::vector<CodeInstruction> CodeMap::instructions(const std::string& path, uint64_t address, uint64_t bytes) {
-  std::vector<CodeInstruction> result;
   const File* const file = file_of(path);
-  const std::string_view code = file->bytes_at(address, std::min(bytes, kMostFunctionBytes));
+  return decode_instructions(file->is_arm() ? CodeSet::kArm : CodeSet::kX86,
+                             file->bytes_at(address, std::min(bytes, kMostFunctionBytes)), address);
+}
+
+std::vector<CodeInstruction> decode_instructions(CodeSet set, std::string_view code, uint64_t address) {
+  std::vector<CodeInstruction> result;
+  const bool arm = set == CodeSet::kArm;
   csh handle = 0;
-  const bool arm = file->is_arm();
   if (code.empty() || cs_open(arm ? CS_ARCH_ARM64 : CS_ARCH_X86, arm ? CS_MODE_ARM : CS_MODE_64, &handle) != CS_ERR_OK)
     return result;
   cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
@@ -256,6 +265,11 @@ std::vector<CodeInstruction> CodeMap::instructions(const std::string& path, uint
     instruction.traits = arm ? arm_traits(*one, instruction.vector_bits, instruction.target)
                              : x86_traits(*one, instruction.vector_bits, instruction.target);
     instruction.text = std::string(one->mnemonic) + " " + one->op_str;
+    if (arm) {
+      describe_arm_work(handle, *one, instruction);
+    } else {
+      describe_x86_work(handle, *one, instruction);
+    }
     result.push_back(std::move(instruction));
   }
   cs_free(one, 1);

@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace perfcast {
@@ -41,13 +43,46 @@ enum class CodeTrait : uint32_t {
 constexpr uint32_t operator|(uint32_t a, CodeTrait b) { return a | static_cast<uint32_t>(b); }
 constexpr bool has_trait(uint32_t traits, CodeTrait trait) { return (traits & static_cast<uint32_t>(trait)) != 0; }
 
+// Registers by the number that instructions have them by: of x86-64 rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15;
+// of AArch64 x0 to x30 and, 31, sp.
+inline constexpr int8_t kNoRegister = -1;
+
+// Where an operand in memory lies: base + factor * index + constant.
+struct MemoryOperand {
+  bool is_there = false;
+  int8_t base = kNoRegister, index = kNoRegister;
+  int64_t factor = 1, constant = 0;
+};
+
+// What becomes of the one general register that an instruction writes: factor * first + factor * second + constant.
+struct RegisterChange {
+  bool is_linear = false;  // else it is something else: loaded, multiplied, several registers
+  int8_t target = kNoRegister, first = kNoRegister, second = kNoRegister;
+  int64_t first_factor = 0, second_factor = 0, constant = 0;
+};
+
 struct CodeInstruction {
   uint64_t address = 0;
   uint32_t bytes = 0, traits = 0;
   uint32_t vector_bits = 0;  // of its widest register, where it computes on vectors or floats
   uint64_t target = 0;       // of a direct branch; 0: none
   std::string text;
+  // What one execution does (instruction_work.h).
+  uint32_t flops = 0;         // floating-point operations of all lanes, a fused multiply-add two
+  uint32_t lanes = 0;         // numbers that it computes at once; 0: it is no arithmetic
+  uint32_t element_bits = 0;  // of each of them
+  uint32_t loaded_bytes = 0, stored_bytes = 0;
+  bool is_repeated = false;               // a string instruction, that does it as often as a register says
+  bool multiplies = false, adds = false;  // of arithmetic: which of both, or both at once
+  // Bit N: general, vector register N.
+  uint32_t general_reads = 0, general_writes = 0, vector_reads = 0, vector_writes = 0;
+  MemoryOperand memory;
+  RegisterChange change;
 };
+
+enum class CodeSet : uint8_t { kX86, kArm };  // 64 bits, both
+// Of machine code that lies at an address; up to the first bytes that are none.
+std::vector<CodeInstruction> decode_instructions(CodeSet set, std::string_view code, uint64_t address);
 
 class CodeMap {
  public:
@@ -58,6 +93,8 @@ class CodeMap {
 
   // Of a byte of the file; nullptr where the file has no code there, or can't be read. The place stays valid.
   const CodePlace* place(const std::string& path, uint64_t file_offset_bytes);
+  // Where the file has this byte in memory; false where no segment holds it.
+  bool address_of(const std::string& path, uint64_t file_offset_bytes, uint64_t& address);
   // Instructions of a range of addresses of the file, in order; up to the first bytes that are none.
   std::vector<CodeInstruction> instructions(const std::string& path, uint64_t address, uint64_t bytes);
   // Whether the instruction before this byte of the file is a call: a word on a stack that says so is a return address.

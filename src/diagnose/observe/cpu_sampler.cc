@@ -11,6 +11,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
+#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -28,13 +30,41 @@ constexpr uint32_t kStackBytes = 1024;
 constexpr size_t kMostBytes = size_t{256} << 20;  // of records: a longer run is sampled at its beginning
 constexpr uint64_t kSampleType =
     PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+// What the kernel notes of a sample, in its order: the general registers, by their numbers in instructions, and where
+// the code is.
+constexpr int8_t kAddressRegister = -1;
 #if defined(__x86_64__)
-constexpr uint64_t kStackRegister = uint64_t{1} << PERF_REG_X86_SP, kAddressRegister = uint64_t{1} << PERF_REG_X86_IP;
-constexpr bool kStackComesFirst = PERF_REG_X86_SP < PERF_REG_X86_IP;
+constexpr std::array<std::pair<unsigned, int8_t>, kSampledRegisters + 1> kNoted = {{{PERF_REG_X86_AX, 0},
+                                                                                    {PERF_REG_X86_BX, 3},
+                                                                                    {PERF_REG_X86_CX, 1},
+                                                                                    {PERF_REG_X86_DX, 2},
+                                                                                    {PERF_REG_X86_SI, 6},
+                                                                                    {PERF_REG_X86_DI, 7},
+                                                                                    {PERF_REG_X86_BP, 5},
+                                                                                    {PERF_REG_X86_SP, 4},
+                                                                                    {PERF_REG_X86_IP, kAddressRegister},
+                                                                                    {PERF_REG_X86_R8, 8},
+                                                                                    {PERF_REG_X86_R9, 9},
+                                                                                    {PERF_REG_X86_R10, 10},
+                                                                                    {PERF_REG_X86_R11, 11},
+                                                                                    {PERF_REG_X86_R12, 12},
+                                                                                    {PERF_REG_X86_R13, 13},
+                                                                                    {PERF_REG_X86_R14, 14},
+                                                                                    {PERF_REG_X86_R15, 15}}};
 #else
-constexpr uint64_t kStackRegister = uint64_t{1} << 31, kAddressRegister = uint64_t{1} << 32;  // of AArch64: sp, pc
-constexpr bool kStackComesFirst = true;
+// Of AArch64: x0 to x30, sp, pc.
+constexpr std::array<std::pair<unsigned, int8_t>, kSampledRegisters + 1> kNoted = [] {
+  std::array<std::pair<unsigned, int8_t>, kSampledRegisters + 1> noted{};
+  for (unsigned i = 0; i < kSampledRegisters; ++i) noted.at(i) = {i, static_cast<int8_t>(i)};
+  noted.at(kSampledRegisters) = {32, kAddressRegister};
+  return noted;
+}();
 #endif
+constexpr uint64_t kNotedMask = [] {
+  uint64_t mask = 0;
+  for (const auto& [bit, number] : kNoted) mask |= uint64_t{1} << bit;
+  return mask;
+}();
 
 perf_event_attr attributes_of(double samples_per_s, bool exclude_kernel) {
   perf_event_attr attributes;
@@ -44,7 +74,7 @@ perf_event_attr attributes_of(double samples_per_s, bool exclude_kernel) {
   attributes.config = PERF_COUNT_SW_CPU_CLOCK;
   attributes.sample_period = static_cast<uint64_t>(1e9 / samples_per_s);
   attributes.sample_type = kSampleType;
-  attributes.sample_regs_user = kStackRegister | kAddressRegister;
+  attributes.sample_regs_user = kNotedMask;
   attributes.sample_stack_user = kStackBytes;
   attributes.inherit = 1;
   attributes.disabled = 1;
@@ -57,6 +87,9 @@ perf_event_attr attributes_of(double samples_per_s, bool exclude_kernel) {
   attributes.comm_exec = 1;
   attributes.task = 1;
   attributes.sample_id_all = 1;
+  // The clock that looks at /proc are timed by.
+  attributes.use_clockid = 1;
+  attributes.clockid = CLOCK_MONOTONIC;
   return attributes;
 }
 
@@ -138,9 +171,11 @@ void CpuSampler::Records::read(const perf_event_header& header, RecordReader in)
       record.sample.in_kernel = (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER;
       record.sample.address = record.sample.in_kernel ? 0 : address;
       if (in.get<uint64_t>() != PERF_SAMPLE_REGS_ABI_NONE) {
-        std::array<uint64_t, 2> registers{};
-        for (uint64_t& of : registers) of = in.get<uint64_t>();
-        if (record.sample.in_kernel) record.sample.address = registers[kStackComesFirst ? 1 : 0];
+        for (const auto& [bit, number] : kNoted) {
+          const auto value = in.get<uint64_t>();
+          if (number != kAddressRegister) record.sample.registers.at(static_cast<size_t>(number)) = value;
+          if (number == kAddressRegister && record.sample.in_kernel) record.sample.address = value;
+        }
       }
       const auto room = in.get<uint64_t>();
       if (room > 0 && room + sizeof(uint64_t) <= in.left()) {

@@ -18,13 +18,21 @@ namespace perfcast {
 
 inline constexpr size_t kMostReturns = 6;
 
+// General registers, by the numbers of code_map.h.
+#if defined(__x86_64__)
+inline constexpr size_t kSampledRegisters = 16;
+#else
+inline constexpr size_t kSampledRegisters = 32;
+#endif
+
 struct CpuSample {
   pid_t process = 0, thread = 0;
-  uint64_t time_ns = 0;  // of the kernel's clock
+  uint64_t time_ns = 0;  // of CLOCK_MONOTONIC
   uint64_t address =
       0;  // of the instruction that was interrupted; in the kernel: of the user code that called it, or 0
   bool in_kernel = false;
-  std::vector<uint64_t> stack;  // words from the stack pointer on
+  std::array<uint64_t, kSampledRegisters> registers{};  // of user code, right before the instruction at the address
+  std::vector<uint64_t> stack;                          // words from the stack pointer on
 };
 
 // A piece of a file that a process may execute.

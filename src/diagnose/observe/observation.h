@@ -16,6 +16,7 @@
 #include "diagnose/observe/code_map.h"
 #include "diagnose/observe/mapped_files.h"
 #include "diagnose/observe/thread_states.h"
+#include "diagnose/observe/timeline.h"
 #include "metrics/catalogue.h"
 
 namespace perfcast {
@@ -45,11 +46,21 @@ bool is_runtime_library(const std::string& path);
 // Whose work a function is, by its name and library.
 CodeRole code_role_of(const std::string& function, const std::string& library);
 
+// What an instruction of a loop read or wrote while it was sampled, by the registers that form its address.
+struct LoopStream {
+  uint64_t instruction = 0;  // its address, as the file numbers it
+  uint32_t loaded_bytes = 0, stored_bytes = 0;
+  uint64_t lowest = 0, highest = 0;  // addresses of the process; highest: behind the last byte
+  double samples_count = 0;
+  double range_bytes() const { return static_cast<double>(highest - lowest); }
+};
+
 // The innermost loop around where most of a function's samples lie.
 struct HotLoop {
   uint64_t address = 0, end = 0;  // as the file numbers it; end: of the branch back
   double cpu_share = 0;           // of all samples
   std::vector<CodeInstruction> instructions;
+  std::vector<LoopStream> streams;  // where addresses change by a step alone
   size_t count(CodeTrait trait) const;
   uint32_t vector_bits() const;  // the widest; 0: no float or vector
 };
@@ -57,6 +68,8 @@ struct HotLoop {
 struct HotFunction {
   std::string function;  // empty: no symbol covers it
   std::string library;   // path of its file; "[kernel]"
+  // As the file numbers them; 0 bytes: no symbol says where it lies.
+  uint64_t address = 0, bytes = 0;
   std::string source;
   int line = 0;  // where most samples lie
   std::string compiler;
@@ -92,6 +105,7 @@ struct Observation {
   double ready_s = 0;       // threads' time without a CPU, summed; from the course of the run
   MetricValues hardware;    // hw_* metrics of this run, where the processor's counters can be read
   std::string no_hardware;  // why there are none; empty: there are, or nobody asked
+  RunTimeline timeline;
   std::vector<std::string> notes;
   double share_of(CodeRole role) const { return role_share[static_cast<size_t>(role)]; }
 };
@@ -110,8 +124,10 @@ struct ObserveRequest {
 // Runs the program once. Errors: inspect_program()'s and run_process()'s. A run that fails is observed, too.
 Result<Observation> observe(const ObserveRequest& request);
 
-// The samples of one run, summed up by function: shares of the samples.
+// The samples of one run, summed up by function: shares of the samples. Of each sample, which of the functions it
+// belongs to; kNoFunction: one that is too small to be listed.
+inline constexpr int32_t kNoFunction = -1;
 struct CpuSamples;
-void summarise_samples(const CpuSamples& samples, CodeMap& code, Observation& observation);
+std::vector<int32_t> summarise_samples(const CpuSamples& samples, CodeMap& code, Observation& observation);
 
 }  // namespace perfcast

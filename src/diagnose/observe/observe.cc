@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "collect/process/program_inspector.h"
 #include "diagnose/observe/cpu_sampler.h"
 #include "diagnose/observe/observation.h"
@@ -9,6 +11,11 @@ namespace {
 
 constexpr double kLooksApart_s = 0.02;
 constexpr double kFewSamples = 100;
+
+uint64_t monotonic_ns() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();  // CLOCK_MONOTONIC
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
 
 }  // namespace
 
@@ -32,9 +39,11 @@ Result<Observation> observe(const ObserveRequest& request) {
   // Counters that nobody has cost each process that is started all the same.
   const Status offered = request.hardware != nullptr ? request.hardware->available() : Status();
   PerfEventCollector* const hardware = offered ? request.hardware : nullptr;
+  uint64_t start_ns = 0;
   process.before_exec = [&](pid_t child) {
     sampled = sampler.attach(child);
     if (hardware != nullptr) hardware->attach(child);
+    start_ns = monotonic_ns();
   };
   process.on_look = [&](double now_s, const std::vector<pid_t>& processes) {
     sampler.drain();
@@ -59,11 +68,12 @@ Result<Observation> observe(const ObserveRequest& request) {
       for (const CodeMapping& mapping : state) add_mapping(observation.mapped, mapping);
     }
   }
+  std::vector<int32_t> function_of_sample;
   if (!sampled) {
     observation.no_samples = sampled.error().message;
   } else {
     CodeMap code;
-    summarise_samples(samples, code, observation);
+    function_of_sample = summarise_samples(samples, code, observation);
     observation.lost_ratio = samples.lost_ratio;
     if (samples.user_only) {
       // Shares of the user code's samples become shares of the CPU time.
@@ -89,6 +99,13 @@ Result<Observation> observe(const ObserveRequest& request) {
     if (observation.lost_ratio > 0.05)
       observation.notes.push_back(fmt::format("{:.0f}% of the samples were lost", 100 * observation.lost_ratio));
   }
+  const std::vector<ThreadStateSpan> history = states.history();
+  TimelineInputs course{samples, function_of_sample, {}, history, observation.run.wall_s, 0, start_ns};
+  course.function_names.reserve(observation.functions.size());
+  for (const HotFunction& function : observation.functions) course.function_names.push_back(function.name());
+  const double sampled_s = samples.user_only ? observation.run.user_s : observation.run.cpu_s();
+  if (!samples.samples.empty()) course.sample_s = sampled_s / static_cast<double>(samples.samples.size());
+  observation.timeline = make_timeline(course);
   return observation;
 }
 

@@ -13,6 +13,7 @@ constexpr double kLeastShare = 0.002;
 constexpr double kLoopShare = 0.5;       // of a function's samples, that a loop must hold to be its hot one
 constexpr double kLookedAtShare = 0.02;  // of all samples: functions whose instructions are looked at
 constexpr uint64_t kMostLoopBytes = 4096;
+constexpr size_t kMostStreams = 32;
 
 struct Spot {
   std::string path;  // empty: no file
@@ -31,7 +32,9 @@ struct Sum {
   CodePlace place;
   CodeRole role = CodeRole::kOwn;
   double samples = 0, kernel_samples = 0;
-  std::map<uint64_t, double> addresses;  // user code
+  int32_t index = kNoFunction;                              // of the list of functions
+  std::map<uint64_t, double> addresses;                     // user code
+  std::vector<std::pair<uint32_t, uint64_t>> user_samples;  // number of the sample, address as the file numbers it
   std::map<std::pair<std::string, int>, double> lines;
   std::map<std::pair<std::string, std::string>, double> callers;  // function, "file:line"
   std::map<std::string, double> compilers;
@@ -42,6 +45,7 @@ class Summary {
   Summary(const CpuSamples& samples, CodeMap& code) : samples_(samples), code_(code) {}
   void add_all();
   void finish(Observation& observation);
+  std::vector<int32_t> function_of_sample() const;
 
  private:
   Spot spot_of(const CodeMappings& mappings, uint64_t address);
@@ -49,10 +53,13 @@ class Summary {
   std::vector<Spot> returns_of(const CodeMappings& mappings, const CpuSample& sample);
   void look_at_instructions(const Sum& sum, HotFunction& function);
   HotLoop loop_of(const std::vector<CodeInstruction>& instructions, const Sum& sum) const;
+  // Where the loop's instructions found their operands, as far as registers tell it at any place in the loop.
+  void look_at_streams(const Sum& sum, HotLoop& loop) const;
 
   const CpuSamples& samples_;
   CodeMap& code_;
   std::map<Key, Sum> sums_;
+  std::vector<Sum*> of_sample_;
   std::array<double, kCodeRoles> roles_{};
   double kernel_ = 0, all_ = 0;
 };
@@ -91,6 +98,7 @@ std::string short_place(const CodePlace& place) {
 }
 
 void Summary::add_all() {
+  of_sample_.reserve(samples_.samples.size());
   for (size_t i = 0; i < samples_.samples.size(); ++i) {
     const CpuSample& sample = samples_.samples[i];
     const CodeMappings& mappings = samples_.mappings[samples_.mappings_of[i]];
@@ -120,7 +128,11 @@ void Summary::add_all() {
     }
     sum.samples += 1;
     sum.kernel_samples += sample.in_kernel ? 1 : 0;
-    if (!sample.in_kernel && !nameless) sum.addresses[place.address] += 1;
+    of_sample_.push_back(&sum);
+    if (!sample.in_kernel && !nameless) {
+      sum.addresses[place.address] += 1;
+      sum.user_samples.emplace_back(static_cast<uint32_t>(i), place.address);
+    }
     if (!place.source.empty()) sum.lines[{place.source, place.line}] += 1;
     if (!place.compiler.empty()) sum.compilers[place.compiler] += 1;
     roles_.at(static_cast<size_t>(role)) += 1;
@@ -155,6 +167,51 @@ HotLoop Summary::loop_of(const std::vector<CodeInstruction>& instructions, const
   return best;
 }
 
+bool is_written(const HotLoop& loop, int8_t number) {
+  return std::any_of(loop.instructions.begin(), loop.instructions.end(), [&](const CodeInstruction& of) {
+    return (of.general_writes & 1U << static_cast<unsigned>(number)) != 0;
+  });
+}
+
+// Whether a register is the same all over an iteration, but for steps.
+bool is_stepped(const HotLoop& loop, int8_t number) {
+  if (number == kNoRegister) return true;
+  const uint32_t bit = 1U << static_cast<unsigned>(number);
+  return std::all_of(loop.instructions.begin(), loop.instructions.end(), [&](const CodeInstruction& of) {
+    const RegisterChange& change = of.change;
+    const bool is_step = change.is_linear && change.target == number && change.first == number &&
+                         change.first_factor == 1 && (change.second == kNoRegister || !is_written(loop, change.second));
+    return (of.general_writes & bit) == 0 || is_step;
+  });
+}
+
+void Summary::look_at_streams(const Sum& sum, HotLoop& loop) const {
+  pid_t process = 0;  // addresses of one are none of another
+  for (const CodeInstruction& of : loop.instructions) {
+    const MemoryOperand& memory = of.memory;
+    const bool has_address = memory.base != kNoRegister || memory.index != kNoRegister;
+    if (!memory.is_there || !has_address || loop.streams.size() == kMostStreams) continue;
+    if (!is_stepped(loop, memory.base) || !is_stepped(loop, memory.index)) continue;
+    LoopStream stream{of.address, of.loaded_bytes, of.stored_bytes, ~uint64_t{0}, 0, 0};
+    const uint64_t bytes = std::max(of.loaded_bytes, of.stored_bytes);
+    for (const auto& [number, place] : sum.user_samples) {
+      if (place < loop.address || place > loop.end) continue;
+      const CpuSample& sample = samples_.samples[number];
+      if (process == 0) process = sample.process;
+      if (sample.process != process) continue;
+      const auto value = [&](int8_t name) {
+        return name == kNoRegister ? 0 : sample.registers.at(static_cast<size_t>(name));
+      };
+      const uint64_t at = value(memory.base) + static_cast<uint64_t>(memory.factor) * value(memory.index) +
+                          static_cast<uint64_t>(memory.constant);
+      stream.lowest = std::min(stream.lowest, at);
+      stream.highest = std::max(stream.highest, at + bytes);
+      stream.samples_count += 1;
+    }
+    if (stream.samples_count > 0 && stream.highest > stream.lowest) loop.streams.push_back(stream);
+  }
+}
+
 void Summary::look_at_instructions(const Sum& sum, HotFunction& function) {
   const auto instructions = code_.instructions(function.library, sum.place.function_address, sum.place.function_bytes);
   if (instructions.empty()) return;
@@ -179,7 +236,9 @@ void Summary::look_at_instructions(const Sum& sum, HotFunction& function) {
     add(function.load_share, CodeTrait::kLoad, true);
   }
   HotLoop loop = loop_of(instructions, sum);
-  if (loop.end > 0) function.loop = std::move(loop);
+  if (loop.end == 0) return;
+  look_at_streams(sum, loop);
+  function.loop = std::move(loop);
 }
 
 void Summary::finish(Observation& observation) {
@@ -187,11 +246,14 @@ void Summary::finish(Observation& observation) {
   if (all_ == 0) return;
   observation.kernel_share = kernel_ / all_;
   for (size_t role = 0; role < kCodeRoles; ++role) observation.role_share[role] = roles_[role] / all_;
+  std::vector<std::pair<HotFunction, Sum*>> found;
   for (auto& [key, sum] : sums_) {
     if (sum.samples < kLeastShare * all_) continue;
     HotFunction function;
     function.function = key.function;
     function.library = key.path;
+    function.address = key.address;
+    function.bytes = key.address != 0 ? sum.place.function_bytes : 0;
     function.role = sum.role;
     function.cpu_share = sum.samples / all_;
     function.kernel_share = sum.kernel_samples / all_;
@@ -206,18 +268,30 @@ void Summary::finish(Observation& observation) {
       function.caller_share = count / sum.samples;
     }
     if (function.cpu_share >= kLookedAtShare && !sum.addresses.empty()) look_at_instructions(sum, function);
+    found.emplace_back(std::move(function), &sum);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first.cpu_share > b.first.cpu_share; });
+  for (auto& [function, sum] : found) {
+    sum->index = static_cast<int32_t>(observation.functions.size());
     observation.functions.push_back(std::move(function));
   }
-  std::stable_sort(observation.functions.begin(), observation.functions.end(),
-                   [](const HotFunction& a, const HotFunction& b) { return a.cpu_share > b.cpu_share; });
+}
+
+std::vector<int32_t> Summary::function_of_sample() const {
+  std::vector<int32_t> indices;
+  indices.reserve(of_sample_.size());
+  for (const Sum* const sum : of_sample_) indices.push_back(sum->index);
+  return indices;
 }
 
 }  // namespace
 
-void summarise_samples(const CpuSamples& samples, CodeMap& code, Observation& observation) {
+std::vector<int32_t> summarise_samples(const CpuSamples& samples, CodeMap& code, Observation& observation) {
   Summary summary(samples, code);
   summary.add_all();
   summary.finish(observation);
+  return summary.function_of_sample();
 }
 
 }  // namespace perfcast

@@ -33,23 +33,70 @@ constexpr std::array<std::string_view, kThreadStates> kTexts = {"running, or rea
 
 enum class Call : uint8_t { kFutex, kSleep, kWaitChild, kPoll, kFile, kSync, kSocket };
 
-// Numbers of system calls that wait.
-const std::map<int64_t, Call>& calls_of(std::string_view instruction_set) {
+struct WaitingCall {
+  Call call;
+  std::string_view name;
+};
+
+// System calls that wait, by their numbers.
+const std::map<int64_t, WaitingCall>& calls_of(std::string_view instruction_set) {
   using enum Call;
-  static const std::map<int64_t, Call> x86 = {
-      {202, kFutex}, {449, kFutex}, {35, kSleep},  {230, kSleep}, {61, kWaitChild}, {247, kWaitChild}, {7, kPoll},
-      {23, kPoll},   {270, kPoll},  {271, kPoll},  {232, kPoll},  {281, kPoll},     {441, kPoll},      {0, kFile},
-      {1, kFile},    {17, kFile},   {18, kFile},   {19, kFile},   {20, kFile},      {295, kFile},      {296, kFile},
-      {40, kFile},   {74, kSync},   {75, kSync},   {162, kSync},  {277, kSync},     {306, kSync},      {26, kSync},
-      {42, kSocket}, {43, kSocket}, {44, kSocket}, {45, kSocket}, {46, kSocket},    {47, kSocket},     {288, kSocket},
-      {34, kPoll},   {128, kPoll},  {130, kPoll}};
-  static const std::map<int64_t, Call> arm = {
-      {98, kFutex},   {449, kFutex},  {101, kSleep},  {115, kSleep},  {260, kWaitChild}, {95, kWaitChild},
-      {73, kPoll},    {72, kPoll},    {22, kPoll},    {441, kPoll},   {63, kFile},       {64, kFile},
-      {67, kFile},    {68, kFile},    {65, kFile},    {66, kFile},    {69, kFile},       {70, kFile},
-      {71, kFile},    {82, kSync},    {83, kSync},    {81, kSync},    {84, kSync},       {267, kSync},
-      {227, kSync},   {203, kSocket}, {202, kSocket}, {206, kSocket}, {207, kSocket},    {211, kSocket},
-      {212, kSocket}, {242, kSocket}, {133, kPoll},   {137, kPoll}};
+  static const std::map<int64_t, WaitingCall> x86 = {{0, {kFile, "read"}},
+                                                     {1, {kFile, "write"}},
+                                                     {7, {kPoll, "poll"}},
+                                                     {17, {kFile, "pread64"}},
+                                                     {18, {kFile, "pwrite64"}},
+                                                     {19, {kFile, "readv"}},
+                                                     {20, {kFile, "writev"}},
+                                                     {23, {kPoll, "select"}},
+                                                     {26, {kSync, "msync"}},
+                                                     {34, {kPoll, "pause"}},
+                                                     {35, {kSleep, "nanosleep"}},
+                                                     {40, {kFile, "sendfile"}},
+                                                     {42, {kSocket, "connect"}},
+                                                     {43, {kSocket, "accept"}},
+                                                     {44, {kSocket, "sendto"}},
+                                                     {45, {kSocket, "recvfrom"}},
+                                                     {46, {kSocket, "sendmsg"}},
+                                                     {47, {kSocket, "recvmsg"}},
+                                                     {61, {kWaitChild, "wait4"}},
+                                                     {74, {kSync, "fsync"}},
+                                                     {75, {kSync, "fdatasync"}},
+                                                     {128, {kPoll, "rt_sigtimedwait"}},
+                                                     {130, {kPoll, "rt_sigsuspend"}},
+                                                     {162, {kSync, "sync"}},
+                                                     {202, {kFutex, "futex"}},
+                                                     {230, {kSleep, "clock_nanosleep"}},
+                                                     {232, {kPoll, "epoll_wait"}},
+                                                     {247, {kWaitChild, "waitid"}},
+                                                     {270, {kPoll, "pselect6"}},
+                                                     {271, {kPoll, "ppoll"}},
+                                                     {277, {kSync, "sync_file_range"}},
+                                                     {281, {kPoll, "epoll_pwait"}},
+                                                     {288, {kSocket, "accept4"}},
+                                                     {295, {kFile, "preadv"}},
+                                                     {296, {kFile, "pwritev"}},
+                                                     {306, {kSync, "syncfs"}},
+                                                     {441, {kPoll, "epoll_pwait2"}},
+                                                     {449, {kFutex, "futex_waitv"}}};
+  static const std::map<int64_t, WaitingCall> arm = {
+      {22, {kPoll, "epoll_pwait"}},    {63, {kFile, "read"}},
+      {64, {kFile, "write"}},          {65, {kFile, "readv"}},
+      {66, {kFile, "writev"}},         {67, {kFile, "pread64"}},
+      {68, {kFile, "pwrite64"}},       {69, {kFile, "preadv"}},
+      {70, {kFile, "pwritev"}},        {71, {kFile, "sendfile"}},
+      {72, {kPoll, "pselect6"}},       {73, {kPoll, "ppoll"}},
+      {81, {kSync, "sync"}},           {82, {kSync, "fsync"}},
+      {83, {kSync, "fdatasync"}},      {84, {kSync, "sync_file_range"}},
+      {95, {kWaitChild, "waitid"}},    {98, {kFutex, "futex"}},
+      {101, {kSleep, "nanosleep"}},    {115, {kSleep, "clock_nanosleep"}},
+      {133, {kPoll, "rt_sigsuspend"}}, {137, {kPoll, "rt_sigtimedwait"}},
+      {202, {kSocket, "accept"}},      {203, {kSocket, "connect"}},
+      {206, {kSocket, "sendto"}},      {207, {kSocket, "recvfrom"}},
+      {211, {kSocket, "sendmsg"}},     {212, {kSocket, "recvmsg"}},
+      {227, {kSync, "msync"}},         {242, {kSocket, "accept4"}},
+      {260, {kWaitChild, "wait4"}},    {267, {kSync, "syncfs"}},
+      {441, {kPoll, "epoll_pwait2"}},  {449, {kFutex, "futex_waitv"}}};
   return instruction_set == "aarch64" ? arm : x86;
 }
 
@@ -129,7 +176,7 @@ ThreadState thread_state_of(const ThreadTexts& texts, std::string_view instructi
   if (call) {
     const auto& calls = calls_of(instruction_set);
     if (const auto known = calls.find(call->number); known != calls.end()) {
-      switch (known->second) {
+      switch (known->second.call) {
         case Call::kFutex:
           return of_futex(*call, texts.tasks);
         case Call::kSleep:
@@ -152,8 +199,59 @@ ThreadState thread_state_of(const ThreadTexts& texts, std::string_view instructi
   return state == 'D' && texts.syscall.starts_with("-1") ? ThreadState::kPaging : ThreadState::kOther;
 }
 
+std::string_view waiting_call_name(std::string_view syscall_text, std::string_view instruction_set) {
+  const auto call = call_of(syscall_text);
+  if (!call) return "";
+  const auto& calls = calls_of(instruction_set);
+  const auto known = calls.find(call->number);
+  return known == calls.end() ? std::string_view() : known->second.name;
+}
+
+std::vector<ThreadStateSpan> ThreadStates::history() const {
+  std::vector<ThreadStateSpan> all;
+  all.reserve(spans_count_);
+  for (const auto& [thread, spans] : spans_) all.insert(all.end(), spans.begin(), spans.end());
+  return all;
+}
+
+void ThreadStates::remember(const ThreadStateSpan& span) {
+  std::vector<ThreadStateSpan>& spans = spans_[span.thread];
+  if (!spans.empty()) {
+    ThreadStateSpan& last = spans.back();
+    const bool follows = last.process == span.process && last.end_s == span.start_s;
+    const bool is_alike = last.state == span.state && last.call == span.call;
+    // A short one that nothing came of in time goes on as the one before it.
+    if (follows && (is_alike || span.end_s - last.start_s < shortest_s_)) {
+      last.end_s = span.end_s;
+      return;
+    }
+  }
+  if (spans_count_ >= kMostSpans) drop_short_spans();
+  if (spans_count_ >= kMostSpans) return;
+  spans_[span.thread].push_back(span);
+  ++spans_count_;
+}
+
+void ThreadStates::drop_short_spans() {
+  shortest_s_ = std::max(2 * shortest_s_, last_s_ / 1000);
+  spans_count_ = 0;
+  for (auto& [thread, spans] : spans_) {
+    std::vector<ThreadStateSpan> kept;
+    for (const ThreadStateSpan& span : spans) {
+      const bool follows = !kept.empty() && kept.back().process == span.process && kept.back().end_s == span.start_s;
+      if (follows && span.end_s - span.start_s < shortest_s_) {
+        kept.back().end_s = span.end_s;
+      } else {
+        kept.push_back(span);
+      }
+    }
+    spans = std::move(kept);
+    spans_count_ += spans.size();
+  }
+}
+
 void ThreadStates::look(double now_s, const std::vector<pid_t>& processes) {
-  const double length_s = std::max(0.0, now_s - last_s_);
+  const double began_s = last_s_, length_s = std::max(0.0, now_s - last_s_);
   last_s_ = now_s;
   ++looks_;
   static const std::string instruction_set = host_instruction_set();
@@ -178,6 +276,9 @@ void ThreadStates::look(double now_s, const std::vector<pid_t>& processes) {
           thread_state_of({*stat, syscall ? std::string_view(*syscall) : std::string_view(), &tasks}, instruction_set,
                           [&](int64_t number) { return link_target(folder + "/fd/" + std::to_string(number)); });
       all_.s[static_cast<size_t>(state)] += length_s;
+      const bool waits = state != ThreadState::kRunning && syscall.ok();
+      remember({process, task, began_s, now_s, state,
+                waits ? waiting_call_name(*syscall, instruction_set) : std::string_view()});
       if (task != process) continue;
       if (process == first_process_) first = state;
       const bool waits_itself = state == ThreadState::kChild;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,14 @@ struct ThreadTimes {
   double total() const;
 };
 
+// One thread in one state, from look to look.
+struct ThreadStateSpan {
+  pid_t process = 0, thread = 0;
+  double start_s = 0, end_s = 0;  // since the start of the run
+  ThreadState state = ThreadState::kOther;
+  std::string_view call;  // name of the system call that it waits in; empty: not known, or none
+};
+
 class ThreadStates {
  public:
   // At `now_s` since the start these processes ran.
@@ -48,12 +57,21 @@ class ThreadStates {
     return first_;
   }  // of the program's first process; where that waits for what it started: of that
   int64_t looks() const { return looks_; }
+  // Of all threads, each in the order of time; at most kMostSpans: of long runs the short ones belong to those before.
+  std::vector<ThreadStateSpan> history() const;
+  static constexpr size_t kMostSpans = 100'000;
   // Why system calls could not be read, where they could not; empty: they could.
   // Threads that end between two reads are no reason.
   std::string missing() const { return has_read_ ? "" : missing_; }
 
  private:
+  void remember(const ThreadStateSpan& span);
+  void drop_short_spans();
+
   ThreadTimes all_, first_;
+  std::map<pid_t, std::vector<ThreadStateSpan>> spans_;  // by thread
+  size_t spans_count_ = 0;
+  double shortest_s_ = 0;  // that is kept
   double last_s_ = 0;
   int64_t looks_ = 0;
   pid_t first_process_ = 0;
@@ -69,5 +87,7 @@ struct ThreadTexts {
 };
 ThreadState thread_state_of(const ThreadTexts& texts, std::string_view instruction_set,
                             const std::function<std::string(int64_t)>& descriptor);
+// Name of the call of /proc/PID/task/TID/syscall, of those that wait; empty: another one, or none.
+std::string_view waiting_call_name(std::string_view syscall_text, std::string_view instruction_set);
 
 }  // namespace perfcast

@@ -1,6 +1,7 @@
 #include "diagnose/observe/thread_states.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace perfcast {
 namespace {
@@ -55,6 +56,35 @@ TEST(ThreadState, OfNoCallIsPagingWhereTheKernelWaits) {
   EXPECT_EQ(state_of_texts("12 (a) D 1", "-1 0x7ffd 0x7f11"), ThreadState::kPaging);
   EXPECT_EQ(state_of_texts("12 (a) D 1", ""), ThreadState::kOther);
   EXPECT_EQ(state_of_texts("12 (a) S 1", "garbage"), ThreadState::kOther);
+}
+
+TEST(ThreadState, NamesTheCallThatIsWaitedIn) {
+  EXPECT_EQ(waiting_call_name("202 0x55 0x80 0x2 0x0 0x0 0x0 0x7ffd 0x7f11", "x86_64"), "futex");
+  EXPECT_EQ(waiting_call_name("98 0x55 0x80 0x2 0x0 0x0 0x0 0x7ffd 0x7f11", "aarch64"), "futex");
+  EXPECT_EQ(waiting_call_name("9999 0x0 0x0 0x0 0x0 0x0 0x0 0x7ffd 0x7f11", "x86_64"), "");
+  EXPECT_EQ(waiting_call_name("running", "x86_64"), "");
+  EXPECT_EQ(waiting_call_name("", "x86_64"), "");
+}
+
+// Our own process, looked at twice: one span for each of its threads.
+TEST(ThreadStates, RememberWhatThreadsDid) {
+  ThreadStates states;
+  states.look(0.02, {getpid()});
+  states.look(0.04, {getpid()});
+  const auto history = states.history();
+  ASSERT_FALSE(history.empty());
+  bool found = false;
+  for (const ThreadStateSpan& span : history) {
+    EXPECT_EQ(span.process, getpid());
+    EXPECT_LT(span.start_s, span.end_s);
+    if (span.thread != getpid()) continue;
+    found = true;
+    // It looks, and therefore runs.
+    EXPECT_EQ(span.state, ThreadState::kRunning);
+    EXPECT_DOUBLE_EQ(span.start_s, 0);
+    EXPECT_DOUBLE_EQ(span.end_s, 0.04);
+  }
+  EXPECT_TRUE(found);
 }
 
 }  // namespace

@@ -138,6 +138,41 @@ Json bloat_file_json(const CodeBloat& bloat, const BloatFile& file) {
 
 }  // namespace
 
+Json file_sizes_json(const FileSizes& of) {
+  return {{"file_bytes", of.file_bytes}, {"mapped_bytes", of.mapped_bytes}, {"code_bytes", of.code_bytes}};
+}
+
+// "-12.3%" of what the first build has.
+std::string change_text(uint64_t now, uint64_t before) {
+  if (before == 0) return "-";
+  return fmt::format("{:+.1f}%", 100 * (static_cast<double>(now) / static_cast<double>(before) - 1));
+}
+
+void add_builds(const CodeBloat& bloat, std::string& text) {
+  if (bloat.builds.empty()) return;
+  TextTable table;
+  table.add_column("  built", TextTable::Align::kLeft);
+  table.add_column("program", TextTable::Align::kRight);
+  table.add_column("", TextTable::Align::kRight);
+  table.add_column("code mapped with libraries", TextTable::Align::kRight);
+  table.add_column("", TextTable::Align::kRight);
+  table.add_column("flags", TextTable::Align::kLeft);
+  const auto& first = bloat.builds.front().sizes;
+  std::string failed;
+  for (const BuildSizes& of : bloat.builds) {
+    if (!of.sizes) {
+      failed += fmt::format("  {}: {}\n", of.build.name, printable(of.failed));
+      continue;
+    }
+    const FileSizes all = of.sizes->total();
+    table.add_row({"  " + of.build.name, size_text(of.sizes->program.file_bytes),
+                   first ? change_text(of.sizes->program.file_bytes, first->program.file_bytes) : "-",
+                   size_text(all.mapped_bytes),
+                   first ? change_text(all.mapped_bytes, first->total().mapped_bytes) : "-", of.build.flags});
+  }
+  text += table.to_text() + failed;
+}
+
 std::string code_bloat_text(const CodeBloat& bloat) {
   std::string text = fmt::format("code: {} mapped in {} file{}, {} of instructions", size_text(bloat.mapped_bytes()),
                                  bloat.files.size(), bloat.files.size() == 1 ? "" : "s", size_text(bloat.code_bytes()));
@@ -151,6 +186,7 @@ std::string code_bloat_text(const CodeBloat& bloat) {
   add_idle_functions(bloat, text);
   add_linker(bloat, text);
   add_purposes(bloat, text);
+  add_builds(bloat, text);
   for (const std::string& note : bloat.notes) text += "  note: " + printable(note) + "\n";
   return text;
 }
@@ -158,8 +194,13 @@ std::string code_bloat_text(const CodeBloat& bloat) {
 Json code_bloat_json(const CodeBloat& bloat) {
   Json files = Json::array(), rebuilds = Json::array(), linker;
   for (const BloatFile& file : bloat.files) files.push_back(bloat_file_json(bloat, file));
-  for (const BloatRebuild& rebuild : bloat_rebuilds())
-    rebuilds.push_back({{"name", rebuild.name}, {"flags", rebuild.flags}});
+  for (const BuildSizes& of : bloat.builds) {
+    rebuilds.push_back({{"name", of.build.name},
+                        {"flags", of.build.flags},
+                        {"program", of.sizes ? file_sizes_json(of.sizes->program) : Json()},
+                        {"with_libraries", of.sizes ? file_sizes_json(of.sizes->total()) : Json()},
+                        {"failed", of.sizes ? Json() : Json(of.failed)}});
+  }
   if (bloat.loader) {
     const LoaderStart& of = *bloat.loader;
     linker = {{"starts_count", of.starts_count},

@@ -2,6 +2,7 @@
 // A diagnosis for people, and as JSON (perfcast.diagnosis/1).
 
 #include <string>
+#include <vector>
 
 #include "base/json_fwd.h"
 #include "diagnose/diagnosis.h"
@@ -12,5 +13,7 @@ std::string diagnosis_text(const Diagnosis& diagnosis);
 // Before anything is proven: one line for each finding.
 std::string first_findings_text(const std::vector<Finding>& findings);
 Json diagnosis_json(const Diagnosis& diagnosis);
+// The diagnosis' own, and those of its parts.
+std::vector<std::string> all_notes(const Diagnosis& diagnosis);
 
 }  // namespace perfcast

@@ -2,11 +2,11 @@
 
 #include <benchmark/benchmark.h>
 
-#include "workload/gemm/kernel/aligned_array.h"
-#include "workload/gemm/kernel/cpu_isa.h"
-#include "workload/gemm/kernel/packing.h"
-#include "workload/gemm/kernel/peak_loops.h"
-#include "workload/gemm/kernel/register_block.h"
+#include "ceiling/aligned_array.h"
+#include "ceiling/cpu_isa.h"
+#include "ceiling/packing.h"
+#include "ceiling/peak_loops.h"
+#include "ceiling/register_block.h"
 #include "workload/gemm/run/gemm_task.h"
 
 namespace perfcast::gemm {

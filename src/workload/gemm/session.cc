@@ -1,19 +1,21 @@
 #include "workload/gemm/session.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "ceiling/cpu_isa.h"
 #include "collect/process/interrupt.h"
 #include "workload/gemm/advice.h"
 #include "workload/gemm/conv/conv_advice.h"
-#include "workload/gemm/kernel/cpu_isa.h"
 #if defined(PERFCAST_HAVE_CUDA)
 #include "workload/gemm/cuda/cuda_rungs.h"
 #endif
-#include "workload/gemm/kernel/peak_loops.h"
+#include "ceiling/peak_loops.h"
 #include "workload/gemm/run/noise.h"
 
 namespace perfcast::gemm {
@@ -74,11 +76,12 @@ std::vector<LadderEntry> peak_entries(const std::vector<Part>& parts) {
   }
   std::vector<LadderEntry> entries;
   for (const PeakLoop& loop : peak_loops()) {
-    if (!precisions.contains(loop.precision)) continue;
+    const auto precision = precision_named(loop.format);
+    if (!precision || !precisions.contains(*precision) || loop.isa == kScalarIsa) continue;
     for (const int count : threads) {
       LadderEntry entry;
       entry.spec.op = "peak";
-      entry.spec.rung = loop.isa + "/" + std::string(name_of(loop.precision));
+      entry.spec.rung = fmt::format("{}/{}", loop.isa, loop.format);
       entry.spec.threads = count;
       entry.keep_all_rounds = true;
       entries.push_back(std::move(entry));

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/json.h"
-#include "workload/gemm/kernel/cpu_isa.h"
-#include "workload/gemm/kernel/peak_loops.h"
+#include "ceiling/cpu_isa.h"
+#include "ceiling/peak_loops.h"
 #include "workload/gemm/report/report.h"
 #include "workload/gemm/run/noise.h"
 

@@ -1,8 +1,8 @@
 #include "workload/gemm/conv/conv_task.h"
 
 #include "base/text.h"
+#include "ceiling/aligned_array.h"
 #include "workload/gemm/conv/conv_rung.h"
-#include "workload/gemm/kernel/aligned_array.h"
 #include "workload/gemm/run/gemm_task.h"
 #include "workload/gemm/run/verify.h"
 

@@ -2,11 +2,11 @@
 
 #include <utility>
 
+#include "ceiling/packing.h"
 #include "workload/gemm/cuda/cublas.h"
 #include "workload/gemm/cuda/cuda_kernels.h"
 #include "workload/gemm/cuda/device.h"
 #include "workload/gemm/cuda/half.h"
-#include "workload/gemm/kernel/packing.h"
 
 namespace perfcast::gemm {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 #include "base/text.h"
-#include "workload/gemm/kernel/aligned_array.h"
+#include "ceiling/aligned_array.h"
 #include "workload/gemm/run/verify.h"
 
 namespace perfcast::gemm {

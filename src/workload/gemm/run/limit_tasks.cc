@@ -1,42 +1,18 @@
 #include "workload/gemm/run/limit_tasks.h"
 
 #include <algorithm>
-#include <barrier>
-#include <chrono>
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <thread>
 
 #include "base/text.h"
-#include "workload/gemm/kernel/aligned_array.h"
-#include "workload/gemm/kernel/cpu_isa.h"
-#include "workload/gemm/kernel/peak_loops.h"
+#include "ceiling/aligned_array.h"
+#include "ceiling/cpu_isa.h"
+#include "ceiling/peak_loops.h"
+#include "ceiling/together.h"
+#include "workload/gemm/precision.h"
 
 namespace perfcast::gemm {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// Seconds from when all threads stand ready until the last is done.
-double together(int threads, const std::function<void(int)>& work) {
-  std::barrier ready(threads);
-  std::vector<Clock::time_point> starts(static_cast<size_t>(threads)), ends(starts.size());
-  const auto one = [&](int thread) {
-    ready.arrive_and_wait();
-    starts[static_cast<size_t>(thread)] = Clock::now();
-    work(thread);
-    ends[static_cast<size_t>(thread)] = Clock::now();
-  };
-  {
-    std::vector<std::jthread> others;
-    for (int thread = 1; thread < threads; ++thread) others.emplace_back(one, thread);
-    one(0);
-  }
-  return std::chrono::duration<double>(*std::max_element(ends.begin(), ends.end()) -
-                                       *std::min_element(starts.begin(), starts.end()))
-      .count();
-}
 
 constexpr double kShort_s = 0.001;
 
@@ -49,7 +25,7 @@ class PeakTask : public Task {
     if (isa_.starts_with("amx") && !request_amx()) {
       return environment_error("unavailable", "the system does not let us use AMX tiles", isa_, "");
     }
-    loop_ = find_peak_loop(isa_, precision_);
+    loop_ = find_peak_loop(isa_, name_of(precision_));
     if (loop_ == nullptr) return environment_error("unavailable", "this CPU or build has no such loop", isa_, "");
     for (passes_ = 1000; passes_ < int64_t{1} << 40; passes_ *= 2) {
       if (*run(1) > kShort_s) break;
@@ -61,8 +37,9 @@ class PeakTask : public Task {
   Result<double> run(int64_t calls) override {
     double best = std::numeric_limits<double>::infinity();
     for (int64_t call = 0; call < calls; ++call) {
-      best = std::min(
-          best, together(threads_, [&](int thread) { sums_[static_cast<size_t>(thread)] = loop_->run(passes_); }));
+      best = std::min(best, seconds_together(threads_, [&](int thread) {
+                        sums_[static_cast<size_t>(thread)] = loop_->run(passes_);
+                      }));
     }
     return best * static_cast<double>(calls);
   }
@@ -98,7 +75,7 @@ class ReadTask : public Task {
     return {};
   }
   Result<double> run(int64_t calls) override {
-    return together(threads_, [&](int thread) {
+    return seconds_together(threads_, [&](int thread) {
       const size_t t = static_cast<size_t>(thread), count = static_cast<size_t>(threads_);
       const uint64_t *from = values_.data() + words_ * t / count, *to = values_.data() + words_ * (t + 1) / count;
       uint64_t sums[8] = {};

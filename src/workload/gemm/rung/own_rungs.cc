@@ -1,8 +1,8 @@
 // Rungs whose code is ours, and Eigen, which is compiled into us.
 
+#include "ceiling/register_block.h"
 #include "workload/gemm/kernel/eigen_kernel.h"
 #include "workload/gemm/kernel/loop_kernels.h"
-#include "workload/gemm/kernel/register_block.h"
 #include "workload/gemm/rung/rung.h"
 
 namespace perfcast::gemm {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "workload/gemm/kernel/aligned_array.h"
-#include "workload/gemm/kernel/cpu_isa.h"
+#include "ceiling/aligned_array.h"
+#include "ceiling/cpu_isa.h"
 #include "workload/gemm/precision.h"
 #include "workload/gemm/shape.h"
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace perfcast::gemm {
+namespace perfcast {
 
 inline int64_t round_up(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
 
@@ -16,4 +16,4 @@ void pack_rows(const float* a, int64_t stride, int64_t rows, int64_t depth, int6
 // the panel's row l. `out`: depth * round_up(columns, panel) floats.
 void pack_columns(const float* b, int64_t stride, int64_t depth, int64_t columns, int64_t panel, float* out);
 
-}  // namespace perfcast::gemm
+}  // namespace perfcast

@@ -1,8 +1,8 @@
-#include "workload/gemm/kernel/packing.h"
+#include "ceiling/packing.h"
 
 #include <algorithm>
 
-namespace perfcast::gemm {
+namespace perfcast {
 namespace {
 
 // A panel's width known to the compiler: its copies become a few moves.
@@ -58,4 +58,4 @@ void pack_columns(const float* b, int64_t stride, int64_t depth, int64_t columns
   }
 }
 
-}  // namespace perfcast::gemm
+}  // namespace perfcast

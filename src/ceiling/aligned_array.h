@@ -10,7 +10,7 @@
 #include <new>
 #include <span>
 
-namespace perfcast::gemm {
+namespace perfcast {
 
 template <typename T>
 class AlignedArray {
@@ -51,4 +51,4 @@ class AlignedArray {
   size_t size_ = 0;
 };
 
-}  // namespace perfcast::gemm
+}  // namespace perfcast

@@ -1,10 +1,10 @@
-#include "workload/gemm/kernel/packing.h"
+#include "ceiling/packing.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace perfcast::gemm {
+namespace perfcast {
 namespace {
 
 // A value that tells where it stood.
@@ -37,4 +37,4 @@ TEST(Packing, RowsAndColumnsArriveWhereTheRegisterBlockReadsThem) {
 }
 
 }  // namespace
-}  // namespace perfcast::gemm
+}  // namespace perfcast

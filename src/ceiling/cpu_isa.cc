@@ -1,4 +1,4 @@
-#include "workload/gemm/kernel/cpu_isa.h"
+#include "ceiling/cpu_isa.h"
 
 #include <sched.h>
 #include <sys/syscall.h>
@@ -13,7 +13,7 @@
 #include <cpuid.h>
 #endif
 
-namespace perfcast::gemm {
+namespace perfcast {
 namespace {
 
 #if defined(__x86_64__)
@@ -113,4 +113,4 @@ int online_cores() {
   return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
-}  // namespace perfcast::gemm
+}  // namespace perfcast

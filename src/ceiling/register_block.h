@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "workload/gemm/kernel/aligned_array.h"
+#include "ceiling/aligned_array.h"
 
-namespace perfcast::gemm {
+namespace perfcast {
 
 // rows x columns of C in registers: c = a b, or c += a b, over `depth` packed columns of A and rows of B.
 using BlockProduct = void (*)(int64_t depth, const float* a, const float* b, float* c, int64_t stride, bool add);
@@ -48,4 +48,4 @@ void block_product(const RegisterBlock& block, int64_t m, int64_t n, int64_t k, 
 void block_product_threads(const RegisterBlock& block, int64_t m, int64_t n, int64_t k, const float* a, const float* b,
                            float* c, std::vector<PackedBlocks>& packed, int threads);
 
-}  // namespace perfcast::gemm
+}  // namespace perfcast

@@ -1,19 +1,19 @@
-#include "workload/gemm/kernel/register_block.h"
+#include "ceiling/register_block.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <thread>
 
 #include "base/unknown.h"
+#include "ceiling/cpu_isa.h"
+#include "ceiling/packing.h"
 #include "corpus/machine/caches.h"
-#include "workload/gemm/kernel/cpu_isa.h"
-#include "workload/gemm/kernel/packing.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-namespace perfcast::gemm {
+namespace perfcast {
 namespace {
 
 #if defined(__x86_64__)
@@ -185,4 +185,4 @@ void block_product_threads(const RegisterBlock& block, int64_t m, int64_t n, int
   work(0, packed[0]);
 }
 
-}  // namespace perfcast::gemm
+}  // namespace perfcast

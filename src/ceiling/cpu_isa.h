@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace perfcast::gemm {
+namespace perfcast {
 
 // Names used throughout: "sse2", "avx2" (with FMA), "avx512" (F, BW, DQ, VL, CD), "avx512-bf16", "avx512-vnni",
 // "avx-vnni", "amx-bf16", "amx-int8", "neon". What a CPU does not have is absent; so is all of another architecture.
@@ -19,4 +19,4 @@ bool request_amx();
 std::string cpu_title();
 int online_cores();  // that this process may run on
 
-}  // namespace perfcast::gemm
+}  // namespace perfcast

@@ -1,4 +1,4 @@
-#include "workload/gemm/kernel/register_block.h"
+#include "ceiling/register_block.h"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 
 #include "base/random.h"
 #include "base/unknown.h"
-#include "workload/gemm/kernel/cpu_isa.h"
+#include "ceiling/cpu_isa.h"
 
-namespace perfcast::gemm {
+namespace perfcast {
 namespace {
 
 // Small whole numbers: every sum is exact in float, whatever its order.
@@ -85,4 +85,4 @@ TEST(RegisterBlock, LeavesTheRestOfAWiderMatrixAlone) {
 }
 
 }  // namespace
-}  // namespace perfcast::gemm
+}  // namespace perfcast
