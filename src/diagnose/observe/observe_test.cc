@@ -62,6 +62,39 @@ TEST(Observe, NamesFunctionLineAndCompiler) {
   EXPECT_GT(first.stack_operand_share, 0.2);
 }
 
+// A loop over two arrays of 16 KiB: where it reads is told by the registers of samples, what the run was by its course.
+TEST(Observe, KnowsTheCourseAndTheStreamsOfALoop) {
+  const auto seen = observe_command({planted("narrow_vectors_slow")});
+  ASSERT_TRUE(seen) << to_text(seen.error());
+  if (!seen->no_samples.empty()) GTEST_SKIP() << seen->no_samples;
+  ASSERT_FALSE(seen->functions.empty());
+  const HotFunction& first = seen->functions.front();
+  EXPECT_GT(first.address, 0U);
+  EXPECT_GT(first.bytes, 0U);
+#if defined(__x86_64__)
+  ASSERT_TRUE(first.loop);
+  ASSERT_GE(first.loop->streams.size(), 2U);
+  for (const LoopStream& stream : first.loop->streams) {
+    EXPECT_LE(stream.range_bytes(), 16384);
+    EXPECT_GT(stream.range_bytes(), 12000);
+  }
+#endif
+  const RunTimeline& timeline = seen->timeline;
+  ASSERT_GT(timeline.intervals_count(), 0U);
+  double cpu_s = 0;
+  for (const TimelineRow& row : timeline.cpu) {
+    for (const double s : row.cpu_s) cpu_s += s;
+  }
+  EXPECT_NEAR(cpu_s, seen->run.cpu_s(), 0.01 * seen->run.cpu_s());
+  EXPECT_NEAR(timeline.length_s, seen->run.wall_s, 1e-9);
+  ASSERT_EQ(timeline.threads.size(), 1U);
+  EXPECT_EQ(timeline.threads[0].process, timeline.threads[0].thread);
+  double covered_s = 0;
+  for (const ThreadSpan& span : timeline.threads[0].spans) covered_s += span.end_s - span.start_s;
+  EXPECT_GT(covered_s, 0.7 * seen->run.wall_s);
+  EXPECT_LE(covered_s, 1.001 * seen->run.wall_s);
+}
+
 TEST(Observe, SeesDivisions) {
   const auto seen = observe_command({planted("division_slow")});
   ASSERT_TRUE(seen) << to_text(seen.error());

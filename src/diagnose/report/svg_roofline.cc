@@ -121,7 +121,7 @@ void RooflinePanel::draw_roofs(SvgCanvas& canvas) {
     canvas.polyline({{x1, y1}, {x2, y2}}, "roof");
     const double angle = std::atan2(y1 - y2, x2 - x1), length = std::hypot(x2 - x1, y1 - y2);
     const std::string name = fmt::format("{} {}/s", level.level, human_bytes(bytes_per_s));
-    if (text_width(name, kNamePx) + 2 * kAlong > length) continue;
+    if (text_width(name, kNamePx) + kAlong > length) continue;
     canvas.rising_text(x1 + kAlong * std::cos(angle) - kAbove * std::sin(angle),
                        y1 - kAlong * std::sin(angle) - kAbove * std::cos(angle), kDegrees * angle, name, "tick halo");
   }
