@@ -157,9 +157,8 @@ void Prover::take_gain(Finding& finding) const {
   const ExperimentResult* const proven = finding.proven();
   if (finding.is_shown_by_trial) {
     // Where CPUs share a core, or a clock, CPU time falls somewhat on one of them whatever the program does.
-    const bool is_shown = proven != nullptr && (proven->experiment.by_cpu_time && !proven->experiment.bounds_gain
-                                                    ? proven->upper < kByCpuTime
-                                                    : proven->ratio < kShownByTrialAlone);
+    const bool is_shown = proven != nullptr && (proven->experiment.by_cpu_time ? proven->upper < kByCpuTime
+                                                                               : proven->ratio < kShownByTrialAlone);
     finding.gain_ratio = is_shown ? 1 - proven->ratio : 0;
   } else if (proven != nullptr && !proven->experiment.by_cpu_time) {
     finding.gain_ratio = std::max(finding.gain_ratio, 1 - proven->ratio);
