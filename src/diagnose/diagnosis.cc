@@ -19,6 +19,7 @@
 #include "collect/process/shipped_file.h"
 #include "collect/process/temp_folder.h"
 #include "collect/qemu/executed_code.h"
+#include "collect/qemu/qemu_collector.h"
 #include "collect/qemu/shared_lines.h"
 #include "corpus/machine/caches.h"
 #include "corpus/machine/core_design.h"
@@ -33,6 +34,7 @@ namespace perfcast {
 namespace {
 
 constexpr const char* kLoaderReports = "loader";
+constexpr size_t kNamedLibraries = 3;
 constexpr double kAllSeen = 0.999;  // of the CPU time
 constexpr const char* kFlushDenormals = "libperfcast_flush_denormals.so";
 
@@ -87,6 +89,7 @@ class Session {
   Status take_lines();
   Status run_curve();
   Status prove();
+  Status trace_until_limit();
   void look_at_code();
   Status build_for_size();
   void offer_copy();
@@ -286,9 +289,27 @@ Status Session::run_curve() {
   return {};
 }
 
+// Counts of a part are not worth much; which code ran until then is.
+Status Session::trace_until_limit() {
+  QemuCollector instrumenter;
+  if (!request_.with_bloat || !instrumenter.available()) return {};
+  say("looking which code runs, under an instrumenter");
+  CollectRequest collect;
+  collect.command = command_;
+  collect.pass_output = false;
+  collect.mix_only = true;
+  collect.limit_s = request_.limit_s;
+  collect.input_descriptor = -1;
+  collect.executed_code = executed_ = std::make_shared<std::vector<ExecutedCode>>();
+  const auto found = instrumenter.collect(collect);
+  if (!found && found.error().kind == ErrorKind::kInterrupted) return found.error();
+  return {};
+}
+
 // What caches and branches do takes an instrumented run.
 Status Session::count() {
-  if (!request_.with_counts || result_.seen.run.limit_reached) return {};
+  if (!request_.with_counts) return {};
+  if (result_.seen.run.limit_reached) return trace_until_limit();
   say("counting under an instrumenter");
   CollectRequest collect;
   collect.command = command_;
@@ -325,12 +346,18 @@ void Session::look_at_code() {
   if (program) evidence.program = std::filesystem::canonical(program->binary, failed).string();
   evidence.loader = loader_;
   evidence.executed = executed_.get();
+  evidence.is_cut = true;
   if (result_.profile) {
-    const auto& warnings = result_.profile->warnings;
-    evidence.is_cut = result_.profile->partly_seen.has_value();
-    evidence.is_all_seen = result_.profile->accounted_cpu_ratio.value_or(1) >= kAllSeen &&
-                           std::none_of(warnings.begin(), warnings.end(),
-                                        [](const ProfileWarning& of) { return of.code == "executed-code-of-a-part"; });
+    const Profile& profile = *result_.profile;
+    const auto warns = [&](std::string_view code) {
+      return std::any_of(profile.warnings.begin(), profile.warnings.end(),
+                         [&](const ProfileWarning& of) { return of.code == code; });
+    };
+    const bool is_whole =
+        std::any_of(profile.collectors.begin(), profile.collectors.end(),
+                    [](const CollectorRecord& of) { return of.name == QemuCollector().name() && of.status == "ok"; });
+    evidence.is_cut = !is_whole || profile.partly_seen || warns("runs-differ");
+    evidence.is_all_seen = profile.accounted_cpu_ratio.value_or(1) >= kAllSeen && !warns("executed-code-of-a-part");
   }
   result_.bloat = code_bloat(evidence);
   if (!result_.bloat->is_executed_known)
@@ -389,12 +416,15 @@ void Session::offer_copy() {
     copies_.emplace(std::move(*folder));
   }
   const auto copy = copy_without_libraries(path, libraries, copies_->path());
+  const std::string which = libraries.size() <= kNamedLibraries
+                                ? join(libraries, ", ")
+                                : fmt::format("{} libraries, {} among them", libraries.size(), libraries[0]);
   if (!copy) {
-    result_.notes.push_back("not tried without " + join(libraries, ", ") + ": " + copy.error().message);
+    result_.notes.push_back("not tried without " + which + ": " + copy.error().message);
     return;
   }
   Experiment experiment;
-  experiment.name = "a copy of the program that does not ask for " + join(libraries, ", ");
+  experiment.name = "a copy of the program that does not ask for " + which;
   experiment.program = *copy;
   finding->experiments.push_back(std::move(experiment));
 }

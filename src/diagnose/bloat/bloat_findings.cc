@@ -14,13 +14,16 @@ constexpr double kLeastLinkerShare = 0.05;
 constexpr double kLinkerAvoidable = 0.8;
 constexpr size_t kNamed = 6;
 
-double busy_part(const CodeBloat& bloat) { return bloat.wall_s > 0 ? std::min(1.0, bloat.cpu_s / bloat.wall_s) : 0; }
+// What shares are of: the wall time, or the CPU time where several CPUs worked. CPU time alone is counted in ticks, of
+// which a short program has none.
+double run_s(const CodeBloat& bloat) { return std::max(bloat.wall_s, bloat.cpu_s); }
 
-// Of the CPU time; both are measured, and neither sees all: the report ends where the program starts, samples are few
-// in a short run.
+// Both are measured, and neither sees all: the report ends where the program starts, samples are few in a short run.
 double linker_share(const CodeBloat& bloat) {
-  const double start = bloat.loader && bloat.cpu_s > 0 ? bloat.loader->start_s / bloat.cpu_s : 0;
-  return std::min(1.0, std::max(start, bloat.loader_cpu_ratio.value_or(0)));
+  if (!(run_s(bloat) > 0)) return 0;
+  const double start = bloat.loader ? bloat.loader->start_s / run_s(bloat) : 0;
+  const double samples = bloat.loader_cpu_ratio.value_or(0) * bloat.cpu_s / run_s(bloat);
+  return std::min(1.0, std::max(start, samples));
 }
 
 bool is_unused(const BloatFile& file) { return file.use == CodeUse::kStartOnly || file.use == CodeUse::kNeverRan; }
@@ -57,13 +60,13 @@ void find_unused(const CodeBloat& bloat, std::vector<Finding>& findings) {
   finding.title = fmt::format("{} of {} libraries are loaded and never used, {} of code", unused.size(), libraries,
                               human_bytes(static_cast<double>(mapped)));
   finding.basis = FindingBasis::kModelled;
-  if (bloat.loader && bloat.cpu_s > 0 && libraries > 0) {
+  if (bloat.loader && run_s(bloat) > 0 && libraries > 0) {
     // Finding and mapping a library is alike for each; relocations are what differs.
     const double part = static_cast<double>(unused.size()) / static_cast<double>(libraries);
     const double share_of_relocations =
         all_relocations > 0 ? static_cast<double>(relocations) / static_cast<double>(all_relocations) : 0;
     const double saved_s = part * bloat.loader->load_s + share_of_relocations * bloat.loader->relocation_s;
-    finding.gain_ratio = std::min(1.0, saved_s / bloat.cpu_s) * busy_part(bloat);
+    finding.gain_ratio = std::min(1.0, saved_s / run_s(bloat));
   }
   for (size_t i = 0; i < std::min(kNamed, unused.size()); ++i) {
     const BloatFile& file = *unused[i];
@@ -85,8 +88,8 @@ void find_linking(const CodeBloat& bloat, std::vector<Finding>& findings) {
   if (share < kLeastLinkerShare) return;
   Finding finding;
   finding.cause = "dynamic-linking";
-  finding.title = fmt::format("{:.0f}% of the CPU time is the dynamic linker's", 100 * share);
-  finding.gain_ratio = kLinkerAvoidable * share * busy_part(bloat);
+  finding.title = fmt::format("{:.0f}% of the time is the dynamic linker's", 100 * share);
+  finding.gain_ratio = kLinkerAvoidable * share;
   if (bloat.loader && bloat.loader->starts_count > 0) {
     const LoaderStart& start = *bloat.loader;
     finding.evidence.push_back(
@@ -99,7 +102,7 @@ void find_linking(const CodeBloat& bloat, std::vector<Finding>& findings) {
                                            start.by_name_count, start.relative_count, start.at_end_count));
   }
   if (bloat.loader_cpu_ratio)
-    finding.evidence.push_back(fmt::format("samples in it: {:.1f}%", 100 * *bloat.loader_cpu_ratio));
+    finding.evidence.push_back(fmt::format("samples in it: {:.1f}% of the CPU time", 100 * *bloat.loader_cpu_ratio));
   finding.advice =
       "link statically what is started often; link fewer libraries, export fewer symbols (-fvisibility=hidden, "
       "-Wl,-O1,--hash-style=gnu), start fewer processes";

@@ -1,10 +1,11 @@
 #include "diagnose/bloat/code_bloat.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <numeric>
 #include <set>
+
+#include "diagnose/find/rules.h"
 
 namespace perfcast {
 namespace {
@@ -157,7 +158,7 @@ void BloatSum::judge_use(BloatFile& file, const std::vector<CodeRange>& used) co
   if (file.use != CodeUse::kUnseen) return;
   if (*file.used_bytes > 0) {
     file.use = CodeUse::kUsed;
-  } else if (evidence_.is_all_seen) {
+  } else if (evidence_.is_all_seen && !evidence_.is_cut) {
     file.use = *file.executed_bytes > 0 ? CodeUse::kStartOnly : CodeUse::kNeverRan;
   }
 }
@@ -251,7 +252,7 @@ CodeBloat BloatSum::sum() {
   result_.loader = evidence_.loader;
   result_.cpu_s = seen.run.cpu_s();
   result_.wall_s = seen.run.wall_s;
-  if (seen.samples_count > 0) result_.loader_cpu_ratio = seen.share_of(CodeRole::kLoader);
+  if (seen.samples_count >= kFewestSamples) result_.loader_cpu_ratio = seen.share_of(CodeRole::kLoader);
   programs_.insert(evidence_.program);
   if (result_.is_executed_known) add_executed();
   std::set<std::string> paths;
@@ -264,9 +265,9 @@ CodeBloat BloatSum::sum() {
   if (result_.is_executed_known && !evidence_.is_all_seen)
     result_.notes.emplace_back(
         "some processes ran without the instrumenter: code that only they ran counts as not run");
-  if (result_.is_cut)
+  if (result_.is_executed_known && result_.is_cut)
     result_.notes.emplace_back(
-        "the instrumented run was ended before the program's end: code that would have run later "
+        "the instrumented run did not come to the program's end as the native one did: code that would have run later "
         "counts as not run");
   return std::move(result_);
 }

@@ -70,7 +70,7 @@ struct CodeBloat {
   bool is_cut = false;             // that run was ended before the program's end: later code isn't seen
   std::optional<LoaderStart> loader;
   double cpu_s = 0, wall_s = 0;            // of the native run
-  std::optional<double> loader_cpu_ratio;  // of the samples of where it ran
+  std::optional<double> loader_cpu_ratio;  // of the samples of where it ran; absent: too few
   std::vector<BuildSizes> builds;          // with other flags, where there is a source tree; the first as usual
   std::vector<std::string> notes;
 
@@ -84,9 +84,9 @@ struct BloatEvidence {
   explicit BloatEvidence(const Observation& observation) : seen(observation) {}
   const Observation& seen;
   const std::vector<ExecutedCode>* executed = nullptr;  // null: no instrumented run
-  bool is_cut = false;                                  // by a limit
-  bool is_all_seen = true;                              // no process ran without the instrumenter
-  std::string program;                                  // path of what was started
+  bool is_cut = false;      // the instrumented run did not come to the end that the native one came to
+  bool is_all_seen = true;  // no process ran without the instrumenter
+  std::string program;      // path of what was started
   std::optional<LoaderStart> loader;
 };
 

@@ -81,8 +81,8 @@ void add_linker(const CodeBloat& bloat, std::string& text) {
   const LoaderStart& start = *bloat.loader;
   text += fmt::format("  dynamic linker: {} until the first instruction of {:.0f} program{}",
                       human_seconds(start.start_s), start.starts_count, start.starts_count == 1 ? "" : "s");
-  if (bloat.cpu_s > 0)
-    text += fmt::format(" ({:.1f}% of the CPU time)", 100 * std::min(1.0, start.start_s / bloat.cpu_s));
+  if (const double run_s = std::max(bloat.wall_s, bloat.cpu_s); run_s > 0)
+    text += fmt::format(" ({:.1f}% of the time)", 100 * std::min(1.0, start.start_s / run_s));
   text += fmt::format("; {:.0f} relocations by name, {:.0f} relative\n", start.by_name_count, start.relative_count);
 }
 
@@ -216,7 +216,7 @@ Json code_bloat_json(const CodeBloat& bloat) {
           {"executed_bytes", bloat.is_executed_known ? Json(bloat.executed_bytes()) : Json()},
           {"generated_code_bytes", bloat.is_executed_known ? Json(bloat.generated_bytes) : Json()},
           {"code_of_unknown_origin_bytes", bloat.is_executed_known ? Json(bloat.elsewhere_bytes) : Json()},
-          {"is_cut", bloat.is_cut},
+          {"is_cut", bloat.is_executed_known ? Json(bloat.is_cut) : Json()},
           {"file_bytes_by_purpose", purposes_json(bloat.purposes())},
           {"dynamic_linker", linker},
           {"dynamic_linker_cpu_ratio", bloat.loader_cpu_ratio ? Json(*bloat.loader_cpu_ratio) : Json()},
