@@ -6,6 +6,8 @@
 #include <barrier>
 #include <chrono>
 #include <cstddef>
+#include <limits>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -59,7 +61,13 @@ double seconds_together(int threads, const std::function<void(int)>& work, Threa
   {
     std::vector<std::jthread> others;
     others.reserve(static_cast<size_t>(threads));
-    for (int thread = 1; thread < threads; ++thread) others.emplace_back(one, thread);
+    try {
+      for (int thread = 1; thread < threads; ++thread) others.emplace_back(one, thread);
+    } catch (const std::system_error&) {
+      // Those that wait for the missing ones, and for this one, go on.
+      for (size_t missing = others.size(); missing < static_cast<size_t>(threads); ++missing) ready.arrive_and_drop();
+      return std::numeric_limits<double>::infinity();
+    }
     one(0);
   }
   return std::chrono::duration<double>(*std::max_element(ends.begin(), ends.end()) -

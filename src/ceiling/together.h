@@ -12,7 +12,7 @@ enum class ThreadPlaces : uint8_t {
 };
 
 // work(0) to work(threads - 1), each in a thread of its own, the first in this one. Seconds from when the first begins,
-// all standing ready, until the last is done. `threads` >= 1.
+// all standing ready, until the last is done; infinite where the system gives no so many threads. `threads` >= 1.
 double seconds_together(int threads, const std::function<void(int)>& work,
                         ThreadPlaces places = ThreadPlaces::kAnywhere);
 

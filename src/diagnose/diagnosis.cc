@@ -366,7 +366,7 @@ void Session::look_at_code() {
 
 // How large the program is when it is built otherwise; only of builds that print what the user's prints.
 Status Session::build_for_size() {
-  if (!result_.bloat || !rebuilder_ || rebuilder_->program().empty()) return {};
+  if (!result_.bloat || !rebuilder_ || rebuilder_->program().empty() || result_.seen.run.limit_reached) return {};
   OutputCheck check(without_assignments(), request_.limit_s > 0 ? request_.limit_s : kLongestCheck_s);
   for (const BloatRebuild& build : bloat_rebuilds()) {
     BuildSizes& result = result_.bloat->builds.emplace_back();
@@ -380,6 +380,9 @@ Status Session::build_for_size() {
     }
     const auto same = check.compare(built->command);
     if (!same && same.error().kind == ErrorKind::kInterrupted) return same.error();
+    if (same && *same == SameOutput::kVaries && result_.bloat->builds.size() == 1)
+      result_.bloat->notes.emplace_back(
+          "what the program prints differs from run to run: nothing shows whether what was built is right");
     if (!same || *same == SameOutput::kDiffers) {
       result.failed = same ? "it prints something else" : "it does not run: " + same.error().message;
       continue;
@@ -438,7 +441,8 @@ void Session::look_at_ceilings() {
   result_.roofline = make_roofline(result_.seen, {*executed_, seen, traffic, std::move(ceilings)});
 }
 
-// "env A=1 prog" as "prog", its variables set for all runs, so that experiments can take them away.
+// "env A=1 prog" as "prog", its variables set for all runs, so that experiments can take them away; but for those that
+// {threads} stands in.
 std::vector<std::string> Session::without_assignments() const {
   const auto& command = command_;
   if (command.empty() || (command[0] != "env" && !command[0].ends_with("/env"))) return command;
@@ -447,11 +451,19 @@ std::vector<std::string> Session::without_assignments() const {
     ++first;
   // Options of env are more than this understands.
   if (first >= command.size() || command[first].starts_with('-')) return command;
+  std::vector<std::string> of_threads = {"env"};
   for (size_t i = 1; i < first; ++i) {
+    if (has_threads_placeholder({command[i]})) {
+      of_threads.push_back(command[i]);
+      continue;
+    }
     const size_t equals = command[i].find('=');
     setenv(command[i].substr(0, equals).c_str(), command[i].substr(equals + 1).c_str(), 1);
   }
-  return {command.begin() + static_cast<std::ptrdiff_t>(first), command.end()};
+  const auto program = command.begin() + static_cast<std::ptrdiff_t>(first);
+  if (of_threads.size() == 1) return {program, command.end()};
+  of_threads.insert(of_threads.end(), program, command.end());
+  return of_threads;
 }
 
 void Session::find() {
@@ -536,6 +548,7 @@ Status Session::prove() {
   proofs.command = without_assignments();
   proofs.budget_s = request_.proof_budget_s - curve_s_;
   proofs.run_s = result_.seen.run.wall_s;
+  if (proofs.run_s > 0) proofs.cpus_used = result_.seen.run.cpu_s() / proofs.run_s;
   proofs.limit_s = request_.limit_s;
   proofs.seed = request_.seed;
   proofs.rebuilder = rebuilder_.get();

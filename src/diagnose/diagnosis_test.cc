@@ -103,7 +103,7 @@ TEST(Diagnosis, ComparesBuildsOfTheSourceTree) {
   request.with_counts = false;
   request.rebuild = "cc {flags} -o sum sum.c";
   request.source = folder->path();
-  request.proof_budget_s = 4;
+  request.proof_budget_s = 30;
   const auto diagnosis = diagnose(request);
   ASSERT_TRUE(diagnosis) << to_text(diagnosis.error());
   if (!diagnosis->seen.no_samples.empty()) GTEST_SKIP() << diagnosis->seen.no_samples;

@@ -92,9 +92,9 @@ double weight_of(const PluginCounts& counts, const std::vector<double>& weights)
 
 // Which code ran in the processes of these counts, largest processes first. What can't be read is ours to mend: an
 // error.
-Status take_executed_code(const std::string& folder, const std::vector<PluginCounts>& all,
-                          const std::vector<double>& weights, std::vector<ExecutedCode>& executed,
-                          std::vector<ProfileWarning>& warnings) {
+void take_executed_code(const std::string& folder, const std::vector<PluginCounts>& all,
+                        const std::vector<double>& weights, std::vector<ExecutedCode>& executed,
+                        std::vector<ProfileWarning>& warnings) {
   std::vector<std::pair<double, const PluginCounts*>> largest;
   largest.reserve(all.size());
   for (const PluginCounts& counts : all)
@@ -106,9 +106,11 @@ Status take_executed_code(const std::string& folder, const std::vector<PluginCou
     const std::string path = folder + "/" + counts->source + kBlocksSuffix;
     if (!is_file(path)) continue;
     const auto text = read_bytes(path, kBlocksLimitBytes);
-    if (!text) return text.error();
-    auto code = parse_executed_code(*text, path);
-    if (!code) return code.error();
+    auto code = text ? parse_executed_code(*text, path) : Result<ExecutedCode>(text.error());
+    if (!code) {
+      warnings.push_back({"executed-code-not-read", code.error().message + ": " + counts->program, "a report of this"});
+      continue;
+    }
     blocks += code->blocks.size();
     if (blocks > kMostBlocksOfRun && !executed.empty()) break;
     code->program = counts->program;
@@ -122,7 +124,6 @@ Status take_executed_code(const std::string& folder, const std::vector<PluginCou
          fmt::format("which code ran is known of {} of {} processes, the largest of them", executed.size(), all.size()),
          "a command that starts fewer processes"});
   }
-  return {};
 }
 
 bool wants_trace(const CollectRequest& request) {
@@ -348,8 +349,7 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   if (!found) return found.error();
   std::vector<ProfileWarning> warnings;
   if (request.executed_code) {  // whatever ended the run
-    const Status status = take_executed_code(folder->path(), *found, plan.weights(), *request.executed_code, warnings);
-    if (!status) return status.error();
+    take_executed_code(folder->path(), *found, plan.weights(), *request.executed_code, warnings);
   }
   if (outcome->limit_reached && (request.exact || found->empty() || request.native_cpu_s <= 0)) {
     return {RunEnd::kLimit,
@@ -395,7 +395,9 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
     if (!status) return status.error();
   }
   if (request.shared_lines) {
-    if (Status taken = take_shared_lines(folder->path(), *found, *request.shared_lines); !taken) return taken.error();
+    // What was counted stays.
+    if (Status taken = take_shared_lines(folder->path(), *found, *request.shared_lines); !taken)
+      result.warnings.push_back({"shared-lines-not-read", taken.error().message, "a report of this"});
   }
   if (outcome->limit_reached) take_beginning_for_all(request, result);
   for (const std::string& other : counts->other_arches) {

@@ -86,7 +86,8 @@ LoaderStart read_loader_reports(const std::string& folder, const std::string& pr
   std::error_code problem;
   size_t reports = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
-    if (!entry.path().filename().string().starts_with(prefix) || reports++ == kMostReports) continue;
+    if (!entry.path().filename().string().starts_with(prefix)) continue;
+    if (reports++ == kMostReports) break;
     if (const auto text = read_bytes(entry.path().string(), kMostReportBytes))
       sum.add(parse_loader_report(*text, cycles_per_s));
   }

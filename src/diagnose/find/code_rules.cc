@@ -187,8 +187,10 @@ void add_denormals(const Evidence& evidence, std::vector<Finding>& findings) {
   finding.advice = "flush them to 0 (-ffast-math when linking, _mm_setcsr), or keep values away from 0";
   finding.if_wrong = "results that differ where numbers are tiny";
   finding.proof = "a run with denormals flushed to 0";
-  finding.experiments.push_back(
-      {"denormal numbers flushed to 0", {{"LD_PRELOAD", evidence.preloaded(evidence.flush_denormals)}}, {}, {}});
+  finding.experiments.push_back({"denormal numbers flushed to 0, which may change results",
+                                 {{"LD_PRELOAD", evidence.preloaded(evidence.flush_denormals)}},
+                                 {},
+                                 {}});
   findings.push_back(std::move(finding));
 }
 

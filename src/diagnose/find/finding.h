@@ -37,9 +37,10 @@ struct ExperimentResult {
   Experiment experiment;
   double ratio = 1, lower = 0, upper = 0;  // its time over that of the command as it is; 95% over all looks
   double pairs_count = 0;
-  bool is_screened = false;     // two pairs alone: there is no interval
-  bool is_promising = false;    // those pairs showed a gain, and there was no time to make sure
-  bool output_differs = false;  // a program that was built anew prints something else
+  bool is_screened = false;                          // two pairs alone: there is no interval
+  bool is_promising = false;                         // those pairs showed a gain, and there was no time to make sure
+  bool output_differs = false;                       // a program that was built anew prints something else
+  bool is_timed() const { return pairs_count > 0; }  // not where it failed, or where a build prints something else
   bool is_gain() const { return !is_screened && upper < 1 && !output_differs && !experiment.changes_results; }
   std::string failed;  // why it could not be tried
 };

@@ -56,7 +56,11 @@ CodeMappings executable_mappings(std::string_view maps) {
 }
 
 void add_mapping(MappedFiles& files, const CodeMapping& mapping) {
-  if (!mapping.path.starts_with('/') || mapping.path.starts_with("//")) return;
+  // Memory that was named is no file.
+  for (const char* memory : {"//", "/memfd:", "/dev/zero", "/SYSV"}) {
+    if (mapping.path.starts_with(memory)) return;
+  }
+  if (!mapping.path.starts_with('/')) return;
   const uint64_t bytes = mapping.end - mapping.start;
   if (mapping.file_offset_bytes > UINT64_MAX - bytes) return;
   std::vector<FilePiece>& pieces = files[mapping.path];

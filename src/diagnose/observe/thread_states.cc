@@ -215,9 +215,9 @@ std::vector<ThreadStateSpan> ThreadStates::history() const {
 }
 
 void ThreadStates::remember(const ThreadStateSpan& span) {
-  std::vector<ThreadStateSpan>& spans = spans_[span.thread];
-  if (!spans.empty()) {
-    ThreadStateSpan& last = spans.back();
+  const auto known = spans_.find(span.thread);
+  if (known != spans_.end() && !known->second.empty()) {
+    ThreadStateSpan& last = known->second.back();
     const bool follows = last.process == span.process && last.end_s == span.start_s;
     const bool is_alike = last.state == span.state && last.call == span.call;
     // A short one that nothing came of in time goes on as the one before it.
@@ -226,7 +226,7 @@ void ThreadStates::remember(const ThreadStateSpan& span) {
       return;
     }
   }
-  if (spans_count_ >= kMostSpans) drop_short_spans();
+  if (spans_count_ >= kMostSpans && !is_full_) drop_short_spans();
   if (spans_count_ >= kMostSpans) return;
   spans_[span.thread].push_back(span);
   ++spans_count_;
@@ -248,6 +248,8 @@ void ThreadStates::drop_short_spans() {
     spans = std::move(kept);
     spans_count_ += spans.size();
   }
+  // Of many threads there is nothing short to drop: what follows is not kept, rather than all that was.
+  is_full_ = spans_count_ > kMostSpans - kMostSpans / 10;
 }
 
 void ThreadStates::look(double now_s, const std::vector<pid_t>& processes) {

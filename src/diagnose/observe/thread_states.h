@@ -72,6 +72,7 @@ class ThreadStates {
   std::map<pid_t, std::vector<ThreadStateSpan>> spans_;  // by thread
   size_t spans_count_ = 0;
   double shortest_s_ = 0;  // that is kept
+  bool is_full_ = false;
   double last_s_ = 0;
   int64_t looks_ = 0;
   pid_t first_process_ = 0;

@@ -38,11 +38,16 @@ Result<OutputCheck::Printed> OutputCheck::printed_by(const std::vector<std::stri
 }
 
 Result<SameOutput> OutputCheck::compare(const std::vector<std::string>& other) {
+  if (own_failed_) return *own_failed_;
   if (!own_) {
     const auto first = printed_by(command_);
-    if (!first) return first.error();
-    const auto again = printed_by(command_);
-    if (!again) return again.error();
+    const auto again = first ? printed_by(command_) : first;
+    if (!first || !again) {
+      const Error& why = first ? again.error() : first.error();
+      if (why.kind == ErrorKind::kInterrupted) return why;
+      own_failed_ = Error{why.code, "the command as it is can't be compared with: " + why.message, why.where, ""};
+      return *own_failed_;
+    }
     own_ = *first;
     varies_ = !(*first == *again);
   }

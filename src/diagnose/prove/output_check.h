@@ -35,6 +35,7 @@ class OutputCheck {
   std::vector<std::string> command_;
   double limit_s_;
   std::optional<Printed> own_;
+  std::optional<Error> own_failed_;
   bool varies_ = false;
 };
 

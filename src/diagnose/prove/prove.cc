@@ -25,7 +25,7 @@ constexpr double kShownByTrialAlone = 0.93;  // of findings that have no other e
 class Prover {
  public:
   Prover(const ProofRequest& request, std::vector<Finding>& findings)
-      : request_(request), findings_(findings), output_(Experiment().command(request.command), limit_s()) {}
+      : request_(request), findings_(findings), output_(Experiment().command(request.command), limit_s(Experiment())) {}
   Status run();
 
  private:
@@ -36,10 +36,18 @@ class Prover {
   Status screen(const Experiment& experiment, ExperimentResult& result);
   Status compare(const Experiment& experiment, ExperimentResult& result);
   // Of one run, as it is or otherwise: what hangs ends.
-  double limit_s() const { return request_.limit_s > 0 ? request_.limit_s : 10 * request_.run_s + 10; }
+  double limit_s(const Experiment& experiment) const {
+    return request_.limit_s > 0 ? request_.limit_s : 10 * run_s(experiment) + 10;
+  }
+  // On one CPU it takes what all took together.
+  double run_s(const Experiment& experiment) const {
+    return request_.run_s * (experiment.by_cpu_time ? std::max(1.0, request_.cpus_used) : 1);
+  }
   // What a comparison takes at least, by what two pairs of runs showed.
   double comparison_s(const ExperimentResult& screened) const {
-    return static_cast<double>(fewest_pairs(error_ratio_)) * request_.run_s * (1 + screened.ratio);
+    const double otherwise_s =
+        screened.experiment.by_cpu_time ? run_s(screened.experiment) : request_.run_s * screened.ratio;
+    return static_cast<double>(fewest_pairs(error_ratio_)) * (request_.run_s + otherwise_s);
   }
   double since_start_s() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
   double spent_s() const { return since_start_s() - builds_s_; }
@@ -64,11 +72,12 @@ Result<double> Prover::time_of(const Experiment& experiment) {
   const auto program = inspect_program(process.arguments);
   if (!program) return program.error();
   process.executable = program->path;
-  process.limit_s = limit_s();
+  process.limit_s = limit_s(experiment);
   const auto outcome = run_process(process);
   if (!outcome) return outcome.error();
   if (outcome->limit_reached)
-    return Error{"limit-reached", fmt::format("a run took more than {:.0f} s", limit_s()), "", "a longer --limit"};
+    return Error{"limit-reached", fmt::format("a run took more than {:.0f} s", limit_s(experiment)), "",
+                 "a longer --limit"};
   if (!outcome->ok()) {
     const bool is_as_it_is = experiment.name.empty();
     return Error{"program-failed", is_as_it_is ? "the command fails now and then" : "the command fails under it", "",
@@ -101,7 +110,7 @@ Status Prover::compare(const Experiment& experiment, ExperimentResult& result) {
   turns.budget_s = std::max(kLeastBudget_s, std::min(left_s() / 2, 30.0));
   turns.counted_runs = 0;
   turns.warmups = 0;
-  turns.limit_s = limit_s();
+  turns.limit_s = limit_s(experiment);
   turns.error_ratio = error_ratio_;
   turns.seed = request_.seed + seed_++;
   const auto comparison = compare_in_turns(turns);
@@ -149,7 +158,8 @@ Status Prover::try_out(ExperimentResult& result) {
   if (Status screened = screen(result.experiment, result); !screened) return screened;
   if (result.ratio >= kWorthwhile) return {};
   if (left_s() >= comparison_s(result)) return compare(result.experiment, result);
-  result.is_promising = !result.experiment.changes_results;
+  // Less CPU time on one CPU is evidence, no gain.
+  result.is_promising = !result.experiment.changes_results && !result.experiment.by_cpu_time;
   return {};
 }
 
@@ -177,7 +187,7 @@ Status Prover::run() {
     for (const Experiment& experiment : finding.experiments) {
       ExperimentResult result;
       result.experiment = experiment;
-      const double needed_s = 2 * kScreeningPairs * request_.run_s;
+      const double needed_s = kScreeningPairs * (request_.run_s + run_s(experiment));
       if (left_s() < needed_s) {
         result.failed = fmt::format("no time left: {:.0f} s are needed", needed_s);
         finding.results.push_back(std::move(result));

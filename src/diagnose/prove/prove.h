@@ -15,6 +15,7 @@ struct ProofRequest {
   std::vector<std::string> command;
   double budget_s = 60;  // for all experiments
   double run_s = 0;      // how long the command takes, roughly
+  double cpus_used = 1;  // on average, while it ran
   double limit_s = 0;    // of one run; 0: none
   uint64_t seed = 1;
   Rebuilder* rebuilder = nullptr;  // null: nothing is compiled anew

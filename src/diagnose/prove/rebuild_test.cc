@@ -154,6 +154,16 @@ TEST_F(Tree, LinksStayInTheCopyOrLeadOut) {
   EXPECT_EQ(fs::last_write_time(copy / "src" / "sum.c"), fs::last_write_time(tree_ / "src" / "sum.c"));
 }
 
+TEST_F(Tree, LeavesAloneWhatLinksLeadTo) {
+  const fs::path elsewhere = fs::path(folder_->path()) / "elsewhere";
+  fs::create_directory(elsewhere);
+  fs::create_symlink(elsewhere, tree_ / "objects");
+  const Status copied = copy_source_tree(tree_, fs::path(folder_->path()) / "copy");
+  ASSERT_FALSE(copied);
+  EXPECT_EQ(copied.error().code, "tree-leads-out");
+  EXPECT_EQ(copied.error().where, (tree_ / "objects").string());
+}
+
 TEST_F(Tree, FlagsAreProvenWhereTheOutputStays) {
   auto rebuilder = Rebuilder::create(request());
   ASSERT_TRUE(rebuilder) << to_text(rebuilder.error());

@@ -17,6 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMostFiles = 500'000;
+// Of which no build is supposed to change anything.
+constexpr std::array<const char*, 7> kSystemFolders = {"/usr", "/lib", "/lib64", "/etc", "/opt", "/dev", "/proc"};
 constexpr size_t kMostBuildFileBytes = size_t{16} << 20;
 
 Error tree_problem(const fs::path& where, const std::error_code& problem) {
@@ -76,18 +78,38 @@ class TreeCopy {
 
  private:
   Status copy_file(const fs::directory_entry& entry, const fs::path& to) const;
-  fs::path link_target(const fs::path& link, std::error_code& problem) const;
+  Status copy_link(const fs::path& link, const fs::path& to) const;
 
   const fs::path& tree_;
   const fs::path& target_;
 };
 
-// What leads out of the tree leads there from the copy, too; what leads into it stays within the copy.
-fs::path TreeCopy::link_target(const fs::path& link, std::error_code& problem) const {
+// What leads into the tree stays within the copy, whatever it calls the tree. What leads out of it is left as it is
+// where it names what the system has, or nothing; else a build would write to what the user has elsewhere.
+Status TreeCopy::copy_link(const fs::path& link, const fs::path& to) const {
+  std::error_code problem;
   const fs::path points_at = fs::read_symlink(link, problem);
-  fs::path whole = (link.parent_path() / points_at).lexically_normal();
-  if (!is_path_within(tree_, whole)) return whole;
-  return points_at.is_absolute() ? target_ / whole.lexically_relative(tree_) : points_at;
+  if (problem) return tree_problem(link, problem);
+  const fs::path named = (link.parent_path() / points_at).lexically_normal();
+  const fs::path whole = fs::weakly_canonical(named, problem);
+  if (problem) return tree_problem(link, problem);
+  fs::path target = points_at;
+  if (is_path_within(tree_, whole)) {
+    const bool stays = points_at.is_relative() && is_path_within(tree_, named);
+    if (!stays) target = target_ / whole.lexically_relative(tree_);
+  } else {
+    const bool is_system = std::any_of(kSystemFolders.begin(), kSystemFolders.end(),
+                                       [&](const char* folder) { return is_path_within(folder, whole); });
+    if (!is_system && fs::exists(whole, problem)) {
+      return usage_error("tree-leads-out",
+                         "the source tree has a link to " + printable(whole.string()) +
+                             ", where a build of a copy would write to what is yours",
+                         link.string(), "--source of a folder that holds it, or a copy in the place of the link");
+    }
+    target = named;
+  }
+  fs::create_symlink(target, to, problem);
+  return problem ? Status(tree_problem(link, problem)) : Status();
 }
 
 Status TreeCopy::copy_file(const fs::directory_entry& entry, const fs::path& to) const {
@@ -113,7 +135,7 @@ Status TreeCopy::copy(const fs::directory_entry& entry) const {
   const fs::path& from = entry.path();
   const fs::path to = target_ / from.lexically_relative(tree_);
   if (entry.is_symlink(problem)) {
-    fs::create_symlink(link_target(from, problem), to, problem);
+    return copy_link(from, to);
   } else if (entry.is_directory(problem)) {
     fs::create_directory(to, from, problem);
   } else if (entry.is_regular_file(problem)) {

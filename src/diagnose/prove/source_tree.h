@@ -30,7 +30,8 @@ bool is_source_name(const std::string& name);  // of C, C++, Fortran, Rust, Go, 
 std::filesystem::file_time_type product_time();
 
 // To `target`, which must not be there. Sources keep their times, products get product_time(). Files that tell builds
-// where things are (makefiles, caches of CMake, ...) name the copy where they named the tree; so do links.
+// where things are (makefiles, caches of CMake, ...) name the copy where they named the tree; so do links. Error
+// "tree-leads-out" (usage) where a link leads to what lies elsewhere and is no part of the system.
 Status copy_source_tree(const std::filesystem::path& tree, const std::filesystem::path& target);
 
 bool is_path_within(const std::filesystem::path& folder, const std::filesystem::path& path);

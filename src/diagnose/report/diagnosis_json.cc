@@ -11,7 +11,7 @@ namespace perfcast {
 namespace {
 
 Json experiment_json(const ExperimentResult& result) {
-  const bool known = result.failed.empty();
+  const bool known = result.failed.empty() && result.is_timed();
   return {{"name", result.experiment.name},
           {"how", result.experiment.in_words()},
           {"time", result.experiment.by_cpu_time ? "cpu" : "wall"},
@@ -22,9 +22,9 @@ Json experiment_json(const ExperimentResult& result) {
           {"is_gain", known && result.is_gain()},
           {"is_promising", known && result.is_promising},
           {"flags", result.experiment.flags.empty() ? Json() : Json(result.experiment.flags)},
-          {"output_differs", known && result.output_differs},
+          {"output_differs", result.output_differs},
           {"changes_results", result.experiment.changes_results},
-          {"failed", known ? Json() : Json(result.failed)}};
+          {"failed", result.failed.empty() ? Json() : Json(result.failed)}};
 }
 
 Json finding_json(const Finding& finding) {

@@ -15,6 +15,7 @@ constexpr double kTriedLeft = 330, kTriedRight = 760, kTriedRow = 26, kTriedTop 
 
 std::string tried_words(const ExperimentResult& result) {
   if (!result.failed.empty()) return "not tried";
+  if (!result.is_timed()) return "prints something else";
   if (result.is_screened)
     return fmt::format("{:.2f} x, {:.0f} pairs{}", result.ratio, result.pairs_count,
                        result.is_promising ? ": may help" : "");
@@ -27,7 +28,7 @@ std::string experiments_svg(const Finding& finding, size_t number) {
   if (finding.results.empty()) return "";
   double low = 0.5, high = 1.2;
   for (const ExperimentResult& result : finding.results) {
-    if (!result.failed.empty()) continue;
+    if (!result.failed.empty() || !result.is_timed()) continue;
     low = std::min({low, result.ratio - 0.05, result.is_screened ? low : result.lower - 0.05});
     high = std::max({high, result.ratio + 0.05, result.is_screened ? high : result.upper + 0.05});
   }
@@ -45,7 +46,7 @@ std::string experiments_svg(const Finding& finding, size_t number) {
     if (!result.failed.empty()) {
       canvas.text(x.at(1) + 8, y + 4, fitted(result.failed, kFigureWidth - x.at(1) - 20, 11), "tick halo", "start",
                   result.failed);
-    } else {
+    } else if (result.is_timed()) {
       if (!result.is_screened)
         canvas.line(x.at(result.lower), y, x.at(result.upper), y, result.is_gain() ? "proven" : "open");
       canvas.marker(Marker::kCircle, x.at(result.ratio), y, 4, "dot", how);

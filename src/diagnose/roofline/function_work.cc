@@ -13,15 +13,15 @@ struct Change {
 
 }  // namespace
 
-ExecutedCounts::ExecutedCounts(const std::vector<ExecutedCode>& executed, CodeMap& code) {
+ExecutedCounts::ExecutedCounts(const std::vector<ExecutedCode>& executed, CodeMap& code,
+                               const std::set<std::string>& paths) {
+  const auto is_wanted = [&](const std::string& path) { return paths.empty() || paths.contains(path); };
   std::map<std::string, std::map<uint64_t, Change>> changes;
   std::map<std::string, std::map<uint64_t, Piece>> pieces;
   for (const ExecutedCode& part : executed) {
     for (const ExecutedBlock& block : part.blocks) {
-      const auto mapping = std::find_if(part.mappings.rbegin(), part.mappings.rend(), [&](const ExecutedMapping& of) {
-        return block.address >= of.start && block.address < of.end && !of.path.empty();
-      });
-      if (mapping == part.mappings.rend() || block.bytes == 0) continue;
+      const ExecutedMapping* const mapping = mapping_of(part.mappings, block.address);
+      if (mapping == nullptr || mapping->path.empty() || block.bytes == 0 || !is_wanted(mapping->path)) continue;
       const uint64_t offset = block.address - mapping->start + mapping->file_offset_bytes;
       uint64_t address = 0;
       if (!code.address_of(mapping->path, offset, address)) continue;

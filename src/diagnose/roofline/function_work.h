@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,8 +17,9 @@ namespace perfcast {
 // How often the instructions of each file ran, all programs and processes together, each as often as it is represented.
 class ExecutedCounts {
  public:
-  // Blocks of generated code, and those that no mapping of a file holds, are left out.
-  ExecutedCounts(const std::vector<ExecutedCode>& executed, CodeMap& code);
+  // Blocks of generated code, and those that no mapping of a file holds, are left out; so are those of other files than
+  // `paths`, where any are named.
+  ExecutedCounts(const std::vector<ExecutedCode>& executed, CodeMap& code, const std::set<std::string>& paths = {});
 
   bool knows(const std::string& path) const { return files_.contains(path); }
   // Of the instruction at an address, as the file numbers it.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/text.h"
 
@@ -204,7 +205,10 @@ Roofline make_roofline(const Observation& seen, RooflineInputs inputs) {
   const std::vector<ExecutedCode>& executed = inputs.executed;
   const bool is_known = result.seen.basis != SeenWork::Basis::kNotKnown && result.seen.ratio > 0;
   CodeMap code;
-  const ExecutedCounts counts(is_known ? executed : std::vector<ExecutedCode>(), code);
+  // Of other files nobody asks.
+  std::set<std::string> paths;
+  for (const HotFunction& function : seen.functions) paths.insert(function.library);
+  const ExecutedCounts counts(is_known ? executed : std::vector<ExecutedCode>(), code, paths);
   RooflineBuilder builder(seen, counts, inputs.traffic, code, result);
   for (size_t number = 0; number < seen.functions.size(); ++number) builder.add(number);
   if (executed.empty()) return result;
