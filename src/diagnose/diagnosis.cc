@@ -108,7 +108,7 @@ Status Session::count() {
   if (design_) collect.core_designs = std::make_shared<const std::vector<CoreDesign>>(1, *design_);
   if (request_.for_forecast) collect.core_designs = request_.core_designs;
   collect.executed_code = executed_;
-  auto profile = profile_command(collect, request_.progress);
+  auto profile = profile_command(collect, [this](const std::string& text) { say(text); });
   if (!profile) {
     if (profile.error().kind == ErrorKind::kInterrupted) return profile.error();
     result_.notes.push_back("no counts of caches and branches: " + profile.error().message);
