@@ -47,6 +47,30 @@ TEST(Diagnosis, OfAMendedProgramFindsNothingLarge) {
   }
 }
 
+// What ran under the instrumenter, over the time that it took natively, beside what was measured of this machine.
+TEST(Diagnosis, SetsHotFunctionsBesideTheMachine) {
+  DiagnosisRequest request;
+  request.command = {std::string(PERFCAST_PLANTED) + "/planted_small_io_mended"};
+  request.proof_budget_s = 0;
+  const auto diagnosis = diagnose(request);
+  ASSERT_TRUE(diagnosis) << to_text(diagnosis.error());
+  if (!diagnosis->seen.no_samples.empty()) GTEST_SKIP() << diagnosis->seen.no_samples;
+  if (!diagnosis->profile || !diagnosis->profile->metrics.contains("instructions_count"))
+    GTEST_SKIP() << diagnosis->notes.back();
+  ASSERT_TRUE(diagnosis->roofline);
+  if (diagnosis->roofline->seen.basis != SeenWork::Basis::kWhole) GTEST_SKIP() << "the machine is too busy";
+  ASSERT_FALSE(diagnosis->roofline->points.empty());
+  double instructions = 0;
+  for (const RooflinePoint& point : diagnosis->roofline->points) {
+    instructions += point.work.instructions_count;
+    EXPECT_GT(point.operations_per_s, 0);
+    EXPECT_LT(point.operations_per_s, 1e11);
+  }
+  const double all = diagnosis->profile->metrics.at("instructions_count");
+  EXPECT_GT(instructions, 0.5 * all);
+  EXPECT_LT(instructions, 1.001 * all);
+}
+
 TEST(Diagnosis, SaysThatTheProgramFails) {
   DiagnosisRequest request;
   request.command = {"sh", "-c", "echo no such thing >&2; exit 3"};

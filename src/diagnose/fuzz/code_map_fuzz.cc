@@ -5,10 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "diagnose/observe/code_map.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  for (const perfcast::CodeSet set : {perfcast::CodeSet::kX86, perfcast::CodeSet::kArm})
+    perfcast::decode_instructions(set, bytes, 0x1000);
   const int file = memfd_create("code", MFD_CLOEXEC);
   if (file < 0) return 0;
   if (write(file, data, size) == static_cast<ssize_t>(size)) {

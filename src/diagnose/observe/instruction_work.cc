@@ -49,9 +49,9 @@ RegisterNumbers x86_registers() {
     for (const int name : names) numbers.at(static_cast<size_t>(name)) = number;
     ++number;
   }
-  for (int i = 0; i < 32; ++i) {
+  for (size_t i = 0; i < 32; ++i) {
     for (const int first : {X86_REG_XMM0, X86_REG_YMM0, X86_REG_ZMM0})
-      numbers.at(static_cast<size_t>(first + i)) = static_cast<int8_t>(kVectorRegisters + i);
+      numbers.at(static_cast<size_t>(first) + i) = static_cast<int8_t>(kVectorRegisters + i);
   }
   return numbers;
 }
@@ -59,14 +59,14 @@ RegisterNumbers x86_registers() {
 RegisterNumbers arm_registers() {
   RegisterNumbers numbers;
   numbers.fill(kNoRegister);
-  for (int i = 0; i <= 28; ++i) numbers.at(static_cast<size_t>(ARM64_REG_X0 + i)) = static_cast<int8_t>(i);
-  for (int i = 0; i <= 30; ++i) numbers.at(static_cast<size_t>(ARM64_REG_W0 + i)) = static_cast<int8_t>(i);
+  for (size_t i = 0; i <= 28; ++i) numbers.at(ARM64_REG_X0 + i) = static_cast<int8_t>(i);
+  for (size_t i = 0; i <= 30; ++i) numbers.at(ARM64_REG_W0 + i) = static_cast<int8_t>(i);
   numbers.at(ARM64_REG_FP) = 29;
   numbers.at(ARM64_REG_LR) = 30;
   numbers.at(ARM64_REG_SP) = numbers.at(ARM64_REG_WSP) = 31;
-  for (int i = 0; i < 32; ++i) {
+  for (size_t i = 0; i < 32; ++i) {
     for (const int first : {ARM64_REG_B0, ARM64_REG_H0, ARM64_REG_S0, ARM64_REG_D0, ARM64_REG_Q0, ARM64_REG_V0})
-      numbers.at(static_cast<size_t>(first + i)) = static_cast<int8_t>(kVectorRegisters + i);
+      numbers.at(static_cast<size_t>(first) + i) = static_cast<int8_t>(kVectorRegisters + i);
   }
   return numbers;
 }

@@ -122,6 +122,7 @@ std::vector<CourseLayer> TimelineDrawing::state_layers() const {
 double TimelineDrawing::draw_layers(SvgCanvas& canvas, double top, const std::string& title, const std::string& unit,
                                     const std::vector<CourseLayer>& layers) {
   std::vector<LegendEntry> legend;
+  legend.reserve(layers.size());
   std::vector<double> below(timeline_.intervals_count());
   double most = 1;
   for (size_t i = 0; i < below.size(); ++i) {

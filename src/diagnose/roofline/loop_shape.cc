@@ -131,7 +131,7 @@ void LoopAnalysis::find_accesses() {
       int64_t from = memory.constant;
       for (const auto& [name, factor] : {std::pair{memory.base, int64_t{1}}, std::pair{memory.index, memory.factor}}) {
         if (name == kNoRegister) continue;
-        const auto number = static_cast<size_t>(name);
+        const size_t number = static_cast<uint8_t>(name);
         addresses_ |= bit_of(number);
         const auto& moves = steps_before_[i].at(number);
         step = step && moves ? std::optional(*step + factor * *moves) : std::nullopt;
@@ -233,7 +233,7 @@ bool LoopAnalysis::is_bookkeeping(const CodeInstruction& of) const {
   if (of.vector_reads != 0 || of.vector_writes != 0) return false;
   const RegisterChange& change = of.change;
   if (change.target == kNoRegister) return of.stored_bytes == 0;
-  const auto number = static_cast<size_t>(change.target);
+  const size_t number = static_cast<uint8_t>(change.target);
   const bool is_step = change.is_linear && change.first == change.target && change.second == kNoRegister;
   return is_step || (addresses_ & bit_of(number)) != 0;
 }

@@ -123,7 +123,7 @@ TEST(ProductNest, IsNotSaidOfShortLoops) {
     // Three columns.
     if (block.executions_count > kTimes * kRows) block.executions_count = block.executions_count / kColumns * 3;
   }
-  NestWorld::set_streams(*world.function.loop, 8 * kRows * kDepth, 8 * 3 * kDepth);
+  NestWorld::set_streams(*world.function.loop, 8 * kRows * kDepth, uint64_t{8} * 3 * kDepth);
   EXPECT_FALSE(world.nest());
 }
 

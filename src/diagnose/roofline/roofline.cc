@@ -153,12 +153,12 @@ void RooflineBuilder::add_narrow_loop(size_t number) {
 void RooflineBuilder::add_product(size_t number) {
   const HotFunction& of = function(number);
   if (of.role != CodeRole::kOwn) return;
-  auto nest = product_nest(of, counts_, code_, result_.seen.ratio < 1);
+  const auto nest = product_nest(of, counts_, code_, result_.seen.ratio < 1);
   if (!nest) return;
   RecognisedProduct product;
   product.function = number;
   product.time_s = cpu_s(of.cpu_share - of.kernel_share);
-  product.nest = std::move(*nest);
+  product.nest = *nest;
   product.nest.flops_count /= result_.seen.ratio;
   product.nest.times_count /= result_.seen.ratio;
   if (!(product.time_s > 0)) return;
@@ -173,7 +173,7 @@ void RooflineBuilder::add_product(size_t number) {
             ? ceilings.one_cpu_product_flops_per_s * fp64->one_cpu_flops_per_s / fp32->one_cpu_flops_per_s
             : 0;
   }
-  result_.products.push_back(std::move(product));
+  result_.products.push_back(product);
 }
 
 void RooflineBuilder::add(size_t number) {

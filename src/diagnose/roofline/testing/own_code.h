@@ -16,12 +16,13 @@
 namespace perfcast {
 
 #if defined(__x86_64__)
-// A function with a symbol of its size, and a label behind it.
+// A function with a symbol of its size, and a label behind it. NOLINTBEGIN(bugprone-macro-parentheses): names
 #define PERFCAST_FUNCTION(name, text)                                                                        \
   __asm__(".pushsection .text\n.intel_syntax noprefix\n.globl " #name "\n.type " #name ", @function\n" #name \
           ":\n" text ".size " #name ", . - " #name "\n" #name "_end:\n.att_syntax\n.popsection\n");          \
   extern "C" const char name[];                                                                              \
   extern "C" const char name##_end[]
+// NOLINTEND(bugprone-macro-parentheses)
 #endif
 
 inline std::string own_path() {
