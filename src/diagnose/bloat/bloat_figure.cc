@@ -13,7 +13,7 @@
 namespace perfcast {
 namespace {
 
-constexpr double kMapLeft = 232, kCellPx = 7.5, kCellHighPx = 8, kRowGapPx = 2, kTextPx = 12, kFileGapPx = 12;
+constexpr double kMapLeft = 232, kCellPx = 7.5, kCellHighPx = 8, kRowGapPx = 2, kFileGapPx = 12;
 constexpr size_t kCellsOfRow = 100, kMostRows = 72, kMostFiles = 24;
 constexpr uint64_t kLeastCellBytes = 32;
 constexpr double kLeastFilePx = 32;  // two lines of text
@@ -144,7 +144,8 @@ void BloatMap::draw_file(SvgCanvas& canvas, const BloatFile& file, double top) c
   const std::vector<CodeCell> cells = cells_of(file, cell_bytes_);
   for (size_t begin = 0; begin < cells.size(); begin += kCellsOfRow) {
     const size_t end = std::min(cells.size(), begin + kCellsOfRow);
-    const double y = top + static_cast<double>(begin / kCellsOfRow) * (kCellHighPx + kRowGapPx);
+    const size_t row = begin / kCellsOfRow;
+    const double y = top + static_cast<double>(row) * (kCellHighPx + kRowGapPx);
     const double right = kMapLeft + kCellPx * static_cast<double>(end - begin);
     for (size_t first = begin; first < end;) {
       size_t last = first + 1;

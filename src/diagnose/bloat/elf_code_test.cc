@@ -83,7 +83,7 @@ TEST(ElfCode, TellsWhatBytesAreFor) {
             code.file_bytes);
   ASSERT_EQ(code.segments.size(), 1U);
   EXPECT_GE(code.mapped_bytes, code.segments[0].bytes);
-  EXPECT_LT(code.mapped_bytes, code.segments[0].bytes + 2 * 4096);
+  EXPECT_LT(code.mapped_bytes, code.segments[0].bytes + uint64_t{2} * 4096);
   for (const char* library : {"libperfcast_bloat_used.so", "libperfcast_bloat_start.so", "libperfcast_bloat_idle.so"})
     EXPECT_EQ(std::count(code.needed.begin(), code.needed.end(), library), 1) << library;
   EXPECT_TRUE(std::binary_search(code.undefined.begin(), code.undefined.end(), "used_work"));
