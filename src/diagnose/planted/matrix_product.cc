@@ -23,7 +23,7 @@ std::vector<double> matrix(uint64_t seed) {
   return values;
 }
 
-[[gnu::noinline]] void multiply(const double* a, const double* b, double* c, size_t size) {
+[[gnu::noinline, maybe_unused]] void multiply(const double* a, const double* b, double* c, size_t size) {
   for (size_t i = 0; i < size; ++i) {
     for (size_t j = 0; j < size; ++j) {
       double sum = 0;
