@@ -36,8 +36,9 @@ constexpr size_t kShown = 5;
 
 std::string elsewhere_text(const Elsewhere& elsewhere) {
   std::string text =
-      fmt::format("\non {}, against {}, by the forecast of its counters: {:.2f} x the relative time\n",
-                  printable(elsewhere.platform), printable(elsewhere.against), std::exp(elsewhere.log_ratio));
+      fmt::format("\non {}, against {}, by the forecast of its counters: {:.2f} x the relative time ({})\n",
+                  printable(elsewhere.platform), printable(elsewhere.against), std::exp(elsewhere.log_ratio),
+                  elsewhere.log_ratio < 0 ? "faster" : "slower");
   size_t shown = 0;
   for (const SpreadEffect& effect : elsewhere.effects) {
     if (shown++ == kShown) break;

@@ -500,6 +500,9 @@ void Session::find() {
     if (equals == std::string::npos && word != "env" && !word.ends_with("/env")) break;
     if (equals != std::string::npos) evidence.environment[word.substr(0, equals)] = word.substr(equals + 1);
   }
+  const std::string busy = "other programs took CPUs while it ran: times, and what more threads gain, are theirs, too";
+  if (evidence.others_took_cpus() && std::find(result_.notes.begin(), result_.notes.end(), busy) == result_.notes.end())
+    result_.notes.push_back(busy);
   result_.findings = find_causes(evidence);
   if (!result_.bloat) return;
   find_in_bloat(*result_.bloat, result_.findings);

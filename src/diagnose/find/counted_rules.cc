@@ -155,7 +155,7 @@ Finding finding_of(const Evidence& evidence, const Loss& loss, bool by_loads) {
   finding.basis = loss.basis;
   finding.gain_ratio = 0.8 * loss.share * evidence.user_ratio();
   if (const std::string at = hottest(evidence.seen, by_loads); !at.empty())
-    finding.evidence.push_back("most likely in " + at);
+    finding.evidence.push_back("most likely " + (at.starts_with("in ") ? at : "in " + at));
   finding.evidence.insert(finding.evidence.end(), loss.evidence.begin(), loss.evidence.end());
   return finding;
 }
@@ -227,7 +227,7 @@ void add_crossings(const Evidence& evidence, std::vector<Finding>& findings) {
   finding.gain_ratio = 0.8 * share * evidence.user_ratio();
   finding.title = in_percent(crossing / accesses) + " of the loads and stores cross from one cache line into the next";
   if (const std::string at = hottest(evidence.seen, true); !at.empty())
-    finding.evidence.push_back("most likely in " + at);
+    finding.evidence.push_back("most likely " + (at.starts_with("in ") ? at : "in " + at));
   finding.evidence.push_back(fmt::format(
       "{} loads and {} stores that cross; one takes {:.2f} and {:.2f} ns more here, where nothing hides it",
       human_number(*loads), human_number(*stores), 1e9 * costs.crossing_load_s, 1e9 * costs.crossing_store_s));

@@ -60,6 +60,7 @@ void add_other_count(const Evidence& evidence, std::vector<Finding>& findings) {
 // By Amdahl's law: what would go if the serial part were divided among all CPUs, too.
 void add_serial_part(const Evidence& evidence, std::vector<Finding>& findings) {
   const auto& serial = evidence.curve->serial;
+  if (evidence.others_took_cpus()) return;
   if (!serial || serial->lower < 0.01 || serial->serial_ratio < kLeastSerialShare || evidence.cpus_count < 2) return;
   const double share = std::min(1.0, serial->serial_ratio);
   const double on_all = share + (1 - share) / evidence.cpus_count;

@@ -30,6 +30,10 @@ double Evidence::busy_ratio() const {
   return wall_s() > 0 ? std::min(1.0, (seen.run.cpu_s() + seen.ready_s) / wall_s()) : 0;
 }
 
+bool Evidence::others_took_cpus() const {
+  return static_cast<double>(seen.run.threads.value_or(1)) <= cpus_count && seen.ready_s > 0.25 * wall_s();
+}
+
 double Evidence::user_ratio() const { return wall_s() > 0 ? std::min(1.0, seen.run.user_s / wall_s()) : 0; }
 
 std::optional<double> Evidence::count(const std::string& metric) const {

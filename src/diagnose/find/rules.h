@@ -56,6 +56,8 @@ struct Evidence {
   double wall_s() const { return seen.run.wall_s; }
   // How much of the wall time a share of the CPU time is: all of it where the program always runs or wants to.
   double busy_ratio() const;
+  // Threads that have CPUs enough waited for one: what runs beside the program slows it, more threads as much.
+  bool others_took_cpus() const;
   double user_ratio() const;  // likewise, of user code alone: what cycles are counted of
   std::optional<double> count(const std::string& metric) const;     // of the profile
   std::optional<double> measured(const std::string& metric) const;  // by hardware counters, of the native run

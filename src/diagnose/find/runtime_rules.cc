@@ -195,7 +195,9 @@ void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings) {
     // Memory for exceptions is theirs.
     findings.push_back(std::move(finding));
   }
-  if (seen.share_of(CodeRole::kCompare) >= 0.12 && !looks_up_by_hash(seen)) {
+  // Where text is compared by its order, too, it is sorted or merged, not searched.
+  const bool is_ordered = seen.share_of(CodeRole::kText) >= 0.01;
+  if (seen.share_of(CodeRole::kCompare) >= 0.12 && !looks_up_by_hash(seen) && !is_ordered) {
     Finding finding = of_role(evidence, CodeRole::kCompare, "linear-search", "comparing strings or memory");
     finding.basis = FindingBasis::kRule;
     finding.advice = "look up by a hash or in a sorted table, compare lengths or hashes first";

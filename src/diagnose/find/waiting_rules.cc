@@ -86,8 +86,11 @@ void add_spinning(const Evidence& evidence, std::vector<Finding>& findings) {
   const double threads = static_cast<double>(seen.run.threads.value_or(1));
   const double waiting = seen.ready_s / std::max(1e-9, seen.ready_s + seen.run.cpu_s());
   // Threads that only read and test never give way: that is what is slow, however many they are.
+  // How many want a CPU at a time; the others sleep.
+  const double runnable = evidence.wall_s() > 0 ? (seen.run.cpu_s() + seen.ready_s) / evidence.wall_s() : 0;
   const bool spins_in_loops = in_loops > 0.3 && in_loops > seen.share_of(CodeRole::kYield);
-  if (!spins_in_loops && threads >= 2 * evidence.cpus_count && (waiting > 0.25 || spinning > 0.2)) {
+  if (!spins_in_loops && threads >= 2 * evidence.cpus_count && runnable > 1.2 * evidence.cpus_count &&
+      (waiting > 0.25 || spinning > 0.2)) {
     Finding finding;
     finding.cause = "oversubscription";
     finding.gain_ratio = std::min(0.9, 0.7 * std::max(spinning, kernel_of(seen)) + 0.1 * waiting);

@@ -161,7 +161,11 @@ Result<RebuiltProgram> Rebuilder::build_in(const fs::path& copy, const std::stri
                  "a build that is faster"};
   }
   if (!outcome->ok()) {
-    return Error{"build-failed", name + " failed: " + last_build_lines(outcome->error_tail), request_.build,
+    const std::string words = last_build_lines(outcome->error_tail);
+    const std::string why = !words.empty()       ? words
+                            : outcome->exit_code ? fmt::format("exit status {}", *outcome->exit_code)
+                                                 : "a signal ended it";
+    return Error{"build-failed", name + " failed: " + why, request_.build,
                  "a command that builds the tree from a fresh copy"};
   }
   built.build_s = outcome->wall_s;

@@ -24,8 +24,9 @@ std::string thread_curve_text(const ThreadCurve& curve) {
     text += "  it does not go by them: as many threads ran each time\n";
   } else if (curve.serial) {
     text += fmt::format("  serial work, by Amdahl's law: {} ({} .. {}) of the time with one thread\n",
-                        in_percent(curve.serial->serial_ratio), in_percent(curve.serial->lower),
-                        in_percent(curve.serial->upper));
+                        in_percent(std::clamp(curve.serial->serial_ratio, 0.0, 1.0)),
+                        in_percent(std::clamp(curve.serial->lower, 0.0, 1.0)),
+                        in_percent(std::clamp(curve.serial->upper, 0.0, 1.0)));
   }
   return text;
 }
