@@ -317,7 +317,6 @@ Status Session::count() {
   collect.pass_output = false;
   // The beginning alone would not show what runs later.
   collect.quick = !request_.with_bloat;
-  if (request_.with_bloat) collect.executed_code = executed_ = std::make_shared<std::vector<ExecutedCode>>();
   collect.limit_s = request_.limit_s;
   collect.input_descriptor = -1;
   if (design_) collect.core_designs = std::make_shared<const std::vector<CoreDesign>>(1, *design_);

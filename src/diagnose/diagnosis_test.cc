@@ -8,6 +8,7 @@
 #include "collect/process/temp_folder.h"
 #include "collect/process/tool.h"
 #include "diagnose/report/diagnosis_report.h"
+#include "diagnose/report/testing/small_diagnosis.h"
 
 namespace perfcast {
 namespace {
@@ -149,22 +150,7 @@ Diagnosis small_diagnosis() {
   diagnosis.seen.run.exit_code = 0;
   diagnosis.seen.run.wall_s = 2;
   diagnosis.seen.run.user_s = 1.5;
-  Finding finding;
-  finding.cause = "allocation";
-  finding.title = "30% of the CPU time is allocating and freeing memory";
-  finding.gain_ratio = 0.24;
-  finding.evidence = {"samples: malloc 30.0%"};
-  finding.advice = "reuse";
-  finding.if_wrong = "more memory";
-  finding.proof = "count";
-  ExperimentResult result;
-  result.experiment = {"the allocator jemalloc", {{"LD_PRELOAD", "/j.so"}}, {}, {}};
-  result.ratio = 0.8;
-  result.lower = 0.7;
-  result.upper = 0.9;
-  result.pairs_count = 6;
-  finding.results = {result};
-  diagnosis.findings = {finding};
+  diagnosis.findings = {proven_finding()};
   diagnosis.took_s = 10;
   return diagnosis;
 }

@@ -154,6 +154,22 @@ Marker series_marker(size_t series) {
   return kShapes[series % kShapes.size()];
 }
 
+std::vector<double> spread_labels(const std::vector<double>& heights, double top, double bottom, double step) {
+  std::vector<double> labels;
+  labels.reserve(heights.size());
+  double free = top;
+  for (const double height : heights) {
+    labels.push_back(std::max(height, free));
+    free = labels.back() + step;
+  }
+  double ceiling = bottom;
+  for (auto label = labels.rbegin(); label != labels.rend(); ++label) {
+    *label = std::min(*label, ceiling);
+    ceiling = *label - step;
+  }
+  return labels;
+}
+
 double draw_legend(SvgCanvas& canvas, double left, double right, double y, const std::vector<LegendEntry>& entries) {
   constexpr double kSymbol = 30, kGap = 22, kLine = 19;
   double x = left;

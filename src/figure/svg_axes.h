@@ -54,6 +54,10 @@ void draw_y_axis(SvgCanvas& canvas, const Scale& scale, double left, double righ
 std::string series_class(size_t series);
 Marker series_marker(size_t series);
 
+// Where labels of points at these heights (ascending) stand so that none touch, `step` apart at the least: in their
+// order, pushed down from `top` on, then all up where the last one would stand below `bottom`.
+std::vector<double> spread_labels(const std::vector<double>& heights, double top, double bottom, double step);
+
 struct LegendEntry {
   enum class Kind { kMarker, kLine, kBox } kind = Kind::kMarker;
   Marker shape = Marker::kCircle;

@@ -86,5 +86,12 @@ TEST(Axis, LeavesOutNumbersThatWouldTouch) {
   EXPECT_LE(numbers, 2u);
 }
 
+TEST(SpreadLabels, KeepsOrderAndDistance) {
+  EXPECT_EQ(spread_labels({10, 40, 90}, 0, 100, 12), (std::vector<double>{10, 40, 90}));
+  EXPECT_EQ(spread_labels({10, 11, 30}, 0, 100, 12), (std::vector<double>{10, 22, 34}));
+  EXPECT_EQ(spread_labels({80, 95, 99}, 0, 100, 12), (std::vector<double>{76, 88, 100}));
+  EXPECT_TRUE(spread_labels({}, 0, 100, 12).empty());
+}
+
 }  // namespace
 }  // namespace perfcast

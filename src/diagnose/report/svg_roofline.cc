@@ -25,20 +25,13 @@ struct RoofPoint {
 
 std::string giga_text(double value) { return fmt::format("{:.3g}", value); }
 
-// Labels keep their points' order and their distance: pushed down where they would touch, then all up where the last
-// one left the panel.
-void spread_labels(std::vector<RoofPoint>& points) {
+void place_labels(std::vector<RoofPoint>& points) {
   std::sort(points.begin(), points.end(), [](const RoofPoint& a, const RoofPoint& b) { return a.y < b.y; });
-  double free = kRoofTop + 6;
-  for (RoofPoint& point : points) {
-    point.label_y = std::max(point.y, free);
-    free = point.label_y + kNameStep;
-  }
-  double ceiling = kRoofBottom + 10;
-  for (auto point = points.rbegin(); point != points.rend(); ++point) {
-    point->label_y = std::min(point->label_y, ceiling);
-    ceiling = point->label_y - kNameStep;
-  }
+  std::vector<double> heights;
+  heights.reserve(points.size());
+  for (const RoofPoint& point : points) heights.push_back(point.y);
+  const std::vector<double> labels = spread_labels(heights, kRoofTop + 6, kRoofBottom + 10, kNameStep);
+  for (size_t i = 0; i < points.size(); ++i) points[i].label_y = labels[i];
 }
 
 class RooflinePanel {
@@ -162,7 +155,7 @@ void RooflinePanel::draw_points(SvgCanvas& canvas, double offset) {
   drawn.reserve(points_.size());
   for (const RooflinePoint* const point : points_)
     drawn.push_back({point, x_.at(*point->operations_per_byte), y_.at(kGiga * point->operations_per_s) - offset, 0});
-  spread_labels(drawn);
+  place_labels(drawn);
   for (size_t i = 0; i < drawn.size(); ++i) {
     const RoofPoint& at = drawn[i];
     canvas.line(at.x, offset + at.y, kNameX - 6, offset + at.label_y, "leader");

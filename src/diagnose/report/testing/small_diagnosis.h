@@ -5,6 +5,26 @@
 
 namespace perfcast {
 
+// With one experiment that shows a gain of 20%.
+inline Finding proven_finding() {
+  Finding finding;
+  finding.cause = "allocation";
+  finding.title = "30% of the CPU time is allocating and freeing memory";
+  finding.gain_ratio = 0.24;
+  finding.evidence = {"samples: malloc 30.0%"};
+  finding.advice = "reuse";
+  finding.if_wrong = "more memory";
+  finding.proof = "count";
+  ExperimentResult result;
+  result.experiment = {"the allocator jemalloc", {{"LD_PRELOAD", "/j.so"}}, {}, {}};
+  result.ratio = 0.8;
+  result.lower = 0.7;
+  result.upper = 0.9;
+  result.pairs_count = 6;
+  finding.results = {result};
+  return finding;
+}
+
 inline Diagnosis full_diagnosis() {
   Diagnosis diagnosis;
   diagnosis.command = {"./prog", "<x>"};
@@ -64,24 +84,12 @@ inline Diagnosis full_diagnosis() {
   roofline.points = {point};
   roofline.notes = {"a note of the roofline"};
   diagnosis.roofline = roofline;
-  Finding finding;
-  finding.cause = "allocation";
+  Finding finding = proven_finding();
   finding.title = "30% of the CPU time is allocating & freeing memory";
-  finding.gain_ratio = 0.24;
-  finding.evidence = {"samples: malloc 30.0%"};
-  finding.advice = "reuse";
-  finding.if_wrong = "more memory";
-  finding.proof = "count";
-  ExperimentResult result;
-  result.experiment = {"the allocator jemalloc", {{"LD_PRELOAD", "/j.so"}}, {}, {}};
-  result.ratio = 0.8;
-  result.lower = 0.7;
-  result.upper = 0.9;
-  result.pairs_count = 6;
   ExperimentResult failed;
   failed.experiment.name = "the allocator mimalloc";
   failed.failed = "it is not installed";
-  finding.results = {result, failed};
+  finding.results.push_back(failed);
   Finding small = finding;
   small.gain_ratio = 0.001;
   small.title = "too small to be shown";

@@ -27,20 +27,13 @@ size_t series(Precision precision) { return static_cast<size_t>(precision); }
 
 std::string axis_number(double value) { return ratio_text(value); }
 
-// Labels keep their points' order and their distance: pushed down where they would touch, then all up where the last
-// one left the panel.
 void place_labels(std::vector<Point>& points) {
   std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.y < b.y; });
-  double free = kTop - 20;
-  for (Point& point : points) {
-    point.label_y = std::max(point.y, free);
-    free = point.label_y + kLabelStep;
-  }
-  double ceiling = kBottom + 30;
-  for (auto point = points.rbegin(); point != points.rend(); ++point) {
-    point->label_y = std::min(point->label_y, ceiling);
-    ceiling = point->label_y - kLabelStep;
-  }
+  std::vector<double> heights;
+  heights.reserve(points.size());
+  for (const Point& point : points) heights.push_back(point.y);
+  const std::vector<double> labels = spread_labels(heights, kTop - 20, kBottom + 30, kLabelStep);
+  for (size_t i = 0; i < points.size(); ++i) points[i].label_y = labels[i];
 }
 
 class Panel {
