@@ -75,7 +75,7 @@ TEST(Observe, KnowsTheCourseAndTheStreamsOfALoop) {
   ASSERT_TRUE(first.loop);
   ASSERT_GE(first.loop->streams.size(), 2U);
   for (const LoopStream& stream : first.loop->streams) {
-    EXPECT_LE(stream.range_bytes(), 16384);
+    EXPECT_LE(stream.range_bytes(), 16384 + 4);  // a sample between the last step and the test sees one float more
     EXPECT_GT(stream.range_bytes(), 12000);
   }
 #endif
