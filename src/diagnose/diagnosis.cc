@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <map>
 #include <set>
 
 #include "base/file.h"
@@ -96,7 +97,7 @@ class Session {
   void look_at_ceilings();
   void find();
   void name_shared_lines(const SharedLines& lines);
-  std::vector<std::string> without_assignments() const;
+  std::vector<std::string> without_assignments();
   double since_start_s() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
   void say(const std::string& text) const {
     if (request_.progress) request_.progress(text);
@@ -111,6 +112,7 @@ class Session {
   std::vector<std::string> command_;             // as it runs
   std::vector<std::string> command_of_threads_;  // with {threads} in it, and no variables before; empty: none
   std::vector<int> threads_;
+  std::map<std::string, std::optional<std::string>> environment_before_;  // of variables that the command sets
   std::unique_ptr<Rebuilder> rebuilder_;
   std::string source_tree_;
   bool has_shared_lines_ = false;
@@ -140,6 +142,7 @@ Status Session::prepare() {
   rebuild.build = request_.rebuild;
   rebuild.source = request_.source.empty() ? "." : request_.source;
   rebuild.command = without_assignments();
+  rebuild.environment = environment_before_;
   auto rebuilder = Rebuilder::create(std::move(rebuild));
   if (!rebuilder) return rebuilder.error();
   rebuilder_ = std::move(*rebuilder);
@@ -272,6 +275,7 @@ Status Session::run_curve() {
   curve.cpus_count = static_cast<int>(cpus_.size());
   curve.budget_s = kCurveOfBudget * request_.proof_budget_s;
   curve.run_s = result_.seen.run.wall_s;
+  if (curve.run_s > 0) curve.cpus_used = result_.seen.run.cpu_s() / curve.run_s;
   curve.limit_s =
       request_.limit_s > 0 ? request_.limit_s : 10 * result_.seen.run.wall_s * std::max(1.0, result_.cpus_count) + 10;
   curve.seed = request_.seed;
@@ -442,7 +446,7 @@ void Session::look_at_ceilings() {
 
 // "env A=1 prog" as "prog", its variables set for all runs, so that experiments can take them away; but for those that
 // {threads} stands in.
-std::vector<std::string> Session::without_assignments() const {
+std::vector<std::string> Session::without_assignments() {
   const auto& command = command_;
   if (command.empty() || (command[0] != "env" && !command[0].ends_with("/env"))) return command;
   size_t first = 1;
@@ -457,7 +461,10 @@ std::vector<std::string> Session::without_assignments() const {
       continue;
     }
     const size_t equals = command[i].find('=');
-    setenv(command[i].substr(0, equals).c_str(), command[i].substr(equals + 1).c_str(), 1);
+    const std::string name = command[i].substr(0, equals);
+    const char* const before = std::getenv(name.c_str());
+    environment_before_.try_emplace(name, before != nullptr ? std::optional<std::string>(before) : std::nullopt);
+    setenv(name.c_str(), command[i].substr(equals + 1).c_str(), 1);
   }
   const auto program = command.begin() + static_cast<std::ptrdiff_t>(first);
   if (of_threads.size() == 1) return {program, command.end()};

@@ -120,7 +120,7 @@ TEST(Diagnosis, ComparesBuildsOfTheSourceTree) {
   ASSERT_TRUE(folder);
   ASSERT_TRUE(write_file_atomically(folder->path() + "/sum.c",
                                     "#include <stdio.h>\nint main(void) {\n  unsigned long sum = 1;\n"
-                                    "  for (long i = 0; i < 50000000; i++) sum += (i * i) ^ (i >> 3);\n"
+                                    "  for (long i = 0; i < 200000000; i++) sum += (i * i) ^ (i >> 3);\n"
                                     "  printf(\"%lu\\n\", sum);\n}\n"));
   ASSERT_TRUE(answer_of({"cc", "-O0", "-o", folder->path() + "/sum", folder->path() + "/sum.c"}, 60));
   DiagnosisRequest request;

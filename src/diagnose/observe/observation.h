@@ -81,7 +81,8 @@ struct HotFunction {
   double caller_share = 0;   // of this function's samples
   // Of this function's samples, those on or right behind an instruction of the kind.
   double divide_share = 0, float_divide_share = 0, atomic_share = 0, pause_share = 0, indirect_call_share = 0;
-  double stack_operand_share = 0, float_share = 0, vector_share = 0, load_share = 0;
+  double float_share = 0, vector_share = 0, load_share = 0;
+  double stack_operand_share = 0;  // where it has a loop, on the average with the share of its instructions
   std::optional<HotLoop> loop;
   std::string name() const;      // function, or what is known instead
   std::string in_words() const;  // both

@@ -237,6 +237,12 @@ void Summary::look_at_instructions(const Sum& sum, HotFunction& function) {
   }
   HotLoop loop = loop_of(instructions, sum);
   if (loop.end == 0) return;
+  // Which instructions of a loop samples fall on is up to the processor: how many of them there are counts as much.
+  const auto on_stack =
+      std::count_if(loop.instructions.begin(), loop.instructions.end(),
+                    [](const CodeInstruction& of) { return has_trait(of.traits, CodeTrait::kStackOperand); });
+  const double of_loop = static_cast<double>(on_stack) / static_cast<double>(loop.instructions.size());
+  function.stack_operand_share = (function.stack_operand_share + of_loop) / 2;
   look_at_streams(sum, loop);
   function.loop = std::move(loop);
 }

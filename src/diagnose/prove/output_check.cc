@@ -1,12 +1,76 @@
 #include "diagnose/prove/output_check.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <array>
-#include <fstream>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <thread>
 
 #include "collect/process/process.h"
 #include "collect/process/program_inspector.h"
 
 namespace perfcast {
+namespace {
+
+constexpr int kLook_ms = 50;  // how long what was written last may wait
+
+}  // namespace
+
+// What comes through a named pipe, hashed as it comes: a program may print more than there is room for. FNV-1a, of 64
+// bits.
+class OutputCheck::PipeReader {
+ public:
+  explicit PipeReader(int descriptor) : descriptor_(descriptor) {
+    // Signals are for the thread that runs the program.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { read_all(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  PipeReader(const PipeReader&) = delete;
+  PipeReader& operator=(const PipeReader&) = delete;
+  ~PipeReader() {
+    end();
+    close(descriptor_);
+  }
+  // Nobody writes any more.
+  Printed end() {
+    is_over_ = true;
+    if (thread_.joinable()) thread_.join();
+    return printed_;
+  }
+
+ private:
+  void read_all() {
+    std::array<char, 1 << 16> block;
+    for (;;) {
+      const bool was_over = is_over_;
+      const ssize_t count = read(descriptor_, block.data(), block.size());
+      for (ssize_t i = 0; i < count; ++i)
+        printed_.hash = (printed_.hash ^ static_cast<uint8_t>(block.at(static_cast<size_t>(i)))) * 0x100000001b3;
+      if (count > 0) {
+        printed_.bytes += static_cast<uint64_t>(count);
+        continue;
+      }
+      if (was_over) return;
+      // Before the first writer, and after the last, a pipe is at its end without being over.
+      pollfd waiting{descriptor_, POLLIN, 0};
+      if (count == 0 || poll(&waiting, 1, kLook_ms) < 0) usleep(1000);
+    }
+  }
+
+  int descriptor_;
+  Printed printed_ = {0, 0xcbf29ce484222325};
+  std::atomic<bool> is_over_ = false;
+  std::thread thread_;
+};
 
 Result<OutputCheck::Printed> OutputCheck::printed_by(const std::vector<std::string>& command) const {
   auto folder = TempFolder::create();
@@ -17,24 +81,20 @@ Result<OutputCheck::Printed> OutputCheck::printed_by(const std::vector<std::stri
   process.executable = program->path;
   process.arguments = command;
   process.output_file = folder->path() + "/output";
+  const int descriptor = mkfifo(process.output_file.c_str(), 0600) == 0
+                             ? open(process.output_file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+                             : -1;
+  if (descriptor < 0)
+    return Error{"file-error", "no pipe can be made to read the program's output from", process.output_file,
+                 "a folder that allows named pipes: TMPDIR=/path"};
+  PipeReader reader(descriptor);
   process.limit_s = limit_s_;
   const auto outcome = run_process(process);
   if (!outcome) return outcome.error();
   if (!outcome->ok())
     return Error{"program-failed", outcome->limit_reached ? "it takes too long" : "it fails", "",
                  "a program that works"};
-  // FNV-1a, of 64 bits.
-  Printed printed;
-  printed.hash = 0xcbf29ce484222325;
-  std::ifstream stream(process.output_file, std::ios::binary);
-  std::array<char, 1 << 16> block;
-  while (stream.read(block.data(), block.size()), stream.gcount() > 0) {
-    const auto count = static_cast<size_t>(stream.gcount());
-    for (size_t i = 0; i < count; ++i)
-      printed.hash = (printed.hash ^ static_cast<uint8_t>(block.at(i))) * 0x100000001b3;
-    printed.bytes += count;
-  }
-  return printed;
+  return reader.end();
 }
 
 Result<SameOutput> OutputCheck::compare(const std::vector<std::string>& other) {

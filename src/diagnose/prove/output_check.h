@@ -30,6 +30,7 @@ class OutputCheck {
     uint64_t bytes = 0, hash = 0;
     bool operator==(const Printed&) const = default;
   };
+  class PipeReader;
   Result<Printed> printed_by(const std::vector<std::string>& command) const;
 
   std::vector<std::string> command_;

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <map>
 
 #include "collect/process/process.h"
 #include "collect/process/program_inspector.h"
@@ -17,8 +18,9 @@ namespace perfcast {
 namespace {
 
 constexpr int kScreeningPairs = 2;
-constexpr double kWorthwhile = 0.97;  // of the time as it is: above it nothing is proven
-constexpr double kLeastBudget_s = 8;  // of one comparison
+constexpr double kScreeningError = 0.04;  // of a ratio by two pairs
+constexpr double kWorthwhile = 0.97;      // of the time as it is: above it nothing is proven
+constexpr double kLeastBudget_s = 8;      // of one comparison
 constexpr double kByCpuTime = 0.65;
 constexpr double kShownByTrialAlone = 0.93;  // of findings that have no other evidence
 
@@ -33,6 +35,7 @@ class Prover {
   Result<double> time_of(const Experiment& experiment);
   Status try_out(ExperimentResult& result);
   Status compile(ExperimentResult& result);
+  Status check_other_code(const RebuiltProgram& built);
   Status screen(const Experiment& experiment, ExperimentResult& result);
   Status compare(const Experiment& experiment, ExperimentResult& result);
   // Of one run, as it is or otherwise: what hangs ends.
@@ -64,6 +67,7 @@ class Prover {
   double builds_s_ = 0;
   double error_ratio_ = 0.05;  // of one comparison, so that all of them together err no more often than 5%
   uint64_t seed_ = 0;
+  std::map<MachineCode, std::string> tried_code_;  // with which flags; "": the user's own
 };
 
 Result<double> Prover::time_of(const Experiment& experiment) {
@@ -128,6 +132,20 @@ Status Prover::compare(const Experiment& experiment, ExperimentResult& result) {
   return {};
 }
 
+// Nothing is learned from timing the same program twice.
+Status Prover::check_other_code(const RebuiltProgram& built) {
+  if (tried_code_.empty()) {
+    if (const auto own = machine_code(request_.rebuilder->program())) tried_code_.emplace(*own, "");
+  }
+  if (!built.code) return {};
+  const auto [known, is_new] = tried_code_.emplace(*built.code, built.flags);
+  if (is_new || known->second == built.flags) return {};
+  const std::string with = known->second.empty() ? "before" : "with " + known->second;
+  return Error{"same-code",
+               "its machine code is the same as " + with + ": these flags change nothing, or don't reach the compiler",
+               "--rebuild", "a line that passes {flags} on"};
+}
+
 // The program with the experiment's flags, and whether it prints the same.
 Status Prover::compile(ExperimentResult& result) {
   Experiment& experiment = result.experiment;
@@ -137,6 +155,7 @@ Status Prover::compile(ExperimentResult& result) {
   const auto built = request_.rebuilder->rebuild(experiment.flags);
   builds_s_ += since_start_s() - before_s;
   if (!built) return built.error();
+  if (Status other = check_other_code(*built); !other) return other;
   experiment.instead = built->command;
   const auto same = output_.compare(experiment.command(request_.command));
   if (!same) return same.error();
@@ -174,8 +193,10 @@ void Prover::take_gain(Finding& finding) const {
     finding.gain_ratio = std::max(finding.gain_ratio, 1 - proven->ratio);
   }
   for (const ExperimentResult& result : finding.results) {
-    if (result.experiment.bounds_gain && result.failed.empty())
-      finding.gain_ratio = std::min(finding.gain_ratio, std::max(0.0, 1 - result.ratio));
+    if (!result.experiment.bounds_gain || !result.failed.empty()) continue;
+    // Two pairs alone may be off.
+    const double saved = 1 - result.ratio + (result.is_screened ? kScreeningError : 0);
+    finding.gain_ratio = std::min(finding.gain_ratio, std::max(0.0, saved));
   }
 }
 

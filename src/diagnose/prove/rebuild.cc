@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <functional>
 #include <optional>
 
 #include "base/text.h"
 #include "collect/process/process.h"
 #include "collect/process/program_inspector.h"
+#include "diagnose/bloat/elf_code.h"
 #include "diagnose/prove/source_tree.h"
 
 namespace perfcast {
@@ -17,6 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kFlags = "{flags}";
 constexpr size_t kLastBuildLines = 6;
+constexpr uint64_t kMostCodeBytes = uint64_t{256} << 20;
 
 std::string last_build_lines(const std::string& text) {
   const auto lines = split(trim(text), '\n');
@@ -29,6 +34,11 @@ std::optional<fs::path> existing(const fs::path& path) {
   fs::path whole = fs::canonical(path, problem);
   if (problem) return std::nullopt;
   return whole;
+}
+
+bool is_shell_name(const std::string& name) {
+  return !name.empty() && (std::isdigit(static_cast<unsigned char>(name[0])) == 0) &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
 // The first file that is not the same in both; empty: none.
@@ -44,6 +54,21 @@ std::string first_difference(const SourceFiles& before, const SourceFiles& after
 }
 
 }  // namespace
+
+std::optional<MachineCode> machine_code(const std::string& path) {
+  const auto code = read_elf_code(path, false);
+  if (!code || code->sections.empty()) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  std::string all;
+  for (const ElfPiece& section : code->sections) {
+    if (section.bytes > kMostCodeBytes || all.size() > kMostCodeBytes) return std::nullopt;
+    std::string bytes(section.bytes, '\0');
+    file.seekg(static_cast<std::streamoff>(section.offset));
+    if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) return std::nullopt;
+    all += bytes;
+  }
+  return MachineCode{all.size(), std::hash<std::string>()(all)};
+}
 
 std::string build_line(std::string_view line, const std::string& flags) {
   const auto is_blank_at = [&](size_t at) { return at >= line.size() || line[at] == ' ' || line[at] == '\t'; };
@@ -147,11 +172,18 @@ Result<RebuiltProgram> Rebuilder::build_in(const fs::path& copy, const std::stri
   if (!program_.empty()) built.path = (copy / fs::path(program_).lexically_relative(tree_)).string();
   ProcessRequest process;
   process.executable = "/bin/sh";
-  // A make that started us is no make of this build.
-  process.arguments = {
-      "sh", "-c",
-      "cd \"$1\" || exit\nunset MAKEFLAGS MFLAGS MAKELEVEL\n{ " + build_line(request_.build, flags) + "\n} >&2", "sh",
-      copy.string()};
+  // A make that started us is no make of this build; nor are the command's variables any of its.
+  std::string unset = "unset MAKEFLAGS MFLAGS MAKELEVEL";
+  for (const auto& [name, value] : request_.environment) {
+    if (value) {
+      process.environment[name] = *value;
+    } else if (is_shell_name(name)) {
+      unset += " " + name;
+    }
+  }
+  process.arguments = {"sh", "-c",
+                       "cd \"$1\" || exit\n" + unset + "\n{ " + build_line(request_.build, flags) + "\n} >&2", "sh",
+                       copy.string()};
   process.limit_s = request_.limit_s;
   const auto outcome = run_process(process);
   if (!outcome) return outcome.error();
@@ -175,6 +207,7 @@ Result<RebuiltProgram> Rebuilder::build_in(const fs::path& copy, const std::stri
     return Error{"not-rebuilt", name + " did not make " + printable(program_) + " anew", request_.build,
                  "a command that builds the program that is diagnosed, where it stands in the tree"};
   }
+  built.code = machine_code(built.path);
   return built;
 }
 
@@ -198,14 +231,15 @@ Result<RebuiltProgram> Rebuilder::rebuild(const std::string& flags) {
                              folder_.path(), "a folder with more room: TMPDIR=/path");
   }
   const fs::path copy = fs::path(folder_.path()) / fmt::format("build{}", built_.size()) / tree_.filename();
-  fs::remove_all(copy.parent_path(), problem);  // of a build that failed
   if (Status copied = copy_source_tree(tree_, copy); !copied) return copied.error();
   auto built = build_in(copy, flags);
   const auto after = list_source_files(tree_, request_.most_bytes);
   if (!after) return after.error();
   spoilt_ = first_difference(*before, *after);
   if (!spoilt_.empty()) return spoilt();
-  if (built) built_.emplace(flags, *built);
+  if (!built) fs::remove_all(copy.parent_path(), problem);
+  // What a user interrupts was not tried.
+  if (built || built.error().kind != ErrorKind::kInterrupted) built_.emplace(flags, built);
   return built;
 }
 

@@ -2,10 +2,12 @@
 // A program built anew from its source tree with other flags, in a copy: nothing is built in, or written to, the user's
 // own folder.
 
+#include <compare>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +21,17 @@ struct RebuildRequest {
   std::string build;                 // a line for a shell that runs in the tree: "make -C src CXXFLAGS={flags}"
   std::string source;                // folder of the tree
   std::vector<std::string> command;  // that runs what stands in the tree; words that name files there are looked up
-  double limit_s = 600;              // of one build
+  // Variables that the command has and a build has not: their values for builds; absent: not set.
+  std::map<std::string, std::optional<std::string>> environment;
+  double limit_s = 600;                     // of one build
   uint64_t most_bytes = uint64_t{2} << 30;  // of the tree
+};
+
+// What is executed in a file, without names and debugging information, by its length and a hash: where two builds have
+// the same, their flags changed nothing, or did not reach the compiler.
+struct MachineCode {
+  size_t bytes = 0, hash = 0;
+  auto operator<=>(const MachineCode&) const = default;
 };
 
 struct RebuiltProgram {
@@ -28,6 +39,7 @@ struct RebuiltProgram {
   std::vector<std::string> command;  // the request's, run in the copy: argv, by env(1)
   std::string path;                  // of the program's file that was built; empty where the command runs a script
   double build_s = 0;
+  std::optional<MachineCode> code = std::nullopt;  // of the program's file, where that is one
 };
 
 class Rebuilder {
@@ -36,10 +48,11 @@ class Rebuilder {
   // source is no folder, or no word of the command names a file in it; "tree-too-large".
   static Result<std::unique_ptr<Rebuilder>> create(RebuildRequest request);
 
-  // Copies the tree, builds it there and gives the program that came of it; the same flags are built once. All copies
-  // stay until this ends. Errors: "build-failed" with the last lines that it printed, "limit-reached", "not-rebuilt"
-  // where the program's file is the old one, "tree-changed" where the build wrote to the user's own folder (nothing
-  // more is built then), "no-room", "tree-too-large", "file-error", run_process()'s.
+  // Copies the tree, builds it there and gives the program that came of it; the same flags are tried once, also where
+  // they fail. All copies stay until this ends, as experiments run what is in them. Errors: "build-failed" with the
+  // last lines that it printed, "limit-reached", "not-rebuilt" where the program's file is the old one, "tree-changed"
+  // where the build wrote to the user's own folder (nothing more is built then), "no-room", "tree-too-large",
+  // "file-error", run_process()'s.
   Result<RebuiltProgram> rebuild(const std::string& flags);
 
   // The command's program in the user's own tree: absolute; empty where the command runs a script.
@@ -62,8 +75,11 @@ class Rebuilder {
   std::string program_;
   bool older_ = false;
   std::string spoilt_;  // a file of the user's that changed while something was built
-  std::map<std::string, RebuiltProgram> built_;
+  std::map<std::string, Result<RebuiltProgram>> built_;
 };
+
+// Absent where the file is no program.
+std::optional<MachineCode> machine_code(const std::string& path);
 
 // The line with {flags} filled in: as so many words where it is a word of its own, else quoted for a shell, but where
 // it stands within quotes already.

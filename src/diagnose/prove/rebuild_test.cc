@@ -141,6 +141,51 @@ TEST_F(Tree, SaysWhatWentWrongInABuild) {
   fs::remove(tree_ / "left");
 }
 
+TEST_F(Tree, TellsFlagsThatDoNotReachTheCompiler) {
+  const auto tried = [&](const std::string& build, std::vector<Experiment> experiments) {
+    auto rebuilder = Rebuilder::create(request(build));
+    EXPECT_TRUE(rebuilder);
+    std::vector<Finding> findings(1);
+    findings[0].experiments = std::move(experiments);
+    ProofRequest proofs;
+    proofs.command = {(tree_ / "prog").string()};
+    proofs.run_s = 0.05;
+    proofs.budget_s = 60;
+    proofs.rebuilder = rebuilder->get();
+    EXPECT_TRUE(prove_findings(proofs, findings));
+    return findings[0].results;
+  };
+  EXPECT_TRUE(tried("make -C src WRONG={flags}", {compiled_with("-O3")})
+                  .at(0)
+                  .failed.starts_with("its machine code is the same as before: "));
+  const auto twice = tried("make -C src CFLAGS={flags}", {compiled_with("-O2"), compiled_with("-O2 -DUNUSED")});
+  EXPECT_EQ(twice.at(0).failed, "");
+  EXPECT_TRUE(twice.at(1).failed.starts_with("its machine code is the same as with -O2: ")) << twice.at(1).failed;
+}
+
+TEST_F(Tree, BuildsWithoutTheCommandsVariables) {
+  RebuildRequest wanted = request("make -C src CFLAGS=\"{flags} $PERFCAST_FIRST $PERFCAST_SECOND\"");
+  wanted.environment = {{"PERFCAST_FIRST", std::nullopt}, {"PERFCAST_SECOND", "-DUNUSED"}};
+  auto rebuilder = Rebuilder::create(wanted);
+  ASSERT_TRUE(rebuilder) << to_text(rebuilder.error());
+  setenv("PERFCAST_FIRST", "-DOTHER", 1);
+  setenv("PERFCAST_SECOND", "-DOTHER", 1);
+  const auto built = (*rebuilder)->rebuild("-O2");
+  unsetenv("PERFCAST_FIRST");
+  unsetenv("PERFCAST_SECOND");
+  ASSERT_TRUE(built) << to_text(built.error());
+  EXPECT_EQ(*answer_of(built->command, 60), "0 47999995\n");
+}
+
+TEST_F(Tree, TriesFlagsThatFailOnce) {
+  const std::string count = (fs::path(folder_->path()) / "count").string();
+  auto rebuilder = Rebuilder::create(request("echo >>'" + count + "'; false {flags}"));
+  ASSERT_TRUE(rebuilder) << to_text(rebuilder.error());
+  EXPECT_FALSE((*rebuilder)->rebuild("-O2"));
+  EXPECT_FALSE((*rebuilder)->rebuild("-O2"));
+  EXPECT_EQ(*read_file(count), "\n");
+}
+
 TEST_F(Tree, LinksStayInTheCopyOrLeadOut) {
   fs::create_symlink(tree_ / "src" / "sum.c", tree_ / "absolute");
   fs::create_symlink("src/sum.c", tree_ / "relative");

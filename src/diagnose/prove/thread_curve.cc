@@ -102,7 +102,10 @@ Result<ThreadCurve> CurveRuns::run() {
     curve_.points.back().threads = threads;
   }
   cpu_s_.resize(curve_.points.size());
-  const double needed_s = kFewestRounds * static_cast<double>(curve_.points.size()) * request_.run_s;
+  // What took several CPUs a second takes few threads longer.
+  double needed_s = 0;
+  for (const ThreadPoint& point : curve_.points)
+    needed_s += kFewestRounds * request_.run_s * std::max(1.0, request_.cpus_used / point.threads);
   if (curve_.points.empty() || needed_s > request_.budget_s) {
     return Error{"no-time",
                  fmt::format("no time for {} numbers of threads: {:.0f} s are needed", curve_.points.size(), needed_s),
@@ -110,7 +113,8 @@ Result<ThreadCurve> CurveRuns::run() {
   }
   for (int round = 0; round < kMostRounds; ++round) {
     const double next_s = round > 0 ? spent_s() / round : 0;
-    if (round >= kFewestRounds && spent_s() + next_s > request_.budget_s) break;
+    const double until_s = round < kFewestRounds ? spent_s() : spent_s() + next_s;
+    if (round > 0 && until_s > request_.budget_s) break;
     if (Status done = run_round(); !done) return done.error();
   }
   finish();
