@@ -1,7 +1,6 @@
 // perfcast place: one workload on CPUs, GPUs, TPUs and other ASICs side by side.
 
-#include <cmath>
-#include <cstdio>
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -39,7 +38,7 @@ struct PlaceArguments {
   std::vector<std::string> kinds, devices, measured, prices, powers;
   PriceArguments price_list;
   PlacementWishes::Sort sort = PlacementWishes::Sort::kTime;
-  std::optional<double> budget, most_latency_s, most_energy_joules, host_link_bytes_per_s, vcpus;
+  std::optional<double> budget, most_latency_s, most_energy_joules, host_link_bytes_per_s, link_bytes_per_s, vcpus;
   LlmPrecisionArguments precision;
   int64_t batch = 1, output_tokens = 128, tensor_parallel = 0;
   std::optional<int64_t> sequence;
@@ -49,6 +48,7 @@ struct PlaceArguments {
 // DEVICE=NUMBER; a number alone, where one may be of all rows.
 Result<Pairs> pairs_of(const std::vector<std::string>& given, const char* option, bool of_all) {
   Pairs pairs;
+  pairs.reserve(given.size());
   for (const std::string& text : given) {
     const size_t equals = text.rfind('=');
     const bool alone = equals == std::string::npos;
@@ -94,8 +94,9 @@ Result<PlacementWishes> wishes_of(const PlaceArguments& arguments) {
   for (const auto& [value, option] : {std::pair{arguments.budget, "--budget"},
                                       {arguments.most_latency_s, "--max-latency"},
                                       {arguments.most_energy_joules, "--max-energy"},
+                                      {arguments.link_bytes_per_s, "--link-bytes-per-s"},
                                       {arguments.host_link_bytes_per_s, "--host-link"}}) {
-    if (value && !(*value > 0)) return usage_error("bad-usage", "a limit that nothing meets", option, "above 0");
+    if (value && !(*value > 0)) return usage_error("bad-usage", "a number that is not above 0", option, "above 0");
   }
   return wishes;
 }
@@ -112,10 +113,11 @@ Result<std::optional<std::pair<std::string, std::string>>> named_pair_of(const s
 
 // Fields of a request as the options that they come from.
 Error with_place_options(Error error) {
-  for (const char* field : {"device", "measured", "price", "power-w", "sort", "budget", "max-energy", "break-even"}) {
+  for (const char* field : {"device", "measured", "price", "power-w", "sort", "budget", "max-energy", "break-even",
+                            "batch", "sequence", "output-tokens", "tensor-parallel"}) {
     if (error.where == field) error.where.insert(0, "--");
   }
-  return as_usage(with_option_names(std::move(error)));
+  return with_option_names(std::move(error));
 }
 
 bool wants(const PlacementWishes& wishes, PlaceKind kind) {
@@ -198,6 +200,7 @@ Result<Placement> place_model(const PlaceArguments& arguments, const PlacementWi
   request.request.tensor_parallel = arguments.tensor_parallel;
   request.graph_launch = arguments.graph_launch;
   request.host_link_bytes_per_s = arguments.host_link_bytes_per_s.value_or(kUnknown);
+  request.link_bytes_per_s = arguments.link_bytes_per_s.value_or(kUnknown);
   request.count_load = arguments.count_load;
   const auto hardware = hardware_of(arguments, wishes, false, options);
   if (!hardware) return hardware.error();
@@ -233,6 +236,7 @@ Result<Placement> place_program(const PlaceArguments& arguments, PlacementWishes
   if (wants_accelerators(wishes)) {
     const auto known = place_devices(arguments.device_file);
     if (!known) return known.error();
+    devices.reserve(known->size());
     for (const PlaceDevice& device : *known) devices.push_back(device->device());
   }
   ForecastRequest request;
@@ -255,8 +259,8 @@ Result<Placement> place_program(const PlaceArguments& arguments, PlacementWishes
   return finished(arguments, wishes, std::nullopt, *std::move(placement), {}, 1, 1);
 }
 
-constexpr const char* kOfModels[] = {"--batch",     "--sequence", "--output-tokens", "--tensor-parallel", "--precision",
-                                     "--weights",   "--kv",       "--graph-launch",  "--with-load"};
+constexpr const char* kOfModels[] = {"--batch",   "--sequence", "--output-tokens", "--tensor-parallel", "--precision",
+                                     "--weights", "--kv",       "--graph-launch",  "--with-load"};
 constexpr const char* kOfProducts[] = {"--resident"};
 constexpr const char* kOfPrograms[] = {"--host", "--accept-failure"};
 constexpr const char* kOfSizes[] = {"--break-even", "--vcpus", "--host-link"};
@@ -287,9 +291,7 @@ Status check_options(const CLI::App& verb, const PlacedInput& input) {
 }
 
 Result<Placement> placement_of(const PlaceArguments& arguments, const CLI::App& verb, const CommonOptions& options) {
-  for (const auto& [option, path] : {std::pair{"--device-file", arguments.device_file}}) {
-    if (Status there = check_named_file(option, path); !there) return there.error();
-  }
+  if (Status there = check_named_file("--device-file", arguments.device_file); !there) return there.error();
   if (Status fine = check_output_file("--svg", arguments.svg); !fine) return fine.error();
   const auto input = read_workload(arguments.workload);
   if (!input) return input.error();
@@ -352,7 +354,9 @@ void add_place_command(CLI::App& app, CommandContext& context) {
   verb->add_option("--max-latency", arguments->most_latency_s, "Only what takes at most so many seconds can be best");
   verb->add_option("--budget", arguments->budget, "Likewise what costs at most so much; needs prices");
   verb->add_option("--max-energy", arguments->most_energy_joules, "Likewise what needs at most so many joules");
-  verb->add_option("--batch", arguments->batch, "Sequences at once")->capture_default_str()->check(CLI::Range(1, 1 << 30));
+  verb->add_option("--batch", arguments->batch, "Sequences at once")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 30));
   verb->add_option("--sequence", arguments->sequence,
                    "Tokens of the prompt (default: 2048, or as many as the model has room for)")
       ->check(CLI::Range(1, 1 << 30));
@@ -363,6 +367,7 @@ void add_place_command(CLI::App& app, CommandContext& context) {
   verb->add_option("--tensor-parallel", arguments->tensor_parallel,
                    "Devices that share the model; default: as few as hold it, 8 at most")
       ->check(CLI::Range(1, 4096));
+  verb->add_option("--link-bytes-per-s", arguments->link_bytes_per_s, "Between devices, one direction");
   verb->add_flag("--graph-launch", arguments->graph_launch, "Kernels are recorded and launched as one graph");
   verb->add_flag("--with-load", arguments->count_load, "Times include bringing the weights to the device, once");
   verb->add_flag("--resident", arguments->resident, "Of a product: operands are on the device, the result stays there");

@@ -1,11 +1,9 @@
 #include "cli/place_inputs.h"
 
-#include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 
-#include "base/file.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "cli/forecast_input.h"
 #include "cli/llm_devices.h"
@@ -30,14 +28,15 @@ bool holds_profile(const std::string& path) {
   return beginning.find("\"perfcast.profile/") != std::string::npos;
 }
 
-// The clock that a CPU keeps with all cores busy: its base clock, which on x86 is that of the time-stamp counter. What
-// kernels in virtual machines report as the maximum is often a constant.
+// The base clock of x86 is that of the time-stamp counter. What kernels in virtual machines report as the maximum is
+// often a constant below it.
 double clock_of(const Platform& platform) {
-  for (const char* fact : {"tsc_hz", "nominal_hz", "max_hz"}) {
-    const auto found = platform.facts.find(fact);
-    if (found != platform.facts.end() && found->second > 0) return found->second;
-  }
-  return kUnknown;
+  const auto fact = [&](const char* name) {
+    const auto found = platform.facts.find(name);
+    return found == platform.facts.end() ? kUnknown : found->second;
+  };
+  const double counter_hz = fact("tsc_hz");
+  return busy_clock_hz(counter_hz > 0 ? counter_hz : fact("nominal_hz"), fact("max_hz"));
 }
 
 // The instance types of a CPU model that have a price, cheapest first.
@@ -61,9 +60,10 @@ void add_instances(const TokenBundle& tokens, const PlaceCpu& cpu, const std::ve
 
 Result<PlacedInput> read_workload(const std::string& given) {
   if (given.empty()) {
-    return usage_error("bad-usage", "no workload is named", "WORKLOAD",
-                       "a profile (p.json, or last), a language model (perfcast llm analyze --list, a config.json, a GGUF "
-                       "file), or a product M,N,K[,PRECISION]");
+    return usage_error(
+        "bad-usage", "no workload is named", "WORKLOAD",
+        "a profile (p.json, or last), a language model (perfcast llm analyze --list, a config.json, a GGUF "
+        "file), or a product M,N,K[,PRECISION]");
   }
   if (looks_like_product(given)) {
     auto product = parse_product(given);
@@ -94,8 +94,10 @@ Result<PlacedInput> read_workload(const std::string& given) {
 Result<std::vector<PlaceDevice>> place_devices(const std::string& device_file) {
   const auto provider = open_devices(device_file);
   if (!provider) return provider.error();
+  const std::vector<std::string> names = (*provider)->names();
   std::vector<PlaceDevice> devices;
-  for (const std::string& name : (*provider)->names()) {
+  devices.reserve(names.size());
+  for (const std::string& name : names) {
     const auto model = (*provider)->find(name);
     if (!model) return model.error();
     devices.push_back(*model);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <vector>
 
@@ -17,7 +18,13 @@ using Align = TextTable::Align;
 
 std::string lines(const std::string& text) { return wrapped(text, kPlaceWidth, "", "  ") + "\n"; }
 
-std::string amount(double value) { return value < 0.01 ? fmt::format("{:.3g}", value) : human_number(value); }
+// Never "2.7e-05": as prices are written.
+std::string money_text(double value) {
+  constexpr int kMostDecimals = 12;
+  if (!(value > 0)) return "0";
+  const int decimals = 2 - static_cast<int>(std::floor(std::log10(value)));
+  return fmt::format("{:.{}f}", value, std::clamp(decimals, 2, kMostDecimals));
+}
 
 std::string memory_cell(const PlacementRow& row) {
   if (!row.needed_bytes) return "-";
@@ -38,19 +45,23 @@ struct PlaceColumn {
   bool shown;
 };
 
-// Rows without a time and with the same reason are told once.
-std::string refusals_text(const Placement& placement) {
-  std::map<std::string, std::vector<std::string>> by_reason;
+// What is to know of rows, those with the same told once.
+std::string remarks_text(const Placement& placement) {
+  std::map<std::pair<bool, std::string>, std::vector<std::string>> by_remark;
   for (const PlacementRow& row : placement.rows) {
-    if (!row.time_s && !row.relative_time) by_reason[row.note].push_back(row.device);
+    const bool has_time = row.time_s || row.relative_time;
+    if (!row.note.empty() && (!has_time || row.basis != PlaceBasis::kMeasured)) {
+      by_remark[{has_time, row.note}].push_back(row.device);
+    }
   }
   std::string text;
   constexpr size_t kNamed = 3;
-  for (const auto& [reason, devices] : by_reason) {
+  for (const auto& [remark, devices] : by_remark) {
     const size_t named = std::min(kNamed, devices.size());
     std::string names = join({devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(named)}, ", ");
     if (devices.size() > named) names += fmt::format(" and {} more", devices.size() - named);
-    text += lines(fmt::format("without a forecast: {}: {}", printable(names), printable(reason)));
+    text += lines(fmt::format("{}: {}: {}", remark.first ? "note" : "without a forecast", printable(names),
+                              printable(remark.second)));
   }
   return text;
 }
@@ -86,6 +97,9 @@ std::string table_text(const Placement& placement, const PlaceView& view) {
       {"J", Align::kRight, any([](const PlacementRow& row) { return row.energy_joules.has_value(); })},
       {placement.currency.empty() ? "cost" : placement.currency, Align::kRight,
        any([](const PlacementRow& row) { return row.cost.has_value(); })},
+      {"on", Align::kLeft, placement.kind == PlacedWorkload::kProfile && any([](const PlacementRow& row) {
+                             return !row.instance.empty();
+                           })},
       {"memory", Align::kRight, any([](const PlacementRow& row) { return row.needed_bytes.has_value(); })},
       {"fits", Align::kLeft, any([](const PlacementRow& row) { return row.needed_bytes.has_value(); })},
       {"bound", Align::kLeft, any([](const PlacementRow& row) { return row.bound.has_value(); })},
@@ -96,8 +110,11 @@ std::string table_text(const Placement& placement, const PlaceView& view) {
     if (column.shown) table.add_column(column.title, column.align);
   }
   for (const PlacementRow* row : rows) {
-    const auto time = [](const std::optional<double>& value) { return value ? human_seconds(*value) : std::string("-"); };
-    const auto number = [](const std::optional<double>& value) { return value ? amount(*value) : std::string("-"); };
+    const auto time = [](const std::optional<double>& value) {
+      return value ? human_seconds(*value) : std::string("-");
+    };
+    const auto number = [](const std::optional<double>& value) { return value ? human_number(*value) : std::string("-"); };
+    const char* doubt = row->host_link_assumed ? "?" : "";
     const std::vector<std::string> all = {
         row->is_on_front ? "*" : "",
         printable(row->device),
@@ -107,10 +124,11 @@ std::string table_text(const Placement& placement, const PlaceView& view) {
         row->relative_time ? fmt::format("{:.2f}", *row->relative_time) : "-",
         time(row->time_s),
         row->lower_s && row->upper_s ? time(row->lower_s) + " to " + time(row->upper_s) : "",
-        row->kind == PlaceKind::kCpu ? "" : time(row->transfer_s),
-        row->kind == PlaceKind::kCpu ? "" : time(row->load_s),
+        row->kind == PlaceKind::kCpu ? "" : time(row->transfer_s) + doubt,
+        row->kind == PlaceKind::kCpu ? "" : time(row->load_s) + doubt,
         number(row->energy_joules),
-        number(row->cost),
+        row->cost ? money_text(*row->cost) : "-",
+        printable(row->instance),
         memory_cell(*row),
         fits_cell(*row),
         row->bound ? std::string(name_of(*row->bound)) : "-",
@@ -134,14 +152,14 @@ std::string break_even_text(const Placement& placement, const PlaceBreakEven& on
   const char* verb = one.measure == PlaceMeasure::kTime     ? "is faster"
                      : one.measure == PlaceMeasure::kEnergy ? "needs less energy"
                                                             : "costs less";
-  const std::string limit =
-      one.limited_by.empty() ? fmt::format("{} {}", size, one.most)
-                             : fmt::format("{} {}, all that {} holds", size, one.most, one.limited_by);
+  const std::string limit = one.limited_by.empty()
+                                ? fmt::format("{} {}", size, one.most)
+                                : fmt::format("{} {}, all that {} holds", size, one.most, one.limited_by);
   if (!one.at) {
     return fmt::format("break-even: never within limits: {} {} than {} up to {}", one.first, verb, one.second, limit);
   }
-  std::string text = fmt::format("break-even: {} {} below {} {}, {} from there up to {}", one.first, verb, size, *one.at,
-                                 one.second, limit);
+  std::string text = fmt::format("break-even: {} {} below {} {}, {} from there up to {}", one.first, verb, size,
+                                 *one.at, one.second, limit);
   if (one.crossings_count > 1) text += fmt::format("; it changes {} times", one.crossings_count);
   return text;
 }
@@ -154,7 +172,7 @@ std::string placement_text(const Placement& placement, const PlaceView& view) {
   text = lines(text);
   for (const std::string& note : placement.notes) text += lines("note: " + printable(note));
   text += "\n";
-  if (!placement.best.empty()) text += lines("best: " + printable(join(placement.reasons, " ")));
+  text += lines("best: " + printable(join(placement.reasons, " ")));
   for (size_t i = 1; i < placement.best.size(); ++i) {
     const PlacementBest& best = placement.best[i];
     const PlacementRow& row = placement.rows[best.row];
@@ -163,13 +181,14 @@ std::string placement_text(const Placement& placement, const PlaceView& view) {
                               row.count > 1 ? fmt::format("{:.0f} x ", row.count) : "", printable(row.device),
                               best.measure == PlaceMeasure::kTime     ? human_seconds(value)
                               : best.measure == PlaceMeasure::kEnergy ? human_number(value) + "J"
-                                                                      : amount(value) + " " + placement.currency));
+                              : placement.currency.empty()            ? money_text(value)
+                                                           : money_text(value) + " " + placement.currency));
   }
   text += table_text(placement, view);
   if (!placement.break_even.empty()) text += "\n";
   for (const PlaceBreakEven& one : placement.break_even) text += lines(break_even_text(placement, one));
-  const std::string refusals = refusals_text(placement);
-  return refusals.empty() ? text : text + "\n" + refusals;
+  const std::string remarks = remarks_text(placement);
+  return remarks.empty() ? text : text + "\n" + remarks;
 }
 
 }  // namespace perfcast

@@ -127,8 +127,8 @@ int64_t largest_size(const std::function<bool(int64_t)>& holds, int64_t least, i
 }
 
 Result<std::vector<PlaceBreakEven>> find_break_even(const Placement& placement, const SecondsAtSize& seconds,
-                                               const std::optional<std::pair<std::string, std::string>>& named,
-                                               int64_t present, int64_t most) {
+                                                    const std::optional<std::pair<std::string, std::string>>& named,
+                                                    int64_t present, int64_t most) {
   std::vector<std::pair<size_t, size_t>> pairs;
   if (named) {
     auto found = named_pair(placement, *named);
@@ -143,6 +143,10 @@ Result<std::vector<PlaceBreakEven>> find_break_even(const Placement& placement, 
     const int64_t held_by_a = largest_size([&](int64_t size) { return a.at(size).has_value(); }, kLeastSize, most);
     const int64_t held_by_b = largest_size([&](int64_t size) { return b.at(size).has_value(); }, kLeastSize, most);
     const int64_t held = std::min(held_by_a, held_by_b);
+    if (held == 0 && named) {
+      return infeasible_error("does-not-fit", (held_by_a == 0 ? a : b).row().device + " holds it in no size",
+                              "break-even", "rows that fit");
+    }
     if (held == 0) continue;
     for (const PlaceMeasure measure : kPlaceMeasures) {
       const auto of_a = a.factor(measure), of_b = b.factor(measure);

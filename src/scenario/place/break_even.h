@@ -33,9 +33,10 @@ int64_t largest_size(const std::function<bool(int64_t)>& holds, int64_t least, i
 // The pairs: as named, else the best row against the best of each other kind, and against those that are best by
 // another measure. Each by every measure that both know. Of a placement that is finished; `present`: the size that its
 // rows are of, by which times that were measured scale those of other sizes.
-// "unknown-device" at "break-even" with near names, "bad-usage" there for a row without a forecast or named twice.
+// "unknown-device" at "break-even" with near names, "bad-usage" there for a row without a forecast or named twice,
+// "does-not-fit" for a named one that holds no size.
 Result<std::vector<PlaceBreakEven>> find_break_even(const Placement& placement, const SecondsAtSize& seconds,
-                                               const std::optional<std::pair<std::string, std::string>>& named,
-                                               int64_t present, int64_t most);
+                                                    const std::optional<std::pair<std::string, std::string>>& named,
+                                                    int64_t present, int64_t most);
 
 }  // namespace perfcast

@@ -41,8 +41,10 @@ Result<LlmPlacer> LlmPlacer::create(LlmPlaceRequest request, const std::vector<P
   if (Status status = check_config(request.config); !status) return status.error();
   LlmPlacer placer(std::move(request), devices, cpus, tokens);
   const LlmPlaceRequest& own = placer.request_;
+  placer.shared_.reserve(devices.size());
   for (const PlaceDevice& device : devices) {
     DeviceTerms terms;
+    terms.step.link_bytes_per_s = own.link_bytes_per_s;
     terms.step.launch = own.graph_launch ? LaunchMode::kGraph : LaunchMode::kStream;
     auto forecaster = LlmForecaster::create(own.config, device, terms);
     if (!forecaster) return forecaster.error();
@@ -62,7 +64,8 @@ LlmPlacer::Seconds LlmPlacer::seconds_of(const LlmForecast& forecast, const Devi
   const HostLink link = host_link_of(device, request_.host_link_bytes_per_s);
   seconds.assumed = link.assumed;
   const LlmRequest& asked = forecast.request;
-  const double tokens = count_of(asked.batch) * count_of(asked.sequence + (forecast.generates ? asked.output_tokens : 0));
+  const double tokens =
+      count_of(asked.batch) * count_of(asked.sequence + (forecast.generates ? asked.output_tokens : 0));
   seconds.transfer = link.seconds(kTokenBytes * tokens, 2);
   seconds.load = link.seconds(forecast.memory.weights, 1);  // to each device over its own link
   seconds.whole += seconds.transfer;
@@ -79,14 +82,15 @@ PlacementRow LlmPlacer::row_of(size_t index, std::optional<Error>& refusal) {
   row.kind = kind_of(facts);
   row.power_w = if_known(facts.power_w);
   row.aliases = facts.aliases;
-  row.precision = request_.request.weight_bits_per_value ? fmt::format("{:.3g} bits", *request_.request.weight_bits_per_value)
-                                                         : std::string(info(request_.request.weights).name);
+  row.precision = request_.request.weight_bits_per_value
+                      ? fmt::format("{:.3g} bits", *request_.request.weight_bits_per_value)
+                      : std::string(info(request_.request.weights).name);
   LlmRequest asked = request_.request;
   asked.tensor_parallel = shared.devices;
   LlmForecast forecast;
   const auto refuse = [&](const Error& error) {
     row.note = error.message;
-    if (!refusal) refusal = error;
+    if (!refusal || error.kind == ErrorKind::kUsage) refusal = error;
     return row;
   };
   if (Status status = shared.forecaster.forecast(asked, forecast); !status) return refuse(status.error());
@@ -121,17 +125,17 @@ PlacementRow LlmPlacer::row_of(size_t index, std::optional<Error>& refusal) {
   const double generation_s = forecast.request_s - forecast.prefill_s;
   const double moved_s = seconds.whole - forecast.request_s;
   const double generation_sd = forecast.generates ? forecast.token.log_sd : 0;
-  const double log_sd = (forecast.prefill_s * forecast.prefill.log_sd + generation_s * generation_sd +
-                         moved_s * kHostCopyLogError) /
-                        seconds.whole;
+  const double log_sd =
+      (forecast.prefill_s * forecast.prefill.log_sd + generation_s * generation_sd + moved_s * kHostCopyLogError) /
+      seconds.whole;
   row.lower_s = *row.time_s * std::exp(-kInterval90 * log_sd);
   row.upper_s = *row.time_s * std::exp(kInterval90 * log_sd);
   row.prefill_bound = place_bound_of(forecast.prefill.bound());
   if (forecast.generates) row.token_bound = place_bound_of(forecast.token.bound());
-  row.bound = !row.fits.value_or(true)                ? PlaceBound::kCapacity
-              : moved_s > forecast.request_s          ? PlaceBound::kTransfer
-              : generation_s >= forecast.prefill_s    ? row.token_bound
-                                                      : row.prefill_bound;
+  row.bound = !row.fits.value_or(true)             ? PlaceBound::kCapacity
+              : moved_s > forecast.request_s       ? PlaceBound::kTransfer
+              : generation_s >= forecast.prefill_s ? row.token_bound
+                                                   : row.prefill_bound;
   row.price_time();
   return row;
 }
@@ -141,6 +145,7 @@ PlacementRow LlmPlacer::row_of(const PlaceCpu& cpu) const {
   row.device = cpu.name();
   row.kind = PlaceKind::kCpu;
   row.vcpus = cpu.facts.vcpus;
+  row.instance = cpu.instance;
   row.price_per_hour = if_known(cpu.price_per_hour);
   if (!work_) {
     row.note = "no times of encoders on CPUs are known";
@@ -177,9 +182,9 @@ PlacementRow LlmPlacer::row_of(const PlaceCpu& cpu) const {
   row.upper_s = if_known(whole_s(prefill->low, generation->low) * widening);
   row.prefill_bound = cpu_bound(*prefill);
   row.token_bound = cpu_bound(*generation);
-  row.bound = !row.fits.value_or(true)               ? PlaceBound::kCapacity
-              : *row.time_s > 2 * *row.prefill_s     ? row.token_bound
-                                                     : row.prefill_bound;
+  row.bound = !row.fits.value_or(true)           ? PlaceBound::kCapacity
+              : *row.time_s > 2 * *row.prefill_s ? row.token_bound
+                                                 : row.prefill_bound;
   row.price_time();
   return row;
 }
@@ -189,15 +194,17 @@ Result<Placement> LlmPlacer::place() {
   placement.kind = PlacedWorkload::kLlm;
   placement.workload = request_.config.name;
   const LlmRequest& asked = request_.request;
-  placement.details = work_ ? fmt::format("batch {}, prompt {}, {} new tokens", asked.batch, asked.sequence, asked.output_tokens)
-                            : fmt::format("batch {}, {} tokens", asked.batch, asked.sequence);
+  placement.details =
+      work_ ? fmt::format("batch {}, prompt {}, {} new tokens", asked.batch, asked.sequence, asked.output_tokens)
+            : fmt::format("batch {}, {} tokens", asked.batch, asked.sequence);
   placement.rows.reserve(devices_.size() + cpus_.size());
   std::optional<Error> refusal;
   for (size_t i = 0; i < devices_.size(); ++i) placement.rows.push_back(row_of(i, refusal));
   for (const PlaceCpu& cpu : cpus_) placement.rows.push_back(row_of(cpu));
   const bool none = std::none_of(placement.rows.begin(), placement.rows.end(),
                                  [](const PlacementRow& row) { return row.time_s.has_value(); });
-  if (none && refusal) return *refusal;
+  // What is wrong with the request is so on every device.
+  if (refusal && (none || refusal->kind == ErrorKind::kUsage)) return *refusal;
   if (!cpus_.empty() && work_) {
     if (asked.batch > 1) {
       placement.notes.emplace_back(
@@ -212,10 +219,10 @@ Result<Placement> LlmPlacer::place() {
   }
   if (!cpus_.empty() && work_ && !devices_.empty() && !request_.cpu_bits_per_value &&
       request_.cpu_weights != asked.weights) {
-    placement.notes.push_back(
-        fmt::format("weights are {} on accelerators and {} on CPUs, as each is usually run; --weights compares like with "
-                    "like",
-                    info(asked.weights).name, info(request_.cpu_weights).name));
+    placement.notes.push_back(fmt::format(
+        "weights are {} on accelerators and {} on CPUs, as each is usually run; --weights compares like with "
+        "like",
+        info(asked.weights).name, info(request_.cpu_weights).name));
   }
   return placement;
 }

@@ -26,6 +26,7 @@ struct LlmPlaceRequest {
   Precision cpu_weights = Precision::kQ4_K_M;
   std::optional<double> cpu_bits_per_value;
   double host_link_bytes_per_s = kUnknown;
+  double link_bytes_per_s = kUnknown;  // between devices that share the model, in the place of their own
   bool count_load = false;  // the time includes bringing the weights to the device, once
 };
 inline constexpr int64_t kMostShared = 8;  // devices of one node
@@ -41,7 +42,7 @@ class LlmPlacer {
                                   const std::vector<PlaceCpu>& cpus, const TokenBundle& tokens);
 
   // Not finished: see finish_placement(). A device that refuses (no units, too few heads, no link) has a row that says
-  // why; the error is the refusal where there is no other row.
+  // why; the error is the refusal where there is no other row, or where the request itself is wrong.
   Result<Placement> place();
   // Of a row of place() by its name, with another batch and as many devices; absent where they don't hold it.
   std::optional<double> seconds_at(const std::string& device, int64_t batch);

@@ -10,9 +10,9 @@
 namespace perfcast {
 namespace {
 
+using perfcast::testing::row_called;
 using ::testing::Contains;
 using ::testing::HasSubstr;
-using perfcast::testing::row_called;
 
 struct World {
   std::vector<PlaceDevice> devices = testing::round_devices();

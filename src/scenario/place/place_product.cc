@@ -70,15 +70,12 @@ ProductWorkload ProductWorkload::scaled_to(int64_t longest_side) const {
   return scaled;
 }
 
-std::string ProductWorkload::to_text() const {
-  return fmt::format("{} x {} x {} {}", m, n, k, format_name(precision));
-}
+std::string ProductWorkload::to_text() const { return fmt::format("{} x {} x {} {}", m, n, k, format_name(precision)); }
 
 bool looks_like_product(std::string_view text) {
   const std::vector<std::string> parts = split(text, ',');
-  return parts.size() >= 2 && std::all_of(parts.begin(), parts.begin() + 2, [](const std::string& part) {
-           return parse_number(trim(part)).has_value();
-         });
+  return parts.size() >= 2 && std::all_of(parts.begin(), parts.begin() + 2,
+                                          [](const std::string& part) { return parse_number(trim(part)).has_value(); });
 }
 
 Result<ProductWorkload> parse_product(std::string_view text) {
@@ -145,10 +142,10 @@ PlacementRow ProductPlacer::row_of(const PlaceDevice& device, const ProductWorkl
   const double log_error = std::isfinite(time.log_error) ? time.log_error : device->log_error(mode);
   set_interval(row, (on_device_s * log_error + *row.transfer_s * kHostCopyLogError) / *row.time_s);
   const bool starts = time.launch_seconds > time.seconds;
-  row.bound = !row.fits.value_or(true)          ? PlaceBound::kCapacity
-              : *row.transfer_s > on_device_s   ? PlaceBound::kTransfer
-              : starts                          ? PlaceBound::kLaunch
-                                                : place_bound_of(time.bound);
+  row.bound = !row.fits.value_or(true)        ? PlaceBound::kCapacity
+              : *row.transfer_s > on_device_s ? PlaceBound::kTransfer
+              : starts                        ? PlaceBound::kLaunch
+                                              : place_bound_of(time.bound);
   row.price_time();
   return row;
 }
@@ -158,6 +155,7 @@ PlacementRow ProductPlacer::row_of(const PlaceCpu& cpu, const ProductWorkload& p
   row.device = cpu.name();
   row.kind = PlaceKind::kCpu;
   row.vcpus = cpu.facts.vcpus;
+  row.instance = cpu.instance;
   row.price_per_hour = if_known(cpu.price_per_hour);
   constexpr double kGib = 1024.0 * 1024 * 1024;
   set_memory(row, product.bytes(), cpu.facts.memory_gib * kGib);

@@ -42,7 +42,7 @@ using PlaceDevice = std::shared_ptr<const LatencyModel>;
 
 struct PlaceCpu {
   CpuFacts facts;
-  double clock_hz = kUnknown;  // that it keeps with all cores busy
+  double clock_hz = kUnknown;  // that it keeps under load: busy_clock_hz()
   std::string instance;        // "aws c7i.xlarge"; empty: none in particular
   double price_per_hour = kUnknown;
 

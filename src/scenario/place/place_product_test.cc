@@ -10,9 +10,9 @@
 namespace perfcast {
 namespace {
 
+using perfcast::testing::row_called;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using perfcast::testing::row_called;
 
 Placement placed_product(const std::string& product, bool resident = false, double host_link = kUnknown) {
   static const std::vector<PlaceDevice> devices = testing::round_devices();
@@ -35,7 +35,8 @@ TEST(Product, IsReadAsPeopleWriteIt) {
   EXPECT_EQ(product->scaled_to(1).to_text(), "1 x 1 x 1 bf16");
   EXPECT_EQ(parse_product("7,7,7")->precision, Precision::kFp32);
   EXPECT_DOUBLE_EQ(parse_product("7,7,7,int8")->result_bytes(), 4.0 * 49);  // sums are int32
-  for (const char* bad : {"", "1,2", "1,2,3,4,5", "0,1,1", "1.5,1,1", "1,2,1e9", "1,1,1,q4_k_m", "1,1,1,fp64", "a,1,1"}) {
+  for (const char* bad :
+       {"", "1,2", "1,2,3,4,5", "0,1,1", "1.5,1,1", "1,2,1e9", "1,1,1,q4_k_m", "1,1,1,fp64", "a,1,1"}) {
     EXPECT_EQ(parse_product(bad).error().code, "bad-product") << bad;
   }
   EXPECT_TRUE(looks_like_product("1,2"));

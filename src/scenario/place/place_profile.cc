@@ -43,14 +43,22 @@ Result<Placement> place_profile(const Forecaster& forecaster, const Profile& pro
     PlacementRow row;
     row.device = platform.platform.name;
     row.kind = PlaceKind::kCpu;
-    row.basis = platform.is_measured || platform.is_host ? PlaceBasis::kMeasured : PlaceBasis::kFitted;
+    // Where this host surely is that platform its time has no interval.
+    const bool sure = platform.time_s && platform.time_lower_s == platform.time_upper_s;
+    row.basis = platform.is_measured || sure ? PlaceBasis::kMeasured : PlaceBasis::kFitted;
     row.relative_time = platform.rpv;
     row.time_s = platform.time_s;
-    if (platform.time_s && platform.time_lower_s != platform.time_upper_s) {
+    if (platform.time_s && !sure) {
       row.lower_s = platform.time_lower_s;
       row.upper_s = platform.time_upper_s;
     }
     row.cost = platform.cost;
+    for (const InstanceRow& instance : platform.instances) {
+      if (platform.cost && instance.cost == platform.cost) {
+        row.instance = instance.server.vendor + " " + instance.server.name;
+        break;
+      }
+    }
     const auto bound = bounds.find(core_design(platform.platform));
     if (bound != bounds.end()) row.bound = bound->second;
     has_seconds |= row.time_s.has_value();

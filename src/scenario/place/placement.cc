@@ -74,7 +74,8 @@ std::string without_vendor(const std::string& cpu_key) {
 
 bool holds_part(const PlacementRow& row, const std::string& part) {
   const auto holds = [&](const std::string& name) {
-    return lower_case(name).find(part) != std::string::npos || folded_name(name).find(folded_name(part)) != std::string::npos;
+    return lower_case(name).find(part) != std::string::npos ||
+           folded_name(name).find(folded_name(part)) != std::string::npos;
   };
   return holds(row.device) || std::any_of(row.aliases.begin(), row.aliases.end(), holds);
 }
@@ -89,6 +90,7 @@ Error unknown_row(const Placement& placement, const std::string& name, const std
 
 Status keep_rows(const PlacementWishes& wishes, Placement& placement) {
   std::vector<std::string> parts;
+  parts.reserve(wishes.filters.size());
   for (const std::string& filter : wishes.filters) {
     parts.push_back(lower_case(trim(filter)));
     const bool known = std::any_of(placement.rows.begin(), placement.rows.end(),
@@ -96,11 +98,10 @@ Status keep_rows(const PlacementWishes& wishes, Placement& placement) {
     if (!known) return unknown_row(placement, filter, "device");
   }
   std::erase_if(placement.rows, [&](const PlacementRow& row) {
-    const bool kind = wishes.kinds.empty() ||
-                      std::find(wishes.kinds.begin(), wishes.kinds.end(), row.kind) != wishes.kinds.end();
-    const bool name = parts.empty() || std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
-                        return holds_part(row, part);
-                      });
+    const bool kind =
+        wishes.kinds.empty() || std::find(wishes.kinds.begin(), wishes.kinds.end(), row.kind) != wishes.kinds.end();
+    const bool name = parts.empty() || std::any_of(parts.begin(), parts.end(),
+                                                   [&](const std::string& part) { return holds_part(row, part); });
     return !kind || !name;
   });
   if (!placement.rows.empty()) return {};
@@ -138,6 +139,7 @@ Status take_measured(const PlacementWishes& wishes, Placement& placement) {
     row.time_s = seconds;
     row.lower_s = row.upper_s = std::nullopt;
     row.basis = PlaceBasis::kMeasured;
+    if (row.fits) row.fits = true;  // it ran
     row.price_time();
     if (!row.forecast_s) continue;
     const double ratio = seconds / *row.forecast_s;
@@ -169,6 +171,8 @@ void sort_rows(Sort sort, Placement& placement) {
       if (a.is_candidate() != b.is_candidate()) return a.is_candidate();
       if (first.has_value() != second.has_value()) return first.has_value();
       if (first && *first != *second) return *first < *second;
+      const auto sooner = order_value(a, PlaceMeasure::kTime), later = order_value(b, PlaceMeasure::kTime);
+      if (sooner && later && *sooner != *later) return *sooner < *later;
     }
     return a.device < b.device;
   });
@@ -187,10 +191,10 @@ bool beats(const PlacementRow& a, const PlacementRow& b) {
 
 void find_front(Placement& placement) {
   for (PlacementRow& row : placement.rows) {
-    row.is_on_front = row.is_candidate() && std::none_of(placement.rows.begin(), placement.rows.end(),
-                                                         [&](const PlacementRow& other) {
-                                                           return other.is_candidate() && beats(other, row);
-                                                         });
+    row.is_on_front = row.is_candidate() &&
+                      std::none_of(placement.rows.begin(), placement.rows.end(), [&](const PlacementRow& other) {
+                        return other.is_candidate() && beats(other, row);
+                      });
   }
 }
 
@@ -242,19 +246,25 @@ size_t not_told_apart(const Placement& placement, size_t best) {
 }
 
 void give_reasons(Placement& placement) {
-  if (placement.best.empty()) return;
+  if (placement.best.empty()) {
+    placement.reasons.emplace_back("No row can be taken: each lacks memory or a forecast, or breaks a limit.");
+    return;
+  }
   const PlacementBest& best = placement.best.front();
   const PlacementRow& row = placement.rows[best.row];
   const auto candidates = std::count_if(placement.rows.begin(), placement.rows.end(),
                                         [](const PlacementRow& one) { return one.is_candidate(); });
-  const char* verb = best.measure == PlaceMeasure::kTime ? "takes" : best.measure == PlaceMeasure::kCost ? "costs" : "needs";
+  const char* verb = best.measure == PlaceMeasure::kTime   ? "takes"
+                     : best.measure == PlaceMeasure::kCost ? "costs"
+                                                           : "needs";
   std::string first = row.count > 1 ? fmt::format("{:.0f} x ", row.count) : "";
   first += fmt::format("{} ({}) {} {}", row.device, name_of(row.kind), verb,
                        amount_text(row, best.measure, placement.currency));
   if (best.measure == PlaceMeasure::kTime && row.time_s && row.lower_s && row.upper_s) {
     first += fmt::format(" ({} to {})", human_seconds(*row.lower_s), human_seconds(*row.upper_s));
   }
-  first += fmt::format(", the least of {} that can be taken", candidates);
+  first += candidates > 1 ? fmt::format(", the least of {} that can be taken", candidates)
+                          : ", the only one that can be taken";
   if (row.bound) first += fmt::format("; {} bounds it", words_of(*row.bound));
   placement.reasons.push_back(first + ".");
 
@@ -269,8 +279,9 @@ void give_reasons(Placement& placement) {
   std::string second;
   if (rival) {
     const PlacementRow& other = placement.rows[*rival];
-    second = fmt::format("Of another kind {} ({}) comes next, with {:.3g} times as much", other.device,
-                         name_of(other.kind), *order_value(other, best.measure) / *order_value(row, best.measure));
+    second = fmt::format("Of another kind {} ({}) comes next: it {} {:.3g} times as {}", other.device,
+                         name_of(other.kind), verb, *order_value(other, best.measure) / *order_value(row, best.measure),
+                         best.measure == PlaceMeasure::kTime ? "long" : "much");
   }
   if (const size_t near = best.measure == PlaceMeasure::kTime ? not_told_apart(placement, best.row) : 0; near > 0) {
     second += fmt::format("{}{} other row{} within the best one's interval", second.empty() ? "" : "; ", near,
@@ -281,7 +292,6 @@ void give_reasons(Placement& placement) {
 
 void note_rows(const PlacementWishes& wishes, Placement& placement) {
   const auto count = [&](auto has) { return std::count_if(placement.rows.begin(), placement.rows.end(), has); };
-  if (placement.best.empty()) placement.notes.emplace_back("no row can be taken: each lacks memory, a forecast, or breaks a limit");
   const bool limited = wishes.most_s || wishes.most_joules || wishes.most_cost;
   const auto breaking = count([](const PlacementRow& row) { return !row.meets; });
   if (limited && breaking > 0) {
@@ -296,7 +306,11 @@ void note_rows(const PlacementWishes& wishes, Placement& placement) {
         assumed, assumed == 1 ? "" : "s"));
   }
   if (count([](const PlacementRow& row) { return row.energy_joules.has_value(); }) > 0) {
-    placement.notes.emplace_back("energy is the time at the power of the data sheet: an upper end");
+    const auto unknown =
+        count([](const PlacementRow& row) { return row.is_candidate() && row.time_s && !row.energy_joules; });
+    std::string note = "energy is the time at the power of the data sheet, or as given: an upper end";
+    if (unknown > 0) note += fmt::format("; of {} row{} it is not known", unknown, unknown == 1 ? "" : "s");
+    placement.notes.push_back(std::move(note));
   }
 }
 
@@ -373,16 +387,30 @@ Result<size_t> find_row(const Placement& placement, const std::string& name, con
   for (size_t i = 0; i < placement.rows.size(); ++i) {
     if (bears(placement.rows[i], folded)) return i;
   }
+  // A CPU by its plain name, else whatever has this in its name, where one row alone does.
+  std::vector<std::string> meant;
+  const auto only = [&](auto&& is_meant) {
+    std::optional<size_t> found;
+    meant.clear();
+    for (size_t i = 0; i < placement.rows.size(); ++i) {
+      if (!is_meant(placement.rows[i])) continue;
+      found = i;
+      meant.push_back(placement.rows[i].device);
+    }
+    return meant.size() == 1 ? found : std::nullopt;
+  };
   const std::string key = without_vendor(cpu_name_key_or_clock(name));
-  std::optional<size_t> found;
-  for (size_t i = 0; i < placement.rows.size() && !key.empty(); ++i) {
-    const PlacementRow& row = placement.rows[i];
-    if (row.kind != PlaceKind::kCpu || without_vendor(cpu_name_key_or_clock(row.device)) != key) continue;
-    if (found) return unknown_row(placement, name, where);
-    found = i;
+  auto row = only([&](const PlacementRow& one) {
+    return !key.empty() && one.kind == PlaceKind::kCpu && without_vendor(cpu_name_key_or_clock(one.device)) == key;
+  });
+  if (!row && !folded.empty()) {
+    row = only([&](const PlacementRow& one) { return holds_part(one, lower_case(trim(name))); });
   }
-  if (!found) return unknown_row(placement, name, where);
-  return *found;
+  if (row) return *row;
+  if (meant.empty()) return unknown_row(placement, name, where);
+  return usage_error("ambiguous-device",
+                     fmt::format("'{}' is part of the names of {} rows", printable(name), meant.size()), where,
+                     "one of: " + nearest_names(name, meant));
 }
 
 void take_prices(const PriceList& prices, Placement& placement) {
@@ -402,8 +430,7 @@ Status finish_placement(const PlacementWishes& wishes, Placement& placement) {
   if (Status status = take_values(wishes.powers_w, "power-w", &PlacementRow::power_w, placement); !status) {
     return status;
   }
-  if (Status status = take_values(wishes.prices_per_hour, "price", &PlacementRow::price_per_hour, placement);
-      !status) {
+  if (Status status = take_values(wishes.prices_per_hour, "price", &PlacementRow::price_per_hour, placement); !status) {
     return status;
   }
   if (Status status = take_measured(wishes, placement); !status) return status;

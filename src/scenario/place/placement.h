@@ -59,6 +59,7 @@ struct PlacementRow {
   PlaceBasis basis = PlaceBasis::kDatasheet;
   double count = 1;         // devices that share it
   double vcpus = kUnknown;  // of a CPU's machine
+  std::string instance;     // type of machine that the price is of: "aws c7i.xlarge"; empty: none in particular
   std::string precision;    // of a language model's weights; that products are computed in
   std::optional<double> time_s, lower_s, upper_s;  // lower and upper: 90%
   std::optional<double> forecast_s;                // of a row that was measured
@@ -92,8 +93,8 @@ struct PlacementRow {
 
 // Rows are named as find_row() has it.
 struct PlacementWishes {
-  std::vector<PlaceKind> kinds;                            // empty: all
-  std::vector<std::string> filters;                        // parts of names, one of which must be in a row's; empty: all
+  std::vector<PlaceKind> kinds;      // empty: all
+  std::vector<std::string> filters;  // parts of names, one of which must be in a row's; empty: all
   std::vector<std::pair<std::string, double>> measured_s;  // row, and the seconds that the workload took there
   // Row, and the power of one device or machine in place of its data sheet's; likewise the price of an hour. An empty
   // name: every row that has none of its own.
@@ -105,11 +106,11 @@ struct PlacementWishes {
 // From which size on another device is ahead. Sizes are batches of a language model, or the longest side of a product.
 struct PlaceBreakEven {
   PlaceMeasure measure = PlaceMeasure::kTime;
-  std::string first, second;      // `first` is ahead, or level, at the least size
-  int64_t least = 1, most = 1;    // sizes that both can take, and that were looked at
-  std::optional<int64_t> at;      // from here `second` is ahead; absent: never within the limits
-  int64_t crossings_count = 0;    // more than one: it changes back later on
-  std::string limited_by;         // the device that holds no more; empty: `most` is where looking ended
+  std::string first, second;    // `first` is ahead, or level, at the least size
+  int64_t least = 1, most = 1;  // sizes that both can take, and that were looked at
+  std::optional<int64_t> at;    // from here `second` is ahead; absent: never within the limits
+  int64_t crossings_count = 0;  // more than one: it changes back later on
+  std::string limited_by;       // the device that holds no more; empty: `most` is where looking ended
 };
 
 struct PlacementBest {
@@ -124,25 +125,25 @@ struct Placement {
   std::string currency;  // of prices and costs; empty: not told
   std::vector<PlacementRow> rows;
   std::vector<PlacementBest> best;   // the first by what was asked for; then the other measures that are known
-  std::vector<std::string> reasons;  // of the first, one or two sentences
+  std::vector<std::string> reasons;  // of the first, one or two sentences; or why there is none
   std::vector<PlaceBreakEven> break_even;
   std::vector<std::string> notes;
 };
 
 // By name or alias; upper and lower case, and blank, "-" and "_", are the same; CPUs also without vendor, trade marks,
-// clock and core count, where one row alone is meant. "unknown-device" at `where`, with near names.
+// clock and core count, and parts of a name, where one row alone is meant. "unknown-device" or "ambiguous-device" at
+// `where`, with names.
 Result<size_t> find_row(const Placement& placement, const std::string& name, const std::string& where);
 
 // Prices of a list whose server is a device of the rows, by name: the least of them, to rows that have none yet.
 void take_prices(const PriceList& prices, Placement& placement);
 
-// Keeps the rows that are wanted, takes prices, powers and measured times, sorts, finds the front and what is best, with
-// reasons and the notes that follow from the rows.
-// The front: rows that can be taken and that no other such row beats. A row beats another where it is no worse in any
-// measure that the other knows, and better in one: a measure that isn't known beats nothing.
-// "unknown-device" at "device", "measured", "price" or "power-w" with near names; "no-device" where kinds and filters
-// leave none; "bad-usage" at "sort", "budget" or "max-energy" where no row has a cost or an energy, and at "measured"
-// for a time that isn't above 0.
+// Keeps the rows that are wanted, takes prices, powers and measured times, sorts, finds the front and what is best,
+// with reasons and the notes that follow from the rows. The front: rows that can be taken and that no other such row
+// beats. A row beats another where it is no worse in any measure that the other knows, and better in one: a measure
+// that isn't known beats nothing. "unknown-device" at "device", "measured", "price" or "power-w" with near names;
+// "no-device" where kinds and filters leave none; "bad-usage" at "sort", "budget" or "max-energy" where no row has a
+// cost or an energy, and at "measured" for a time that isn't above 0.
 Status finish_placement(const PlacementWishes& wishes, Placement& placement);
 
 Json to_json(const Placement& placement);

@@ -17,8 +17,9 @@ Json row_json(const PlacementRow& row) {
   Json json;
   json["device"] = row.device;
   json["kind"] = name_of(row.kind);
-  json["devices_count"] = row.count;
+  json["devices_count"] = static_cast<int64_t>(row.count);
   put_known(json, "vcpus_count", if_known(row.vcpus));
+  if (!row.instance.empty()) json["instance"] = row.instance;
   if (!row.precision.empty()) json["precision"] = row.precision;
   put_known(json, "time_s", row.time_s);
   put_known(json, "lower_s", row.lower_s);

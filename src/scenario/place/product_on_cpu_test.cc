@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "scenario/place/testing/place_devices.h"
 #include "workload/latency/model/roofline_shares.h"
 
@@ -19,8 +21,17 @@ TEST(CpuRate, FollowsTheDesignAndItsFlags) {
   facts.flags = {"avx2", "avx512f", "amx"};
   EXPECT_EQ(cpu_rate(facts, Precision::kFp32).flops_per_cycle, 64);
   EXPECT_EQ(cpu_rate(facts, Precision::kBf16).flops_per_cycle, 1024);
+  EXPECT_EQ(cpu_rate(facts, Precision::kBf16).share, kAmxShare);
   EXPECT_EQ(cpu_rate(facts, Precision::kInt8).flops_per_cycle, 2048);
   EXPECT_EQ(cpu_rate(facts, Precision::kFp16).computed_in, Precision::kFp32);  // the units take bf16
+}
+
+TEST(BusyClock, LiesBetweenBaseAndHighest) {
+  EXPECT_DOUBLE_EQ(busy_clock_hz(2e9, 4.5e9), 3e9);
+  EXPECT_DOUBLE_EQ(busy_clock_hz(2e9, 2e9), 2.4e9);  // what kernels in virtual machines call the maximum
+  EXPECT_DOUBLE_EQ(busy_clock_hz(2e9, kUnknown), 2.4e9);
+  EXPECT_DOUBLE_EQ(busy_clock_hz(kUnknown, 2.5e9), 2.5e9);
+  EXPECT_TRUE(std::isnan(busy_clock_hz(kUnknown, kUnknown)));
 }
 
 TEST(ProductOnCpu, LargeOnesUseAllCoresAtTheirShareOfThePeak) {
