@@ -127,6 +127,7 @@ void add_corpus_map_command(CLI::App& corpus, CommandContext& context);  // of t
 void add_train_command(CLI::App& app, CommandContext& context);
 void add_evaluate_command(CLI::App& app, CommandContext& context);
 void add_predict_command(CLI::App& app, CommandContext& context);
+void add_place_command(CLI::App& app, CommandContext& context);
 void add_export_command(CLI::App& app, CommandContext& context);
 void add_schedule_command(CLI::App& app, CommandContext& context);
 void add_metrics_command(CLI::App& app, CommandContext& context);

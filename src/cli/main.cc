@@ -64,6 +64,7 @@ int run(int argc, char** argv) {
       "program's own on.\n"
       "Start with:  perfcast predict -- ./prog args");
   add_predict_command(app, context);
+  add_place_command(app, context);
   add_profile_command(app, context);
   add_diagnose_command(app, context);
   add_compare_command(app, context);

@@ -41,6 +41,13 @@ std::string data_uri(std::string_view type, std::string_view content) {
   return uri;
 }
 
+std::string standalone_svg(const std::string& svg) {
+  const size_t inside = svg.find('>') + 1;
+  return svg.substr(0, inside) + "\n<style>" + kPageStyle +
+         "svg .ground{fill:var(--paper)}</style>\n<rect class=\"ground\" width=\"100%\" height=\"100%\"/>" +
+         svg.substr(inside);
+}
+
 std::string html_page(const Page& page) {
   const std::string title = escape_html(page.title);
   std::string html =

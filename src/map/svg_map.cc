@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 
 #include "base/csv.h"
 #include "base/text.h"
+#include "figure/label_placer.h"
 #include "figure/svg_axes.h"
 #include "figure/svg_canvas.h"
 
@@ -25,61 +25,6 @@ struct DrawnPoint {
   Marker shape = Marker::kCircle;
   double radius = kMarkPx;
   int rank = 0;  // labels of low ranks are placed first
-};
-
-struct Box {
-  double left, top, right, bottom;
-  bool meets(const Box& other) const {
-    return left < other.right && other.left < right && top < other.bottom && other.top < bottom;
-  }
-};
-
-// Labels beside their points where they hide neither a point nor another label. What finds no room has its tooltip, and
-// the table.
-class LabelPlacer {
- public:
-  LabelPlacer(const std::vector<DrawnPoint>& points, const Box& frame) : frame_(frame) {
-    for (const DrawnPoint& point : points) {
-      const double r = point.radius + 0.5;
-      marks_.push_back({point.x - r, point.y - r, point.x + r, point.y + r});
-    }
-  }
-
-  bool place(SvgCanvas& canvas, const DrawnPoint& point, const std::string& classes, double font_px) {
-    const double width = text_width(point.label, font_px), gap = point.radius + 3, up = font_px * 0.75;
-    struct Spot {
-      double dx, baseline;
-      const char* anchor;
-    };
-    const std::array<Spot, 8> spots = {{{gap, up / 2, "start"},
-                                        {-gap, up / 2, "end"},
-                                        {0, -gap, "middle"},
-                                        {0, gap + up, "middle"},
-                                        {gap - 2, -gap + 2, "start"},
-                                        {gap - 2, gap + up - 2, "start"},
-                                        {-gap + 2, -gap + 2, "end"},
-                                        {-gap + 2, gap + up - 2, "end"}}};
-    for (const Spot& spot : spots) {
-      const double x = point.x + spot.dx, y = point.y + spot.baseline;
-      const double left = spot.anchor[0] == 's' ? x : spot.anchor[0] == 'e' ? x - width : x - width / 2;
-      const Box box{left, y - up - 0.5, left + width, y + 2};
-      if (box.left < frame_.left || box.right > frame_.right || box.top < frame_.top || box.bottom > frame_.bottom) {
-        continue;
-      }
-      const auto meets = [&](const Box& other) { return box.meets(other); };
-      if (std::any_of(marks_.begin(), marks_.end(), meets) || std::any_of(labels_.begin(), labels_.end(), meets)) {
-        continue;
-      }
-      canvas.text(x, y, point.label, classes, spot.anchor, point.tooltip);
-      labels_.push_back(box);
-      return true;
-    }
-    return false;
-  }
-
- private:
-  Box frame_;
-  std::vector<Box> marks_, labels_;
 };
 
 std::pair<double, double> range_of(const std::vector<double>& values) {
@@ -207,17 +152,21 @@ std::string draw_plane(const CorpusMap& map, const Figure& figure, std::vector<D
     point.y = y.at(point.y);
     canvas.marker(point.shape, point.x, point.y, point.radius, point.classes, point.tooltip);
   }
-  LabelPlacer placer(points, {left, top, kRight, bottom});
+  std::vector<LabelMark> marks;
+  marks.reserve(points.size());
+  for (const DrawnPoint& point : points) marks.push_back({point.x, point.y, point.radius});
+  LabelPlacer placer(marks, {left, top, kRight, bottom});
   for (int rank = 0; rank <= 4; ++rank) {
     for (const DrawnPoint& point : points) {
       if (point.rank != rank) continue;
-      placer.place(canvas, point,
+      placer.place(canvas, {point.x, point.y, point.radius}, point.label,
                    rank == 0   ? "own-label"
                    : rank == 1 ? "row medoid"
                                : "row",
                    rank == 0   ? kBoldPx
                    : rank == 1 ? kLabelPx * 1.1
-                               : kLabelPx);
+                               : kLabelPx,
+                   point.tooltip);
     }
   }
   return canvas.to_svg();

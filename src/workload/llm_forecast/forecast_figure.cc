@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "figure/page.h"
-#include "figure/page_style.h"
 #include "figure/svg_axes.h"
 
 namespace perfcast {
@@ -42,14 +41,6 @@ std::vector<Series> series_of(const LlmForecastReport& report, int64_t sequence)
               [](const ForecastRow& a, const ForecastRow& b) { return a.batch < b.batch; });
   }
   return all;
-}
-
-// A drawing that brings its own look, so that a browser or a document shows it alone.
-std::string standalone(const std::string& svg) {
-  const size_t inside = svg.find('>') + 1;
-  return svg.substr(0, inside) + "\n<style>" + kPageStyle +
-         "svg .ground{fill:var(--paper)}</style>\n<rect class=\"ground\" width=\"100%\" height=\"100%\"/>" +
-         svg.substr(inside);
 }
 
 std::string name_of_series(const LlmForecastReport& report, const Series& series) {
@@ -125,7 +116,7 @@ Result<std::string> pareto_svg(const LlmForecastReport& report) {
         canvas, kLeft, kRight, line,
         {{LegendEntry::Kind::kMarker, series_marker(s % 4), look + " hollow", fitted(name, kRight - kLeft - 60, 12)}});
   }
-  return standalone(canvas.to_svg());
+  return standalone_svg(canvas.to_svg());
 }
 
 }  // namespace perfcast

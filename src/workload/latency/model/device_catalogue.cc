@@ -36,6 +36,7 @@ constexpr std::array kNumbers = {
     NumberFact{"clock_hz", &DeviceFacts::clock_hz, 1e7, 2e10, false},
     NumberFact{"power_w", &DeviceFacts::power_w, 0.1, 1e5, false},
     NumberFact{"link_bytes_per_s", &DeviceFacts::link_bytes_per_s, 1e6, 1e14, false},
+    NumberFact{"host_link_bytes_per_s", &DeviceFacts::host_link_bytes_per_s, 1e6, 1e14, false},
 };
 constexpr std::array<const char*, kMathModes> kModes = {"fp32", "tf32", "half", "fp8", "int8"};
 constexpr double kLeastPeak = 1e8, kMostPeak = 1e18;

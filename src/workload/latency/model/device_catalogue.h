@@ -5,6 +5,7 @@
 //    "devices": [{"name": "NVIDIA L4", "aliases": ["l4"], "vendor": "NVIDIA", "kind": "gpu", "generation": "ada",
 //                 "process_nm": 4, "memory_bytes": 25769803776, "memory_bytes_per_s": 3e11, "l2_bytes": 50331648,
 //                 "units": 58, "clock_hz": 2.04e9, "power_w": 72, "link_bytes_per_s": 3.15e10,
+//                 "host_link_bytes_per_s": 3.15e10,
 //                 "peak_flops": {"fp32": 3.03e13, "tf32": 6e13, "half": 1.21e14, "fp8": 2.42e14, "int8": 2.42e14},
 //                 "sources": ["units, clock_hz: NVIDIA Ada GPU architecture whitepaper", ...]}]}
 // Needed: name, memory_bytes, memory_bytes_per_s, units and one peak. What isn't known is left out; nothing is zero.

@@ -1,0 +1,16 @@
+#pragma once
+// A placement as people read it.
+
+#include <string>
+
+#include "scenario/place/placement.h"
+
+namespace perfcast {
+
+struct PlaceView {
+  size_t most_rows = 0;  // 0: all; rows of the front, and measured ones, stay in any case
+};
+
+std::string placement_text(const Placement& placement, const PlaceView& view);
+
+}  // namespace perfcast

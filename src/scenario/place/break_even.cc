@@ -1,0 +1,174 @@
+#include "scenario/place/break_even.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/text.h"
+
+namespace perfcast {
+namespace {
+
+constexpr int64_t kLeastSize = 1;
+
+// One row's measure at any size. Remembers: measures differ by a factor, pairs share rows.
+class RowAtSize {
+ public:
+  RowAtSize(const PlacementRow& row, const SecondsAtSize& seconds, int64_t present) : row_(row), seconds_(seconds) {
+    const auto now = at(present);
+    if (now && row.time_s && row.basis == PlaceBasis::kMeasured) scale_ = *row.time_s / *now;
+  }
+
+  std::optional<double> at(int64_t size) {
+    const auto known = times_.find(size);
+    if (known != times_.end()) return known->second;
+    return times_.emplace(size, seconds_(row_.device, size)).first->second;
+  }
+
+  // What a second costs by this measure; absent where it isn't known.
+  std::optional<double> factor(PlaceMeasure measure) const {
+    if (measure == PlaceMeasure::kTime) return scale_;
+    const auto value = row_.value(measure);
+    if (!value || !row_.time_s) return std::nullopt;
+    return scale_ * *value / *row_.time_s;
+  }
+
+  const PlacementRow& row() const { return row_; }
+
+ private:
+  const PlacementRow& row_;
+  const SecondsAtSize& seconds_;
+  double scale_ = 1;
+  std::map<int64_t, std::optional<double>> times_;
+};
+
+Result<std::vector<std::pair<size_t, size_t>>> named_pair(const Placement& placement,
+                                                          const std::pair<std::string, std::string>& named) {
+  std::vector<size_t> found;
+  for (const std::string& name : {named.first, named.second}) {
+    const auto row = find_row(placement, name, "break-even");
+    if (!row) return row.error();
+    if (!placement.rows[*row].time_s) {
+      return usage_error("bad-usage", placement.rows[*row].device + " has no forecast", "break-even",
+                         "two rows with a time");
+    }
+    found.push_back(*row);
+  }
+  if (found[0] == found[1]) {
+    return usage_error("bad-usage", "one row twice", "break-even", "two rows: A,B");
+  }
+  return std::vector<std::pair<size_t, size_t>>{{found[0], found[1]}};
+}
+
+std::vector<std::pair<size_t, size_t>> usual_pairs(const Placement& placement) {
+  std::vector<std::pair<size_t, size_t>> pairs;
+  if (placement.best.empty()) return pairs;
+  const PlacementBest& best = placement.best.front();
+  const auto add = [&](size_t other) {
+    const auto same = [&](const auto& pair) { return pair.second == other; };
+    if (other == best.row || std::any_of(pairs.begin(), pairs.end(), same)) return;
+    pairs.emplace_back(best.row, other);
+  };
+  for (size_t kind = 0; kind < kPlaceKinds; ++kind) {
+    std::optional<size_t> first;
+    for (size_t i = 0; i < placement.rows.size(); ++i) {
+      const PlacementRow& row = placement.rows[i];
+      const auto value = row.value(best.measure);
+      if (row.kind != static_cast<PlaceKind>(kind) || !row.is_candidate() || !value) continue;
+      if (!first || *value < *placement.rows[*first].value(best.measure)) first = i;
+    }
+    if (first && static_cast<PlaceKind>(kind) != placement.rows[best.row].kind) add(*first);
+  }
+  for (const PlacementBest& other : placement.best) add(other.row);
+  return pairs;
+}
+
+}  // namespace
+
+SizeCrossing find_crossing(const std::function<double(int64_t)>& first, const std::function<double(int64_t)>& second,
+                           int64_t least, int64_t most) {
+  SizeCrossing crossing;
+  bool ahead = false;  // the second one
+  for (int64_t before = least, size = least; size < most;) {
+    before = size;
+    size = size > most / 2 ? most : size * 2;
+    const bool now = second(size) < first(size);
+    if (now == ahead) continue;
+    ahead = now;
+    ++crossing.crossings_count;
+    if (crossing.at) continue;
+    int64_t below = before, above = size;
+    while (above - below > 1) {
+      const int64_t middle = below + (above - below) / 2;
+      (second(middle) < first(middle) ? above : below) = middle;
+    }
+    crossing.at = above;
+  }
+  return crossing;
+}
+
+int64_t largest_size(const std::function<bool(int64_t)>& holds, int64_t least, int64_t most) {
+  if (!holds(least)) return 0;
+  int64_t below = least;
+  while (below < most) {
+    const int64_t next = below > most / 2 ? most : below * 2;
+    if (holds(next)) {
+      below = next;
+      continue;
+    }
+    int64_t above = next;
+    while (above - below > 1) {
+      const int64_t middle = below + (above - below) / 2;
+      (holds(middle) ? below : above) = middle;
+    }
+    break;
+  }
+  return below;
+}
+
+Result<std::vector<PlaceBreakEven>> find_break_even(const Placement& placement, const SecondsAtSize& seconds,
+                                                    const std::optional<std::pair<std::string, std::string>>& named,
+                                                    int64_t present, int64_t most) {
+  std::vector<std::pair<size_t, size_t>> pairs;
+  if (named) {
+    auto found = named_pair(placement, *named);
+    if (!found) return found.error();
+    pairs = *std::move(found);
+  } else {
+    pairs = usual_pairs(placement);
+  }
+  std::vector<PlaceBreakEven> all;
+  for (const auto& [left, right] : pairs) {
+    RowAtSize a(placement.rows[left], seconds, present), b(placement.rows[right], seconds, present);
+    const int64_t held_by_a = largest_size([&](int64_t size) { return a.at(size).has_value(); }, kLeastSize, most);
+    const int64_t held_by_b = largest_size([&](int64_t size) { return b.at(size).has_value(); }, kLeastSize, most);
+    const int64_t held = std::min(held_by_a, held_by_b);
+    if (held == 0 && named) {
+      return infeasible_error("does-not-fit", (held_by_a == 0 ? a : b).row().device + " holds it in no size",
+                              "break-even", "rows that fit");
+    }
+    if (held == 0) continue;
+    for (const PlaceMeasure measure : kPlaceMeasures) {
+      const auto of_a = a.factor(measure), of_b = b.factor(measure);
+      if (!of_a || !of_b) continue;
+      const auto value_a = [&](int64_t size) { return *of_a * a.at(size).value_or(HUGE_VAL); };
+      const auto value_b = [&](int64_t size) { return *of_b * b.at(size).value_or(HUGE_VAL); };
+      const bool a_first = value_a(kLeastSize) <= value_b(kLeastSize);
+      const SizeCrossing crossing = a_first ? find_crossing(value_a, value_b, kLeastSize, held)
+                                            : find_crossing(value_b, value_a, kLeastSize, held);
+      PlaceBreakEven one;
+      one.measure = measure;
+      one.first = (a_first ? a : b).row().device;
+      one.second = (a_first ? b : a).row().device;
+      one.least = kLeastSize;
+      one.most = held;
+      one.at = crossing.at;
+      one.crossings_count = crossing.crossings_count;
+      if (held < most) one.limited_by = (held_by_a <= held_by_b ? a : b).row().device;
+      all.push_back(std::move(one));
+    }
+  }
+  return all;
+}
+
+}  // namespace perfcast

@@ -1,0 +1,101 @@
+#include "scenario/place/break_even.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace perfcast {
+namespace {
+
+using ::testing::SizeIs;
+
+double as_double(int64_t value) { return static_cast<double>(value); }
+
+TEST(Crossing, IsFoundToTheSize) {
+  // 10 + s against 3 s: equal at 5, below from 6 on.
+  const auto flat = [](int64_t size) { return 10 + as_double(size); };
+  const auto steep = [](int64_t size) { return 3 * as_double(size); };
+  const SizeCrossing crossing = find_crossing(steep, flat, 1, 1000);
+  EXPECT_EQ(crossing.at, 6);
+  EXPECT_EQ(crossing.crossings_count, 1);
+  EXPECT_FALSE(find_crossing(steep, flat, 1, 5).at);
+  EXPECT_EQ(find_crossing(steep, flat, 1, 6).at, 6);
+  EXPECT_FALSE(find_crossing(steep, steep, 1, 1000).at);
+  EXPECT_FALSE(find_crossing(steep, flat, 1, 1).at);
+}
+
+TEST(Crossing, TellsThatItChangesBack) {
+  const auto level = [](int64_t) { return 1.0; };
+  const auto dip = [](int64_t size) { return size > 10 && size < 100 ? 0.5 : 2.0; };
+  const SizeCrossing crossing = find_crossing(level, dip, 1, 1 << 20);
+  EXPECT_EQ(crossing.at, 11);
+  EXPECT_EQ(crossing.crossings_count, 2);
+}
+
+TEST(LargestSize, IsFoundToTheSize) {
+  for (const int64_t limit : {1, 2, 7, 64, 999}) {
+    EXPECT_EQ(largest_size([&](int64_t size) { return size <= limit; }, 1, 999), limit);
+  }
+  EXPECT_EQ(largest_size([](int64_t) { return false; }, 1, 999), 0);
+}
+
+// A starts slowly and grows slowly; B holds 500 at the most.
+std::optional<double> seconds_at(const std::string& device, int64_t size) {
+  if (device == "A") return 10 + as_double(size);
+  if (device == "B" && size > 500) return std::nullopt;
+  return 3 * as_double(size);
+}
+
+Placement two_rows() {
+  Placement placement;
+  for (const char* name : {"A", "B"}) {
+    PlacementRow row;
+    row.device = name;
+    row.kind = name[0] == 'A' ? PlaceKind::kGpu : PlaceKind::kCpu;
+    row.time_s = seconds_at(name, 2);
+    row.power_w = name[0] == 'A' ? 30 : 10;
+    row.price_time();
+    placement.rows.push_back(row);
+  }
+  EXPECT_TRUE(finish_placement({}, placement));
+  return placement;
+}
+
+TEST(BreakEven, BetweenTheBestOfTwoKindsByEveryMeasure) {
+  const auto all = find_break_even(two_rows(), seconds_at, std::nullopt, 2, 4096);
+  ASSERT_TRUE(all);
+  ASSERT_THAT(*all, SizeIs(2));
+  const PlaceBreakEven& time = (*all)[0];
+  EXPECT_EQ(time.first, "B");
+  EXPECT_EQ(time.second, "A");
+  EXPECT_EQ(time.at, 6);
+  EXPECT_EQ(time.most, 500);
+  EXPECT_EQ(time.limited_by, "B");
+  const PlaceBreakEven& energy = (*all)[1];  // 30 (10 + s) is never below 30 s
+  EXPECT_EQ(energy.measure, PlaceMeasure::kEnergy);
+  EXPECT_FALSE(energy.at);
+}
+
+TEST(BreakEven, MeasuredTimesScaleTheForecast) {
+  Placement placement = two_rows();
+  for (PlacementRow& row : placement.rows) {
+    if (row.device != "B") continue;
+    row.time_s = 12;  // twice its forecast
+    row.basis = PlaceBasis::kMeasured;
+    row.price_time();
+  }
+  const auto all = find_break_even(placement, seconds_at, std::pair(std::string("a"), std::string("b")), 2, 4096);
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->front().at, 3);  // 10 + s against 6 s: equal at 2
+}
+
+TEST(BreakEven, NamesOfRows) {
+  using Pair = std::pair<std::string, std::string>;
+  EXPECT_EQ(find_break_even(two_rows(), seconds_at, Pair("A", "C"), 2, 64).error().code, "unknown-device");
+  EXPECT_EQ(find_break_even(two_rows(), seconds_at, Pair("A", "a"), 2, 64).error().code, "bad-usage");
+  Placement placement = two_rows();
+  for (PlacementRow& row : placement.rows) row.time_s = std::nullopt;
+  EXPECT_EQ(find_break_even(placement, seconds_at, Pair("A", "B"), 2, 64).error().where, "break-even");
+}
+
+}  // namespace
+}  // namespace perfcast

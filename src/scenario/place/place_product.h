@@ -1,0 +1,78 @@
+#pragma once
+// A product of matrices, (M x K) by (K x N), on every device: arithmetic and memory of it, and moving operands to the
+// device and the result back.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unknown.h"
+#include "scenario/place/placement.h"
+#include "scenario/place/product_on_cpu.h"
+#include "workload/latency/model/operator_time.h"
+#include "workload/llm/precision.h"
+
+namespace perfcast {
+
+struct ProductWorkload {
+  int64_t m = 0, n = 0, k = 0;
+  Precision precision = Precision::kFp32;
+
+  double operations() const;
+  double operand_bytes() const;  // A and B
+  double result_bytes() const;   // C: 4 bytes a value of fp32, tf32 and int8, else 2
+  double bytes() const { return operand_bytes() + result_bytes(); }
+  int64_t longest() const;
+  // The same form with another longest side.
+  ProductWorkload scaled_to(int64_t longest_side) const;
+  std::string to_text() const;  // "4096 x 4096 x 1024 fp16": M, N, K
+};
+inline constexpr int64_t kLongestSide = int64_t{1} << 20;
+
+// "M,N,K" or "M,N,K,PRECISION": whether a word looks so, and its parts. "bad-product" names the part: sides are whole
+// numbers from 1 to kLongestSide, precisions those of activations.
+bool looks_like_product(std::string_view text);
+Result<ProductWorkload> parse_product(std::string_view text);
+
+using PlaceDevice = std::shared_ptr<const LatencyModel>;
+
+struct PlaceCpu {
+  CpuFacts facts;
+  double clock_hz = kUnknown;  // that it keeps under load: busy_clock_hz()
+  std::string instance;        // "aws c7i.xlarge"; empty: none in particular
+  double price_per_hour = kUnknown;
+
+  std::string name() const { return instance.empty() ? facts.name : facts.name + " (" + instance + ")"; }
+};
+
+struct ProductRequest {
+  ProductWorkload product;
+  double host_link_bytes_per_s = kUnknown;
+  bool resident = false;  // operands lie on the device and the result stays there
+};
+
+// The rows of one product, and its time at other sizes. Devices and CPUs must outlive it.
+class ProductPlacer {
+ public:
+  ProductPlacer(ProductRequest request, const std::vector<PlaceDevice>& devices, const std::vector<PlaceCpu>& cpus)
+      : request_(request), devices_(devices), cpus_(cpus) {}
+
+  // Not finished: see finish_placement().
+  Placement place() const;
+  // Of a row by its name, with the longest side in the place of the product's; absent where it holds no such product.
+  std::optional<double> seconds_at(const std::string& device, int64_t longest_side) const;
+
+ private:
+  PlacementRow row_of(const PlaceDevice& device, const ProductWorkload& product) const;
+  PlacementRow row_of(const PlaceCpu& cpu, const ProductWorkload& product) const;
+
+  ProductRequest request_;
+  const std::vector<PlaceDevice>& devices_;
+  const std::vector<PlaceCpu>& cpus_;
+};
+
+}  // namespace perfcast

@@ -1,0 +1,81 @@
+#include "scenario/place/place_profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "corpus/machine/core_design.h"
+
+namespace perfcast {
+namespace {
+
+// Most of a design's cycles: waiting for caches and memory, or the core's own width, units and mistakes.
+PlaceBound bound_of_cycles(const CoreBoundRatios& ratios) {
+  static const std::set<std::string> memory = {"L1", "L2", "L3", "memory", "TLB"};
+  double waits = 0, works = 0;
+  for (const auto& [name, ratio] : ratios) (memory.contains(name) ? waits : works) += ratio;
+  return waits > works ? PlaceBound::kMemory : PlaceBound::kCompute;
+}
+
+}  // namespace
+
+Result<Placement> place_profile(const Forecaster& forecaster, const Profile& profile, const ForecastRequest& request,
+                                const std::vector<DeviceFacts>& devices) {
+  const auto report = forecast_program(forecaster, profile, request);
+  if (!report) return report.error();
+  Placement placement;
+  placement.kind = PlacedWorkload::kProfile;
+  placement.workload = report->program;
+  placement.currency = report->currency;
+  placement.notes = report->notes;
+  if (!report->in_distribution) {
+    placement.notes.emplace_back("out of distribution: the program is unlike those that the model was trained on");
+  }
+  std::map<std::string, PlaceBound> bounds;  // by core design
+  for (const CoreDesignRow& design : report->core_designs) {
+    bounds.emplace(design.design, bound_of_cycles(design.cycles_ratio_by_bound));
+  }
+  placement.rows.reserve(report->rows.size() + devices.size());
+  bool has_seconds = false;
+  for (const PlatformRow& platform : report->rows) {
+    PlacementRow row;
+    row.device = platform.platform.name;
+    row.kind = PlaceKind::kCpu;
+    // Where this host surely is that platform its time has no interval.
+    const bool sure = platform.time_s && platform.time_lower_s == platform.time_upper_s;
+    row.basis = platform.is_measured || sure ? PlaceBasis::kMeasured : PlaceBasis::kFitted;
+    row.relative_time = platform.rpv;
+    row.time_s = platform.time_s;
+    if (platform.time_s && !sure) {
+      row.lower_s = platform.time_lower_s;
+      row.upper_s = platform.time_upper_s;
+    }
+    row.cost = platform.cost;
+    for (const InstanceRow& instance : platform.instances) {
+      if (platform.cost && instance.cost == platform.cost) {
+        row.instance = instance.server.vendor + " " + instance.server.name;
+        break;
+      }
+    }
+    const auto bound = bounds.find(core_design(platform.platform));
+    if (bound != bounds.end()) row.bound = bound->second;
+    has_seconds |= row.time_s.has_value();
+    placement.rows.push_back(std::move(row));
+  }
+  placement.details = has_seconds ? fmt::format("one run, {} time", report->time_basis)
+                                  : "relative times: no platform's seconds are known";
+  for (const DeviceFacts& device : devices) {
+    if (device.kind == DeviceKind::kCpu) continue;
+    PlacementRow row;
+    row.device = device.name;
+    row.aliases = device.aliases;
+    row.kind = kind_of(device);
+    row.note = "no forecast: the profile is of a CPU program";
+    placement.rows.push_back(std::move(row));
+  }
+  return placement;
+}
+
+}  // namespace perfcast
