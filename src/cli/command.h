@@ -125,6 +125,7 @@ void add_import_command(CLI::App& app, CommandContext& context);
 void add_corpus_command(CLI::App& app, CommandContext& context);
 void add_corpus_map_command(CLI::App& corpus, CommandContext& context);  // of the verb `corpus`
 void add_train_command(CLI::App& app, CommandContext& context);
+void add_adapt_command(CLI::App& app, CommandContext& context);
 void add_evaluate_command(CLI::App& app, CommandContext& context);
 void add_predict_command(CLI::App& app, CommandContext& context);
 void add_place_command(CLI::App& app, CommandContext& context);

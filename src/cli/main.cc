@@ -76,6 +76,7 @@ int run(int argc, char** argv) {
   add_corpus_command(app, context);
   add_cores_command(app, context);
   add_train_command(app, context);
+  add_adapt_command(app, context);
   add_evaluate_command(app, context);
   add_export_command(app, context);
   add_schedule_command(app, context);

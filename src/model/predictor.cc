@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "model/adapt/adapted_predictor.h"
 #include "model/combined/auto_predictor.h"
 #include "model/combined/mean_predictor.h"
 #include "model/combined/stack_predictor.h"
@@ -99,6 +100,11 @@ Status Predictor::configure(const Json&, const std::string& source) {
 Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family) {
   for (const Entry& entry : kFamilies) {
     if (family == entry.name) return entry.make(entry.name);
+  }
+  if (family.starts_with(kAdaptedFamily)) {
+    auto known = make_predictor(family.substr(kAdaptedFamily.size()));
+    if (!known) return known;
+    return std::unique_ptr<Predictor>(std::make_unique<AdaptedPredictor>(std::move(*known)));
   }
   if (family.starts_with(kOnCores)) {
     auto rest = make_predictor(family.substr(kOnCores.size()));

@@ -200,4 +200,12 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
   return at == pattern.size();
 }
 
+double native_work_units(const SuiteRun& run) {
+  if (run.tool == "stress-ng") return static_cast<double>(run.native_operations - run.early_operations);
+  const double input_bytes = static_cast<double>(run.input_bytes);
+  if (run.tool == "command") return run.input_bytes > 0 ? input_bytes : 1;
+  const double bytes = run.mode == "openssl" ? static_cast<double>(run.block_bytes.value_or(0)) : input_bytes;
+  return bytes * static_cast<double>(run.native_repeats);
+}
+
 }  // namespace perfcast

@@ -39,6 +39,9 @@ struct SuiteRun {
   std::vector<std::string> needs, packages;
 };
 
+// Units of work that the timed run of a program does.
+double native_work_units(const SuiteRun& run);
+
 struct SuiteProgram {
   Program program;       // `excluded` holds the rule's name alone
   std::string label;     // what the labels' source calls its rate

@@ -41,6 +41,8 @@ Platform platform_of(const HostFacts& host, const std::string& source) {
 
 }  // namespace
 
+Platform host_platform(const HostFacts& host) { return platform_of(host, suite_source().id); }
+
 Corpus profile_rows(const SuiteProgram& entry, const Profile& profile) {
   Corpus rows;
   rows.sources.push_back(suite_source());

@@ -11,7 +11,10 @@ namespace perfcast {
 // One profile with its program and source, ready to be merged.
 Corpus profile_rows(const SuiteProgram& entry, const Profile& profile);
 
-// This machine as a platform, with the time per unit of work of each program that was timed. A platform of `known` with
+// This machine as a platform, by what it says of itself.
+Platform host_platform(const HostFacts& host);
+
+// The same, with the time per unit of work of each program that was timed. A platform of `known` with
 // the host's CPU model is used as it is; else one is added, with "-here" behind its id where `known` has another of
 // that id. Its flags are those that published platforms list.
 Corpus host_rows(const Suite& suite, const std::vector<SuiteOutcome>& outcomes, const HostFacts& host,

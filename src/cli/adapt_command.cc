@@ -1,0 +1,323 @@
+// perfcast adapt: a platform that a bundle doesn't know, from its facts and a few runs.
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/named_file.h"
+#include "collect/native/host_facts.h"
+#include "collect/process/interrupt.h"
+#include "collect/process/temp_folder.h"
+#include "collect/suite/suite_corpus.h"
+#include "collect/suite/suite_runner.h"
+#include "scenario/adapt_here.h"
+#include "scenario/adapt_platform.h"
+
+namespace perfcast {
+namespace {
+
+constexpr size_t kMostRunsBytes = size_t{16} << 20;
+constexpr size_t kMostFactsBytes = size_t{1} << 20;
+
+struct AdaptArguments {
+  std::string runs, facts, name, stress_ng, harness;
+  std::vector<std::string> profiles;
+  bool here = false, any_version = false;
+  size_t suggest = 0;
+  HereOptions limits;
+  double until_percent = 10;
+  int repeats = 3;
+};
+
+struct ShippedSuite {
+  Suite suite;
+  std::set<std::string> runnable;
+};
+
+// The suites whose programs a machine is learned by.
+Result<std::vector<ShippedSuite>> shipped_suites() {
+  std::vector<ShippedSuite> suites;
+  for (const char* name : {"cloud", "apps"}) {
+    auto suite = read_suite(shipped_file(std::string("suites/") + name + ".json"));
+    if (!suite) return suite.error();
+    suites.push_back({std::move(*suite), {}});
+  }
+  return suites;
+}
+
+// What profiles say of the work of the bundle's programs: those of the shipped suites, then those of --profiles.
+std::map<std::string, ProgramWork> work_of(const Bundle& bundle, const std::vector<ShippedSuite>& suites,
+                                           const std::vector<std::string>& folders) {
+  std::map<std::string, ProgramWork> work;
+  std::vector<std::string> all;
+  all.reserve(suites.size() + folders.size());
+  for (const ShippedSuite& shipped : suites) all.push_back(shipped_file("profiles/" + shipped.suite.name));
+  all.insert(all.end(), folders.begin(), folders.end());
+  for (const Program& program : bundle.programs) {
+    ProgramWork& entry = work[program.id];
+    for (const std::string& folder : all) {
+      const std::string path = folder + "/" + program.id + ".json";
+      if (std::error_code ignored; !std::filesystem::exists(path, ignored)) continue;
+      const auto profile = read_suite_profile(path);
+      if (!profile || !profile->work_units) continue;
+      const auto instructions = profile->metrics.find("instructions_count");
+      if (instructions == profile->metrics.end()) continue;
+      entry.instructions_per_unit = instructions->second / *profile->work_units;
+    }
+    for (const ShippedSuite& shipped : suites) {
+      const SuiteProgram* in_suite = shipped.suite.find(program.id);
+      if (in_suite != nullptr) entry.run_units = native_work_units(in_suite->run);
+    }
+  }
+  return work;
+}
+
+Result<Platform> platform_of(const AdaptArguments& arguments) {
+  Platform platform;
+  if (!arguments.facts.empty()) {
+    if (const Status there = check_named_file("--facts", arguments.facts); !there) return there.error();
+    const auto text = read_file(arguments.facts, kMostFactsBytes);
+    if (!text) return text.error();
+    auto read = parse_platform_facts(*text, arguments.facts);
+    if (!read) return read.error();
+    platform = std::move(*read);
+  } else {
+    platform = host_platform(read_host_facts());
+  }
+  if (!arguments.name.empty()) platform.name = arguments.name;
+  platform.id = slug(platform.name);
+  return platform;
+}
+
+SuiteTools tools_of(const AdaptArguments& arguments, const std::string& work_folder) {
+  SuiteTools tools;
+  tools.work_folder = work_folder;
+  if (auto found = find_stress_ng(arguments.stress_ng)) {
+    tools.stress_ng = std::move(*found);
+  } else {
+    tools.why_not["stress-ng"] = found.error().message;
+  }
+  if (auto found = find_harness(arguments.harness)) {
+    tools.harness = std::move(*found);
+  } else {
+    tools.why_not["harness"] = found.error().message;
+  }
+  return tools;
+}
+
+// The suites' programs, timed natively on this machine.
+class HostTimer {
+ public:
+  HostTimer(std::vector<ShippedSuite>& suites, const AdaptArguments& arguments, const SuiteTools& tools)
+      : suites_(suites), tools_(tools) {
+    options_.times_only = true;
+    options_.any_version = arguments.any_version;
+    options_.native_repeats = arguments.repeats;
+    for (ShippedSuite& shipped : suites_) {
+      const SuiteRunner runner(shipped.suite, options_, tools_, SuiteRunner::real_actions());
+      for (const SuiteProgram& program : shipped.suite.programs) {
+        if (!runner.obstacle(program)) shipped.runnable.insert(program.program.id);
+      }
+    }
+  }
+
+  bool may_run(const std::string& program) const {
+    for (const ShippedSuite& shipped : suites_) {
+      if (shipped.runnable.contains(program)) return true;
+    }
+    return false;
+  }
+
+  Result<TimedHere> time(const std::string& program) const {
+    for (const ShippedSuite& shipped : suites_) {
+      if (!shipped.runnable.contains(program)) continue;
+      SuiteOptions options = options_;
+      options.only = {program};
+      SuiteRunner runner(shipped.suite, options, tools_, SuiteRunner::real_actions());
+      const auto outcomes =
+          runner.run([](const SuiteProgram&, const Profile&) { return Status(); }, [](const std::string&) {});
+      if (!outcomes) return outcomes.error();
+      for (const SuiteOutcome& outcome : *outcomes) {
+        if (outcome.program != program) continue;
+        if (!outcome.time_per_unit_s) return Error{"not-timed", outcome.reason, program, ""};
+        return TimedHere{*outcome.time_per_unit_s, outcome.spread_ratio.value_or(0)};
+      }
+    }
+    return Error{"not-timed", "no suite runs it here", program, ""};
+  }
+
+ private:
+  std::vector<ShippedSuite>& suites_;
+  SuiteTools tools_;
+  SuiteOptions options_;
+};
+
+std::string factor_text(double log_half_width) { return fmt::format("x/{:.2f}", std::exp(log_half_width)); }
+
+std::string as_text(const AdaptReport& report, const HereOutcome* here, const std::string& saved) {
+  std::string text =
+      fmt::format("platform: {} (nearest by facts: {})\n", printable(report.platform.name), printable(report.nearest));
+  text += fmt::format("typical 90% interval of a program not run there: {} from facts alone",
+                      factor_text(report.half_width_facts));
+  text +=
+      report.runs > 0 ? fmt::format(", {} with {} programs run\n", factor_text(report.half_width), report.runs) : "\n";
+  if (here != nullptr) {
+    text += fmt::format("cost: {} for {} programs; ended by: {}\n", human_seconds(here->cost_s), here->steps.size(),
+                        here->stopped);
+    for (const std::string& why : here->passed_over) text += "passed over: " + printable(why) + "\n";
+  }
+  for (const std::string& note : report.notes) text += wrapped("note: " + printable(note), 118, "", "  ") + "\n";
+  if (report.runs > 0) {
+    TextTable table;
+    table.add_column("program", TextTable::Align::kLeft);
+    for (const char* title : {"measured", "from facts", "off by"}) table.add_column(title, TextTable::Align::kRight);
+    for (const AdaptedProgram& row : report.programs) {
+      if (!row.measured_s || !row.facts_s) continue;
+      table.add_row({printable(row.program), human_seconds(*row.measured_s), human_seconds(*row.facts_s),
+                     fmt::format("{:+.0f}%", 100 * (*row.facts_s / *row.measured_s - 1))});
+    }
+    if (table.rows() > 0) text += "\n" + table.to_text();
+  }
+  if (!report.suggested.empty()) {
+    TextTable table;
+    table.add_column("to run next", TextTable::Align::kLeft);
+    for (const char* title : {"run time", "doubt left"}) table.add_column(title, TextTable::Align::kRight);
+    double left = 1;
+    for (const SuggestedProgram& row : report.suggested) {
+      left *= row.half_width_ratio;
+      table.add_row({printable(row.program), human_seconds(row.run_s), fmt::format("{:.0f}%", 100 * left)});
+    }
+    text += "\n" + table.to_text();
+  }
+  if (!saved.empty()) text += "\n" + printable(saved) + ": a bundle that forecasts this platform, too\n";
+  return text;
+}
+
+Result<std::vector<AdaptRun>> read_runs(const std::string& path) {
+  if (const Status there = check_named_file("--runs", path); !there) return there.error();
+  const auto text = read_file(path, kMostRunsBytes);
+  if (!text) return text.error();
+  return parse_adapt_runs(*text, path);
+}
+
+int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
+  const CommonOptions& common = context.options;
+  const auto refuse = [&](const std::string& message, const std::string& expected) {
+    return report_error(usage_error("bad-usage", message, "", expected), common);
+  };
+  if (arguments.here && (!arguments.runs.empty() || !arguments.facts.empty())) {
+    return refuse("--here runs programs on this machine: --runs and --facts are of another", "one or the other");
+  }
+  if (arguments.runs.empty() && arguments.facts.empty() && !arguments.here && arguments.suggest == 0) {
+    return refuse("nothing to adapt to", "--runs FILE, --facts FILE, --here, or --suggest K");
+  }
+  const bool saves = common.output != "-";
+  if (const Status kept =
+          check_not_read("-o", saves ? common.output : "", {common.bundle, arguments.runs, arguments.facts});
+      !kept) {
+    return report_error(kept.error(), common);
+  }
+  auto suites = shipped_suites();
+  if (!suites) return report_error(suites.error(), common);
+  const auto platform = platform_of(arguments);
+  if (!platform) return report_error(platform.error(), common);
+  std::vector<AdaptRun> runs;
+  if (!arguments.runs.empty()) {
+    auto read = read_runs(arguments.runs);
+    if (!read) return report_error(read.error(), common);
+    runs = std::move(*read);
+  }
+  auto bundle = read_bundle(common.bundle);
+  if (!bundle) return report_error(bundle.error(), common);
+  const InterruptGuard guard;
+  const auto known = std::make_shared<const Bundle>(std::move(*bundle));
+  auto scenario = [&] {
+    ProgressLine progress(common);
+    progress.show("learning from " + std::to_string(known->platforms.size()) + " platforms ...");
+    return AdaptScenario::start(known, *platform, work_of(*known, *suites, arguments.profiles));
+  }();
+  if (!scenario) return report_error(scenario.error(), common);
+  if (const Status status = scenario->measure(runs); !status) return report_error(status.error(), common);
+
+  std::optional<HereOutcome> here;
+  if (arguments.here) {
+    const auto work = TempFolder::create();
+    if (!work) return report_error(work.error(), common);
+    const HostTimer timer(*suites, arguments, tools_of(arguments, work->path()));
+    HereOptions limits = arguments.limits;
+    limits.target_ratio = 1 + arguments.until_percent / 100;
+    const auto clock = [] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    };
+    ProgressLine progress(common);
+    auto outcome = adapt_here(
+        *scenario, limits, [&](const std::string& program) { return timer.may_run(program); },
+        [&](const std::string& program) { return timer.time(program); }, clock,
+        [&](const std::string& text) { progress.show(text); });
+    if (!outcome) return report_error(outcome.error(), common);
+    here = std::move(*outcome);
+  }
+  AdaptReport report = scenario->report(arguments.suggest);
+  if (here) report.notes.insert(report.notes.end(), here->notes.begin(), here->notes.end());
+  if (saves) {
+    if (const Status status = write_bundle(scenario->finish(), common.output); !status) {
+      return report_error(status.error(), common);
+    }
+  }
+  if (common.json) {
+    Json json = adapt_as_json(report);
+    if (here) json["here"] = here_as_json(*here);
+    if (saves) json["bundle"] = common.output;
+    std::fputs(to_text(json).c_str(), stdout);
+  } else if (!common.quiet || !saves) {
+    std::fputs(as_text(report, here ? &*here : nullptr, saves ? common.output : "").c_str(), stdout);
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_adapt_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<AdaptArguments>();
+  CLI::App* verb =
+      app.add_subcommand("adapt", "Add a platform to a bundle from a few runs: perfcast adapt --runs FILE -o B2");
+  verb->footer(
+      "A runs file is a CSV with the columns program, seconds and, if not 1, work_units: CPU seconds of so many units "
+      "of\n"
+      "work, as perfcast collect --here prints them. Without runs the platform's facts alone decide. docs/ADAPT.md");
+  verb->add_option("--runs", arguments->runs, "Times of programs on the new platform (CSV)");
+  verb->add_option("--facts", arguments->facts, "The platform's name and facts (JSON); without it, this machine's");
+  verb->add_flag("--here", arguments->here, "Run programs of the shipped suites on this machine until enough is known");
+  verb->add_option("--name", arguments->name, "What tables are to call the platform");
+  verb->add_option("--suggest", arguments->suggest, "Name so many programs to run next, by what they tell per second")
+      ->check(CLI::Range(1, 1000));
+  verb->add_option("--profiles", arguments->profiles,
+                   "Further folders of profiles, which say how much work programs do")
+      ->allow_extra_args(false);
+  verb->add_option("--until", arguments->until_percent,
+                   "With --here: a typical 90% interval that is good enough, percent")
+      ->check(CLI::Range(1.0, 1000.0))
+      ->capture_default_str();
+  verb->add_option("--budget", arguments->limits.budget_s, "With --here: seconds that it may take")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb->add_option("--repeats", arguments->repeats, "With --here: timed runs of each program")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  verb->add_flag("--any-version", arguments->any_version, "With --here: take a stress-ng of another version");
+  verb->add_option("--stress-ng", arguments->stress_ng, "The stress-ng program; by PATH where absent");
+  verb->add_option("--harness", arguments->harness, "perfcast-harness; beside perfcast or by PATH where absent");
+  add_common_options(*verb, context, kBundleOption | kQuietOption);
+  verb->callback(
+      [arguments, &context] { context.run = [arguments, &context] { return run_adapt(*arguments, context); }; });
+}
+
+}  // namespace perfcast

@@ -1,0 +1,111 @@
+#include "scenario/adapt_here.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+
+#include "base/json.h"
+
+namespace perfcast {
+namespace {
+
+constexpr double kSteadySpread = 0.1;   // of runs in a row on a machine at rest
+constexpr double kSteadyDrift = 1.05;   // from the first to the last program
+constexpr double kManyUnsteady = 0.25;  // share of the programs
+
+double interval_ratio(const AdaptScenario& scenario) { return std::exp(scenario.adaptation().typical_half_width()); }
+
+// Enough to tell one wrong run from the others.
+bool is_enough(const AdaptScenario& scenario, const HereOptions& options) {
+  return scenario.adaptation().runs().size() >= kFewestRuns && interval_ratio(scenario) <= options.target_ratio;
+}
+
+void note_unsteadiness(const HereOutcome& outcome, std::vector<std::string>& notes) {
+  size_t unsteady = 0;
+  for (const HereStep& step : outcome.steps) unsteady += step.spread_ratio > kSteadySpread ? 1 : 0;
+  if (outcome.drift_ratio > kSteadyDrift || outcome.drift_ratio < 1 / kSteadyDrift) {
+    notes.push_back(
+        fmt::format("the first program took {:.2f} times as long in the end as in the beginning: the clock was "
+                    "throttled, or others "
+                    "used the machine; run it again when it is at rest",
+                    outcome.drift_ratio));
+  }
+  if (static_cast<double>(unsteady) > kManyUnsteady * static_cast<double>(outcome.steps.size())) {
+    notes.push_back(fmt::format(
+        "{} of {} programs took over {:.0f}% longer in one run than in another: intervals don't know of that", unsteady,
+        outcome.steps.size(), 100 * kSteadySpread));
+  }
+}
+
+}  // namespace
+
+Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& options,
+                               const std::function<bool(const std::string&)>& may_run, const TimeHere& time,
+                               const std::function<double()>& clock,
+                               const std::function<void(const std::string&)>& progress) {
+  HereOutcome outcome;
+  std::set<std::string> done;
+  const auto is_left = [&](const std::string& program) { return !done.contains(program) && may_run(program); };
+  const double begin = clock();
+  outcome.stopped = "programs";
+  while (outcome.steps.size() < options.most) {
+    if (is_enough(scenario, options)) {
+      outcome.stopped = "interval";
+      break;
+    }
+    const auto next = scenario.suggest(1, is_left);
+    if (next.empty()) break;
+    const std::string program = scenario.program_id(next.front().program);
+    if (clock() - begin + next.front().seconds > options.budget_s) {
+      outcome.stopped = "budget";
+      break;
+    }
+    done.insert(program);
+    progress(fmt::format("timing {}; a typical interval is x/{:.2f} so far, {:.0f} s", program,
+                         interval_ratio(scenario), clock() - begin));
+    const double before = clock();
+    const auto timed = time(program);
+    if (!timed) {
+      if (timed.error().kind == ErrorKind::kInterrupted) return timed.error();
+      outcome.passed_over.push_back(program + ": " + timed.error().message);
+      continue;
+    }
+    if (Status status = scenario.add(program, timed->seconds_per_unit); !status) return status.error();
+    outcome.steps.push_back(
+        {program, timed->seconds_per_unit, timed->spread_ratio, clock() - before, interval_ratio(scenario)});
+  }
+  if (outcome.steps.empty()) {
+    return environment_error("nothing-to-run",
+                             outcome.passed_over.empty() ? "no program that tells of this machine can be run here"
+                                                         : "no program ran: " + outcome.passed_over.front(),
+                             "", "perfcast doctor; docs/SUITES.md says what the programs need");
+  }
+  if (outcome.steps.size() > 1) {
+    progress("timing the first program again");
+    if (const auto again = time(outcome.steps.front().program)) {
+      outcome.drift_ratio = again->seconds_per_unit / outcome.steps.front().seconds_per_unit;
+    }
+  }
+  outcome.cost_s = clock() - begin;
+  note_unsteadiness(outcome, outcome.notes);
+  return outcome;
+}
+
+Json here_as_json(const HereOutcome& outcome) {
+  Json steps = Json::array();
+  for (const HereStep& step : outcome.steps) {
+    steps.push_back({{"program", step.program},
+                     {"time_per_unit_s", step.seconds_per_unit},
+                     {"spread_ratio", step.spread_ratio},
+                     {"cost_s", step.cost_s},
+                     {"interval_ratio", step.interval_ratio}});
+  }
+  return {{"steps", std::move(steps)},
+          {"passed_over", outcome.passed_over},
+          {"cost_s", outcome.cost_s},
+          {"stopped", outcome.stopped},
+          {"drift_ratio", outcome.drift_ratio}};
+}
+
+}  // namespace perfcast

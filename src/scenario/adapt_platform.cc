@@ -1,0 +1,320 @@
+#include "scenario/adapt_platform.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/csv.h"
+#include "base/json.h"
+#include "base/statistics.h"
+#include "base/text.h"
+#include "base/unknown.h"
+
+namespace perfcast {
+namespace {
+
+constexpr size_t kMostRuns = 100000;
+constexpr double kSameRunLog = 0.2;     // two times of one program may be so far apart
+constexpr double kUnitLog = 3.4;        // 30x: no platform is that far from what its facts say
+constexpr double kOtherDeviations = 8;  // one run beside the others
+constexpr size_t kNamed = 12;           // programs in an error
+constexpr size_t kMostFacts = 1000;
+
+struct TimeUnit {
+  double seconds;
+  const char* name;
+};
+constexpr TimeUnit kTimeUnits[] = {
+    {1e-3, "milliseconds"}, {1e-6, "microseconds"}, {1e-9, "nanoseconds"}, {60, "minutes"}, {3600, "hours"}};
+
+// "milliseconds" where times in them, taken for seconds, are off by about so much.
+std::string unit_that_fits(double log_ratio) {
+  constexpr double kFitsLog = 1.4;
+  const TimeUnit* best = nullptr;
+  double nearest = kFitsLog;
+  for (const TimeUnit& unit : kTimeUnits) {
+    const double apart = std::abs(log_ratio + std::log(unit.seconds));
+    if (apart >= nearest) continue;
+    nearest = apart;
+    best = &unit;
+  }
+  return best == nullptr ? "" : best->name;
+}
+
+std::string off_by(double log_ratio) {
+  const double ratio = std::exp(log_ratio);
+  return ratio >= 1 ? fmt::format("{:.3g} times too long", ratio) : fmt::format("{:.3g} times too short", 1 / ratio);
+}
+
+}  // namespace
+
+Result<std::vector<AdaptRun>> parse_adapt_runs(std::string_view text, const std::string& source) {
+  const auto table = CsvTable::parse(text, source);
+  if (!table) return table.error();
+  const auto program = table->column("program");
+  if (!program) return program.error();
+  const auto seconds = table->column("seconds");
+  if (!seconds) return seconds.error();
+  const auto units = table->find_column("work_units");
+  if (table->rows() > kMostRuns) {
+    return Error{"bad-runs", "the file has " + std::to_string(table->rows()) + " rows", source,
+                 "at most " + std::to_string(kMostRuns)};
+  }
+  std::vector<AdaptRun> runs;
+  runs.reserve(table->rows());
+  for (size_t row = 0; row < table->rows(); ++row) {
+    AdaptRun run;
+    run.program = std::string(trim(table->cell(row, *program)));
+    run.where = table->where(row);
+    for (const auto& [column, value] :
+         {std::pair{std::optional<size_t>(*seconds), &run.seconds}, std::pair{units, &run.work_units}}) {
+      if (!column) continue;
+      const auto number = table->number(row, *column);
+      if (!number) return number.error();
+      if (*number && **number > 0) {
+        *value = **number;
+      } else if (*number || value == &run.seconds) {
+        return Error{"bad-runs",
+                     "'" + printable(table->cell(row, *column)) + "' in the column " + table->columns()[*column],
+                     run.where, "a number above 0"};
+      }
+    }
+    if (run.program.empty()) return Error{"bad-runs", "a row names no program", run.where, "a program's id"};
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+Result<Platform> parse_platform_facts(std::string_view text, const std::string& source) {
+  const auto json = parse_json(text, source);
+  if (!json) return json.error();
+  const auto bad = [&](const std::string& what, const std::string& expected) {
+    return Error{"bad-facts", what, source, expected};
+  };
+  if (!json->is_object()) return bad("the file holds no object", "{\"name\": ..., \"vendor\": ..., \"facts\": {...}}");
+  JsonReader in(*json, source);
+  Platform platform;
+  platform.name = in.string("name");
+  platform.vendor = vendor_name(in.string_or("vendor", ""));
+  platform.arch = arch_key(in.string_or("arch", ""));
+  platform.kind = in.string_or("kind", "cpu");
+  platform.segment = in.string_or("segment", "");
+  for (const auto& [key, number] :
+       {std::pair{"cpu_family", &platform.cpu_family}, {"model", &platform.model}, {"stepping", &platform.stepping}}) {
+    if (json->contains(key)) *number = in.integer(key);
+  }
+  if (json->contains("flags")) platform.flags = in.strings("flags");
+  if (Status status = in.finish(); !status) return bad(status.error().message, "text and whole numbers");
+  if (platform.name.empty()) return bad("the platform has no name", "\"name\": what tables are to call it");
+  platform.id = slug(platform.name);
+  if (platform.id.empty()) return bad("the name has no letter or digit", "a name of letters and digits");
+  platform.source = "adapt";
+  const auto facts = json->find("facts");
+  if (facts == json->end()) return platform;
+  if (!facts->is_object() || facts->size() > kMostFacts)
+    return bad("\"facts\" is no object of numbers", "{name: number}");
+  for (const auto& [name, value] : facts->items()) {
+    if (!value.is_number() || !(value.get<double>() >= 0)) {
+      return bad("the fact '" + printable(name) + "' is no number of at least 0", "facts in the unit that they end in");
+    }
+    platform.facts[name] = value.get<double>();
+  }
+  return platform;
+}
+
+AdaptScenario::AdaptScenario(std::shared_ptr<const Bundle> bundle, std::map<std::string, ProgramWork> work,
+                             PlatformAdaptation adaptation)
+    : bundle_(std::move(bundle)), work_(std::move(work)), adaptation_(std::move(adaptation)) {
+  for (size_t p = 0; p < bundle_->programs.size(); ++p) {
+    index_.try_emplace(bundle_->programs[p].id, static_cast<Eigen::Index>(p));
+  }
+}
+
+Result<AdaptScenario> AdaptScenario::start(std::shared_ptr<const Bundle> bundle, const Platform& platform,
+                                           std::map<std::string, ProgramWork> work) {
+  TransferOptions options;
+  options.draws = 1;  // of hundreds of platforms the first search says most, and each takes seconds
+  auto adaptation = PlatformAdaptation::start(*bundle, platform, options);
+  if (!adaptation) return adaptation.error();
+  return AdaptScenario(std::move(bundle), std::move(work), std::move(*adaptation));
+}
+
+std::optional<double> AdaptScenario::level(Eigen::Index program) const {
+  const double per_instruction = bundle_->training_log_seconds_per_instruction_mean(program);
+  const auto found = work_.find(program_id(program));
+  if (std::isnan(per_instruction) || found == work_.end() || !found->second.instructions_per_unit) return std::nullopt;
+  return per_instruction + std::log(*found->second.instructions_per_unit);
+}
+
+Status AdaptScenario::measure(const std::vector<AdaptRun>& runs) {
+  std::vector<std::string> unknown, without_work;
+  std::map<Eigen::Index, std::vector<const AdaptRun*>> by_program;
+  for (const AdaptRun& run : runs) {
+    const auto found = index_.find(run.program);
+    if (found == index_.end()) {
+      unknown.push_back(run.program);
+    } else if (!level(found->second)) {
+      without_work.push_back(run.program);
+    } else {
+      by_program[found->second].push_back(&run);
+    }
+  }
+  const auto named = [](std::vector<std::string> names) {
+    const size_t more = names.size() > kNamed ? names.size() - kNamed : 0;
+    if (more > 0) names.resize(kNamed);
+    return "'" + join(names, "', '") + (more > 0 ? "' and " + std::to_string(more) + " more" : "'");
+  };
+  if (!unknown.empty()) {
+    std::vector<std::string> known;
+    known.reserve(index_.size());
+    for (const auto& [id, index] : index_) known.push_back(id);
+    return Error{"unknown-program", "the bundle was trained on no program " + named(unknown), runs.front().where,
+                 "ids as `perfcast collect --list` has them, such as " + nearest_names(unknown.front(), known) +
+                     "; own programs join by perfcast collect and train"};
+  }
+  if (!without_work.empty()) {
+    return Error{"no-work", "no profile says how much work there is in " + named(without_work), runs.front().where,
+                 "--profiles FOLDER with theirs, or runs of other programs"};
+  }
+  std::vector<ProgramRun> read;
+  std::vector<AdaptRun> folded;
+  for (const auto& [program, same] : by_program) {
+    double least = INFINITY, most = -INFINITY, sum = 0;
+    for (const AdaptRun* run : same) {
+      const double log_time = std::log(run->seconds / run->work_units);
+      least = std::min(least, log_time);
+      most = std::max(most, log_time);
+      sum += log_time;
+    }
+    if (most - least > kSameRunLog) {
+      return Error{"contradictory-runs",
+                   fmt::format("two times of '{}' are {:.3g}x apart", same.front()->program, std::exp(most - least)),
+                   same.front()->where + ", " + same.back()->where,
+                   "runs of the same work on an idle machine, within 20% of each other"};
+    }
+    read.push_back({program, sum / static_cast<double>(same.size()) - *level(program)});
+    folded.push_back(*same.front());
+  }
+  if (!read.empty() && read.size() < kFewestRuns) {
+    return Error{"too-few-runs",
+                 fmt::format("{} program{} measured, and {} are needed to notice a wrong one", read.size(),
+                             read.size() == 1 ? " was" : "s were", kFewestRuns),
+                 runs.front().where,
+                 fmt::format("{} more; perfcast adapt --suggest {} says which", kFewestRuns - read.size(),
+                             kFewestRuns - read.size())};
+  }
+  if (Status status = check_units(folded, read); !status) return status;
+  adaptation_.measure(read);
+  return {};
+}
+
+// Against what the facts say: all at once, and each beside what the others say.
+Status AdaptScenario::check_units(const std::vector<AdaptRun>& runs, const std::vector<ProgramRun>& read) const {
+  const Gaussian& prior = adaptation_.prior();
+  std::vector<double> surprises;
+  surprises.reserve(read.size());
+  for (const ProgramRun& run : read) surprises.push_back(run.log_relative_time - prior.mean(run.program));
+  if (surprises.empty()) return {};
+  const double usual = median(surprises);
+  if (std::abs(usual) > kUnitLog) {
+    const std::string unit = unit_that_fits(usual);
+    return Error{
+        "bad-unit",
+        "the times are " + off_by(usual) + " for the platform" + (unit.empty() ? "" : ": were they in " + unit + "?"),
+        runs.front().where, "seconds of CPU time per unit of work, or work_units beside them"};
+  }
+  for (size_t i = 0; i < surprises.size(); ++i) {
+    std::vector<double> others = surprises;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    const double apart = surprises[i] - median(others);
+    const double deviation = std::sqrt(prior.covariance(read[i].program, read[i].program));
+    if (std::abs(apart) < std::max(std::log(3.0), kOtherDeviations * deviation)) continue;
+    const std::string unit = unit_that_fits(apart);
+    return Error{"bad-unit",
+                 fmt::format("the time of '{}' is {} beside the others", runs[i].program, off_by(apart)) +
+                     (unit.empty() ? ": of another amount of work?" : ": was it in " + unit + "?"),
+                 runs[i].where, "seconds of CPU time per unit of work, or work_units beside them"};
+  }
+  return {};
+}
+
+Status AdaptScenario::add(const std::string& program, double seconds_per_unit) {
+  const auto found = index_.find(program);
+  const auto of_one = found == index_.end() ? std::nullopt : level(found->second);
+  if (!of_one) return Error{"unknown-program", "the bundle knows no work of this program", program, ""};
+  std::vector<ProgramRun> runs = adaptation_.runs();
+  std::erase_if(runs, [&](const ProgramRun& run) { return run.program == found->second; });
+  runs.push_back({found->second, std::log(seconds_per_unit) - *of_one});
+  adaptation_.measure(runs);
+  return {};
+}
+
+std::vector<ChosenProgram> AdaptScenario::suggest(size_t count,
+                                                  const std::function<bool(const std::string&)>& may_run) const {
+  Eigen::VectorXd seconds = Eigen::VectorXd::Constant(static_cast<Eigen::Index>(bundle_->programs.size()), kUnknown);
+  for (Eigen::Index p = 0; p < seconds.size(); ++p) {
+    const auto of_one = level(p);
+    const auto work = work_.find(program_id(p));
+    if (!of_one || work == work_.end() || !work->second.run_units || !may_run(program_id(p))) continue;
+    seconds(p) = std::exp(*of_one + adaptation_.posterior().mean(p)) * *work->second.run_units;
+  }
+  return adaptation_.suggest(seconds, count);
+}
+
+AdaptReport AdaptScenario::report(size_t suggest_count) const {
+  AdaptReport report;
+  report.platform = adaptation_.platform();
+  report.nearest = bundle_->platforms[adaptation_.nearest()].name;
+  report.runs = adaptation_.runs().size();
+  report.half_width_facts = adaptation_.prior_half_width();
+  report.half_width = adaptation_.typical_half_width();
+  const Gaussian& posterior = adaptation_.posterior();
+  const Eigen::VectorXd half_widths = adaptation_.half_widths();
+  std::map<Eigen::Index, double> measured;
+  for (const ProgramRun& run : adaptation_.runs()) measured[run.program] = run.log_relative_time;
+  for (Eigen::Index p = 0; p < posterior.mean.size(); ++p) {
+    AdaptedProgram row;
+    row.program = program_id(p);
+    row.relative_time = std::exp(posterior.mean(p));
+    row.lower = std::exp(posterior.mean(p) - half_widths(p));
+    row.upper = std::exp(posterior.mean(p) + half_widths(p));
+    if (const auto of_one = level(p)) {
+      row.forecast_s = std::exp(posterior.mean(p) + *of_one);
+      row.facts_s = std::exp(adaptation_.prior().mean(p) + *of_one);
+      if (const auto run = measured.find(p); run != measured.end()) row.measured_s = std::exp(run->second + *of_one);
+    }
+    report.programs.push_back(std::move(row));
+  }
+  for (const ChosenProgram& choice : suggest(suggest_count, [](const std::string&) { return true; })) {
+    report.suggested.push_back({program_id(choice.program), choice.seconds,
+                                choice.deviation_before > 0 ? choice.deviation_after / choice.deviation_before : 1});
+  }
+  return report;
+}
+
+Json adapt_as_json(const AdaptReport& report) {
+  Json programs = Json::array(), suggested = Json::array();
+  for (const AdaptedProgram& row : report.programs) {
+    Json json = {{"program", row.program}, {"rpv", row.relative_time}, {"lower", row.lower}, {"upper", row.upper}};
+    if (row.forecast_s) json["forecast_s"] = *row.forecast_s;
+    if (row.facts_s) json["facts_s"] = *row.facts_s;
+    if (row.measured_s) json["measured_s"] = *row.measured_s;
+    programs.push_back(std::move(json));
+  }
+  for (const SuggestedProgram& row : report.suggested) {
+    suggested.push_back({{"program", row.program}, {"run_s", row.run_s}, {"doubt_ratio", row.half_width_ratio}});
+  }
+  return {{"schema", "perfcast.adapt/1"},
+          {"platform", {{"id", report.platform.id}, {"name", report.platform.name}}},
+          {"nearest", report.nearest},
+          {"runs_count", report.runs},
+          {"half_width_facts_log", report.half_width_facts},
+          {"half_width_log", report.half_width},
+          {"programs", std::move(programs)},
+          {"suggested", std::move(suggested)},
+          {"notes", report.notes}};
+}
+
+}  // namespace perfcast

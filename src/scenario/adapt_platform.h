@@ -1,0 +1,105 @@
+#pragma once
+// A new platform from a few runs: what they are held against, what they tell, which to do next.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_fwd.h"
+#include "base/result.h"
+#include "model/adapt/platform_adaptation.h"
+#include "model/bundle/bundle.h"
+
+namespace perfcast {
+
+// One row of a runs file.
+struct AdaptRun {
+  std::string program;  // id
+  double seconds = 0;   // CPU time of `work_units`
+  double work_units = 1;
+  std::string where;  // file:line
+};
+
+// A CSV with the columns program, seconds and, if not 1, work_units. "bad-runs" with file and line where a time is not
+// above 0; "missing-column", "bad-number" as CsvTable has them.
+Result<std::vector<AdaptRun>> parse_adapt_runs(std::string_view text, const std::string& source);
+
+// A platform by its facts: the object that platforms have in JSON files (name, vendor, arch, ...), and "facts" {name:
+// number}, "flags". "bad-facts": mistakes, or no name.
+Result<Platform> parse_platform_facts(std::string_view json, const std::string& source);
+
+// How much a program does, by its profile and its suite.
+struct ProgramWork {
+  std::optional<double> instructions_per_unit;
+  std::optional<double> run_units;  // units of work of a timed run; absent: no suite runs it
+};
+
+struct AdaptedProgram {
+  std::string program;
+  std::optional<double> measured_s;                // per unit of work
+  double relative_time = 1, lower = 1, upper = 1;  // 90%, over the geometric mean of the platforms
+  std::optional<double> forecast_s;                // per unit of work; absent without a profile of the program
+  std::optional<double> facts_s;                   // the same from facts alone
+};
+
+struct SuggestedProgram {
+  std::string program;
+  double run_s = 0;             // that a run is expected to take there
+  double half_width_ratio = 0;  // of a typical 90% interval once it is measured, times over the one now
+};
+
+struct AdaptReport {
+  Platform platform;
+  std::string nearest;                          // name of the known platform with the nearest facts
+  size_t runs = 0;                              // programs that were measured
+  double half_width_facts = 0, half_width = 0;  // of a typical program, 90%, log: from facts alone; with the runs
+  std::vector<AdaptedProgram> programs;         // all of the bundle
+  std::vector<SuggestedProgram> suggested;
+  std::vector<std::string> notes;
+};
+
+inline constexpr size_t kFewestRuns = 3;  // so that one of them can be told wrong
+
+class AdaptScenario {
+ public:
+  // As PlatformAdaptation::start().
+  static Result<AdaptScenario> start(std::shared_ptr<const Bundle> bundle, const Platform& platform,
+                                     std::map<std::string, ProgramWork> work);
+
+  // Takes runs in the place of those before. Errors: "unknown-program" (all of them named), "no-work" (no profile says
+  // how much work the program does), "contradictory-runs" (the same program, over 20% apart), "bad-unit" (all runs, or
+  // one beside the others, off by what another unit of time makes), "too-few-runs".
+  Status measure(const std::vector<AdaptRun>& runs);
+  // One more, of a program of the bundle, without those checks.
+  Status add(const std::string& program, double seconds_per_unit);
+
+  AdaptReport report(size_t suggest) const;
+  Bundle finish() const { return adaptation_.finish(); }
+  const PlatformAdaptation& adaptation() const { return adaptation_; }
+  // What may be run next, of the programs that `may_run`; empty: none is left.
+  std::vector<ChosenProgram> suggest(size_t count, const std::function<bool(const std::string&)>& may_run) const;
+  const std::string& program_id(Eigen::Index program) const {
+    return bundle_->programs[static_cast<size_t>(program)].id;
+  }
+
+ private:
+  AdaptScenario(std::shared_ptr<const Bundle> bundle, std::map<std::string, ProgramWork> work,
+                PlatformAdaptation adaptation);
+  // Log seconds per unit of work at relative time 1; absent: nothing tells.
+  std::optional<double> level(Eigen::Index program) const;
+  Status check_units(const std::vector<AdaptRun>& runs, const std::vector<ProgramRun>& read) const;
+
+  std::shared_ptr<const Bundle> bundle_;
+  std::map<std::string, ProgramWork> work_;
+  std::map<std::string, Eigen::Index> index_;
+  PlatformAdaptation adaptation_;
+};
+
+// perfcast.adapt/1
+Json adapt_as_json(const AdaptReport& report);
+
+}  // namespace perfcast

@@ -1,0 +1,118 @@
+// How well a new platform's times are forecast from a few runs there:
+//   perfcast_adapt_evaluation CORPUS --groups A,B [--counts 0,1,2,5,10,20,40] [--seeds N] [--own-group]
+//   [--suite FILE] [--figure F.html] [--threads N]
+// CORPUS: a file that `perfcast import` made. Each core design, or GPU generation, is left out with all its platforms.
+// --suite: how much work a run of each program does there, so that running times are told. docs/ADAPT.md explains.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "base/unknown.h"
+#include "collect/suite/suite.h"
+#include "corpus/store/store.h"
+#include "scenario/adapt_study/transfer_curve.h"
+#include "scenario/adapt_study/transfer_figure.h"
+
+namespace perfcast {
+namespace {
+
+struct Arguments {
+  std::string corpus, suite, figure;
+  std::vector<std::string> groups;
+  CurveOptions curve;
+  double coverage = 0.5;
+};
+
+// NaN where the suite doesn't run the program.
+Eigen::VectorXd run_units(const Suite& suite, const std::vector<Program>& programs) {
+  Eigen::VectorXd units(static_cast<Eigen::Index>(programs.size()));
+  for (Eigen::Index p = 0; p < units.size(); ++p) {
+    const SuiteProgram* entry = suite.find(programs[static_cast<size_t>(p)].id);
+    units(p) = entry == nullptr ? kUnknown : native_work_units(entry->run);
+  }
+  return units;
+}
+
+std::string number(double value, int digits) { return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits); }
+
+void print(const TransferCurve& curve, bool own_group) {
+  fmt::print(
+      "{} platforms of {} designs, each design left out in turn; {} programs; measured programs drawn among {}\n",
+      curve.platforms, curve.designs, curve.programs, own_group ? "those of the group" : "all");
+  fmt::print("{:<20} {:<12} {:>4} {:>8} {:>8} {:>8} {:>8} {:>9} {:>6} {:>10} {:>8}\n", "method", "group", "k", "median",
+             "spread", "mean", "R2 log", "least R2", "cover", "run time s", "entries");
+  for (const CurvePoint& point : curve.points) {
+    fmt::print("{:<20} {:<12} {:>4} {:>8.4f} {:>8} {:>8.4f} {:>8.4f} {:>9.4f} {:>6} {:>10} {:>8}\n", point.method,
+               point.group.empty() ? "all" : point.group, point.count, point.median_error, number(point.spread, 4),
+               point.mean_error, point.r2_log, point.least_r2_log, number(point.coverage_90, 2),
+               number(point.seconds, 1), point.entries);
+  }
+}
+
+Status evaluate(Arguments arguments) {
+  auto store = CorpusStore::open_read_only(arguments.corpus);
+  if (!store) return store.error();
+  const auto corpus = (*store)->load();
+  if (!corpus) return corpus.error();
+  TableOptions table_options;
+  table_options.groups = arguments.groups;
+  table_options.include_unprofiled = true;
+  table_options.minimum_coverage = arguments.coverage;
+  const auto table = make_training_table(*corpus, table_options);
+  if (!table) return table.error();
+  if (!arguments.suite.empty()) {
+    const auto suite = read_suite(arguments.suite);
+    if (!suite) return suite.error();
+    arguments.curve.run_units = run_units(*suite, table->programs);
+  } else if (!table->platforms.empty() && table->platforms.front().kind == "gpu") {
+    arguments.curve.run_units = Eigen::VectorXd::Ones(static_cast<Eigen::Index>(table->programs.size()));
+  }
+  const auto curve = transfer_curve(*table, arguments.curve);
+  if (!curve) return curve.error();
+  print(*curve, arguments.curve.own_group);
+  return arguments.figure.empty() ? Status() : write_file_atomically(arguments.figure, transfer_page(*curve));
+}
+
+int run(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("How well a new platform's times are forecast from a few runs there");
+  app.add_option("corpus", arguments.corpus)->required();
+  app.add_option("--groups", arguments.groups)->delimiter(',');
+  app.add_option("--counts", arguments.curve.counts)->delimiter(',');
+  app.add_option("--seeds", arguments.curve.seeds);
+  app.add_option("--threads", arguments.curve.threads);
+  app.add_option("--suite", arguments.suite);
+  app.add_option("--figure", arguments.figure);
+  app.add_option("--rounds", arguments.curve.transfer.rounds);
+  app.add_option("--draws", arguments.curve.transfer.draws);
+  app.add_option("--minimum-coverage", arguments.coverage);
+  app.add_flag("--own-group", arguments.curve.own_group);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error);
+  }
+  const Status status = evaluate(arguments);
+  if (status) return 0;
+  fmt::print(stderr, "{}\n", to_text(status.error()));
+  return 1;
+}
+
+}  // namespace
+}  // namespace perfcast
+
+int main(int argc, char** argv) {
+  try {
+    return perfcast::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

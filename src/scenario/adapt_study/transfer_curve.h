@@ -1,0 +1,50 @@
+#pragma once
+// How far times on a new platform are forecast from k programs that were run there: each core design (of GPUs: each
+// generation) is left out with all its platforms, everything is learned and chosen on the others.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "corpus/corpus.h"
+#include "model/adapt/transfer_prior.h"
+
+namespace perfcast {
+
+struct CurveOptions {
+  std::vector<size_t> counts = {0, 1, 2, 5, 10, 20, 40};
+  int seeds = 10;
+  uint64_t seed = 1;
+  int threads = 1;
+  // Programs are drawn among those of the group that is scored alone, instead of among all.
+  bool own_group = false;
+  TransferOptions transfer;
+  Eigen::VectorXd run_units;  // of each program of the table: units of work of a run; NaN: can't be run, or unknown
+};
+
+// Of one method, group of programs ("" : all) and number of measured programs.
+struct CurvePoint {
+  std::string method, group;
+  size_t count = 0;
+  double median_error = 0;  // of |exp(forecast - measured) - 1| over programs that were not measured; seeds together
+  double spread = 0;        // standard deviation of the same over seeds; NaN with one
+  double mean_error = 0;
+  double r2_log = 0;        // of log time, about its mean on each platform
+  double least_r2_log = 0;  // of the platform that is forecast worst
+  double coverage_90 = 0;   // NaN: no intervals
+  double seconds = 0;       // running time of the measured programs, median over platforms and seeds; NaN: unknown
+  int64_t entries = 0;
+};
+
+struct TransferCurve {
+  std::vector<CurvePoint> points;
+  size_t platforms = 0, designs = 0, programs = 0;
+};
+
+// Methods: "mean of platforms", "nearest by facts", "ridge on facts" (each moved by what the measured programs say on
+// average), for GPUs "peak FLOP/s" and "bandwidth" alike, "facts alone" and "adapt", random programs, and "adapt,
+// suggested": as choose_programs() has them.
+Result<TransferCurve> transfer_curve(const TrainingTable& table, const CurveOptions& options);
+
+}  // namespace perfcast
