@@ -69,6 +69,7 @@ int run(int argc, char** argv) {
   add_diagnose_command(app, context);
   add_compare_command(app, context);
   add_watch_command(app, context);
+  add_power_command(app, context);
   add_tune_command(app, context);
   add_doctor_command(app, context);
   add_collect_command(app, context);

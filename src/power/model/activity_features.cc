@@ -1,0 +1,344 @@
+#include "power/model/activity_features.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/json.h"
+#include "base/statistics.h"
+#include "base/text.h"
+#include "base/unknown.h"
+
+namespace perfcast {
+namespace {
+
+constexpr double kWake = 30;
+constexpr double kBusy = 0.3;  // a machine this busy shows its capacity
+constexpr Eigen::Index kLoadReach = 1, kRatioReach = 4, kClockReach = 200;
+constexpr double kLeastClock = 0.4, kMostClock = 1.6, kMostRatio = 3;
+constexpr double kMostShare = 1.5;  // a share beyond is a fault of the sampler
+constexpr double kSmall = 1e-3;     // keeps ratios of nearly nothing near 1
+
+constexpr const char* kCycleNames[] = {"cpu-cycles", "cycles", "CPU_CYCLES", "cpu_cycles"};
+constexpr const char* kInstructionNames[] = {"instructions", "INST_RETIRED", "instructions_retired"};
+constexpr const char* kUserNames[] = {"cpu_user"};
+constexpr const char* kSystemNames[] = {"cpu_system"};
+constexpr const char* kUtilisationNames[] = {"cpu_utilisation", "cpu_utilization", "cpu_percent", "cpu_share"};
+constexpr const char* kWaitNames[] = {"cpu_wio", "cpu_iowait"};
+
+template <size_t N>
+Eigen::Index find_counter(const PowerTable& table, const char* const (&names)[N]) {
+  for (const char* name : names) {
+    if (const Eigen::Index at = table.counter(name); at >= 0) return at;
+  }
+  return -1;
+}
+
+// Mean over the samples within `reach`, in the same run; absent entries are left out.
+Eigen::VectorXd smoothed(const Eigen::VectorXd& values, const std::vector<int>& run, Eigen::Index reach) {
+  const Eigen::Index n = values.size();
+  Eigen::VectorXd sums = Eigen::VectorXd::Zero(n + 1), counts = Eigen::VectorXd::Zero(n + 1);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const bool known = !std::isnan(values(i));
+    sums(i + 1) = sums(i) + (known ? values(i) : 0);
+    counts(i + 1) = counts(i) + (known ? 1 : 0);
+  }
+  Eigen::VectorXd result(n);
+  Eigen::Index from = 0, to = 0;  // of the run
+  for (Eigen::Index i = 0; i < n; ++i) {
+    if (i == to) {
+      from = i;
+      while (to < n && run[static_cast<size_t>(to)] == run[static_cast<size_t>(i)]) ++to;
+    }
+    const Eigen::Index low = std::max(from, i - reach), high = std::min(to, i + reach + 1);
+    const double count = counts(high) - counts(low);
+    result(i) = count > 0 ? (sums(high) - sums(low)) / count : kUnknown;
+  }
+  return result;
+}
+
+// The row before in the same run; the first of a run has none.
+Eigen::MatrixXd row_before(const Eigen::MatrixXd& rows, const std::vector<int>& run) {
+  Eigen::MatrixXd result = Eigen::MatrixXd::Zero(rows.rows(), rows.cols());
+  for (Eigen::Index r = 1; r < rows.rows(); ++r) {
+    if (run[static_cast<size_t>(r)] == run[static_cast<size_t>(r - 1)]) result.row(r) = rows.row(r - 1);
+  }
+  return result;
+}
+
+// Shares are told in percent where any is above 1.5 and most are not beyond 100.
+Eigen::VectorXd as_share(const Eigen::VectorXd& values) {
+  std::vector<double> known;
+  for (const double value : values) {
+    if (!std::isnan(value)) known.push_back(value);
+  }
+  const bool percent = !known.empty() && quantile(known, 0.9) > kMostShare;
+  const double divisor = percent || (!known.empty() && quantile(known, 0.5) > 1) ? 100 : 1;
+  return values.unaryExpr([divisor](double value) {
+    const double share = value / divisor;
+    return share > kMostShare ? kUnknown : share;
+  });
+}
+
+struct Inputs {
+  std::vector<std::string> names;
+  std::vector<Eigen::VectorXd> columns;
+  void add(std::string name, Eigen::VectorXd column) {
+    names.push_back(std::move(name));
+    columns.push_back(std::move(column));
+  }
+};
+
+}  // namespace
+
+const char* to_text(ActivitySet set) {
+  switch (set) {
+    case ActivitySet::kLoad:
+      return "load";
+    case ActivitySet::kCounters:
+      return "counters";
+    case ActivitySet::kHistory:
+      return "history";
+  }
+  return "";
+}
+
+Result<ActivitySet> parse_activity_set(const std::string& text) {
+  for (const ActivitySet set : {ActivitySet::kLoad, ActivitySet::kCounters, ActivitySet::kHistory}) {
+    if (text == to_text(set)) return set;
+  }
+  return Error{"bad-json-field", "'" + printable(text) + "' is no set of inputs", "", "load, counters or history"};
+}
+
+// Columns by what they mean, in units that inputs are made of.
+struct ActivityFeatures::Columns {
+  Eigen::VectorXd load, cycles, instructions, wait;  // shares; events a second; empty where there are none
+  bool has_load_column = false;
+  std::vector<Eigen::Index> used;  // columns of the table that stand in the above
+
+  explicit Columns(const PowerTable& table) {
+    const auto take = [&](Eigen::Index at) {
+      used.push_back(at);
+      return Eigen::VectorXd(table.values.col(at));
+    };
+    const Eigen::Index user = find_counter(table, kUserNames), system = find_counter(table, kSystemNames);
+    if (const Eigen::Index at = find_counter(table, kUtilisationNames); at >= 0) {
+      load = as_share(take(at));
+    } else if (user >= 0) {
+      Eigen::VectorXd sum = take(user);
+      if (system >= 0) sum += table.values.col(system);
+      load = as_share(sum);
+    }
+    has_load_column = load.size() > 0;
+    if (const Eigen::Index at = find_counter(table, kCycleNames); at >= 0) cycles = take(at);
+    if (const Eigen::Index at = find_counter(table, kInstructionNames); at >= 0) instructions = take(at);
+    if (const Eigen::Index at = find_counter(table, kWaitNames); at >= 0) wait = as_share(take(at));
+  }
+  bool knows_clock(const PowerTable& table) const { return table.frequency_hz.size() > 0; }
+};
+
+double ActivityFeatures::capacity_of(const PowerTable& table, int machine) const {
+  const auto known = std::find(machines_.begin(), machines_.end(), table.machines[static_cast<size_t>(machine)]);
+  if (known != machines_.end()) return capacity_(known - machines_.begin());
+  std::vector<size_t> own;
+  for (size_t r = 0; r < table.rows(); ++r) {
+    if (table.machine[r] == machine) own.push_back(r);
+  }
+  const ActivityFeatures learnt = learn(table, own, ActivitySet::kLoad);
+  return learnt.capacity_.size() > 0 ? learnt.capacity_(0) : 0;
+}
+
+ActivityFeatures ActivityFeatures::learn(const PowerTable& table, const std::vector<size_t>& which, ActivitySet set) {
+  ActivityFeatures result;
+  result.set_ = set;
+  result.counters_ = table.counters;
+  const Columns columns(table);
+  std::vector<std::vector<double>> busy(table.machines.size()), plain(table.machines.size());
+  for (const size_t r : which) {
+    const auto i = static_cast<Eigen::Index>(r);
+    if (columns.cycles.size() == 0 || std::isnan(columns.cycles(i))) continue;
+    plain[static_cast<size_t>(table.machine[r])].push_back(columns.cycles(i));
+    if (columns.has_load_column && columns.load(i) > kBusy) {
+      busy[static_cast<size_t>(table.machine[r])].push_back(columns.cycles(i) / columns.load(i));
+    }
+  }
+  std::vector<double> capacities;
+  for (size_t m = 0; m < table.machines.size(); ++m) {
+    if (plain[m].empty()) continue;
+    // A machine that was never busy: its fastest moments.
+    const double capacity = busy[m].size() > 10 ? median(busy[m]) : quantile(plain[m], 0.99);
+    if (!(capacity > 0)) continue;
+    result.machines_.push_back(table.machines[m]);
+    capacities.push_back(capacity);
+  }
+  result.capacity_ = Eigen::Map<const Eigen::VectorXd>(capacities.data(), static_cast<Eigen::Index>(capacities.size()));
+  if (set == ActivitySet::kLoad && (columns.has_load_column || columns.cycles.size() > 0)) return result;
+  std::vector<double> scales;
+  for (Eigen::Index c = 0; c < table.values.cols(); ++c) {
+    if (std::find(columns.used.begin(), columns.used.end(), c) != columns.used.end()) continue;
+    std::vector<double> known;
+    for (const size_t r : which) {
+      const auto i = static_cast<Eigen::Index>(r);
+      const double value = table.values(i, c);
+      if (std::isnan(value)) continue;
+      const double clock = columns.knows_clock(table)
+                               ? table.frequency_hz(i) * (table.cores.size() > 0 ? table.cores(i) : 1)
+                               : 1;
+      known.push_back(value / clock);
+    }
+    const double high = known.size() * 2 > which.size() ? quantile(std::move(known), 0.99) : 0;
+    if (!(high > 0)) continue;  // silent, or absent mostly
+    result.others_.push_back(table.counters[static_cast<size_t>(c)]);
+    scales.push_back(high);
+  }
+  result.other_scale_ = Eigen::Map<const Eigen::VectorXd>(scales.data(), static_cast<Eigen::Index>(scales.size()));
+  return result;
+}
+
+PowerDesign ActivityFeatures::design(const PowerTable& table) const {
+  const auto n = static_cast<Eigen::Index>(table.rows());
+  const Columns columns(table);
+  const bool clocked = columns.knows_clock(table);
+  Eigen::VectorXd capacity = Eigen::VectorXd::Zero(n);
+  std::map<int, double> of_machine;
+  for (Eigen::Index r = 0; r < n; ++r) {
+    if (clocked) {
+      capacity(r) = table.frequency_hz(r) * (table.cores.size() > 0 ? table.cores(r) : 1);
+    } else if (columns.cycles.size() > 0) {
+      const int machine = table.machine[static_cast<size_t>(r)];
+      const auto [at, fresh] = of_machine.try_emplace(machine, 0);
+      if (fresh) at->second = capacity_of(table, machine);
+      capacity(r) = at->second;
+    }
+  }
+  const auto per_capacity = [&capacity](const Eigen::VectorXd& values) -> Eigen::VectorXd {
+    return (capacity.array() > 0).select(values.array() / capacity.array(), kUnknown);
+  };
+  Inputs inputs;
+  Eigen::VectorXd load = columns.load, clock = Eigen::VectorXd::Ones(n);
+  if (columns.has_load_column) {
+    const Eigen::VectorXd raw = load;
+    load = smoothed(raw, table.run, kLoadReach);
+    if (columns.cycles.size() > 0 && !clocked) {
+      const Eigen::VectorXd cycles = smoothed(per_capacity(columns.cycles), table.run, kClockReach);
+      const Eigen::VectorXd busy = smoothed(raw, table.run, kClockReach);
+      clock = ((cycles.array() + kSmall) / (busy.array() + kSmall)).max(kLeastClock).min(kMostClock);
+    }
+  } else if (columns.cycles.size() > 0) {
+    load = per_capacity(columns.cycles);
+  }
+  if (load.size() > 0) {
+    const Eigen::ArrayXd u = load.array().max(0);
+    const Eigen::ArrayXd k = clock.array();
+    inputs.add("awake", 1 - (-kWake * u).exp());
+    inputs.add("load", u);
+    inputs.add("load_clock_sqrt", (u * k).sqrt());
+    if (columns.has_load_column && columns.cycles.size() > 0) {
+      inputs.add("load_clock", u * k);
+      inputs.add("load_clock2", u * k * k);
+    }
+    if (columns.cycles.size() > 0 && columns.instructions.size() > 0) {
+      const Eigen::Index reach = columns.has_load_column ? kRatioReach : 0;
+      const Eigen::ArrayXd cycles = smoothed(per_capacity(columns.cycles), table.run, reach).array();
+      const Eigen::ArrayXd work = smoothed(per_capacity(columns.instructions), table.run, reach).array();
+      inputs.add("load_ipc", u * ((work + kSmall * 0.1) / (cycles + kSmall * 0.1)).min(kMostRatio));
+    } else if (columns.instructions.size() > 0) {
+      inputs.add("instructions", columns.instructions);
+    }
+    if (columns.wait.size() > 0) inputs.add("wait", smoothed(columns.wait, table.run, kLoadReach));
+  }
+  for (size_t j = 0; j < others_.size(); ++j) {
+    const Eigen::Index at = table.counter(others_[j]);
+    Eigen::VectorXd values = at >= 0 ? Eigen::VectorXd(table.values.col(at)) : Eigen::VectorXd::Constant(n, kUnknown);
+    if (clocked) values = per_capacity(values);
+    values = (values.array() / other_scale_(static_cast<Eigen::Index>(j))).max(0);
+    inputs.add(others_[j], values);
+    inputs.add(others_[j] + "_sqrt", values.array().sqrt());
+  }
+  const size_t of_now = inputs.columns.size();
+  PowerDesign design;
+  if (set_ == ActivitySet::kHistory) {
+    for (size_t j = 0; j < of_now; ++j) inputs.add(inputs.names[j] + "_before", row_before(inputs.columns[j], table.run));
+  }
+  Eigen::VectorXd begins = Eigen::VectorXd::Zero(n);
+  for (Eigen::Index r = 0; r < n; ++r) {
+    begins(r) = r == 0 || table.run[static_cast<size_t>(r)] != table.run[static_cast<size_t>(r - 1)] ? 1 : 0;
+  }
+  if (set_ == ActivitySet::kHistory) inputs.add("run_begins", begins);
+  design.log_scale = Eigen::VectorXd::Zero(n);
+  if (clocked && table.voltage_v.size() > 0) {
+    inputs.add("voltage", table.voltage_v);
+    design.log_scale = (table.voltage_v.array().square() * capacity.array() * 1e-9).log();
+  } else if (clocked) {
+    inputs.add("frequency", table.frequency_hz * 1e-9);
+    design.log_scale = (capacity.array() * 1e-9).log();
+  }
+  if (table.temperature_c.size() > 0) inputs.add("temperature", table.temperature_c);
+  design.names = inputs.names;
+  design.rows.resize(n, static_cast<Eigen::Index>(inputs.columns.size()));
+  for (size_t j = 0; j < inputs.columns.size(); ++j) design.rows.col(static_cast<Eigen::Index>(j)) = inputs.columns[j];
+  design.watts = table.watts;
+  design.workloads = table.workloads;
+  design.workload = table.workload;
+  std::map<std::string, int> group_of;
+  for (Eigen::Index r = 0; r < n; ++r) {
+    std::string name = table.machines[static_cast<size_t>(table.machine[static_cast<size_t>(r)])];
+    if (clocked) name += (name.empty() ? "" : " ") + std::to_string(std::llround(table.frequency_hz(r) / 1e6)) + " MHz";
+    if (table.cores.size() > 0) name += " " + std::to_string(std::llround(table.cores(r))) + " cores";
+    const auto [at, fresh] = group_of.try_emplace(name, static_cast<int>(design.groups.size()));
+    if (fresh) design.groups.push_back(name);
+    design.group.push_back(at->second);
+  }
+  return design;
+}
+
+Json ActivityFeatures::to_json() const {
+  Json json = {{"set", to_text(set_)}, {"counters", counters_}};
+  Json others = Json::array(), capacities = Json::array();
+  for (size_t j = 0; j < others_.size(); ++j) {
+    others.push_back({{"name", others_[j]}, {"scale", other_scale_(static_cast<Eigen::Index>(j))}});
+  }
+  for (size_t m = 0; m < machines_.size(); ++m) {
+    capacities.push_back({{"machine", machines_[m]}, {"cycles_per_s", capacity_(static_cast<Eigen::Index>(m))}});
+  }
+  json["others"] = others;
+  json["capacities"] = capacities;
+  return json;
+}
+
+Result<ActivityFeatures> ActivityFeatures::from_json(const Json& json, const std::string& path) {
+  JsonReader in(json, path);
+  const auto set = parse_activity_set(in.string("set"));
+  ActivityFeatures result;
+  result.counters_ = in.strings("counters");
+  const Json* others = in.require_array("others");
+  const Json* capacities = in.require_array("capacities");
+  if (Status done = in.finish(); !done) return done.error();
+  if (!set) return set.error();
+  result.set_ = *set;
+  const auto read = [&](const Json& list, const char* what, const char* name_key, const char* number_key,
+                        std::vector<std::string>& names, Eigen::VectorXd& numbers) -> Status {
+    std::vector<double> values;
+    for (size_t i = 0; i < list.size(); ++i) {
+      JsonReader entry(list[i], path + "." + what + "[" + std::to_string(i) + "]");
+      names.push_back(entry.string(name_key));
+      values.push_back(entry.number(number_key));
+      if (Status done = entry.finish(); !done) return done;
+      if (!(values.back() > 0)) entry.complain(number_key, "a number that is not above 0", "a scale above 0");
+      if (Status done = entry.finish(); !done) return done;
+    }
+    numbers = Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
+    return {};
+  };
+  if (Status done = read(*others, "others", "name", "scale", result.others_, result.other_scale_); !done) {
+    return done.error();
+  }
+  if (Status done = read(*capacities, "capacities", "machine", "cycles_per_s", result.machines_, result.capacity_); !done) {
+    return done.error();
+  }
+  return result;
+}
+
+}  // namespace perfcast

@@ -1,0 +1,59 @@
+#pragma once
+// Forms that a model of power can have, all on the same inputs: a line that groups share, idle power and costs that only
+// add (LACross: Zheng, John & Gerstlauer, DAC 2016, has a non-negative lasso), a Gaussian process, boosted trees.
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/json_fwd.h"
+#include "base/result.h"
+#include "power/model/power_design.h"
+#include "power/model/shared_line.h"
+
+namespace perfcast {
+
+// Samples as forms see them.
+struct PowerSamples {
+  PowerDesign design;
+  InputScale scale;
+  Eigen::MatrixXd inputs;  // [n x (F + 1)], standardised, the last column ones
+  Eigen::VectorXd target;  // log(watts) - log_scale; NaN where watts are absent
+
+  // The scale is learnt from `which`.
+  static PowerSamples of(PowerDesign design, const std::vector<size_t>& which);
+  static PowerSamples with_scale(PowerDesign design, InputScale scale);
+};
+
+enum class PowerFormKind { kSharedLine, kNonnegative, kKernel, kTrees };
+const char* to_text(PowerFormKind kind);  // "shared-line", "nonnegative", "gaussian-process", "trees"
+
+struct PowerFormOptions {
+  SharedLineOptions line;
+  double penalty_share = 0.01;  // of the non-negative lasso: of the smallest penalty that leaves nothing
+  uint64_t seed = 1;
+};
+
+class PowerForm {
+ public:
+  virtual ~PowerForm() = default;
+  virtual PowerFormKind kind() const = 0;
+  // Rows of `which` that have watts; every cell (group, workload) weighs the same. Errors: those of the library that
+  // grows trees.
+  virtual Status fit(const PowerSamples& samples, const std::vector<size_t>& which) = 0;
+  // Log of watts as a multiple of the scale, one for each row of `which`.
+  virtual Eigen::VectorXd forecast(const PowerSamples& samples, const std::vector<size_t>& which) const = 0;
+  virtual Json to_json() const = 0;
+};
+
+std::unique_ptr<PowerForm> make_power_form(PowerFormKind kind, const PowerFormOptions& options);
+// `inputs`: F; `groups`: how many there are. "bad-json-field" where sizes or values can't be.
+Result<std::unique_ptr<PowerForm>> power_form_from_json(const Json& json, const std::string& path, Eigen::Index inputs,
+                                                        size_t groups);
+
+// The line itself, for those that go on with it.
+const SharedLine* shared_line_of(const PowerForm& form);
+
+}  // namespace perfcast

@@ -1,0 +1,320 @@
+#include "power/table/power_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/csv.h"
+#include "base/statistics.h"
+#include "base/text.h"
+#include "base/unknown.h"
+
+namespace perfcast {
+namespace {
+
+constexpr double kGapIntervals = 5;  // a step this many times the usual one is a gap
+constexpr double kMostWatts = 1e5, kLeastWatts = 1e-3;
+constexpr double kUnitStep = 300;  // between two halves of one machine's samples: no load does that
+constexpr double kConstant = 1e-4;
+
+const std::vector<std::string>& time_names() {
+  static const std::vector<std::string> names = {"time_s", "timestamp", "time"};
+  return names;
+}
+const std::vector<std::string>& power_names() {
+  static const std::vector<std::string> names = {"watts", "power_w", "power_watts", "powerWatts"};
+  return names;
+}
+
+std::optional<size_t> first_of(const CsvTable& csv, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (const auto found = csv.find_column(name)) return found;
+  }
+  return std::nullopt;
+}
+
+class NameList {
+ public:
+  explicit NameList(std::vector<std::string>& names) : names_(names) {}
+  int index(const std::string& name) {
+    const auto [at, added] = known_.try_emplace(name, static_cast<int>(names_.size()));
+    if (added) names_.push_back(name);
+    return at->second;
+  }
+
+ private:
+  std::vector<std::string>& names_;
+  std::map<std::string, int> known_;
+};
+
+// Seconds since 1970 are below 1e11 for the next 3,000 years.
+double to_seconds(double time) {
+  const double size = std::abs(time);
+  if (size < 1e11) return time;
+  if (size < 1e14) return time * 1e-3;
+  return size < 1e17 ? time * 1e-6 : time * 1e-9;
+}
+
+Result<Eigen::VectorXd> numbers(const CsvTable& csv, size_t column, double factor) {
+  Eigen::VectorXd result(static_cast<Eigen::Index>(csv.rows()));
+  for (size_t r = 0; r < csv.rows(); ++r) {
+    const auto value = csv.number(r, column);
+    if (!value) return value.error();
+    result(static_cast<Eigen::Index>(r)) = *value ? **value * factor : kUnknown;
+  }
+  return result;
+}
+
+struct KnownColumns {
+  std::optional<size_t> time, power, machine, workload, run, frequency, voltage, temperature, cores;
+  double frequency_factor = 1;
+  std::vector<size_t> counters;
+};
+
+KnownColumns known_columns(const CsvTable& csv, const PowerTableOptions& options) {
+  KnownColumns known;
+  known.time = first_of(csv, time_names());
+  known.power = first_of(csv, power_names());
+  known.machine = csv.find_column("machine");
+  known.workload = csv.find_column("workload");
+  known.run = csv.find_column("run");
+  known.frequency = csv.find_column("frequency_hz");
+  if (!known.frequency) {
+    known.frequency = csv.find_column("frequency_mhz");
+    known.frequency_factor = 1e6;
+  }
+  known.voltage = csv.find_column("voltage_v");
+  known.temperature = csv.find_column("temperature_c");
+  known.cores = csv.find_column("cores");
+  std::vector<std::string> taken = options.ignored;
+  for (const auto& names : {time_names(), power_names()}) taken.insert(taken.end(), names.begin(), names.end());
+  for (const char* name : {"machine", "workload", "run", "frequency_hz", "frequency_mhz", "voltage_v", "temperature_c",
+                           "cores"}) {
+    taken.emplace_back(name);
+  }
+  for (size_t c = 0; c < csv.columns().size(); ++c) {
+    if (std::find(taken.begin(), taken.end(), csv.columns()[c]) == taken.end()) known.counters.push_back(c);
+  }
+  return known;
+}
+
+// Counts since the row before become rates; the first row of a run has none.
+void divide_by_time(PowerTable& table) {
+  for (Eigen::Index r = table.values.rows(); r-- > 0;) {
+    const bool follows = r > 0 && table.run[static_cast<size_t>(r)] == table.run[static_cast<size_t>(r - 1)];
+    const double interval_s = follows ? table.time_s(r) - table.time_s(r - 1) : kUnknown;
+    table.values.row(r) /= interval_s > 0 ? interval_s : kUnknown;
+  }
+}
+
+void note_absent(const PowerTable& table, PowerTableNotes& notes) {
+  const auto rows = static_cast<double>(table.values.rows());
+  for (Eigen::Index c = 0; c < table.values.cols(); ++c) {
+    const double absent = static_cast<double>(table.values.col(c).array().isNaN().count());
+    if (absent > 0.5 * rows) {
+      notes.lines.push_back(fmt::format("{} is absent in {:.0f}% of the rows", printable(table.counters[static_cast<size_t>(c)]),
+                                        100 * absent / rows));
+    }
+  }
+}
+
+}  // namespace
+
+Eigen::Index PowerTable::counter(std::string_view name) const {
+  const auto found = std::find(counters.begin(), counters.end(), name);
+  return found == counters.end() ? -1 : static_cast<Eigen::Index>(found - counters.begin());
+}
+
+PowerGaps number_runs(PowerTable& table, const std::vector<int>& given_run) {
+  const size_t rows = table.rows();
+  std::vector<double> steps;
+  const auto same_place = [&](size_t r) {
+    const auto i = static_cast<Eigen::Index>(r);
+    const auto same = [i](const Eigen::VectorXd& values) {
+      return values.size() == 0 || values(i) == values(i - 1) || (std::isnan(values(i)) && std::isnan(values(i - 1)));
+    };
+    return table.machine[r] == table.machine[r - 1] && table.workload[r] == table.workload[r - 1] &&
+           same(table.frequency_hz) && same(table.cores) && (given_run.empty() || given_run[r] == given_run[r - 1]);
+  };
+  // The usual step hangs on the machine: meters differ.
+  std::map<int, std::vector<double>> steps_of;
+  for (size_t r = 1; r < rows; ++r) {
+    const double step = table.time_s(static_cast<Eigen::Index>(r)) - table.time_s(static_cast<Eigen::Index>(r - 1));
+    if (same_place(r) && step > 0) steps_of[table.machine[r]].push_back(step);
+  }
+  std::map<int, double> usual_s;
+  for (auto& [machine, of] : steps_of) usual_s[machine] = median(std::move(of));
+  PowerGaps gaps;
+  table.run.assign(rows, 0);
+  int run = 0;
+  for (size_t r = 1; r < rows; ++r) {
+    bool follows = same_place(r);
+    const double step = table.time_s(static_cast<Eigen::Index>(r)) - table.time_s(static_cast<Eigen::Index>(r - 1));
+    if (follows && step < 0) follows = false;
+    if (follows && step > kGapIntervals * usual_s[table.machine[r]]) {
+      follows = false;
+      ++gaps.count;
+      gaps.longest_s = std::max(gaps.longest_s, step);
+    }
+    if (!follows) ++run;
+    table.run[r] = run;
+  }
+  return gaps;
+}
+
+PowerTable table_part(const PowerTable& table, const std::vector<size_t>& which) {
+  PowerTable part;
+  part.machines = table.machines;
+  part.workloads = table.workloads;
+  part.counters = table.counters;
+  std::vector<Eigen::Index> rows;
+  rows.reserve(which.size());
+  for (const size_t r : which) {
+    rows.push_back(static_cast<Eigen::Index>(r));
+    part.machine.push_back(table.machine[r]);
+    part.workload.push_back(table.workload[r]);
+    part.run.push_back(table.run[r]);
+  }
+  part.time_s = table.time_s(rows);
+  part.watts = table.watts(rows);
+  part.values = table.values(rows, Eigen::all);
+  for (const auto& [from, into] : {std::pair{&table.frequency_hz, &part.frequency_hz}, {&table.voltage_v, &part.voltage_v},
+                                   {&table.temperature_c, &part.temperature_c}, {&table.cores, &part.cores}}) {
+    if (from->size() > 0) *into = (*from)(rows);
+  }
+  return part;
+}
+
+Status check_watts(const PowerTable& table, const std::string& source) {
+  std::vector<std::vector<double>> of(table.machines.size());
+  for (size_t r = 0; r < table.rows(); ++r) {
+    const double watts = table.watts(static_cast<Eigen::Index>(r));
+    if (!std::isnan(watts)) of[static_cast<size_t>(table.machine[r])].push_back(watts);
+  }
+  for (size_t m = 0; m < of.size(); ++m) {
+    if (of[m].empty()) continue;
+    const std::string name = printable(table.machines[m]);
+    const std::string who = name.empty() ? "the samples" : "the samples of " + name;
+    const double typical = median(of[m]);
+    if (typical > kMostWatts || typical < kLeastWatts) {
+      return Error{"bad-samples", fmt::format("{} have a median power of {:.3g} W", who, typical), source,
+                   typical > kMostWatts ? "watts: divide milliwatts by 1000" : "watts: multiply kilowatts by 1000"};
+    }
+    const double low = quantile(of[m], 0.02), high = quantile(of[m], 0.98);
+    if (high > kUnitStep * low) {
+      return Error{"bad-samples", fmt::format("{} range from {:.3g} to {:.3g} W", who, low, high), source,
+                   "one unit in the whole column: parts of it look like milliwatts"};
+    }
+    const auto [least, most] = std::minmax_element(of[m].begin(), of[m].end());
+    if (of[m].size() > 1 && *most - *least <= kConstant * typical) {
+      return Error{"bad-samples", fmt::format("{} have a constant power of {:.4g} W: there is nothing to learn", who, typical),
+                   source, "samples under idle and load, from a meter that follows them"};
+    }
+  }
+  return {};
+}
+
+Result<PowerTable> read_power_table(std::string_view text, const std::string& source, const PowerTableOptions& options,
+                                    PowerTableNotes& notes) {
+  const auto csv = CsvTable::parse(text, source);
+  if (!csv) return csv.error();
+  if (csv->rows() > options.most_rows || csv->columns().size() > options.most_columns) {
+    return Error{"too-large", fmt::format("{} rows of {} columns", csv->rows(), csv->columns().size()), source,
+                 fmt::format("at most {} rows and {} columns", options.most_rows, options.most_columns)};
+  }
+  for (const std::string& name : options.ignored) {
+    if (const auto there = csv->column(name); !there) return there.error();
+  }
+  const KnownColumns known = known_columns(*csv, options);
+  if (options.needs_watts && !known.power) {
+    return Error{"missing-column", "there is no column of power", source + ":1",
+                 "one of: " + join(power_names(), ", ") + "; there is: " + join(csv->columns(), ", ")};
+  }
+  if (known.counters.empty()) {
+    return Error{"missing-column", "there is no column of a counter", source + ":1",
+                 "columns of events a second or of shares beside the time and the power"};
+  }
+  if (options.counts && !known.time) {
+    return Error{"missing-column", "counts need the time between rows", source + ":1",
+                 "one of: " + join(time_names(), ", ")};
+  }
+  if (csv->rows() == 0) return Error{"bad-samples", "there is no row", source, "a sample a line"};
+  PowerTable table;
+  const auto rows = static_cast<Eigen::Index>(csv->rows());
+  NameList machines(table.machines), workloads(table.workloads);
+  std::vector<int> given_run;
+  std::vector<std::string> run_names;
+  NameList runs(run_names);
+  for (size_t r = 0; r < csv->rows(); ++r) {
+    table.machine.push_back(machines.index(known.machine ? std::string(csv->cell(r, *known.machine)) : ""));
+    table.workload.push_back(workloads.index(known.workload ? std::string(csv->cell(r, *known.workload)) : ""));
+    if (known.run) given_run.push_back(runs.index(std::string(csv->cell(r, *known.run))));
+  }
+  const auto fill = [&](const std::optional<size_t>& column, double factor, Eigen::VectorXd& into) -> Status {
+    if (!column) return {};
+    auto values = numbers(*csv, *column, factor);
+    if (!values) return values.error();
+    into = std::move(*values);
+    return {};
+  };
+  table.time_s = table.watts = Eigen::VectorXd::Constant(rows, kUnknown);
+  for (const Status& done : {fill(known.time, 1, table.time_s), fill(known.power, 1, table.watts),
+                             fill(known.frequency, known.frequency_factor, table.frequency_hz),
+                             fill(known.voltage, 1, table.voltage_v), fill(known.temperature, 1, table.temperature_c),
+                             fill(known.cores, 1, table.cores)}) {
+    if (!done) return done.error();
+  }
+  for (Eigen::Index r = 0; r < rows; ++r) {
+    table.time_s(r) = to_seconds(table.time_s(r));
+    if (table.watts(r) <= 0) {
+      return Error{"bad-samples", fmt::format("a power of {:.4g} W", table.watts(r)), csv->where(static_cast<size_t>(r)),
+                   "watts above 0, or nothing where the meter was silent"};
+    }
+    for (const auto& [values, what] : {std::pair{&table.frequency_hz, "frequency"}, {&table.voltage_v, "voltage"},
+                                       {&table.cores, "number of cores"}}) {
+      if (values->size() > 0 && (*values)(r) <= 0) {
+        return Error{"bad-samples", fmt::format("a {} of {:.4g}", what, (*values)(r)),
+                     csv->where(static_cast<size_t>(r)), "a number above 0"};
+      }
+    }
+  }
+  table.values.resize(rows, static_cast<Eigen::Index>(known.counters.size()));
+  for (size_t c = 0; c < known.counters.size(); ++c) {
+    auto values = numbers(*csv, known.counters[c], 1);
+    if (!values) {
+      Error error = values.error();
+      error.expected += "; --ignore leaves a column out";
+      return error;
+    }
+    table.values.col(static_cast<Eigen::Index>(c)) = *values;
+    table.counters.push_back(csv->columns()[known.counters[c]]);
+  }
+  const PowerGaps gaps = number_runs(table, given_run);
+  if (gaps.count > 0) {
+    notes.lines.push_back(fmt::format("{} {} in the samples, the longest of {}: nothing is carried over {}", gaps.count,
+                                      gaps.count == 1 ? "gap" : "gaps", human_seconds(gaps.longest_s),
+                                      gaps.count == 1 ? "it" : "them"));
+  }
+  if (options.counts) divide_by_time(table);
+  const Eigen::Index negative = (table.values.array() < 0).count();
+  if (negative > 0) {
+    notes.lines.push_back(fmt::format("{} {} below 0 (a counter that wrapped or was set back): taken as absent", negative,
+                                      negative == 1 ? "value is" : "values are"));
+    table.values = (table.values.array() < 0).select(kUnknown, table.values);
+  }
+  note_absent(table, notes);
+  if (options.needs_watts) {
+    const Eigen::Index silent = table.watts.array().isNaN().count();
+    if (silent == rows) return Error{"bad-samples", "no row has a power", source, "watts beside the counters"};
+    if (silent > 0) notes.lines.push_back(fmt::format("{} rows without power are not learnt from", silent));
+    if (Status checked = check_watts(table, source); !checked) return checked.error();
+  }
+  return table;
+}
+
+}  // namespace perfcast

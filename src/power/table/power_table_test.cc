@@ -1,0 +1,102 @@
+#include "power/table/power_table.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "power/testing/power_world.h"
+
+namespace perfcast {
+namespace {
+
+using testing::HasSubstr;
+
+Result<PowerTable> read(const std::string& text, PowerTableNotes& notes, PowerTableOptions options = {}) {
+  return read_power_table(text, "s.csv", options, notes);
+}
+
+Error error_of(const std::string& text, PowerTableOptions options = {}) {
+  PowerTableNotes notes;
+  const auto table = read(text, notes, std::move(options));
+  return table ? Error{} : table.error();
+}
+
+TEST(PowerTable, ReadsWhatItKnowsAndTakesTheRestForCounters) {
+  PowerTableNotes notes;
+  const auto table = read(
+      "timestamp,powerWatts,machine,workload,frequency_mhz,voltage_v,misses\n"
+      "1700000000000,10,a,x,1000,0.9,5\n1700000001000,12,a,x,1000,0.9,\n1700000002000,14,a,y,1000,0.9,7\n",
+      notes);
+  ASSERT_TRUE(table) << to_text(table.error());
+  EXPECT_EQ(table->counters, std::vector<std::string>{"misses"});
+  EXPECT_DOUBLE_EQ(table->time_s(1) - table->time_s(0), 1);
+  EXPECT_DOUBLE_EQ(table->frequency_hz(0), 1e9);
+  EXPECT_TRUE(std::isnan(table->values(1, 0)));
+  EXPECT_EQ(table->run, (std::vector<int>{0, 0, 1}));
+  EXPECT_EQ(table->workloads, (std::vector<std::string>{"x", "y"}));
+}
+
+TEST(PowerTable, CountsBecomeRatesWithinARun) {
+  PowerTableNotes notes;
+  PowerTableOptions options;
+  options.counts = true;
+  const auto table = read("time_s,watts,misses\n0,10,100\n2,11,100\n4,12,300\n100,13,50\n102,14,40\n", notes, options);
+  ASSERT_TRUE(table) << to_text(table.error());
+  EXPECT_TRUE(std::isnan(table->values(0, 0)));
+  EXPECT_DOUBLE_EQ(table->values(1, 0), 50);
+  EXPECT_DOUBLE_EQ(table->values(2, 0), 150);
+  EXPECT_TRUE(std::isnan(table->values(3, 0)));  // behind the gap
+  EXPECT_DOUBLE_EQ(table->values(4, 0), 20);
+  ASSERT_FALSE(notes.lines.empty());
+  EXPECT_THAT(notes.lines.front(), HasSubstr("1 gap in the samples, the longest of 96"));
+}
+
+TEST(PowerTable, CountersThatWrapAreAbsent) {
+  PowerTableNotes notes;
+  const auto table = read("time_s,watts,misses\n0,10,100\n1,11,-4000000000\n2,12,300\n", notes);
+  ASSERT_TRUE(table) << to_text(table.error());
+  EXPECT_TRUE(std::isnan(table->values(1, 0)));
+  ASSERT_EQ(notes.lines.size(), 1U);
+  EXPECT_THAT(notes.lines[0], HasSubstr("below 0"));
+}
+
+TEST(PowerTable, SaysWhatIsWrong) {
+  EXPECT_THAT(error_of("time_s,misses\n0,1\n").message, HasSubstr("no column of power"));
+  EXPECT_THAT(error_of("time_s,watts\n0,1\n").message, HasSubstr("no column of a counter"));
+  EXPECT_THAT(error_of("watts,misses\n1,x\n").expected, HasSubstr("--ignore"));
+  EXPECT_EQ(error_of("watts,misses\n0,1\n").where, "s.csv:2");
+  EXPECT_THAT(error_of("watts,misses\n50,1\n50,2\n50,3\n").message, HasSubstr("constant power"));
+  EXPECT_THAT(error_of("watts,misses\n150000,1\n160000,2\n155000,3\n").expected, HasSubstr("milliwatts"));
+  EXPECT_THAT(error_of("watts,misses\n0.0001,1\n0.0002,2\n").expected, HasSubstr("kilowatts"));
+  EXPECT_THAT(error_of("watts,misses\n").message, HasSubstr("no row"));
+  EXPECT_THAT(error_of("watts,misses\n,1\n,2\n").message, HasSubstr("no row has a power"));
+  EXPECT_THAT(error_of("watts,frequency_mhz,misses\n1,0,1\n2,1,1\n").message, HasSubstr("frequency"));
+  PowerTableOptions counts;
+  counts.counts = true;
+  EXPECT_THAT(error_of("watts,misses\n1,1\n", counts).message, HasSubstr("time between rows"));
+  PowerTableOptions few;
+  few.most_rows = 1;
+  EXPECT_EQ(error_of("watts,misses\n1,1\n2,2\n", few).code, "too-large");
+}
+
+TEST(PowerTable, NoticesAUnitThatChanges) {
+  std::string text = "watts,misses\n";
+  for (int i = 0; i < 100; ++i) text += std::to_string((50 + i) * (i < 90 ? 1.0 : 1000.0)) + ",1\n";
+  EXPECT_THAT(error_of(text).expected, HasSubstr("milliwatts"));
+}
+
+TEST(PowerTable, AWrittenTableIsReadBack) {
+  PowerWorld world;
+  world.machines = 2;
+  PowerTableNotes notes;
+  const auto table = read(world.csv(), notes);
+  ASSERT_TRUE(table) << to_text(table.error());
+  const PowerTable made = world.table();
+  EXPECT_EQ(table->rows(), made.rows());
+  EXPECT_EQ(table->run, made.run);
+  EXPECT_LT((table->watts - made.watts).cwiseAbs().maxCoeff(), 1e-5);
+  EXPECT_TRUE(notes.lines.empty());
+}
+
+}  // namespace
+}  // namespace perfcast
