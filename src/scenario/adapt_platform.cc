@@ -134,8 +134,7 @@ AdaptScenario::AdaptScenario(std::shared_ptr<const Bundle> bundle, std::map<std:
 
 Result<AdaptScenario> AdaptScenario::start(std::shared_ptr<const Bundle> bundle, const Platform& platform,
                                            std::map<std::string, ProgramWork> work) {
-  TransferOptions options;
-  options.draws = 1;  // of hundreds of platforms the first search says most, and each takes seconds
+  const TransferOptions options;
   auto adaptation = PlatformAdaptation::start(*bundle, platform, options);
   if (!adaptation) return adaptation.error();
   return AdaptScenario(std::move(bundle), std::move(work), std::move(*adaptation));

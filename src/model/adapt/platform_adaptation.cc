@@ -109,17 +109,16 @@ void PlatformAdaptation::measure(const std::vector<ProgramRun>& runs) {
     times(static_cast<Eigen::Index>(i)) = runs[i].log_relative_time;
   }
   posterior_ = transfer_.update(prior_, where, times);
-  half_widths_ = transfer_.interval_multiple(prior_, where, kCoverage) *
+  half_widths_ = transfer_.interval_multiple(prior_, where, times, kCoverage) *
                  posterior_.covariance.diagonal().cwiseMax(options_.noise_log * options_.noise_log / 4).cwiseSqrt();
 }
 
 size_t PlatformAdaptation::nearest() const {
   const size_t own = bundle_.platforms.size();
-  size_t nearest = 0;
-  for (size_t j = 1; j < own; ++j) {
-    if (transfer_.likeness().distance(own, j) < transfer_.likeness().distance(own, nearest)) nearest = j;
-  }
-  return nearest;
+  const Eigen::VectorXd like = transfer_.likeness().covariance(options_.kernel, transfer_.known(), {own}).col(0);
+  Eigen::Index nearest = 0;
+  like.maxCoeff(&nearest);
+  return static_cast<size_t>(nearest);
 }
 
 double PlatformAdaptation::typical_half_width() const {
