@@ -78,7 +78,7 @@ PlatformAdaptation::PlatformAdaptation(const Bundle& bundle, const Platform& pla
     : bundle_(bundle), platform_(platform), transfer_(std::move(transfer)), options_(options) {
   prior_ = transfer_.prior(bundle_.platforms.size());
   measure({});
-  prior_half_width_ = typical_half_width();
+  prior_half_widths_ = half_widths_;
 }
 
 Result<PlatformAdaptation> PlatformAdaptation::start(const Bundle& bundle, const Platform& platform,
@@ -109,8 +109,9 @@ void PlatformAdaptation::measure(const std::vector<ProgramRun>& runs) {
     times(static_cast<Eigen::Index>(i)) = runs[i].log_relative_time;
   }
   posterior_ = transfer_.update(prior_, where, times);
-  half_widths_ = transfer_.interval_multiple(prior_, where, times, kCoverage) *
-                 posterior_.covariance.diagonal().cwiseMax(options_.noise_log * options_.noise_log / 4).cwiseSqrt();
+  const Eigen::VectorXd deviations =
+      posterior_.covariance.diagonal().cwiseMax(options_.noise_log * options_.noise_log / 4).cwiseSqrt();
+  half_widths_ = transfer_.interval_multiples(prior_, where, times, kCoverage).cwiseProduct(deviations);
 }
 
 size_t PlatformAdaptation::nearest() const {
@@ -119,12 +120,6 @@ size_t PlatformAdaptation::nearest() const {
   Eigen::Index nearest = 0;
   like.maxCoeff(&nearest);
   return static_cast<size_t>(nearest);
-}
-
-double PlatformAdaptation::typical_half_width() const {
-  std::vector<double> widths(half_widths_.begin(), half_widths_.end());
-  for (const ProgramRun& run : runs_) widths[static_cast<size_t>(run.program)] = kUnknown;
-  return median_of_known(std::move(widths));
 }
 
 std::vector<ChosenProgram> PlatformAdaptation::suggest(const Eigen::VectorXd& seconds, size_t count) const {

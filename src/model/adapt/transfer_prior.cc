@@ -336,9 +336,11 @@ double TransferPrior::surprise_multiple(const Gaussian& prior, const std::vector
   return kNormal90 * std::max(scale, 1.0);
 }
 
-double TransferPrior::interval_multiple(const Gaussian& prior, const std::vector<Eigen::Index>& where,
-                                        const Eigen::VectorXd& log_times, double coverage) const {
-  if (designs_count_ < kFewestDesigns) return surprise_multiple(prior, where, log_times);
+Eigen::VectorXd TransferPrior::interval_multiples(const Gaussian& prior, const std::vector<Eigen::Index>& where,
+                                                  const Eigen::VectorXd& log_times, double coverage) const {
+  if (designs_count_ < kFewestDesigns) {
+    return Eigen::VectorXd::Constant(missed_.rows(), surprise_multiple(prior, where, log_times));
+  }
   ConformalScores scores;
   scores.scores = Eigen::MatrixXd::Constant(missed_.cols(), missed_.rows(), kUnknown);
   // Platforms where the same programs were measured share one update.
@@ -370,8 +372,13 @@ double TransferPrior::interval_multiple(const Gaussian& prior, const std::vector
       }
     }
   }
-  const double multiple = conformal_quantile(scores, coverage);
-  return std::isnan(multiple) ? kNormal90 : multiple;
+  const double of_all = conformal_quantile(scores, coverage);
+  Eigen::VectorXd multiples = Eigen::VectorXd::Constant(missed_.rows(), std::isnan(of_all) ? kNormal90 : of_all);
+  for (const auto& [group, rows] : groups_) {
+    const double multiple = conformal_quantile({scores.scores(Eigen::all, rows), scores.family}, coverage);
+    if (!std::isnan(multiple)) multiples(rows).setConstant(multiple);
+  }
+  return multiples;
 }
 
 }  // namespace perfcast
