@@ -42,10 +42,11 @@ struct ShippedSuite {
   std::set<std::string> runnable;
 };
 
-// The suites whose programs a machine is learned by.
+// The suites whose programs a machine is learned by: a unit of their work is what the published times are of. Those of
+// applications are of other versions and inputs than ours.
 Result<std::vector<ShippedSuite>> shipped_suites() {
   std::vector<ShippedSuite> suites;
-  for (const char* name : {"cloud", "apps"}) {
+  for (const char* name : {"cloud"}) {
     auto suite = read_suite(shipped_file(std::string("suites/") + name + ".json"));
     if (!suite) return suite.error();
     suites.push_back({std::move(*suite), {}});
@@ -165,16 +166,24 @@ std::string factor_text(double log_half_width) { return fmt::format("x/{:.2f}", 
 std::string as_text(const AdaptReport& report, const HereOutcome* here, const std::string& saved) {
   std::string text =
       fmt::format("platform: {} (nearest by facts: {})\n", printable(report.platform.name), printable(report.nearest));
-  text += fmt::format("typical 90% interval of a program not run there: {} from facts alone",
-                      factor_text(report.half_width_facts));
-  text +=
-      report.runs > 0 ? fmt::format(", {} with {} programs run\n", factor_text(report.half_width), report.runs) : "\n";
+  TextTable groups;
+  groups.add_column("programs", TextTable::Align::kLeft);
+  for (const char* title : {"run there", "of", "typical 90% interval of the others", "from facts alone"}) {
+    groups.add_column(title, TextTable::Align::kRight);
+  }
+  for (const AdaptedGroup& group : report.groups) {
+    const bool is_left = group.measured < group.programs;
+    groups.add_row({printable(group.group), std::to_string(group.measured), std::to_string(group.programs),
+                    is_left ? factor_text(group.half_width) : "-",
+                    is_left ? factor_text(group.half_width_facts) : "-"});
+  }
   if (here != nullptr) {
     text += fmt::format("cost: {} for {} programs; ended by: {}\n", human_seconds(here->cost_s), here->steps.size(),
                         here->stopped);
     for (const std::string& why : here->passed_over) text += "passed over: " + printable(why) + "\n";
   }
   for (const std::string& note : report.notes) text += wrapped("note: " + printable(note), 118, "", "  ") + "\n";
+  text += "\n" + groups.to_text();
   if (report.runs > 0) {
     TextTable table;
     table.add_column("program", TextTable::Align::kLeft);

@@ -14,11 +14,9 @@ constexpr double kSteadySpread = 0.1;   // of runs in a row on a machine at rest
 constexpr double kSteadyDrift = 1.05;   // from the first to the last program
 constexpr double kManyUnsteady = 0.25;  // share of the programs
 
-double interval_ratio(const AdaptScenario& scenario) { return std::exp(scenario.adaptation().typical_half_width()); }
-
-// Enough to tell one wrong run from the others.
-bool is_enough(const AdaptScenario& scenario, const HereOptions& options) {
-  return scenario.adaptation().runs().size() >= kFewestRuns && interval_ratio(scenario) <= options.target_ratio;
+// 1: of the programs that may run, all were measured.
+double interval_ratio(const AdaptScenario& scenario, const std::function<bool(const std::string&)>& may_run) {
+  return std::exp(scenario.typical_half_width(may_run).value_or(0));
 }
 
 void note_unsteadiness(const HereOutcome& outcome, std::vector<std::string>& notes) {
@@ -50,7 +48,9 @@ Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& optio
   const double begin = clock();
   outcome.stopped = "programs";
   while (outcome.steps.size() < options.most) {
-    if (is_enough(scenario, options)) {
+    // Enough runs to tell a wrong one from the others, and an interval that is good enough.
+    const double ratio = interval_ratio(scenario, may_run);
+    if (scenario.adaptation().runs().size() >= kFewestRuns && ratio > 1 && ratio <= options.target_ratio) {
       outcome.stopped = "interval";
       break;
     }
@@ -63,7 +63,7 @@ Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& optio
     }
     done.insert(program);
     progress(fmt::format("timing {}; a typical interval is x/{:.2f} so far, {:.0f} s", program,
-                         interval_ratio(scenario), clock() - begin));
+                         interval_ratio(scenario, may_run), clock() - begin));
     const double before = clock();
     const auto timed = time(program);
     if (!timed) {
@@ -73,7 +73,7 @@ Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& optio
     }
     if (Status status = scenario.add(program, timed->seconds_per_unit); !status) return status.error();
     outcome.steps.push_back(
-        {program, timed->seconds_per_unit, timed->spread_ratio, clock() - before, interval_ratio(scenario)});
+        {program, timed->seconds_per_unit, timed->spread_ratio, clock() - before, interval_ratio(scenario, may_run)});
   }
   if (outcome.steps.empty()) {
     return environment_error("nothing-to-run",

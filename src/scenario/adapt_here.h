@@ -11,7 +11,9 @@
 namespace perfcast {
 
 struct HereOptions {
-  double target_ratio = 1.1;  // typical 90% interval, upper over forecast: reached, nothing more is run
+  // Typical 90% interval, upper over forecast, of the programs that may run and were not run: reached, nothing more is
+  // run.
+  double target_ratio = 1.1;
   double budget_s = 300;
   size_t most = 40;  // programs
 };
@@ -28,7 +30,7 @@ struct HereStep {
   std::string program;
   double seconds_per_unit = 0, spread_ratio = 0;
   double cost_s = 0;          // by the clock
-  double interval_ratio = 1;  // typical 90% interval with it, upper over forecast
+  double interval_ratio = 1;  // such an interval with it
 };
 
 struct HereOutcome {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "base/csv.h"
@@ -134,8 +136,7 @@ AdaptScenario::AdaptScenario(std::shared_ptr<const Bundle> bundle, std::map<std:
 
 Result<AdaptScenario> AdaptScenario::start(std::shared_ptr<const Bundle> bundle, const Platform& platform,
                                            std::map<std::string, ProgramWork> work) {
-  TransferOptions options;
-  options.draws = 1;  // of hundreds of platforms the first search says most, and each takes seconds
+  const TransferOptions options;
   auto adaptation = PlatformAdaptation::start(*bundle, platform, options);
   if (!adaptation) return adaptation.error();
   return AdaptScenario(std::move(bundle), std::move(work), std::move(*adaptation));
@@ -263,17 +264,44 @@ std::vector<ChosenProgram> AdaptScenario::suggest(size_t count,
   return adaptation_.suggest(seconds, count);
 }
 
+std::optional<double> AdaptScenario::typical_half_width(const std::function<bool(const std::string&)>& which) const {
+  std::set<Eigen::Index> measured;
+  for (const ProgramRun& run : adaptation_.runs()) measured.insert(run.program);
+  std::vector<double> widths;
+  for (Eigen::Index p = 0; p < adaptation_.half_widths().size(); ++p) {
+    if (!measured.contains(p) && which(program_id(p))) widths.push_back(adaptation_.half_widths()(p));
+  }
+  if (widths.empty()) return std::nullopt;
+  return median(std::move(widths));
+}
+
 AdaptReport AdaptScenario::report(size_t suggest_count) const {
   AdaptReport report;
   report.platform = adaptation_.platform();
   report.nearest = bundle_->platforms[adaptation_.nearest()].name;
   report.runs = adaptation_.runs().size();
-  report.half_width_facts = adaptation_.prior_half_width();
-  report.half_width = adaptation_.typical_half_width();
   const Gaussian& posterior = adaptation_.posterior();
-  const Eigen::VectorXd half_widths = adaptation_.half_widths();
+  const Eigen::VectorXd& half_widths = adaptation_.half_widths();
   std::map<Eigen::Index, double> measured;
   for (const ProgramRun& run : adaptation_.runs()) measured[run.program] = run.log_relative_time;
+  std::map<std::string, AdaptedGroup> groups;
+  std::map<std::string, std::array<std::vector<double>, 2>> widths;  // before, after
+  for (size_t p = 0; p < bundle_->programs.size(); ++p) {
+    const auto index = static_cast<Eigen::Index>(p);
+    const std::string& name = bundle_->programs[p].group;
+    AdaptedGroup& group = groups[name];
+    group.group = name;
+    ++group.programs;
+    group.measured += measured.contains(index) ? 1 : 0;
+    if (measured.contains(index)) continue;
+    widths[name][0].push_back(adaptation_.prior_half_widths()(index));
+    widths[name][1].push_back(half_widths(index));
+  }
+  for (auto& [name, group] : groups) {
+    group.half_width_facts = median(widths[name][0]);
+    group.half_width = median(widths[name][1]);
+    report.groups.push_back(group);
+  }
   for (Eigen::Index p = 0; p < posterior.mean.size(); ++p) {
     AdaptedProgram row;
     row.program = program_id(p);
@@ -295,7 +323,15 @@ AdaptReport AdaptScenario::report(size_t suggest_count) const {
 }
 
 Json adapt_as_json(const AdaptReport& report) {
-  Json programs = Json::array(), suggested = Json::array();
+  Json programs = Json::array(), suggested = Json::array(), groups = Json::array();
+  for (const AdaptedGroup& row : report.groups) {
+    Json json = {{"group", row.group}, {"programs", row.programs}, {"measured", row.measured}};
+    if (row.measured < row.programs) {
+      json["half_width_facts_log"] = row.half_width_facts;
+      json["half_width_log"] = row.half_width;
+    }
+    groups.push_back(std::move(json));
+  }
   for (const AdaptedProgram& row : report.programs) {
     Json json = {{"program", row.program}, {"rpv", row.relative_time}, {"lower", row.lower}, {"upper", row.upper}};
     if (row.forecast_s) json["forecast_s"] = *row.forecast_s;
@@ -306,15 +342,11 @@ Json adapt_as_json(const AdaptReport& report) {
   for (const SuggestedProgram& row : report.suggested) {
     suggested.push_back({{"program", row.program}, {"run_s", row.run_s}, {"doubt_ratio", row.half_width_ratio}});
   }
-  return {{"schema", "perfcast.adapt/1"},
-          {"platform", {{"id", report.platform.id}, {"name", report.platform.name}}},
-          {"nearest", report.nearest},
-          {"runs_count", report.runs},
-          {"half_width_facts_log", report.half_width_facts},
-          {"half_width_log", report.half_width},
-          {"programs", std::move(programs)},
-          {"suggested", std::move(suggested)},
-          {"notes", report.notes}};
+  return {
+      {"schema", "perfcast.adapt/1"},      {"platform", {{"id", report.platform.id}, {"name", report.platform.name}}},
+      {"nearest", report.nearest},         {"runs_count", report.runs},
+      {"groups", std::move(groups)},       {"programs", std::move(programs)},
+      {"suggested", std::move(suggested)}, {"notes", report.notes}};
 }
 
 }  // namespace perfcast

@@ -52,12 +52,20 @@ struct SuggestedProgram {
   double half_width_ratio = 0;  // of a typical 90% interval once it is measured, times over the one now
 };
 
+// Of a group's programs that were not measured: half widths of typical 90% intervals, log.
+struct AdaptedGroup {
+  std::string group;
+  size_t programs = 0, measured = 0;
+  double half_width_facts = 0;  // from facts alone
+  double half_width = 0;        // with the runs
+};
+
 struct AdaptReport {
   Platform platform;
-  std::string nearest;                          // name of the known platform with the nearest facts
-  size_t runs = 0;                              // programs that were measured
-  double half_width_facts = 0, half_width = 0;  // of a typical program, 90%, log: from facts alone; with the runs
-  std::vector<AdaptedProgram> programs;         // all of the bundle
+  std::string nearest;  // name of the known platform with the nearest facts
+  size_t runs = 0;      // programs that were measured
+  std::vector<AdaptedGroup> groups;
+  std::vector<AdaptedProgram> programs;  // all of the bundle
   std::vector<SuggestedProgram> suggested;
   std::vector<std::string> notes;
 };
@@ -80,6 +88,9 @@ class AdaptScenario {
   AdaptReport report(size_t suggest) const;
   Bundle finish() const { return adaptation_.finish(); }
   const PlatformAdaptation& adaptation() const { return adaptation_; }
+  // Median half width of the 90% intervals, log, of the programs that `which` and that were not measured; absent where
+  // there are none.
+  std::optional<double> typical_half_width(const std::function<bool(const std::string&)>& which) const;
   // What may be run next, of the programs that `may_run`; empty: none is left.
   std::vector<ChosenProgram> suggest(size_t count, const std::function<bool(const std::string&)>& may_run) const;
   const std::string& program_id(Eigen::Index program) const {

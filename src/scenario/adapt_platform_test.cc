@@ -87,7 +87,9 @@ TEST(AdaptPlatform, RunsNarrowIntervals) {
   ASSERT_TRUE(status.ok()) << (status.ok() ? "" : to_text(status.error()));
   const AdaptReport report = scenario.report(3);
   EXPECT_EQ(report.runs, 10U);
-  EXPECT_LT(report.half_width, report.half_width_facts);
+  ASSERT_EQ(report.groups.size(), 2U);
+  EXPECT_EQ(report.groups[0].measured, 5U);
+  EXPECT_LT(report.groups[0].half_width, report.groups[0].half_width_facts);
   ASSERT_EQ(report.suggested.size(), 3U);
   EXPECT_GE(report.suggested[0].program, "program10");  // one that wasn't run
   EXPECT_NEAR(*report.programs[4].measured_s, std::exp(setting().world.table.at(4, 6)->log_time), 1e-9);

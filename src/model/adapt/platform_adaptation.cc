@@ -78,7 +78,7 @@ PlatformAdaptation::PlatformAdaptation(const Bundle& bundle, const Platform& pla
     : bundle_(bundle), platform_(platform), transfer_(std::move(transfer)), options_(options) {
   prior_ = transfer_.prior(bundle_.platforms.size());
   measure({});
-  prior_half_width_ = typical_half_width();
+  prior_half_widths_ = half_widths_;
 }
 
 Result<PlatformAdaptation> PlatformAdaptation::start(const Bundle& bundle, const Platform& platform,
@@ -109,23 +109,17 @@ void PlatformAdaptation::measure(const std::vector<ProgramRun>& runs) {
     times(static_cast<Eigen::Index>(i)) = runs[i].log_relative_time;
   }
   posterior_ = transfer_.update(prior_, where, times);
-  half_widths_ = transfer_.interval_multiple(prior_, where, kCoverage) *
-                 posterior_.covariance.diagonal().cwiseMax(options_.noise_log * options_.noise_log / 4).cwiseSqrt();
+  const Eigen::VectorXd deviations =
+      posterior_.covariance.diagonal().cwiseMax(options_.noise_log * options_.noise_log / 4).cwiseSqrt();
+  half_widths_ = transfer_.interval_multiples(prior_, where, times, kCoverage).cwiseProduct(deviations);
 }
 
 size_t PlatformAdaptation::nearest() const {
   const size_t own = bundle_.platforms.size();
-  size_t nearest = 0;
-  for (size_t j = 1; j < own; ++j) {
-    if (transfer_.likeness().distance(own, j) < transfer_.likeness().distance(own, nearest)) nearest = j;
-  }
-  return nearest;
-}
-
-double PlatformAdaptation::typical_half_width() const {
-  std::vector<double> widths(half_widths_.begin(), half_widths_.end());
-  for (const ProgramRun& run : runs_) widths[static_cast<size_t>(run.program)] = kUnknown;
-  return median_of_known(std::move(widths));
+  const Eigen::VectorXd like = transfer_.likeness().covariance(options_.kernel, transfer_.known(), {own}).col(0);
+  Eigen::Index nearest = 0;
+  like.maxCoeff(&nearest);
+  return static_cast<size_t>(nearest);
 }
 
 std::vector<ChosenProgram> PlatformAdaptation::suggest(const Eigen::VectorXd& seconds, size_t count) const {

@@ -34,10 +34,9 @@ class PlatformAdaptation {
   const Gaussian& prior() const { return prior_; }  // over the bundle's programs: log relative time
   const Gaussian& posterior() const { return posterior_; }
   const std::vector<ProgramRun>& runs() const { return runs_; }
-  // Half widths of 90% intervals of the programs' log relative times, before and after.
-  Eigen::VectorXd half_widths() const { return half_widths_; }
-  double typical_half_width() const;  // median over the programs that were not measured
-  double prior_half_width() const { return prior_half_width_; }
+  // [programs] half widths of 90% intervals of log relative times: from facts alone, and with what was measured.
+  const Eigen::VectorXd& prior_half_widths() const { return prior_half_widths_; }
+  const Eigen::VectorXd& half_widths() const { return half_widths_; }
   // `seconds` of a run of each program on the new platform; NaN: can't be run here.
   std::vector<ChosenProgram> suggest(const Eigen::VectorXd& seconds, size_t count) const;
 
@@ -55,8 +54,7 @@ class PlatformAdaptation {
   TransferOptions options_;
   Gaussian prior_, posterior_;
   std::vector<ProgramRun> runs_;
-  Eigen::VectorXd half_widths_;
-  double prior_half_width_ = 0;
+  Eigen::VectorXd prior_half_widths_, half_widths_;
 };
 
 }  // namespace perfcast

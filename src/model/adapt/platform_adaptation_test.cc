@@ -44,9 +44,8 @@ TEST(PlatformAdaptation, TheNewPlatformStandsLast) {
   const Adapted given = adapted_world(12);
   auto adaptation = PlatformAdaptation::start(given.bundle, given.platform, {});
   ASSERT_TRUE(adaptation) << adaptation.error().message;
-  const double from_facts = adaptation->typical_half_width();
   adaptation->measure(given.runs);
-  EXPECT_LT(adaptation->typical_half_width(), from_facts);
+  EXPECT_LT(adaptation->half_widths().tail(18).mean(), adaptation->prior_half_widths().tail(18).mean());
   const Bundle bundle = adaptation->finish();
   ASSERT_EQ(bundle.platforms.size(), 7U);
   EXPECT_EQ(bundle.predictor->outputs(), 7);

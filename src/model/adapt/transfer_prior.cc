@@ -17,9 +17,10 @@ constexpr double kWorstError = 0.4;              // log; beyond it an outlier de
 constexpr double kSlopes[] = {0.15, 0.3, 0.45};  // of what models of cores say
 constexpr size_t kFewestPlatforms = 3, kFewestDesigns = 3;
 constexpr double kNormal90 = 1.645;  // standard deviations of half an interval that holds 90%
-constexpr double kAnyLevel = 0.5;    // variance of log time
-constexpr double kOtherDesign = 4;   // variance between designs over that within one
-constexpr double kGain = 1e-5;       // of mean error: less is none
+constexpr double kUnknownScale = 3, kScalePrior = 2;
+constexpr double kAnyLevel = 0.5;   // variance of log time
+constexpr double kOtherDesign = 4;  // variance between designs over that within one
+constexpr double kGain = 1e-5;      // of mean error: less is none
 // What programs share of a surprise: all, those of a group, of a family, those of a family that take as long, and their
 // own.
 constexpr double kAllShare = 0.4, kGroupShare = 0.1, kFamilyShare = 0.2, kSizeShare = 0.2, kOwnShare = 0.1;
@@ -320,8 +321,26 @@ Gaussian TransferPrior::update(const Gaussian& prior, const std::vector<Eigen::I
   return posterior;
 }
 
-double TransferPrior::interval_multiple(const Gaussian& prior, const std::vector<Eigen::Index>& where,
-                                        double coverage) const {
+double TransferPrior::surprise_multiple(const Gaussian& prior, const std::vector<Eigen::Index>& where,
+                                        const Eigen::VectorXd& log_times) const {
+  if (where.size() < 2) return kNormal90 * kUnknownScale;
+  Eigen::MatrixXd seen = prior.covariance(where, where);
+  seen.diagonal().array() += options_.noise_log * options_.noise_log / 2;
+  // Left out one by one, in closed form: Rasmussen & Williams, section 5.4.2.
+  const Eigen::MatrixXd inverse = inverse_positive_definite(seen);
+  const Eigen::VectorXd dual = inverse * (log_times - prior.mean(where));
+  const double squares = dual.cwiseAbs2().cwiseQuotient(inverse.diagonal()).sum();
+  const double count = static_cast<double>(where.size());
+  // As if kScalePrior programs had been off by kUnknownScale deviations before.
+  const double scale = std::sqrt((squares + kScalePrior * kUnknownScale * kUnknownScale) / (count + kScalePrior));
+  return kNormal90 * std::max(scale, 1.0);
+}
+
+Eigen::VectorXd TransferPrior::interval_multiples(const Gaussian& prior, const std::vector<Eigen::Index>& where,
+                                                  const Eigen::VectorXd& log_times, double coverage) const {
+  if (designs_count_ < kFewestDesigns) {
+    return Eigen::VectorXd::Constant(missed_.rows(), surprise_multiple(prior, where, log_times));
+  }
   ConformalScores scores;
   scores.scores = Eigen::MatrixXd::Constant(missed_.cols(), missed_.rows(), kUnknown);
   // Platforms where the same programs were measured share one update.
@@ -353,10 +372,13 @@ double TransferPrior::interval_multiple(const Gaussian& prior, const std::vector
       }
     }
   }
-  const double multiple = conformal_quantile(scores, coverage);
-  // Platforms of the same design or two are surer of each other than of another design.
-  if (designs_count_ < kFewestDesigns) return std::isnan(multiple) ? kNormal90 : std::max(multiple, kNormal90);
-  return std::isnan(multiple) ? kNormal90 : multiple;
+  const double of_all = conformal_quantile(scores, coverage);
+  Eigen::VectorXd multiples = Eigen::VectorXd::Constant(missed_.rows(), std::isnan(of_all) ? kNormal90 : of_all);
+  for (const auto& [group, rows] : groups_) {
+    const double multiple = conformal_quantile({scores.scores(Eigen::all, rows), scores.family}, coverage);
+    if (!std::isnan(multiple)) multiples(rows).setConstant(multiple);
+  }
+  return multiples;
 }
 
 }  // namespace perfcast

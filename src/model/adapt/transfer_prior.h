@@ -46,9 +46,11 @@ class TransferPrior {
   // The same once the programs `where` took `log_times` there; noise as the options say.
   Gaussian update(const Gaussian& prior, const std::vector<Eigen::Index>& where,
                   const Eigen::VectorXd& log_times) const;
-  // By which the standard deviations of update() have to be multiplied for intervals that cover `coverage` of the
-  // entries of a platform whose design is left out, where the same programs were measured. `prior`: of the platform.
-  double interval_multiple(const Gaussian& prior, const std::vector<Eigen::Index>& where, double coverage) const;
+  // [programs] by which the standard deviations of update() have to be multiplied for intervals that cover `coverage`
+  // of the entries of a platform whose design is left out, where the same programs were measured; one for each group.
+  // `prior`: of the platform; `log_times`: as update().
+  Eigen::VectorXd interval_multiples(const Gaussian& prior, const std::vector<Eigen::Index>& where,
+                                     const Eigen::VectorXd& log_times, double coverage) const;
 
   // Weights over the known platforms, one kernel for all programs, and each program's times on them about their mean,
   // absent ones carried over.
@@ -75,6 +77,9 @@ class TransferPrior {
   // [rows x known] times less what the others say of each design left out.
   Eigen::MatrixXd left_out(const PlatformKernel& kernel, const std::vector<Eigen::Index>& rows) const;
   Eigen::VectorXd weights(const Kernels& kernels, size_t platform) const;
+  // With few designs: how far each measured program is from what the other measured ones say of it.
+  double surprise_multiple(const Gaussian& prior, const std::vector<Eigen::Index>& where,
+                           const Eigen::VectorXd& log_times) const;
   Gaussian prior_of_few_designs() const;
   // What two programs share of a surprise without any platform to tell.
   double kinship(Eigen::Index p, Eigen::Index q) const;

@@ -84,9 +84,9 @@ TEST(TransferPrior, IntervalsOfADesignLeftOutCover) {
     const Eigen::VectorXd truth = world.log_times.col(static_cast<Eigen::Index>(3 * design));
     const std::vector<Eigen::Index> where = {0, 5};
     const Gaussian posterior = prior->update(belief, where, truth(where));
-    const double multiple = prior->interval_multiple(belief, where, 0.9);
+    const Eigen::VectorXd multiple = prior->interval_multiples(belief, where, truth(where), 0.9);
     for (Eigen::Index p = 6; p < truth.size(); ++p) {
-      const double half = multiple * std::sqrt(std::max(posterior.covariance(p, p), 1e-4));
+      const double half = multiple(p) * std::sqrt(std::max(posterior.covariance(p, p), 1e-4));
       covered += std::abs(posterior.mean(p) - truth(p)) <= half ? 1 : 0;
       ++count;
     }
@@ -102,7 +102,7 @@ TEST(TransferPrior, OneDesignTellsOfLevelsOnly) {
   EXPECT_NEAR(before.mean(0), world.log_times.row(0).head(4).mean(), 1e-9);
   const Gaussian after = prior->update(before, {0}, Eigen::VectorXd::Constant(1, before.mean(0) - 1));
   EXPECT_LT((after.mean - before.mean).maxCoeff(), -0.7);
-  EXPECT_GE(prior->interval_multiple(before, {0}, 0.9), 1.6);
+  EXPECT_GE(prior->interval_multiples(before, {0}, before.mean.head(1), 0.9)(0), 1.6);
 }
 
 TEST(TransferPrior, RefusesTooFewPlatforms) {

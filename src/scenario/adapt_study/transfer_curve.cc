@@ -147,8 +147,8 @@ std::map<std::string, Said> forecasts(const TransferPrior& prior, const Gaussian
   adapted.log_time = posterior.mean;
   adapted.half_width = Eigen::VectorXd::Constant(posterior.mean.size(), kUnknown);
   if (with_intervals) {
-    adapted.half_width =
-        prior.interval_multiple(belief, where, kCoverage) * posterior.covariance.diagonal().cwiseMax(1e-4).cwiseSqrt();
+    adapted.half_width = prior.interval_multiples(belief, where, measured, kCoverage)
+                             .cwiseProduct(posterior.covariance.diagonal().cwiseMax(1e-4).cwiseSqrt());
   }
   return result;
 }
