@@ -10,6 +10,7 @@
 #include "base/csv.h"
 #include "base/text.h"
 #include "base/unknown.h"
+#include "cli/energy_text.h"
 #include "explain/why.h"
 
 namespace perfcast {
@@ -419,6 +420,8 @@ std::string forecast_text(const ForecastReport& report, const ForecastView& view
   if (has_tables) text += programs_as_table(report, view);
   if (const std::string choice = choice_lines(report); !choice.empty()) text += "\n" + choice;
   if (has_tables) text += "\n" + platforms_as_table(report, view) + instances_as_table(report, view);
+  if (has_tables) text += energy_as_table(report, view);
+  text += frequencies_as_table(report, view);
   if (const std::string why = why_line(report.attribution, report.features); !why.empty())
     text += "\n" + lines_of("", "  ", why);
   if (const std::string cores = cores_line(report); !cores.empty()) text += "\n" + lines_of("", "  ", cores);
@@ -446,15 +449,53 @@ std::string instances_csv(const ForecastReport& report) {
 
 std::string forecast_csv(const ForecastReport& report) {
   const auto number = [](const std::optional<double>& value) { return csv_number(value.value_or(kUnknown)); };
-  std::string csv =
-      csv_line({"platform", "vendor", "kind", "arch", "rel_time_ratio", "rel_time_lower_ratio", "rel_time_upper_ratio",
-                "time_s", "time_lower_s", "time_upper_s", "cost", "measured", "host"});
+  std::vector<std::string> columns = {"platform",
+                                      "vendor",
+                                      "kind",
+                                      "arch",
+                                      "rel_time_ratio",
+                                      "rel_time_lower_ratio",
+                                      "rel_time_upper_ratio",
+                                      "time_s",
+                                      "time_lower_s",
+                                      "time_upper_s",
+                                      "cost",
+                                      "measured",
+                                      "host"};
+  if (report.energy) {
+    columns.insert(columns.end(),
+                   {"rel_energy_ratio", "rel_energy_lower_ratio", "rel_energy_upper_ratio", "energy_joules",
+                    "energy_lower_joules", "energy_upper_joules", "energy_delay_joule_s", "energy_basis"});
+  }
+  std::string csv = csv_line(columns);
   for (const PlatformRow& row : report.rows) {
     const Platform& platform = row.platform;
-    csv += csv_line({printable(platform.name), printable(platform.vendor), printable(platform.segment),
-                     printable(platform.arch), number(row.rpv), number(row.lower), number(row.upper),
-                     number(row.time_s), number(row.time_lower_s), number(row.time_upper_s), number(row.cost),
-                     row.is_measured ? "1" : "0", row.is_host ? "1" : "0"});
+    std::vector<std::string> cells = {printable(platform.name),
+                                      printable(platform.vendor),
+                                      printable(platform.segment),
+                                      printable(platform.arch),
+                                      number(row.rpv),
+                                      number(row.lower),
+                                      number(row.upper),
+                                      number(row.time_s),
+                                      number(row.time_lower_s),
+                                      number(row.time_upper_s),
+                                      number(row.cost),
+                                      row.is_measured ? "1" : "0",
+                                      row.is_host ? "1" : "0"};
+    if (report.energy) {
+      const auto of = [&](auto value) { return row.energy ? number(value(*row.energy)) : std::string(); };
+      using Value = std::optional<double>;
+      cells.push_back(of([](const PlatformEnergy& energy) { return Value(energy.relative); }));
+      cells.push_back(of([](const PlatformEnergy& energy) { return Value(energy.lower); }));
+      cells.push_back(of([](const PlatformEnergy& energy) { return Value(energy.upper); }));
+      cells.push_back(of([](const PlatformEnergy& energy) { return energy.joules; }));
+      cells.push_back(of([](const PlatformEnergy& energy) { return energy.lower_joules; }));
+      cells.push_back(of([](const PlatformEnergy& energy) { return energy.upper_joules; }));
+      cells.push_back(of([](const PlatformEnergy& energy) { return energy.energy_delay_js; }));
+      cells.push_back(row.energy ? row.energy->basis : "");
+    }
+    csv += csv_line(cells);
   }
   return csv;
 }

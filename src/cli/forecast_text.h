@@ -19,7 +19,8 @@ struct ForecastView {
 std::string forecast_text(const ForecastReport& report, const ForecastView& view);
 
 // A row for each platform, numbers in full: platform, vendor, kind, arch, rel_time_ratio, its interval, time_s, its
-// interval, cost, measured, host.
+// interval, cost, measured, host; where energy was asked for rel_energy_ratio and energy_joules with their intervals,
+// energy_delay_joule_s and energy_basis.
 std::string forecast_csv(const ForecastReport& report);
 
 // A row for each instance of the report: cloud, instance, platform, vcpus_count, memory_gib, wall_s of one run, copies,

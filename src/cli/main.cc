@@ -71,6 +71,7 @@ int run(int argc, char** argv) {
   add_watch_command(app, context);
   add_power_command(app, context);
   add_tune_command(app, context);
+  add_energy_command(app, context);
   add_doctor_command(app, context);
   add_collect_command(app, context);
   add_import_command(app, context);
@@ -101,7 +102,8 @@ int run(int argc, char** argv) {
     const auto chosen = app.get_subcommands();
     const std::string verb = chosen.empty() ? "" : " " + chosen.front()->get_name();
     std::string expected = "see: perfcast" + verb + " --help";
-    const bool runs = verb == " predict" || verb == " profile" || verb == " tune" || verb == " diagnose";
+    const bool runs =
+        verb == " predict" || verb == " profile" || verb == " tune" || verb == " diagnose" || verb == " energy";
     if (runs && context.command.empty() && words.size() > 1 && !words[1].starts_with("-")) {
       expected = "the program to run after --: perfcast" + verb + " -- CMD ARGS";
     }

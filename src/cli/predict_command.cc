@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/energy_options.h"
 #include "cli/forecast_input.h"
 #include "cli/forecast_text.h"
 #include "cli/named_file.h"
@@ -44,6 +45,7 @@ struct PredictArguments {
   std::optional<double> copies;
   double within = 1.2;
   std::optional<ForecastRequest::Sort> sort;
+  EnergyOptions energy;
 };
 
 bool is_explained(const PredictArguments& arguments) {
@@ -83,7 +85,10 @@ Status check_workload(const PredictArguments& arguments) {
                                                          {"--process", !arguments.process.empty()},
                                                          {"--explain", arguments.explain},
                                                          {"--explain-platform", !arguments.explain_platform.empty()},
-                                                         {"--explain-against", !arguments.explain_against.empty()}};
+                                                         {"--explain-against", !arguments.explain_against.empty()},
+                                                         {"--energy", arguments.energy.energy},
+                                                         {"--measured-energy", !arguments.energy.measured.empty()},
+                                                         {"--frequencies", !arguments.energy.frequencies.empty()}};
   for (const auto& [option, given] : of_one_program) {
     if (given)
       return usage_error("bad-usage", "several profiles, where one is meant", option, "one --profile, or none of this");
@@ -184,6 +189,7 @@ Result<ForecastReport> forecast(const PredictArguments& arguments, const Command
   auto prices = read_prices(arguments.prices);
   if (!prices) return prices.error();
   request.prices = std::move(*prices);
+  if (Status taken = take_energy_options(arguments.energy, request); !taken) return taken.error();
   // The bundle first: nobody should wait for a profile and then learn that there is no model.
   const auto forecaster = open_forecaster(context.options);
   if (!forecaster) return forecaster.error();
@@ -275,12 +281,14 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
                    "Beside them the cheapest that is at most so many times slower than the fastest")
       ->check(CLI::Range(1.0, 1000.0))
       ->capture_default_str();
-  verb->add_option("--sort", arguments->sort,
-                   "Of platforms and instances: time, cost or name; default: platforms by time, instances by cost")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, ForecastRequest::Sort>{{"time", ForecastRequest::Sort::kTime},
-                                                                               {"cost", ForecastRequest::Sort::kCost},
-                                                                               {"name", ForecastRequest::Sort::kName}}))
+  verb->add_option(
+          "--sort", arguments->sort,
+          "Of platforms and instances: time, cost, energy or name; default: platforms by time, instances by cost")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, ForecastRequest::Sort>{{"time", ForecastRequest::Sort::kTime},
+                                                       {"cost", ForecastRequest::Sort::kCost},
+                                                       {"energy", ForecastRequest::Sort::kEnergy},
+                                                       {"name", ForecastRequest::Sort::kName}}))
       ->type_name("KEY");
   CLI::Option* csv =
       verb->add_flag("--csv", arguments->csv,
@@ -314,6 +322,7 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
       ->excludes(exact)
       ->excludes(repeats);
   verb->add_option("--save-profile", arguments->save_profile, "Keep the profile in this file");
+  add_energy_options(*verb, arguments->energy);
   add_common_options(*verb, context, kBundleOption | kShowOutputOption | kQuietOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
 }

@@ -25,8 +25,13 @@ struct Unit {
   std::string_view suffix, unit;
 };
 // A longer suffix comes before one that it ends in.
-constexpr std::array<Unit, 6> kUnits = {
-    {{"_bytes_per_s", "byte/s"}, {"_per_s", "1/s"}, {"_count", "1"}, {"_ratio", "1"}, {"_bytes", "byte"}, {"_s", "s"}}};
+constexpr std::array<Unit, 7> kUnits = {{{"_bytes_per_s", "byte/s"},
+                                         {"_per_s", "1/s"},
+                                         {"_count", "1"},
+                                         {"_ratio", "1"},
+                                         {"_bytes", "byte"},
+                                         {"_joules", "J"},
+                                         {"_s", "s"}}};
 
 std::string_view unit_of(std::string_view name) {
   for (const Unit& unit : kUnits) {
@@ -73,7 +78,7 @@ Metric read_metric(const Json& json, const std::string& path, std::vector<std::s
   if (!is_identifier(metric.name)) {
     in.complain("name", in_quotes(metric.name), "lower-case letters, digits and _");
   } else if (unit_of(metric.name).empty()) {
-    in.complain("name", metric.name, "a name that ends in _count, _bytes, _s, _ratio, _per_s or _bytes_per_s");
+    in.complain("name", metric.name, "a name that ends in _count, _bytes, _s, _ratio, _joules, _per_s or _bytes_per_s");
   } else if (metric.unit != unit_of(metric.name)) {
     in.complain("unit", in_quotes(metric.unit), in_quotes(unit_of(metric.name)));
   }

@@ -19,8 +19,8 @@ namespace perfcast {
 using MetricValues = std::map<std::string, double, std::less<>>;
 
 struct Metric {
-  std::string name;         // ends in its unit: _count, _bytes, _s, _ratio, _per_s
-  std::string unit;         // "1" for counts and ratios, "byte", "s", "1/s", "byte/s"
+  std::string name;         // ends in its unit: _count, _bytes, _s, _ratio, _joules, _per_s
+  std::string unit;         // "1" for counts and ratios, "byte", "s", "J", "1/s", "byte/s"
   std::string kind;         // "counter" (measured) or "derived" (by `formula`)
   std::string group;        // "work", "mix", "memory", "branch", "latency", "system", "time", "gpu", ...
   std::string description;  // one line

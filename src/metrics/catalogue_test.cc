@@ -49,6 +49,8 @@ TEST(Catalogue, NamesEndInTheirUnit) {
       EXPECT_TRUE(ends_in(metric.name, "_count") || ends_in(metric.name, "_ratio")) << metric.name;
     } else if (metric.unit == "byte") {
       EXPECT_TRUE(ends_in(metric.name, "_bytes")) << metric.name;
+    } else if (metric.unit == "J") {
+      EXPECT_TRUE(ends_in(metric.name, "_joules")) << metric.name;
     } else if (metric.unit == "byte/s") {
       EXPECT_TRUE(ends_in(metric.name, "_bytes_per_s")) << metric.name;
     } else if (metric.unit == "1/s") {

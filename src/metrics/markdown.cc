@@ -48,8 +48,8 @@ std::string catalogue_as_markdown(const Catalogue& catalogue) {
       " metrics are derived from them by the formula shown. A metric that could not be measured or computed is absent "
       "from a profile, never 0: an absent operand or a zero divisor gives no value. `sum(...)` adds those operands "
       "that are present, `first(...)` takes the first that is present.\n\n"
-      "Names end in their unit: `_count` and `_ratio` (1), `_bytes` (byte), `_s` (second), `_per_s` (1/s), "
-      "`_bytes_per_s` (byte/s). *Imported* metrics come from the output of other tools alone. "
+      "Names end in their unit: `_count` and `_ratio` (1), `_bytes` (byte), `_s` (second), `_joules` (J), "
+      "`_per_s` (1/s), `_bytes_per_s` (byte/s). *Imported* metrics come from the output of other tools alone. "
       "*Table I* is the table of counters in Nichols, Yeom, Bhatele: Predicting "
       "Cross-Platform Relative Performance with Deep Generative Models.\n";
   for (const std::string& group : groups) {

@@ -398,6 +398,10 @@ Status keep_wanted(const Bundle& bundle, const ForecastRequest& request, std::ve
     constexpr double kLast = std::numeric_limits<double>::infinity();
     if (request.sort == ForecastRequest::Sort::kCost && a.cost != b.cost)
       return a.cost.value_or(kLast) < b.cost.value_or(kLast);
+    if (request.sort == ForecastRequest::Sort::kEnergy) {
+      const double a_energy = a.energy ? a.energy->relative : kLast, b_energy = b.energy ? b.energy->relative : kLast;
+      if (a_energy != b_energy) return a_energy < b_energy;
+    }
     return a.rpv < b.rpv;
   });
   return {};
@@ -465,6 +469,7 @@ Status check_request(const Forecaster& forecaster, const ForecastRequest& reques
     if (const auto host = platform_named(bundle, request.host, "host"); !host) return host.error();
   }
   if (const auto explained = platforms_to_explain(bundle, request, {}); !explained) return explained.error();
+  if (Status energy = check_energy(bundle, request.energy, request.frequencies); !energy) return energy;
   if (request.reference != "host") {
     if (const auto reference = reference_of(bundle, request, {}); !reference) return reference.error();
   }
@@ -525,6 +530,12 @@ Result<ProgramForecast> forecast_in_full(const Forecaster& forecaster, const Pro
   }
   if (request.strict && !report.out_of_line.empty()) {
     return usage_error("contradicting-times", report.out_of_line, "measured", "times that agree, or no strictness");
+  }
+  if (request.energy) {
+    if (Status added = add_energy(bundle, profile, *request.energy, report); !added) return added.error();
+  }
+  if (request.frequencies) {
+    if (Status added = add_frequencies(bundle, profile, *request.frequencies, report); !added) return added.error();
   }
 
   if (request.instances || request.prices) {

@@ -16,6 +16,7 @@
 #include "explain/host_match.h"
 #include "explain/prices.h"
 #include "model/forecast/forecaster.h"
+#include "scenario/forecast_energy.h"
 #include "scenario/instance_forecast.h"
 
 namespace perfcast {
@@ -23,7 +24,7 @@ namespace perfcast {
 inline constexpr const char* kForecastSchema = "perfcast.forecast/1";
 
 // Errors about a field say so in `where`: "reference", "measured", "filter", "host", "explain-platform",
-// "explain-against".
+// "explain-against", "measured-energy", "frequencies", "frequencies-of".
 struct ForecastRequest {
   std::string host;  // platform, as find_platform(), that the profile was taken on; empty: by its CPU's facts
   std::string reference = "mean";                          // "mean", "host", or as find_platform()
@@ -34,13 +35,15 @@ struct ForecastRequest {
   std::optional<double> copies;  // side by side on an instance; absent: as many as fill it
   double within_ratio = 1.2;     // how much slower than the fastest instance a compromise may be
   // Absent: platforms by time, instances by cost where it is known.
-  enum class Sort { kTime, kCost, kName };
+  enum class Sort { kTime, kCost, kName, kEnergy };
   std::optional<Sort> sort;
   bool strict = false;  // a measured time out of line with the others is an error, not a note
   std::optional<PriceList> prices;
   bool explain = false;          // takes the forecast apart, input by input
   std::string explain_platform;  // of which that is told first, as find_platform(); empty: the first of the rows
   std::string explain_against;   // what sets that apart from this platform, likewise; empty: from the mean
+  std::optional<EnergyQuestion> energy;         // joules beside seconds
+  std::optional<FrequencyRequest> frequencies;  // time and joules over the clock of one platform
 };
 
 // Whether `a` comes before `b` in a list; what is unknown comes last.
@@ -55,8 +58,10 @@ struct PlatformRow {
   // of training times between such platforms is added, for the matched platform too.
   std::optional<double> time_s, time_lower_s, time_upper_s;
   bool is_host = false, is_measured = false;
-  std::vector<InstanceRow> instances;  // where asked for, or where prices are known
-  std::optional<double> cost;          // of one run on the cheapest instance
+  std::vector<InstanceRow> instances;    // where asked for, or where prices are known
+  std::optional<double> cost;            // of one run on the cheapest instance
+  std::optional<PlatformEnergy> energy;  // where it was asked for and the platform's power is known
+  std::string energy_missing;            // why there is none, where it was asked for
 };
 
 // What a model makes of the program on a core design that platforms of the report carry.
@@ -115,6 +120,8 @@ struct ForecastReport {
   std::optional<ForecastRequest::Sort> sort;   // as asked for
   InstanceChoice choice;                       // of the instances with prices
   double threads = 1;                          // that the program keeps busy, or would: see InstanceForecaster
+  std::optional<EnergySummary> energy;         // where it was asked for
+  std::optional<FrequencyReport> frequencies;  // likewise
   // Prices for what is no instance type of the bundle, in the order of their file; absent without prices.
   std::optional<std::vector<Price>> unmatched_prices;
 };

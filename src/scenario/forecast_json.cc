@@ -106,6 +106,48 @@ Json cores_as_json(const ForecastReport& report) {
   return items;
 }
 
+Json energy_as_json(const PlatformEnergy& energy) {
+  Json item = {{"basis", energy.basis},
+               {"core_power_w", energy.core_w},
+               {"energy_relative_ratio", energy.relative},
+               {"energy_relative_lower_ratio", energy.lower},
+               {"energy_relative_upper_ratio", energy.upper}};
+  if (energy.joules) {
+    item["energy_joules"] = *energy.joules;
+    item["energy_lower_joules"] = *energy.lower_joules;
+    item["energy_upper_joules"] = *energy.upper_joules;
+    item["energy_delay_joule_s"] = *energy.energy_delay_js;
+  }
+  if (energy.cpu) {
+    item["tdp_w"] = energy.cpu->tdp_w;
+    item["cores_count"] = energy.cpu->cores;
+    item["source"] = energy.cpu->source;
+  }
+  return item;
+}
+
+Json frequencies_as_json(const FrequencyReport& report) {
+  Json json = {{"platform", report.platform},
+               {"time_at_hz", report.time_at_hz},
+               {"memory_ratio", report.memory_ratio},
+               {"memory_source", report.memory_source}};
+  if (report.period_s) json["period_s"] = *report.period_s;
+  const FrequencyForecast& forecast = report.forecast;
+  Json& points = json["points"] = Json::array();
+  for (const FrequencyPoint& point : forecast.points) {
+    Json item = {{"frequency_hz", point.frequency_hz},
+                 {"time_s", point.time_s},
+                 {"energy_joules", point.joules},
+                 {"energy_delay_joule_s", point.energy_delay_js}};
+    if (point.period_joules) item["period_energy_joules"] = *point.period_joules;
+    points.push_back(std::move(item));
+  }
+  json["best_energy_hz"] = forecast.points[forecast.best_energy].frequency_hz;
+  json["best_energy_delay_hz"] = forecast.points[forecast.best_energy_delay].frequency_hz;
+  if (forecast.best_period) json["best_period_hz"] = forecast.points[*forecast.best_period].frequency_hz;
+  return json;
+}
+
 }  // namespace
 
 Json to_json(const ForecastReport& report) {
@@ -155,6 +197,8 @@ Json to_json(const ForecastReport& report) {
     }
     if (row.is_measured) item["measured"] = true;
     if (row.cost) item["cost"] = *row.cost;
+    if (row.energy) item["energy"] = energy_as_json(*row.energy);
+    if (!row.energy_missing.empty()) item["energy_missing"] = row.energy_missing;
     if (!row.instances.empty()) {
       Json& instances = item["instances"] = Json::array();
       for (const InstanceRow& instance : row.instances) {
@@ -181,6 +225,14 @@ Json to_json(const ForecastReport& report) {
     }
     platforms.push_back(std::move(item));
   }
+  if (report.energy) {
+    Json& energy = json["energy"];
+    energy["reference"] = "mean";
+    energy["platforms_known_count"] = report.energy->known;
+    energy["cores_busy_count"] = report.energy->cores_busy;
+    if (report.energy->calibration_ratio) energy["calibration_ratio"] = *report.energy->calibration_ratio;
+  }
+  if (report.frequencies) json["frequencies"] = frequencies_as_json(*report.frequencies);
   if (!report.currency.empty()) json["currency"] = report.currency;
   if (report.choice.fastest) {
     Json& choice = json["choice"];

@@ -8,6 +8,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "collect/native/host_facts.h"
+#include "collect/native/profile_energy.h"
 #include "collect/process/process.h"
 #include "collect/process/process_census.h"
 #include "collect/process/program_inspector.h"
@@ -213,6 +214,8 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
   process.input = request.input;
   process.watch = true;
   Runs runs;
+  std::vector<EnergyReport> energies;  // of the runs, where there are meters
+  const bool metered = energy_ != nullptr && energy_->has_meters();
   double total_s = 0;
   bool differs = false;
   // A stream's writer sets the pace of the first run: its time is taken only where there is no other.
@@ -227,7 +230,10 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
     process.before_exec = nullptr;
     if (first && counters_ != nullptr) process.before_exec = [this](pid_t child) { counters_->attach(child); };
     process.limit_s = request.limit_s > 0 ? std::max(0.001, request.limit_s - total_s) : 0;
+    if (metered) energy_->start();
     auto outcome = run_process(process);
+    EnergyReport energy;
+    if (metered) energy = energy_->stop();
     if (!outcome && (first || outcome.error().kind == ErrorKind::kInterrupted)) return outcome.error();
     if (!outcome) break;
     if (outcome->limit_reached && first) {
@@ -243,6 +249,7 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
       break;
     }
     runs.push_back(std::move(*outcome));
+    energies.push_back(std::move(energy));
     const bool time_is_up =
         request.limit_s > 0 && total_s + (1 + kInstrumentedSlowdown) * runs.back().wall_s > request.limit_s;
     const bool last = time_is_up || !runs.back().ok() || runs.back().wall_s >= kLongRun_s || total_s >= kLongSeries_s ||
@@ -262,6 +269,7 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
                                "left, and only the first run is timed",
                                "a command that can be repeated, such as one that writes to standard output"});
     runs.resize(1);
+    energies.resize(1);
   }
   // Later runs of a program that reads the terminal find no input: fewer bytes read tell.
   const bool at_terminal = request.input != nullptr && request.input->is_terminal() && runs.size() > 1;
@@ -272,6 +280,7 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
          "no input and did other work",
          "the input from a file: < FILE"});
     runs.resize(1);
+    energies.resize(1);
   }
   if (request.input != nullptr && !request.input->repeatable()) {
     result.warnings.push_back(
@@ -281,6 +290,7 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
   if (!runs.front().error_tail.empty() && !runs.front().ok()) result.record.note = runs.front().error_tail;
   if (paced && runs.size() > 1) {
     runs.erase(runs.begin());
+    energies.erase(energies.begin());
     result.record.note = "the first run, paced by the writer of its standard input, is not among the timed ones";
   }
   result.record.seconds_s = total_s;
@@ -288,6 +298,10 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
   Recorder recorder(result, name());
   record_times(runs, recorder);
   record_resources(runs, recorder);
+  record_energy(
+      energies, energy_ == nullptr ? "no meter was looked for" : energy_->why_none(),
+      [&recorder](const char* event, double joules) { recorder.put(event, joules); },
+      [&recorder](const char* event, const std::string& reason) { recorder.lack(event, reason); });
   if (const auto levels = page_table_levels(host_)) {
     recorder.put("page_table_levels_count", static_cast<double>(*levels));
   } else {

@@ -9,11 +9,14 @@
 
 namespace perfcast {
 
+class ProfileEnergy;
+
 class NativeCollector : public Collector {
  public:
-  // `counters`, where given, are attached to the first run; the caller harvests them.
-  explicit NativeCollector(HostFacts host, PerfEventCollector* counters = nullptr)
-      : host_(std::move(host)), counters_(counters) {}
+  // `counters`, where given, are attached to the first run; the caller harvests them. `energy`, where given, measures
+  // every run.
+  explicit NativeCollector(HostFacts host, PerfEventCollector* counters = nullptr, ProfileEnergy* energy = nullptr)
+      : host_(std::move(host)), counters_(counters), energy_(energy) {}
 
   std::string name() const override { return "native"; }
   Status available() const override { return {}; }
@@ -24,6 +27,7 @@ class NativeCollector : public Collector {
  private:
   HostFacts host_;
   PerfEventCollector* counters_;
+  ProfileEnergy* energy_;
 };
 
 }  // namespace perfcast

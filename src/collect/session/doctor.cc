@@ -14,6 +14,7 @@
 #include "collect/process/program_inspector.h"
 #include "collect/process/tool.h"
 #include "collect/qemu/qemu_collector.h"
+#include "energy/meter.h"
 
 namespace perfcast {
 namespace {
@@ -121,6 +122,29 @@ DoctorFinding examine_stress_ng() {
           fmt::format("stress-ng {} built from source, then --stress-ng PATH", kSuiteStressNg)};
 }
 
+// One line for each kind of meter.
+std::vector<DoctorFinding> examine_meters() {
+  const MeterSet set = find_meters();
+  std::vector<DoctorFinding> findings;
+  for (const char* kind : {"rapl", "nvml", "hwmon"}) {
+    std::vector<std::string> covered;
+    for (const auto& meter : set.meters) {
+      if (meter->facts().kind == kind) covered.push_back(meter->facts().covers);
+    }
+    const auto missing = std::find_if(set.missing.begin(), set.missing.end(),
+                                      [&](const MissingMeter& each) { return each.kind == kind; });
+    DoctorFinding finding = {kind, covered.empty() ? "missing" : "ok", "", ""};
+    if (!covered.empty()) finding.detail = "energy: " + join(covered, ", ");
+    if (missing != set.missing.end()) {
+      if (!covered.empty()) finding.status = "limited";
+      finding.detail += (covered.empty() ? "no energy: " : "; ") + missing->reason;
+      finding.advice = missing->advice;
+    }
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
 DoctorFinding examine_file(const std::string& name, const std::string& path, const std::string& advice) {
   std::error_code problem;
   const auto bytes = std::filesystem::file_size(path, problem);
@@ -152,14 +176,16 @@ std::string processors_in_words(const HostFacts& host) {
 }  // namespace
 
 std::vector<DoctorFinding> examine_machine(const HostFacts& host) {
-  return {examine_native(host),
-          examine_qemu(),
-          examine_other_instruction_set(),
-          examine_cachegrind(),
-          examine_hardware(),
-          examine_wide_vectors(host),
-          examine_stress_ng(),
-          {"gpu", "missing", "no GPU collector; programs are profiled on the CPU", ""}};
+  std::vector<DoctorFinding> findings = {examine_native(host),
+                                         examine_qemu(),
+                                         examine_other_instruction_set(),
+                                         examine_cachegrind(),
+                                         examine_hardware(),
+                                         examine_wide_vectors(host),
+                                         examine_stress_ng(),
+                                         {"gpu", "missing", "no GPU collector; programs are profiled on the CPU", ""}};
+  for (DoctorFinding& meter : examine_meters()) findings.push_back(std::move(meter));
+  return findings;
 }
 
 std::vector<DoctorFinding> examine_files(const std::string& corpus, const std::string& bundle) {

@@ -17,6 +17,7 @@
 #include "collect/cachegrind/cachegrind_collector.h"
 #include "collect/native/host_facts.h"
 #include "collect/native/native_collector.h"
+#include "collect/native/profile_energy.h"
 #include "collect/process/input_feed.h"
 #include "collect/process/interrupt.h"
 #include "collect/process/program_inspector.h"
@@ -504,7 +505,8 @@ Result<Profile> profile_command(const CollectRequest& request,
   SessionCollectors collectors;
   collectors.host = read_host_facts();
   PerfEventCollector hardware(perf_event_paranoid());
-  NativeCollector native(collectors.host, &hardware);
+  ProfileEnergy energy(find_meters());
+  NativeCollector native(collectors.host, &hardware, &energy);
   QemuCollector instrumenter;
   CachegrindCollector fallback;
   collectors.native = &native;

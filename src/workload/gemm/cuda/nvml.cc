@@ -1,6 +1,6 @@
 #include "workload/gemm/cuda/nvml.h"
 
-#include <dlfcn.h>
+#include "base/loaded_library.h"
 
 namespace perfcast::gemm {
 namespace {
@@ -14,37 +14,10 @@ constexpr int kMultiprocessorClock = 1;  // NVML_CLOCK_SM, in MHz
 constexpr int kTemperatureOfGpu = 0;     // NVML_TEMPERATURE_GPU
 constexpr unsigned kRoom = 96;           // for names and versions
 
-class Library {
- public:
-  explicit Library(const std::string& file) : handle_(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (handle_ == nullptr) {
-      if (const char* text = dlerror()) problem_ = text;
-    }
-  }
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
-  ~Library() {
-    if (handle_ != nullptr) dlclose(handle_);
-  }
-  explicit operator bool() const { return handle_ != nullptr; }
-  const std::string& problem() const { return problem_; }
-
-  // True where the library has the function and it succeeded.
-  template <typename... Arguments>
-  bool call(const char* name, Arguments... arguments) const {
-    auto* function = reinterpret_cast<int (*)(Arguments...)>(dlsym(handle_, name));
-    return function != nullptr && function(arguments...) == 0;
-  }
-
- private:
-  void* handle_;
-  std::string problem_;
-};
-
 }  // namespace
 
 Result<GpuFacts> read_gpu_facts(const std::string& library) {
-  const Library nvml(library);
+  const LoadedLibrary nvml(library);
   if (!nvml) return environment_error("unavailable", "NVML is missing: " + nvml.problem(), library, "NVIDIA's driver");
   if (!nvml.call("nvmlInit_v2"))
     return environment_error("unavailable", "NVML does not start", library, "a loaded driver");

@@ -1,0 +1,135 @@
+#include "cli/energy_options.h"
+
+#include <array>
+
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/named_file.h"
+#include "collect/process/duration.h"
+
+namespace perfcast {
+namespace {
+
+constexpr size_t kLargestFrequencyFileBytes = size_t{16} << 20;
+
+struct Suffix {
+  const char* text;
+  double factor;
+};
+constexpr std::array<Suffix, 4> kEnergySuffixes = {{{"kJ", 1e3}, {"Wh", 3600}, {"mJ", 1e-3}, {"J", 1}}};
+constexpr std::array<Suffix, 3> kClockSuffixes = {{{"GHz", 1e9}, {"MHz", 1e6}, {"Hz", 1}}};
+
+template <size_t N>
+std::optional<double> number_with_unit(std::string_view text, const std::array<Suffix, N>& suffixes) {
+  text = trim(text);
+  for (const Suffix& suffix : suffixes) {
+    if (!text.ends_with(suffix.text)) continue;
+    const auto value = parse_number(trim(text.substr(0, text.size() - std::string_view(suffix.text).size())));
+    return value ? std::optional(*value * suffix.factor) : std::nullopt;
+  }
+  return parse_number(text);
+}
+
+Status take_measured_energy(const std::vector<std::string>& texts, EnergyQuestion& question) {
+  for (const std::string& text : texts) {
+    const size_t equals = text.rfind('=');
+    const auto joules = equals == std::string::npos || equals == 0
+                            ? std::nullopt
+                            : number_with_unit(std::string_view(text).substr(equals + 1), kEnergySuffixes);
+    if (!joules) {
+      return usage_error("bad-usage", "'" + printable(text) + "' is no measured energy", "--measured-energy",
+                         "PLATFORM=JOULES, such as \"AMD EPYC 7763=35.2\" or 1.2kJ");
+    }
+    question.measured_joules.emplace_back(trim(text.substr(0, equals)), *joules);
+  }
+  return {};
+}
+
+Result<FrequencyRequest> frequency_request(const EnergyOptions& options) {
+  FrequencyRequest request;
+  if (Status there = check_named_file("--frequencies", options.frequencies); !there) return there.error();
+  const auto text = read_file(options.frequencies, kLargestFrequencyFileBytes);
+  if (!text) return text.error();
+  auto table = parse_frequency_table(*text, options.frequencies);
+  if (!table) return table.error();
+  request.table = std::move(*table);
+  request.platform = options.frequencies_of;
+  request.memory_ratio = options.memory_share;
+  if (!options.frequency.empty()) {
+    request.time_at_hz = number_with_unit(options.frequency, kClockSuffixes);
+    if (!request.time_at_hz || !(*request.time_at_hz > 0)) {
+      return usage_error("bad-usage", "'" + printable(options.frequency) + "' is no clock", "--frequency",
+                         "such as 3.2GHz");
+    }
+  }
+  if (!options.period.empty()) {
+    const auto period_s = parse_duration_s(options.period, "--period");
+    if (!period_s) return period_s.error();
+    request.period_s = *period_s;
+  }
+  return request;
+}
+
+}  // namespace
+
+void add_energy_options(CLI::App& verb, EnergyOptions& options) {
+  const char* const group = "Energy";
+  verb.add_flag("--energy", options.energy, "Joules of a run beside its time, where a platform's power is known")
+      ->group(group);
+  verb.add_option("--power", options.power,
+                  "JSON of CPUs' thermal design powers (perfcast.platform-power/1); default: the shipped one")
+      ->type_name("FILE")
+      ->group(group);
+  verb.add_option("--measured-energy", options.measured,
+                  "PLATFORM=JOULES that a run of this program took elsewhere (repeatable): improves all other energies")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->group(group);
+  CLI::Option* frequencies =
+      verb.add_option("--frequencies", options.frequencies,
+                      "CSV (frequency_hz, active_w, idle_w): time and joules over the clock, and the best")
+          ->type_name("FILE")
+          ->group(group);
+  verb.add_option("--frequencies-of", options.frequencies_of, "Whose clock that is; default: the host's")
+      ->type_name("PLATFORM")
+      ->needs(frequencies)
+      ->group(group);
+  verb.add_option("--frequency", options.frequency,
+                  "The clock that its time is of, such as 3.2GHz; default: the highest of the file")
+      ->type_name("CLOCK")
+      ->needs(frequencies)
+      ->group(group);
+  verb.add_option("--memory-share", options.memory_share,
+                  "Share of that time that waits for memory; default: by the model of its core")
+      ->check(CLI::Range(0.0, 1.0))
+      ->needs(frequencies)
+      ->group(group);
+  verb.add_option("--period", options.period, "A run is due every so often: idle power counts until then")
+      ->type_name("TIME")
+      ->needs(frequencies)
+      ->group(group);
+}
+
+Status take_energy_options(const EnergyOptions& options, ForecastRequest& request) {
+  if (!options.frequencies.empty()) {
+    auto frequencies = frequency_request(options);
+    if (!frequencies) return frequencies.error();
+    request.frequencies = std::move(*frequencies);
+  }
+  const bool wanted = options.energy || !options.measured.empty() || !options.power.empty() ||
+                      request.sort == ForecastRequest::Sort::kEnergy;
+  if (!wanted) return {};
+  EnergyQuestion question;
+  if (Status status = take_measured_energy(options.measured, question); !status) return status;
+  if (Status there = check_named_file("--power", options.power); !there) return there;
+  auto table =
+      PlatformPowerTable::read(options.power.empty() ? shipped_file("platform-power/cpus.json") : options.power);
+  if (!table) return table.error();
+  question.table = std::move(*table);
+  request.energy = std::move(question);
+  return {};
+}
+
+}  // namespace perfcast

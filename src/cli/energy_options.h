@@ -1,0 +1,27 @@
+#pragma once
+// What `predict` is asked about joules.
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "scenario/forecast.h"
+
+namespace perfcast {
+
+struct EnergyOptions {
+  bool energy = false;
+  std::string power, frequencies, frequencies_of, period, frequency;
+  std::vector<std::string> measured;
+  std::optional<double> memory_share;
+};
+
+// --energy, --power, --measured-energy, --frequencies, --frequencies-of, --frequency, --memory-share, --period.
+void add_energy_options(CLI::App& verb, EnergyOptions& options);
+
+// Fills in `energy` and `frequencies` of the request. Errors name the option.
+Status take_energy_options(const EnergyOptions& options, ForecastRequest& request);
+
+}  // namespace perfcast

@@ -1,0 +1,144 @@
+#include "energy/energy_session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace perfcast {
+namespace {
+
+// Counters are read to notice when they begin anew; powers as often as they change, within what costs nothing.
+constexpr double kCounterApart_s = 1, kLeastApart_s = 0.05, kFilesApart_s = 0.2, kClocksApart_s = 0.5;
+constexpr double kSettleStep_s = 0.1;
+
+double apart_of(const MeterFacts& facts) {
+  if (std::isnan(facts.interval_s)) return kFilesApart_s;
+  return std::max(facts.reading == MeterReading::kEnergy ? kCounterApart_s : kLeastApart_s, facts.interval_s);
+}
+
+double unix_now_s() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+EnergySession::EnergySession(std::vector<Meter*> meters, EnergySessionOptions options)
+    : meters_(std::move(meters)), options_(std::move(options)), throttle_(options_.cpu_root) {}
+
+EnergySession::~EnergySession() = default;
+
+void EnergySession::read(size_t meter) {
+  Course& course = courses_[meter];
+  // The time between: a read may itself take a while.
+  const double before_s = now_s();
+  const auto value = meters_[meter]->read();
+  const double time_s = (before_s + now_s()) / 2;
+  if (!value) {
+    course.readings.fail(value.error());
+  } else if (*value) {
+    course.readings.add(time_s, **value);
+  }
+  for (const std::string& limit : meters_[meter]->limited_by()) {
+    if (std::find(course.limits.begin(), course.limits.end(), limit) == course.limits.end())
+      course.limits.push_back(limit);
+  }
+}
+
+void EnergySession::start() {
+  reader_ = std::jthread();  // an earlier stretch that nobody ended
+  courses_.clear();
+  courses_.reserve(meters_.size());
+  for (Meter* meter : meters_) courses_.push_back({EnergyAccumulator(meter->facts()), 0, {}});
+  throttle_.begin();
+  began_ = Clock::now();
+  began_unix_s_ = unix_now_s();
+  for (size_t i = 0; i < meters_.size(); ++i) {
+    if (meters_[i]->facts().reading == MeterReading::kLog) continue;
+    read(i);
+    courses_[i].due_s = apart_of(meters_[i]->facts());
+  }
+  reader_ = std::jthread([this](const std::stop_token& stop) { follow(stop); });
+}
+
+void EnergySession::follow(const std::stop_token& stop) {
+  double clocks_due_s = kClocksApart_s;
+  while (!stop.stop_requested()) {
+    double due_s = clocks_due_s;
+    for (size_t i = 0; i < meters_.size(); ++i) {
+      if (meters_[i]->facts().reading != MeterReading::kLog) due_s = std::min(due_s, courses_[i].due_s);
+    }
+    std::unique_lock hold(lock_);
+    ended_.wait_for(hold, stop, std::chrono::duration<double>(std::max(0.0, due_s - now_s())), [] { return false; });
+    hold.unlock();
+    if (stop.stop_requested()) return;
+    const double time_s = now_s();
+    for (size_t i = 0; i < meters_.size(); ++i) {
+      if (meters_[i]->facts().reading == MeterReading::kLog || courses_[i].due_s > time_s) continue;
+      read(i);
+      const double apart_s = apart_of(meters_[i]->facts());
+      // Of readings that were missed, none is caught up on.
+      courses_[i].due_s += apart_s * std::max(1.0, std::ceil((time_s - courses_[i].due_s) / apart_s));
+    }
+    if (clocks_due_s <= time_s) {
+      throttle_.look();
+      clocks_due_s = time_s + kClocksApart_s;
+    }
+  }
+}
+
+// The log, once it reaches the end or nobody can wait for it any longer.
+PowerLog EnergySession::settled_log(Meter& meter, double end_s, std::optional<Error>& failed) const {
+  PowerLog log;
+  const auto waited_from = Clock::now();
+  while (true) {
+    auto found = meter.logged(began_unix_s_, began_unix_s_ + end_s);
+    failed = found ? std::nullopt : std::optional(found.error());
+    if (found) log = std::move(*found);
+    const bool reaches = !log.samples.empty() && log.samples.back().unix_s >= began_unix_s_ + end_s;
+    const double waited_s = std::chrono::duration<double>(Clock::now() - waited_from).count();
+    if (reaches || waited_s >= options_.settle_s) return log;
+    std::this_thread::sleep_for(std::chrono::duration<double>(kSettleStep_s));
+  }
+}
+
+EnergyReport EnergySession::stop() {
+  EnergyReport report;
+  const double end_s = now_s();
+  reader_ = std::jthread();
+  for (size_t i = 0; i < courses_.size(); ++i) {
+    if (meters_[i]->facts().reading != MeterReading::kLog) read(i);
+  }
+  report.seconds_s = end_s;
+  report.warnings = throttle_.end();
+  for (size_t i = 0; i < courses_.size(); ++i) {
+    Course& course = courses_[i];
+    PowerLog log;
+    if (meters_[i]->facts().reading == MeterReading::kLog) {
+      std::optional<Error> failed;
+      log = settled_log(*meters_[i], end_s, failed);
+      if (failed) course.readings.fail(*failed);
+      for (const PowerSample& sample : log.samples) course.readings.add(sample.unix_s - began_unix_s_, sample.power_w);
+    }
+    MeterEnergy energy = course.readings.finish(0, end_s);
+    if (log.blank_rows > 0) {
+      energy.warnings.push_back(
+          {"blank-rows", fmt::format("{} rows of the log have a time and no power", log.blank_rows)});
+    }
+    if (log.out_of_order_rows > 0) {
+      energy.warnings.push_back(
+          {"times-out-of-order",
+           fmt::format("{} rows of the log are of times before that of the row above: its clock was "
+                       "set meanwhile, or several wrote it",
+                       log.out_of_order_rows)});
+    }
+    for (const std::string& limit : course.limits) {
+      energy.warnings.push_back({"device-limited", "the device was held back by " + limit});
+    }
+    report.meters.push_back(std::move(energy));
+  }
+  return report;
+}
+
+}  // namespace perfcast

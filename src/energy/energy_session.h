@@ -1,0 +1,66 @@
+#pragma once
+// Measures energy while something runs: reads meters at the start, at their own rates on a thread of its own, and at
+// the end.
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "energy/energy_reading.h"
+#include "energy/meter.h"
+#include "energy/throttle.h"
+
+namespace perfcast {
+
+struct EnergyReport {
+  double seconds_s = 0;
+  std::vector<MeterEnergy> meters;      // in the order of the session's
+  std::vector<EnergyWarning> warnings;  // of the machine: throttling, clocks
+};
+
+struct EnergySessionOptions {
+  std::string cpu_root = MeterRoots().cpu;  // for ThrottleWatch; empty: clocks are not looked at
+  // So long stop() waits for a log to reach the end of the stretch: whoever writes it may keep rows back.
+  double settle_s = 2;
+};
+
+// One stretch at a time; start() begins anew. The meters must outlive it, and nobody else may read them meanwhile.
+class EnergySession {
+ public:
+  explicit EnergySession(std::vector<Meter*> meters, EnergySessionOptions options = {});
+  ~EnergySession();
+  EnergySession(const EnergySession&) = delete;
+  EnergySession& operator=(const EnergySession&) = delete;
+
+  void start();
+  EnergyReport stop();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Course {
+    EnergyAccumulator readings;
+    double due_s = 0;
+    std::vector<std::string> limits;  // that the device named, each once
+  };
+  double now_s() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+  void read(size_t meter);
+  void follow(const std::stop_token& stop);
+  PowerLog settled_log(Meter& meter, double end_s, std::optional<Error>& failed) const;
+
+  std::vector<Meter*> meters_;
+  EnergySessionOptions options_;
+  ThrottleWatch throttle_;
+  std::vector<Course> courses_;
+  Clock::time_point began_;
+  double began_unix_s_ = 0;
+  std::mutex lock_;
+  std::condition_variable_any ended_;
+  std::jthread reader_;  // the last: it uses all others
+};
+
+}  // namespace perfcast

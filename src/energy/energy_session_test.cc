@@ -1,0 +1,123 @@
+#include "energy/energy_session.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "energy/testing/folder_of_files.h"
+
+namespace perfcast {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+void rest_s(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+double unix_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+// Draws as many watts as it is told to, by a clock of its own.
+class FakeMeter : public Meter {
+ public:
+  explicit FakeMeter(MeterReading reading, double watts) : watts_(watts), began_(std::chrono::steady_clock::now()) {
+    facts_.name = "fake";
+    facts_.reading = reading;
+    facts_.interval_s = reading == MeterReading::kEnergy ? 0.001 : 0.05;
+    facts_.range_joules = 1000;
+  }
+  Result<std::optional<double>> read() override {
+    ++reads;
+    if (broken) return environment_error("file-error", "it is gone", "fake", "");
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+    return std::optional(facts_.reading == MeterReading::kEnergy ? watts_ * seconds : watts_);
+  }
+  std::vector<std::string> limited_by() override { return {"its power limit"}; }
+
+  std::atomic<int> reads = 0;
+  std::atomic<bool> broken = false;
+
+ private:
+  double watts_;
+  std::chrono::steady_clock::time_point began_;
+};
+
+TEST(EnergySession, MeasuresWhileSomethingRuns) {
+  const FolderOfFiles folder;
+  FakeMeter counter(MeterReading::kEnergy, 40), sampler(MeterReading::kPower, 25);
+  EnergySessionOptions options;
+  options.cpu_root = folder.path();
+  EnergySession session({&counter, &sampler}, options);
+  session.start();
+  rest_s(0.4);
+  const EnergyReport report = session.stop();
+  EXPECT_GE(report.seconds_s, 0.4);
+  ASSERT_THAT(report.meters, SizeIs(2));
+  EXPECT_NEAR(report.meters[0].joules.value(), 40 * report.seconds_s, 40 * 0.05 * report.seconds_s);
+  EXPECT_NEAR(report.meters[1].joules.value(), 25 * report.seconds_s, 1e-6);
+  EXPECT_EQ(counter.reads, 2);  // a second apart, to see it begin anew
+  EXPECT_GE(sampler.reads, 4);
+  EXPECT_EQ(report.meters[1].warnings.front().code, "device-limited");
+  // And again, from the beginning.
+  session.start();
+  rest_s(0.15);
+  EXPECT_LT(session.stop().meters[0].joules.value(), report.meters[0].joules.value());
+}
+
+TEST(EnergySession, KeepsWhatFailedApart) {
+  FakeMeter broken(MeterReading::kPower, 25);
+  broken.broken = true;
+  EnergySession session({&broken});
+  session.start();
+  rest_s(0.12);
+  const EnergyReport report = session.stop();
+  EXPECT_FALSE(report.meters[0].joules);
+  EXPECT_THAT(report.meters[0].why_missing, HasSubstr("it is gone"));
+}
+
+TEST(EnergySession, ReadsALogOnceItReachesTheEnd) {
+  const FolderOfFiles folder{{"m.csv", "time,watts\n1,1\n"}};
+  auto meter = open_meter_file(folder.of("m.csv"));
+  ASSERT_TRUE(meter);
+  EnergySession session({meter->get()});
+  const double began = unix_s();
+  session.start();
+  rest_s(0.3);
+  std::string text = "time,watts\n";
+  // Written late, and until a second behind the end.
+  std::thread writer([&] {
+    for (int i = -2; i < 14; ++i) text += fmt::format("{:.6f},50\n", began + 0.1 * i);
+    rest_s(0.15);
+    folder.write("m.csv", text);
+  });
+  const EnergyReport report = session.stop();
+  writer.join();
+  ASSERT_TRUE(report.meters[0].joules) << report.meters[0].why_missing;
+  EXPECT_NEAR(*report.meters[0].joules, 50 * report.seconds_s, 1e-3);
+}
+
+TEST(EnergySession, SaysThatALogHasNothingOfTheStretch) {
+  const FolderOfFiles folder{{"m.csv", "time,watts\n1,1\n2,1\n3,1\n"}};
+  auto meter = open_meter_file(folder.of("m.csv"));
+  ASSERT_TRUE(meter);
+  EnergySessionOptions options;
+  options.settle_s = 0;
+  EnergySession session({meter->get()}, options);
+  session.start();
+  rest_s(0.05);
+  const EnergyReport report = session.stop();
+  EXPECT_FALSE(report.meters[0].joules);
+  EXPECT_EQ(report.meters[0].why_missing, "one reading came while it lasted, and two are needed");
+}
+
+TEST(EnergySession, EndsByItself) {
+  FakeMeter meter(MeterReading::kPower, 1);
+  EnergySession session({&meter});
+  session.start();
+  rest_s(0.06);
+}
+
+}  // namespace
+}  // namespace perfcast

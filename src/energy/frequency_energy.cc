@@ -1,0 +1,114 @@
+#include "energy/frequency_energy.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/csv.h"
+#include "base/text.h"
+
+namespace perfcast {
+namespace {
+
+constexpr double kMostTable_w = 1e6;
+constexpr double kMostFrequency_hz = 1e12;
+
+std::string without_comments(std::string_view csv) {
+  std::string text;
+  text.reserve(csv.size());
+  for (const std::string& line : split(csv, '\n')) {
+    // Comments stay as empty lines, so that errors name the right one; CSV skips those.
+    if (!trim(line).starts_with("#")) text += line;
+    text += '\n';
+  }
+  return text;
+}
+
+Error bad_power(const CsvTable& table, size_t row, const char* column) {
+  return {"bad-number", std::string("the value of ") + column + " can't be", table.where(row),
+          "frequency_hz above 0, active_w above 0, idle_w from 0; powers below 1e6 W"};
+}
+
+}  // namespace
+
+Result<std::vector<FrequencyPower>> parse_frequency_table(std::string_view csv, const std::string& source) {
+  const auto table = CsvTable::parse(without_comments(csv), source);
+  if (!table) return table.error();
+  const auto frequency = table->column("frequency_hz");
+  if (!frequency) return frequency.error();
+  const auto active = table->column("active_w");
+  if (!active) return active.error();
+  const auto idle = table->find_column("idle_w");
+  std::vector<FrequencyPower> rows;
+  rows.reserve(table->rows());
+  for (size_t row = 0; row < table->rows(); ++row) {
+    FrequencyPower power;
+    const auto hz = table->number(row, *frequency);
+    if (!hz) return hz.error();
+    const auto watts = table->number(row, *active);
+    if (!watts) return watts.error();
+    power.frequency_hz = hz->value_or(0);
+    power.active_w = watts->value_or(0);
+    if (!(power.frequency_hz > 0 && power.frequency_hz < kMostFrequency_hz))
+      return bad_power(*table, row, "frequency_hz");
+    if (!(power.active_w > 0 && power.active_w < kMostTable_w)) return bad_power(*table, row, "active_w");
+    if (idle) {
+      const auto idle_w = table->number(row, *idle);
+      if (!idle_w) return idle_w.error();
+      power.idle_w = *idle_w;
+      if (power.idle_w && !(*power.idle_w >= 0 && *power.idle_w < kMostTable_w))
+        return bad_power(*table, row, "idle_w");
+    }
+    rows.push_back(power);
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const FrequencyPower& a, const FrequencyPower& b) { return a.frequency_hz < b.frequency_hz; });
+  for (size_t i = 1; i < rows.size(); ++i) {
+    if (rows[i].frequency_hz != rows[i - 1].frequency_hz) continue;
+    return Error{"duplicate-frequency", csv_number(rows[i].frequency_hz) + " Hz has two rows", source,
+                 "one row for each"};
+  }
+  if (rows.size() < 2) {
+    return Error{"too-few-rows", std::to_string(rows.size()) + " frequencies leave no choice", source, "two and more"};
+  }
+  return rows;
+}
+
+Result<FrequencyForecast> forecast_over_frequency(const std::vector<FrequencyPower>& table,
+                                                  const FrequencyQuestion& question) {
+  const auto wrong = [](const char* message, const char* expected) {
+    return usage_error("bad-usage", message, "frequencies", expected);
+  };
+  if (table.empty()) return wrong("there is no frequency", "a table with some");
+  if (!(question.time_s > 0 && question.time_at_hz > 0))
+    return wrong("there is no time to start from", "seconds and Hz above 0");
+  if (!(question.memory_ratio >= 0 && question.memory_ratio <= 1))
+    return wrong("the memory's share of the time is none", "0 to 1");
+  if (question.period_s && !(*question.period_s > 0)) return wrong("the period is none", "seconds above 0");
+  FrequencyForecast forecast;
+  forecast.points.reserve(table.size());
+  for (const FrequencyPower& power : table) {
+    FrequencyPoint point;
+    point.frequency_hz = power.frequency_hz;
+    point.time_s = question.time_s *
+                   ((1 - question.memory_ratio) * question.time_at_hz / power.frequency_hz + question.memory_ratio);
+    point.joules = power.active_w * point.time_s;
+    point.energy_delay_js = point.joules * point.time_s;
+    if (question.period_s && power.idle_w && point.time_s <= *question.period_s)
+      point.period_joules = point.joules + *power.idle_w * (*question.period_s - point.time_s);
+    forecast.points.push_back(point);
+  }
+  for (size_t i = 1; i < forecast.points.size(); ++i) {
+    const FrequencyPoint& point = forecast.points[i];  // faster than those before it
+    if (point.joules <= forecast.points[forecast.best_energy].joules) forecast.best_energy = i;
+    if (point.energy_delay_js <= forecast.points[forecast.best_energy_delay].energy_delay_js)
+      forecast.best_energy_delay = i;
+  }
+  for (size_t i = 0; i < forecast.points.size(); ++i) {
+    const auto& joules = forecast.points[i].period_joules;
+    if (joules && (!forecast.best_period || *joules <= *forecast.points[*forecast.best_period].period_joules))
+      forecast.best_period = i;
+  }
+  return forecast;
+}
+
+}  // namespace perfcast
