@@ -10,7 +10,7 @@ namespace perfcast {
 namespace {
 
 // Counters are read to notice when they begin anew; powers as often as they change, within what costs nothing.
-constexpr double kCounterApart_s = 1, kLeastApart_s = 0.05, kFilesApart_s = 0.2, kClocksApart_s = 0.5;
+constexpr double kCounterApart_s = 1, kLeastApart_s = 0.05, kFilesApart_s = 0.2;
 constexpr double kSettleStep_s = 0.1;
 
 double apart_of(const MeterFacts& facts) {
@@ -63,7 +63,7 @@ void EnergySession::start() {
 }
 
 void EnergySession::follow(const std::stop_token& stop) {
-  double clocks_due_s = kClocksApart_s;
+  double clocks_due_s = throttle_.apart_s();
   while (!stop.stop_requested()) {
     double due_s = clocks_due_s;
     for (size_t i = 0; i < meters_.size(); ++i) {
@@ -83,7 +83,7 @@ void EnergySession::follow(const std::stop_token& stop) {
     }
     if (clocks_due_s <= time_s) {
       throttle_.look();
-      clocks_due_s = time_s + kClocksApart_s;
+      clocks_due_s = time_s + throttle_.apart_s();
     }
   }
 }

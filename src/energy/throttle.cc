@@ -17,6 +17,7 @@ constexpr size_t kLeastLooks = 8;
 // Lower clocks at the end than at the beginning, by more than governors play.
 constexpr double kClockDrop = 0.9;
 constexpr double kCapped = 0.99;
+constexpr double kLooksApart_s = 0.5, kCpusAtOnce = 16;
 
 bool is_cpu(const std::string& name) {
   return name.starts_with("cpu") && name.size() > 3 && name.find_first_not_of("0123456789", 3) == std::string::npos;
@@ -52,6 +53,10 @@ std::optional<double> ThrottleWatch::fastest_hz() const {
       fastest = std::max(fastest.value_or(0), *khz * kHzPerKilohertz);
   }
   return fastest;
+}
+
+double ThrottleWatch::apart_s() const {
+  return kLooksApart_s * std::max(1.0, static_cast<double>(cpus_.size()) / kCpusAtOnce);
 }
 
 void ThrottleWatch::begin() {

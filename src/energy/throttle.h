@@ -15,7 +15,9 @@ class ThrottleWatch {
  public:
   explicit ThrottleWatch(std::string cpu_root);
   void begin();
-  void look();  // at the clocks, now and then
+  void look();  // at the clocks, every apart_s()
+  // Rarer on machines of many CPUs: some kernels ask a CPU for its clock by interrupting it.
+  double apart_s() const;
   // What was found since begin(): "thermal-throttle", "clock-drop", "clocks-capped".
   std::vector<EnergyWarning> end();
   // Why nothing can be told; empty: something can.

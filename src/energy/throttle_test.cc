@@ -23,6 +23,7 @@ TEST(Throttle, CountsHeatAndSinkingClocks) {
   folder.write("cpufreq/scaling_cur_freq", "9000000\n");  // no CPU
   ThrottleWatch watch(folder.path());
   EXPECT_EQ(watch.blind(), "");
+  EXPECT_EQ(watch.apart_s(), 0.5);
   watch.begin();
   for (int i = 0; i < 5; ++i) watch.look();
   folder.write("cpu0/cpufreq/scaling_cur_freq", "2000000\n");
@@ -44,6 +45,8 @@ TEST(Throttle, SaysNothingOfAQuietMachineOrOneThatTellsNothing) {
   watch.begin();
   EXPECT_THAT(watch.end(), IsEmpty());
   EXPECT_EQ(watch.blind(), "");
+  for (int cpu = 2; cpu < 64; ++cpu) folder.write("cpu" + std::to_string(cpu) + "/online", "1\n");
+  EXPECT_EQ(ThrottleWatch(folder.path()).apart_s(), 2);
   ThrottleWatch blind(folder.of("absent"));
   blind.begin();
   EXPECT_THAT(blind.end(), IsEmpty());

@@ -216,6 +216,7 @@ std::string unit_of(const std::string& metric) {
                                      {"_count", "count"},
                                      {"_ratio", "ratio"},
                                      {"_bytes", "byte"},
+                                     {"_joules", "J"},
                                      {"_s", "s"}}) {
     if (metric.ends_with(suffix)) return unit;
   }
