@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/unknown.h"
 #include "cli/command.h"
 #include "corpus/profile.h"
 #include "explain/prices.h"

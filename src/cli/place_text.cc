@@ -113,7 +113,9 @@ std::string table_text(const Placement& placement, const PlaceView& view) {
     const auto time = [](const std::optional<double>& value) {
       return value ? human_seconds(*value) : std::string("-");
     };
-    const auto number = [](const std::optional<double>& value) { return value ? human_number(*value) : std::string("-"); };
+    const auto number = [](const std::optional<double>& value) {
+      return value ? human_number(*value) : std::string("-");
+    };
     const char* doubt = row->host_link_assumed ? "?" : "";
     const std::vector<std::string> all = {
         row->is_on_front ? "*" : "",
@@ -182,7 +184,7 @@ std::string placement_text(const Placement& placement, const PlaceView& view) {
                               best.measure == PlaceMeasure::kTime     ? human_seconds(value)
                               : best.measure == PlaceMeasure::kEnergy ? human_number(value) + "J"
                               : placement.currency.empty()            ? money_text(value)
-                                                           : money_text(value) + " " + placement.currency));
+                                                                      : money_text(value) + " " + placement.currency));
   }
   text += table_text(placement, view);
   if (!placement.break_even.empty()) text += "\n";

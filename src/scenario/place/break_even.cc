@@ -89,8 +89,8 @@ SizeCrossing find_crossing(const std::function<double(int64_t)>& first, const st
                            int64_t least, int64_t most) {
   SizeCrossing crossing;
   bool ahead = false;  // the second one
-  for (int64_t before = least, size = least; size < most;) {
-    before = size;
+  for (int64_t size = least; size < most;) {
+    const int64_t before = size;
     size = size > most / 2 ? most : size * 2;
     const bool now = second(size) < first(size);
     if (now == ahead) continue;

@@ -27,7 +27,7 @@ struct LlmPlaceRequest {
   std::optional<double> cpu_bits_per_value;
   double host_link_bytes_per_s = kUnknown;
   double link_bytes_per_s = kUnknown;  // between devices that share the model, in the place of their own
-  bool count_load = false;  // the time includes bringing the weights to the device, once
+  bool count_load = false;             // the time includes bringing the weights to the device, once
 };
 inline constexpr int64_t kMostShared = 8;  // devices of one node
 

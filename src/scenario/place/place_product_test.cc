@@ -12,7 +12,6 @@ namespace {
 
 using perfcast::testing::row_called;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 Placement placed_product(const std::string& product, bool resident = false, double host_link = kUnknown) {
   static const std::vector<PlaceDevice> devices = testing::round_devices();

@@ -55,30 +55,28 @@ PlaceKind kind_of(const DeviceFacts& device);
 struct PlacementRow {
   std::string device;  // unique among the rows; of a CPU on an instance type with that in parentheses
   std::vector<std::string> aliases;
-  PlaceKind kind = PlaceKind::kCpu;
-  PlaceBasis basis = PlaceBasis::kDatasheet;
-  double count = 1;         // devices that share it
-  double vcpus = kUnknown;  // of a CPU's machine
   std::string instance;     // type of machine that the price is of: "aws c7i.xlarge"; empty: none in particular
   std::string precision;    // of a language model's weights; that products are computed in
-  std::optional<double> time_s, lower_s, upper_s;  // lower and upper: 90%
-  std::optional<double> forecast_s;                // of a row that was measured
-  std::optional<double> transfer_s;                // of time_s: between host and device
-  std::optional<double> load_s;                    // a model's weights to the device, once
-  bool host_link_assumed = false;                  // the device's catalogue doesn't state it
-  std::optional<double> power_w;                   // of one device, as its data sheet or the user says
-  std::optional<double> energy_joules;             // time_s at that power
-  std::optional<double> price_per_hour;            // of one device or machine
-  std::optional<double> cost;                      // of time_s
+  std::string note;         // why there is no forecast, or what to know of it
+  double count = 1;         // devices that share it
+  double vcpus = kUnknown;  // of a CPU's machine
+  std::optional<double> time_s, lower_s, upper_s;          // lower and upper: 90%
+  std::optional<double> forecast_s;                        // of a row that was measured
+  std::optional<double> transfer_s;                        // of time_s: between host and device
+  std::optional<double> load_s;                            // a model's weights to the device, once
+  std::optional<double> power_w;                           // of one device, as its data sheet or the user says
+  std::optional<double> energy_joules;                     // time_s at that power
+  std::optional<double> price_per_hour;                    // of one device or machine
+  std::optional<double> cost;                              // of time_s
+  std::optional<double> needed_bytes, memory_bytes;        // on each device
+  std::optional<int64_t> fits_on;                          // of what doesn't fit: the fewest devices that hold it
+  std::optional<double> relative_time;                     // of profiles: against the mean of all platforms
+  std::optional<double> prefill_s, token_s, tokens_per_s;  // of language models
+  std::optional<PlaceBound> bound, prefill_bound, token_bound;
   std::optional<bool> fits;
-  std::optional<double> needed_bytes, memory_bytes;  // on each device
-  std::optional<int64_t> fits_on;                    // of what doesn't fit: the fewest devices that hold it
-  std::optional<PlaceBound> bound;
-  std::optional<double> relative_time;  // of profiles: against the mean of all platforms
-  // Of language models.
-  std::optional<double> prefill_s, token_s, tokens_per_s;
-  std::optional<PlaceBound> prefill_bound, token_bound;
-  std::string note;  // why there is no forecast, or what to know of it
+  PlaceKind kind = PlaceKind::kCpu;
+  PlaceBasis basis = PlaceBasis::kDatasheet;
+  bool host_link_assumed = false;  // the device's catalogue doesn't state it
 
   // Set by finish_placement().
   bool meets = true;  // every limit of the wishes
