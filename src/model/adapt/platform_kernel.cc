@@ -158,8 +158,9 @@ PlatformLikeness::PlatformLikeness(const std::vector<Platform>& platforms, const
     lines.push_back(core_line(platform));
     designs_.push_back(design_index.try_emplace(platform_design(platform), design_index.size()).first->second);
   }
-  std::vector<Column> columns;
   const std::vector<std::string> ordered(names.begin(), names.end());
+  std::vector<Column> columns;
+  columns.reserve(ordered.size() + flags.size());
   for (const std::string& name : ordered) columns.push_back({fact_kind(name), {}});
   for (const Platform& platform : platforms) {
     const std::vector<double> logs = log_facts(platform, ordered);

@@ -9,10 +9,12 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
+#include "base/statistics.h"
 #include "base/text.h"
 #include "base/unknown.h"
 #include "collect/suite/suite.h"
@@ -41,6 +43,23 @@ Eigen::VectorXd run_units(const Suite& suite, const std::vector<Program>& progra
 }
 
 std::string number(double value, int digits) { return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits); }
+
+// What no forecast can be better than: half of a platform's servers against the other half.
+void print_noise_floor(const TrainingTable& table) {
+  std::map<std::string, std::vector<double>> apart;
+  for (size_t p = 0; p < table.programs.size(); ++p) {
+    for (size_t j = 0; j < table.platforms.size(); ++j) {
+      const auto& time = table.at(p, j);
+      if (!time || std::isnan(time->half_a) || std::isnan(time->half_b)) continue;
+      apart[table.programs[p].group].push_back(std::abs(std::exp(time->half_a - time->half_b) - 1));
+    }
+  }
+  for (auto& [group, errors] : apart) {
+    const double typical = median(errors);
+    fmt::print("noise floor, half of a platform's servers against the other half: {} {:.4f} ({} entries)\n", group,
+               typical, errors.size());
+  }
+}
 
 void print(const TransferCurve& curve, bool own_group) {
   fmt::print(
@@ -77,6 +96,7 @@ Status evaluate(Arguments arguments) {
   const auto curve = transfer_curve(*table, arguments.curve);
   if (!curve) return curve.error();
   print(*curve, arguments.curve.own_group);
+  print_noise_floor(*table);
   return arguments.figure.empty() ? Status() : write_file_atomically(arguments.figure, transfer_page(*curve));
 }
 

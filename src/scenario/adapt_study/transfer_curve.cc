@@ -290,6 +290,7 @@ Result<TransferCurve> transfer_curve(const TrainingTable& table, const CurveOpti
   std::map<std::string, std::vector<size_t>> designs;
   for (size_t j = 0; j < table.platforms.size(); ++j) designs[platform_design(table.platforms[j])].push_back(j);
   std::vector<std::vector<size_t>> folds;
+  folds.reserve(designs.size());
   for (auto& [design, members] : designs) folds.push_back(members);
 
   const Eigen::MatrixXd said = relative_log_cycles(profiles_of(table), core_metrics_of(table.platforms));
@@ -305,7 +306,7 @@ Result<TransferCurve> transfer_curve(const TrainingTable& table, const CurveOpti
     if (!prior) return prior.error();
     Scores own;
     for (const size_t platform : fold.unknown) {
-      if (const Status done = run_platform(fold, *prior, platform, own); !done) return done;
+      if (Status done = run_platform(fold, *prior, platform, own); !done) return done;
     }
     const std::lock_guard<std::mutex> guard(lock);
     for (auto& [key, errors] : own) {

@@ -55,7 +55,7 @@ std::string transfer_svg(const TransferCurve& curve) {
   for (const auto& [group, panel] : panels) {
     const double bottom = top + kPanelHeight;
     const Scale y = Scale::linear(0, highest * 1.05, bottom, top);
-    canvas.text(kLeft, top - 12, group, "panel");
+    canvas.text(kLeft, top - 12, group.empty() ? "all programs" : group, "panel");
     draw_y_axis(canvas, y, kLeft, kLeft + panel_width, "median error", whole_percent_text);
     for (const size_t count : order) {
       canvas.line(x_of(count), top, x_of(count), bottom, "grid");
