@@ -42,7 +42,7 @@ std::string curve_figure(const std::string& title, const std::vector<TransferCur
   draw_y_axis(canvas, y, kLeft, kRight, "mean error of power", whole_percent_text);
   for (const CurveRule& rule : rules) {
     canvas.line(kLeft, y.at(rule.error), kRight, y.at(rule.error), "rule");
-    canvas.text(kRight - 4, y.at(rule.error) - 4, rule.text, "tick", "end");
+    canvas.text(kLeft + 4, y.at(rule.error) - 4, rule.text, "tick");
   }
   std::vector<std::pair<double, size_t>> ends;
   for (size_t c = 0; c < curves.size(); ++c) {
