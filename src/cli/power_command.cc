@@ -56,14 +56,15 @@ std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format
 
 std::string card_text(const PowerModel& model) {
   const PowerModelCard& card = model.card();
-  std::string text = fmt::format("{} samples of {} {} in {} {}\n", card.rows, card.workloads.size(),
-                                 card.left_out == "workload" ? "workloads" : "stretches of time (fewer than three workloads)",
-                                 card.groups.size(), card.groups.size() == 1 ? "group" : "groups");
+  std::string text =
+      fmt::format("{} samples of {} {} in {} {}\n", card.rows, card.workloads.size(),
+                  card.left_out == "workload" ? "workloads" : "stretches of time (fewer than three workloads)",
+                  card.groups.size(), card.groups.size() == 1 ? "group" : "groups");
   text += fmt::format("model: {}\n", card.chosen);
-  text += fmt::format("error, a {} left out: {}; of saying the mean power instead: {}\n", card.left_out, percent(card.error),
-                      percent(card.mean_power_error));
-  text += fmt::format("{:.0f}% interval: forecast x {:.3f} to x {:.3f}\n\n", 100 * model.coverage(), std::exp(-model.half_width()),
-                      std::exp(model.half_width()));
+  text += fmt::format("error, a {} left out: {}; of saying the mean power instead: {}\n", card.left_out,
+                      percent(card.error), percent(card.mean_power_error));
+  text += fmt::format("{:.0f}% interval: forecast x {:.3f} to x {:.3f}\n\n", 100 * model.coverage(),
+                      std::exp(-model.half_width()), std::exp(model.half_width()));
   TextTable table;
   table.add_column(card.left_out + " left out", TextTable::Align::kLeft);
   table.add_column("error", TextTable::Align::kRight);
@@ -74,7 +75,8 @@ std::string card_text(const PowerModel& model) {
 }
 
 int run_fit(const PowerArguments& arguments, const CommonOptions& options) {
-  for (const Status& status : {check_output_file("-o", options.output), check_not_read("-o", options.output, {arguments.samples})}) {
+  for (const Status& status :
+       {check_output_file("-o", options.output), check_not_read("-o", options.output, {arguments.samples})}) {
     if (!status) return report_error(status.error(), options);
   }
   PowerTableNotes notes;
@@ -157,13 +159,15 @@ Status check_unit(const PowerTable& table, const PowerForecast& forecast, const 
 }
 
 std::string series_csv(const PowerTable& table, const PowerForecast& forecast) {
-  std::string text = csv_line({"machine", "workload", "run", "time_s", "forecast_watts", "lower_watts", "upper_watts", "watts"});
+  std::string text =
+      csv_line({"machine", "workload", "run", "time_s", "forecast_watts", "lower_watts", "upper_watts", "watts"});
   for (Eigen::Index r = 0; r < forecast.watts.size(); ++r) {
     const auto row = static_cast<size_t>(r);
     text += csv_line({table.machines[static_cast<size_t>(table.machine[row])],
                       table.workloads[static_cast<size_t>(table.workload[row])], std::to_string(table.run[row] + 1),
-                      std::isnan(table.time_s(r)) ? "" : fmt::format("{:.3f}", table.time_s(r)), csv_number(forecast.watts(r)),
-                      csv_number(forecast.lower(r)), csv_number(forecast.upper(r)), csv_number(table.watts(r))});
+                      std::isnan(table.time_s(r)) ? "" : fmt::format("{:.3f}", table.time_s(r)),
+                      csv_number(forecast.watts(r)), csv_number(forecast.lower(r)), csv_number(forecast.upper(r)),
+                      csv_number(table.watts(r))});
   }
   return text;
 }
@@ -179,7 +183,8 @@ std::string forecast_text(const std::vector<PhaseRow>& rows, bool has_measured) 
   const std::vector<std::string> duration = duration_column(durations), energy = energy_column(energies);
   TextTable table;
   const bool machines = std::any_of(rows.begin(), rows.end(), [](const PhaseRow& row) { return !row.machine.empty(); });
-  const bool workloads = std::any_of(rows.begin(), rows.end(), [](const PhaseRow& row) { return !row.workload.empty(); });
+  const bool workloads =
+      std::any_of(rows.begin(), rows.end(), [](const PhaseRow& row) { return !row.workload.empty(); });
   if (machines) table.add_column("machine", TextTable::Align::kLeft);
   if (workloads) table.add_column("workload", TextTable::Align::kLeft);
   for (const char* title : {"run", "phase", "samples", "duration", "power", "interval", "energy"}) {
@@ -194,9 +199,9 @@ std::string forecast_text(const std::vector<PhaseRow>& rows, bool has_measured) 
     std::vector<std::string> cells;
     if (machines) cells.push_back(printable(row.machine));
     if (workloads) cells.push_back(printable(row.workload));
-    for (const std::string& cell : {std::to_string(row.run), std::to_string(phase), std::to_string(row.samples), duration[i],
-                                    fmt::format("{:.4g} W", row.watts), fmt::format("{:.4g} .. {:.4g}", row.lower, row.upper),
-                                    energy[i]}) {
+    for (const std::string& cell :
+         {std::to_string(row.run), std::to_string(phase), std::to_string(row.samples), duration[i],
+          fmt::format("{:.4g} W", row.watts), fmt::format("{:.4g} .. {:.4g}", row.lower, row.upper), energy[i]}) {
       cells.push_back(cell);
     }
     if (has_measured) cells.push_back(std::isnan(row.measured) ? "-" : fmt::format("{:.4g} W", row.measured));
@@ -206,9 +211,10 @@ std::string forecast_text(const std::vector<PhaseRow>& rows, bool has_measured) 
 }
 
 int run_forecast(const PowerArguments& arguments, const CommonOptions& options) {
-  for (const Status& status : {check_named_file("--model", arguments.model), check_output_file("--series", arguments.series),
-                               check_not_read("--series", arguments.series, {arguments.samples, arguments.model}),
-                               check_not_read("-o", options.output, {arguments.samples, arguments.model})}) {
+  for (const Status& status :
+       {check_named_file("--model", arguments.model), check_output_file("--series", arguments.series),
+        check_not_read("--series", arguments.series, {arguments.samples, arguments.model}),
+        check_not_read("-o", options.output, {arguments.samples, arguments.model})}) {
     if (!status) return report_error(status.error(), options);
   }
   const auto text = read_file(arguments.model, kLargestModelBytes);
@@ -223,7 +229,8 @@ int run_forecast(const PowerArguments& arguments, const CommonOptions& options) 
   for (const std::string& machine : table->machines) {
     if (std::none_of(model->card().groups.begin(), model->card().groups.end(),
                      [&](const std::string& group) { return group.starts_with(machine); })) {
-      notes.lines.push_back("the model has no samples of " + (machine.empty() ? "a machine without a name" : printable(machine)) +
+      notes.lines.push_back("the model has no samples of " +
+                            (machine.empty() ? "a machine without a name" : printable(machine)) +
                             ": what its machines share is taken, and the interval is too narrow");
     }
   }
@@ -253,8 +260,8 @@ int run_forecast(const PowerArguments& arguments, const CommonOptions& options) 
     if (known > 0) result["error_ratio"] = error / known;
     Json phases = Json::array();
     for (const PhaseRow& row : rows) {
-      Json phase = {{"machine", row.machine}, {"workload", row.workload},   {"run", row.run},
-                    {"samples", row.samples}, {"forecast_watts", row.watts}, {"lower_watts", row.lower},
+      Json phase = {{"machine", row.machine},  {"workload", row.workload},    {"run", row.run},
+                    {"samples", row.samples},  {"forecast_watts", row.watts}, {"lower_watts", row.lower},
                     {"upper_watts", row.upper}};
       const auto add = [&phase](const char* key, double value) {
         if (!std::isnan(value)) phase[key] = value;
@@ -274,7 +281,9 @@ int run_forecast(const PowerArguments& arguments, const CommonOptions& options) 
 }
 
 void add_samples_options(CLI::App& verb, PowerArguments& arguments) {
-  verb.add_option("--samples", arguments.samples, "CSV: time_s, watts, machine, workload, and a column for each counter")->required();
+  verb.add_option("--samples", arguments.samples,
+                  "CSV: time_s, watts, machine, workload, and a column for each counter")
+      ->required();
   verb.add_flag("--counts", arguments.counts, "Counters are counts since the row before, not events a second");
   verb.add_option("--ignore", arguments.ignored, "Columns to leave out, such as A,B")->delimiter(',');
 }
@@ -285,7 +294,8 @@ void add_power_command(CLI::App& app, CommandContext& context) {
   CLI::App* power = app.add_subcommand("power", "Power from counters: a model of your own samples, and its forecasts");
   power->require_subcommand(1);
   auto fit_arguments = std::make_shared<PowerArguments>();
-  CLI::App* fit = power->add_subcommand("fit", "A model from samples of power and counters, chosen on workloads left out");
+  CLI::App* fit =
+      power->add_subcommand("fit", "A model from samples of power and counters, chosen on workloads left out");
   add_samples_options(*fit, *fit_arguments);
   fit->footer(
       "The model goes to -o FILE as JSON (perfcast.power-model/1), what it is worth to standard output. Columns "
@@ -295,7 +305,8 @@ void add_power_command(CLI::App& app, CommandContext& context) {
     context.run = [fit_arguments, &context] { return run_fit(*fit_arguments, context.options); };
   });
   auto forecast_arguments = std::make_shared<PowerArguments>();
-  CLI::App* forecast = power->add_subcommand("forecast", "Power of samples by such a model, phase by phase, with intervals");
+  CLI::App* forecast =
+      power->add_subcommand("forecast", "Power of samples by such a model, phase by phase, with intervals");
   forecast->add_option("--model", forecast_arguments->model, "What `perfcast power fit` wrote")->required();
   add_samples_options(*forecast, *forecast_arguments);
   forecast->add_option("--series", forecast_arguments->series, "Write every sample's forecast to this CSV file");

@@ -20,9 +20,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   table.run = {0, 0, 1};
   table.time_s = Eigen::VectorXd::LinSpaced(3, 0, 2);
   table.watts = Eigen::VectorXd::Constant(3, 10);
-  const Json& counters = (*json)["features"]["counters"];
-  for (const Json& name : counters) {
-    if (name.is_string()) table.counters.push_back(name.get<std::string>());
+  const Json& features = json->at("features");
+  if (features.contains("counters")) {
+    for (const Json& name : features["counters"]) table.counters.push_back(name.get<std::string>());
   }
   table.values = Eigen::MatrixXd::Constant(3, static_cast<Eigen::Index>(table.counters.size()), 0.5);
   static_cast<void>(model->forecast(table));

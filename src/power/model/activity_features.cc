@@ -183,9 +183,8 @@ ActivityFeatures ActivityFeatures::learn(const PowerTable& table, const std::vec
       const auto i = static_cast<Eigen::Index>(r);
       const double value = table.values(i, c);
       if (std::isnan(value)) continue;
-      const double clock = columns.knows_clock(table)
-                               ? table.frequency_hz(i) * (table.cores.size() > 0 ? table.cores(i) : 1)
-                               : 1;
+      const double clock =
+          columns.knows_clock(table) ? table.frequency_hz(i) * (table.cores.size() > 0 ? table.cores(i) : 1) : 1;
       known.push_back(value / clock);
     }
     const double high = known.size() * 2 > which.size() ? quantile(std::move(known), 0.99) : 0;
@@ -260,7 +259,8 @@ PowerDesign ActivityFeatures::design(const PowerTable& table) const {
   const size_t of_now = inputs.columns.size();
   PowerDesign design;
   if (set_ == ActivitySet::kHistory) {
-    for (size_t j = 0; j < of_now; ++j) inputs.add(inputs.names[j] + "_before", row_before(inputs.columns[j], table.run));
+    for (size_t j = 0; j < of_now; ++j)
+      inputs.add(inputs.names[j] + "_before", row_before(inputs.columns[j], table.run));
   }
   Eigen::VectorXd begins = Eigen::VectorXd::Zero(n);
   for (Eigen::Index r = 0; r < n; ++r) {
@@ -335,7 +335,8 @@ Result<ActivityFeatures> ActivityFeatures::from_json(const Json& json, const std
   if (Status done = read(*others, "others", "name", "scale", result.others_, result.other_scale_); !done) {
     return done.error();
   }
-  if (Status done = read(*capacities, "capacities", "machine", "cycles_per_s", result.machines_, result.capacity_); !done) {
+  if (Status done = read(*capacities, "capacities", "machine", "cycles_per_s", result.machines_, result.capacity_);
+      !done) {
     return done.error();
   }
   return result;

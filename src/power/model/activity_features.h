@@ -1,6 +1,6 @@
 #pragma once
-// From samples of a machine's counters to the inputs of its power: how much of the machine is busy, at which clock, with
-// how much work per cycle, and what else its counters say.
+// From samples of a machine's counters to the inputs of its power: how much of the machine is busy, at which clock,
+// with how much work per cycle, and what else its counters say.
 
 #include <string>
 #include <vector>
@@ -25,9 +25,9 @@ Result<ActivitySet> parse_activity_set(const std::string& text);
 // cycles' share of frequency x cores), c the cycles' share of the capacity, i the instructions'; capacity: frequency x
 // cores where the table has them, else what a busy machine does, the median of cycles / u above u = 0.3:
 //   1 - exp(-30 u): cores wake up, and shared parts with them; u, sqrt(u c/u), u x clock, u x clock^2, u i/c
-// with clock = c / u over several minutes, since counters that are taken in turns drift against each other, and i/c over
-// nine samples. Where frequency and voltage are known, watts are forecast as a multiple of V^2 f cores (the dynamic
-// power of CMOS), and temperature, voltage and the first sample of a run are inputs.
+// with clock = c / u over several minutes, since counters that are taken in turns drift against each other, and i/c
+// over nine samples. Where frequency and voltage are known, watts are forecast as a multiple of V^2 f cores (the
+// dynamic power of CMOS), and temperature, voltage and the first sample of a run are inputs.
 class ActivityFeatures {
  public:
   // Scales of counters come from `which` rows' counters, never from their watts. A machine that has none there gets

@@ -23,7 +23,8 @@ TEST(ActivityFeatures, KnowsLoadClockAndWork) {
   const PowerTable table = PowerWorld().table();
   const auto features = ActivityFeatures::learn(table, all_rows(table), ActivitySet::kLoad);
   const PowerDesign design = features.design(table);
-  EXPECT_THAT(design.names, testing::ElementsAre("awake", "load", "load_clock_sqrt", "load_clock", "load_clock2", "load_ipc"));
+  EXPECT_THAT(design.names,
+              testing::ElementsAre("awake", "load", "load_clock_sqrt", "load_clock", "load_clock2", "load_ipc"));
   EXPECT_NEAR(column(design, "load")(3), (table.values(2, 0) + table.values(3, 0) + table.values(4, 0)) / 3, 1e-12);
   // One clock all the time: the capacity is cycles / load.
   EXPECT_LT((column(design, "load") - column(design, "load_clock")).cwiseAbs().maxCoeff(), 0.01);

@@ -17,7 +17,7 @@
 namespace perfcast {
 namespace {
 
-constexpr size_t kKernelRows = 600, kTreeRows = 6000;
+constexpr size_t kKernelRows = 500, kTreeRows = 4000;
 constexpr double kDecay = 0.1, kLinearPart = 1, kKernelNoise = 0.1, kOwnPart = 0.3;
 constexpr double kLeastRatio = 1e-6;
 
@@ -88,7 +88,8 @@ class SharedLineForm : public PowerForm {
   PowerFormKind kind() const override { return PowerFormKind::kSharedLine; }
   Status fit(const PowerSamples& samples, const std::vector<size_t>& which) override {
     const LineMoments moments(samples.inputs, samples.target, samples.design.group, samples.design.workload, which);
-    line_ = SharedLine::fit(moments, [](const LineMoments::Cell&) { return true; }, options_);
+    line_ = SharedLine::fit(
+        moments, [](const LineMoments::Cell&) { return true; }, options_);
     return {};
   }
   Eigen::VectorXd forecast(const PowerSamples& samples, const std::vector<size_t>& which) const override {
@@ -144,8 +145,7 @@ class NonnegativeForm : public PowerForm {
       const auto found = std::find(groups_.begin(), groups_.end(), samples.design.group[which[i]]);
       const Eigen::VectorXd& own =
           found == groups_.end() ? mean : Eigen::VectorXd(coefficients_.col(found - groups_.begin()));
-      result(static_cast<Eigen::Index>(i)) =
-          std::log(std::max(plain_row(samples, which[i]).dot(own), kLeastRatio));
+      result(static_cast<Eigen::Index>(i)) = std::log(std::max(plain_row(samples, which[i]).dot(own), kLeastRatio));
     }
     return result;
   }
@@ -247,7 +247,10 @@ class KernelForm : public PowerForm {
   }
 
   Json to_json() const override {
-    return {{"form", to_text(kind())}, {"mean", mean_}, {"groups", groups_}, {"rows", rows_json(rows_)},
+    return {{"form", to_text(kind())},
+            {"mean", mean_},
+            {"groups", groups_},
+            {"rows", rows_json(rows_)},
             {"dual", rows_json(dual_)}};
   }
 
@@ -260,7 +263,8 @@ class KernelForm : public PowerForm {
         if (groups[static_cast<size_t>(i)] == groups_[static_cast<size_t>(j)]) result(i, j) *= 1 + kOwnPart;
       }
     }
-    result.noalias() += kLinearPart / static_cast<double>(std::max<Eigen::Index>(1, rows_.cols())) * rows * rows_.transpose();
+    result.noalias() +=
+        kLinearPart / static_cast<double>(std::max<Eigen::Index>(1, rows_.cols())) * rows * rows_.transpose();
     return result;
   }
 
@@ -313,7 +317,9 @@ class TreesForm : public PowerForm {
   }
 
   Json to_json() const override {
-    return {{"form", to_text(kind())}, {"mean", mean_}, {"group_count", groups_},
+    return {{"form", to_text(kind())},
+            {"mean", mean_},
+            {"group_count", groups_},
             {"trees", rows_json(trees_.to_tensor().cast<double>())}};
   }
 
@@ -340,7 +346,8 @@ Result<std::vector<int>> groups_from(const Json& json, const std::string& path, 
                   std::to_string(count) + " numbers below " + std::to_string(groups)};
   if (!json.contains("groups") || !json["groups"].is_array() || json["groups"].size() != count) return bad;
   for (const Json& value : json["groups"]) {
-    if (!value.is_number_integer() || value.get<int64_t>() < 0 || value.get<int64_t>() >= static_cast<int64_t>(groups)) {
+    if (!value.is_number_integer() || value.get<int64_t>() < 0 ||
+        value.get<int64_t>() >= static_cast<int64_t>(groups)) {
       return bad;
     }
     result.push_back(value.get<int>());
@@ -413,7 +420,8 @@ Result<std::unique_ptr<PowerForm>> power_form_from_json(const Json& json, const 
     const double noise = in.number("noise_variance");
     if (Status done = in.finish(); !done) return done.error();
     return std::unique_ptr<PowerForm>(std::make_unique<SharedLineForm>(
-        SharedLineOptions(), SharedLine::from_parts(shared->row(0).transpose(), std::move(*of), own->transpose(), noise)));
+        SharedLineOptions(),
+        SharedLine::from_parts(shared->row(0).transpose(), std::move(*of), own->transpose(), noise)));
   }
   if (form == to_text(PowerFormKind::kNonnegative)) {
     auto coefficients = matrix_from(json, "coefficients", path, inputs + 1);

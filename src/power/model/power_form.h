@@ -1,6 +1,6 @@
 #pragma once
-// Forms that a model of power can have, all on the same inputs: a line that groups share, idle power and costs that only
-// add (LACross: Zheng, John & Gerstlauer, DAC 2016, has a non-negative lasso), a Gaussian process, boosted trees.
+// Forms that a model of power can have, all on the same inputs: a line that groups share, idle power and costs that
+// only add (LACross: Zheng, John & Gerstlauer, DAC 2016, has a non-negative lasso), a Gaussian process, boosted trees.
 
 #include <Eigen/Core>
 #include <cstdint>

@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/random.h"
+#include "base/statistics.h"
 #include "base/text.h"
 #include "base/unknown.h"
 #include "model/forecast/conformal.h"
@@ -22,20 +23,20 @@ constexpr size_t kFewestRows = 30, kFewestWorkloads = 3, kStretches = 5;
 constexpr double kBelow = 0.05, kAbove = 0.1;  // forecasts leave the range of the training rows by no more
 constexpr const char* kSchema = "perfcast.power-model/1";
 constexpr size_t kMostListed = 100000;
+constexpr size_t kMostCompared = 4000, kFewestCompared = 10;
 
 // Chosen from on inner folds.
 const std::vector<SharedLineOptions>& line_choices() {
-  static const std::vector<SharedLineOptions> choices = {
-      {3e-4, 3e-3, 1e-4}, {1e-3, 1e-2, 1e-4}, {1e-3, 0.1, 1e-4}, {3e-3, 0.03, 1e-4}, {3e-3, 0.3, 1e-4}, {0.01, 0.1, 1e-4}};
+  static const std::vector<SharedLineOptions> choices = {{3e-4, 3e-3, 1e-4}, {1e-3, 1e-2, 1e-4}, {1e-3, 0.1, 1e-4},
+                                                         {3e-3, 0.03, 1e-4}, {3e-3, 0.3, 1e-4},  {0.01, 0.1, 1e-4}};
   return choices;
 }
 constexpr double kPenaltyShares[] = {1e-3, 1e-2, 0.1};
 
-// Rows of the training, by what is left out at a time.
+// Workloads by when they are left out.
 struct InnerFolds {
-  std::vector<int> fold;  // per entry of `which`
+  std::map<int, int> of_workload;
   int count = 0;
-  bool by_workload = true;
 };
 
 // Where there are too few workloads, stretches of each group's rows stand for them.
@@ -60,11 +61,24 @@ InnerFolds make_folds(const PowerDesign& design, const std::vector<size_t>& whic
   random.shuffle(order);
   InnerFolds folds;
   folds.count = std::min<int>(most, static_cast<int>(order.size()));
-  std::map<int, int> fold_of;
-  for (size_t i = 0; i < order.size(); ++i) fold_of[order[i]] = static_cast<int>(i) % std::max(folds.count, 1);
-  folds.fold.reserve(which.size());
-  for (const size_t r : which) folds.fold.push_back(fold_of[design.workload[r]]);
+  for (size_t i = 0; i < order.size(); ++i)
+    folds.of_workload[order[i]] = static_cast<int>(i) % std::max(folds.count, 1);
   return folds;
+}
+
+// What candidates are compared on: as many rows of each cell as it has where they are few, some thousands in all.
+std::vector<size_t> compared_rows(const PowerDesign& design, const std::vector<size_t>& which, uint64_t seed) {
+  std::map<std::pair<int, int>, std::vector<size_t>> cells;
+  for (const size_t r : which) cells[{design.group[r], design.workload[r]}].push_back(r);
+  const size_t each = std::max(kFewestCompared, kMostCompared / std::max<size_t>(1, cells.size()));
+  Random random(seed);
+  std::vector<size_t> rows;
+  for (auto& [cell, of] : cells) {
+    random.shuffle(of);
+    of.resize(std::min(each, of.size()));
+    rows.insert(rows.end(), of.begin(), of.end());
+  }
+  return rows;
 }
 
 struct Candidate {
@@ -72,10 +86,30 @@ struct Candidate {
   PowerFormKind kind = PowerFormKind::kSharedLine;
   PowerFormOptions options;
   ActivitySet set = ActivitySet::kLoad;
-  Eigen::VectorXd held_out;  // log target of each entry of `which`
+  Eigen::VectorXd held_out;  // log target of each row that is compared
   double error = std::numeric_limits<double>::infinity();
   bool allowed = true;  // lines choose the inputs even where they may not be the form
 };
+
+std::vector<std::pair<std::string, double>> errors_by_workload(const PowerSamples& samples,
+                                                               const std::vector<size_t>& which,
+                                                               const Eigen::VectorXd& held_out) {
+  std::map<int, std::pair<std::vector<size_t>, std::vector<double>>> of;
+  for (size_t i = 0; i < which.size(); ++i) {
+    auto& [rows, values] = of[samples.design.workload[which[i]]];
+    rows.push_back(which[i]);
+    values.push_back(held_out(static_cast<Eigen::Index>(i)));
+  }
+  std::vector<std::pair<std::string, double>> result;
+  for (const auto& [workload, entries] : of) {
+    const Eigen::VectorXd values =
+        Eigen::Map<const Eigen::VectorXd>(entries.second.data(), static_cast<Eigen::Index>(entries.second.size()));
+    result.emplace_back(samples.design.workloads[static_cast<size_t>(workload)],
+                        log_cell_error(samples, entries.first, values));
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
 
 class Chooser {
  public:
@@ -90,9 +124,10 @@ class Chooser {
     for (const ActivitySet set : options_.sets) {
       if (Status done = try_lines(set); !done) return done;
     }
-    const ActivitySet set = std::min_element(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
-                              return a.error < b.error;
-                            })->set;
+    const ActivitySet set =
+        std::min_element(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
+          return a.error < b.error;
+        })->set;
     const PowerSamples& samples = samples_.at(set);
     for (const PowerFormKind kind : options_.forms) {
       if (kind == PowerFormKind::kSharedLine) continue;
@@ -108,10 +143,23 @@ class Chooser {
     return {};
   }
 
+  // The best line, where it may be the form; of the others those that are clearly better: by more than the standard
+  // error of the difference over workloads. Few workloads are left out, and many candidates tried: the least error of
+  // all is luck.
   const Candidate& best() const {
-    const Candidate* best = nullptr;
+    const Candidate* line = nullptr;
     for (const Candidate& candidate : candidates_) {
-      if (candidate.allowed && (best == nullptr || candidate.error < best->error)) best = &candidate;
+      if (candidate.allowed && candidate.kind == PowerFormKind::kSharedLine && blends_.count(candidate.name) == 0 &&
+          (line == nullptr || candidate.error < line->error)) {
+        line = &candidate;
+      }
+    }
+    const Candidate* best = line;
+    for (const Candidate& candidate : candidates_) {
+      if (!candidate.allowed || (best != nullptr && candidate.error >= best->error)) continue;
+      if (line == nullptr || is_clearly_better(candidate, *line)) {
+        best = &candidate;
+      }
     }
     return *best;
   }
@@ -127,6 +175,7 @@ class Chooser {
   const PowerSamples& samples() const { return samples_.at(best().set); }
   const ActivityFeatures& features() const { return features_.at(best().set); }
   bool by_workload() const { return by_workload_; }
+  const std::vector<size_t>& compared() const { return compared_; }
 
  private:
   Status try_lines(ActivitySet set) {
@@ -136,30 +185,30 @@ class Chooser {
     const auto [at, fresh] = samples_.emplace(set, PowerSamples::of(std::move(design), which_));
     const PowerSamples& samples = at->second;
     folds_ = make_folds(samples.design, which_, options_.folds, options_.seed);
+    if (compared_.empty()) compared_ = compared_rows(samples.design, which_, options_.seed);
     if (folds_.count < 2) {
       return Error{"too-few-samples", "there is nothing to leave out: all samples are of one stretch", "",
                    "samples of two workloads or more, or of a longer time"};
     }
     const LineMoments moments(samples.inputs, samples.target, samples.design.group, samples.design.workload, which_);
-    std::map<int, int> fold_of;
-    for (size_t i = 0; i < which_.size(); ++i) fold_of[samples.design.workload[which_[i]]] = folds_.fold[i];
     for (const SharedLineOptions& line : line_choices()) {
-      Candidate candidate = named(PowerFormKind::kSharedLine, set,
-                                  fmt::format("{:g}/{:g}", line.shared_penalty, line.own_penalty));
+      Candidate candidate =
+          named(PowerFormKind::kSharedLine, set, fmt::format("{:g}/{:g}", line.shared_penalty, line.own_penalty));
       candidate.options.line = line;
-      candidate.allowed = std::find(options_.forms.begin(), options_.forms.end(), PowerFormKind::kSharedLine) != options_.forms.end();
-      candidate.held_out.resize(static_cast<Eigen::Index>(which_.size()));
+      candidate.allowed =
+          std::find(options_.forms.begin(), options_.forms.end(), PowerFormKind::kSharedLine) != options_.forms.end();
+      candidate.held_out.resize(static_cast<Eigen::Index>(compared_.size()));
       for (int fold = 0; fold < folds_.count; ++fold) {
         const SharedLine fitted = SharedLine::fit(
-            moments, [&](const LineMoments::Cell& cell) { return fold_of.at(cell.workload) != fold; }, line);
+            moments, [&](const LineMoments::Cell& cell) { return folds_.of_workload.at(cell.workload) != fold; }, line);
         std::map<int, Eigen::VectorXd> of;
-        for (size_t i = 0; i < which_.size(); ++i) {
-          if (folds_.fold[i] != fold) continue;
-          const int group = samples.design.group[which_[i]];
+        for (size_t i = 0; i < compared_.size(); ++i) {
+          if (fold_of(samples, compared_[i]) != fold) continue;
+          const int group = samples.design.group[compared_[i]];
           const auto [found, is_new] = of.try_emplace(group);
           if (is_new) found->second = fitted.coefficients(group);
           candidate.held_out(static_cast<Eigen::Index>(i)) =
-              samples.inputs.row(static_cast<Eigen::Index>(which_[i])).dot(found->second);
+              samples.inputs.row(static_cast<Eigen::Index>(compared_[i])).dot(found->second);
         }
       }
       finish(std::move(candidate), samples);
@@ -168,19 +217,20 @@ class Chooser {
   }
 
   Status try_form(const PowerSamples& samples, ActivitySet set, PowerFormKind kind, double penalty_share) {
-    Candidate candidate = named(kind, set, kind == PowerFormKind::kNonnegative ? fmt::format("{:g}", penalty_share) : "");
+    Candidate candidate =
+        named(kind, set, kind == PowerFormKind::kNonnegative ? fmt::format("{:g}", penalty_share) : "");
     candidate.options.penalty_share = penalty_share;
     candidate.options.seed = options_.seed;
-    candidate.held_out.resize(static_cast<Eigen::Index>(which_.size()));
+    candidate.held_out.resize(static_cast<Eigen::Index>(compared_.size()));
     for (int fold = 0; fold < folds_.count; ++fold) {
       std::vector<size_t> kept, out, places;
-      for (size_t i = 0; i < which_.size(); ++i) {
-        if (folds_.fold[i] == fold) {
-          out.push_back(which_[i]);
-          places.push_back(i);
-        } else {
-          kept.push_back(which_[i]);
-        }
+      for (const size_t r : which_) {
+        if (fold_of(samples, r) != fold) kept.push_back(r);
+      }
+      for (size_t i = 0; i < compared_.size(); ++i) {
+        if (fold_of(samples, compared_[i]) != fold) continue;
+        out.push_back(compared_[i]);
+        places.push_back(i);
       }
       const auto form = make_power_form(kind, candidate.options);
       if (Status done = form->fit(samples, kept); !done) return done;
@@ -207,7 +257,7 @@ class Chooser {
     for (unsigned subset = 1; subset < 1U << singles.size(); ++subset) {
       std::vector<size_t> members;
       std::vector<std::string> names;
-      Eigen::VectorXd sum = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(which_.size()));
+      Eigen::VectorXd sum = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(compared_.size()));
       for (size_t i = 0; i < singles.size(); ++i) {
         if ((subset >> i & 1U) == 0) continue;
         members.push_back(singles[i]);
@@ -227,12 +277,26 @@ class Chooser {
     Candidate candidate;
     candidate.kind = kind;
     candidate.set = set;
-    candidate.name = fmt::format("{}{}{} on {} inputs", to_text(kind), setting.empty() ? "" : " ", setting, to_text(set));
+    candidate.name =
+        fmt::format("{}{}{} on {} inputs", to_text(kind), setting.empty() ? "" : " ", setting, to_text(set));
     return candidate;
   }
 
+  bool is_clearly_better(const Candidate& candidate, const Candidate& line) const {
+    const auto a = errors_by_workload(samples_.at(candidate.set), compared_, candidate.held_out);
+    const auto b = errors_by_workload(samples_.at(line.set), compared_, line.held_out);
+    std::vector<double> gains;
+    gains.reserve(a.size());
+    for (size_t i = 0; i < a.size(); ++i) gains.push_back(b[i].second - a[i].second);
+    return mean(gains) > standard_deviation(gains) / std::sqrt(static_cast<double>(gains.size()));
+  }
+
+  int fold_of(const PowerSamples& samples, size_t row) const {
+    return folds_.of_workload.at(samples.design.workload[row]);
+  }
+
   void finish(Candidate candidate, const PowerSamples& samples) {
-    candidate.error = log_cell_error(samples, which_, candidate.held_out);
+    candidate.error = log_cell_error(samples, compared_, candidate.held_out);
     candidates_.push_back(std::move(candidate));
   }
 
@@ -241,6 +305,7 @@ class Chooser {
   const PowerModelOptions& options_;
   bool by_workload_ = true;
   InnerFolds folds_;
+  std::vector<size_t> compared_;
   std::map<ActivitySet, ActivityFeatures> features_;
   std::map<ActivitySet, PowerSamples> samples_;
   std::vector<Candidate> candidates_;
@@ -272,24 +337,6 @@ double error_of_means(const PowerSamples& samples, const std::vector<size_t>& wh
   return cell_error(samples.design, which, means);
 }
 
-std::vector<std::pair<std::string, double>> errors_by_workload(const PowerSamples& samples, const std::vector<size_t>& which,
-                                                               const Eigen::VectorXd& held_out) {
-  std::map<int, std::pair<std::vector<size_t>, std::vector<double>>> of;
-  for (size_t i = 0; i < which.size(); ++i) {
-    auto& [rows, values] = of[samples.design.workload[which[i]]];
-    rows.push_back(which[i]);
-    values.push_back(held_out(static_cast<Eigen::Index>(i)));
-  }
-  std::vector<std::pair<std::string, double>> result;
-  for (const auto& [workload, entries] : of) {
-    const Eigen::VectorXd values =
-        Eigen::Map<const Eigen::VectorXd>(entries.second.data(), static_cast<Eigen::Index>(entries.second.size()));
-    result.emplace_back(samples.design.workloads[static_cast<size_t>(workload)], log_cell_error(samples, entries.first, values));
-  }
-  std::sort(result.begin(), result.end());
-  return result;
-}
-
 }  // namespace
 
 std::vector<size_t> all_rows(const PowerTable& table) {
@@ -314,10 +361,12 @@ double cell_error(const PowerDesign& design, const std::vector<size_t>& which, c
   return total / static_cast<double>(cells.size());
 }
 
-double log_cell_error(const PowerSamples& samples, const std::vector<size_t>& which, const Eigen::VectorXd& log_target) {
+double log_cell_error(const PowerSamples& samples, const std::vector<size_t>& which,
+                      const Eigen::VectorXd& log_target) {
   Eigen::VectorXd watts(log_target.size());
   for (Eigen::Index i = 0; i < watts.size(); ++i) {
-    watts(i) = std::exp(log_target(i) + samples.design.log_scale(static_cast<Eigen::Index>(which[static_cast<size_t>(i)])));
+    watts(i) =
+        std::exp(log_target(i) + samples.design.log_scale(static_cast<Eigen::Index>(which[static_cast<size_t>(i)])));
   }
   return cell_error(samples.design, which, watts);
 }
@@ -352,11 +401,12 @@ Result<PowerModel> PowerModel::fit(const PowerTable& table, const std::vector<si
   }
   const Candidate& best = chooser.best();
   ConformalScores scores;
-  scores.scores.resize(static_cast<Eigen::Index>(rows.size()), 1);
-  for (size_t i = 0; i < rows.size(); ++i) {
+  const std::vector<size_t>& compared = chooser.compared();
+  scores.scores.resize(static_cast<Eigen::Index>(compared.size()), 1);
+  for (size_t i = 0; i < compared.size(); ++i) {
     scores.scores(static_cast<Eigen::Index>(i), 0) =
-        std::abs(best.held_out(static_cast<Eigen::Index>(i)) - samples.target(static_cast<Eigen::Index>(rows[i])));
-    scores.family.push_back(samples.design.workload[rows[i]]);
+        std::abs(best.held_out(static_cast<Eigen::Index>(i)) - samples.target(static_cast<Eigen::Index>(compared[i])));
+    scores.family.push_back(samples.design.workload[compared[i]]);
   }
   model.coverage_ = options.coverage;
   model.half_width_ = conformal_quantile(scores, options.coverage);
@@ -367,7 +417,7 @@ Result<PowerModel> PowerModel::fit(const PowerTable& table, const std::vector<si
   card.left_out = chooser.by_workload() ? "workload" : "stretch of time";
   card.error = best.error;
   card.mean_power_error = error_of_means(samples, rows);
-  card.error_by_workload = errors_by_workload(samples, rows, best.held_out);
+  card.error_by_workload = errors_by_workload(samples, compared, best.held_out);
   for (const auto& [name, error] : card.error_by_workload) card.workloads.push_back(name);
   for (const Candidate& candidate : chooser.candidates()) card.tried.emplace_back(candidate.name, candidate.error);
   return model;
@@ -388,8 +438,9 @@ Result<PowerForecast> PowerModel::forecast(const PowerTable& table) const {
   }
   PowerDesign design = features_.design(table);
   if (design.rows.cols() != scale_.centre.size()) {
-    return Error{"missing-counters", "the samples have other columns of frequency, voltage, temperature or cores than the model",
-                 "", "the columns that the model was made with"};
+    return Error{"missing-counters",
+                 "the samples have other columns of frequency, voltage, temperature or cores than the model", "",
+                 "the columns that the model was made with"};
   }
   // Groups by name: those of the model keep their numbers, others have none.
   std::vector<int> number;
@@ -413,7 +464,8 @@ Result<PowerForecast> PowerModel::forecast(const PowerTable& table) const {
 
 Json PowerModel::to_json() const {
   Json by_workload = Json::array(), tried = Json::array(), forms = Json::array();
-  for (const auto& [name, error] : card_.error_by_workload) by_workload.push_back({{"workload", name}, {"error_ratio", error}});
+  for (const auto& [name, error] : card_.error_by_workload)
+    by_workload.push_back({{"workload", name}, {"error_ratio", error}});
   for (const auto& [name, error] : card_.tried) tried.push_back({{"model", name}, {"error_ratio", error}});
   for (const auto& form : forms_) forms.push_back(form->to_json());
   Json json = {{"schema", kSchema}};
@@ -479,7 +531,8 @@ Result<PowerModel> PowerModel::from_json(const Json& json, const std::string& so
   if (!read) return read.error();
   model.features_ = std::move(*read);
   for (size_t i = 0; i < forms->size(); ++i) {
-    auto form = power_form_from_json((*forms)[i], source + ".forms[" + std::to_string(i) + "]", size, model.groups_.size());
+    auto form =
+        power_form_from_json((*forms)[i], source + ".forms[" + std::to_string(i) + "]", size, model.groups_.size());
     if (!form) return form.error();
     model.forms_.push_back(std::move(*form));
   }

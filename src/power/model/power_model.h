@@ -1,6 +1,6 @@
 #pragma once
-// A model of power from samples: inputs and form chosen on workloads left out of the training rows, intervals calibrated
-// on the same, and a card that says what it was made from.
+// A model of power from samples: inputs and form chosen on workloads left out of the training rows, intervals
+// calibrated on the same, and a card that says what it was made from.
 
 #include <cstdint>
 #include <memory>
@@ -29,9 +29,9 @@ struct PowerModelOptions {
 struct PowerModelCard {
   size_t rows = 0;
   std::vector<std::string> workloads, groups;
-  std::string chosen;         // "shared-line + trees on history inputs"
-  std::string left_out;       // "workload", or "stretch of time" where there are too few workloads
-  double error = 0;           // mean absolute percentage error on what was left out, averaged over cells, as a share
+  std::string chosen;           // "shared-line + trees on history inputs"
+  std::string left_out;         // "workload", or "stretch of time" where there are too few workloads
+  double error = 0;             // mean absolute percentage error on what was left out, averaged over cells, as a share
   double mean_power_error = 0;  // of saying the mean power of the training rows' group instead
   std::vector<std::pair<std::string, double>> error_by_workload;
   std::vector<std::pair<std::string, double>> tried;  // every candidate with its error

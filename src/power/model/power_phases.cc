@@ -8,7 +8,8 @@ namespace {
 
 class Segmentation {
  public:
-  Segmentation(const Eigen::VectorXd& watts, const PhaseOptions& options) : options_(options), sums_(watts.size() + 1), squares_(watts.size() + 1) {
+  Segmentation(const Eigen::VectorXd& watts, const PhaseOptions& options)
+      : options_(options), sums_(watts.size() + 1), squares_(watts.size() + 1) {
     sums_(0) = squares_(0) = 0;
     for (Eigen::Index i = 0; i < watts.size(); ++i) {
       const double value = std::log(watts(i));
@@ -33,7 +34,9 @@ class Segmentation {
   }
 
  private:
-  double sum(size_t from, size_t to) const { return sums_(static_cast<Eigen::Index>(to)) - sums_(static_cast<Eigen::Index>(from)); }
+  double sum(size_t from, size_t to) const {
+    return sums_(static_cast<Eigen::Index>(to)) - sums_(static_cast<Eigen::Index>(from));
+  }
   double scatter(size_t from, size_t to) const {
     const double total = sum(from, to);
     return std::max(0.0, squares_(static_cast<Eigen::Index>(to)) - squares_(static_cast<Eigen::Index>(from)) -
@@ -68,7 +71,8 @@ class Segmentation {
 
 }  // namespace
 
-std::vector<PowerPhase> power_phases(const PowerTable& table, const Eigen::VectorXd& watts, const PhaseOptions& options) {
+std::vector<PowerPhase> power_phases(const PowerTable& table, const Eigen::VectorXd& watts,
+                                     const PhaseOptions& options) {
   const Segmentation segmentation(watts, options);
   std::vector<PowerPhase> phases;
   size_t from = 0;

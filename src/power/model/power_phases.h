@@ -19,8 +19,9 @@ struct PhaseOptions {
 };
 
 // Each run by itself, in two where that lowers the squared error of log watts most, and again (binary segmentation;
-// Scott & Knott 1974), while the parts' means differ by `least_change` and by more than the noise within explains. Every
-// `watts` is above 0.
-std::vector<PowerPhase> power_phases(const PowerTable& table, const Eigen::VectorXd& watts, const PhaseOptions& options);
+// Scott & Knott 1974), while the parts' means differ by `least_change` and by more than the noise within explains.
+// Every `watts` is above 0.
+std::vector<PowerPhase> power_phases(const PowerTable& table, const Eigen::VectorXd& watts,
+                                     const PhaseOptions& options);
 
 }  // namespace perfcast

@@ -57,8 +57,8 @@ struct Fitted {
   double noise = 0;
 };
 
-Fitted fit_group(const PowerSamples& samples, TransferMethod method, const TransferSetting& setting, const SharedLine& line,
-                 const std::vector<size_t>& given) {
+Fitted fit_group(const PowerSamples& samples, TransferMethod method, const TransferSetting& setting,
+                 const SharedLine& line, const std::vector<size_t>& given) {
   const auto count = static_cast<Eigen::Index>(given.size());
   Eigen::MatrixXd inputs(count, samples.inputs.cols());
   Eigen::VectorXd target(count);
@@ -97,8 +97,8 @@ struct LogForecast {
   Eigen::VectorXd value, deviation;
 };
 
-LogForecast forecast_rows(const PowerSamples& samples, const Fitted& fitted, const std::vector<size_t>& rows, double lowest,
-                          double highest) {
+LogForecast forecast_rows(const PowerSamples& samples, const Fitted& fitted, const std::vector<size_t>& rows,
+                          double lowest, double highest) {
   LogForecast result;
   const auto count = static_cast<Eigen::Index>(rows.size());
   result.value.resize(count);
@@ -125,7 +125,8 @@ const char* to_text(TransferMethod method) {
   return "";
 }
 
-std::vector<size_t> drawn_samples(const PowerDesign& design, const std::vector<size_t>& rows, size_t count, uint64_t seed) {
+std::vector<size_t> drawn_samples(const PowerDesign& design, const std::vector<size_t>& rows, size_t count,
+                                  uint64_t seed) {
   std::map<int, std::vector<size_t>> by_workload;
   for (const size_t r : rows) by_workload[design.workload[r]].push_back(r);
   std::vector<int> workloads;
@@ -157,7 +158,8 @@ PowerTransfer PowerTransfer::learn(const PowerSamples& samples, const Request& r
     result.lowest_ = std::min(result.lowest_, target - kBeyond);
     result.highest_ = std::max(result.highest_, target + kBeyond);
   }
-  const LineMoments moments(samples.inputs, samples.target, samples.design.group, samples.design.workload, request.known);
+  const LineMoments moments(samples.inputs, samples.target, samples.design.group, samples.design.workload,
+                            request.known);
   // Each group in turn is new.
   struct Draw {
     int group = 0;
@@ -173,7 +175,8 @@ PowerTransfer PowerTransfer::learn(const PowerSamples& samples, const Request& r
       for (const size_t r : rows) {
         if (std::find(draw.given.begin(), draw.given.end(), r) == draw.given.end()) others.push_back(r);
       }
-      draw.rows = drawn_samples(samples.design, others, std::min(kInnerRows, others.size() / 2 + 1), request.seed * 137 + d);
+      draw.rows =
+          drawn_samples(samples.design, others, std::min(kInnerRows, others.size() / 2 + 1), request.seed * 137 + d);
       draws.push_back(std::move(draw));
     }
   }
@@ -206,11 +209,13 @@ PowerTransfer PowerTransfer::learn(const PowerSamples& samples, const Request& r
       result.interval_factor_ = quantile(std::move(ratios), request.coverage);
     }
   }
-  result.line_ = SharedLine::fit(moments, [](const LineMoments::Cell&) { return true; }, result.setting_.line);
+  result.line_ = SharedLine::fit(
+      moments, [](const LineMoments::Cell&) { return true; }, result.setting_.line);
   return result;
 }
 
-PowerTransfer::Forecast PowerTransfer::forecast(const std::vector<size_t>& given, const std::vector<size_t>& rows) const {
+PowerTransfer::Forecast PowerTransfer::forecast(const std::vector<size_t>& given,
+                                                const std::vector<size_t>& rows) const {
   const Fitted fitted = fit_group(*samples_, method_, setting_, line_, given);
   const LogForecast log = forecast_rows(*samples_, fitted, rows, lowest_, highest_);
   Forecast result;

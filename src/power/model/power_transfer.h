@@ -31,8 +31,8 @@ class PowerTransfer {
     double coverage = 0.9;
     uint64_t seed = 1;
   };
-  // The setting is chosen, and the intervals are calibrated, by leaving out each known group in turn and drawing samples
-  // from it. `samples` outlives the result.
+  // The setting is chosen, and the intervals are calibrated, by leaving out each known group in turn and drawing
+  // samples from it. `samples` outlives the result.
   static PowerTransfer learn(const PowerSamples& samples, const Request& request);
 
   struct Forecast {
@@ -53,6 +53,7 @@ class PowerTransfer {
 };
 
 // `count` rows of `rows`, drawn by workload first, so that long workloads don't give most of them.
-std::vector<size_t> drawn_samples(const PowerDesign& design, const std::vector<size_t>& rows, size_t count, uint64_t seed);
+std::vector<size_t> drawn_samples(const PowerDesign& design, const std::vector<size_t>& rows, size_t count,
+                                  uint64_t seed);
 
 }  // namespace perfcast

@@ -55,9 +55,8 @@ SharedLine SharedLine::fit(const LineMoments& moments, const CellChoice& taken, 
   double cells = 0;
   for (const LineMoments::Cell& cell : moments.cells()) {
     if (!taken(cell)) continue;
-    auto& [gram, moment] = of_group
-                               .try_emplace(cell.group, Eigen::MatrixXd::Zero(size, size), Eigen::VectorXd::Zero(size))
-                               .first->second;
+    auto& [gram, moment] =
+        of_group.try_emplace(cell.group, Eigen::MatrixXd::Zero(size, size), Eigen::VectorXd::Zero(size)).first->second;
     gram += cell.gram;
     moment += cell.moment;
     ++cells;

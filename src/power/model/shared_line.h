@@ -15,8 +15,8 @@ struct SharedLineOptions {
   double own_offset_penalty = 1e-4;
 };
 
-// Second moments of rows by (group, workload), each cell of weight 1 whatever its number of rows: leaving a workload out
-// costs a subtraction.
+// Second moments of rows by (group, workload), each cell of weight 1 whatever its number of rows: leaving a workload
+// out costs a subtraction.
 class LineMoments {
  public:
   // inputs [n x K], the last column ones; rows whose target is NaN are left out.
@@ -65,7 +65,8 @@ class SharedLine {
   const std::vector<int>& groups() const { return groups_; }
   const Eigen::MatrixXd& own() const { return own_; }  // [K x groups]: what each adds
   // From what was saved; groups beside the columns of `own`.
-  static SharedLine from_parts(Eigen::VectorXd shared, std::vector<int> groups, Eigen::MatrixXd own, double noise_variance);
+  static SharedLine from_parts(Eigen::VectorXd shared, std::vector<int> groups, Eigen::MatrixXd own,
+                               double noise_variance);
 
  private:
   Eigen::VectorXd shared_;

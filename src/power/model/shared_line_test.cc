@@ -76,8 +76,8 @@ TEST(SharedLine, SolvesTheWholeSystem) {
 
 TEST(SharedLine, LeavesOutWhatItIsTold) {
   const Lines lines({0, 0, 0.5});
-  const SharedLine fitted =
-      SharedLine::fit(lines.moments(), [](const LineMoments::Cell& cell) { return cell.group < 2; }, {1e-8, 1e-3, 1e-8});
+  const SharedLine fitted = SharedLine::fit(
+      lines.moments(), [](const LineMoments::Cell& cell) { return cell.group < 2; }, {1e-8, 1e-3, 1e-8});
   EXPECT_EQ(fitted.groups(), (std::vector<int>{0, 1}));
   EXPECT_NEAR(fitted.coefficients(2)(0), 1, 0.01);
 }

@@ -12,7 +12,8 @@ std::string curve_figure(const std::string& title, const std::vector<TransferCur
                          const std::vector<CurveRule>& rules) {
   constexpr double kLeft = 76, kRight = 640, kTop = 44, kBottom = 390, kWidth = 900, kHeight = 440;
   constexpr double kInset = 24;  // of the first and last number of samples
-  SvgCanvas canvas("transfer", kWidth, kHeight, title, "Lines of mean error over the number of samples, one per method");
+  SvgCanvas canvas("transfer", kWidth, kHeight, title,
+                   "Lines of mean error over the number of samples, one per method");
   std::map<size_t, double> places;
   double low = 1e9, high = 0;
   for (const TransferCurve& curve : curves) {
@@ -26,7 +27,9 @@ std::string curve_figure(const std::string& title, const std::vector<TransferCur
   // Numbers of samples stand at equal distances: they grow by factors, and begin with 0.
   size_t i = 0;
   for (auto& [samples, x] : places) {
-    x = kLeft + kInset + (kRight - kLeft - 2 * kInset) * static_cast<double>(i++) / static_cast<double>(std::max<size_t>(1, places.size() - 1));
+    x = kLeft + kInset +
+        (kRight - kLeft - 2 * kInset) * static_cast<double>(i++) /
+            static_cast<double>(std::max<size_t>(1, places.size() - 1));
   }
   const Scale y = Scale::logarithmic(low * 0.9, std::min(high * 1.05, 1.5), kBottom, kTop);
   canvas.text(kLeft, 22, title, "panel");
@@ -39,7 +42,7 @@ std::string curve_figure(const std::string& title, const std::vector<TransferCur
   draw_y_axis(canvas, y, kLeft, kRight, "mean error of power", whole_percent_text);
   for (const CurveRule& rule : rules) {
     canvas.line(kLeft, y.at(rule.error), kRight, y.at(rule.error), "rule");
-    canvas.text(kRight - 4, y.at(rule.error) - 4, rule.text, "tick", "end");
+    canvas.text(kLeft + 4, y.at(rule.error) - 4, rule.text, "tick");
   }
   std::vector<std::pair<double, size_t>> ends;
   for (size_t c = 0; c < curves.size(); ++c) {
@@ -64,7 +67,8 @@ std::string curve_figure(const std::string& title, const std::vector<TransferCur
     const size_t c = ends[e].second;
     canvas.line(kRight - kInset + 8, ends[e].first, kRight + 10, labels[e], series_class(c) + " stroke thin");
     canvas.marker(series_marker(c), kRight + 18, labels[e], 4.5, series_class(c) + " hollow");
-    canvas.text(kRight + 30, labels[e] + 4, curves[c].method + ", " + percent_text(curves[c].points.back().error), "series");
+    canvas.text(kRight + 30, labels[e] + 4, curves[c].method + ", " + percent_text(curves[c].points.back().error),
+                "series");
   }
   std::string svg = canvas.to_svg();
   svg.insert(svg.find('>') + 1, std::string("<style>") + kPageStyle + "svg{background:var(--paper)}</style>");

@@ -14,6 +14,7 @@ struct CurveRule {
 };
 
 // A whole SVG file, light and dark.
-std::string curve_figure(const std::string& title, const std::vector<TransferCurve>& curves, const std::vector<CurveRule>& rules);
+std::string curve_figure(const std::string& title, const std::vector<TransferCurve>& curves,
+                         const std::vector<CurveRule>& rules);
 
 }  // namespace perfcast

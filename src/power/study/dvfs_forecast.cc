@@ -126,7 +126,8 @@ std::vector<DvfsScore> dvfs_forecasts(const PowerTable& table) {
       const Measured& truth = frequencies.at(left_out);
       double nearest = 0;
       for (const auto& [frequency, of] : frequencies) {
-        if (frequency != left_out && (nearest == 0 || std::abs(frequency - left_out) < std::abs(nearest - left_out))) nearest = frequency;
+        if (frequency != left_out && (nearest == 0 || std::abs(frequency - left_out) < std::abs(nearest - left_out)))
+          nearest = frequency;
       }
       const Measured& near = frequencies.at(nearest);
       const double near_voltage = mean(voltages[nearest]);

@@ -69,8 +69,9 @@ PowerForecast lines_by_group(const PowerDesign& groups, const PowerTable& table,
 }
 
 // Bottom-up: the events that lower the error on left-out workloads, over all groups.
-std::vector<Eigen::Index> searched_events(const PowerDesign& groups, const PowerTable& table, const Eigen::MatrixXd& events,
-                                          const std::vector<size_t>& train, size_t count) {
+std::vector<Eigen::Index> searched_events(const PowerDesign& groups, const PowerTable& table,
+                                          const Eigen::MatrixXd& events, const std::vector<size_t>& train,
+                                          size_t count) {
   const Eigen::Index size = events.cols();
   const Eigen::RowVectorXd scale = events.cwiseAbs().colwise().maxCoeff().cwiseMax(1e-300);
   Eigen::MatrixXd scaled = events * scale.cwiseInverse().asDiagonal();
@@ -88,7 +89,8 @@ std::vector<Eigen::Index> searched_events(const PowerDesign& groups, const Power
     double total = 0;
     for (const int group : of_groups) {
       for (int fold = 0; fold < folds; ++fold) {
-        Eigen::MatrixXd gram = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(chosen.size()), static_cast<Eigen::Index>(chosen.size()));
+        Eigen::MatrixXd gram =
+            Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(chosen.size()), static_cast<Eigen::Index>(chosen.size()));
         Eigen::VectorXd moment = Eigen::VectorXd::Zero(gram.rows());
         for (const LineMoments::Cell& cell : moments.cells()) {
           if (cell.group != group || fold_of[cell.workload] == fold) continue;
@@ -99,7 +101,8 @@ std::vector<Eigen::Index> searched_events(const PowerDesign& groups, const Power
         for (const LineMoments::Cell& cell : moments.cells()) {
           if (cell.group != group || fold_of[cell.workload] != fold) continue;
           const Eigen::VectorXd part = cell.moment(chosen);
-          total += std::sqrt(std::max(0.0, cell.square - 2 * line.dot(part) + line.dot(cell.gram(chosen, chosen) * line)));
+          total +=
+              std::sqrt(std::max(0.0, cell.square - 2 * line.dot(part) + line.dot(cell.gram(chosen, chosen) * line)));
         }
       }
     }
@@ -144,7 +147,8 @@ double MethodScores::error_of_group(int group) const {
   return mean_over(own, [](const CellScore& s) { return s.error; });
 }
 
-void add_scores(const PowerDesign& groups, const std::vector<size_t>& rows, const PowerForecast& forecast, CellScores& into) {
+void add_scores(const PowerDesign& groups, const std::vector<size_t>& rows, const PowerForecast& forecast,
+                CellScores& into) {
   struct Sums {
     double error = 0, forecast = 0, measured = 0, covered = 0, count = 0;
   };
@@ -166,8 +170,8 @@ void add_scores(const PowerDesign& groups, const std::vector<size_t>& rows, cons
   }
 }
 
-Result<MethodScores> leave_workloads_out(const PowerTable& table, const LeftOutRequest& request, const std::string& name,
-                                         const PowerMethod& method) {
+Result<MethodScores> leave_workloads_out(const PowerTable& table, const LeftOutRequest& request,
+                                         const std::string& name, const PowerMethod& method) {
   const PowerDesign groups = groups_of(table);
   std::vector<int> scored;
   for (size_t w = 0; w < table.workloads.size(); ++w) {
@@ -195,6 +199,22 @@ PowerMethod model_method(const PowerModelOptions& options) {
     const auto model = PowerModel::fit(table, train, options);
     if (!model) return model.error();
     return model->forecast(table_part(table, test));
+  };
+}
+
+PowerMethod form_method(PowerFormKind kind, ActivitySet set) {
+  return [kind, set](const PowerTable& table, const std::vector<size_t>& train,
+                     const std::vector<size_t>& test) -> Result<PowerForecast> {
+    const PowerSamples samples = PowerSamples::of(ActivityFeatures::learn(table, train, set).design(table), train);
+    const auto form = make_power_form(kind, {});
+    if (Status done = form->fit(samples, train); !done) return done.error();
+    PowerForecast forecast;
+    forecast.watts = form->forecast(samples, test);
+    for (size_t i = 0; i < test.size(); ++i) {
+      const auto at = static_cast<Eigen::Index>(i);
+      forecast.watts(at) = std::exp(forecast.watts(at) + samples.design.log_scale(static_cast<Eigen::Index>(test[i])));
+    }
+    return forecast;
   };
 }
 
@@ -233,7 +253,8 @@ PowerMethod mean_power() {
 
 MethodScores known_workload_floor(const PowerTable& table, const LeftOutRequest& request, double block_s) {
   const std::vector<size_t> all = all_rows(table);
-  PowerSamples samples = PowerSamples::of(ActivityFeatures::learn(table, all, ActivitySet::kCounters).design(table), all);
+  PowerSamples samples =
+      PowerSamples::of(ActivityFeatures::learn(table, all, ActivitySet::kCounters).design(table), all);
   std::map<std::pair<int, int>, std::vector<size_t>> cells;
   for (const size_t r : all) {
     if (request.scored(table.workloads[static_cast<size_t>(table.workload[r])])) {

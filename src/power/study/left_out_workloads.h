@@ -32,21 +32,24 @@ struct MethodScores {
 };
 
 // `watts`, one for each of `rows`; interval optional.
-void add_scores(const PowerDesign& groups, const std::vector<size_t>& rows, const PowerForecast& forecast, CellScores& into);
+void add_scores(const PowerDesign& groups, const std::vector<size_t>& rows, const PowerForecast& forecast,
+                CellScores& into);
 
 // What a method makes of `test` after `train`, row numbers of `table`.
 using PowerMethod = std::function<Result<PowerForecast>(const PowerTable& table, const std::vector<size_t>& train,
-                                                       const std::vector<size_t>& test)>;
+                                                        const std::vector<size_t>& test)>;
 
 struct LeftOutRequest {
   std::function<bool(const std::string& workload)> scored;  // others are always learnt from
   int threads = 1;
 };
-Result<MethodScores> leave_workloads_out(const PowerTable& table, const LeftOutRequest& request, const std::string& name,
-                                         const PowerMethod& method);
+Result<MethodScores> leave_workloads_out(const PowerTable& table, const LeftOutRequest& request,
+                                         const std::string& name, const PowerMethod& method);
 
 // Chosen and fitted by PowerModel.
 PowerMethod model_method(const PowerModelOptions& options);
+// One form on one set of inputs, nothing chosen.
+PowerMethod form_method(PowerFormKind kind, ActivitySet set);
 // Least squares of watts on the load of a machine, each group on its own.
 PowerMethod utilisation_line();
 // Ordinary least squares of watts on the raw counters, each group (frequency, cores) on its own. `events` > 0: so many,

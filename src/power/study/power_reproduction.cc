@@ -1,8 +1,8 @@
 // Models of power on public sets, beside other methods, baselines and floors:
 //   perfcast_power_reproduction FOLDER [--sets A,B] [--seeds N] [--threads N] [--figures FOLDER] [--quick]
-// FOLDER holds renewit_power/, armpm_xu3/, gpm_gpupower/, gpu_power_benchmark/. Error: |forecast / measured - 1|, its mean
-// over the samples of a workload on a machine (at one setting), then over workloads and machines. docs/POWER.md has the
-// figures and what they mean.
+// FOLDER holds renewit_power/, armpm_xu3/, gpm_gpupower/, gpu_power_benchmark/. Error: |forecast / measured - 1|, its
+// mean over the samples of a workload on a machine (at one setting), then over workloads and machines. docs/POWER.md
+// has the figures and what they mean.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -47,8 +47,9 @@ void print_methods(const std::vector<MethodScores>& methods, const std::vector<s
   table.add_column("in 90% interval", TextTable::Align::kRight);
   for (const std::string& group : groups) table.add_column(group, TextTable::Align::kRight);
   for (const MethodScores& method : methods) {
-    std::vector<std::string> cells = {method.method, percent(method.error()), percent(method.mean_error()),
-                                      std::isnan(method.covered()) ? "-" : fmt::format("{:.0f}%", 100 * method.covered())};
+    std::vector<std::string> cells = {
+        method.method, percent(method.error()), percent(method.mean_error()),
+        std::isnan(method.covered()) ? "-" : fmt::format("{:.0f}%", 100 * method.covered())};
     for (size_t g = 0; g < groups.size(); ++g) {
       const double error = method.error_of_group(static_cast<int>(g));
       cells.push_back(std::isnan(error) ? "-" : fmt::format("{:.1f}%", 100 * error));
@@ -56,6 +57,7 @@ void print_methods(const std::vector<MethodScores>& methods, const std::vector<s
     table.add_row(cells);
   }
   fmt::print("{}\n", table.to_text());
+  std::fflush(stdout);
 }
 
 struct NamedMethod {
@@ -72,10 +74,8 @@ std::vector<NamedMethod> our_methods(bool quick) {
     methods.push_back({name, model_method(options)});
   };
   single("non-negative lasso", PowerFormKind::kNonnegative);
-  if (!quick) {
-    single("Gaussian process", PowerFormKind::kKernel);
-    single("boosted trees", PowerFormKind::kTrees);
-  }
+  methods.push_back({"Gaussian process on all counters", form_method(PowerFormKind::kKernel, ActivitySet::kCounters)});
+  methods.push_back({"boosted trees on all counters", form_method(PowerFormKind::kTrees, ActivitySet::kCounters)});
   single("shared line", PowerFormKind::kSharedLine);
   if (!quick) methods.push_back({"perfcast, chosen on inner folds", model_method({})});
   return methods;
@@ -102,9 +102,9 @@ void print_curves(const std::vector<TransferCurve>& curves, const std::vector<si
     for (const size_t count : counts) {
       const auto found = std::find_if(curve.points.begin(), curve.points.end(),
                                       [count](const CurvePoint& point) { return point.samples == count; });
-      cells.push_back(found == curve.points.end()
-                          ? "-"
-                          : fmt::format("{:.1f}% ({:.1f}-{:.1f})", 100 * found->error, 100 * found->lowest, 100 * found->highest));
+      cells.push_back(found == curve.points.end() ? "-"
+                                                  : fmt::format("{:.1f}% ({:.1f}-{:.1f})", 100 * found->error,
+                                                                100 * found->lowest, 100 * found->highest));
     }
     table.add_row(cells);
   }
@@ -146,7 +146,8 @@ Status reproduce_servers(const Options& options) {
   LeftOutRequest request;
   request.scored = [](const std::string& workload) { return !is_micro_benchmark(workload); };
   request.threads = options.threads;
-  fmt::print("Servers (renewit_power, {} samples): a CloudSuite workload left out, on all servers at once\n\n", table->rows());
+  fmt::print("Servers (renewit_power, {} samples): a CloudSuite workload left out, on all servers at once\n\n",
+             table->rows());
   std::vector<NamedMethod> methods = {{"mean power", mean_power()}, {"line in CPU utilisation", utilisation_line()}};
   for (NamedMethod& method : our_methods(options.quick)) methods.push_back(std::move(method));
   auto scores = score_methods(*table, request, methods);
@@ -159,7 +160,8 @@ Status reproduce_servers(const Options& options) {
 
   std::vector<size_t> all = all_rows(*table);
   // Scales of the known servers' counters; a new server's capacity comes from its own counters, which cost no watts.
-  const PowerSamples samples = PowerSamples::of(ActivityFeatures::learn(*table, all, ActivitySet::kLoad).design(*table), all);
+  const PowerSamples samples =
+      PowerSamples::of(ActivityFeatures::learn(*table, all, ActivitySet::kLoad).design(*table), all);
   CurveRequest curve;
   curve.seeds = options.seeds;
   curve.threads = options.threads;
@@ -168,8 +170,9 @@ Status reproduce_servers(const Options& options) {
   for (size_t r = 0; r < table->rows(); ++r) {
     curve.scored.push_back(!is_micro_benchmark(table->workloads[static_cast<size_t>(table->workload[r])]));
   }
-  fmt::print("A server left out; k samples of it, drawn over its eight workloads; scored on its other samples, {} seeds\n\n",
-             options.seeds);
+  fmt::print(
+      "A server left out; k samples of it, drawn over its eight workloads; scored on its other samples, {} seeds\n\n",
+      options.seeds);
   const std::vector<TransferCurve> curves = transfer_curves(samples, curve);
   print_curves(curves, curve.counts, samples.design.groups);
   fmt::print("goal, a server unseen, 20 samples: error <= 6%: {}\n\n",
@@ -186,8 +189,9 @@ Status reproduce_cortex(const Options& options) {
     LeftOutRequest request;
     request.scored = [](const std::string&) { return true; };
     request.threads = options.threads;
-    fmt::print("Cortex-A15 (armpm_xu3, {}, {} samples): a benchmark left out at all frequencies and numbers of cores\n\n", suite,
-               table->rows());
+    fmt::print(
+        "Cortex-A15 (armpm_xu3, {}, {} samples): a benchmark left out at all frequencies and numbers of cores\n\n",
+        suite, table->rows());
     std::vector<NamedMethod> methods = {{"mean power", mean_power()},
                                         {"line in load", utilisation_line()},
                                         {"least squares on all events, per frequency", events_regression(0)},
@@ -200,20 +204,23 @@ Status reproduce_cortex(const Options& options) {
     scores->back().method = "floor: the other run, sample by sample";
     const PowerDesign groups = ActivityFeatures::learn(*table, all_rows(*table), ActivitySet::kLoad).design(*table);
     print_methods(*scores, groups.groups);
-    fmt::print("goal, a benchmark unseen: error <= 3%: {}; of mean power: {}\n\n", verdict((*scores)[ours].error(), 0.03),
-               percent((*scores)[ours].mean_error()));
+    fmt::print("goal, a benchmark unseen: error <= 3%: {}; of mean power: {}\n\n",
+               verdict((*scores)[ours].error(), 0.03), percent((*scores)[ours].mean_error()));
 
-    fmt::print("A frequency left out ({}): power, time and energy there; the best frequency of all, by them\n\n", suite);
+    fmt::print("A frequency left out ({}): power, time and energy there; the best frequency of all, by them\n\n",
+               suite);
     TextTable dvfs;
     dvfs.add_column("left out", TextTable::Align::kLeft);
     dvfs.add_column("method", TextTable::Align::kLeft);
-    for (const char* title : {"power", "time", "energy", "best energy right", "regret", "best energy-delay right", "regret of it", "n"}) {
+    for (const char* title :
+         {"power", "time", "energy", "best energy right", "regret", "best energy-delay right", "regret of it", "n"}) {
       dvfs.add_column(title, TextTable::Align::kRight);
     }
     for (const DvfsScore& score : dvfs_forecasts(*table)) {
       dvfs.add_row({score.left_out, score.method, percent(score.power_error), percent(score.time_error),
-                    percent(score.energy_error), fmt::format("{:.0f}%", 100 * score.energy_right), percent(score.energy_regret),
-                    fmt::format("{:.0f}%", 100 * score.delay_right), percent(score.delay_regret), std::to_string(score.workloads)});
+                    percent(score.energy_error), fmt::format("{:.0f}%", 100 * score.energy_right),
+                    percent(score.energy_regret), fmt::format("{:.0f}%", 100 * score.delay_right),
+                    percent(score.delay_regret), std::to_string(score.workloads)});
     }
     fmt::print("{}\n", dvfs.to_text());
   }
@@ -222,7 +229,8 @@ Status reproduce_cortex(const Options& options) {
 
 Status reproduce_gpus(const Options& options) {
   for (const bool tuning : {false, true}) {
-    const auto set = tuning ? read_llm_power(options.folder + "/gpu_power_benchmark") : read_gpm(options.folder + "/gpm_gpupower");
+    const auto set =
+        tuning ? read_llm_power(options.folder + "/gpu_power_benchmark") : read_gpm(options.folder + "/gpm_gpupower");
     if (!set) return set.error();
     std::vector<size_t> all(set->design.size());
     for (size_t r = 0; r < all.size(); ++r) all[r] = r;
@@ -231,18 +239,20 @@ Status reproduce_gpus(const Options& options) {
     curve.seeds = options.seeds;
     curve.threads = options.threads;
     curve.utilisation = set->utilisation;
-    fmt::print("GPUs ({}, {} rows): a device left out; k rows of it, scored on its other {}, {} seeds; utilisation: {}\n\n",
-               tuning ? "gpu_power_benchmark" : "gpm_gpupower", all.size(),
-               tuning ? "configurations" : "micro-benchmarks", options.seeds, set->utilisation_name);
+    fmt::print(
+        "GPUs ({}, {} rows): a device left out; k rows of it, scored on its other {}, {} seeds; utilisation: {}\n\n",
+        tuning ? "gpu_power_benchmark" : "gpm_gpupower", all.size(), tuning ? "configurations" : "micro-benchmarks",
+        options.seeds, set->utilisation_name);
     const std::vector<TransferCurve> curves = transfer_curves(samples, curve);
     print_curves(curves, curve.counts, samples.design.groups);
     const double line = error_at(curves, curves.front().method, 10);
-    fmt::print("goal, a device unseen, 10 samples: half of the error of the line in utilisation ({} / 2): {}\n\n", percent(line),
-               verdict(error_at(curves, to_text(TransferMethod::kUpdated), 10), line / 2));
-    if (Status done = write_figure(options, tuning ? "power_gpus_tuning" : "power_gpus",
-                                   curve_figure(tuning ? "Power of a GPU that was never seen: fine-tuning"
-                                                       : "Power of a GPU that was never seen: micro-benchmarks over frequencies",
-                                                curves, {{line / 2, "half of the line's at 10"}}));
+    fmt::print("goal, a device unseen, 10 samples: half of the error of the line in utilisation ({} / 2): {}\n\n",
+               percent(line), verdict(error_at(curves, to_text(TransferMethod::kUpdated), 10), line / 2));
+    if (Status done =
+            write_figure(options, tuning ? "power_gpus_tuning" : "power_gpus",
+                         curve_figure(tuning ? "Power of a GPU that was never seen: fine-tuning"
+                                             : "Power of a GPU that was never seen: micro-benchmarks over frequencies",
+                                      curves, {{line / 2, "half of the line's at 10"}}));
         !done) {
       return done;
     }
@@ -275,7 +285,7 @@ int main(int argc, char** argv) {
     app.add_option("--seeds", options.seeds, "Draws of samples")->check(CLI::Range(1, 1000));
     app.add_option("--threads", options.threads)->check(CLI::Range(1, 256));
     app.add_option("--figures", options.figures, "Folder for the transfer curves as SVG");
-    app.add_flag("--quick", options.quick, "Without the Gaussian process, the trees and the choice among forms");
+    app.add_flag("--quick", options.quick, "Without the choice among forms");
     CLI11_PARSE(app, argc, argv);
     return perfcast::run(options);
   } catch (const std::exception& problem) {

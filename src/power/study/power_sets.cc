@@ -72,7 +72,8 @@ Eigen::MatrixXd to_matrix(const std::vector<std::vector<double>>& rows) {
   Eigen::MatrixXd matrix(static_cast<Eigen::Index>(rows.size()),
                          rows.empty() ? 0 : static_cast<Eigen::Index>(rows.front().size()));
   for (Eigen::Index r = 0; r < matrix.rows(); ++r) {
-    for (Eigen::Index c = 0; c < matrix.cols(); ++c) matrix(r, c) = rows[static_cast<size_t>(r)][static_cast<size_t>(c)];
+    for (Eigen::Index c = 0; c < matrix.cols(); ++c)
+      matrix(r, c) = rows[static_cast<size_t>(r)][static_cast<size_t>(c)];
   }
   return matrix;
 }
@@ -86,10 +87,10 @@ struct GpuFacts {
   const char* name;
   double limit_w, peak_tflops;
 };
-constexpr GpuFacts kGpuFacts[] = {{"GTX Titan X", 250, 0}, {"Titan V", 250, 0},     {"Titan Xp", 250, 0},
-                                  {"AMD RX 580X", 185, 0}, {"GTX 980", 165, 0},     {"Tesla K40c", 235, 0},
-                                  {"4070", 285, 160},      {"A100", 400, 312},      {"L40", 300, 181},
-                                  {"L4", 72, 121},         {"GPU06", 230, 89},      {"MI210", 300, 181}};
+constexpr GpuFacts kGpuFacts[] = {{"GTX Titan X", 250, 0}, {"Titan V", 250, 0}, {"Titan Xp", 250, 0},
+                                  {"AMD RX 580X", 185, 0}, {"GTX 980", 165, 0}, {"Tesla K40c", 235, 0},
+                                  {"4070", 285, 160},      {"A100", 400, 312},  {"L40", 300, 181},
+                                  {"L4", 72, 121},         {"GPU06", 230, 89},  {"MI210", 300, 181}};
 
 Result<GpuFacts> facts_of(const std::string& name) {
   for (const GpuFacts& facts : kGpuFacts) {
@@ -98,8 +99,9 @@ Result<GpuFacts> facts_of(const std::string& name) {
   return Error{"unknown-device", "no data sheet for '" + printable(name) + "'", "", "one of the sets' GPUs"};
 }
 
-// Busy shares of components in the terms that all devices share: single and double precision, integer, special functions,
-// second-level cache, shared memory, memory. AMD's counters name other units: vector and scalar ALUs, fetches and writes.
+// Busy shares of components in the terms that all devices share: single and double precision, integer, special
+// functions, second-level cache, shared memory, memory. AMD's counters name other units: vector and scalar ALUs,
+// fetches and writes.
 std::vector<double> components(CsvRows& in, size_t r, bool amd) {
   const auto sum = [&](std::initializer_list<const char*> names) {
     double total = 0;
@@ -107,7 +109,13 @@ std::vector<double> components(CsvRows& in, size_t r, bool amd) {
     return std::min(total, 1.5);
   };
   if (amd) {
-    return {sum({"cVALUBusy"}), sum({"cSALUBusy"}), 0, 0, sum({"cL2Busy"}), sum({"cLDSBusy"}), std::min(1.0, sum({"cFETCHBusy", "cWRITEBusy"}))};
+    return {sum({"cVALUBusy"}),
+            sum({"cSALUBusy"}),
+            0,
+            0,
+            sum({"cL2Busy"}),
+            sum({"cLDSBusy"}),
+            std::min(1.0, sum({"cFETCHBusy", "cWRITEBusy"}))};
   }
   return {sum({"FP32_ADD", "FP32_MUL", "FP32_FMA", "SP_ADD", "SP_MUL", "SP_FMA", "SP"}),
           sum({"INT"}),
@@ -201,8 +209,9 @@ Result<GpuPower> read_gpm(const std::string& folder) {
     const double memory = in.number(r, "f_mem_mhz") / highest[gpu].second;
     const double busiest = std::min(1.0, *std::max_element(u.begin(), u.end() - 1));
     const double dram = u.back();
-    std::vector<double> row = {core,           core * core,           core * core * core, memory, memory * core, busiest * core,
-                               busiest * core * core, busiest * core * core * core, dram * core, dram * memory};
+    std::vector<double> row = {core,          core * core,    core * core * core,    memory,
+                               memory * core, busiest * core, busiest * core * core, busiest * core * core * core,
+                               dram * core,   dram * memory};
     for (size_t i = 0; i + 1 < u.size(); ++i) row.push_back(u[i] * core * core);
     inputs.push_back(std::move(row));
     watts.push_back(in.number(r, "power_w"));
@@ -216,8 +225,8 @@ Result<GpuPower> read_gpm(const std::string& folder) {
     set.design.workload.push_back(workloads(key));
   }
   if (!in.status().ok()) return in.status().error();
-  set.design.names = {"core", "core2", "core3", "memory", "memory_core", "busy1", "busy2", "busy3", "dram_core", "dram_memory",
-                      "single", "integer", "double", "special", "cache", "shared"};
+  set.design.names = {"core",      "core2",       "core3",  "memory",  "memory_core", "busy1",   "busy2", "busy3",
+                      "dram_core", "dram_memory", "single", "integer", "double",      "special", "cache", "shared"};
   set.design.rows = to_matrix(inputs);
   set.design.watts = to_vector(watts);
   set.design.log_scale = to_vector(scale);
@@ -240,24 +249,27 @@ Result<GpuPower> read_llm_power(const std::string& folder) {
     const std::string gpu = in.text(r, "gpu");
     const auto facts = facts_of(gpu);
     if (!facts) return facts.error();
-    const double u = in.or_zero(r, "gpu_utilization_mean") / 100, memory = in.or_zero(r, "memory_utilization_mean") / 100;
-    const double flops = in.or_zero(r, "tokens_per_second_mean") * in.or_zero(r, "formula_flops_per_token_mean") * 1e-12;
+    const double u = in.or_zero(r, "gpu_utilization_mean") / 100,
+                 memory = in.or_zero(r, "memory_utilization_mean") / 100;
+    const double flops =
+        in.or_zero(r, "tokens_per_second_mean") * in.or_zero(r, "formula_flops_per_token_mean") * 1e-12;
     const double done = std::min(2.0, flops / facts->peak_tflops), mfu = in.or_zero(r, "mfu_percentage_mean") / 100;
     const double half = in.text(r, "dtype") == "float32" ? 0 : 1;
     const double batch = in.or_zero(r, "batch_size"), length = in.or_zero(r, "sequence_length");
-    inputs.push_back({u, std::sqrt(u), 1 - std::exp(-10 * u), memory, std::sqrt(memory), u * memory, done, std::sqrt(done),
-                      mfu, std::sqrt(mfu), half, u * half, half * std::sqrt(done), std::log1p(batch), std::log1p(length),
-                      in.or_zero(r, "cooldown_seconds") > 0 ? 1.0 : 0.0});
+    inputs.push_back({u, std::sqrt(u), 1 - std::exp(-10 * u), memory, std::sqrt(memory), u * memory, done,
+                      std::sqrt(done), mfu, std::sqrt(mfu), half, u * half, half * std::sqrt(done), std::log1p(batch),
+                      std::log1p(length), in.or_zero(r, "cooldown_seconds") > 0 ? 1.0 : 0.0});
     watts.push_back(power);
     scale.push_back(std::log(facts->limit_w));
     utilisation.push_back(u);
     set.design.group.push_back(groups(gpu));
-    set.design.workload.push_back(workloads(in.text(r, "model_name") + "|" + in.text(r, "batch_size") + "|" + in.text(r, "dtype") +
-                                            "|" + in.text(r, "sequence_length")));
+    set.design.workload.push_back(workloads(in.text(r, "model_name") + "|" + in.text(r, "batch_size") + "|" +
+                                            in.text(r, "dtype") + "|" + in.text(r, "sequence_length")));
   }
   if (!in.status().ok()) return in.status().error();
-  set.design.names = {"busy", "busy_sqrt", "awake", "memory", "memory_sqrt", "busy_memory", "done", "done_sqrt", "mfu",
-                      "mfu_sqrt", "half", "busy_half", "done_half", "batch_log", "length_log", "pauses"};
+  set.design.names = {"busy",      "busy_sqrt", "awake",      "memory",   "memory_sqrt", "busy_memory",
+                      "done",      "done_sqrt", "mfu",        "mfu_sqrt", "half",        "busy_half",
+                      "done_half", "batch_log", "length_log", "pauses"};
   set.design.rows = to_matrix(inputs);
   set.design.watts = to_vector(watts);
   set.design.log_scale = to_vector(scale);

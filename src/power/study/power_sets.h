@@ -15,8 +15,8 @@ namespace perfcast {
 Result<PowerTable> read_renewit(const std::string& folder);
 bool is_micro_benchmark(const std::string& workload);  // of that set: learnt from, never scored
 
-// ODROID-XU3's Cortex-A15 (Nikov, Nunez-Yanez & Horsnell, EUC 2015): counts and power each 0.5 s. `suite`: "PARSEC" (one
-// core and two) or "cBench" (one).
+// ODROID-XU3's Cortex-A15 (Nikov, Nunez-Yanez & Horsnell, EUC 2015): counts and power each 0.5 s. `suite`: "PARSEC"
+// (one core and two) or "cBench" (one).
 Result<PowerTable> read_armpm(const std::string& folder, const std::string& suite);
 
 // What a GPU does as inputs of its power; groups are devices, workloads are what must not stand on both sides.
@@ -25,8 +25,8 @@ struct GpuPower {
   Eigen::VectorXd utilisation;  // in [0, 1], what the line in utilisation sees
   std::string utilisation_name;
 };
-// gpmTOOL (Guerreiro et al., HPCA 2018): micro-benchmarks of six GPUs at core and memory frequencies; the utilisation of
-// components was measured at the default frequency.
+// gpmTOOL (Guerreiro et al., HPCA 2018): micro-benchmarks of six GPUs at core and memory frequencies; the utilisation
+// of components was measured at the default frequency.
 Result<GpuPower> read_gpm(const std::string& folder);
 // Fine-tuning of language models on six GPUs (dos-group).
 Result<GpuPower> read_llm_power(const std::string& folder);

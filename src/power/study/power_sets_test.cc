@@ -21,11 +21,12 @@ TEST(PowerSets, CortexA15HasItsSettings) {
   const PowerDesign design = ActivityFeatures::learn(*table, all_rows(*table), ActivitySet::kLoad).design(*table);
   EXPECT_EQ(design.groups.size(), 3U);
   EXPECT_LE(design.rows.col(1).maxCoeff(), 1.1);  // load: never above the clock
-  EXPECT_EQ(table->run.back() + 1, 180);           // 30 benchmarks, 3 frequencies, 2 runs
+  EXPECT_EQ(table->run.back() + 1, 180);          // 30 benchmarks, 3 frequencies, 2 runs
 }
 
 TEST(PowerSets, DevicesHaveWhatModelsTake) {
-  if (!std::filesystem::exists(kData + "/gpm_gpupower")) GTEST_SKIP() << "no public data: no " << kData << "/gpm_gpupower";
+  if (!std::filesystem::exists(kData + "/gpm_gpupower"))
+    GTEST_SKIP() << "no public data: no " << kData << "/gpm_gpupower";
   for (const auto& set : {read_gpm(kData + "/gpm_gpupower"), read_llm_power(kData + "/gpu_power_benchmark")}) {
     ASSERT_TRUE(set) << to_text(set.error());
     EXPECT_EQ(set->design.groups.size(), 6U);

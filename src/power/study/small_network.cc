@@ -32,14 +32,14 @@ void MetaNetwork::step(const PowerSamples& samples, const std::vector<size_t>& r
     error(static_cast<Eigen::Index>(i)) -= samples.target(static_cast<Eigen::Index>(rows[i]));
   }
   const double scale = rate / static_cast<double>(rows.size());
-  const Eigen::MatrixXd back =
-      (error * weights.out.transpose()).array() * (1 - active.array().square());  // [n x H]
+  const Eigen::MatrixXd back = (error * weights.out.transpose()).array() * (1 - active.array().square());  // [n x H]
   weights.out -= scale * active.transpose() * error;
   weights.offset -= scale * error.sum();
   weights.hidden -= scale * back.transpose() * inputs;
 }
 
-Eigen::VectorXd MetaNetwork::outputs(const PowerSamples& samples, const std::vector<size_t>& rows, const Weights& weights) {
+Eigen::VectorXd MetaNetwork::outputs(const PowerSamples& samples, const std::vector<size_t>& rows,
+                                     const Weights& weights) {
   const Eigen::MatrixXd active = (inputs_of(samples, rows) * weights.hidden.transpose()).array().tanh();
   return (active * weights.out).array() + weights.offset;
 }
@@ -47,7 +47,8 @@ Eigen::VectorXd MetaNetwork::outputs(const PowerSamples& samples, const std::vec
 MetaNetwork MetaNetwork::learn(const PowerSamples& samples, const std::vector<size_t>& known, uint64_t seed) {
   std::map<int, std::map<int, std::vector<size_t>>> of;
   for (const size_t r : known) {
-    if (!std::isnan(samples.target(static_cast<Eigen::Index>(r)))) of[samples.design.group[r]][samples.design.workload[r]].push_back(r);
+    if (!std::isnan(samples.target(static_cast<Eigen::Index>(r))))
+      of[samples.design.group[r]][samples.design.workload[r]].push_back(r);
   }
   Random random(seed);
   MetaNetwork result;
@@ -67,7 +68,8 @@ MetaNetwork MetaNetwork::learn(const PowerSamples& samples, const std::vector<si
     for (int inner = 0; inner < kInnerSteps; ++inner) {
       std::vector<size_t> batch;
       for (size_t i = 0; i < kBatch; ++i) {
-        const auto& rows = std::next(workloads.begin(), static_cast<std::ptrdiff_t>(random.below(workloads.size())))->second;
+        const auto& rows =
+            std::next(workloads.begin(), static_cast<std::ptrdiff_t>(random.below(workloads.size())))->second;
         batch.push_back(rows[random.below(rows.size())]);
       }
       step(samples, batch, kInnerRate, own);

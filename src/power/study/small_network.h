@@ -1,6 +1,6 @@
 #pragma once
-// A rival for new devices: a network of one hidden layer whose starting point is meta-learnt on the known ones by Reptile
-// (Nichol, Achiam & Schulman 2018), so that a few steps on a new device's samples suit it.
+// A rival for new devices: a network of one hidden layer whose starting point is meta-learnt on the known ones by
+// Reptile (Nichol, Achiam & Schulman 2018), so that a few steps on a new device's samples suit it.
 
 #include <Eigen/Core>
 #include <cstdint>
@@ -16,7 +16,8 @@ class MetaNetwork {
   static MetaNetwork learn(const PowerSamples& samples, const std::vector<size_t>& known, uint64_t seed);
 
   // Watts of `rows` after steps on `given`, which may be none.
-  Eigen::VectorXd forecast(const PowerSamples& samples, const std::vector<size_t>& given, const std::vector<size_t>& rows) const;
+  Eigen::VectorXd forecast(const PowerSamples& samples, const std::vector<size_t>& given,
+                           const std::vector<size_t>& rows) const;
 
  private:
   struct Weights {

@@ -47,7 +47,8 @@ struct Trial {
   std::map<std::string, std::pair<double, double>> scores;  // error, coverage
 };
 
-std::pair<double, double> score(const PowerSamples& samples, const std::vector<size_t>& rows, const PowerForecast& forecast) {
+std::pair<double, double> score(const PowerSamples& samples, const std::vector<size_t>& rows,
+                                const PowerForecast& forecast) {
   MethodScores scores;
   add_scores(samples.design, rows, forecast, scores.cells);
   return {scores.error(), scores.covered()};
@@ -119,8 +120,8 @@ std::vector<TransferCurve> transfer_curves(const PowerSamples& samples, const Cu
   };
   (void)parallel_for(trials.size(), request.threads, work).ok();  // nothing in it fails
   std::vector<TransferCurve> curves;
-  for (const char* method : {kUtilisationLine, to_text(TransferMethod::kAlone), to_text(TransferMethod::kShifted), kMetaNetwork,
-                             to_text(TransferMethod::kUpdated)}) {
+  for (const char* method : {kUtilisationLine, to_text(TransferMethod::kAlone), to_text(TransferMethod::kShifted),
+                             kMetaNetwork, to_text(TransferMethod::kUpdated)}) {
     TransferCurve curve;
     curve.method = method;
     for (const size_t count : request.counts) {

@@ -27,8 +27,8 @@ struct CurveRequest {
   int seeds = 10;
   int threads = 1;
   bool apart = true;  // rows of workloads that gave a sample are not scored; false: all rows but the samples are
-  Eigen::VectorXd utilisation;        // what the baseline's line is drawn on
-  std::vector<bool> scored;           // per row
+  Eigen::VectorXd utilisation;  // what the baseline's line is drawn on
+  std::vector<bool> scored;     // per row
 };
 
 std::vector<TransferCurve> transfer_curves(const PowerSamples& samples, const CurveRequest& request);

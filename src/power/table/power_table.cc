@@ -18,7 +18,7 @@ namespace perfcast {
 namespace {
 
 constexpr double kGapIntervals = 5;  // a step this many times the usual one is a gap
-constexpr double kMostWatts = 1e5, kLeastWatts = 1e-3;
+constexpr double kMostWatts = 2e4, kLeastWatts = 1e-3;
 constexpr double kUnitStep = 300;  // between two halves of one machine's samples: no load does that
 constexpr double kConstant = 1e-4;
 
@@ -93,8 +93,8 @@ KnownColumns known_columns(const CsvTable& csv, const PowerTableOptions& options
   known.cores = csv.find_column("cores");
   std::vector<std::string> taken = options.ignored;
   for (const auto& names : {time_names(), power_names()}) taken.insert(taken.end(), names.begin(), names.end());
-  for (const char* name : {"machine", "workload", "run", "frequency_hz", "frequency_mhz", "voltage_v", "temperature_c",
-                           "cores"}) {
+  for (const char* name :
+       {"machine", "workload", "run", "frequency_hz", "frequency_mhz", "voltage_v", "temperature_c", "cores"}) {
     taken.emplace_back(name);
   }
   for (size_t c = 0; c < csv.columns().size(); ++c) {
@@ -117,8 +117,8 @@ void note_absent(const PowerTable& table, PowerTableNotes& notes) {
   for (Eigen::Index c = 0; c < table.values.cols(); ++c) {
     const double absent = static_cast<double>(table.values.col(c).array().isNaN().count());
     if (absent > 0.5 * rows) {
-      notes.lines.push_back(fmt::format("{} is absent in {:.0f}% of the rows", printable(table.counters[static_cast<size_t>(c)]),
-                                        100 * absent / rows));
+      notes.lines.push_back(fmt::format("{} is absent in {:.0f}% of the rows",
+                                        printable(table.counters[static_cast<size_t>(c)]), 100 * absent / rows));
     }
   }
 }
@@ -183,8 +183,10 @@ PowerTable table_part(const PowerTable& table, const std::vector<size_t>& which)
   part.time_s = table.time_s(rows);
   part.watts = table.watts(rows);
   part.values = table.values(rows, Eigen::all);
-  for (const auto& [from, into] : {std::pair{&table.frequency_hz, &part.frequency_hz}, {&table.voltage_v, &part.voltage_v},
-                                   {&table.temperature_c, &part.temperature_c}, {&table.cores, &part.cores}}) {
+  for (const auto& [from, into] : {std::pair{&table.frequency_hz, &part.frequency_hz},
+                                   {&table.voltage_v, &part.voltage_v},
+                                   {&table.temperature_c, &part.temperature_c},
+                                   {&table.cores, &part.cores}}) {
     if (from->size() > 0) *into = (*from)(rows);
   }
   return part;
@@ -212,8 +214,9 @@ Status check_watts(const PowerTable& table, const std::string& source) {
     }
     const auto [least, most] = std::minmax_element(of[m].begin(), of[m].end());
     if (of[m].size() > 1 && *most - *least <= kConstant * typical) {
-      return Error{"bad-samples", fmt::format("{} have a constant power of {:.4g} W: there is nothing to learn", who, typical),
-                   source, "samples under idle and load, from a meter that follows them"};
+      return Error{"bad-samples",
+                   fmt::format("{} have a constant power of {:.4g} W: there is nothing to learn", who, typical), source,
+                   "samples under idle and load, from a meter that follows them"};
     }
   }
   return {};
@@ -263,19 +266,20 @@ Result<PowerTable> read_power_table(std::string_view text, const std::string& so
     return {};
   };
   table.time_s = table.watts = Eigen::VectorXd::Constant(rows, kUnknown);
-  for (const Status& done : {fill(known.time, 1, table.time_s), fill(known.power, 1, table.watts),
-                             fill(known.frequency, known.frequency_factor, table.frequency_hz),
-                             fill(known.voltage, 1, table.voltage_v), fill(known.temperature, 1, table.temperature_c),
-                             fill(known.cores, 1, table.cores)}) {
+  for (const Status& done :
+       {fill(known.time, 1, table.time_s), fill(known.power, 1, table.watts),
+        fill(known.frequency, known.frequency_factor, table.frequency_hz), fill(known.voltage, 1, table.voltage_v),
+        fill(known.temperature, 1, table.temperature_c), fill(known.cores, 1, table.cores)}) {
     if (!done) return done.error();
   }
   for (Eigen::Index r = 0; r < rows; ++r) {
     table.time_s(r) = to_seconds(table.time_s(r));
     if (table.watts(r) <= 0) {
-      return Error{"bad-samples", fmt::format("a power of {:.4g} W", table.watts(r)), csv->where(static_cast<size_t>(r)),
-                   "watts above 0, or nothing where the meter was silent"};
+      return Error{"bad-samples", fmt::format("a power of {:.4g} W", table.watts(r)),
+                   csv->where(static_cast<size_t>(r)), "watts above 0, or nothing where the meter was silent"};
     }
-    for (const auto& [values, what] : {std::pair{&table.frequency_hz, "frequency"}, {&table.voltage_v, "voltage"},
+    for (const auto& [values, what] : {std::pair{&table.frequency_hz, "frequency"},
+                                       {&table.voltage_v, "voltage"},
                                        {&table.cores, "number of cores"}}) {
       if (values->size() > 0 && (*values)(r) <= 0) {
         return Error{"bad-samples", fmt::format("a {} of {:.4g}", what, (*values)(r)),
@@ -303,8 +307,8 @@ Result<PowerTable> read_power_table(std::string_view text, const std::string& so
   if (options.counts) divide_by_time(table);
   const Eigen::Index negative = (table.values.array() < 0).count();
   if (negative > 0) {
-    notes.lines.push_back(fmt::format("{} {} below 0 (a counter that wrapped or was set back): taken as absent", negative,
-                                      negative == 1 ? "value is" : "values are"));
+    notes.lines.push_back(fmt::format("{} {} below 0 (a counter that wrapped or was set back): taken as absent",
+                                      negative, negative == 1 ? "value is" : "values are"));
     table.values = (table.values.array() < 0).select(kUnknown, table.values);
   }
   note_absent(table, notes);

@@ -11,8 +11,8 @@
 
 namespace perfcast {
 
-// Row by row in the order of the file. A run is a stretch of rows that follow each other: it ends where the machine, the
-// workload, the setting or the run's own number changes, where time steps back, and at a gap.
+// Row by row in the order of the file. A run is a stretch of rows that follow each other: it ends where the machine,
+// the workload, the setting or the run's own number changes, where time steps back, and at a gap.
 struct PowerTable {
   std::vector<std::string> machines, workloads;  // names
   std::vector<std::string> counters;             // names of the columns of `values`
@@ -43,7 +43,7 @@ struct PowerTableNotes {
 // brought to seconds). Power: watts, power_w, power_watts or powerWatts. Optional: machine, workload, run,
 // frequency_mhz or frequency_hz, voltage_v, temperature_c, cores. Every other column is a counter.
 // "missing-column" without power or without a counter; "bad-number"; "bad-samples" where power is not above 0, does not
-// vary, or is in units that can't be (a thousandfold step within one machine, a median above 100 kW or below 1 mW);
+// vary, or is in units that can't be (a thousandfold step within one machine, a median above 20 kW or below 1 mW);
 // "too-large" beyond the limits.
 Result<PowerTable> read_power_table(std::string_view text, const std::string& source, const PowerTableOptions& options,
                                     PowerTableNotes& notes);

@@ -51,8 +51,9 @@ struct PowerWorld {
     std::string text = "time_s,machine,workload,watts,cpu_share,cycles,instructions,misses\n";
     for (Eigen::Index r = 0; r < made.watts.size(); ++r) {
       const auto row = static_cast<size_t>(r);
-      std::vector<std::string> cells = {std::to_string(made.time_s(r)), made.machines[static_cast<size_t>(made.machine[row])],
-                                        made.workloads[static_cast<size_t>(made.workload[row])], std::to_string(made.watts(r))};
+      std::vector<std::string> cells = {
+          std::to_string(made.time_s(r)), made.machines[static_cast<size_t>(made.machine[row])],
+          made.workloads[static_cast<size_t>(made.workload[row])], std::to_string(made.watts(r))};
       for (const double value : made.values.row(r)) cells.push_back(std::to_string(value));
       for (size_t c = 0; c < cells.size(); ++c) {
         if (c > 0) text += ',';
