@@ -118,6 +118,7 @@ void add_diagnose_command(CLI::App& app, CommandContext& context);
 void add_compare_command(CLI::App& app, CommandContext& context);
 void add_watch_command(CLI::App& app, CommandContext& context);
 void add_tune_command(CLI::App& app, CommandContext& context);
+void add_phases_command(CLI::App& app, CommandContext& context);
 void add_doctor_command(CLI::App& app, CommandContext& context);
 void add_cores_command(CLI::App& app, CommandContext& context);
 void add_collect_command(CLI::App& app, CommandContext& context);
