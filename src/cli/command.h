@@ -120,6 +120,7 @@ void add_watch_command(CLI::App& app, CommandContext& context);
 void add_power_command(CLI::App& app, CommandContext& context);
 void add_tune_command(CLI::App& app, CommandContext& context);
 void add_energy_command(CLI::App& app, CommandContext& context);
+void add_phases_command(CLI::App& app, CommandContext& context);
 void add_doctor_command(CLI::App& app, CommandContext& context);
 void add_cores_command(CLI::App& app, CommandContext& context);
 void add_collect_command(CLI::App& app, CommandContext& context);

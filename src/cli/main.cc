@@ -66,6 +66,7 @@ int run(int argc, char** argv) {
   add_predict_command(app, context);
   add_place_command(app, context);
   add_profile_command(app, context);
+  add_phases_command(app, context);
   add_diagnose_command(app, context);
   add_compare_command(app, context);
   add_watch_command(app, context);

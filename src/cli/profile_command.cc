@@ -2,19 +2,28 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
+#include "base/csv.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/named_file.h"
 #include "collect/collector.h"
+#include "collect/native/code_course.h"
 #include "collect/process/duration.h"
 #include "collect/process/interrupt.h"
+#include "collect/qemu/phase_series.h"
 #include "collect/session/profile_summary.h"
+#include "corpus/machine/core_design.h"
+#include "phases/phase_clusters.h"
+#include "phases/phase_description.h"
+#include "phases/report/phase_report.h"
 
 namespace perfcast {
 namespace {
@@ -22,7 +31,7 @@ namespace {
 constexpr const char* kWindowsNotWritten = "windows-not-written";
 
 struct ProfileOptions {
-  std::string limit, windows;
+  std::string limit, windows, phases;
   int repeats = 3;
   bool mix_only = false;
   bool cross_check = false;
@@ -41,6 +50,19 @@ void print_warnings(const Profile& profile) {
     std::fprintf(stderr, "perfcast: warning: %s\n", printable(warning.message).c_str());
     if (!warning.advice.empty()) std::fprintf(stderr, "  advice: %s\n", printable(warning.advice).c_str());
   }
+}
+
+// "auto", or how many kinds of phases.
+Result<PhaseRequest> phase_request(const std::string& text) {
+  PhaseRequest request;
+  if (text == "auto") return request;
+  const auto number = parse_number(text);
+  if (!number || *number != std::floor(*number) || *number < 1 || *number > kMostPhaseKinds) {
+    return usage_error("bad-usage", "'" + printable(text) + "' is no number of phases", "--phases",
+                       "auto, or 1 to " + std::to_string(kMostPhaseKinds));
+  }
+  request.kinds = static_cast<size_t>(*number);
+  return request;
 }
 
 int run(const ProfileOptions& chosen, const CommandContext& context) {
@@ -76,6 +98,14 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
                           options);
     }
   }
+  std::optional<PhaseRequest> phases;
+  if (!chosen.phases.empty()) {
+    const auto asked = phase_request(chosen.phases);
+    if (!asked) return report_error(asked.error(), options);
+    phases = *asked;
+    request.code_courses = std::make_shared<std::vector<CodeCourse>>();
+    request.phase_series = std::make_shared<PhaseSeries>();
+  }
   request.trace_path = chosen.windows;
   request.native_repeats = chosen.repeats;
   request.mix_only = chosen.mix_only;
@@ -94,11 +124,18 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
   if (!profile) {
     return report_error(profile.error(), options);
   }
+  if (phases && request.core_designs) {
+    for (const CoreDesign& design : *request.core_designs) {
+      if (design.name == core_design(profile->host)) phases->design = &design;
+    }
+  }
+  if (phases) describe_phases(*request.phase_series, *request.code_courses, *phases, *profile);
   if (!options.quiet) {
     if (to_file || to_stdout) {
       print_warnings(*profile);
     } else {
       std::fprintf(stderr, "\n%s", profile_summary(*profile).c_str());
+      if (profile->phase_kinds) std::fprintf(stderr, "\n%s", phases_text(*profile, std::nullopt).c_str());
     }
   }
   if (to_file || to_stdout) {
@@ -137,6 +174,9 @@ void add_profile_command(CLI::App& app, CommandContext& context) {
       ->excludes(repeats);
   verb->add_option("--windows", chosen->windows,
                    "FILE for pieces of what ran, instruction by instruction (perfcast.trace/1), for models of cores");
+  verb->add_option(
+      "--phases", chosen->phases,
+      "auto or N: what the program does over time, as so many kinds of phases, with the native time of each");
   verb->add_flag("--cross-check", chosen->cross_check, "Run under cachegrind as well");
   add_common_options(*verb, context, kShowOutputOption | kQuietOption);
   const CLI::Option* output = verb->get_option("--output");

@@ -15,8 +15,10 @@
 namespace perfcast {
 
 class InputFeed;
+struct CodeCourse;
 struct CoreDesign;
 struct ExecutedCode;
+struct PhaseSeries;
 struct SharedLines;
 struct Trace;
 
@@ -39,6 +41,10 @@ struct CollectRequest {
   std::shared_ptr<SharedLines> shared_lines;
   // Filled by the instrumenter with what ran; null: not wanted.
   std::shared_ptr<std::vector<ExecutedCode>> executed_code;
+  // Filled by native runs, one for each, and by the instrumenter with the counts over time of the process that ran most
+  // instructions; null: not wanted.
+  std::shared_ptr<std::vector<CodeCourse>> code_courses;
+  std::shared_ptr<PhaseSeries> phase_series;
   double native_cpu_s = 0;     // of a native run, for instrumenters; 0: none
   InputFeed* input = nullptr;  // the program's standard input, shared by all runs; null: it reads nothing
   // Of a native run, for instrumenters that need not follow every process; empty where there was no other process.

@@ -19,6 +19,7 @@ constexpr size_t kMaximumProfileBytes = size_t{64} << 20;
 constexpr size_t kMaximumArguments = size_t{1} << 20;
 constexpr size_t kMaximumNames = CheckedFields::kMaximumNames;
 constexpr size_t kMaximumPhases = 100'000;
+constexpr int64_t kMaximumKinds = 64;
 constexpr size_t kMaximumNameLength = 128;
 constexpr size_t kMistakesShown = 10;
 constexpr std::string_view kSchemaStem = "perfcast.profile/";
@@ -149,7 +150,64 @@ ProfilePhase read_phase(const Json& json, const std::string& path, Mistakes& mis
   if (const Json* metrics = in.reader().object("metrics")) {
     phase.metrics = read_metrics(*metrics, in.path("metrics"), mistakes);
   }
+  if (const auto kind = in.integer("kind", 0, kMaximumKinds - 1)) phase.kind = static_cast<size_t>(*kind);
+  phase.native_cpu_s = in.amount("native_cpu_s");
   return phase;
+}
+
+PhaseKind read_phase_kind(const Json& json, const std::string& path, Mistakes& mistakes) {
+  Fields in(json, path, mistakes);
+  PhaseKind kind;
+  kind.instructions_count = in.amount("instructions_count").value_or(0);
+  kind.visits_count = in.amount("visits_count").value_or(0);
+  kind.representative_phase =
+      static_cast<size_t>(in.integer("representative_phase", 0, kMaximumPhases - 1).value_or(0));
+  kind.native_cpu_s = in.amount("native_cpu_s");
+  kind.native_deviation_s = in.amount("native_deviation_s");
+  if (const Json* metrics = in.reader().object("metrics"))
+    kind.metrics = read_metrics(*metrics, in.path("metrics"), mistakes);
+  return kind;
+}
+
+std::vector<double> read_row(const Json& json, const std::string& path, size_t size, Mistakes& mistakes) {
+  std::vector<double> row;
+  if (!json.is_array() || json.size() != size) {
+    mistakes.add(path, json.type_name(), fmt::format("an array of {} numbers", size));
+    return row;
+  }
+  row.reserve(size);
+  for (const Json& value : json) {
+    const double number = value.is_number() ? value.get<double>() : -1;
+    if (!(number >= 0) || !std::isfinite(number)) mistakes.add(path, value.type_name(), "numbers of at least 0");
+    row.push_back(number);
+  }
+  return row;
+}
+
+// And that each slice's kind is one of them.
+void read_phase_kinds(const Json& json, const std::string& path, Profile& profile, Mistakes& mistakes) {
+  Fields in(json, path, mistakes);
+  PhaseSet set;
+  set.program = in.text_or_empty("program");
+  set.instructions_ratio = std::min(1.0, in.amount("instructions_ratio").value_or(1));
+  in.each("kinds", kMaximumKinds,
+          [&](const Json& entry, const std::string& at) { set.kinds.push_back(read_phase_kind(entry, at, mistakes)); });
+  in.each("transitions", kMaximumKinds, [&](const Json& entry, const std::string& at) {
+    set.transitions.push_back(read_row(entry, at, set.kinds.size(), mistakes));
+  });
+  if (set.transitions.size() != set.kinds.size())
+    mistakes.add(in.path("transitions"), fmt::format("{} rows", set.transitions.size()), "a row for each kind");
+  for (const PhaseKind& kind : set.kinds) {
+    if (kind.representative_phase >= profile.phases.size())
+      mistakes.add(in.path("kinds"), "a representative phase that is none", "an index of phases");
+  }
+  for (const ProfilePhase& phase : profile.phases) {
+    if (phase.kind.value_or(0) >= set.kinds.size()) {
+      mistakes.add(path, "a phase of no kind", "kinds that the phases name");
+      break;
+    }
+  }
+  profile.phase_kinds = std::move(set);
 }
 
 ProfilePart read_part(const Json& json, const std::string& path, Mistakes& mistakes) {
@@ -249,6 +307,23 @@ Json metrics_to_json(const MetricValues& metrics) {
   return json;
 }
 
+Json phase_kinds_to_json(const PhaseSet& set) {
+  Json json = {{"program", set.program},
+               {"instructions_ratio", number_to_json(set.instructions_ratio)},
+               {"kinds", Json::array()},
+               {"transitions", set.transitions}};
+  for (const PhaseKind& kind : set.kinds) {
+    Json entry = {{"instructions_count", number_to_json(kind.instructions_count)},
+                  {"visits_count", number_to_json(kind.visits_count)},
+                  {"representative_phase", kind.representative_phase},
+                  {"metrics", metrics_to_json(kind.metrics)}};
+    put(entry, "native_cpu_s", kind.native_cpu_s);
+    put(entry, "native_deviation_s", kind.native_deviation_s);
+    json["kinds"].push_back(std::move(entry));
+  }
+  return json;
+}
+
 }  // namespace
 
 Json to_json(const Profile& profile) {
@@ -285,10 +360,14 @@ Json to_json(const Profile& profile) {
   }
   json["phases"] = Json::array();
   for (const ProfilePhase& phase : profile.phases) {
-    json["phases"].push_back(Json{{"first_instruction_count", number_to_json(phase.first_instruction_count)},
-                                  {"instructions_count", number_to_json(phase.instructions_count)},
-                                  {"metrics", metrics_to_json(phase.metrics)}});
+    Json entry = {{"first_instruction_count", number_to_json(phase.first_instruction_count)},
+                  {"instructions_count", number_to_json(phase.instructions_count)},
+                  {"metrics", metrics_to_json(phase.metrics)}};
+    if (phase.kind) entry["kind"] = *phase.kind;
+    put(entry, "native_cpu_s", phase.native_cpu_s);
+    json["phases"].push_back(std::move(entry));
   }
+  if (profile.phase_kinds) json["phase_kinds"] = phase_kinds_to_json(*profile.phase_kinds);
   put(json, "accounted_cpu_ratio", profile.accounted_cpu_ratio);
   if (profile.partly_seen) {
     json["partly_seen"] = {{"seen_ratio", number_to_json(profile.partly_seen->seen_ratio)},
@@ -354,6 +433,8 @@ Result<Profile> profile_from_json(const Json& json, const std::string& source) {
     in.each("phases", kMaximumPhases, [&](const Json& entry, const std::string& path) {
       profile.phases.push_back(read_phase(entry, path, mistakes));
     });
+    if (const Json* kinds = in.reader().object("phase_kinds"))
+      read_phase_kinds(*kinds, in.path("phase_kinds"), profile, mistakes);
     profile.accounted_cpu_ratio = in.amount("accounted_cpu_ratio");
     if (const Json* seen = in.reader().object("partly_seen")) {
       Fields of(*seen, in.path("partly_seen"), mistakes);
@@ -411,6 +492,7 @@ Result<Profile> profile_of_part(const Profile& profile, const std::string& progr
       result.metrics = part.metrics;
       result.missing.clear();
       result.phases.clear();
+      result.phase_kinds.reset();
       result.parts.clear();
       result.replicates.clear();
       result.course.clear();

@@ -37,7 +37,28 @@ struct ProfilePhase {
   double first_instruction_count = 0;
   double instructions_count = 0;
   MetricValues metrics;
+  std::optional<size_t> kind;          // index of PhaseSet::kinds
+  std::optional<double> native_cpu_s;  // of a native run, aligned by the code that ran
   bool operator==(const ProfilePhase&) const = default;
+};
+
+// Slices that are alike.
+struct PhaseKind {
+  double instructions_count = 0;
+  double visits_count = 0;          // times that the program came to it
+  size_t representative_phase = 0;  // index of Profile::phases: nearest to the middle of its kind
+  std::optional<double> native_cpu_s;
+  std::optional<double> native_deviation_s;  // standard deviation over native runs; absent of a single one
+  MetricValues metrics;                      // of its slices together
+  bool operator==(const PhaseKind&) const = default;
+};
+// Of Profile::phases.
+struct PhaseSet {
+  std::string program;                           // whose slices they are: that of most instructions
+  double instructions_ratio = 1;                 // of all instructions that the run counted
+  std::vector<PhaseKind> kinds;                  // in the order in which the program comes to them
+  std::vector<std::vector<double>> transitions;  // [from][to]: slices of `to` right behind one of `from`
+  bool operator==(const PhaseSet&) const = default;
 };
 
 // All processes of one program among those that the command started. Counters of some may stand for all.
@@ -87,6 +108,7 @@ struct Profile {
   std::vector<CollectorRecord> collectors;
   std::vector<ProfileWarning> warnings;
   std::vector<ProfilePhase> phases;
+  std::optional<PhaseSet> phase_kinds;  // where `phases` were asked for
   std::vector<ProfilePart> parts;  // of more than one program, most CPU time first; metrics above are of all together
   // Share of the native CPU time that the counters account for; absent where nothing says.
   std::optional<double> accounted_cpu_ratio;

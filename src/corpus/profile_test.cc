@@ -45,7 +45,7 @@ Profile example() {
   profile.missing = {{"hw_cycles_count", "the kernel offers no hardware events"}};
   profile.collectors = {{"native", "1", 0.5, "ok", ""}, {"perf_event", "", std::nullopt, "skipped", "not supported"}};
   profile.warnings = {{"non-zero-exit", "it ended with 3", "check its arguments"}};
-  profile.phases = {{0, 1000, {{"loads_count", 10}}}, {1000, 500, {}}};
+  profile.phases = {{0, 1000, {{"loads_count", 10}}, {}, {}}, {1000, 500, {}, {}, {}}};
   profile.course = {{0.5, 1.9, 0.25, 0.1, 0.05, 12, 4096e3}, {0.5, 1, 0, 0, 0, 0, 8192e3}};
   profile.threads = {{"cc1", {{"instructions_count", 8e8}}}, {"as", {{"instructions_count", 2e8}}}};
   profile.parts = {{"cc1", "cc1 a.c", 100, 12, 33.5, {{"instructions_count", 1e9}}},
@@ -256,7 +256,7 @@ class DrawnProfile {
     for (const std::string& word : texts()) {
       profile.collectors.push_back({word, word, std::abs(number()), word, word});
       profile.warnings.push_back({word, word, word});
-      profile.phases.push_back({std::abs(number()), 1, profile.metrics});
+      profile.phases.push_back({std::abs(number()), 1, profile.metrics, {}, {}});
     }
     return profile;
   }

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "collect/native/code_course.h"
 #include "collect/native/host_facts.h"
 #include "collect/native/profile_energy.h"
 #include "collect/process/process.h"
@@ -20,6 +22,7 @@ constexpr double kLongRun_s = 5;
 constexpr double kLongSeries_s = 10;
 // Under a time limit, what an instrumented run of the same program is expected to need is left for it.
 constexpr double kInstrumentedSlowdown = 25;
+constexpr double kCodeLooksApart_s = 0.02;
 
 using Runs = std::vector<ProcessOutcome>;
 
@@ -187,6 +190,10 @@ Status take_census(ProcessRequest process, double limit_s, const ProcessOutcome&
   return {};
 }
 
+ProfileWarning no_code_course(const Error& why) {
+  return {"no-native-phases", "native time is not known phase by phase: " + why.message, why.expected};
+}
+
 StreamTo first_output(const CollectRequest& request) {
   if (request.pass_output) return StreamTo::kPass;
   return request.show_output ? StreamTo::kStderr : StreamTo::kDiscard;
@@ -213,6 +220,7 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
   process.arguments = request.command;
   process.input = request.input;
   process.watch = true;
+  if (request.code_courses) request.code_courses->clear();
   Runs runs;
   std::vector<EnergyReport> energies;  // of the runs, where there are meters
   const bool metered = energy_ != nullptr && energy_->has_meters();
@@ -227,8 +235,16 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
     process.output = first ? first_output(request) : StreamTo::kDiscard;
     process.error = first && (request.pass_output || request.show_output) ? StreamTo::kPass : StreamTo::kTail;
     process.keep_background = first && request.pass_output;
-    process.before_exec = nullptr;
-    if (first && counters_ != nullptr) process.before_exec = [this](pid_t child) { counters_->attach(child); };
+    std::unique_ptr<CodeCourseWatch> code;
+    if (request.code_courses) code = std::make_unique<CodeCourseWatch>();
+    Status sampled;
+    process.before_exec = [&](pid_t child) {
+      if (first && counters_ != nullptr) counters_->attach(child);
+      if (code) sampled = code->attach(child);
+    };
+    process.on_look = nullptr;
+    if (code) process.on_look = [&](double, const std::vector<pid_t>& processes) { code->look(processes); };
+    process.looks_apart_s = code ? kCodeLooksApart_s : 0;
     process.limit_s = request.limit_s > 0 ? std::max(0.001, request.limit_s - total_s) : 0;
     if (metered) energy_->start();
     auto outcome = run_process(process);
@@ -248,6 +264,8 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
       differs = true;
       break;
     }
+    if (code && sampled) request.code_courses->push_back(code->finish(outcome->cpu_s()));
+    if (code && !sampled && first) result.warnings.push_back(no_code_course(sampled.error()));
     runs.push_back(std::move(*outcome));
     energies.push_back(std::move(energy));
     const bool time_is_up =
@@ -259,6 +277,7 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
   result.exit_code = runs.front().exit_code;
   result.signal = runs.front().signal;
   if (!differs && runs.front().had_children) {
+    process.on_look = nullptr;
     const Status taken =
         take_census(process, request.limit_s > 0 ? request.limit_s - total_s : 0, runs.front(), result);
     if (!taken) return taken.error();

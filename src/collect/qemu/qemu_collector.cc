@@ -18,6 +18,7 @@
 #include "collect/process/tool.h"
 #include "collect/qemu/executed_code.h"
 #include "collect/qemu/follow_plan.h"
+#include "collect/qemu/phase_series.h"
 #include "collect/qemu/shared_lines.h"
 #include "collect/qemu/traced_processes.h"
 #include "corpus/trace/trace.h"
@@ -32,6 +33,9 @@ constexpr const char *kTraceSuffix = ".trace", *kSharingSuffix = ".sharing";
 constexpr size_t kTraceLimitBytes = size_t{1} << 28;
 constexpr const char* kBlocksSuffix = ".blocks";
 constexpr size_t kBlocksLimitBytes = size_t{1} << 30;
+constexpr const char* kPhasesSuffix = ".phases";
+constexpr size_t kPhasesLimitBytes = size_t{1} << 26;
+constexpr size_t kPhaseIntervals = 512;               // half as many at the least, of a long program
 constexpr size_t kMostBlocksOfRun = size_t{1} << 22;  // 200 MB
 // Of many processes the largest.
 constexpr size_t kTracedProcesses = 32, kTracedBytes = size_t{3} << 26;
@@ -75,7 +79,7 @@ Result<std::vector<PluginCounts>> read_counts(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(kCountsPrefix) || name.ends_with(".tmp") || name.ends_with(kTraceSuffix) ||
-        name.ends_with(kSharingSuffix) || name.ends_with(kBlocksSuffix))
+        name.ends_with(kSharingSuffix) || name.ends_with(kBlocksSuffix) || name.ends_with(kPhasesSuffix))
       continue;
     const auto text = read_file(entry.path().string(), kCountsLimitBytes);
     if (!text) return text.error();
@@ -124,6 +128,41 @@ void take_executed_code(const std::string& folder, const std::vector<PluginCount
          fmt::format("which code ran is known of {} of {} processes, the largest of them", executed.size(), all.size()),
          "a command that starts fewer processes"});
   }
+}
+
+// The series of the process that ran most instructions. What can't be read is ours to mend: an error.
+Status take_phase_series(const std::string& folder, const std::vector<PluginCounts>& all, PhaseSeries& series) {
+  series = {};
+  double sum = 0, most = 0;
+  size_t processes = 0;
+  const PluginCounts* largest = nullptr;
+  for (const PluginCounts& counts : all) {
+    const auto instructions = static_cast<double>(counts.counts.at("instructions"));
+    sum += instructions;
+    if (!is_file(folder + "/" + counts.source + kPhasesSuffix)) continue;
+    ++processes;
+    if (instructions <= most) continue;
+    most = instructions;
+    largest = &counts;
+  }
+  if (largest == nullptr) return {};
+  const std::string path = folder + "/" + largest->source + kPhasesSuffix;
+  const auto text = read_bytes(path, kPhasesLimitBytes);
+  if (!text) return text.error();
+  auto read = parse_phase_series(*text, path);
+  if (!read) return read.error();
+  series = std::move(*read);
+  series.program = largest->program;
+  series.processes = processes;
+  series.instructions_ratio = most / sum;
+  if (const std::string windows = folder + "/" + largest->source + kTraceSuffix; is_file(windows)) {
+    const auto bytes = read_file(windows, kTraceLimitBytes);
+    if (!bytes) return bytes.error();
+    auto trace = parse_process_trace(*bytes, windows);
+    if (!trace) return trace.error();
+    series.trace = std::make_shared<const ProcessTrace>(std::move(*trace));
+  }
+  return {};
 }
 
 bool wants_trace(const CollectRequest& request) {
@@ -314,6 +353,7 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   if (wants_trace(request)) options += ",trace=on";
   if (request.shared_lines) options += ",sharing=on";
   if (request.executed_code) options += ",blocks=on";
+  if (request.phase_series) options += fmt::format(",phases={}", kPhaseIntervals);
   const bool foreign_libraries = std::getenv("QEMU_LD_PREFIX") == nullptr && host_instruction_set() != "aarch64";
   if (foreign_libraries) options += std::string(",sysroot=") + kArmLibraries;
   const FollowPlan plan = plan_following(request.census);
@@ -350,6 +390,10 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   std::vector<ProfileWarning> warnings;
   if (request.executed_code) {  // whatever ended the run
     take_executed_code(folder->path(), *found, plan.weights(), *request.executed_code, warnings);
+  }
+  if (request.phase_series) {
+    if (const Status taken = take_phase_series(folder->path(), *found, *request.phase_series); !taken)
+      warnings.push_back({"phases-not-read", taken.error().message, "a report of this"});
   }
   if (outcome->limit_reached && (request.exact || found->empty() || request.native_cpu_s <= 0)) {
     return {RunEnd::kLimit,

@@ -17,6 +17,7 @@
 #include "collect/collector.h"
 #include "collect/process/program_inspector.h"
 #include "collect/qemu/executed_code.h"
+#include "collect/qemu/phase_series.h"
 #include "collect/qemu/shared_lines.h"
 #include "corpus/trace/trace.h"
 
@@ -93,6 +94,23 @@ TEST_F(Qemu, SeesLinesThatSeveralThreadsWrite) {
   ASSERT_GE(line.users.size(), 2U);
   EXPECT_TRUE(line.users[0].file.ends_with("perfcast_guinea")) << line.users[0].file;
   EXPECT_GT(line.users[0].file_offset_bytes, 0U);
+}
+
+TEST_F(Qemu, HasTheSeriesOfTheLargestProcess) {
+  CollectRequest request = quietly({PERFCAST_GUINEA, "forks", "2", "1000000"});
+  request.phase_series = std::make_shared<PhaseSeries>();
+  const auto found = collector_.collect(request);
+  ASSERT_TRUE(found) << found.error().message;
+  const PhaseSeries& series = *request.phase_series;
+  EXPECT_EQ(series.processes, 3U);
+  EXPECT_NEAR(series.instructions_ratio, 0.5, 0.05);
+  ASSERT_GT(series.intervals.size(), 2U);
+  std::vector<size_t> all;
+  for (size_t i = 0; i < series.intervals.size(); ++i) all.push_back(i);
+  const MetricValues metrics = interval_metrics(series, all);
+  EXPECT_NEAR(metrics.at("op_shift_count"), 3e6, 1e5);
+  EXPECT_GT(metrics.at("gshare_misses_count"), 4e5);
+  EXPECT_TRUE(series.program.ends_with("perfcast_guinea")) << series.program;
 }
 
 TEST_F(Qemu, CountsRepeatExactly) {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/observe/cpu_sampler.h"
+#include "collect/native/cpu_sampler.h"
 
 namespace perfcast {
 

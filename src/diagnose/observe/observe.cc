@@ -2,8 +2,8 @@
 
 #include <chrono>
 
+#include "collect/native/cpu_sampler.h"
 #include "collect/process/program_inspector.h"
-#include "diagnose/observe/cpu_sampler.h"
 #include "diagnose/observe/observation.h"
 
 namespace perfcast {

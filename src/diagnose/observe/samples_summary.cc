@@ -3,7 +3,7 @@
 #include <map>
 #include <tuple>
 
-#include "diagnose/observe/cpu_sampler.h"
+#include "collect/native/cpu_sampler.h"
 #include "diagnose/observe/observation.h"
 
 namespace perfcast {

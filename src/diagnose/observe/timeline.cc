@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "diagnose/observe/cpu_sampler.h"
+#include "collect/native/cpu_sampler.h"
 
 namespace perfcast {
 namespace {

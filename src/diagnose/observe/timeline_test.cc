@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "diagnose/observe/cpu_sampler.h"
+#include "collect/native/cpu_sampler.h"
 
 namespace perfcast {
 namespace {

@@ -47,6 +47,10 @@ struct pq_block {
     uint64_t* last;      /* address of the latest access of each watched one */
     uint32_t text_size, number, epoch;
   } trace;
+  struct { /* phases.c: what earlier intervals have, and where its code lies */
+    uint64_t executions, iterations;
+    uint16_t place;
+  } phases;
   uint16_t stat[PQ_N_STATS];
   uint16_t self[PQ_N_SELF];
 };

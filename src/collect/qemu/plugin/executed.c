@@ -267,6 +267,13 @@ void pq_executed_translate(const struct pq_run* run, struct pq_block* b, const v
   pthread_mutex_unlock(&lock);
 }
 
+const char* pq_executed_place(const struct pq_block* b, uint64_t* offset) {
+  if (!b->mapping) return NULL;
+  const struct mapping* m = &mappings[b->mapping - 1];
+  *offset = b->pc - m->start + m->offset;
+  return m->path;
+}
+
 void pq_executed_forked(void) {
   pthread_mutex_init(&lock, NULL);
   at_entry.n = at_end.n = 0; /* what was counted before counts in the parent */

@@ -11,7 +11,8 @@
 #include "output.h"
 
 struct pq_executed {
-  bool on;
+  bool on;   /* code is looked up */
+  bool file; /* and goes to a file at the end */
 };
 extern struct pq_executed pq_executed;
 
@@ -23,6 +24,8 @@ void pq_executed_translate(const struct pq_run* run, struct pq_block* b, const v
 /* A system call of the guest begins or has returned: some of them change what lies at an address. */
 void pq_executed_call(const struct pq_run* run, struct pq_vcpu* v, int64_t number, const uint64_t args[6]);
 void pq_executed_return(struct pq_vcpu* v, int64_t result);
+/* The file that a translated block lies in and where; NULL or "" where it lies in none. */
+const char* pq_executed_place(const struct pq_block* b, uint64_t* offset);
 /* In the child all counts are zero. */
 void pq_executed_forked(void);
 

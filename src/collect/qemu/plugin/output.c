@@ -10,6 +10,7 @@
 
 #include "executed.h"
 #include "follow.h"
+#include "phases.h"
 #include "sampling.h"
 #include "sharing.h"
 #include "trace.h"
@@ -452,11 +453,19 @@ static bool write_file(FILE* f, const struct pq_run* run, const struct pq_end* e
   return !ferror(f);
 }
 
-static void write_executed(const char* counts, const struct pq_run* run) {
+static bool write_blocks(const char* path, const struct pq_run* run) { return pq_executed_write(path, run); }
+static bool write_phases(const char* path, const struct pq_run* run) {
+  (void)run;
+  return pq_phases_write(path);
+}
+
+/* Beside the counts, whole or not at all. */
+static void write_beside(const char* counts, const char* suffix, bool (*write)(const char*, const struct pq_run*),
+                         const struct pq_run* run) {
   char name[4096 + 16], temporary[4096 + 24];
-  snprintf(name, sizeof name, "%s.blocks", counts);
+  snprintf(name, sizeof name, "%s.%s", counts, suffix);
   snprintf(temporary, sizeof temporary, "%s.tmp", name);
-  if (pq_executed_write(temporary, run) && rename(temporary, name) == 0) return;
+  if (write(temporary, run) && rename(temporary, name) == 0) return;
   fprintf(stderr, "perfcast plugin: cannot write %s\n", name);
   unlink(temporary);
 }
@@ -481,7 +490,8 @@ void pq_write(const struct pq_run* run, const struct pq_end* end) {
     snprintf(temporary, sizeof temporary, "%s.sharing", name);
     if (!pq_sharing_write(temporary)) fprintf(stderr, "perfcast plugin: cannot write %s\n", temporary);
   }
-  if (pq_executed.on) write_executed(name, run);
+  if (pq_executed.file) write_beside(name, "blocks", write_blocks, run);
+  if (pq_phases.on) write_beside(name, "phases", write_phases, run);
   if (!pq_trace.on) return;
   snprintf(temporary, sizeof temporary, "%s.trace", name);
   if (!pq_trace_write(temporary, run->arch)) fprintf(stderr, "perfcast plugin: cannot write %s\n", temporary);

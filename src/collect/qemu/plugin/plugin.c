@@ -21,6 +21,7 @@
 #include "follow.h"
 #include "follow_plan.h"
 #include "output.h"
+#include "phases.h"
 #include "qemu_api.h"
 #include "reset.h"
 #include "sampling.h"
@@ -339,7 +340,9 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb* tb) {
     pq_sampling.translated_again += n;
   }
   if (pq_executed.on) pq_executed_translate(&run, b, qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0)));
+  if (pq_phases.on) pq_phases_translated(b);
   pthread_mutex_unlock(&translating);
+  if (pq_phases.on) pq_sampling_tick();
   instrument(tb, b);
 }
 
@@ -397,6 +400,7 @@ static void in_child(void) {
   pq_reset_forked();
   pq_sharing_forked();
   pq_executed_forked();
+  if (pq_phases.on) pq_phases_forked();
   if (run.full) pq_sampling_forked();
   run.threads = 1;
   run.started_ns = now_ns();
@@ -445,6 +449,7 @@ static void on_syscall_return(qemu_plugin_id_t id, unsigned index, int64_t numbe
   (void)id;
   pq_syscall_return(&pq_vcpus[index]->syscalls, number, result);
   if (pq_executed.on) pq_executed_return(pq_vcpus[index], result);
+  if (pq_phases.on) pq_phases_look();
 }
 
 static void at_exit(qemu_plugin_id_t id, void* data) {
@@ -512,8 +517,16 @@ static bool read_sampling(const char* text) {
          s->window > 0 && s->share > 0;
 }
 
+static bool read_phases(const char* text, unsigned* most) {
+  char rest;
+  *most = 0;
+  if (!strcmp(text, "off")) return true;
+  return sscanf(text, "%u%c", most, &rest) == 1 && *most >= PQ_PHASES_LEAST && *most <= PQ_PHASES_MOST;
+}
+
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int argc, char** argv) {
   const char *sysroot = "", *plan = "";
+  unsigned phases = 0;
   run.group = run.unit = -1;
   run.full = true;
   run.started_ns = now_ns();
@@ -536,7 +549,9 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
     } else if (!strcmp(argv[i], "trace=on")) {
       pq_trace.on = true;
     } else if (!strcmp(argv[i], "blocks=on")) {
-      pq_executed.on = true;
+      pq_executed.on = pq_executed.file = true;
+    } else if (!strncmp(argv[i], "phases=", 7)) {
+      if (!read_phases(argv[i] + 7, &phases)) return refuse("phases=off or intervals, 16 to 4096", argv[i]);
     } else if (!strcmp(argv[i], "follow=on")) {
       run.follow = true;
     } else if (strcmp(argv[i], "mode=full") != 0 && strcmp(argv[i], "follow=off") != 0 &&
@@ -561,12 +576,19 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
   if (pq_sampling.on)
     snprintf(sampling, sizeof sampling, "%" PRIu64 ":%" PRIu64 ":%g:%" PRIu64 ":%" PRIu64, pq_sampling.first,
              pq_sampling.window, pq_sampling.share, pq_sampling.at_first_ms, pq_sampling.seed);
-  snprintf(options, sizeof options, "out=%s,mode=%s,follow=%s,trace=%s,sharing=%s,blocks=%s,sample=%s%s%s%s%s", prefix,
+  char intervals[16] = "off";
+  if (phases) snprintf(intervals, sizeof intervals, "%u", phases);
+  snprintf(options, sizeof options,
+           "out=%s,mode=%s,follow=%s,trace=%s,sharing=%s,blocks=%s,phases=%s,sample=%s%s%s%s%s", prefix,
            run.full ? "full" : "mix", run.follow ? "on" : "off", pq_trace.on ? "on" : "off",
-           pq_sharing_on ? "on" : "off", pq_executed.on ? "on" : "off", sampling, *sysroot ? ",sysroot=" : "", sysroot,
-           *plan ? ",plan=" : "", plan);
+           pq_sharing_on ? "on" : "off", pq_executed.file ? "on" : "off", intervals, sampling,
+           *sysroot ? ",sysroot=" : "", sysroot, *plan ? ",plan=" : "", plan);
   if (!pq_follow_open(run.arch, options, sysroot, run.group, run.unit)) return refuse("its own path is unknown", "");
-  if (pq_executed.on) pq_executed_open(pq_own_program());
+  if (pq_executed.file) pq_executed_open(pq_own_program());
+  if (phases) {
+    if (!pq_phases_open(&run, phases)) return refuse("out of memory", "");
+    pq_executed.on = true;
+  }
   if (pthread_atfork(NULL, NULL, in_child)) return refuse("out of memory", "");
   plugin_id = id;
   pq_sampling_open(translate_all_again);

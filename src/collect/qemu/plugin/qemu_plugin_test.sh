@@ -453,6 +453,24 @@ check_blocks() {
   fi
 }
 
+# Intervals add up to the counts, of each process; memory for them is bounded.
+check_phases() {
+  local file how
+  for how in mode=mix mode=full mode=full,sample=200000:200000:0.5:3000:1; do
+    where="$arch phases $how"
+    rm -f "$work"/p.*
+    $emulator -cpu max -plugin "$plugin,out=$work/p,$how,phases=16" -0 kernels "$kernels" loop 20000000 >"$work/stdout" 2>&1 ||
+      fail "exit $?: $(head -3 "$work/stdout")"
+    for file in "$work"/p.*.phases; do
+      is_exactly instructions "$(awk '$1 == "interval" { s += $2 } END { printf "%.0f", s }' "$file")" "$(value "${file%.phases}" instructions)"
+      between intervals "$(grep -c '^interval ' "$file")" 4 16
+      is_exactly code "$(awk '$1 == "code" { for (i = 2; i <= NF; i++) { split($i, c, ":"); s += c[2] } } END { printf "%.0f", s }' "$file")" \
+        "$(awk -v a="$(value "${file%.phases}" instructions)" -v b="$(value "${file%.phases}" string_iterations)" 'BEGIN { printf "%.0f", a + b }')"
+      is_exactly end "$(tail -n 1 "$file")" "end 1"
+    done
+  done
+}
+
 kernels=$work/kernels processes=$work/processes
 "$cc" -O1 -fno-math-errno -o "$kernels" "$data/kernels.c" -lm && "$cc" -O1 -o "$processes" "$data/processes.c" -pthread ||
   { echo "FAIL [$arch] cannot build the test programs"; exit 1; }
@@ -469,5 +487,6 @@ check_sampled_ends
 check_sharing
 check_deterministic
 check_blocks
+check_phases
 echo "$checks checks, $failures failures"
 [ $failures -eq 0 ]

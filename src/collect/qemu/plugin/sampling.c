@@ -14,6 +14,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "phases.h"
 #include "reset.h"
 #include "trace.h"
 
@@ -88,6 +89,7 @@ static void book_to(const struct pq_vcpu* v, const struct pq_tally* now, double 
 /* Books what was counted since the last time. */
 static void book_all(void) {
   const double weight = window_weight();
+  if (pq_phases.on) pq_phases_simulated();
   for (unsigned i = 0; i < PQ_MAX_VCPUS && pq_vcpus[i]; i++) {
     struct pq_vcpu* v = pq_vcpus[i];
     struct pq_tally now;
@@ -198,6 +200,9 @@ static uintptr_t interrupted_at(const ucontext_t* context) {
 
 static void on_tick(int number, siginfo_t* info, void* context) {
   (void)number, (void)info;
+  const int before = errno;
+  if (pq_phases.on) pq_phases_look();
+  errno = before;
   /* With several threads pq_sampling_look() asks. */
   if (pq_vcpus[1]) return;
   const uintptr_t pc = interrupted_at(context);
@@ -230,6 +235,12 @@ static void start_ticking(void) {
   if (!handle_ticks() || timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) || timer_settime(timer, 0, &every, NULL))
     fprintf(stderr, "perfcast plugin: no timer: what comes now is not sampled\n");
   owner = getpid();
+}
+
+void pq_sampling_tick(void) {
+  static bool asked;
+  if (!asked) start_ticking();
+  asked = true;
 }
 
 static void begin_counting(void) {
@@ -327,6 +338,7 @@ void pq_sampling_threads(void) {
 
 void pq_sampling_look(struct pq_vcpu* v) {
   v->look_due = v->plain + LOOK_EVERY;
+  if (pq_phases.on) pq_phases_look();
   ask_for_window();
 }
 
@@ -338,6 +350,8 @@ void pq_sampling_forked(void) {
   pq_sampling.plain_before = pq_sampling.plain_now = 0;
   if (pq_sampling.phase == PQ_PLAIN) {
     pq_sampling.due_instructions = FIRST_OF_CHILD;
+    start_ticking();
+  } else if (pq_phases.on) {
     start_ticking();
   }
   for (unsigned i = 0; i < PQ_MAX_VCPUS && pq_vcpus[i]; i++) {

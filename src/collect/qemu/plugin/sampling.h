@@ -61,6 +61,8 @@ void pq_phase_change(void);
 /* A vCPU begins; or all of it begins anew in a forked child. */
 void pq_sampling_start(struct pq_vcpu* v);
 void pq_sampling_forked(void);
+/* From now on this thread, the first, looks at its phases by a timer; further calls do nothing. */
+void pq_sampling_tick(void);
 /* A second thread begins. */
 void pq_sampling_threads(void);
 /* In a plain phase, of a program with several threads: this one executed another LOOK_EVERY instructions. */

@@ -40,6 +40,7 @@ struct pq_vcpu {
   uint64_t string_line[2];      /* that the present one read and wrote last; ~0: none yet */
   /* by phase, see sampling.h; what was counted since `mark` is of the present one */
   struct pq_tally first, mark;
+  struct pq_tally phases_mark; /* likewise, since phases.c last looked */
   /* weighted; window i of the process in replicate i % PQ_REPLICATES: how much they differ says how far their sum is
    * off */
   double windows[PQ_REPLICATES][PQ_TALLY_FIELDS];

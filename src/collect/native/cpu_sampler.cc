@@ -1,4 +1,4 @@
-#include "diagnose/observe/cpu_sampler.h"
+#include "collect/native/cpu_sampler.h"
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>

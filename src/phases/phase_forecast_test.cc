@@ -1,0 +1,98 @@
+#include "phases/phase_forecast.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+
+namespace perfcast {
+namespace {
+
+// Phases whose time is 0.3 ns an instruction, 5 ns a branch miss and 60 ns a line from memory.
+Profile profile_of(const std::string& name, uint64_t seed) {
+  Random random(seed);
+  Profile profile;
+  profile.program = name;
+  profile.command = {name};
+  PhaseSet set;
+  double first = 0;
+  for (size_t k = 0; k < 3; ++k) {
+    const double instructions = 1e9, misses = 1e7 * random.uniform(), lines = 2e6 * random.uniform();
+    const MetricValues metrics = {{"instructions_count", instructions},
+                                  {"tage_misses_count", misses},
+                                  {"miss_32k_count", lines},
+                                  {"miss_1m_count", lines},
+                                  {"miss_32m_count", lines},
+                                  {"miss_32m_random_count", lines}};
+    const double cpu_s = 0.3e-9 * instructions + 5e-9 * misses + 60e-9 * lines;
+    PhaseKind& kind = set.kinds.emplace_back();
+    kind.instructions_count = instructions;
+    kind.native_cpu_s = cpu_s;
+    kind.native_deviation_s = 0.01 * cpu_s;
+    kind.representative_phase = k;
+    kind.metrics = metrics;
+    ProfilePhase& phase = profile.phases.emplace_back();
+    phase.first_instruction_count = first;
+    phase.instructions_count = instructions;
+    phase.kind = k;
+    phase.native_cpu_s = cpu_s;
+    phase.metrics = {{"instructions_count", instructions}};
+    first += instructions;
+  }
+  set.transitions.assign(3, std::vector<double>(3, 0));
+  profile.phase_kinds = set;
+  return profile;
+}
+
+std::vector<Profile> programs() {
+  std::vector<Profile> profiles;
+  for (uint64_t i = 0; i < 12; ++i) profiles.push_back(profile_of("p" + std::to_string(i), i + 1));
+  return profiles;
+}
+
+TEST(PhaseForecast, LearnsWhatTakesTime) {
+  const std::vector<Profile> others = programs();
+  const Profile unseen = profile_of("unseen", 99);
+  const auto forecast = forecast_phases(unseen, others);
+  ASSERT_TRUE(forecast) << to_text(forecast.error());
+  EXPECT_EQ(forecast->programs, 12U);
+  for (size_t k = 0; k < 3; ++k) {
+    ASSERT_TRUE(forecast->kind_s[k]);
+    EXPECT_NEAR(*forecast->kind_s[k] / *unseen.phase_kinds->kinds[k].native_cpu_s, 1, 0.03);
+    EXPECT_NEAR(*forecast->slice_s[k], *forecast->kind_s[k], 1e-9);
+  }
+}
+
+TEST(PhaseForecast, ScoresWithTheProgramLeftOut) {
+  std::vector<Profile> profiles = programs();
+  profiles.push_back(Profile());
+  const auto scores = score_phases(profiles, 1);
+  ASSERT_TRUE(scores) << to_text(scores.error());
+  EXPECT_EQ(scores->programs, 12U);
+  EXPECT_EQ(scores->without_times, 1U);
+  EXPECT_EQ(scores->phases.size(), 36U);
+  EXPECT_LT(phase_errors(*scores, &PhaseScore::forecast_s).phase, 0.03);
+  EXPECT_GT(phase_errors(*scores, &PhaseScore::mean_s).phase, 0.05);
+  EXPECT_NEAR(noise_of(*scores).value_or(0), 0.01, 1e-9);
+}
+
+// Cycles of a model that some have and some have not don't matter.
+TEST(PhaseForecast, BearsWhatIsKnownOfSome) {
+  std::vector<Profile> others = programs();
+  others[3].phase_kinds->kinds[0].metrics["core_zen3_cycles_count"] = 5e9;
+  Profile unseen = profile_of("unseen", 99);
+  unseen.phase_kinds->kinds[0].metrics["core_zen3_cycles_count"] = 9e9;
+  const auto forecast = forecast_phases(unseen, others);
+  ASSERT_TRUE(forecast);
+  EXPECT_NEAR(*forecast->kind_s[0] / *unseen.phase_kinds->kinds[0].native_cpu_s, 1, 0.03);
+}
+
+TEST(PhaseForecast, NeedsPhasesOfSeveralOthers) {
+  const Profile one = profile_of("a", 1);
+  const auto same = forecast_phases(one, {one, one, one});
+  ASSERT_FALSE(same);
+  EXPECT_EQ(same.error().code, "too-few-phases");
+  EXPECT_EQ(forecast_phases(Profile(), programs()).error().code, "no-phases");
+}
+
+}  // namespace
+}  // namespace perfcast

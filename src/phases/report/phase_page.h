@@ -1,0 +1,15 @@
+#pragma once
+// The phases of a profile as a page: time per instruction over the run, measured and forecast, its phases in colours;
+// the time of each phase; what follows what.
+
+#include <optional>
+#include <string>
+
+#include "phases/phase_forecast.h"
+
+namespace perfcast {
+
+// The profile has phase_kinds. Deterministic; all text is escaped.
+std::string phases_html(const Profile& profile, const std::optional<PhaseForecast>& forecast);
+
+}  // namespace perfcast

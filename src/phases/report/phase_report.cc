@@ -1,0 +1,216 @@
+#include "phases/report/phase_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace perfcast {
+namespace {
+
+constexpr size_t kLetters = 26;
+constexpr size_t kMostCharacters = 3;
+
+struct Character {
+  const char* name;
+  double least;  // events per instruction
+  std::array<const char*, 6> metrics;
+};
+constexpr std::array<Character, 9> kCharacters = {{
+    {"floats", 0.1, {"fp_single_count", "fp_double_count"}},
+    {"vectors of integers",
+     0.1,
+     {"op_vec_int_alu_count", "op_vec_int_mul_count", "op_vec_logic_count", "op_vec_shuffle_count"}},
+    {"divisions",
+     0.01,
+     {"op_int_div_count", "op_fp_scalar_div_count", "op_fp_scalar_sqrt_count", "op_fp_vec_div_count"}},
+    {"branch misses", 0.008, {"tage_misses_count"}},
+    {"memory", 0.002, {"miss_32m_count"}},
+    {"cache misses", 0.02, {"miss_32k_count"}},
+    {"calls", 0.04, {"op_call_count", "op_ind_call_count"}},
+    {"code misses", 0.005, {"icache_32k_miss_count"}},
+    {"system calls", 0.0002, {"syscalls_count"}},
+}};
+
+double metric_of(const MetricValues& metrics, const char* name) {
+  const auto found = metrics.find(name);
+  return found == metrics.end() ? 0 : found->second;
+}
+
+std::string seconds_or_dash(const std::optional<double>& seconds) { return seconds ? human_seconds(*seconds) : "-"; }
+
+std::string off_text(const std::optional<double>& forecast, const std::optional<double>& measured) {
+  if (!forecast || !measured || !(*measured > 0)) return "-";
+  return fmt::format("{:+.0f}%", 100 * (*forecast / *measured - 1));
+}
+
+double all_instructions(const PhaseSet& set) {
+  double sum = 0;
+  for (const PhaseKind& kind : set.kinds) sum += kind.instructions_count;
+  return sum;
+}
+
+std::string transitions_text(const PhaseSet& set) {
+  std::string text = "\nwhat follows, of 100 slices\n          ";
+  for (size_t to = 0; to < set.kinds.size(); ++to) text += fmt::format("{:>6}", phase_name(to));
+  text += "\n";
+  for (size_t from = 0; from < set.kinds.size(); ++from) {
+    double sum = 0;
+    for (const double count : set.transitions[from]) sum += count;
+    text += fmt::format("  after {:<2}", phase_name(from));
+    for (const double count : set.transitions[from])
+      text += count > 0 ? fmt::format("{:>6.0f}", 100 * count / sum) : fmt::format("{:>6}", ".");
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string phase_name(size_t kind) {
+  const std::string letter(1, static_cast<char>('A' + kind % kLetters));
+  return kind < kLetters ? letter : letter + std::to_string(kind / kLetters);
+}
+
+std::string phase_character(const MetricValues& metrics) {
+  const double instructions = metric_of(metrics, "instructions_count");
+  std::vector<std::pair<double, std::string>> found;
+  found.reserve(kCharacters.size());
+  for (const Character& character : kCharacters) {
+    double sum = 0;
+    for (const char* metric : character.metrics) sum += metric != nullptr ? metric_of(metrics, metric) : 0;
+    if (instructions > 0 && sum / instructions >= character.least)
+      found.emplace_back(sum / instructions / character.least, character.name);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text;
+  for (size_t i = 0; i < found.size() && i < kMostCharacters; ++i) {
+    if (i > 0) text += ", ";
+    text += found[i].second;
+  }
+  return text.empty() ? "mixed" : text;
+}
+
+std::string phases_text(const Profile& profile, const std::optional<PhaseForecast>& forecast) {
+  const PhaseSet& set = *profile.phase_kinds;
+  const double all = all_instructions(set);
+  std::string text = fmt::format("{}: {} phases in {} slices of {} instructions\n", printable(profile.program),
+                                 set.kinds.size(), profile.phases.size(), human_number(all));
+  text +=
+      fmt::format("{:<6}{:>9}{:>7}{:>9}{:>11}{:>10}", "phase", "instr.", "visits", "first at", "native", "ns/instr");
+  if (forecast) text += fmt::format("{:>11}{:>6}", "forecast", "off");
+  text += "  what it does\n";
+  double measured_s = 0, forecast_s = 0;  // of phases that have both
+  for (size_t k = 0; k < set.kinds.size(); ++k) {
+    const PhaseKind& kind = set.kinds[k];
+    if (forecast && forecast->kind_s[k] && kind.native_cpu_s) {
+      measured_s += *kind.native_cpu_s;
+      forecast_s += *forecast->kind_s[k];
+    }
+    const auto first = std::find_if(profile.phases.begin(), profile.phases.end(),
+                                    [k](const ProfilePhase& phase) { return phase.kind == k; });
+    const double at = first == profile.phases.end() ? 0 : first->first_instruction_count / all;
+    text +=
+        fmt::format("{:<6}{:>8.1f}%{:>7.0f}{:>8.1f}%{:>11}{:>10}", phase_name(k), 100 * kind.instructions_count / all,
+                    kind.visits_count, 100 * at, seconds_or_dash(kind.native_cpu_s),
+                    kind.native_cpu_s ? fmt::format("{:.3f}", 1e9 * *kind.native_cpu_s / kind.instructions_count)
+                                      : std::string("-"));
+    if (forecast)
+      text += fmt::format("{:>11}{:>6}", seconds_or_dash(forecast->kind_s[k]),
+                          off_text(forecast->kind_s[k], kind.native_cpu_s));
+    text += "  " + phase_character(kind.metrics) + "\n";
+  }
+  if (forecast) {
+    text += fmt::format("{:<6}{:>9}{:>7}{:>9}{:>11}{:>10}{:>11}{:>6}\n", "all", "", "", "", human_seconds(measured_s),
+                        "", human_seconds(forecast_s), off_text(forecast_s, measured_s));
+    text += fmt::format("forecast: learnt from phases of {} other programs\n", forecast->programs);
+  }
+  return text + transitions_text(set);
+}
+
+Json phases_json(const Profile& profile, const std::optional<PhaseForecast>& forecast) {
+  const PhaseSet& set = *profile.phase_kinds;
+  Json json = {
+      {"schema", kPhasesSchema}, {"program", profile.program},     {"instructions_ratio", set.instructions_ratio},
+      {"phases", Json::array()}, {"transitions", set.transitions}, {"slices", Json::array()}};
+  if (forecast) json["learnt_from_programs_count"] = forecast->programs;
+  for (size_t k = 0; k < set.kinds.size(); ++k) {
+    const PhaseKind& kind = set.kinds[k];
+    Json entry = {{"name", phase_name(k)},
+                  {"character", phase_character(kind.metrics)},
+                  {"instructions_count", kind.instructions_count},
+                  {"visits_count", kind.visits_count},
+                  {"representative_slice", kind.representative_phase}};
+    if (kind.native_cpu_s) entry["native_cpu_s"] = *kind.native_cpu_s;
+    if (kind.native_deviation_s) entry["native_deviation_s"] = *kind.native_deviation_s;
+    if (forecast && forecast->kind_s[k]) entry["forecast_cpu_s"] = *forecast->kind_s[k];
+    json["phases"].push_back(std::move(entry));
+  }
+  for (size_t i = 0; i < profile.phases.size(); ++i) {
+    const ProfilePhase& phase = profile.phases[i];
+    Json entry = {{"first_instruction_count", phase.first_instruction_count},
+                  {"instructions_count", phase.instructions_count},
+                  {"phase", phase_name(phase.kind.value_or(0))}};
+    if (phase.native_cpu_s) entry["native_cpu_s"] = *phase.native_cpu_s;
+    if (forecast && forecast->slice_s[i]) entry["forecast_cpu_s"] = *forecast->slice_s[i];
+    json["slices"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+std::string phase_scores_text(const PhaseScores& scores) {
+  std::string text =
+      fmt::format("{:<44}{:>6}{:>10}{:>10}{:>7}\n", "program, left out", "phase", "native", "forecast", "off");
+  for (const PhaseScore& score : scores.phases) {
+    text += fmt::format("{:<44}{:>6}{:>10}{:>10}{:>7}\n", printable(score.command.substr(0, 43)),
+                        phase_name(score.kind), human_seconds(score.measured_s), human_seconds(score.forecast_s),
+                        off_text(score.forecast_s, score.measured_s));
+  }
+  const PhaseErrors ours = phase_errors(scores, &PhaseScore::forecast_s);
+  const PhaseErrors mean = phase_errors(scores, &PhaseScore::mean_s);
+  text += fmt::format("\naccuracy (1 - mean absolute percentage error), {} phases of {} programs, program left out\n",
+                      scores.phases.size(), scores.programs);
+  text += fmt::format("{:<34}{:>9}{:>9}{:>9}\n", "", "phases", "by time", "whole");
+  const auto row = [&](const char* name, const PhaseErrors& errors) {
+    text += fmt::format("{:<34}{:>8.1f}%{:>8.1f}%{:>8.1f}%\n", name, 100 * (1 - errors.phase),
+                        100 * (1 - errors.phase_by_time), 100 * (1 - errors.whole));
+  };
+  row("non-negative lasso, local", ours);
+  row("mean rate of the others", mean);
+  if (const auto noise = noise_of(scores))
+    text += fmt::format("{:<34}{:>8.1f}%   (native runs among themselves)\n", "noise floor", 100 * (1 - *noise));
+  if (scores.without_times > 0)
+    text += fmt::format("{} of the profiles have no native times of phases\n", scores.without_times);
+  return text;
+}
+
+Json phase_scores_json(const PhaseScores& scores) {
+  Json json = {{"schema", kPhaseScoresSchema},      {"split", "program"},
+               {"programs_count", scores.programs}, {"without_times_count", scores.without_times},
+               {"models", Json::array()},           {"phases", Json::array()}};
+  const auto add = [&](const char* name, double PhaseScore::*forecast) {
+    const PhaseErrors errors = phase_errors(scores, forecast);
+    json["models"].push_back({{"model", name},
+                              {"phase_error_ratio", errors.phase},
+                              {"phase_by_time_error_ratio", errors.phase_by_time},
+                              {"whole_error_ratio", errors.whole}});
+  };
+  add("nnlasso", &PhaseScore::forecast_s);
+  add("mean", &PhaseScore::mean_s);
+  if (const auto noise = noise_of(scores)) json["noise_ratio"] = *noise;
+  for (const PhaseScore& score : scores.phases) {
+    json["phases"].push_back({{"program", score.program},
+                              {"command", score.command},
+                              {"phase", phase_name(score.kind)},
+                              {"native_cpu_s", score.measured_s},
+                              {"forecast_cpu_s", score.forecast_s},
+                              {"mean_cpu_s", score.mean_s}});
+  }
+  return json;
+}
+
+}  // namespace perfcast

@@ -1,0 +1,81 @@
+#include "phases/report/phase_report.h"
+
+#include <gmock/gmock.h>
+
+#include "base/json.h"
+#include "phases/report/phase_page.h"
+
+namespace perfcast {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Profile two_phases() {
+  Profile profile;
+  profile.program = "<prog>";
+  profile.command = {"<prog>", "&"};
+  PhaseSet set;
+  set.kinds.resize(2);
+  set.kinds[0].instructions_count = 3e9;
+  set.kinds[0].visits_count = 2;
+  set.kinds[0].native_cpu_s = 0.9;
+  set.kinds[0].metrics = {{"instructions_count", 3e9}, {"fp_double_count", 1e9}};
+  set.kinds[1].instructions_count = 1e9;
+  set.kinds[1].visits_count = 1;
+  set.kinds[1].representative_phase = 1;
+  set.kinds[1].metrics = {{"instructions_count", 1e9}};
+  set.transitions = {{3, 1}, {1, 0}};
+  for (size_t i = 0; i < 4; ++i) {
+    ProfilePhase& phase = profile.phases.emplace_back();
+    phase.first_instruction_count = 1e9 * static_cast<double>(i);
+    phase.instructions_count = 1e9;
+    phase.kind = i == 1 ? 1 : 0;
+    if (i != 1) phase.native_cpu_s = 0.3;
+  }
+  profile.phase_kinds = set;
+  return profile;
+}
+
+PhaseForecast forecast_of_two() {
+  PhaseForecast forecast;
+  forecast.kind_s = {1.2, std::nullopt};
+  forecast.slice_s = {0.4, std::nullopt, 0.4, 0.4};
+  forecast.programs = 5;
+  return forecast;
+}
+
+TEST(PhaseReport, SaysWhatIsKnown) {
+  const std::string text = phases_text(two_phases(), forecast_of_two());
+  EXPECT_THAT(text, HasSubstr("2 phases in 4 slices"));
+  EXPECT_THAT(text, HasSubstr("+33%"));
+  EXPECT_THAT(text, HasSubstr("floats"));
+  EXPECT_THAT(text, HasSubstr("after A     75    25"));
+  const std::string bare = phases_text(two_phases(), std::nullopt);
+  EXPECT_THAT(bare, Not(HasSubstr("forecast")));
+}
+
+TEST(PhaseReport, JsonLeavesOutWhatIsMissing) {
+  const Json json = phases_json(two_phases(), forecast_of_two());
+  EXPECT_EQ(json["schema"], kPhasesSchema);
+  EXPECT_EQ(json["phases"][0]["forecast_cpu_s"], 1.2);
+  EXPECT_FALSE(json["phases"][1].contains("native_cpu_s"));
+  EXPECT_FALSE(json["phases"][1].contains("forecast_cpu_s"));
+  EXPECT_EQ(json["slices"][1]["phase"], "B");
+}
+
+TEST(PhaseReport, PageEscapesAndDraws) {
+  const std::string page = phases_html(two_phases(), forecast_of_two());
+  EXPECT_THAT(page, HasSubstr("&lt;prog&gt;"));
+  EXPECT_THAT(page, Not(HasSubstr("<prog>")));
+  EXPECT_THAT(page, HasSubstr("forecast-line"));
+  EXPECT_THAT(phases_html(two_phases(), std::nullopt), HasSubstr("phase-course"));
+}
+
+TEST(PhaseReport, NamesPhases) {
+  EXPECT_EQ(phase_name(0), "A");
+  EXPECT_EQ(phase_name(15), "P");
+}
+
+}  // namespace
+}  // namespace perfcast
