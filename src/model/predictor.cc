@@ -68,6 +68,8 @@ constexpr Entry kFamilies[] = {
 };
 // clang-format on
 
+constexpr size_t kMostAdaptations = 200, kLongestName = 400;
+
 // Before the name of a family that learns what models of cores leave.
 constexpr std::string_view kOnCores = "cores:";
 
@@ -102,6 +104,11 @@ Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family) {
     if (family == entry.name) return entry.make(entry.name);
   }
   if (family.starts_with(kAdaptedFamily)) {
+    // Names come from files: models within models must end.
+    if (family.size() > kMostAdaptations * kAdaptedFamily.size() + kLongestName) {
+      return usage_error("unknown-model", "a bundle was adapted too often", "",
+                         "at most " + std::to_string(kMostAdaptations) + " platforms added");
+    }
     auto known = make_predictor(family.substr(kAdaptedFamily.size()));
     if (!known) return known;
     return std::unique_ptr<Predictor>(std::make_unique<AdaptedPredictor>(std::move(*known)));

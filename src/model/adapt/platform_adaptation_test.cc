@@ -104,6 +104,9 @@ TEST(PlatformAdaptation, AnAdaptedModelIsNotTrained) {
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, "not-trainable");
   EXPECT_EQ((*predictor)->outputs(), 0);
+  std::string many;
+  for (int i = 0; i < 100000; ++i) many += "adapted:";
+  EXPECT_FALSE(make_predictor(many + "mean"));
 }
 
 TEST(PlatformAdaptation, WhatEachInputAddsSumsUp) {
