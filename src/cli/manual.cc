@@ -19,8 +19,9 @@ struct Verb {
 
 void collect(const CLI::App& app, const std::string& before, std::vector<Verb>& verbs) {
   for (const CLI::App* verb : verbs_of(app)) {
-    verbs.push_back({before.empty() ? verb->get_name() : before + " " + verb->get_name(), verb});
-    collect(*verb, verbs.back().words, verbs);
+    const std::string words = before.empty() ? verb->get_name() : before + " " + verb->get_name();
+    verbs.push_back({words, verb});
+    collect(*verb, words, verbs);
   }
 }
 
