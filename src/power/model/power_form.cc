@@ -177,12 +177,11 @@ class NonnegativeForm : public PowerForm {
         const double weight = 1 / (ratio * ratio * static_cast<double>(rows.size()));  // relative errors count
         Eigen::VectorXd x = plain_row(samples, r);
         x.head(size).array() /= samples.scale.scale.transpose().array();
-        gram.selfadjointView<Eigen::Lower>().rankUpdate(x, weight);
+        gram.noalias() += weight * x * x.transpose();
         moment += weight * ratio * x;
         total += weight;
       }
     }
-    gram = gram.selfadjointView<Eigen::Lower>();
     // Centred, so that the idle power is free.
     const Eigen::VectorXd centre = gram.col(size).head(size) / total;
     const double mean = moment(size) / total;

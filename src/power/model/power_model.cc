@@ -161,7 +161,7 @@ class Chooser {
         best = &candidate;
       }
     }
-    return *best;
+    return best != nullptr ? *best : candidates_.front();
   }
   // The forms that the best candidate is the mean of.
   std::vector<Candidate> members() const {
