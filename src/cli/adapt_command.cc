@@ -246,6 +246,12 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
   }
   auto bundle = read_bundle(common.bundle);
   if (!bundle) return report_error(bundle.error(), common);
+  std::vector<std::string> notes;
+  if (!arguments.facts.empty()) {
+    auto checked = check_known_facts(*platform, bundle->platforms, arguments.facts);
+    if (!checked) return report_error(checked.error(), common);
+    notes = std::move(*checked);
+  }
   const InterruptGuard guard;
   const auto known = std::make_shared<const Bundle>(std::move(*bundle));
   auto scenario = [&] {
@@ -275,6 +281,7 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
     here = std::move(*outcome);
   }
   AdaptReport report = scenario->report(arguments.suggest);
+  report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
   if (here) report.notes.insert(report.notes.end(), here->notes.begin(), here->notes.end());
   if (saves) {
     if (const Status status = write_bundle(scenario->finish(), common.output); !status) {
@@ -304,7 +311,8 @@ void add_adapt_command(CLI::App& app, CommandContext& context) {
       "work, as perfcast collect --here prints them. Without runs the platform's facts alone decide. docs/ADAPT.md");
   verb->add_option("--runs", arguments->runs, "Times of programs on the new platform (CSV)");
   verb->add_option("--facts", arguments->facts, "The platform's name and facts (JSON); without it, this machine's");
-  verb->add_flag("--here", arguments->here, "Run programs of the shipped suites on this machine until enough is known");
+  CLI::Option* const here = verb->add_flag("--here", arguments->here,
+                                           "Run programs of the shipped suites on this machine until enough is known");
   verb->add_option("--name", arguments->name, "What tables are to call the platform");
   verb->add_option("--suggest", arguments->suggest, "Name so many programs to run next, by what they tell per second")
       ->check(CLI::Range(1, 1000));
@@ -313,15 +321,19 @@ void add_adapt_command(CLI::App& app, CommandContext& context) {
       ->allow_extra_args(false);
   verb->add_option("--until", arguments->until_percent,
                    "With --here: a typical 90% interval that is good enough, percent")
+      ->needs(here)
       ->check(CLI::Range(1.0, 1000.0))
       ->capture_default_str();
   verb->add_option("--budget", arguments->limits.budget_s, "With --here: seconds that it may take")
+      ->needs(here)
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   verb->add_option("--repeats", arguments->repeats, "With --here: timed runs of each program")
+      ->needs(here)
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  verb->add_flag("--any-version", arguments->any_version, "With --here: take a stress-ng of another version");
+  verb->add_flag("--any-version", arguments->any_version, "With --here: take a stress-ng of another version")
+      ->needs(here);
   verb->add_option("--stress-ng", arguments->stress_ng, "The stress-ng program; by PATH where absent");
   verb->add_option("--harness", arguments->harness, "perfcast-harness; beside perfcast or by PATH where absent");
   add_common_options(*verb, context, kBundleOption | kQuietOption);

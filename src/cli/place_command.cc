@@ -208,6 +208,11 @@ Result<Placement> place_model(const PlaceArguments& arguments, const PlacementWi
   if (!placer) return placer.error();
   auto placement = placer->place();
   if (!placement) return placement.error();
+  const int64_t tokens = request.request.sequence + (config.has_cache() ? arguments.output_tokens : 0);
+  if (config.max_positions > 0 && tokens > config.max_positions) {
+    placement->notes.push_back("the model was made for " + std::to_string(config.max_positions) + " tokens, and " +
+                               std::to_string(tokens) + " are asked for: what it says beyond is worth little");
+  }
   return finished(
       arguments, wishes, hardware->prices, *std::move(placement),
       [&](const std::string& device, int64_t batch) { return placer->seconds_at(device, batch); }, arguments.batch,

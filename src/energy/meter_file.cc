@@ -168,6 +168,10 @@ Result<std::unique_ptr<Meter>> open_meter_file(const std::string& path, const Me
   if (!text) return text.error();
   const auto kind = meter_file_kind(*text, path);
   if (!kind) return kind.error();
+  if (*kind != MeterFileKind::kIpmi && !options.sensor.empty()) {
+    return usage_error("bad-usage", "the file has no sensor '" + printable(options.sensor) + "' to choose", path,
+                       "FILE#SENSOR for what ipmitool prints; else FILE");
+  }
   if (*kind == MeterFileKind::kCsv) {
     if (const auto log = parse_power_csv(*text, path); !log) return log.error();
     return std::unique_ptr<Meter>(std::make_unique<LogMeter>(path, options.clock_offset_s));

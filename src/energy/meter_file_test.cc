@@ -96,5 +96,15 @@ TEST(MeterFile, ChoosesMetersAndFiles) {
   EXPECT_EQ(choose_meters(found(), {folder.of("t.txt")}).error().code, "no-such-meter");
 }
 
+TEST(MeterFile, OnlyIpmiHasSensorsToChoose) {
+  const FolderOfFiles folder{{"p.csv", "timestamp,power_w\n1,10\n2,11\n"}};
+  MeterFileOptions options;
+  EXPECT_TRUE(open_meter_file(folder.of("p.csv"), options));
+  options.sensor = "zz";
+  const auto refused = open_meter_file(folder.of("p.csv"), options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "bad-usage");
+}
+
 }  // namespace
 }  // namespace perfcast

@@ -19,6 +19,7 @@ namespace {
 
 constexpr size_t kMostRuns = 100000;
 constexpr double kSameRunLog = 0.2;     // two times of one program may be so far apart
+constexpr double kBeyond = 100;         // a fact so far beyond those of all platforms is a mistake
 constexpr double kUnitLog = 3.4;        // 30x: no platform is that far from what its facts say
 constexpr double kOtherDeviations = 8;  // one run beside the others
 constexpr size_t kNamed = 12;           // programs in an error
@@ -124,6 +125,36 @@ Result<Platform> parse_platform_facts(std::string_view text, const std::string& 
     platform.facts[name] = value.get<double>();
   }
   return platform;
+}
+
+Result<std::vector<std::string>> check_known_facts(const Platform& platform, const std::vector<Platform>& known,
+                                                   const std::string& source) {
+  std::map<std::string, std::pair<double, double>> ranges;  // of numbers above 0
+  for (const Platform& of : known) {
+    for (const auto& [name, value] : of.facts) {
+      const auto [at, is_new] = ranges.try_emplace(name, value, value);
+      if (is_new || !(value > 0)) continue;
+      at->second.first = at->second.first > 0 ? std::min(at->second.first, value) : value;
+      at->second.second = std::max(at->second.second, value);
+    }
+  }
+  std::vector<std::string> names, notes;
+  names.reserve(ranges.size());
+  for (const auto& [name, range] : ranges) names.push_back(name);
+  for (const auto& [name, value] : platform.facts) {
+    const auto range = ranges.find(name);
+    if (range == ranges.end()) {
+      notes.push_back(fmt::format("no platform of the bundle states a fact '{}', so it tells nothing; they state {}",
+                                  printable(name), nearest_names(name, names)));
+      continue;
+    }
+    const auto& [least, most] = range->second;
+    if (value > 0 && least > 0 && (value > kBeyond * most || value < least / kBeyond)) {
+      return usage_error("bad-facts", fmt::format("{} of {:.3g}", printable(name), value), source,
+                         fmt::format("platforms of the bundle have {:.3g} to {:.3g}", least, most));
+    }
+  }
+  return notes;
 }
 
 AdaptScenario::AdaptScenario(std::shared_ptr<const Bundle> bundle, std::map<std::string, ProgramWork> work,

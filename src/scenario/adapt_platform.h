@@ -32,6 +32,11 @@ Result<std::vector<AdaptRun>> parse_adapt_runs(std::string_view text, const std:
 // number}, "flags". "bad-facts": mistakes, or no name.
 Result<Platform> parse_platform_facts(std::string_view json, const std::string& source);
 
+// What a platform states beside what those of the bundle state: a note for each fact that none of them has, from which
+// nothing is learned. "bad-facts" (usage): a number a hundred times beyond all of theirs.
+Result<std::vector<std::string>> check_known_facts(const Platform& platform, const std::vector<Platform>& known,
+                                                   const std::string& source);
+
 // How much a program does, by its profile and its suite.
 struct ProgramWork {
   std::optional<double> instructions_per_unit;

@@ -81,6 +81,25 @@ TEST(AdaptPlatform, FactsAreReadFromJson) {
   EXPECT_EQ(parse_platform_facts(R"({"name": "a", "cpu_family": "x"})", "f").error().code, "bad-facts");
 }
 
+TEST(AdaptPlatform, FactsAreThoseOfThePlatformsThatAreKnown) {
+  Platform small, large, asked;
+  small.facts = {{"max_hz", 2e9}, {"l3_bytes", 0}};
+  large.facts = {{"max_hz", 5e9}, {"l3_bytes", 1e6}};
+  const auto found = [&](const std::string& name, double value) {
+    asked.facts = {{name, value}};
+    const auto checked = check_known_facts(asked, {small, large}, "f.json");
+    if (!checked) return checked.error().message + "; " + checked.error().expected;
+    return checked->empty() ? std::string() : checked->front();
+  };
+  EXPECT_EQ(found("max_hz", 6e9), "");
+  EXPECT_EQ(found("l3_bytes", 0), "");
+  EXPECT_EQ(found("l3_bytes", 9e7), "");
+  EXPECT_EQ(found("max_hz", 5e300), "max_hz of 5e+300; platforms of the bundle have 2e+09 to 5e+09");
+  EXPECT_EQ(found("max_hz", 4.2), "max_hz of 4.2; platforms of the bundle have 2e+09 to 5e+09");
+  EXPECT_EQ(found("maxhz", 5e9),
+            "no platform of the bundle states a fact 'maxhz', so it tells nothing; they state max_hz, l3_bytes");
+}
+
 TEST(AdaptPlatform, RunsNarrowIntervals) {
   AdaptScenario scenario = setting().scenario();
   const Status status = scenario.measure(setting().runs(10));

@@ -61,7 +61,8 @@ TEST(ProfileEnergy, MeasuresTheNativeRuns) {
   request.native_repeats = 1;
   request.pass_output = false;
   const std::string counter = folder.of("powercap/intel-rapl:0/energy_uj");
-  request.command = {"sh", "-c", "echo 7500000 > " + counter};
+  // At once, as the kernel changes it: a file that is being written is empty for a moment.
+  request.command = {"sh", "-c", "echo 7500000 > " + counter + ".new && mv " + counter + ".new " + counter};
   const auto found = native.collect(request);
   ASSERT_TRUE(found) << to_text(found.error());
   EXPECT_DOUBLE_EQ(found->counters.at("energy_package_joules"), 2.5);

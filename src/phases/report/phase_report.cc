@@ -14,6 +14,8 @@ namespace {
 
 constexpr size_t kLetters = 26;
 constexpr size_t kMostCharacters = 3;
+// CPU time of an instruction below which no core runs: ten at once at 6 GHz.
+constexpr double kLeastInstruction_s = 1.0 / 6e10;
 
 struct Character {
   const char* name;
@@ -39,6 +41,29 @@ constexpr std::array<Character, 9> kCharacters = {{
 double metric_of(const MetricValues& metrics, const char* name) {
   const auto found = metrics.find(name);
   return found == metrics.end() ? 0 : found->second;
+}
+
+bool is_impossible(const PhaseKind& kind) {
+  return kind.native_cpu_s && *kind.native_cpu_s < kLeastInstruction_s * kind.instructions_count;
+}
+
+std::string rate_text(const PhaseKind& kind) {
+  if (!kind.native_cpu_s) return "-";
+  return fmt::format("{:.3f}{}", 1e9 * *kind.native_cpu_s / kind.instructions_count, is_impossible(kind) ? "!" : "");
+}
+
+// What makes times of phases doubtful.
+std::vector<std::string> doubts(const Profile& profile) {
+  std::vector<std::string> texts;
+  for (const ProfileWarning& warning : profile.warnings) {
+    if (warning.code == "phases-differ" || is_serious(warning)) texts.push_back(warning.message);
+  }
+  const auto& kinds = profile.phase_kinds->kinds;
+  if (std::any_of(kinds.begin(), kinds.end(), is_impossible))
+    texts.emplace_back(
+        "times marked ! are shorter than any core takes for so many instructions: natively other code ran than under "
+        "the instrumenter, or they belong to another phase");
+  return texts;
 }
 
 std::string seconds_or_dash(const std::optional<double>& seconds) { return seconds ? human_seconds(*seconds) : "-"; }
@@ -98,7 +123,7 @@ std::string phase_character(const MetricValues& metrics) {
 std::string phases_text(const Profile& profile, const std::optional<PhaseForecast>& forecast) {
   const PhaseSet& set = *profile.phase_kinds;
   const double all = all_instructions(set);
-  std::string text = fmt::format("{}: {} phases in {} slices of {} instructions\n", printable(profile.program),
+  std::string text = fmt::format("{}: {} phases in {} slices; {} instructions in all\n", printable(profile.program),
                                  set.kinds.size(), profile.phases.size(), human_number(all));
   text +=
       fmt::format("{:<6}{:>9}{:>7}{:>9}{:>11}{:>10}", "phase", "instr.", "visits", "first at", "native", "ns/instr");
@@ -116,9 +141,7 @@ std::string phases_text(const Profile& profile, const std::optional<PhaseForecas
     const double at = first == profile.phases.end() ? 0 : first->first_instruction_count / all;
     text +=
         fmt::format("{:<6}{:>8.1f}%{:>7.0f}{:>8.1f}%{:>11}{:>10}", phase_name(k), 100 * kind.instructions_count / all,
-                    kind.visits_count, 100 * at, seconds_or_dash(kind.native_cpu_s),
-                    kind.native_cpu_s ? fmt::format("{:.3f}", 1e9 * *kind.native_cpu_s / kind.instructions_count)
-                                      : std::string("-"));
+                    kind.visits_count, 100 * at, seconds_or_dash(kind.native_cpu_s), rate_text(kind));
     if (forecast)
       text += fmt::format("{:>11}{:>6}", seconds_or_dash(forecast->kind_s[k]),
                           off_text(forecast->kind_s[k], kind.native_cpu_s));
@@ -129,6 +152,7 @@ std::string phases_text(const Profile& profile, const std::optional<PhaseForecas
                         "", human_seconds(forecast_s), off_text(forecast_s, measured_s));
     text += fmt::format("forecast: learnt from phases of {} other programs\n", forecast->programs);
   }
+  for (const std::string& doubt : doubts(profile)) text += "warning: " + printable(doubt) + "\n";
   return text + transitions_text(set);
 }
 
@@ -138,6 +162,7 @@ Json phases_json(const Profile& profile, const std::optional<PhaseForecast>& for
       {"schema", kPhasesSchema}, {"program", profile.program},     {"instructions_ratio", set.instructions_ratio},
       {"phases", Json::array()}, {"transitions", set.transitions}, {"slices", Json::array()}};
   if (forecast) json["learnt_from_programs_count"] = forecast->programs;
+  json["warnings"] = doubts(profile);
   for (size_t k = 0; k < set.kinds.size(); ++k) {
     const PhaseKind& kind = set.kinds[k];
     Json entry = {{"name", phase_name(k)},
@@ -146,6 +171,7 @@ Json phases_json(const Profile& profile, const std::optional<PhaseForecast>& for
                   {"visits_count", kind.visits_count},
                   {"representative_slice", kind.representative_phase}};
     if (kind.native_cpu_s) entry["native_cpu_s"] = *kind.native_cpu_s;
+    if (is_impossible(kind)) entry["native_is_impossible"] = true;
     if (kind.native_deviation_s) entry["native_deviation_s"] = *kind.native_deviation_s;
     if (forecast && forecast->kind_s[k]) entry["forecast_cpu_s"] = *forecast->kind_s[k];
     json["phases"].push_back(std::move(entry));

@@ -55,6 +55,21 @@ TEST(PhaseReport, SaysWhatIsKnown) {
   EXPECT_THAT(bare, Not(HasSubstr("forecast")));
 }
 
+TEST(PhaseReport, SaysWhatIsDoubtful) {
+  Profile profile = two_phases();
+  EXPECT_TRUE(phases_json(profile, std::nullopt)["warnings"].empty());
+  profile.warnings = {{"phases-differ", "native times are rough", ""}, {"multiplexed", "of no matter here", ""}};
+  profile.phase_kinds->kinds[0].native_cpu_s = 0.03;  // of 3 G instructions
+  const std::string text = phases_text(profile, std::nullopt);
+  EXPECT_THAT(text, HasSubstr("0.010!"));
+  EXPECT_THAT(text, HasSubstr("warning: native times are rough\nwarning: times marked ! are shorter than any core"));
+  EXPECT_THAT(text, Not(HasSubstr("of no matter")));
+  const Json json = phases_json(profile, std::nullopt);
+  EXPECT_EQ(json["warnings"].size(), 2U);
+  EXPECT_EQ(json["phases"][0]["native_is_impossible"], true);
+  EXPECT_FALSE(json["phases"][1].contains("native_is_impossible"));
+}
+
 TEST(PhaseReport, JsonLeavesOutWhatIsMissing) {
   const Json json = phases_json(two_phases(), forecast_of_two());
   EXPECT_EQ(json["schema"], kPhasesSchema);

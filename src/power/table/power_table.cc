@@ -19,7 +19,8 @@ namespace {
 
 constexpr double kGapIntervals = 5;  // a step this many times the usual one is a gap
 constexpr double kMostWatts = 2e4, kLeastWatts = 1e-3;
-constexpr double kUnitStep = 300;  // between two halves of one machine's samples: no load does that
+constexpr double kUnitStep = 300;   // between two halves of one machine's samples: no load does that
+constexpr double kMostRate = 1e18;  // events a second: no machine has more
 constexpr double kConstant = 1e-4;
 
 const std::vector<std::string>& time_names() {
@@ -207,6 +208,16 @@ Status check_watts(const PowerTable& table, const std::string& source) {
       return Error{"bad-samples", fmt::format("{} have a median power of {:.3g} W", who, typical), source,
                    typical > kMostWatts ? "watts: divide milliwatts by 1000" : "watts: multiply kilowatts by 1000"};
     }
+    for (size_t r = 0; r < table.rows(); ++r) {
+      const double watts = table.watts(static_cast<Eigen::Index>(r));
+      const bool is_spike = table.machine[r] == static_cast<int>(m) && watts > kUnitStep * typical;
+      // Rows in one unit and rows in another are told as such below.
+      if (is_spike && quantile(of[m], 0.98) <= kUnitStep * typical) {
+        return Error{"bad-samples",
+                     fmt::format("a power of {:.3g} W, where {} have {:.3g} W at the median", watts, who, typical),
+                     fmt::format("{}, sample {}", source, r + 1), "no spikes of the meter: nothing where it was wrong"};
+      }
+    }
     const double low = quantile(of[m], 0.02), high = quantile(of[m], 0.98);
     if (high > kUnitStep * low) {
       return Error{"bad-samples", fmt::format("{} range from {:.3g} to {:.3g} W", who, low, high), source,
@@ -294,6 +305,12 @@ Result<PowerTable> read_power_table(std::string_view text, const std::string& so
       Error error = values.error();
       error.expected += "; --ignore leaves a column out";
       return error;
+    }
+    for (Eigen::Index r = 0; r < rows; ++r) {
+      if (std::abs((*values)(r)) <= kMostRate || std::isnan((*values)(r))) continue;
+      return Error{"bad-samples",
+                   fmt::format("{} of {:.3g}", printable(csv->columns()[known.counters[c]]), (*values)(r)),
+                   csv->where(static_cast<size_t>(r)), "what a machine can count, or nothing where it was not counted"};
     }
     table.values.col(static_cast<Eigen::Index>(c)) = *values;
     table.counters.push_back(csv->columns()[known.counters[c]]);

@@ -36,6 +36,16 @@ TEST(PowerTable, ReadsWhatItKnowsAndTakesTheRestForCounters) {
   EXPECT_EQ(table->workloads, (std::vector<std::string>{"x", "y"}));
 }
 
+TEST(PowerTable, RefusesWhatNoMachineDoes) {
+  std::string text = "watts,cycles\n";
+  for (int row = 0; row < 60; ++row) text += std::to_string(50 + row) + ",1e9\n";
+  const Error spike = error_of(text + "1000000,1e9\n");
+  EXPECT_EQ(spike.code, "bad-samples");
+  EXPECT_EQ(spike.where, "s.csv, sample 61");
+  EXPECT_EQ(error_of(text + "70,1e300\n").message, "cycles of 1e+300");
+  EXPECT_EQ(error_of(text + "70,1e9\n").code, "");
+}
+
 TEST(PowerTable, CountsBecomeRatesWithinARun) {
   PowerTableNotes notes;
   PowerTableOptions options;

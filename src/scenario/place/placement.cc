@@ -13,6 +13,7 @@ namespace perfcast {
 namespace {
 
 constexpr double kHour_s = 3600;
+constexpr double kImpossible = 1e4;  // no forecast is that wrong
 // A measured time so far from its forecast is more likely of another unit or input.
 constexpr double kFarFromForecast = 30;
 
@@ -143,6 +144,12 @@ Status take_measured(const PlacementWishes& wishes, Placement& placement) {
     row.price_time();
     if (!row.forecast_s) continue;
     const double ratio = seconds / *row.forecast_s;
+    if (ratio > kImpossible || ratio < 1 / kImpossible) {
+      return usage_error("bad-usage",
+                         fmt::format("a measured time of {:.3g} s for {}, where the forecast is {:.3g} s", seconds,
+                                     row.device, *row.forecast_s),
+                         "measured", "DEVICE=SECONDS of this workload");
+    }
     if (ratio > kFarFromForecast || ratio < 1 / kFarFromForecast) {
       placement.notes.push_back(
           fmt::format("the measured time of {} is {:.3g} times its forecast: was it this workload, and in seconds?",

@@ -152,7 +152,7 @@ TEST(Placement, MeasuredTimesStandInTheirRows) {
   EXPECT_THAT(placement.notes, Contains(HasSubstr("is 100 times its forecast")));
 
   for (const auto& [device, seconds, code] :
-       {std::tuple{"Fast", -1.0, "bad-usage"}, {"Nobody", 1.0, "unknown-device"}}) {
+       {std::tuple{"Fast", -1.0, "bad-usage"}, {"Fast", 1e-300, "bad-usage"}, {"Nobody", 1.0, "unknown-device"}}) {
     placement = four_devices();
     wishes.measured_s = {{device, seconds}};
     const Status refused = finish_placement(wishes, placement);
