@@ -11,13 +11,13 @@ namespace {
 
 using testing::HasSubstr;
 
-Result<PowerTable> read(const std::string& text, PowerTableNotes& notes, PowerTableOptions options = {}) {
+Result<PowerTable> read(const std::string& text, PowerTableNotes& notes, const PowerTableOptions& options = {}) {
   return read_power_table(text, "s.csv", options, notes);
 }
 
-Error error_of(const std::string& text, PowerTableOptions options = {}) {
+Error error_of(const std::string& text, const PowerTableOptions& options = {}) {
   PowerTableNotes notes;
-  const auto table = read(text, notes, std::move(options));
+  const auto table = read(text, notes, options);
   return table ? Error{} : table.error();
 }
 
