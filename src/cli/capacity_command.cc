@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include "base/csv.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/schedule_inputs.h"
 #include "cli/table_options.h"
@@ -150,10 +150,10 @@ void add_objective_options(CLI::App& verb, CapacityArguments& arguments) {
                   "p99-wait=60s, mean-wait=10s, mean-slowdown=5 at most, or deadline-share=0.99 at least (repeatable)")
       ->required()
       ->group(aim);
-  verb.add_option("--minimise", arguments.goal, "cost, nodes or power (default: cost)")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, CapacityGoal>{
-          {"cost", CapacityGoal::kCost}, {"nodes", CapacityGoal::kNodes}, {"power", CapacityGoal::kPower}}))
-      ->option_text("TEXT")  // CLI11 would print the enumerators' bytes
+  verb.add_option("--minimise", arguments.goal, "Default: cost")
+      ->transform(choices<CapacityGoal>(
+          {{"cost", CapacityGoal::kCost}, {"nodes", CapacityGoal::kNodes}, {"power", CapacityGoal::kPower}}))
+      ->type_name("AIM")
       ->group(aim);
   verb.add_option("--budget", arguments.budget, "Most that all nodes may cost, an hour")
       ->check(CLI::NonNegativeNumber)

@@ -1,10 +1,10 @@
 // perfcast llm analyze: every operator of one step of a model.
 
-#include <map>
 #include <memory>
 #include <string>
 
 #include "base/json.h"
+#include "cli/choices.h"
 #include "cli/llm_command.h"
 #include "cli/named_file.h"
 #include "workload/llm/analysis.h"
@@ -75,10 +75,10 @@ void add_llm_analyze_command(CLI::App& llm, CommandContext& context) {
   verb->add_option("model", arguments->model, "A built-in name, a config.json, a folder with one, or a GGUF file")
       ->option_text("MODEL");
   verb->add_flag("--list", arguments->list, "The built-in models");
-  verb->add_option("--phase", arguments->phase, "prefill, decode or train (default: prefill)")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, LlmPhase>{
-          {"prefill", LlmPhase::kPrefill}, {"decode", LlmPhase::kDecode}, {"train", LlmPhase::kTrain}}))
-      ->option_text("TEXT");  // CLI11 would print the enumerators' numbers
+  verb->add_option("--phase", arguments->phase, "Default: prefill")
+      ->transform(choices<LlmPhase>(
+          {{"prefill", LlmPhase::kPrefill}, {"decode", LlmPhase::kDecode}, {"train", LlmPhase::kTrain}}))
+      ->type_name("PHASE");
   verb->add_option("--batch", arguments->batch, "Sequences, or images")->capture_default_str();
   verb->add_option("--sequence", arguments->sequence, "Tokens of each (default: 2048, or as many as the model takes)");
   verb->add_option("--context", arguments->context,

@@ -100,8 +100,10 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& problem) {
     context.options.json = wants_json(argc, argv);
     if (const auto unknown = unknown_verb(app, words)) return report_error(*unknown, context.options);
-    const auto chosen = app.get_subcommands();
-    const std::string verb = chosen.empty() ? "" : " " + chosen.front()->get_name();
+    std::string verb;  // with its own verb, as in "llm analyze"
+    for (auto chosen = app.get_subcommands(); !chosen.empty(); chosen = chosen.front()->get_subcommands()) {
+      verb.append(" ").append(chosen.front()->get_name());
+    }
     std::string expected = "see: perfcast" + verb + " --help";
     const bool runs =
         verb == " predict" || verb == " profile" || verb == " tune" || verb == " diagnose" || verb == " energy";

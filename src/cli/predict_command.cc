@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/energy_options.h"
 #include "cli/forecast_input.h"
@@ -281,14 +281,12 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
                    "Beside them the cheapest that is at most so many times slower than the fastest")
       ->check(CLI::Range(1.0, 1000.0))
       ->capture_default_str();
-  verb->add_option(
-          "--sort", arguments->sort,
-          "Of platforms and instances: time, cost, energy or name; default: platforms by time, instances by cost")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, ForecastRequest::Sort>{{"time", ForecastRequest::Sort::kTime},
-                                                       {"cost", ForecastRequest::Sort::kCost},
-                                                       {"energy", ForecastRequest::Sort::kEnergy},
-                                                       {"name", ForecastRequest::Sort::kName}}))
+  verb->add_option("--sort", arguments->sort,
+                   "Of platforms and instances; default: platforms by time, instances by cost")
+      ->transform(choices<ForecastRequest::Sort>({{"time", ForecastRequest::Sort::kTime},
+                                                  {"cost", ForecastRequest::Sort::kCost},
+                                                  {"energy", ForecastRequest::Sort::kEnergy},
+                                                  {"name", ForecastRequest::Sort::kName}}))
       ->type_name("KEY");
   CLI::Option* csv =
       verb->add_flag("--csv", arguments->csv,
