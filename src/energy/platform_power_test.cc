@@ -125,6 +125,7 @@ TEST(PlatformPower, ErrsAsFiveServersDid) {
     machine_means.push_back(mean(own));
   }
   std::vector<double> workload_means;
+  workload_means.reserve(by_workload.size());
   for (const auto& [what, values] : by_workload) workload_means.push_back(mean(values));
   EXPECT_EQ(logs.size(), 41u);
   EXPECT_NEAR(mean(logs), kTdpLogBias, 0.01);

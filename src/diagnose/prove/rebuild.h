@@ -2,7 +2,6 @@
 // A program built anew from its source tree with other flags, in a copy: nothing is built in, or written to, the user's
 // own folder.
 
-#include <compare>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -10,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -31,7 +31,8 @@ struct RebuildRequest {
 // the same, their flags changed nothing, or did not reach the compiler.
 struct MachineCode {
   size_t bytes = 0, hash = 0;
-  auto operator<=>(const MachineCode&) const = default;
+  bool operator==(const MachineCode&) const = default;
+  bool operator<(const MachineCode& other) const { return std::pair(bytes, hash) < std::pair(other.bytes, other.hash); }
 };
 
 struct RebuiltProgram {
