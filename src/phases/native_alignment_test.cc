@@ -95,6 +95,7 @@ TEST(NativeAlignment, TimesAddUp) {
   Random random(5);
   for (int round = 0; round < 30; ++round) {
     std::vector<uint16_t> places;
+    places.reserve(50);
     for (int i = 0; i < 50; ++i) places.push_back(static_cast<uint16_t>(1 + random.below(6)));
     CodeCourse course;
     course.period_s = 1;

@@ -20,6 +20,7 @@ Eigen::MatrixXd rows_around(const std::vector<int>& of, double spread, uint64_t 
 
 std::vector<int> turns() {
   std::vector<int> of;
+  of.reserve(120);
   for (int i = 0; i < 120; ++i) of.push_back(i < 30 ? 2 : i < 60 ? 0 : i < 90 ? 2 : 1);
   return of;
 }

@@ -25,8 +25,9 @@ std::vector<size_t> intervals_of_pieces(const PhaseSeries& series) {
   found.reserve(series.trace->pieces.size());
   for (const TracePiece& piece : series.trace->pieces) {
     passed += static_cast<double>(piece.stands_for_count);
-    const double at = piece.window ? passed - static_cast<double>(piece.instructions_count) / 2
-                                   : static_cast<double>(piece.position_count + piece.instructions_count / 2);
+    const double at =
+        piece.window ? passed - static_cast<double>(piece.instructions_count) / 2
+                     : static_cast<double>(piece.position_count) + static_cast<double>(piece.instructions_count) / 2;
     const auto interval = std::upper_bound(ends.begin(), ends.end(), at) - ends.begin();
     found.push_back(std::min(ends.size() - 1, static_cast<size_t>(interval)));
   }

@@ -107,7 +107,7 @@ TEST(TableBooster, SaysWhatCanNotBe) {
   EXPECT_EQ(code(targets, {.arity = 7}), "bad-config");
   EXPECT_EQ(code(targets, {.learning_rate = 0}), "bad-config");
   EXPECT_EQ(code(targets, {.ridge = -1}), "bad-config");
-  const std::vector<float> many(3 * 300, 1);
+  const std::vector<float> many(900, 1);
   const auto large = boost_tables({rows, 1}, many, 300, {.tables = 65536, .arity = 6});
   ASSERT_FALSE(large);
   EXPECT_EQ(large.error().message, "65536 tables of 64 entries (tables, arity) for 300 outputs");

@@ -138,8 +138,8 @@ std::vector<DvfsScore> dvfs_forecasts(const PowerTable& table) {
       for (const auto& [frequency, of] : frequencies) {
         if (frequency != left_out) points.emplace_back(1e9 / frequency, of.time_s);
       }
-      std::sort(points.begin(), points.end(), [&](const auto& a, const auto& b) {
-        return std::abs(a.first - 1e9 / left_out) < std::abs(b.first - 1e9 / left_out);
+      std::sort(points.begin(), points.end(), [cycle = 1e9 / left_out](const auto& a, const auto& b) {
+        return std::abs(a.first - cycle) < std::abs(b.first - cycle);
       });
       const double slope = (points[1].second - points[0].second) / (points[1].first - points[0].first);
       const double own = near.power / of_moved(near.rows, nearest, near_voltage);
