@@ -12,7 +12,7 @@ constexpr size_t kFields = 1000;
 constexpr int kRounds = 4;
 
 // Throws where the text is no number.
-int number_or_throw(const std::string& text) {
+[[maybe_unused]] int number_or_throw(const std::string& text) {
   int number = 0;
   if (std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc{}) {
     throw std::invalid_argument("no number: " + text);
@@ -21,7 +21,7 @@ int number_or_throw(const std::string& text) {
 }
 
 // Says whether the text is a number.
-bool number_in(const std::string& text, int& number) {
+[[maybe_unused]] bool number_in(const std::string& text, int& number) {
   return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc{};
 }
 
