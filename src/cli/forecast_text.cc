@@ -20,7 +20,7 @@ constexpr size_t kWidth = 118;
 constexpr size_t kInputsTold = 12;
 
 // Without "-0%".
-std::string percent(double share) { return fmt::format("{:.0f}%", std::round(100 * share) + 0.0); }
+std::string whole_percent(double share) { return fmt::format("{:.0f}%", std::round(100 * share) + 0.0); }
 
 std::string factor(double log) { return fmt::format("x{:.2f}", std::exp(log)); }
 
@@ -276,7 +276,7 @@ std::string programs_as_table(const ForecastReport& report, const ForecastView& 
   table.add_column("of its time", TextTable::Align::kRight);
   table.add_column("nearest", TextTable::Align::kLeft);
   for (const WorkloadProgram& program : report.programs) {
-    table.add_row({printable(program.program), fmt::format("{:g}", program.runs), percent(program.time_ratio),
+    table.add_row({printable(program.program), fmt::format("{:g}", program.runs), whole_percent(program.time_ratio),
                    program.nearest + (program.in_distribution ? "" : " (out of distribution)")});
   }
   return "\n" + shown(table, view);
@@ -364,7 +364,7 @@ std::string explanation_as_text(const ForecastReport& report, const ForecastView
       text += column + " " + printable(report.forecast_names[static_cast<size_t>(order[i])]) + "\n";
     }
     for (const GroupEffect& group : attribution.groups) {
-      std::vector<std::string> cells = {describe_group(group.group), percent(group.share)};
+      std::vector<std::string> cells = {describe_group(group.group), whole_percent(group.share)};
       for (const int64_t j : order) cells.push_back(factor(group.log(j)));
       table.add_row(std::move(cells));
     }

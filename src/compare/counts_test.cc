@@ -13,9 +13,9 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 
-std::vector<std::string> work(int rounds) { return {PERFCAST_GUINEA, "work", std::to_string(rounds)}; }
+std::vector<std::string> counted_work(int rounds) { return {PERFCAST_GUINEA, "work", std::to_string(rounds)}; }
 
-CompareRequest of(std::vector<std::string> a, std::vector<std::string> b) {
+CompareRequest counted_commands(std::vector<std::string> a, std::vector<std::string> b) {
   CompareRequest request;
   request.commands = {std::move(a), std::move(b)};
   request.counted_runs = 2;
@@ -30,7 +30,7 @@ Profile profile_of(double instructions, double loads, double threads) {
 
 TEST(CompareCounts, FindsHalfAPerCentOfInstructions) {
   if (!QemuCollector().available()) GTEST_SKIP() << "no QEMU with plugins here";
-  CompareRequest request = of(work(2'000'000), work(2'010'000));
+  CompareRequest request = counted_commands(counted_work(2'000'000), counted_work(2'010'000));
   request.counted_runs = 2;
   const auto more = compare_counts(request);
   ASSERT_TRUE(more) << to_text(more.error());
@@ -50,7 +50,7 @@ TEST(CompareCounts, FindsHalfAPerCentOfInstructions) {
 
 TEST(CompareCounts, OneRunOfEachTellsNothingSure) {
   if (!QemuCollector().available()) GTEST_SKIP() << "no QEMU with plugins here";
-  CompareRequest request = of(work(300'000), work(600'000));
+  CompareRequest request = counted_commands(counted_work(300'000), counted_work(600'000));
   request.counted_runs = 1;
   const auto unsure = compare_counts(request);
   ASSERT_TRUE(unsure) << to_text(unsure.error());
@@ -104,10 +104,10 @@ TEST(CompareCounts, OfAPartOfTheWorkAreNone) {
 
 TEST(CompareCounts, AProfileStandsForItsCommand) {
   if (!QemuCollector().available()) GTEST_SKIP() << "no QEMU with plugins here";
-  CompareRequest both = of(work(500'000), work(500'000));
+  CompareRequest both = counted_commands(counted_work(500'000), counted_work(500'000));
   const auto counted = compare_counts(both);
   ASSERT_TRUE(counted) << to_text(counted.error());
-  CompareRequest request = of({}, work(500'000));
+  CompareRequest request = counted_commands({}, counted_work(500'000));
   request.recorded[0] = *counts_of(profile_of(counted->counts.front().a * 0.9, 1, 1), "a.json");
   const auto more = compare_counts(request);
   ASSERT_TRUE(more) << to_text(more.error());

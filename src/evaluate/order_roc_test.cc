@@ -16,7 +16,7 @@ using testing::IsEmpty;
 using testing::Optional;
 using testing::SizeIs;
 
-MATCHER_P(Near, value, "") { return std::abs(arg - value) < 1e-12; }
+MATCHER_P(NearShare, value, "") { return std::abs(arg - value) < 1e-12; }
 
 // The same vote for every row.
 MajorityVotes votes(const Eigen::MatrixXd& training, size_t rows) {
@@ -28,9 +28,9 @@ TEST(Roc, OfFourSamplesByHand) {
   const Roc roc = roc_of({{1, true}, {2, false}, {-1, true}, {3, true}, {-2, false}});
   EXPECT_EQ(roc.positives, 3);
   EXPECT_EQ(roc.negatives, 2);
-  EXPECT_THAT(roc.auc, Optional(Near(4.0 / 6)));
-  EXPECT_THAT(roc.sensitivity, Optional(Near(2.0 / 3)));
-  EXPECT_THAT(roc.specificity, Optional(Near(1.0 / 2)));
+  EXPECT_THAT(roc.auc, Optional(NearShare(4.0 / 6)));
+  EXPECT_THAT(roc.sensitivity, Optional(NearShare(2.0 / 3)));
+  EXPECT_THAT(roc.specificity, Optional(NearShare(1.0 / 2)));
   ASSERT_THAT(roc.curve, SizeIs(6));
   const double rates[][2] = {{0, 0}, {0, 1.0 / 3}, {0.5, 1.0 / 3}, {0.5, 2.0 / 3}, {0.5, 1}, {1, 1}};
   for (size_t i = 0; i < 6; ++i) {
@@ -42,7 +42,7 @@ TEST(Roc, OfFourSamplesByHand) {
 
 TEST(Roc, ATieIsHalfAPairAndOneStep) {
   const Roc roc = roc_of({{1, true}, {1, false}, {0, true}, {0, false}});
-  EXPECT_THAT(roc.auc, Optional(Near(0.5)));
+  EXPECT_THAT(roc.auc, Optional(NearShare(0.5)));
   EXPECT_THAT(roc.curve, SizeIs(3));
   EXPECT_THAT(roc.sensitivity, Optional(0.5));  // a score of 0 is no agreement
   EXPECT_THAT(roc.specificity, Optional(0.5));
@@ -166,7 +166,7 @@ TEST(OrderScores, AverageOverTheSeedsThatHaveThem) {
   b.pair_auc = 0.8;
   a.order_auc = 0.7;
   const OrderScores both = average(std::vector<OrderScores>{a, b});
-  EXPECT_THAT(both.pair_auc, Optional(Near(0.7)));
+  EXPECT_THAT(both.pair_auc, Optional(NearShare(0.7)));
   EXPECT_THAT(both.order_auc, Optional(0.7));
   EXPECT_EQ(both.order_specificity, std::nullopt);
 }

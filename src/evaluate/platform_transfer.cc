@@ -16,7 +16,7 @@
 namespace perfcast {
 namespace {
 
-constexpr double kCoverage = 0.9;
+constexpr double kTransferCoverage = 0.9;
 
 void add_indicator(std::vector<std::vector<double>>& columns, const std::vector<Platform>& platforms,
                    const std::set<std::string>& values,
@@ -142,7 +142,7 @@ PlatformTransfer::PlatformTransfer(const Eigen::MatrixXd& features, const std::v
       // Platforms, not entries, are the independent samples.
       ConformalScores scores{errors.cwiseAbs().transpose(), std::vector<int64_t>(known.size())};
       std::iota(scores.family.begin(), scores.family.end(), int64_t{0});
-      half_width_log_ = conformal_quantile(scores, kCoverage);
+      half_width_log_ = conformal_quantile(scores, kTransferCoverage);
     }
   }
   Eigen::MatrixXd gram = (-distances / width_).array().exp().matrix();

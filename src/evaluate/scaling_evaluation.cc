@@ -17,7 +17,7 @@
 namespace perfcast {
 namespace {
 
-constexpr double kCoverage = 0.9;
+constexpr double kScalingCoverage = 0.9;
 constexpr const char* kAll = "all";
 
 class Evaluator {
@@ -149,7 +149,7 @@ Eigen::MatrixXd Evaluator::half_widths(const LeftOutForecast& forecast, bool wit
     const std::string& family = table_.programs[static_cast<size_t>(i)].family;
     auto found = intervals.find(family);
     if (found == intervals.end())
-      found = intervals.emplace(family, fit_intervals(fit_, errors, kCoverage, family)).first;
+      found = intervals.emplace(family, fit_intervals(fit_, errors, kScalingCoverage, family)).first;
     for (Eigen::Index s = 0; s < half.cols(); ++s) {
       if (std::isfinite(errors.log_error(i, s)))
         half(i, s) = found->second.half_width(errors.features[static_cast<size_t>(i)].row(s).transpose());
@@ -159,7 +159,7 @@ Eigen::MatrixXd Evaluator::half_widths(const LeftOutForecast& forecast, bool wit
 }
 
 void Evaluator::add_one_copies(const ScalingErrors& errors) {
-  const std::vector<ServerForecast> forecasts = forecast_servers(fit_, errors, kCoverage, one_copy_);
+  const std::vector<ServerForecast> forecasts = forecast_servers(fit_, errors, kScalingCoverage, one_copy_);
   for (size_t m = 0; m < forecasts.size(); ++m) {
     const std::string name = "one copy's time by " + one_copy_[m].model;
     add(name + ", x copies", forecasts[m].one_core);

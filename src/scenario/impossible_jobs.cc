@@ -55,26 +55,26 @@ std::string impossible_note(const Workload& workload, const std::vector<size_t>&
 void leave_out(Workload& workload, const std::vector<size_t>& jobs) {
   if (jobs.empty()) return;
   std::vector<int32_t> position(workload.size(), 0);  // of those that stay
-  for (const size_t job : jobs) position[job] = kNone;
+  for (const size_t job : jobs) position[job] = kNoIndex;
   int32_t kept = 0;
-  for (int32_t& at : position) at = at == kNone ? kNone : kept++;
+  for (int32_t& at : position) at = at == kNoIndex ? kNoIndex : kept++;
   const size_t columns = workload.platforms.size();
   for (auto* matrix :
        {&workload.time_s, &workload.forecast_s, &workload.lower_s, &workload.upper_s, &workload.energy_joules}) {
     if (matrix->empty()) continue;
     for (size_t i = 0; i < position.size(); ++i) {
-      if (position[i] == kNone) continue;
+      if (position[i] == kNoIndex) continue;
       std::copy_n(matrix->begin() + static_cast<std::ptrdiff_t>(i * columns), columns,
                   matrix->begin() + static_cast<std::ptrdiff_t>(static_cast<size_t>(position[i]) * columns));
     }
     matrix->resize(static_cast<size_t>(kept) * columns);
   }
   for (size_t i = 0; i < position.size(); ++i) {
-    if (position[i] != kNone) workload.jobs[static_cast<size_t>(position[i])] = workload.jobs[i];
+    if (position[i] != kNoIndex) workload.jobs[static_cast<size_t>(position[i])] = workload.jobs[i];
   }
   workload.jobs.resize(static_cast<size_t>(kept));
   for (JobRequest& job : workload.jobs) {
-    if (job.after != kNone) job.after = position[static_cast<size_t>(job.after)];
+    if (job.after != kNoIndex) job.after = position[static_cast<size_t>(job.after)];
   }
 }
 

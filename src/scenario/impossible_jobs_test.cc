@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-JobRequest asks_for(int64_t id, int32_t cores, bool spread = false, int32_t after = kNone) {
+JobRequest asks_for(int64_t id, int32_t cores, bool spread = false, int32_t after = kNoIndex) {
   JobRequest job;
   job.id = id;
   job.cores = cores;
@@ -58,7 +58,7 @@ TEST(ImpossibleJobs, LeaveTheOthersAsTheyWere) {
   leave_out(workload, {1});
   ASSERT_EQ(workload.size(), 3u);
   EXPECT_EQ(workload.jobs[1].id, 3);
-  EXPECT_EQ(workload.jobs[1].after, kNone);  // it waited for the second
+  EXPECT_EQ(workload.jobs[1].after, kNoIndex);  // it waited for the second
   EXPECT_EQ(workload.jobs[2].after, 1);
   EXPECT_THAT(workload.forecast_s, ElementsAre(11, 6, 13, 8, 14, 9));
   EXPECT_EQ(workload.time_s.size(), 6u);

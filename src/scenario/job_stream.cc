@@ -47,7 +47,7 @@ void keep_first(Workload& workload, int64_t jobs) {
     if (!matrix->empty()) matrix->resize(kept * workload.platforms.size());
   }
   for (JobRequest& job : workload.jobs) {
-    if (job.after >= jobs) job.after = kNone;
+    if (job.after >= jobs) job.after = kNoIndex;
   }
 }
 

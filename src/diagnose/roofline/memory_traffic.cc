@@ -7,7 +7,7 @@
 namespace perfcast {
 namespace {
 
-constexpr double kLineBytes = 64;
+constexpr double kTrafficLineBytes = 64;
 
 struct SimulatedCache {
   const char* name;
@@ -35,7 +35,7 @@ MemoryTraffic memory_traffic(const Profile& profile, const CacheSizes& caches, d
   const auto beyond = [&](double bytes) -> std::optional<double> {
     const auto found = profile.metrics.find("miss_" + nearest_simulated_cache(bytes) + "_count");
     if (found == profile.metrics.end()) return std::nullopt;
-    return kLineBytes * found->second * counted / seen_ratio;
+    return kTrafficLineBytes * found->second * counted / seen_ratio;
   };
   const auto l1 = beyond(*caches.l1d_bytes), l2 = beyond(*caches.l2_bytes);
   const auto l3 = caches.l3_bytes ? beyond(*caches.l3_bytes) : l2;

@@ -212,14 +212,14 @@ TEST(Adam, TenStepsAgreeWithTheFormulaInDouble) {
 }
 
 // 8 columns of 2 hidden causes and noise of a known size; a fifth absent.
-struct World {
+struct MaskedWorld {
   RowMatrixF clean, x, mask;
 };
-World world(Eigen::Index rows, double noise, uint64_t seed) {
+MaskedWorld world(Eigen::Index rows, double noise, uint64_t seed) {
   Random random(seed);
   Random fixed(99);
   const RowMatrixF directions = random_matrix(fixed, 2, 8);
-  World made;
+  MaskedWorld made;
   made.clean = random_matrix(random, rows, 2) * directions;
   made.x = made.clean + static_cast<float>(noise) * random_matrix(random, rows, 8);
   made.mask = random_mask(random, rows, 8, 0.2);
@@ -227,7 +227,7 @@ World world(Eigen::Index rows, double noise, uint64_t seed) {
 }
 
 TEST(Vae, FindsTheCausesAndTheSizeOfTheNoise) {
-  const World made = world(1500, 0.3, 1);
+  const MaskedWorld made = world(1500, 0.3, 1);
   const RowMatrixF inputs = *masked_inputs(made.x, made.mask);
   Vae vae({.columns = 8, .hidden = {48}, .latent = 4}, 5);
   Adam encoder({.learning_rate = 3e-3f});
@@ -251,7 +251,7 @@ TEST(Vae, FindsTheCausesAndTheSizeOfTheNoise) {
   }
   EXPECT_NEAR(sigma, 0.3, 0.06);
   // Fresh rows: what was absent is filled in from what is present, far better than by the mean, 0.
-  const World fresh = world(500, 0.3, 2);
+  const MaskedWorld fresh = world(500, 0.3, 2);
   pass.encoder.inputs() = *masked_inputs(fresh.x, fresh.mask);
   pass.noise = RowMatrixF::Zero(500, 4);
   ASSERT_TRUE(vae.forward(pass));

@@ -12,7 +12,7 @@
 namespace perfcast {
 namespace {
 
-constexpr double kRidge = 1e-6;
+constexpr double kScalingRidge = 1e-6;
 constexpr double kMostResidual = 1.5, kMostDeparture = 1;  // log: beyond, a measurement failed
 constexpr double kFaultyAbove =
     1.8;                           // half of a server's programs so much slower than physics says: something is wrong
@@ -122,7 +122,7 @@ Eigen::VectorXd ScalingFit::costs(const std::string& without_family, const std::
   take(of_family_, without_family, -1);
   take(of_platform_, without_platform, -1);
   take(equations_, std::pair(without_family, without_platform), 1);
-  sum.first.diagonal().array() += kRidge;
+  sum.first.diagonal().array() += kScalingRidge;
   return nonnegative_least_squares(sum.first, sum.second);
 }
 

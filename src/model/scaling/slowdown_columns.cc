@@ -14,7 +14,7 @@ constexpr double kSizeScale = 7;                   // log2 of 128 vCPUs
 constexpr double kLargeFrom = 5, kLargeScale = 2;  // beyond 32 copies, in log2
 constexpr double kFaultsPerS = 1e6, kCopiesScale = 64;
 
-enum Column {
+enum SlowdownColumn {
   kOne,
   kSizeIntel,
   kSizeAmd,

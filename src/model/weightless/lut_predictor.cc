@@ -19,7 +19,7 @@ std::vector<float> row_of(const Eigen::MatrixXd& rows, Eigen::Index r) {
   return row;
 }
 
-std::vector<float> row_major(const Eigen::MatrixXd& rows) {
+std::vector<float> flat_rows(const Eigen::MatrixXd& rows) {
   std::vector<float> all;
   for (Eigen::Index r = 0; r < rows.rows(); ++r) {
     const std::vector<float> row = row_of(rows, r);
@@ -60,7 +60,7 @@ Status LutPredictor::fit(const TrainingTable& table, const FitOptions& options) 
   inputs_ = StandardisedInputs::fit(table, targets->weights);
   const Eigen::MatrixXd matrix = inputs_.rows(profiles_of(table));
   components_ = LeadingComponents::fit(*targets, kMostComponents);
-  Rows rows{row_major(matrix), {}, static_cast<size_t>(matrix.cols())};
+  Rows rows{flat_rows(matrix), {}, static_cast<size_t>(matrix.cols())};
   for (const double weight : targets->weights) rows.weights.push_back(static_cast<float>(weight));
   if (Status fitted = fit_times(rows, components_.of(targets->log_rpv), options); !fitted) return fitted;
   if (Status fitted = fit_best(rows, targets->log_rpv, targets->present, options); !fitted) return fitted;
@@ -73,7 +73,7 @@ Status LutPredictor::fit(const TrainingTable& table, const FitOptions& options) 
 }
 
 Status LutPredictor::fit_times(const Rows& rows, const Eigen::MatrixXd& components, const FitOptions& options) {
-  const std::vector<float> outputs = row_major(components);
+  const std::vector<float> outputs = flat_rows(components);
   const auto count = static_cast<size_t>(components.cols());
   networks_.clear();
   packed_.clear();

@@ -264,7 +264,7 @@ class Planner {
       answer_.notes.push_back(
           fmt::format("cheaper plans were left untried after {} in one search", request_.most_plans));
     }
-    const auto waits_for_another = [](const JobRequest& job) { return job.after != kNone; };
+    const auto waits_for_another = [](const JobRequest& job) { return job.after != kNoIndex; };
     if (std::any_of(samples_.front().jobs.begin(), samples_.front().jobs.end(), waits_for_another)) {
       answer_.notes.push_back("jobs wait for others to end: the lower bound takes the rate of arrivals as given");
     }

@@ -12,7 +12,7 @@ double nodes_held(const JobRequest& job, const NodeGroup& group) {
 }
 
 double power_above_idle_w(const Workload& workload, size_t job, const NodeGroup& group, int32_t column) {
-  if (column != kNone && !workload.energy_joules.empty()) {
+  if (column != kNoIndex && !workload.energy_joules.empty()) {
     const double energy_joules = workload.row(workload.energy_joules, job)[static_cast<size_t>(column)];
     const double time_s = workload.times(job)[static_cast<size_t>(column)];
     if (std::isfinite(energy_joules) && time_s > 0) return energy_joules / time_s;

@@ -15,7 +15,7 @@ double nodes_held(const JobRequest& job, const NodeGroup& group);
 
 // W above the idle nodes: the job's own energy there over the time that it takes, where the workload has it; otherwise
 // the share of the nodes that it holds of busy - idle power. NaN where neither is known. `column`: of the workload, for
-// the group; kNone: it has none.
+// the group; kNoIndex: it has none.
 double power_above_idle_w(const Workload& workload, size_t job, const NodeGroup& group, int32_t column);
 
 }  // namespace perfcast

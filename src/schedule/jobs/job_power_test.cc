@@ -19,7 +19,7 @@ TEST(JobPower, OwnEnergyComesBeforeTheShareOfTheNode) {
   EXPECT_EQ(power_above_idle_w(maker.workload(), 0, group, 0), 20);  // two of eight cores
   maker.workload().energy_joules = {50};
   EXPECT_EQ(power_above_idle_w(maker.workload(), 0, group, 0), 5);
-  EXPECT_EQ(power_above_idle_w(maker.workload(), 0, group, kNone), 20);
+  EXPECT_EQ(power_above_idle_w(maker.workload(), 0, group, kNoIndex), 20);
   maker.workload().time_s = {0};  // no time to draw it in
   EXPECT_EQ(power_above_idle_w(maker.workload(), 0, group, 0), 20);
 }

@@ -22,14 +22,14 @@ struct JobResult {
   double end_s = kUnknown;    // of its last one
   double ready_s = kUnknown;  // when it could have started first: its arrival, or what its predecessor's end allowed
   double run_s = 0;           // sum over its segments: equals end - start unless it was preempted
-  int32_t group = kNone;      // of the cluster, where it ran last
+  int32_t group = kNoIndex;   // of the cluster, where it ran last
   JobState state = JobState::kDone;
 };
 
 // One stretch of a job on nodes of one group. Without preemption a job has one.
 struct Segment {
-  int32_t job = kNone;  // index into Workload::jobs
-  int32_t group = kNone;
+  int32_t job = kNoIndex;  // index into Workload::jobs
+  int32_t group = kNoIndex;
   double start_s = 0, end_s = 0;
   // Where in the group: `parts` entries of Outcome::parts from `first_part` on. Round-based policies hold shares of a
   // group and name no nodes: no parts.

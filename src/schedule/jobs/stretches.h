@@ -18,7 +18,7 @@ void for_each_stretch(const Outcome& outcome, Visit visit) {
   }
   for (size_t i = 0; i < outcome.jobs.size(); ++i) {
     const JobResult& job = outcome.jobs[i];
-    if (std::isnan(job.start_s) || job.group == kNone) continue;
+    if (std::isnan(job.start_s) || job.group == kNoIndex) continue;
     visit(Segment{static_cast<int32_t>(i), job.group, job.start_s, job.end_s, 0, 0}, job.run_s);
   }
 }

@@ -18,13 +18,13 @@ double ready_of(const JobRequest& request, const JobResult& result) {
   return std::isnan(result.ready_s) ? request.arrival_s : result.ready_s;
 }
 
-// Column of the workload for each group; kNone: it has none of that name.
+// Column of the workload for each group; kNoIndex: it has none of that name.
 std::vector<int32_t> columns_of(const Cluster& cluster, const Workload& workload) {
   std::vector<int32_t> columns;
   columns.reserve(cluster.groups.size());
   for (const NodeGroup& group : cluster.groups) {
     const auto found = std::find(workload.platforms.begin(), workload.platforms.end(), group.platform);
-    columns.push_back(found == workload.platforms.end() ? kNone
+    columns.push_back(found == workload.platforms.end() ? kNoIndex
                                                         : static_cast<int32_t>(found - workload.platforms.begin()));
   }
   return columns;
@@ -116,18 +116,18 @@ Span summarise_times(const Workload& workload, const Outcome& outcome, const std
     if (std::isnan(result.start_s)) continue;
     waits.push_back(wait_of(request, result));
     wait.add(waits.back());
-    if (result.group != kNone) ++summary.groups[static_cast<size_t>(result.group)].jobs;
+    if (result.group != kNoIndex) ++summary.groups[static_cast<size_t>(result.group)].jobs;
     if (std::isnan(result.end_s)) continue;
     span.last_end_s = std::max(span.last_end_s, result.end_s);
     completion.add(result.end_s - request.arrival_s);
     slowdowns.push_back(bounded_slowdown_of(request, result));
     slowdown.add(slowdowns.back());
-    if (request.owner != kNone) owners[static_cast<size_t>(request.owner)].add(slowdowns.back());
+    if (request.owner != kNoIndex) owners[static_cast<size_t>(request.owner)].add(slowdowns.back());
     if (result.state != JobState::kDone) continue;
     double best_s = kUnknown;
     const std::span<const double> times = workload.times(i);
     for (const int32_t column : columns) {
-      if (column != kNone) best_s = std::fmin(best_s, times[static_cast<size_t>(column)]);
+      if (column != kNoIndex) best_s = std::fmin(best_s, times[static_cast<size_t>(column)]);
     }
     if (!(best_s > 0)) continue;
     const double ratio = (result.end_s - ready_of(request, result)) / best_s;
@@ -168,7 +168,7 @@ void summarise_finish_times(const Cluster& cluster, const Workload& workload, co
     all.add(rhos[i]);
     summary.most_finish_time_rho = std::fmax(summary.most_finish_time_rho, rhos[i]);
     const int32_t owner = workload.jobs[i].owner;
-    if (owner != kNone) owners[static_cast<size_t>(owner)].add(rhos[i]);
+    if (owner != kNoIndex) owners[static_cast<size_t>(owner)].add(rhos[i]);
   }
   summary.mean_finish_time_rho = all.value();
   if (!priorities_differ(workload)) return;

@@ -62,7 +62,7 @@ Status check_request(const Workload& workload, size_t index) {
     return wrong(fmt::format("has priority {}", job.priority), "a number above 0");
   }
   const auto refers = [](int32_t to, size_t size) {
-    return to == kNone || (to >= 0 && static_cast<size_t>(to) < size);
+    return to == kNoIndex || (to >= 0 && static_cast<size_t>(to) < size);
   };
   if (!refers(job.owner, workload.owners.size()) || !refers(job.program, workload.programs.size()) ||
       !refers(job.after, workload.size())) {
@@ -73,14 +73,14 @@ Status check_request(const Workload& workload, size_t index) {
 
 // Each job waits for at most one other: a cycle shows by walking the chain and meeting the walk's own mark.
 Status check_cycles(const Workload& workload) {
-  std::vector<int32_t> walk(workload.size(), kNone);  // the walk that passed here
+  std::vector<int32_t> walk(workload.size(), kNoIndex);  // the walk that passed here
   for (size_t first = 0; first < workload.size(); ++first) {
     auto at = static_cast<int32_t>(first);
-    while (at != kNone && walk[static_cast<size_t>(at)] == kNone) {
+    while (at != kNoIndex && walk[static_cast<size_t>(at)] == kNoIndex) {
       walk[static_cast<size_t>(at)] = static_cast<int32_t>(first);
       at = workload.jobs[static_cast<size_t>(at)].after;
     }
-    if (at == kNone || walk[static_cast<size_t>(at)] != static_cast<int32_t>(first)) continue;
+    if (at == kNoIndex || walk[static_cast<size_t>(at)] != static_cast<int32_t>(first)) continue;
     std::vector<std::string> cycle;
     int32_t step = at;
     do {

@@ -12,7 +12,7 @@
 
 namespace perfcast {
 
-inline constexpr int32_t kNone = -1;
+inline constexpr int32_t kNoIndex = -1;
 
 // What a job asks for. Times are virtual, from the start of the trace.
 struct JobRequest {
@@ -27,11 +27,11 @@ struct JobRequest {
   double cancelled_s = kUnknown;   // gives up at this time unless started before; NaN: never
   double deadline_s = kUnknown;    // to be done by, from the start of the trace
   double priority = 1;             // weight of the job's share, above 0
-  int32_t owner = kNone;           // index into Workload::owners
-  int32_t program = kNone;         // index into Workload::programs: what the job runs
+  int32_t owner = kNoIndex;        // index into Workload::owners
+  int32_t program = kNoIndex;      // index into Workload::programs: what the job runs
   // Index of a job that must have ended first (however it ended), and how long after its end this one comes at the
   // earliest (SWF fields 17 and 18).
-  int32_t after = kNone;
+  int32_t after = kNoIndex;
   double think_s = 0;
 };
 

@@ -83,7 +83,7 @@ void Placement::rebuild(int32_t group, const SimulationState& state) {
   if (state.groups[index].waiting > 0) {
     for (size_t i = state.first; i < state.queue.size(); ++i) {
       const WaitingJob& waiting = state.queue[i];
-      if (waiting.job == kNone || !(waiting.groups & bit(index))) continue;
+      if (waiting.job == kNoIndex || !(waiting.groups & bit(index))) continue;
       const auto job = static_cast<size_t>(waiting.job);
       backlog.queue(workload_.jobs[job], estimates_.estimate_s(job, index), state.now_s);
     }

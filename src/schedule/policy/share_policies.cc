@@ -30,11 +30,11 @@ std::vector<double> fifo(const ShareProblem& problem, bool fastest) {
     room(problem.jobs[m], g) -= problem.jobs[m].units;
   };
   for (size_t m = 0; m < problem.jobs.size(); ++m) {
-    if (problem.jobs[m].running != kNone) give(m, static_cast<size_t>(problem.jobs[m].running));
+    if (problem.jobs[m].running != kNoIndex) give(m, static_cast<size_t>(problem.jobs[m].running));
   }
   for (size_t m = 0; m < problem.jobs.size(); ++m) {
     const ShareJob& job = problem.jobs[m];
-    if (job.running != kNone) continue;
+    if (job.running != kNoIndex) continue;
     size_t chosen = groups;
     for (size_t g = 0; g < groups && (fastest || chosen == groups); ++g) {
       if (!can_run(problem, m, g) || room(job, g) < job.units) continue;

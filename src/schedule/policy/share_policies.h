@@ -20,8 +20,8 @@ struct ShareJob {
   double weight = 1;
   double units = 1;  // cores or GPUs that it needs at once
   Resource resource = Resource::kGpus;
-  double remaining = 1;     // of its work, 0 to 1
-  int32_t running = kNone;  // the group where it ran in the last round
+  double remaining = 1;        // of its work, 0 to 1
+  int32_t running = kNoIndex;  // the group where it ran in the last round
   // For finish-time fairness: how long it has been in the system, and how long the work done so far would have taken in
   // a share of its own.
   double elapsed_s = 0, isolated_s = 0;

@@ -10,8 +10,8 @@
 namespace perfcast {
 
 struct RunningJob {
-  int32_t job = kNone;
-  int32_t group = kNone;
+  int32_t job = kNoIndex;
+  int32_t group = kNoIndex;
   double start_s = 0;
   double believed_end_s = 0;
   TaskShape shape{JobRequest{}};
@@ -34,9 +34,9 @@ struct GroupState {
 };
 
 struct WaitingJob {
-  int32_t job = kNone;  // kNone: started or gone
-  uint64_t groups = 0;  // where it may start, one bit each
-  double key = 0;       // order of the queue where it is not that of arrival
+  int32_t job = kNoIndex;  // kNoIndex: started or gone
+  uint64_t groups = 0;     // where it may start, one bit each
+  double key = 0;          // order of the queue where it is not that of arrival
   TaskShape shape{JobRequest{}};
 };
 

@@ -100,13 +100,13 @@ class TraceWriter {
     event(fmt::format(R"({{"ph":"M","name":"process_sort_index","pid":{0},"args":{{"sort_index":{0}}}}})", process));
   }
 
-  // The thread of a lane: made and named when it is first used. Node kNone: the whole group.
+  // The thread of a lane: made and named when it is first used. Node kNoIndex: the whole group.
   int64_t thread_of(size_t group, int32_t node, size_t lane) {
     const auto [at, is_new] = threads_.try_emplace({group, node, lane}, static_cast<int64_t>(threads_.size()) + 1);
     if (is_new) {
-      const std::string name = node == kNone ? fmt::format("lane {}", lane)
-                               : lane == 0   ? fmt::format("node {}", node)
-                                             : fmt::format("node {}, lane {}", node, lane);
+      const std::string name = node == kNoIndex ? fmt::format("lane {}", lane)
+                               : lane == 0      ? fmt::format("node {}", node)
+                                                : fmt::format("node {}, lane {}", node, lane);
       // Lanes of a node stay together however late they come.
       const int64_t sort = (int64_t{node} + 1) * 4096 + static_cast<int64_t>(std::min<size_t>(lane, 4095));
       event(fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"{}"}}}})",
@@ -123,11 +123,11 @@ class TraceWriter {
     const JobResult& result = outcome_.jobs[job];
     const int64_t start = microseconds(segment.start_s), end = microseconds(segment.end_s);
     const int64_t thread = thread_of(group, node, lanes_[{group, node}].take(start, end));
-    const std::string name = request.program == kNone ? fmt::format("\"job {}\"", request.id)
-                                                      : programs_[static_cast<size_t>(request.program)];
+    const std::string name = request.program == kNoIndex ? fmt::format("\"job {}\"", request.id)
+                                                         : programs_[static_cast<size_t>(request.program)];
     std::string args =
         fmt::format(R"("job":{},"cores":{},"gpus":{},"state":"{}")", request.id, cores, gpus, to_string(result.state));
-    if (request.owner != kNone) args += ",\"owner\":" + owners_[static_cast<size_t>(request.owner)];
+    if (request.owner != kNoIndex) args += ",\"owner\":" + owners_[static_cast<size_t>(request.owner)];
     if (const double wait = wait_of(request, result); std::isfinite(wait)) args += fmt::format(",\"wait_s\":{}", wait);
     if (const double forecast = forecast_of(job, group); std::isfinite(forecast)) {
       args += fmt::format(",\"forecast_s\":{}", forecast);
@@ -151,7 +151,7 @@ class TraceWriter {
     std::ranges::stable_sort(segments, {}, &Segment::start_s);
     for (const Segment& segment : segments) {
       const JobRequest& job = workload_.jobs[static_cast<size_t>(segment.job)];
-      if (segment.parts == 0) write_job(segment, kNone, job.cores, job.gpus);
+      if (segment.parts == 0) write_job(segment, kNoIndex, job.cores, job.gpus);
       for (uint32_t k = 0; k < segment.parts; ++k) {
         const NodePart& part = outcome_.parts[segment.first_part + k];
         write_job(segment, part.node, part.cores, part.gpus);

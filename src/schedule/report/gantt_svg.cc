@@ -82,8 +82,8 @@ std::string tooltip_of(const Chart& chart, const Outcome& outcome, const Segment
   const auto job = static_cast<size_t>(segment.job);
   const JobRequest& request = workload.jobs[job];
   std::string text = fmt::format("job {}", request.id);
-  if (request.program != kNone) text += ", " + workload.programs[static_cast<size_t>(request.program)];
-  if (request.owner != kNone) text += ", " + workload.owners[static_cast<size_t>(request.owner)];
+  if (request.program != kNoIndex) text += ", " + workload.programs[static_cast<size_t>(request.program)];
+  if (request.owner != kNoIndex) text += ", " + workload.owners[static_cast<size_t>(request.owner)];
   text += request.gpus > 0 ? fmt::format(", {} GPUs", request.gpus) : fmt::format(", {} cores", request.cores);
   text += fmt::format(": {} to {}, waited {}", duration_text(segment.start_s - chart.from_s),
                       duration_text(segment.end_s - chart.from_s), duration_text(wait_of(request, outcome.jobs[job])));

@@ -74,7 +74,7 @@ JobKinds kinds_of(const Workload& workload) {
   std::vector<double> work(n + 1, 0);
   std::vector<bool> present(n + 1, false);
   const auto index = [&](const JobRequest& job) {
-    return job.*kind_of == kNone ? n : static_cast<size_t>(job.*kind_of);
+    return job.*kind_of == kNoIndex ? n : static_cast<size_t>(job.*kind_of);
   };
   for (size_t i = 0; i < workload.size(); ++i) {
     work[index(workload.jobs[i])] += work_of(workload, i);

@@ -217,7 +217,7 @@ TEST(JobKinds, AreTheLargestAndTheOthers) {
   workload.jobs.resize(1);
   workload.jobs.resize(12, workload.jobs[0]);
   workload.time_s.assign(24, 1);
-  for (int i = 0; i < 12; ++i) workload.jobs[static_cast<size_t>(i)].program = i == 11 ? kNone : i;
+  for (int i = 0; i < 12; ++i) workload.jobs[static_cast<size_t>(i)].program = i == 11 ? kNoIndex : i;
   kinds = kinds_of(workload);
   ASSERT_THAT(kinds.names, SizeIs(8));
   EXPECT_EQ(kinds.names.back(), "5 others");

@@ -93,7 +93,7 @@ std::vector<std::string> given_notes(const ScheduleReport& report) {
 std::string exact(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 
 std::string name_at(const std::vector<std::string>& names, int32_t at) {
-  return at == kNone ? "" : names[static_cast<size_t>(at)];
+  return at == kNoIndex ? "" : names[static_cast<size_t>(at)];
 }
 
 }  // namespace
@@ -296,7 +296,7 @@ void write_jobs_csv(const ScheduleReport& report, const TextSink& sink) {
       const bool started = !std::isnan(result.start_s);
       std::string platform;
       double forecast_s = kUnknown;
-      if (result.group != kNone) {
+      if (result.group != kNoIndex) {
         platform = report.cluster.groups[static_cast<size_t>(result.group)].platform;
         const auto column = std::ranges::find(workload.platforms, platform);
         if (!workload.forecast_s.empty() && column != workload.platforms.end()) {

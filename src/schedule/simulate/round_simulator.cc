@@ -17,7 +17,7 @@ constexpr double kLeastSeconds = 1e-6;  // stands for a run time of 0, so that s
 struct Active {
   size_t job = 0;
   double remaining = 1;
-  int32_t running = kNone;                // group of the last round
+  int32_t running = kNoIndex;             // group of the last round
   size_t segment = SIZE_MAX;              // its open one
   std::vector<double> due_s, received_s;  // [groups]
   // For finish-time fairness: what the work done up to the last allocation would have taken in a share of its own, what
@@ -90,7 +90,7 @@ class RoundSimulator {
     measured_ = open_;
     for (size_t i = 0; i < n; ++i) {
       const int32_t after = workload_.jobs[i].after;
-      if (after == kNone) {
+      if (after == kNoIndex) {
         waiting_.emplace(workload_.jobs[i].arrival_s, i);
       } else {
         successors_[static_cast<size_t>(after)].push_back(i);
@@ -213,7 +213,7 @@ class RoundSimulator {
     return {};
   }
 
-  // given_[active] = group of this round, or kNone.
+  // given_[active] = group of this round, or kNoIndex.
   void assign() {
     candidates_.clear();
     for (size_t a = 0; a < active_.size(); ++a) {
@@ -234,7 +234,7 @@ class RoundSimulator {
     });
     free_cores_ = problem_.cores;
     free_gpus_ = problem_.gpus;
-    given_.assign(active_.size(), kNone);
+    given_.assign(active_.size(), kNoIndex);
     bool any = false;
     for (const Candidate& candidate : candidates_) any = take(candidate.active, candidate.group) || any;
     if (any) return;
@@ -247,7 +247,7 @@ class RoundSimulator {
 
   bool take(size_t a, size_t g) {
     const JobRequest& job = workload_.jobs[active_[a].job];
-    if (given_[a] != kNone || std::isnan(true_s_[active_[a].job * groups_ + g])) return false;
+    if (given_[a] != kNoIndex || std::isnan(true_s_[active_[a].job * groups_ + g])) return false;
     double& room = job.gpus > 0 ? free_gpus_[g] : free_cores_[g];
     const auto units = static_cast<double>(job.gpus > 0 ? job.gpus : job.cores);
     if (room < units) return false;
@@ -261,10 +261,10 @@ class RoundSimulator {
     for (size_t a = 0; a < active_.size(); ++a) {
       Active& active = active_[a];
       const int32_t group = given_[a];
-      if (active.running != kNone && active.running != group) ++outcome_.preemptions;
+      if (active.running != kNoIndex && active.running != group) ++outcome_.preemptions;
       if (active.running != group) active.segment = SIZE_MAX;
       active.running = group;
-      if (group != kNone && run_job(active, static_cast<size_t>(group))) ended_.push_back(a);
+      if (group != kNoIndex && run_job(active, static_cast<size_t>(group))) ended_.push_back(a);
     }
     for (const size_t a : ended_) end(active_[a].job, outcome_.jobs[active_[a].job].end_s);
     if (ended_.empty()) return;

@@ -52,7 +52,7 @@ class Simulation {
   Outcome run() {
     size_t next = 0;
     while (true) {
-      while (next < workload_.size() && workload_.jobs[next].after != kNone) ++next;
+      while (next < workload_.size() && workload_.jobs[next].after != kNoIndex) ++next;
       const bool arrivals = next < workload_.size();
       if (!arrivals && events_.empty()) break;
       state_.now_s = arrivals ? workload_.jobs[next].arrival_s : events_.top().at_s;
@@ -63,7 +63,7 @@ class Simulation {
         handle(event);
       }
       while (next < workload_.size() && workload_.jobs[next].arrival_s <= state_.now_s) {
-        if (workload_.jobs[next].after == kNone) enqueue(static_cast<int32_t>(next));
+        if (workload_.jobs[next].after == kNoIndex) enqueue(static_cast<int32_t>(next));
         ++next;
       }
       dispatch();
@@ -80,14 +80,14 @@ class Simulation {
   void list_followers() {
     follower_of_.assign(workload_.size() + 1, 0);
     for (const JobRequest& job : workload_.jobs) {
-      if (job.after != kNone) ++follower_of_[static_cast<size_t>(job.after) + 1];
+      if (job.after != kNoIndex) ++follower_of_[static_cast<size_t>(job.after) + 1];
     }
     for (size_t i = 1; i < follower_of_.size(); ++i) follower_of_[i] += follower_of_[i - 1];
     followers_.resize(static_cast<size_t>(follower_of_.back()));
     std::vector<int32_t> filled = follower_of_;
     for (size_t i = 0; i < workload_.size(); ++i) {
       const int32_t after = workload_.jobs[i].after;
-      if (after != kNone)
+      if (after != kNoIndex)
         followers_[static_cast<size_t>(filled[static_cast<size_t>(after)]++)] = static_cast<int32_t>(i);
     }
   }
@@ -175,7 +175,7 @@ class Simulation {
       const int32_t other = __builtin_ctzll(left);
       if (other != group) placement_.forget(other);
     }
-    waiting.job = kNone;
+    waiting.job = kNoIndex;
   }
 
   void end(int32_t slot) {
@@ -272,7 +272,7 @@ class Simulation {
       changed_ = false;
     }
     for (; looked_at_ < state_.queue.size(); ++looked_at_) {
-      if (state_.queue[looked_at_].job == kNone) continue;
+      if (state_.queue[looked_at_].job == kNoIndex) continue;
       if (!anything_open()) {
         looked_at_ = state_.queue.size();
         break;
@@ -307,13 +307,13 @@ class Simulation {
 
   void tidy() {
     auto& queue = state_.queue;
-    while (state_.first < queue.size() && queue[state_.first].job == kNone) ++state_.first;
+    while (state_.first < queue.size() && queue[state_.first].job == kNoIndex) ++state_.first;
     if (state_.first == queue.size()) {
       queue.clear();
       state_.first = looked_at_ = 0;
     } else if (queue.size() > 64 && ++passes_ * 8 > queue.size()) {  // rare enough to cost nothing a pass
       passes_ = 0;
-      const auto gone = [](const WaitingJob& waiting) { return waiting.job == kNone; };
+      const auto gone = [](const WaitingJob& waiting) { return waiting.job == kNoIndex; };
       looked_at_ -= static_cast<size_t>(
           std::count_if(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(looked_at_), gone));
       queue.erase(std::remove_if(queue.begin(), queue.end(), gone), queue.end());

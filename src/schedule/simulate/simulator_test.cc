@@ -387,7 +387,7 @@ void check_conservation(const Cluster& cluster, const Workload& workload, const 
     EXPECT_EQ(result.state == JobState::kKilled, time_s > request.limit_s) << where;
     EXPECT_EQ(result.run_s, result.state == JobState::kKilled ? request.limit_s : time_s) << where;
     EXPECT_FALSE(result.start_s > request.cancelled_s) << where;
-    if (request.after != kNone) {
+    if (request.after != kNoIndex) {
       const JobResult& before = outcome.jobs[static_cast<size_t>(request.after)];
       if (!std::isnan(before.end_s)) {
         EXPECT_GE(result.ready_s, before.end_s + request.think_s) << where;

@@ -64,8 +64,8 @@ inline Outcome small_outcome(const char* policy = "fcfs") {
   outcome.jobs = {{0, 100, 0, 100, 0, JobState::kDone},
                   {20, 60, 10, 40, 0, JobState::kKilled},
                   {20, 220, 20, 200, 1, JobState::kDone},
-                  {kUnknown, kUnknown, 30, 0, kNone, JobState::kCancelled},
-                  {kUnknown, kUnknown, 40, 0, kNone, JobState::kImpossible}};
+                  {kUnknown, kUnknown, 30, 0, kNoIndex, JobState::kCancelled},
+                  {kUnknown, kUnknown, 40, 0, kNoIndex, JobState::kImpossible}};
   outcome.segments = {{0, 0, 0, 100, 0, 1}, {1, 0, 20, 60, 1, 1}, {2, 1, 20, 220, 2, 1}};
   outcome.parts = {{0, 4, 0}, {1, 2, 0}, {0, 8, 0}};
   return outcome;

@@ -249,7 +249,7 @@ Status perturb_forecasts(Workload& workload, const PerturbOptions& options) {
     const int32_t program = workload.jobs[i].program;
     for (size_t j = 0; j < columns; ++j) {
       const size_t at = i * columns + j;
-      const bool draws = options.per_job || program == kNone;
+      const bool draws = options.per_job || program == kNoIndex;
       const double factor =
           draws ? std::exp(sigma * own.normal()) : of_program[static_cast<size_t>(program) * columns + j];
       if (std::isnan(workload.time_s[at])) continue;

@@ -155,7 +155,7 @@ class TableReader {
 
   int32_t text(size_t row, const char* name, NameIndex& names) const {
     const auto column = at(name);
-    if (!column || table_.cell(row, *column).empty()) return kNone;
+    if (!column || table_.cell(row, *column).empty()) return kNoIndex;
     return names.of(std::string(table_.cell(row, *column)));
   }
 
@@ -240,13 +240,13 @@ std::vector<RequestColumn> request_columns() {
       optional_number<&JobRequest::deadline_s>("deadline_s"),
       {"priority", [](const JobRequest& job) { return job.priority == 1; },
        [](const Workload&, const JobRequest& job) { return fmt::format("{}", job.priority); }},
-      {"owner", [](const JobRequest& job) { return job.owner == kNone; },
+      {"owner", [](const JobRequest& job) { return job.owner == kNoIndex; },
        [](const Workload& all, const JobRequest& job) { return csv_cell(all.owners[static_cast<size_t>(job.owner)]); }},
-      {"program", [](const JobRequest& job) { return job.program == kNone; },
+      {"program", [](const JobRequest& job) { return job.program == kNoIndex; },
        [](const Workload& all, const JobRequest& job) {
          return csv_cell(all.programs[static_cast<size_t>(job.program)]);
        }},
-      {"after", [](const JobRequest& job) { return job.after == kNone; },
+      {"after", [](const JobRequest& job) { return job.after == kNoIndex; },
        [](const Workload& all, const JobRequest& job) {
          return fmt::format("{}", all.jobs[static_cast<size_t>(job.after)].id);
        }},

@@ -64,7 +64,7 @@ TEST(JobTable, ReadsEveryColumnAndSorts) {
   EXPECT_EQ(early.gpus, 1);
   EXPECT_EQ(early.cancelled_s, 9);
   EXPECT_EQ(early.owner, 1);
-  EXPECT_EQ(early.program, kNone);
+  EXPECT_EQ(early.program, kNoIndex);
 }
 
 bool same(double a, double b) {

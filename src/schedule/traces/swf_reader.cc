@@ -245,7 +245,7 @@ class SwfParser {
 
   static int32_t name(std::unordered_map<int64_t, int32_t>& known, double number, const char* kind,
                       std::vector<std::string>& names) {
-    if (number < 0) return kNone;
+    if (number < 0) return kNoIndex;
     const auto key = static_cast<int64_t>(number);
     const auto [at, is_new] = known.try_emplace(key, static_cast<int32_t>(names.size()));
     if (is_new) names.push_back(fmt::format("{} {}", kind, key));
@@ -256,7 +256,7 @@ class SwfParser {
   template <typename Keep>
   size_t filter(Keep keep) {
     Workload& workload = trace_.workload;
-    std::vector<int32_t> now_at(workload.size(), kNone);
+    std::vector<int32_t> now_at(workload.size(), kNoIndex);
     size_t kept = 0;
     for (size_t i = 0; i < workload.size(); ++i) {
       if (!keep(i)) continue;
@@ -272,9 +272,9 @@ class SwfParser {
     workload.time_s.resize(kept);
     is_part_.resize(kept);
     for (JobRequest& job : workload.jobs) {
-      if (job.after != kNone) job.after = now_at[static_cast<size_t>(job.after)];
+      if (job.after != kNoIndex) job.after = now_at[static_cast<size_t>(job.after)];
     }
-    std::erase_if(preceding_, [&](const Preceding& entry) { return now_at[entry.job] == kNone; });
+    std::erase_if(preceding_, [&](const Preceding& entry) { return now_at[entry.job] == kNoIndex; });
     for (Preceding& entry : preceding_) entry.job = static_cast<size_t>(now_at[entry.job]);
     return dropped;
   }
@@ -304,7 +304,7 @@ class SwfParser {
     for (size_t i = 0; i < jobs.size(); ++i) by_number[jobs[i].id] = static_cast<int32_t>(i);  // of parts the last
     for (const Preceding& entry : preceding_) {
       JobRequest& job = jobs[entry.job];
-      if (job.after != kNone) continue;  // a part follows the part before it
+      if (job.after != kNoIndex) continue;  // a part follows the part before it
       const auto found = by_number.find(entry.number);
       if (found == by_number.end() || static_cast<size_t>(found->second) == entry.job) {
         ++counts_.no_preceding;

@@ -60,11 +60,11 @@ TEST(Swf, ReadsAndCountsEveryOddity) {
   EXPECT_EQ(w.programs[static_cast<size_t>(w.jobs[0].program)], "executable 3");
   EXPECT_EQ(w.jobs[1].cores, 8);
   EXPECT_TRUE(std::isnan(w.jobs[1].limit_s));
-  EXPECT_EQ(w.jobs[1].program, kNone);
+  EXPECT_EQ(w.jobs[1].program, kNoIndex);
   EXPECT_EQ(w.jobs[1].after, 0);
   EXPECT_EQ(w.jobs[1].think_s, 30);
   EXPECT_EQ(w.jobs[2].limit_s, 300);
-  EXPECT_EQ(w.jobs[2].after, kNone);
+  EXPECT_EQ(w.jobs[2].after, kNoIndex);
   EXPECT_EQ(w.jobs[2].think_s, 0);
   EXPECT_EQ(w.jobs[4].cores, 200);
   EXPECT_THAT(

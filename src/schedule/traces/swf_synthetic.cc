@@ -156,7 +156,7 @@ Result<std::string> swf_text(const Workload& workload, int64_t max_procs) {
                   workload.platforms[0].substr(0, workload.platforms[0].find('\n')), workload.size(), max_procs);
   const auto known = [](double value) { return std::isnan(value) ? -1 : value; };
   const auto number = [](const std::vector<std::string>& names, int32_t at, std::string_view kind) -> std::string {
-    if (at == kNone) return "-1";
+    if (at == kNoIndex) return "-1";
     // "user 12" as its number, other names by their place.
     const std::string& name = names[static_cast<size_t>(at)];
     const bool numbered = name.starts_with(kind) && name.size() > kind.size() && name.size() < kind.size() + 15 &&
@@ -170,11 +170,11 @@ Result<std::string> swf_text(const Workload& workload, int64_t max_procs) {
                    fmt::format("job {}", job.id), "jobs with processors and a run time"};
     }
     const double memory_kib = std::isnan(job.memory_bytes) ? -1 : job.memory_bytes / 1024 / job.cores;
-    const int64_t preceding = job.after == kNone ? -1 : workload.jobs[static_cast<size_t>(job.after)].id;
+    const int64_t preceding = job.after == kNoIndex ? -1 : workload.jobs[static_cast<size_t>(job.after)].id;
     fmt::format_to(std::back_inserter(text), "{} {} -1 {} {} -1 -1 {} {} {} 1 {} -1 {} -1 -1 {} {}\n", job.id,
                    job.arrival_s, workload.time_s[i], job.cores, job.cores, known(job.limit_s), memory_kib,
                    number(workload.owners, job.owner, "user "), number(workload.programs, job.program, "executable "),
-                   preceding, job.after == kNone ? -1 : job.think_s);
+                   preceding, job.after == kNoIndex ? -1 : job.think_s);
   }
   return text;
 }

@@ -19,7 +19,7 @@ double rounded(double value, int digits) {
   return std::strtod(text, nullptr);
 }
 
-Error bad(const std::string& path, const std::string& found) {
+Error bad_model(const std::string& path, const std::string& found) {
   return Error{"bad-bundle", "the model of token rates can't be used: " + found, path,
                "a bundle written by perfcast_cpu_tokens_reproduction --write-bundle"};
 }
@@ -117,31 +117,31 @@ Result<TokenModel> TokenModel::from_json(const Json& json, TokenPhase phase, con
   const Json* imputed = in.require_array("imputed_log_half_width");
   const Json* trees = in.array("trees");
   const std::vector<std::string> features = in.strings("features");
-  if (const Status status = in.finish(); !status) return bad(path, status.error().message);
+  if (const Status status = in.finish(); !status) return bad_model(path, status.error().message);
 
   TokenModel model(phase);
   const std::vector<std::string>& names = model.physics_.names();
   Eigen::VectorXd values(static_cast<Eigen::Index>(names.size()));
-  if (coefficients->size() != names.size()) return bad(path, "other coefficients");
+  if (coefficients->size() != names.size()) return bad_model(path, "other coefficients");
   for (size_t i = 0; i < names.size(); ++i) {
     const auto found = coefficients->find(names[i]);
-    if (found == coefficients->end() || !found->is_number()) return bad(path, "no coefficient " + names[i]);
+    if (found == coefficients->end() || !found->is_number()) return bad_model(path, "no coefficient " + names[i]);
     values[static_cast<Eigen::Index>(i)] = found->get<double>();
   }
   if (const Status status = model.physics_.set_coefficients(values); !status) return status.error();
   if (!read_widths(measured, model.measured_widths) || !read_widths(imputed, model.imputed_widths)) {
-    return bad(path, "the intervals' widths");
+    return bad_model(path, "the intervals' widths");
   }
   if (trees == nullptr) return model;
-  if (features != token_feature_names()) return bad(path, "trees on other features");
+  if (features != token_feature_names()) return bad_model(path, "trees on other features");
   std::vector<std::array<float, kColumns>> nodes;
   for (const Json& tree : *trees) {
     if (!tree.is_object() || !tree.contains("feature") || !tree.contains("value") ||
         !get_tree(tree["feature"], tree["value"], nodes)) {
-      return bad(path, "a tree");
+      return bad_model(path, "a tree");
     }
   }
-  if (nodes.size() >= size_t{1} << 24) return bad(path, "too many nodes");
+  if (nodes.size() >= size_t{1} << 24) return bad_model(path, "too many nodes");
   Eigen::MatrixXf tensor(static_cast<Eigen::Index>(nodes.size()), static_cast<Eigen::Index>(kColumns));
   for (size_t i = 0; i < nodes.size(); ++i) {
     for (size_t c = 0; c < kColumns; ++c)

@@ -5,13 +5,13 @@
 namespace perfcast {
 namespace {
 
-double real(int64_t value) { return static_cast<double>(value); }
+double as_real(int64_t value) { return static_cast<double>(value); }
 
 // Bytes of one layer's and one token's keys and values on one device. A latent is held whole by each device.
 double cache_bytes_per_layer(const LlmConfig& config, const LlmWorkload& workload) {
   const int64_t values = config.has_mla() ? config.cache_values_per_token()
                                           : 2 * shard_of(config, workload.tensor_parallel).kv_heads * config.head_dim;
-  return real(values) * bytes_per_value(workload.kv);
+  return as_real(values) * bytes_per_value(workload.kv);
 }
 
 // What forward leaves for backward: the inputs of products, norms, activations and softmax. Attention that stays on
@@ -27,7 +27,7 @@ double kept_activations(const OperatorGraph& graph) {
       case OperatorKind::kNorm:
       case OperatorKind::kActivation:
       case OperatorKind::kSoftmax:
-        sum += op.input_bytes * real(op.count);
+        sum += op.input_bytes * as_real(op.count);
         break;
       default:
         break;
@@ -40,8 +40,9 @@ double kept_activations(const OperatorGraph& graph) {
 double working_set(const LlmConfig& config, const LlmWorkload& workload, const OperatorGraph& graph) {
   double widest = 0;
   for (const LlmOperator& op : graph) widest = std::max(widest, op.input_bytes + op.output_bytes);
-  const double tokens = real(workload.batch) * (workload.phase == LlmPhase::kDecode ? 1 : real(workload.sequence));
-  return widest + tokens * real(config.hidden) * bytes_per_value(workload.activations);
+  const double tokens =
+      as_real(workload.batch) * (workload.phase == LlmPhase::kDecode ? 1 : as_real(workload.sequence));
+  return widest + tokens * as_real(config.hidden) * bytes_per_value(workload.activations);
 }
 
 }  // namespace
@@ -58,10 +59,10 @@ Result<LlmTotals> total_operators(const LlmConfig& config, const LlmWorkload& wo
     totals.macs += op.total_macs();
     totals.flops += op.total_flops();
     totals.traffic_bytes += op.total_bytes();
-    totals.link_bytes += op.link_bytes * real(op.count);
+    totals.link_bytes += op.link_bytes * as_real(op.count);
   }
   totals.intensity = totals.traffic_bytes > 0 ? totals.flops / totals.traffic_bytes : 0;
-  totals.weight_bytes = real(held->total) * workload.weight_bytes_per_value();
+  totals.weight_bytes = as_real(held->total) * workload.weight_bytes_per_value();
 
   const bool trains = workload.phase == LlmPhase::kTrain;
   if (config.has_cache() && !trains) {
@@ -69,15 +70,15 @@ Result<LlmTotals> total_operators(const LlmConfig& config, const LlmWorkload& wo
     const int64_t length =
         workload.phase == LlmPhase::kDecode && workload.context > 0 ? workload.context : workload.sequence;
     const int64_t windowed = std::min(length, config.sliding_window);
-    totals.kv_bytes_per_token = per_layer * real(config.layers);
-    totals.kv_bytes =
-        per_layer * real(workload.batch) *
-        (real(config.layers - config.windowed_layers) * real(length) + real(config.windowed_layers) * real(windowed));
+    totals.kv_bytes_per_token = per_layer * as_real(config.layers);
+    totals.kv_bytes = per_layer * as_real(workload.batch) *
+                      (as_real(config.layers - config.windowed_layers) * as_real(length) +
+                       as_real(config.windowed_layers) * as_real(windowed));
   }
   if (trains) {
     totals.activation_bytes = kept_activations(graph);
-    totals.gradient_bytes = real(held->total) * bytes_per_value(workload.activations);
-    totals.optimizer_bytes = real(held->total) * (workload.weight_bytes_per_value() < 4 ? 12 : 8);
+    totals.gradient_bytes = as_real(held->total) * bytes_per_value(workload.activations);
+    totals.optimizer_bytes = as_real(held->total) * (workload.weight_bytes_per_value() < 4 ? 12 : 8);
   } else {
     totals.activation_bytes = working_set(config, workload, graph);
   }

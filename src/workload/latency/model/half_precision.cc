@@ -13,11 +13,11 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Sizes and numbers of parts are powers of two: multiplying by their inverses is exact, and faster than dividing.
-struct Tile {
+struct HalfTile {
   double m, n, per_m = 1 / m, per_n = 1 / n;
 };
 // Smaller tiles were never chosen by a fit: a part of k for each unit does as well.
-constexpr std::array kTiles = {Tile{256, 128}, Tile{128, 256}, Tile{128, 128}, Tile{64, 128}};
+constexpr std::array kTiles = {HalfTile{256, 128}, HalfTile{128, 256}, HalfTile{128, 128}, HalfTile{64, 128}};
 struct Parts {
   double count, per_count = 1 / count;
 };
@@ -153,7 +153,7 @@ OperatorTime HalfPrecisionModel::product(const ProductShape& shape, MathMode mod
   const double per_cache = shape.k / (cycles_per_s_ * p.cache_bytes_per_cycle);
 
   Cut best;
-  for (const Tile& tile : kTiles) {
+  for (const HalfTile& tile : kTiles) {
     const double tiles = shape.batch * ceil_of(shape.m * tile.per_m) * ceil_of(shape.n * tile.per_n);
     const double cache = fourth(tiles * (tile.m * input + tile.n * right_value) * per_cache);
     const double streams = std::max(1.0, shape.n * tile.per_n) * per_stream;
