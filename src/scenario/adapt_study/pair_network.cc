@@ -80,7 +80,9 @@ Result<std::vector<PairNetwork>> PairNetwork::train(std::shared_ptr<const RowMat
       targets.resize(size, 1);
       for (Eigen::Index r = 0; r < size; ++r) {
         const auto& [p, j] = pairs[static_cast<size_t>(from + r)];
-        trace.inputs().row(r) << own.programs_->row(p), own.facts_.row(j);
+        float* const row = trace.inputs().data() + r * sizes.front();
+        std::copy_n(own.programs_->data() + p * own.programs_->cols(), own.programs_->cols(), row);
+        std::copy_n(own.facts_.data() + j * own.facts_.cols(), own.facts_.cols(), row + own.programs_->cols());
         if (noise.rows() > 0) {
           trace.inputs().row(r).tail(noise.cols()) += noise.row(static_cast<Eigen::Index>(random.below(kNoiseRows)));
         }
