@@ -351,6 +351,7 @@ Result<TransferCurve> transfer_curve(const TrainingTable& table, const CurveOpti
     own_inputs = std::make_shared<const RowMatrixF>(network_inputs(table));
   }
   std::vector<uint64_t> network_seeds;
+  network_seeds.reserve(static_cast<size_t>(std::max(options.networks, 0)));
   for (int i = 0; i < options.networks; ++i) network_seeds.push_back(options.seed + static_cast<uint64_t>(i));
   Scores scores;
   std::mutex lock;
