@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "base/file.h"
@@ -28,7 +29,8 @@ constexpr size_t kMostRunsBytes = size_t{16} << 20;
 constexpr size_t kMostFactsBytes = size_t{1} << 20;
 
 struct AdaptArguments {
-  std::string runs, facts, name, stress_ng, harness;
+  std::string runs, facts, stress_ng, harness;
+  std::optional<std::string> name;
   std::vector<std::string> profiles;
   bool here = false, any_version = false;
   size_t suggest = 0;
@@ -93,7 +95,7 @@ Result<Platform> platform_of(const AdaptArguments& arguments) {
   } else {
     platform = host_platform(read_host_facts());
   }
-  if (!arguments.name.empty()) platform.name = arguments.name;
+  if (arguments.name) platform.name = *arguments.name;
   platform.id = slug(platform.name);
   return platform;
 }
@@ -229,6 +231,19 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
     return refuse("nothing to adapt to", "--runs FILE, --facts FILE, --here, or --suggest K");
   }
   const bool saves = common.output != "-";
+  if (saves && arguments.runs.empty() && arguments.facts.empty() && !arguments.here) {
+    return refuse("--suggest names programs to run, and nothing was measured or told yet that a bundle could hold",
+                  "--suggest without -o; or -o with --runs, --facts or --here");
+  }
+  if (arguments.name && slug(*arguments.name).empty()) {
+    return refuse("--name '" + printable(*arguments.name) + "' has no letter or digit", "a name of letters and digits");
+  }
+  if (const Status writable = check_output_file("-o", common.output); !writable) {
+    return report_error(writable.error(), common);
+  }
+  for (const std::string& folder : arguments.profiles) {
+    if (const Status there = check_named_file("--profiles", folder); !there) return report_error(there.error(), common);
+  }
   if (const Status kept =
           check_not_read("-o", saves ? common.output : "", {common.bundle, arguments.runs, arguments.facts});
       !kept) {
@@ -254,10 +269,14 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
   }
   const InterruptGuard guard;
   const auto known = std::make_shared<const Bundle>(std::move(*bundle));
+  const std::map<std::string, ProgramWork> work_known = work_of(*known, *suites, arguments.profiles);
+  if (const Status status = check_adapt_runs(*known, work_known, runs); !status) {
+    return report_error(status.error(), common);
+  }
   auto scenario = [&] {
     ProgressLine progress(common);
     progress.show("learning from " + std::to_string(known->platforms.size()) + " platforms ...");
-    return AdaptScenario::start(known, *platform, work_of(*known, *suites, arguments.profiles));
+    return AdaptScenario::start(known, *platform, work_known);
   }();
   if (!scenario) return report_error(scenario.error(), common);
   if (const Status status = scenario->measure(runs); !status) return report_error(status.error(), common);

@@ -24,6 +24,7 @@ constexpr double kUnitLog = 3.4;        // 30x: no platform is that far from wha
 constexpr double kOtherDeviations = 8;  // one run beside the others
 constexpr size_t kNamed = 12;           // programs in an error
 constexpr size_t kMostFacts = 1000;
+constexpr double kLeast = 1e-15, kMost = 1e15;  // seconds, units of work, seconds of one: beyond them it is a mistake
 
 struct TimeUnit {
   double seconds;
@@ -51,6 +52,85 @@ std::string off_by(double log_ratio) {
   return ratio >= 1 ? fmt::format("{:.3g} times too long", ratio) : fmt::format("{:.3g} times too short", 1 / ratio);
 }
 
+// Log seconds per unit of work at relative time 1; absent: nothing tells.
+std::optional<double> level_of(const Bundle& bundle, const std::map<std::string, ProgramWork>& work,
+                               Eigen::Index program) {
+  const double per_instruction = bundle.training_log_seconds_per_instruction_mean(program);
+  const auto found = work.find(bundle.programs[static_cast<size_t>(program)].id);
+  if (std::isnan(per_instruction) || found == work.end() || !found->second.instructions_per_unit) return std::nullopt;
+  return per_instruction + std::log(*found->second.instructions_per_unit);
+}
+
+// Runs of one program together: the first of them, and what they say on average.
+struct FoldedRuns {
+  std::vector<ProgramRun> read;
+  std::vector<AdaptRun> first;
+};
+
+Result<FoldedRuns> fold_runs(const Bundle& bundle, const std::map<std::string, ProgramWork>& work,
+                             const std::vector<AdaptRun>& runs) {
+  std::map<std::string, Eigen::Index> index;
+  for (size_t p = 0; p < bundle.programs.size(); ++p) {
+    index.try_emplace(bundle.programs[p].id, static_cast<Eigen::Index>(p));
+  }
+  std::vector<std::string> unknown, without_work;
+  std::map<Eigen::Index, std::vector<const AdaptRun*>> by_program;
+  for (const AdaptRun& run : runs) {
+    const auto found = index.find(run.program);
+    if (found == index.end()) {
+      unknown.push_back(run.program);
+    } else if (!level_of(bundle, work, found->second)) {
+      without_work.push_back(run.program);
+    } else {
+      by_program[found->second].push_back(&run);
+    }
+  }
+  const auto named = [](std::vector<std::string> names) {
+    const size_t more = names.size() > kNamed ? names.size() - kNamed : 0;
+    if (more > 0) names.resize(kNamed);
+    return "'" + join(names, "', '") + (more > 0 ? "' and " + std::to_string(more) + " more" : "'");
+  };
+  if (!unknown.empty()) {
+    std::vector<std::string> known;
+    known.reserve(index.size());
+    for (const auto& [id, at] : index) known.push_back(id);
+    return Error{"unknown-program", "the bundle was trained on no program " + named(unknown), runs.front().where,
+                 "ids as `perfcast collect --list` has them, such as " + nearest_names(unknown.front(), known) +
+                     "; own programs join by perfcast collect and train"};
+  }
+  if (!without_work.empty()) {
+    return Error{"no-work", "no profile says how much work there is in " + named(without_work), runs.front().where,
+                 "--profiles FOLDER with theirs, or runs of other programs"};
+  }
+  FoldedRuns folded;
+  for (const auto& [program, same] : by_program) {
+    double least = INFINITY, most = -INFINITY, sum = 0;
+    for (const AdaptRun* run : same) {
+      const double log_time = std::log(run->seconds / run->work_units);
+      least = std::min(least, log_time);
+      most = std::max(most, log_time);
+      sum += log_time;
+    }
+    if (most - least > kSameRunLog) {
+      return Error{"contradictory-runs",
+                   fmt::format("two times of '{}' are {:.3g}x apart", same.front()->program, std::exp(most - least)),
+                   same.front()->where + ", " + same.back()->where,
+                   "runs of the same work on an idle machine, within 20% of each other"};
+    }
+    folded.read.push_back({program, sum / static_cast<double>(same.size()) - *level_of(bundle, work, program)});
+    folded.first.push_back(*same.front());
+  }
+  if (!folded.read.empty() && folded.read.size() < kFewestRuns) {
+    return Error{"too-few-runs",
+                 fmt::format("{} program{} measured, and {} are needed to notice a wrong one", folded.read.size(),
+                             folded.read.size() == 1 ? " was" : "s were", kFewestRuns),
+                 runs.front().where,
+                 fmt::format("{} more; perfcast adapt --suggest {} says which", kFewestRuns - folded.read.size(),
+                             kFewestRuns - folded.read.size())};
+  }
+  return folded;
+}
+
 }  // namespace
 
 Result<std::vector<AdaptRun>> parse_adapt_runs(std::string_view text, const std::string& source) {
@@ -76,13 +156,17 @@ Result<std::vector<AdaptRun>> parse_adapt_runs(std::string_view text, const std:
       if (!column) continue;
       const auto number = table->number(row, *column);
       if (!number) return number.error();
-      if (*number && **number > 0) {
-        *value = **number;
-      } else if (*number || value == &run.seconds) {
-        return Error{"bad-runs",
-                     "'" + printable(table->cell(row, *column)) + "' in the column " + table->columns()[*column],
-                     run.where, "a number above 0"};
-      }
+      const bool is_usable = *number && **number >= kLeast && **number <= kMost;
+      if (is_usable) *value = **number;
+      if (is_usable || (!*number && value == &run.work_units)) continue;
+      const bool is_above = *number && **number > 0;
+      return Error{
+          "bad-runs", "'" + printable(table->cell(row, *column)) + "' in the column " + table->columns()[*column],
+          run.where, is_above ? fmt::format("a number between {:g} and {:g}", kLeast, kMost) : "a number above 0"};
+    }
+    if (const double of_one = run.seconds / run.work_units; of_one < kLeast || of_one > kMost) {
+      return Error{"bad-runs", fmt::format("{:g} s for {:g} units of work", run.seconds, run.work_units), run.where,
+                   fmt::format("between {:g} and {:g} s for a unit", kLeast, kMost)};
     }
     if (run.program.empty()) return Error{"bad-runs", "a row names no program", run.where, "a program's id"};
     runs.push_back(std::move(run));
@@ -173,72 +257,19 @@ Result<AdaptScenario> AdaptScenario::start(std::shared_ptr<const Bundle> bundle,
   return AdaptScenario(std::move(bundle), std::move(work), std::move(*adaptation));
 }
 
-std::optional<double> AdaptScenario::level(Eigen::Index program) const {
-  const double per_instruction = bundle_->training_log_seconds_per_instruction_mean(program);
-  const auto found = work_.find(program_id(program));
-  if (std::isnan(per_instruction) || found == work_.end() || !found->second.instructions_per_unit) return std::nullopt;
-  return per_instruction + std::log(*found->second.instructions_per_unit);
+std::optional<double> AdaptScenario::level(Eigen::Index program) const { return level_of(*bundle_, work_, program); }
+
+Status check_adapt_runs(const Bundle& bundle, const std::map<std::string, ProgramWork>& work,
+                        const std::vector<AdaptRun>& runs) {
+  const auto folded = fold_runs(bundle, work, runs);
+  return folded ? Status() : folded.error();
 }
 
 Status AdaptScenario::measure(const std::vector<AdaptRun>& runs) {
-  std::vector<std::string> unknown, without_work;
-  std::map<Eigen::Index, std::vector<const AdaptRun*>> by_program;
-  for (const AdaptRun& run : runs) {
-    const auto found = index_.find(run.program);
-    if (found == index_.end()) {
-      unknown.push_back(run.program);
-    } else if (!level(found->second)) {
-      without_work.push_back(run.program);
-    } else {
-      by_program[found->second].push_back(&run);
-    }
-  }
-  const auto named = [](std::vector<std::string> names) {
-    const size_t more = names.size() > kNamed ? names.size() - kNamed : 0;
-    if (more > 0) names.resize(kNamed);
-    return "'" + join(names, "', '") + (more > 0 ? "' and " + std::to_string(more) + " more" : "'");
-  };
-  if (!unknown.empty()) {
-    std::vector<std::string> known;
-    known.reserve(index_.size());
-    for (const auto& [id, index] : index_) known.push_back(id);
-    return Error{"unknown-program", "the bundle was trained on no program " + named(unknown), runs.front().where,
-                 "ids as `perfcast collect --list` has them, such as " + nearest_names(unknown.front(), known) +
-                     "; own programs join by perfcast collect and train"};
-  }
-  if (!without_work.empty()) {
-    return Error{"no-work", "no profile says how much work there is in " + named(without_work), runs.front().where,
-                 "--profiles FOLDER with theirs, or runs of other programs"};
-  }
-  std::vector<ProgramRun> read;
-  std::vector<AdaptRun> folded;
-  for (const auto& [program, same] : by_program) {
-    double least = INFINITY, most = -INFINITY, sum = 0;
-    for (const AdaptRun* run : same) {
-      const double log_time = std::log(run->seconds / run->work_units);
-      least = std::min(least, log_time);
-      most = std::max(most, log_time);
-      sum += log_time;
-    }
-    if (most - least > kSameRunLog) {
-      return Error{"contradictory-runs",
-                   fmt::format("two times of '{}' are {:.3g}x apart", same.front()->program, std::exp(most - least)),
-                   same.front()->where + ", " + same.back()->where,
-                   "runs of the same work on an idle machine, within 20% of each other"};
-    }
-    read.push_back({program, sum / static_cast<double>(same.size()) - *level(program)});
-    folded.push_back(*same.front());
-  }
-  if (!read.empty() && read.size() < kFewestRuns) {
-    return Error{"too-few-runs",
-                 fmt::format("{} program{} measured, and {} are needed to notice a wrong one", read.size(),
-                             read.size() == 1 ? " was" : "s were", kFewestRuns),
-                 runs.front().where,
-                 fmt::format("{} more; perfcast adapt --suggest {} says which", kFewestRuns - read.size(),
-                             kFewestRuns - read.size())};
-  }
-  if (Status status = check_units(folded, read); !status) return status;
-  adaptation_.measure(read);
+  const auto folded = fold_runs(*bundle_, work_, runs);
+  if (!folded) return folded.error();
+  if (Status status = check_units(folded->first, folded->read); !status) return status;
+  adaptation_.measure(folded->read);
   return {};
 }
 

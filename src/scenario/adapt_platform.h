@@ -24,8 +24,9 @@ struct AdaptRun {
   std::string where;  // file:line
 };
 
-// A CSV with the columns program, seconds and, if not 1, work_units. "bad-runs" with file and line where a time is not
-// above 0; "missing-column", "bad-number" as CsvTable has them.
+// A CSV with the columns program, seconds and, if not 1, work_units. "bad-runs" with file and line where a time or an
+// amount of work is not above 0, or where no program takes so long or so short; "missing-column", "bad-number" as
+// CsvTable has them.
 Result<std::vector<AdaptRun>> parse_adapt_runs(std::string_view text, const std::string& source);
 
 // A platform by its facts: the object that platforms have in JSON files (name, vendor, arch, ...), and "facts" {name:
@@ -42,6 +43,12 @@ struct ProgramWork {
   std::optional<double> instructions_per_unit;
   std::optional<double> run_units;  // units of work of a timed run; absent: no suite runs it
 };
+
+// What is wrong with runs before anything is learned, which takes longer: "unknown-program" (all of them named),
+// "no-work" (no profile says how much work the program does), "contradictory-runs" (the same program, over 20% apart),
+// "too-few-runs".
+Status check_adapt_runs(const Bundle& bundle, const std::map<std::string, ProgramWork>& work,
+                        const std::vector<AdaptRun>& runs);
 
 struct AdaptedProgram {
   std::string program;
@@ -83,9 +90,8 @@ class AdaptScenario {
   static Result<AdaptScenario> start(std::shared_ptr<const Bundle> bundle, const Platform& platform,
                                      std::map<std::string, ProgramWork> work);
 
-  // Takes runs in the place of those before. Errors: "unknown-program" (all of them named), "no-work" (no profile says
-  // how much work the program does), "contradictory-runs" (the same program, over 20% apart), "bad-unit" (all runs, or
-  // one beside the others, off by what another unit of time makes), "too-few-runs".
+  // Takes runs in the place of those before. Errors: as check_adapt_runs(), and "bad-unit" (all runs, or one beside the
+  // others, off by what another unit of time makes).
   Status measure(const std::vector<AdaptRun>& runs);
   // One more, of a program of the bundle, without those checks.
   Status add(const std::string& program, double seconds_per_unit);

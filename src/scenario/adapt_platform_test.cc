@@ -62,6 +62,13 @@ TEST(AdaptPlatform, RunsAreReadFromCsv) {
   EXPECT_EQ(parse_adapt_runs("program,seconds\na,\n", "r").error().code, "bad-runs");
   EXPECT_EQ(parse_adapt_runs("program,seconds\n,1\n", "r").error().code, "bad-runs");
   EXPECT_EQ(parse_adapt_runs("program,seconds\na,fast\n", "r").error().code, "bad-number");
+  EXPECT_EQ(parse_adapt_runs("program,seconds\na,1\nb,inf\n", "r").error().where, "r:3");
+  for (const char* impossible : {"1e300,1", "1e-300,1", "1,1e300", "1e-9,1e9", "1e9,1e-9"}) {
+    const auto refused = parse_adapt_runs("program,seconds,work_units\na," + std::string(impossible) + "\n", "r");
+    ASSERT_FALSE(refused) << impossible;
+    EXPECT_EQ(refused.error().code, "bad-runs");
+    EXPECT_EQ(refused.error().where, "r:2");
+  }
 }
 
 TEST(AdaptPlatform, FactsAreReadFromJson) {
@@ -98,6 +105,19 @@ TEST(AdaptPlatform, FactsAreThoseOfThePlatformsThatAreKnown) {
   EXPECT_EQ(found("max_hz", 4.2), "max_hz of 4.2; platforms of the bundle have 2e+09 to 5e+09");
   EXPECT_EQ(found("maxhz", 5e9),
             "no platform of the bundle states a fact 'maxhz', so it tells nothing; they state max_hz, l3_bytes");
+}
+
+TEST(AdaptPlatform, WrongRunsAreFoundBeforeAnythingIsLearned) {
+  const AdaptSetting& own = setting();
+  EXPECT_TRUE(check_adapt_runs(*own.bundle, own.work, {}));
+  EXPECT_TRUE(check_adapt_runs(*own.bundle, own.work, own.runs(5)));
+  EXPECT_EQ(check_adapt_runs(*own.bundle, own.work, own.runs(2)).error().code, "too-few-runs");
+  EXPECT_EQ(check_adapt_runs(*own.bundle, own.work, {{"doom", 1, 1, "r:2"}}).error().code, "unknown-program");
+  EXPECT_EQ(check_adapt_runs(*own.bundle, {}, own.runs(5)).error().code, "no-work");
+  std::vector<AdaptRun> twice = own.runs(5);
+  twice.push_back(twice.front());
+  twice.back().seconds *= 2;
+  EXPECT_EQ(check_adapt_runs(*own.bundle, own.work, twice).error().code, "contradictory-runs");
 }
 
 TEST(AdaptPlatform, RunsNarrowIntervals) {

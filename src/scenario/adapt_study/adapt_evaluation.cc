@@ -1,8 +1,11 @@
 // How well a new platform's times are forecast from a few runs there:
 //   perfcast_adapt_evaluation CORPUS --groups A,B [--counts 0,1,2,5,10,20,40] [--seeds N] [--own-group]
-//   [--suite FILE] [--figure F.html] [--threads N]
-// CORPUS: a file that `perfcast import` made. Each core design, or GPU generation, is left out with all its platforms.
-// --suite: how much work a run of each program does there, so that running times are told. docs/ADAPT.md explains.
+//   [--design D] [--networks N] [--suite FILE] [--also CORPUS2 --also-groups C] [--figure F.html] [--threads N]
+// CORPUS: a file that `perfcast import` made. Each core design, or GPU generation, or D alone, is left out with all its
+// platforms.
+// --networks: fine-tuned and meta-learnt ones too, of so many seeds, which the draws take in turns.
+// --also: a second set, in the same figure. --suite: how much work a run of each program does there, so that running
+// times are told. docs/ADAPT.md explains.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +14,7 @@
 #include <exception>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -25,11 +29,16 @@
 namespace perfcast {
 namespace {
 
-struct Arguments {
-  std::string corpus, suite, figure;
+struct CurveSet {
+  std::string corpus, suite;
   std::vector<std::string> groups;
-  CurveOptions curve;
   double coverage = 0.5;
+};
+
+struct Arguments {
+  CurveSet first, also;
+  std::string figure;
+  CurveOptions curve;
 };
 
 // NaN where the suite doesn't run the program.
@@ -40,6 +49,16 @@ Eigen::VectorXd run_units(const Suite& suite, const std::vector<Program>& progra
     units(p) = entry == nullptr ? kUnknown : native_work_units(entry->run);
   }
   return units;
+}
+
+// Each program's profiles, where they were taken on the platforms themselves.
+std::vector<std::vector<const Profile*>> profiles_on_platforms(const Corpus& corpus, const TrainingTable& table) {
+  std::map<std::string, std::vector<const Profile*>> by_program;
+  for (const StoredProfile& stored : corpus.profiles) by_program[stored.program].push_back(&stored.profile);
+  std::vector<std::vector<const Profile*>> profiles;
+  profiles.reserve(table.programs.size());
+  for (const Program& program : table.programs) profiles.push_back(by_program[program.id]);
+  return profiles;
 }
 
 std::string number(double value, int digits) { return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits); }
@@ -73,46 +92,90 @@ void print(const TransferCurve& curve, bool own_group) {
                point.mean_error, point.r2_log, point.least_r2_log, number(point.coverage_90, 2),
                number(point.seconds, 1), point.entries);
   }
+  for (const std::string& choice : curve.network_choices) fmt::print("networks without {}\n", choice);
 }
 
-Status evaluate(Arguments arguments) {
-  auto store = CorpusStore::open_read_only(arguments.corpus);
+// Each method's errors in a row: what a person compares.
+void print_rows(const TransferCurve& curve, const std::vector<size_t>& counts) {
+  std::map<std::pair<std::string, std::string>, std::map<size_t, const CurvePoint*>> rows;
+  for (const CurvePoint& point : curve.points) rows[{point.group, point.method}][point.count] = &point;
+  fmt::print("median error, +- standard deviation over draws and seeds; programs run there:\n{:<12} {:<24}", "group",
+             "method");
+  for (const size_t count : counts) fmt::print(" {:>13}", count);
+  fmt::print("\n");
+  for (const auto& [key, points] : rows) {
+    fmt::print("{:<12} {:<24}", key.first.empty() ? "all" : key.first, key.second);
+    for (const size_t count : counts) {
+      const auto found = points.find(count);
+      std::string cell = "-";
+      if (found != points.end()) {
+        cell = number(found->second->median_error, 4);
+        if (!std::isnan(found->second->spread)) cell += "+-" + number(found->second->spread, 4);
+      }
+      fmt::print(" {:>13}", cell);
+    }
+    fmt::print("\n");
+  }
+}
+
+Result<TransferCurve> evaluate(const CurveSet& set, CurveOptions options) {
+  auto store = CorpusStore::open_read_only(set.corpus);
   if (!store) return store.error();
   const auto corpus = (*store)->load();
   if (!corpus) return corpus.error();
   TableOptions table_options;
-  table_options.groups = arguments.groups;
+  table_options.groups = set.groups;
   table_options.include_unprofiled = true;
-  table_options.minimum_coverage = arguments.coverage;
+  table_options.minimum_coverage = set.coverage;
   const auto table = make_training_table(*corpus, table_options);
   if (!table) return table.error();
-  if (!arguments.suite.empty()) {
-    const auto suite = read_suite(arguments.suite);
+  if (!set.suite.empty()) {
+    const auto suite = read_suite(set.suite);
     if (!suite) return suite.error();
-    arguments.curve.run_units = run_units(*suite, table->programs);
+    options.run_units = run_units(*suite, table->programs);
   } else if (!table->platforms.empty() && table->platforms.front().kind == "gpu") {
-    arguments.curve.run_units = Eigen::VectorXd::Ones(static_cast<Eigen::Index>(table->programs.size()));
+    options.run_units = Eigen::VectorXd::Ones(static_cast<Eigen::Index>(table->programs.size()));
   }
-  const auto curve = transfer_curve(*table, arguments.curve);
+  if (!table->platforms.empty() && table->platforms.front().kind == "gpu") {
+    options.profiles = profiles_on_platforms(*corpus, *table);
+  }
+  auto curve = transfer_curve(*table, options);
   if (!curve) return curve.error();
-  print(*curve, arguments.curve.own_group);
+  print(*curve, options.own_group);
+  print_rows(*curve, options.counts);
   print_noise_floor(*table);
-  return arguments.figure.empty() ? Status() : write_file_atomically(arguments.figure, transfer_page(*curve));
+  return curve;
+}
+
+Status evaluate(const Arguments& arguments) {
+  std::vector<TransferCurve> curves;
+  for (const CurveSet* set : {&arguments.first, &arguments.also}) {
+    if (set->corpus.empty()) continue;
+    auto curve = evaluate(*set, arguments.curve);
+    if (!curve) return curve.error();
+    curves.push_back(std::move(*curve));
+  }
+  return arguments.figure.empty() ? Status() : write_file_atomically(arguments.figure, transfer_page(curves));
 }
 
 int run(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("How well a new platform's times are forecast from a few runs there");
-  app.add_option("corpus", arguments.corpus)->required();
-  app.add_option("--groups", arguments.groups)->delimiter(',');
+  app.add_option("corpus", arguments.first.corpus)->required();
+  app.add_option("--groups", arguments.first.groups)->delimiter(',');
   app.add_option("--counts", arguments.curve.counts)->delimiter(',');
   app.add_option("--seeds", arguments.curve.seeds);
   app.add_option("--threads", arguments.curve.threads);
-  app.add_option("--suite", arguments.suite);
+  app.add_option("--suite", arguments.first.suite);
   app.add_option("--figure", arguments.figure);
+  app.add_option("--networks", arguments.curve.networks);
   app.add_option("--rounds", arguments.curve.transfer.rounds);
   app.add_option("--draws", arguments.curve.transfer.draws);
-  app.add_option("--minimum-coverage", arguments.coverage);
+  app.add_option("--minimum-coverage", arguments.first.coverage);
+  app.add_option("--design", arguments.curve.only_design);
+  app.add_option("--also", arguments.also.corpus);
+  app.add_option("--also-groups", arguments.also.groups)->delimiter(',');
+  app.add_option("--also-minimum-coverage", arguments.also.coverage);
   app.add_flag("--own-group", arguments.curve.own_group);
   try {
     app.parse(argc, argv);

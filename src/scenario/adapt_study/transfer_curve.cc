@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -11,16 +12,20 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "base/statistics.h"
+#include "base/text.h"
 #include "base/unknown.h"
 #include "model/adapt/program_choice.h"
 #include "model/cores/modelled_cycles.h"
 #include "model/fit/standardised_inputs.h"
+#include "scenario/adapt_study/transfer_networks.h"
 
 namespace perfcast {
 namespace {
 
 constexpr const char* kAdapt = "adapt";
 constexpr const char* kSuggested = "adapt, suggested";
+constexpr const char* kFineTuned = "network, fine-tuned";
+constexpr const char* kMetaLearnt = "network, meta-learnt";
 constexpr double kCoverage = 0.9;
 constexpr double kShiftPrior = 0.5;  // programs that "no shift" counts for
 constexpr int kCoverageSeeds = 3;    // intervals take longer than forecasts
@@ -71,6 +76,7 @@ struct Fold {
   const CurveOptions* options = nullptr;
   const Eigen::MatrixXd* log_times = nullptr;
   std::vector<size_t> known, unknown;
+  std::vector<TransferNetworks> networks = {};  // by seed
 };
 
 // [programs] mean log time over the known platforms that the program was timed on.
@@ -114,9 +120,13 @@ std::map<std::string, Eigen::VectorXd> plain_forecasts(const Fold& fold, const T
     least = error;
     result["ridge on facts"] = means + filled * (inverse * cross);
   }
-  for (const auto& [name, fact] : {std::pair{"peak FLOP/s", "peak_flops_per_s"}, {"bandwidth", "memory_bytes_per_s"}}) {
+  struct PlainScaling {
+    const char *name, *fact;
+  };
+  for (const auto& [name, fact] : {PlainScaling{"peak FLOP/s", "peak_flops_per_s"},
+                                   {"bandwidth", "memory_bytes_per_s"},
+                                   {"first cache's bandwidth", "bwmem_rd_16kib_per_vcpu_bytes_per_s"}}) {
     const auto& facts = fold.table->platforms[platform].facts;
-    if (fold.table->platforms[platform].kind != "gpu") continue;
     double log_sum = 0, count = 0;
     for (const size_t j : fold.known) {
       const auto other = fold.table->platforms[j].facts.find(fact);
@@ -151,6 +161,36 @@ std::map<std::string, Said> forecasts(const TransferPrior& prior, const Gaussian
                              .cwiseProduct(posterior.covariance.diagonal().cwiseMax(1e-4).cwiseSqrt());
   }
   return result;
+}
+
+// What the platforms left out say of a program is not known yet.
+std::shared_ptr<const RowMatrixF> inputs_without(const Fold& fold) {
+  TrainingTable table = *fold.table;
+  for (size_t p = 0; p < table.profiles.size(); ++p) {
+    table.profiles[p] = Profile();
+    for (const Profile* profile : fold.options->profiles[p]) {
+      const bool is_unknown = std::any_of(fold.unknown.begin(), fold.unknown.end(),
+                                          [&](size_t j) { return table.platforms[j].name == profile->host.name; });
+      if (is_unknown) continue;
+      table.profiles[p] = *profile;
+      break;
+    }
+  }
+  return std::make_shared<const RowMatrixF>(network_inputs(table));
+}
+
+Status add_networks(const Fold& fold, size_t platform, const std::vector<Eigen::Index>& where,
+                    const Eigen::VectorXd& measured, int seed, std::map<std::string, Said>& said) {
+  if (fold.networks.empty()) return {};
+  const TransferNetworks& networks = fold.networks[static_cast<size_t>(seed) % fold.networks.size()];
+  auto tuned = networks.fine_tuned(platform, where, measured);
+  if (!tuned) return tuned.error();
+  auto learnt = networks.meta_learnt(platform, where, measured);
+  if (!learnt) return learnt.error();
+  const Eigen::VectorXd no_interval = Eigen::VectorXd::Constant(tuned->size(), kUnknown);
+  said[kFineTuned] = {std::move(*tuned), no_interval};
+  said[kMetaLearnt] = {std::move(*learnt), no_interval};
+  return {};
 }
 
 void score(const Fold& fold, size_t platform, const std::map<std::string, Said>& said,
@@ -206,9 +246,13 @@ Status run_platform(const Fold& fold, const TransferPrior& prior, size_t platfor
       Random random(options.seed + static_cast<uint64_t>(seed) * 1000003 + platform);
       const std::vector<Eigen::Index> order = drawn(fold, platform, group, random);
       for (const size_t count : options.counts) {
-        if (count >= order.size() || (count == 0 && seed > 0)) continue;
+        if (count >= order.size() || (count == 0 && seed >= std::max(options.networks, 1))) continue;
         const std::vector<Eigen::Index> where(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count));
-        const auto said = forecasts(prior, belief, plain, where, own(where), seed < kCoverageSeeds);
+        std::map<std::string, Said> said;
+        if (count > 0 || seed == 0) {  // without programs, draws are the same
+          said = forecasts(prior, belief, plain, where, own(where), seed < kCoverageSeeds);
+        }
+        if (Status status = add_networks(fold, platform, where, own(where), seed, said); !status) return status;
         score(fold, platform, said, where, group, count, seed, seconds_of(where), scores);
       }
     }
@@ -291,11 +335,27 @@ Result<TransferCurve> transfer_curve(const TrainingTable& table, const CurveOpti
   for (size_t j = 0; j < table.platforms.size(); ++j) designs[platform_design(table.platforms[j])].push_back(j);
   std::vector<std::vector<size_t>> folds;
   folds.reserve(designs.size());
-  for (auto& [design, members] : designs) folds.push_back(members);
+  for (auto& [design, members] : designs) {
+    if (options.only_design.empty() || options.only_design == design) folds.push_back(members);
+  }
+  if (folds.empty()) {
+    std::vector<std::string> names;
+    names.reserve(designs.size());
+    for (const auto& [design, members] : designs) names.push_back(design);
+    return Error{"unknown-design", "no platform is of the design '" + options.only_design + "'", "", join(names, ", ")};
+  }
 
   const Eigen::MatrixXd said = relative_log_cycles(profiles_of(table), core_metrics_of(table.platforms));
+  std::shared_ptr<const RowMatrixF> own_inputs;
+  if (options.networks > 0 && options.profiles.empty()) {
+    own_inputs = std::make_shared<const RowMatrixF>(network_inputs(table));
+  }
+  std::vector<uint64_t> network_seeds;
+  network_seeds.reserve(static_cast<size_t>(std::max(options.networks, 0)));
+  for (int i = 0; i < options.networks; ++i) network_seeds.push_back(options.seed + static_cast<uint64_t>(i));
   Scores scores;
   std::mutex lock;
+  std::map<size_t, std::string> chosen;
   const Status status = parallel_for(folds.size(), options.threads, [&](size_t index) -> Status {
     Fold fold{&table, &settled, &log_times, {}, folds[index]};
     for (size_t j = 0; j < table.platforms.size(); ++j) {
@@ -304,11 +364,21 @@ Result<TransferCurve> transfer_curve(const TrainingTable& table, const CurveOpti
     const auto prior =
         TransferPrior::learn(table.platforms, fold.known, log_times, said, table.programs, settled.transfer);
     if (!prior) return prior.error();
+    if (!network_seeds.empty()) {
+      const auto inputs = own_inputs ? own_inputs : inputs_without(fold);
+      auto networks = TransferNetworks::learn(inputs, table.platforms, fold.known, log_times, settled.counts,
+                                              settled.network, network_seeds);
+      if (!networks) return networks.error();
+      fold.networks = std::move(*networks);
+    }
     Scores own;
     for (const size_t platform : fold.unknown) {
       if (Status done = run_platform(fold, *prior, platform, own); !done) return done;
     }
     const std::lock_guard<std::mutex> guard(lock);
+    if (!fold.networks.empty()) {
+      chosen[index] = platform_design(table.platforms[fold.unknown.front()]) + ": " + fold.networks.front().chosen();
+    }
     for (auto& [key, errors] : own) {
       Errors& all = scores[key];
       all.relative.insert(all.relative.end(), errors.relative.begin(), errors.relative.end());
@@ -321,7 +391,8 @@ Result<TransferCurve> transfer_curve(const TrainingTable& table, const CurveOpti
   });
   if (!status) return status.error();
 
-  TransferCurve curve{{}, table.platforms.size(), folds.size(), table.programs.size()};
+  TransferCurve curve{{}, table.platforms.size(), folds.size(), table.programs.size(), {}};
+  for (const auto& [index, text] : chosen) curve.network_choices.push_back(text);
   std::map<std::tuple<std::string, std::string, size_t>, std::vector<const Errors*>> by_point;
   for (const auto& [key, errors] : scores) by_point[{key.method, key.group, key.count}].push_back(&errors);
   for (const auto& [key, seeds] : by_point) {

@@ -9,6 +9,7 @@
 
 #include "corpus/corpus.h"
 #include "model/adapt/transfer_prior.h"
+#include "scenario/adapt_study/transfer_networks.h"
 
 namespace perfcast {
 
@@ -19,6 +20,12 @@ struct CurveOptions {
   int threads = 1;
   // Programs are drawn among those of the group that is scored alone, instead of among all.
   bool own_group = false;
+  int networks = 0;  // seeds of networks, taken in turns by the draws; 0: no networks
+  NetworkOptions network;
+  // What networks see of each program: the first of its profiles that was taken on no platform left out. Empty: the
+  // table's, which must be of none of them.
+  std::vector<std::vector<const Profile*>> profiles;
+  std::string only_design;  // the only one to leave out, as platform_design() has it; empty: each in turn
   TransferOptions transfer;
   Eigen::VectorXd run_units;  // of each program of the table: units of work of a run; NaN: can't be run, or unknown
 };
@@ -40,11 +47,14 @@ struct CurvePoint {
 struct TransferCurve {
   std::vector<CurvePoint> points;
   size_t platforms = 0, designs = 0, programs = 0;
+  std::vector<std::string> network_choices;  // of each design left out: what its inner folds chose
 };
 
 // Methods: "mean of platforms", "nearest by facts", "ridge on facts" (each moved by what the measured programs say on
-// average), for GPUs "peak FLOP/s" and "bandwidth" alike, "facts alone" and "adapt", random programs, and "adapt,
-// suggested": as choose_programs() has them.
+// average), alike what the mean says scaled by a fact, of GPUs "peak FLOP/s" and "bandwidth", of CPUs "first cache's
+// bandwidth"; "adapt", random programs, "adapt, suggested": as
+// choose_programs() has them, and "network, fine-tuned", "network, meta-learnt" (transfer_networks.h), where there are
+// any.
 Result<TransferCurve> transfer_curve(const TrainingTable& table, const CurveOptions& options);
 
 }  // namespace perfcast

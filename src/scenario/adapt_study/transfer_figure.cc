@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <vector>
@@ -23,22 +24,35 @@ std::string count_text(double value) { return fmt::format("{:.0f}", value); }
 struct Panel {
   std::string group;
   std::map<std::string, std::vector<const CurvePoint*>> methods;
+  double highest = 0;
 };
+
+// All groups of all sets; a set of one group is that group.
+std::vector<CurvePoint> points_of(const std::vector<TransferCurve>& curves) {
+  std::vector<CurvePoint> points;
+  for (const TransferCurve& curve : curves) {
+    std::set<std::string> groups;
+    for (const CurvePoint& point : curve.points) groups.insert(point.group);
+    for (const CurvePoint& point : curve.points) {
+      if (groups.size() != 2 || !point.group.empty()) points.push_back(point);
+    }
+  }
+  return points;
+}
 
 }  // namespace
 
-std::string transfer_svg(const TransferCurve& curve) {
+std::string transfer_svg(const std::vector<CurvePoint>& all) {
   std::map<std::string, Panel> panels;
   std::set<size_t> counts;
   std::map<std::string, size_t> series;
-  double highest = 0;
-  for (const CurvePoint& point : curve.points) {
+  for (const CurvePoint& point : all) {
     Panel& panel = panels[point.group];
     panel.group = point.group;
     panel.methods[point.method].push_back(&point);
     counts.insert(point.count);
     series.try_emplace(point.method, series.size());
-    highest = std::max(highest, point.median_error);
+    panel.highest = std::max(panel.highest, point.median_error + (std::isnan(point.spread) ? 0 : point.spread));
   }
   const std::vector<size_t> order(counts.begin(), counts.end());
   const double width = kFigureWidth;
@@ -54,7 +68,7 @@ std::string transfer_svg(const TransferCurve& curve) {
   double top = kTop;
   for (const auto& [group, panel] : panels) {
     const double bottom = top + kPanelHeight;
-    const Scale y = Scale::linear(0, highest * 1.05, bottom, top);
+    const Scale y = Scale::linear(0, panel.highest * 1.05, bottom, top);
     canvas.text(kLeft, top - 12, group.empty() ? "all programs" : group, "panel");
     draw_y_axis(canvas, y, kLeft, kLeft + panel_width, "median error", whole_percent_text);
     for (const size_t count : order) {
@@ -88,22 +102,26 @@ std::string transfer_svg(const TransferCurve& curve) {
   return canvas.to_svg();
 }
 
-std::string transfer_page(const TransferCurve& curve) {
+std::string transfer_page(const std::vector<TransferCurve>& curves) {
+  const std::vector<CurvePoint> points = points_of(curves);
   std::string csv = "method,group,measured_count,median_error_ratio,spread_ratio,coverage_90_ratio,run_time_s\n";
-  for (const CurvePoint& point : curve.points) {
+  for (const CurvePoint& point : points) {
     csv += csv_line({point.method, point.group, std::to_string(point.count), csv_number(point.median_error),
                      csv_number(point.spread), csv_number(point.coverage_90), csv_number(point.seconds)});
   }
   Page page;
   page.title = "Times on a new platform from a few runs there";
-  page.lead = fmt::format("{} platforms of {} designs, each design left out with all its platforms; {} programs.",
-                          curve.platforms, curve.designs, curve.programs);
+  for (const TransferCurve& curve : curves) {
+    page.lead += fmt::format("{}{} platforms of {} designs, {} programs.", page.lead.empty() ? "" : " ",
+                             curve.platforms, curve.designs, curve.programs);
+  }
+  page.lead += " Each design is left out with all its platforms.";
   page.figures.push_back(
       {"transfer",
        "Error against the number of programs measured",
        "Median of |forecast / measured - 1| over the programs that were not measured; bars: standard "
-       "deviation over draws of the measured programs.",
-       {transfer_svg(curve)},
+       "deviation over draws of the measured programs, and of seeds of the networks.",
+       {transfer_svg(points)},
        csv});
   return html_page(page);
 }

@@ -2,14 +2,16 @@
 // Error against the number of measured programs, drawn.
 
 #include <string>
+#include <vector>
 
 #include "scenario/adapt_study/transfer_curve.h"
 
 namespace perfcast {
 
-// One panel per group of programs: median error of each method over k, as SVG with classes of figure/page_style.h.
-std::string transfer_svg(const TransferCurve& curve);
-// A page of it with its data.
-std::string transfer_page(const TransferCurve& curve);
+// One panel per group of programs, each with a scale of its own: median error of each method over k, as SVG with
+// classes of figure/page_style.h.
+std::string transfer_svg(const std::vector<CurvePoint>& points);
+// A page of curves of several sets with their data; a set of one group has one panel.
+std::string transfer_page(const std::vector<TransferCurve>& curves);
 
 }  // namespace perfcast

@@ -12,7 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto runs = parse_adapt_runs(text, "input")) {
     for (const AdaptRun& run : *runs) {
-      if (run.program.empty() || !(run.seconds > 0) || !(run.work_units > 0) || !std::isfinite(run.seconds))
+      const double of_one = run.seconds / run.work_units;
+      if (run.program.empty() || !(run.seconds > 0) || !(run.work_units > 0) || !(of_one > 0) || !std::isfinite(of_one))
         std::abort();
     }
   }
