@@ -23,6 +23,7 @@ constexpr const char* kSlides = "slides";
 
 struct AuditArguments {
   std::string claims, results, division = "closed", device_file;
+  double inflated = 1;
   bool details = false;
 };
 
@@ -42,8 +43,9 @@ int run_results(const AuditArguments& arguments, const std::vector<DeviceFacts>&
                 const CommonOptions& options) {
   const auto text = read_file(arguments.results, kLargestResultsBytes);
   if (!text) return report_error(as_named_file(text.error(), true), options);
-  const auto results = parse_published_results(*text, arguments.results, arguments.division);
+  auto results = parse_published_results(*text, arguments.results, arguments.division);
   if (!results) return report_error(results.error(), options);
+  if (arguments.inflated != 1) inflate(*results, arguments.inflated);
   const auto audits = audit_claims(results->claims, devices, models);
   if (options.json) return write_result(to_text(results_json(*results, audits, arguments.results)), options);
   return write_result(results_text(*results, audits), options);
@@ -83,6 +85,10 @@ void add_audit_command(CLI::App& app, CommandContext& context) {
   verb->add_option("--mlperf", arguments->results, "In their place a table of published results (CSV, may be gzip)")
       ->option_text("FILE");
   verb->add_option("--division", arguments->division, "Of such a table")->capture_default_str();
+  verb->add_option("--inflate", arguments->inflated,
+                   "Of such a table: as if every result were so many times as good, to see what is noticed")
+      ->check(CLI::Range(1.0, 1e6))
+      ->option_text("FACTOR");
   verb->add_option("--device-file", arguments->device_file, "Facts of more devices (JSON)");
   verb->add_flag("--details", arguments->details, "Also the checks that hold, and those that could not be made");
   verb->footer(

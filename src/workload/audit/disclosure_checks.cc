@@ -104,10 +104,11 @@ void check_disclosure(const ResolvedClaim& resolved, ClaimAudit& audit) {
   check_accuracy(resolved, audit);
   check_split(*resolved.claim, audit);
   for (const std::string& unknown : resolved.unknown) {
-    const std::string field = unknown.substr(0, unknown.find(':'));
+    const size_t colon = unknown.find(": ");  // "device: no device is named ..."
+    const std::string field = unknown.substr(0, colon);
     audit.add({"unknown-" + field,
                AuditVerdict::kIncomplete,
-               unknown,
+               unknown.substr(colon + 2),
                field == "device" ? "one of the catalogue, or its facts in the claims file or a --device-file"
                                  : "one of those that are known; what needs it was not checked",
                {}});

@@ -130,6 +130,15 @@ std::string catalogue_name(const std::string& accelerator) {
   return none ? std::string() : accelerator;
 }
 
+void inflate(PublishedResults& results, double factor) {
+  for (Claim& claim : results.claims.claims) {
+    for (ClaimedNumber& number : claim.numbers) {
+      number.value = is_time(number.metric) ? number.value / factor : number.value * factor;
+      number.text = claim_text(number.metric, number.value);
+    }
+  }
+}
+
 Result<PublishedResults> parse_published_results(std::string_view csv, const std::string& source,
                                                  const std::string& division) {
   const auto table = CsvTable::parse(csv, source);

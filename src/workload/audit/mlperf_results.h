@@ -24,6 +24,9 @@ struct PublishedResults {
 Result<PublishedResults> parse_published_results(std::string_view csv, const std::string& source,
                                                  const std::string& division);
 
+// As if every result were `factor` times as good: what an audit would notice of that says how sharp its bounds are.
+void inflate(PublishedResults& results, double factor);
+
 // The catalogue's name for an accelerator as submissions write it ("NVIDIA H100-SXM-80GB" -> "h100"); of a part of one
 // (MIG) the whole, which bounds it. The name itself where there is none.
 std::string catalogue_name(const std::string& accelerator);
