@@ -129,6 +129,15 @@ TEST(HonestClaims, MayExceedWhatASingleStreamCouldHave) {
       R"("device": "h100", "model": "llama3-70b", "devices": 4, "precision": "fp8", "batch": 1, "input_tokens": 8000, "prefix_cached": true, "metric": "first_token", "value": 25, "unit": "ms")",
       // Four-bit operands at twice the eight-bit rate.
       R"("device": "b200", "precision": "fp4", "metric": "flops", "value": 8000, "unit": "TFLOP/s")",
+      // A request waits before it is served, and the worst of a hundred waits longest.
+      R"("device": "l4", "devices": 1, "model": "resnet50", "precision": "int8", "batch": 1, "statistic": "p99", "metric": "samples_per_s", "value": 900, "unit": "images/s", "and": [{"metric": "latency", "value": 5, "unit": "ms"}])",
+      // A batch that is not always full.
+      R"("device": "h100", "model": "llama3-8b", "precision": "fp16", "batch": 64, "metric": "tokens_per_s", "value": 4800, "unit": "tokens/s", "and": [{"metric": "token_time", "value": 11, "unit": "ms"}])",
+      // Integers on cores that have no units of their own for them.
+      R"("device": "v100", "model": "resnet50", "precision": "int8", "batch": 32, "metric": "samples_per_s", "value": 3000, "unit": "images/s")",
+      // Tokens of training and of prompts, not new ones.
+      R"("device": "h100", "devices": 8, "model": "llama2-7b", "precision": "bf16", "batch": 32, "phase": "training", "metric": "tokens_per_s", "value": 95000, "unit": "tokens/s")",
+      R"("device": "h100", "model": "llama3-8b", "precision": "fp8", "batch": 1, "phase": "prefill", "metric": "tokens_per_s", "value": 40000, "unit": "tokens/s")",
       // Padding was left out.
       R"("device": "l4", "model": "bert-large", "sequence": 384, "padding": "removed", "precision": "int8", "batch": 32, "metric": "samples_per_s", "value": 900, "unit": "sequences/s")",
   };
@@ -136,6 +145,13 @@ TEST(HonestClaims, MayExceedWhatASingleStreamCouldHave) {
     const ClaimAudit audit = audit_of(fields);
     EXPECT_LT(audit.verdict, AuditVerdict::kDoubtful) << fields << "\n" << all_text(audit);
   }
+}
+
+TEST(TrainingClaims, NeedThreeTimesTheForwardPass) {
+  const char* claim =
+      R"("device": "h100", "devices": 8, "model": "llama2-7b", "precision": "bf16", "sparsity": "dense", "phase": "{}", "metric": "tokens_per_s", "value": 300000, "unit": "tokens/s")";
+  EXPECT_EQ(audit_of(fmt::format(fmt::runtime(claim), "training")).verdict, AuditVerdict::kImpossible);
+  EXPECT_LT(audit_of(fmt::format(fmt::runtime(claim), "prefill")).verdict, AuditVerdict::kDoubtful);
 }
 
 TEST(HonestClaims, BoostClocksAreDoubtedAtTheMost) {
@@ -192,6 +208,31 @@ TEST(SlidesClaims, AreAudited) {
   EXPECT_EQ(audits["cublas"].verdict, AuditVerdict::kDoubtful) << all_text(audits["cublas"]);
   EXPECT_EQ(audits["llama3-8b-server"].verdict, AuditVerdict::kIncomplete);
   EXPECT_THAT(audits["llama3-8b-server"].not_made, Contains(HasSubstr("60 sequences at once")));
+}
+
+TEST(SpeedUps, ClosingZerosExcuseLittle) {
+  const auto verdict = [](double ratio, double own_ms, double other_ms) {
+    return audit_of(
+               fmt::format(
+                   R"("metric": "latency", "value": {}, "unit": "ms", "speedups": [{{"value": {}, "baseline": {{"metric": "latency", "value": {}, "unit": "ms", "rung": "library"}}}}])",
+                   own_ms, ratio, other_ms))
+        .verdict;
+  };
+  EXPECT_LT(verdict(2, 10, 25), AuditVerdict::kDoubtful);  // 2.5, cut off
+  EXPECT_LT(verdict(2, 10, 15), AuditVerdict::kDoubtful);  // 1.5, rounded
+  EXPECT_EQ(verdict(3, 10, 25.1), AuditVerdict::kIncomplete);
+  EXPECT_EQ(verdict(3, 10, 24), AuditVerdict::kImpossible);
+  EXPECT_LT(verdict(100, 10, 1020), AuditVerdict::kDoubtful);
+  EXPECT_EQ(verdict(100, 10, 500), AuditVerdict::kImpossible);
+  EXPECT_EQ(verdict(1000, 7, 3500), AuditVerdict::kImpossible);
+}
+
+// A product of one row is bounded by memory: a hundredth of the peak is what there is.
+TEST(SpeedUps, OpponentsThatMemoryBoundsAreNotWeak) {
+  const auto audits = audit_text_of(
+      R"({"id": "row", "device": "a100", "model": "gemm", "shape": [1, 16384, 16384], "precision": "fp16", "rung": "library", "metric": "latency", "value": 0.4, "unit": "ms"},
+         {"id": "better", "device": "h100", "model": "gemm", "shape": [1, 16384, 16384], "precision": "fp16", "rung": "library", "metric": "latency", "value": 0.2, "unit": "ms", "speedups": [{"value": 2, "over": "row"}]})");
+  EXPECT_LT(audits[1].verdict, AuditVerdict::kDoubtful) << all_text(audits[1]);
 }
 
 TEST(SpeedUps, FollowFromRatesAsFromTimes) {

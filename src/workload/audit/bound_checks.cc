@@ -48,6 +48,14 @@ void add_sample_needs(const ResolvedClaim& resolved, std::vector<NeededFlops>& n
 
 void add_token_needs(const ResolvedClaim& resolved, const TokenWork& work, std::vector<NeededFlops>& needs) {
   const Claim& claim = *resolved.claim;
+  if (claim.phase != ClaimPhase::kDecode) {
+    // Forward; of training also the gradients of weights and inputs.
+    const double flops = work.prefill_flops_per_token * (claim.phase == ClaimPhase::kTraining ? 3 : 1);
+    if (const ClaimedNumber* rate = claim.find(ClaimMetric::kTokensPerS)) {
+      needs.push_back({flops * rate->least(), 1, fmt::format("{:.3g} operations a token, {}", flops, rate->text)});
+    }
+    return;
+  }
   const std::string each = fmt::format("{:.3g} operations a token", work.flops);
   if (const ClaimedNumber* rate = claim.find(ClaimMetric::kTokensPerS)) {
     const double streams = claim.scope == ClaimScope::kPerUser ? resolved.streams().value_or(1) : 1;
@@ -152,7 +160,9 @@ void judge_bytes(const ResolvedClaim& resolved, double bytes_per_s, const std::s
   reason.text = compared;
   reason.code = "above-memory-bandwidth";
   reason.severity = ratio > kMemorySlack ? AuditVerdict::kImpossible : AuditVerdict::kDoubtful;
-  reason.mend = "check the number of devices, of sequences in a step and the precision of the weights";
+  reason.mend =
+      "check the number of devices, of sequences in a step, the precision of the weights, and that prompt tokens are "
+      "not counted";
   const Claim& claim = *resolved.claim;
   if (claim.speculative == std::optional(true) && !claim.tokens_per_step && ratio <= kMostTokensPerStep) {
     reason.code = "speculation-unstated";
@@ -165,6 +175,7 @@ void judge_bytes(const ResolvedClaim& resolved, double bytes_per_s, const std::s
 
 void check_decode_traffic(const ResolvedClaim& resolved, const TokenWork& work, ClaimAudit& audit) {
   const Claim& claim = *resolved.claim;
+  if (claim.phase != ClaimPhase::kDecode) return;  // all tokens of a sequence share a reading of the weights
   const double l2 = resolved.device->l2_bytes;
   if (work.stored_bytes / resolved.devices <= l2) {
     audit.not_made.push_back("memory bandwidth: the weights may stay in the device's cache");
@@ -250,7 +261,9 @@ void check_units(const ResolvedClaim& resolved, ClaimAudit& audit) {
   const Claim& claim = *resolved.claim;
   if (resolved.precision) {
     const ClaimPeak peak = dense_peak(*resolved.device, resolved.precision);
-    if (!peak.has_units && !std::isnan(peak.flops)) {
+    const bool integers =
+        resolved.precision->modes.front() == MathMode::kInt8;  // cores without units for them have some
+    if (!peak.has_units && !std::isnan(peak.flops) && !integers) {
       audit.add({"precision-mismatch",
                  AuditVerdict::kDoubtful,
                  fmt::format("{} has no units for {}", resolved.device->name, claim.precision),

@@ -30,6 +30,8 @@ struct ClaimedNumber {
 enum class ClaimRung { kUnstated, kNaive, kCompiler, kHand, kFramework, kLibrary };
 enum class LatencyDefinition { kUnstated, kEndToEnd, kKernel, kPerToken, kFirstToken, kInverseThroughput };
 enum class LatencyStatistic { kUnstated, kMean, kPercentile };
+// What a rate of tokens is of.
+enum class ClaimPhase { kDecode, kPrefill, kTraining };
 enum class ClaimScope { kUnstated, kSystem, kPerUser };
 
 // What a speed-up is over: another claim of the file, or what is said of it here.
@@ -65,6 +67,7 @@ struct Claim {
   LatencyDefinition latency_definition = LatencyDefinition::kUnstated;
   LatencyStatistic statistic = LatencyStatistic::kUnstated;
   ClaimScope scope = ClaimScope::kUnstated;
+  ClaimPhase phase = ClaimPhase::kDecode;
   ClaimRung rung = ClaimRung::kUnstated;
   std::vector<std::string>
       assumed;  // fields that the claim's author did not state and that whoever wrote it down chose

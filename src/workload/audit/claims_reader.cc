@@ -38,6 +38,7 @@ const std::vector<std::string>& claim_keys() {
                                                 "sequence",
                                                 "input_tokens",
                                                 "scope",
+                                                "phase",
                                                 "output_tokens",
                                                 "tokens_per_step",
                                                 "speculative",
@@ -97,6 +98,8 @@ constexpr std::array<std::pair<const char*, LatencyStatistic>, 6> kStatistics = 
      {"p999", LatencyStatistic::kPercentile}}};
 constexpr std::array<std::pair<const char*, ClaimScope>, 2> kScopes = {
     {{"system", ClaimScope::kSystem}, {"per-user", ClaimScope::kPerUser}}};
+constexpr std::array<std::pair<const char*, ClaimPhase>, 3> kPhases = {
+    {{"decode", ClaimPhase::kDecode}, {"prefill", ClaimPhase::kPrefill}, {"training", ClaimPhase::kTraining}}};
 enum class Flag { kUnstated, kNo, kYes };
 constexpr std::array<std::pair<const char*, Flag>, 2> kSparsities = {{{"dense", Flag::kNo}, {"2:4", Flag::kYes}}};
 constexpr std::array<std::pair<const char*, Flag>, 2> kPaddings = {{{"removed", Flag::kNo}, {"computed", Flag::kYes}}};
@@ -106,7 +109,7 @@ std::optional<bool> flag(Flag value) {
 }
 
 std::string short_text(JsonReader& in, const char* key) {
-  const std::string text = in.string_or(key, "");
+  std::string text = in.string_or(key, "");
   if (text.size() <= kLongestText) return text;
   in.complain(key, fmt::format("{} characters", text.size()), fmt::format("{} at most", kLongestText));
   return "";
@@ -308,6 +311,7 @@ Claim claim_from(const Json& json, JsonReader& in) {
   claim.latency_definition = one_of(in, "latency_definition", kDefinitions);
   claim.statistic = one_of(in, "statistic", kStatistics);
   claim.scope = one_of(in, "scope", kScopes);
+  claim.phase = one_of(in, "phase", kPhases);
   claim.rung = one_of(in, "rung", kRungs);
   read_shape(in, claim);
   const auto main = number_from(in, in.string("metric"));

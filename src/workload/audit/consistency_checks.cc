@@ -12,7 +12,12 @@ namespace {
 constexpr double kSame = 0.03;   // numbers that are meant to be equal
 constexpr double kSlack = 1.05;  // of numbers that were measured in runs of their own
 constexpr double kSurely = 1.2;
+constexpr double kTail = 3;    // a percentile above its mean
+constexpr double kIdle = 0.5;  // of a batch in flight: the rest of the time nothing is
 constexpr const char* kInverse = "inverse-throughput";
+
+// How far rate x latency may be above what is in flight.
+double most_of(const Claim& claim) { return claim.statistic == LatencyStatistic::kPercentile ? kTail : kSlack; }
 
 void check_definition(const Claim& claim, ClaimAudit& audit) {
   if (claim.latency_definition != LatencyDefinition::kInverseThroughput) return;
@@ -36,32 +41,30 @@ void check_requests(const ResolvedClaim& resolved, ClaimAudit& audit) {
   // What must be in flight for all to be busy, if the rate is what the system can do.
   const double busy = claim.concurrency ? static_cast<double>(*claim.concurrency) : resolved.batch() * resolved.devices;
   const bool is_mean = claim.statistic == LatencyStatistic::kMean;
-  const bool knows = claim.concurrency || (claim.batch && claim.devices);
   if (busy > 1 && std::abs(in_flight - 1) <= kSame) {
     audit.add({kInverse,
                AuditVerdict::kDoubtful,
                fmt::format("{}: the latency is 1 / throughput, although {:g} are served at once", product, busy),
                "the time from a request's arrival to its answer",
                {{"in_flight_count", in_flight}, {"served_count", busy}}});
-  } else if (knows && in_flight > kSlack * busy) {
-    const bool sure = is_mean && claim.concurrency && in_flight > kSurely * busy;
+  } else if (claim.concurrency && in_flight > most_of(claim) * busy) {
+    const bool sure = is_mean && in_flight > kSurely * busy;
     audit.add({"in-flight-mismatch",
                sure ? AuditVerdict::kImpossible : AuditVerdict::kDoubtful,
                fmt::format("{}, where {:g} {} stated", product, busy, busy == 1 ? "is" : "are"),
                "state how many requests are in flight (concurrency), pipelining and the latency's percentile",
                {{"in_flight_count", in_flight}, {"served_count", busy}}});
-  } else if (knows && claim.batch && in_flight < resolved.batch() / kSlack) {
+  } else if (claim.batch && in_flight < kIdle * resolved.batch()) {
     audit.add({"in-flight-mismatch",
                AuditVerdict::kDoubtful,
-               fmt::format("{}, less than one batch of {:g}: rate and latency were not measured in one run", product,
+               fmt::format("{}, less than half a batch of {:g}: rate and latency were not measured in one run", product,
                            resolved.batch()),
                "rate and latency of the same run and batch",
                {{"in_flight_count", in_flight}, {"served_count", busy}}});
-  } else if (knows) {
+  } else if (claim.concurrency) {
     audit.made.push_back(fmt::format("{}; {:g} stated", product, busy));
   } else {
-    audit.not_made.push_back(
-        fmt::format("requests in flight: {}; concurrency, or batch and devices, are not stated", product));
+    audit.not_made.push_back(product + ": queued, pipelined or in batches; concurrency is not stated");
   }
 }
 
@@ -83,8 +86,8 @@ void check_streams(const ResolvedClaim& resolved, ClaimAudit& audit) {
                            product, streams),
                "the time between two tokens of one sequence",
                {{"in_flight_count", in_flight}, {"served_count", streams}}});
-  } else if (in_flight > kSlack * streams || in_flight < streams / kSlack) {
-    const bool sure = in_flight > kSurely * streams;
+  } else if (in_flight > most_of(claim) * streams || in_flight < kIdle * streams) {
+    const bool sure = claim.statistic != LatencyStatistic::kPercentile && in_flight > kSurely * streams;
     audit.add({"in-flight-mismatch",
                sure ? AuditVerdict::kImpossible : AuditVerdict::kDoubtful,
                fmt::format("{}, where {:g} {} stated", product, streams, streams == 1 ? "is" : "are"),

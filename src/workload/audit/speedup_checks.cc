@@ -12,7 +12,9 @@ namespace {
 
 constexpr double kSmallError = 1.05;  // a speed-up this far off is a slip; more is another number
 constexpr double kFasterOpponent = 1.5;
-constexpr double kWeakShare = 0.1;  // of the opponent's own peak
+constexpr double kZeros = 0.05;
+constexpr double kWeakShare = 0.1;  // of what the opponent's device could do
+constexpr double kShortestSeconds = 1e-5;
 
 struct Opponent {
   std::string name, device, precision;
@@ -56,19 +58,21 @@ std::string times_text(double factor) {
 void check_arithmetic(const ClaimedSpeedup& speedup, const ClaimedNumber& own, const Opponent& opponent,
                       ClaimAudit& audit) {
   const ClaimedNumber& other = *opponent.number;
-  const double claimed = speedup.ratio.value, step = 2 * speedup.ratio.half_unit;
+  const double claimed = speedup.ratio.value;
+  // One in the last digit that is printed; closing zeros are meant, but for 5%.
+  const double unit = std::min(2 * speedup.ratio.half_unit, std::max(1.0, kZeros * claimed));
   const double follows = times_faster(own.metric, own.value, other.value);
   const std::string said = fmt::format("{} and {} of {} make {:.6g}x", own.text, other.text, opponent.name, follows);
-  // Rounded, or cut off, in the last digit that is printed.
-  if (std::abs(claimed - follows) <= step * (1 + 1e-9)) {
+  // Rounded, or cut off.
+  if (claimed - follows <= unit / 2 * (1 + 1e-9) && follows - claimed < unit) {
     audit.made.push_back(fmt::format("{}; {} is claimed", said, speedup.ratio.text));
     return;
   }
-  const double sign = is_time(own.metric) ? 1 : -1;
+  const bool time = is_time(own.metric);
   const double ends[] = {
-      times_faster(own.metric, own.value + sign * own.half_unit, other.value - sign * other.half_unit),
-      times_faster(own.metric, own.value - sign * own.half_unit, other.value + sign * other.half_unit)};
-  const bool within = claimed + step >= ends[0] && claimed - step <= ends[1];
+      times_faster(own.metric, time ? own.most() : own.least(), time ? other.least() : other.most()),
+      times_faster(own.metric, time ? own.least() : own.most(), time ? other.most() : other.least())};
+  const bool within = claimed + unit >= ends[0] && claimed - unit / 2 <= ends[1];
   const double ratio = std::max(claimed / follows, follows / claimed);
   AuditReason reason;
   reason.code = within ? "speedup-rounding" : "speedup-arithmetic";
@@ -136,9 +140,15 @@ void check_strength(const ClaimedSpeedup& speedup, const Claim& claim, const Opp
     const ResolvedClaim other = resolve_claim(*opponent.claim, context);
     const SampleWork work = sample_work(other);
     if (weak.empty() && other.device != nullptr && metric == ClaimMetric::kLatency && !std::isnan(work.flops)) {
+      // The least time that the device allows; products that are too short for that to tell are left alone.
       const ClaimPeak peak = dense_peak(*other.device, other.precision);
-      const double share = work.flops * other.batch() / opponent.number->value / (peak.flops * other.devices);
-      if (share < kWeakShare) weak.push_back(fmt::format("it reaches {:.2g}% of its device's peak", 100 * share));
+      const double compute_s = work.flops * other.batch() / (peak.flops * other.devices);
+      const double memory_s = work.bytes * other.batch() / other.memory_bytes_per_s();
+      const double least_s = memory_s > compute_s ? memory_s : compute_s;
+      const double share = least_s / opponent.number->value;
+      if (least_s > kShortestSeconds && share < kWeakShare) {
+        weak.push_back(fmt::format("it reaches {:.2g}% of what its device's data sheet allows", 100 * share));
+      }
     }
   }
   if (weak.empty()) return;
