@@ -51,11 +51,15 @@ int run_results(const AuditArguments& arguments, const std::vector<DeviceFacts>&
   return write_result(results_text(*results, audits), options);
 }
 
-int run_audit(const AuditArguments& arguments, const CommonOptions& options) {
+int run_audit(const AuditArguments& arguments, const CLI::App& verb, const CommonOptions& options) {
   if (arguments.claims.empty() == arguments.results.empty()) {
     return report_error(usage_error("bad-usage", arguments.claims.empty() ? "nothing to audit" : "two things to audit",
                                     "CLAIMS", "a file of claims (or the word slides), or --mlperf FILE"),
                         options);
+  }
+  if (arguments.results.empty()) {
+    const Status used = check_unused(verb, "a file of claims", {"--division", "--inflate"}, "--mlperf FILE with it");
+    if (!used) return report_error(used.error(), options);
   }
   if (Status fits = check_output_file("-o", options.output); !fits) return report_error(fits.error(), options);
   if (Status apart = check_not_read("-o", options.output, {arguments.claims, arguments.results, arguments.device_file});
@@ -96,8 +100,8 @@ void add_audit_command(CLI::App& app, CommandContext& context) {
       "not "
       "say), impossible (against arithmetic, the data sheet or itself). See docs/AUDIT.md.");
   add_common_options(*verb, context, kNoFurtherOption);
-  verb->callback([arguments, &context] {
-    context.run = [arguments, &context] { return run_audit(*arguments, context.options); };
+  verb->callback([arguments, verb, &context] {
+    context.run = [arguments, verb, &context] { return run_audit(*arguments, *verb, context.options); };
   });
 }
 

@@ -163,15 +163,18 @@ Json results_json(const PublishedResults& results, const std::vector<ClaimAudit>
     if (audit.verdict >= AuditVerdict::kDoubtful) claims.push_back(claim_json(audit));
   }
   const auto shares = bound_shares(audits);
-  return {{"schema", "perfcast.audit/1"},
-          {"source", source},
-          {"division", results.division},
-          {"results", audits.size()},
-          {"bounded_results", bound_count(audits)},
-          {"median_bound_share", shares.empty() ? Json() : Json(shares[shares.size() / 2])},
-          {"largest_bound_share", shares.empty() ? Json() : Json(shares.back())},
-          {"counts", counts_json(audits)},
-          {"claims", std::move(claims)}};
+  Json json = {{"schema", "perfcast.audit/1"},
+               {"source", source},
+               {"division", results.division},
+               {"results", audits.size()},
+               {"bounded_results", bound_count(audits)}};
+  if (!shares.empty()) {
+    json["median_bound_share"] = shares[shares.size() / 2];
+    json["largest_bound_share"] = shares.back();
+  }
+  json["counts"] = counts_json(audits);
+  json["claims"] = std::move(claims);
+  return json;
 }
 
 }  // namespace perfcast

@@ -87,16 +87,20 @@ TEST(PlantedClaims, OfEveryDeviceAroundItsLimits) {
       ++claims;
       return audit_of(fmt::format(R"("device": "{}", "sparsity": "dense", {})", device.name, fields)).verdict;
     };
-    for (const auto& [mode, name] :
-         {std::pair(MathMode::kFp32, "fp32"), std::pair(MathMode::kTf32, "tf32"), std::pair(MathMode::kHalf, "bf16"),
-          std::pair(MathMode::kFp8, "fp8"), std::pair(MathMode::kInt8, "int8")}) {
-      if (std::isnan(device.peak(mode))) continue;
+    const std::pair<MathMode, const char*> modes[] = {{MathMode::kFp32, "fp32"},
+                                                      {MathMode::kTf32, "tf32"},
+                                                      {MathMode::kHalf, "bf16"},
+                                                      {MathMode::kFp8, "fp8"},
+                                                      {MathMode::kInt8, "int8"}};
+    for (const auto& mode : modes) {
+      const double peak = device.peak(mode.first);
+      if (std::isnan(peak)) continue;
       const auto at = [&](double share) {
-        return verdict(fmt::format(R"("precision": "{}", "metric": "flops", "value": {:.6g}, "unit": "FLOP/s")", name,
-                                   share * device.peak(mode)));
+        return verdict(fmt::format(R"("precision": "{}", "metric": "flops", "value": {:.6g}, "unit": "FLOP/s")",
+                                   mode.second, share * peak));
       };
-      EXPECT_LT(at(0.9), AuditVerdict::kDoubtful) << device.name << " " << name;
-      EXPECT_EQ(at(1.33), AuditVerdict::kImpossible) << device.name << " " << name;
+      EXPECT_LT(at(0.9), AuditVerdict::kDoubtful) << device.name << " " << mode.second;
+      EXPECT_EQ(at(1.33), AuditVerdict::kImpossible) << device.name << " " << mode.second;
     }
     const auto bytes = [&](double share) {
       return verdict(

@@ -118,6 +118,21 @@ std::string rung_text(ClaimRung rung) {
   return "";
 }
 
+// Of a product: the least time that its device's peak and memory allow, over its own. 1 where that can't be said, and
+// where it is too short to tell.
+double reached_share(const Claim& claim, const AuditContext& context) {
+  const ClaimedNumber* latency = claim.find(ClaimMetric::kLatency);
+  if (claim.shape.empty() || latency == nullptr) return 1;
+  const ResolvedClaim resolved = resolve_claim(claim, context);
+  const SampleWork work = sample_work(resolved);
+  if (resolved.device == nullptr || std::isnan(work.flops)) return 1;
+  const ClaimPeak peak = dense_peak(*resolved.device, resolved.precision);
+  const double compute_s = work.flops * resolved.batch() / (peak.flops * resolved.devices);
+  const double memory_s = work.bytes * resolved.batch() / resolved.memory_bytes_per_s();
+  const double least_s = memory_s > compute_s ? memory_s : compute_s;
+  return least_s > kShortestSeconds ? least_s / latency->value : 1;
+}
+
 void check_strength(const ClaimedSpeedup& speedup, const Claim& claim, const Opponent& opponent, const ClaimsFile& file,
                     const AuditContext& context, ClaimAudit& audit) {
   std::vector<std::string> weak;
@@ -137,18 +152,9 @@ void check_strength(const ClaimedSpeedup& speedup, const Claim& claim, const Opp
                                  times_text(factor), times_text(fair)));
       reason.numbers = {{"claimed_ratio", speedup.ratio.value}, {"fair_ratio", fair}};
     }
-    const ResolvedClaim other = resolve_claim(*opponent.claim, context);
-    const SampleWork work = sample_work(other);
-    if (weak.empty() && other.device != nullptr && metric == ClaimMetric::kLatency && !std::isnan(work.flops)) {
-      // The least time that the device allows; products that are too short for that to tell are left alone.
-      const ClaimPeak peak = dense_peak(*other.device, other.precision);
-      const double compute_s = work.flops * other.batch() / (peak.flops * other.devices);
-      const double memory_s = work.bytes * other.batch() / other.memory_bytes_per_s();
-      const double least_s = memory_s > compute_s ? memory_s : compute_s;
-      const double share = least_s / opponent.number->value;
-      if (least_s > kShortestSeconds && share < kWeakShare) {
-        weak.push_back(fmt::format("it reaches {:.2g}% of what its device's data sheet allows", 100 * share));
-      }
+    const double share = metric == ClaimMetric::kLatency && weak.empty() ? reached_share(*opponent.claim, context) : 1;
+    if (share < kWeakShare) {
+      weak.push_back(fmt::format("it reaches {:.2g}% of what its device's data sheet allows", 100 * share));
     }
   }
   if (weak.empty()) return;
