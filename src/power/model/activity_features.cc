@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -34,6 +35,11 @@ Eigen::Index find_counter(const PowerTable& table, const char* const (&names)[N]
     if (const Eigen::Index at = table.counter(name); at >= 0) return at;
   }
   return -1;
+}
+
+template <size_t N>
+bool is_one_of(std::string_view name, const char* const (&names)[N]) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
 // Mean over the samples within `reach`, in the same run; absent entries are left out.
@@ -110,6 +116,35 @@ Result<ActivitySet> parse_activity_set(const std::string& text) {
     if (text == to_text(set)) return set;
   }
   return Error{"bad-json-field", "'" + printable(text) + "' is no set of inputs", "", "load, counters or history"};
+}
+
+CounterRole counter_role(std::string_view name) {
+  if (is_one_of(name, kUtilisationNames)) return CounterRole::kLoad;
+  if (is_one_of(name, kUserNames)) return CounterRole::kUser;
+  if (is_one_of(name, kSystemNames)) return CounterRole::kSystem;
+  if (is_one_of(name, kWaitNames)) return CounterRole::kWait;
+  if (is_one_of(name, kCycleNames)) return CounterRole::kCycles;
+  return is_one_of(name, kInstructionNames) ? CounterRole::kInstructions : CounterRole::kOther;
+}
+
+std::vector<std::string> ActivityFeatures::needed_counters() const {
+  std::vector<std::string> needed;
+  for (const std::string& name : counters_) {
+    if (counter_role(name) != CounterRole::kOther || std::find(others_.begin(), others_.end(), name) != others_.end())
+      needed.push_back(name);
+  }
+  return needed;
+}
+
+std::optional<double> ActivityFeatures::capacity(const std::string& machine) const {
+  const auto known = std::find(machines_.begin(), machines_.end(), machine);
+  if (known == machines_.end()) return std::nullopt;
+  return capacity_(known - machines_.begin());
+}
+
+bool ActivityFeatures::is_percent(const std::string& counter) const {
+  const auto found = std::find(others_.begin(), others_.end(), counter);
+  return found != others_.end() && other_scale_(found - others_.begin()) > kMostShare;
 }
 
 // Columns by what they mean, in units that inputs are made of.

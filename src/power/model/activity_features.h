@@ -2,7 +2,9 @@
 // From samples of a machine's counters to the inputs of its power: how much of the machine is busy, at which clock,
 // with how much work per cycle, and what else its counters say.
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json_fwd.h"
@@ -21,6 +23,10 @@ enum class ActivitySet {
 const char* to_text(ActivitySet set);
 Result<ActivitySet> parse_activity_set(const std::string& text);
 
+// What a counter is by its name. kOther: an input by itself.
+enum class CounterRole { kLoad, kUser, kSystem, kWait, kCycles, kInstructions, kOther };
+CounterRole counter_role(std::string_view name);
+
 // Inputs, with u the busy share of the machine (cpu_user + cpu_system or a column of utilisation; without one the
 // cycles' share of frequency x cores), c the cycles' share of the capacity, i the instructions'; capacity: frequency x
 // cores where the table has them, else what a busy machine does, the median of cycles / u above u = 0.3:
@@ -37,6 +43,12 @@ class ActivityFeatures {
   PowerDesign design(const PowerTable& table) const;
   ActivitySet set() const { return set_; }
   const std::vector<std::string>& counters() const { return counters_; }
+  // Those of counters() that inputs are made of.
+  std::vector<std::string> needed_counters() const;
+  // Cycles a second of a machine that is busy; absent: not learnt.
+  std::optional<double> capacity(const std::string& machine) const;
+  // Whether the counter, an input by itself, was learnt as so many of a hundred.
+  bool is_percent(const std::string& counter) const;
 
   Json to_json() const;
   static Result<ActivityFeatures> from_json(const Json& json, const std::string& path);
