@@ -4,12 +4,12 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/json_fwd.h"
 #include "base/result.h"
 #include "power/model/power_design.h"
+#include "power/table/counter_role.h"
 #include "power/table/power_table.h"
 
 namespace perfcast {
@@ -22,10 +22,6 @@ enum class ActivitySet {
 };
 const char* to_text(ActivitySet set);
 Result<ActivitySet> parse_activity_set(const std::string& text);
-
-// What a counter is by its name. kOther: an input by itself.
-enum class CounterRole { kLoad, kUser, kSystem, kWait, kCycles, kInstructions, kOther };
-CounterRole counter_role(std::string_view name);
 
 // Inputs, with u the busy share of the machine (cpu_user + cpu_system or a column of utilisation; without one the
 // cycles' share of frequency x cores), c the cycles' share of the capacity, i the instructions'; capacity: frequency x
