@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kLargestFrequencyFileBytes = size_t{16} << 20;
 constexpr double kMostCpus = 65536;
+constexpr const char* kEnergyGroup = "Energy";
 
 struct Suffix {
   const char* text;
@@ -118,49 +119,52 @@ Result<FrequencyRequest> frequency_request(const EnergyOptions& options) {
 
 }  // namespace
 
-void add_energy_options(CLI::App& verb, EnergyOptions& options) {
-  const char* const group = "Energy";
-  verb.add_flag("--energy", options.energy, "Joules of a run beside its time, where a platform's power is known")
-      ->group(group);
+void add_power_options(CLI::App& verb, EnergyOptions& options) {
   verb.add_option("--power", options.power,
                   "JSON of CPUs' thermal design powers (perfcast.platform-power/1); default: the shipped one")
       ->type_name("FILE")
-      ->group(group);
+      ->group(kEnergyGroup);
   verb.add_option("--measured-energy", options.measured,
                   "PLATFORM=JOULES that a run of this program took elsewhere (repeatable): improves all other energies")
       ->take_all()
       ->allow_extra_args(false)
-      ->group(group);
+      ->group(kEnergyGroup);
   verb.add_option("--power-model", options.models,
                   "PLATFORM=FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]: joules there by this model of `perfcast power "
                   "fit`, of a machine with N CPUs full of the program (repeatable)")
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("PLATFORM=FILE")
-      ->group(group);
+      ->group(kEnergyGroup);
+}
+
+void add_energy_options(CLI::App& verb, EnergyOptions& options) {
+  verb.add_flag("--energy", options.energy, "Joules of a run beside its time, where a platform's power is known")
+      ->group(kEnergyGroup);
+  add_power_options(verb, options);
   CLI::Option* frequencies =
       verb.add_option("--frequencies", options.frequencies,
                       "CSV (frequency_hz, active_w, idle_w): time and joules over the clock, and the best")
           ->type_name("FILE")
-          ->group(group);
+          ->group(kEnergyGroup);
   verb.add_option("--frequencies-of", options.frequencies_of, "Whose clock that is; default: the host's")
       ->type_name("PLATFORM")
       ->needs(frequencies)
-      ->group(group);
+      ->group(kEnergyGroup);
   verb.add_option("--frequency", options.frequency,
                   "The clock that its time is of, such as 3.2GHz; default: the highest of the file")
       ->type_name("CLOCK")
       ->needs(frequencies)
-      ->group(group);
+      ->group(kEnergyGroup);
   verb.add_option("--memory-share", options.memory_share,
                   "Share of that time that waits for memory; default: by the model of its core")
       ->check(CLI::Range(0.0, 1.0))
       ->needs(frequencies)
-      ->group(group);
+      ->group(kEnergyGroup);
   verb.add_option("--period", options.period, "A run is due every so often: idle power counts until then")
       ->type_name("TIME")
       ->needs(frequencies)
-      ->group(group);
+      ->group(kEnergyGroup);
 }
 
 Status take_energy_options(const EnergyOptions& options, ForecastRequest& request) {

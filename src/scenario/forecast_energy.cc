@@ -11,6 +11,7 @@
 #include "evaluate/platform_name.h"
 #include "scenario/forecast.h"
 #include "scenario/forecast_seconds.h"
+#include "scenario/number_text.h"
 
 namespace perfcast {
 namespace {
@@ -64,7 +65,7 @@ std::string in_words(const EnergyModel& model) {
   std::string text = printable(model.source);
   std::vector<std::string> details;
   if (!model.setting.machine.empty()) details.push_back(printable(model.setting.machine));
-  if (model.setting.frequency_hz) details.push_back(human_number(*model.setting.frequency_hz) + "Hz");
+  if (model.setting.frequency_hz) details.push_back(in_unit(*model.setting.frequency_hz, "Hz"));
   details.push_back(fmt::format("{:g} CPUs", model.cpus));
   return text + " (" + join(details, ", ") + ")";
 }
@@ -89,8 +90,8 @@ std::optional<PlatformEnergy> modelled_energy(const ProgramPowerModel& model, co
   energy.core_w = power->core_w;
   energy.model = EnergyModel{model.source, machine->setting, machine->cpus, power->machine_w};
   log_half_width = power->log_half_width;
-  notes.push_back(fmt::format("energy: {} by {}: {} W when it is full of copies of the program, idle power with it",
-                              row.platform.name, in_words(*energy.model), human_number(power->machine_w)));
+  notes.push_back(fmt::format("energy: {} by {}: {} when it is full of copies of the program, idle power with it",
+                              row.platform.name, in_words(*energy.model), in_unit(power->machine_w, "W")));
   return energy;
 }
 
