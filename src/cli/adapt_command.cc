@@ -125,7 +125,7 @@ std::string memory_facts_text(const MemoryFacts& measured) {
   add("bwmem_rd_16kib_per_vcpu_bytes_per_s", "a CPU reads 16 KiB at ", "B/s");
   add("bwmem_rd_256mb_per_vcpu_bytes_per_s", "256 MB at ", "B/s");
   add("membench_latency_32kib_ns", "waits in 32 KiB ", "ns");
-  add("membench_latency_131072kib_ns", "in 128 MiB ", "ns");
+  add("membench_latency_512kib_ns", "in 512 KiB ", "ns");
   if (parts.empty()) return "";
   return fmt::format("memory: {} facts measured in {}: {}\n", measured.facts.size(), human_seconds(measured.took_s),
                      join(parts, ", "));
