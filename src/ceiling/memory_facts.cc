@@ -47,7 +47,7 @@ constexpr double kOfMemoryBytes = 32e6, kUsualL2Bytes = 1 << 20;
 // Of ordinary pages: huge ones are for those who ask for them, which the published measurements did not.
 struct PlainArray {
   struct Free {
-    void operator()(uint32_t* words) const { std::free(words); }
+    void operator()(uint32_t* memory) const { std::free(memory); }
   };
   std::unique_ptr<uint32_t, Free> words;
   size_t size = 0;
