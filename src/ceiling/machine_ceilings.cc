@@ -1,7 +1,6 @@
 #include "ceiling/machine_ceilings.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,11 +10,9 @@
 #include <functional>
 #include <optional>
 
-#include "base/csv.h"
-#include "base/file.h"
-#include "base/text.h"
 #include "ceiling/aligned_array.h"
 #include "ceiling/cpu_isa.h"
+#include "ceiling/free_memory.h"
 #include "ceiling/peak_loops.h"
 #include "ceiling/read_loops.h"
 #include "ceiling/register_block.h"
@@ -36,38 +33,6 @@ constexpr double kMemoryShare = 1.0 / 16;                               // of wh
 
 // Whether a run of so many passes in one of the threads came out right.
 using CheckedRun = std::function<bool(int thread, int64_t passes)>;
-
-std::optional<double> number_in(const std::string& path) {
-  const auto text = read_file(path, 64);
-  return text ? parse_number(trim(*text)) : std::nullopt;
-}
-
-// What the control group that this process is in, and those above it, still allow; absent: there is no limit.
-std::optional<double> control_group_free_bytes() {
-  const auto groups = read_file("/proc/self/cgroup", 1 << 16);
-  if (!groups) return std::nullopt;
-  std::optional<double> least;
-  for (const std::string& line : split(*groups, '\n')) {
-    if (!line.starts_with("0::")) continue;
-    // In a container the path may be that of the host: what is mounted is the group itself then.
-    for (std::string group = line.substr(3);; group = group.substr(0, group.rfind('/'))) {
-      const std::string folder = "/sys/fs/cgroup" + (group == "/" ? "" : group);
-      const auto most = number_in(folder + "/memory.max"), used = number_in(folder + "/memory.current");
-      if (most && used) least = std::min(least.value_or(*most - *used), *most - *used);
-      if (group.empty() || group == "/") break;
-    }
-  }
-  return least;
-}
-
-double free_bytes() {
-  double bytes = kMemoryBytes / kMemoryShare;
-#if defined(_SC_AVPHYS_PAGES)
-  const long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  if (pages > 0 && page > 0) bytes = static_cast<double>(pages) * static_cast<double>(page);
-#endif
-  return std::max(0.0, std::min(bytes, control_group_free_bytes().value_or(bytes)));
-}
 
 // An array with numbers in it, and what reading it must come to.
 struct FilledArray {
@@ -239,7 +204,8 @@ std::optional<double> CeilingMeasurement::memory_rate(int threads, std::vector<F
 void CeilingMeasurement::measure_memory() {
   if (is_late("reading from memory")) return;
   const double cpus = result_.cpus_count;
-  const double wanted = std::max(kMemoryBytes / cpus, kLeastMemoryBytes), room = kMemoryShare * free_bytes() / cpus;
+  const double wanted = std::max(kMemoryBytes / cpus, kLeastMemoryBytes),
+               room = kMemoryShare * free_memory_bytes() / cpus;
   if (room < kLeastMemoryBytes) {
     result_.notes.emplace_back("reading from memory was not measured: there is too little of it free");
     return;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -12,6 +13,8 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "ceiling/memory_facts.h"
+#include "cli/adapt_slurm.h"
 #include "cli/command.h"
 #include "cli/named_file.h"
 #include "collect/native/host_facts.h"
@@ -21,6 +24,7 @@
 #include "collect/suite/suite_runner.h"
 #include "scenario/adapt_here.h"
 #include "scenario/adapt_platform.h"
+#include "scenario/number_text.h"
 
 namespace perfcast {
 namespace {
@@ -32,9 +36,10 @@ struct AdaptArguments {
   std::string runs, facts, stress_ng, harness;
   std::optional<std::string> name;
   std::vector<std::string> profiles;
-  bool here = false, any_version = false;
+  bool here = false, any_version = false, no_memory_facts = false, on_slurm = false;
   size_t suggest = 0;
   HereOptions limits;
+  AdaptSlurmOptions slurm;
   double until_percent = 10;
   int repeats = 3;
 };
@@ -98,6 +103,34 @@ Result<Platform> platform_of(const AdaptArguments& arguments) {
   if (arguments.name) platform.name = *arguments.name;
   platform.id = slug(platform.name);
   return platform;
+}
+
+// What this machine's caches and memory do, as far as platforms of the bundle state it, beside what the platform
+// states.
+MemoryFacts add_memory_facts(const Bundle& bundle, Platform& platform, std::vector<std::string>& notes) {
+  MemoryFacts measured = measure_memory_facts();
+  std::erase_if(measured.facts, [&](const auto& fact) {
+    return std::none_of(bundle.platforms.begin(), bundle.platforms.end(),
+                        [&](const Platform& known) { return known.facts.contains(fact.first); });
+  });
+  for (const auto& [name, value] : measured.facts) platform.facts[name] = value;
+  notes.insert(notes.end(), measured.notes.begin(), measured.notes.end());
+  return measured;
+}
+
+std::string memory_facts_text(const MemoryFacts& measured) {
+  std::vector<std::string> parts;
+  const auto add = [&](const char* fact, const char* words, const char* unit) {
+    const auto found = measured.facts.find(fact);
+    if (found != measured.facts.end()) parts.push_back(words + in_unit(found->second, unit));
+  };
+  add("bwmem_rd_16kib_per_vcpu_bytes_per_s", "a CPU reads 16 KiB at ", "B/s");
+  add("bwmem_rd_256mb_per_vcpu_bytes_per_s", "256 MB at ", "B/s");
+  add("membench_latency_32kib_ns", "waits in 32 KiB ", "ns");
+  add("membench_latency_512kib_ns", "in 512 KiB ", "ns");
+  if (parts.empty()) return "";
+  return fmt::format("memory: {} facts measured in {}: {}\n", measured.facts.size(), human_seconds(measured.took_s),
+                     join(parts, ", "));
 }
 
 SuiteTools tools_of(const AdaptArguments& arguments, const std::string& work_folder) {
@@ -165,7 +198,8 @@ class HostTimer {
 
 std::string factor_text(double log_half_width) { return fmt::format("x/{:.2f}", std::exp(log_half_width)); }
 
-std::string as_text(const AdaptReport& report, const HereOutcome* here, const std::string& saved) {
+std::string as_text(const AdaptReport& report, const HereOutcome* here, const MemoryFacts& memory,
+                    const std::string& saved) {
   std::string text =
       fmt::format("platform: {} (nearest by facts: {})\n", printable(report.platform.name), printable(report.nearest));
   TextTable groups;
@@ -179,6 +213,7 @@ std::string as_text(const AdaptReport& report, const HereOutcome* here, const st
                     is_left ? factor_text(group.half_width) : "-",
                     is_left ? factor_text(group.half_width_facts) : "-"});
   }
+  text += memory_facts_text(memory);
   if (here != nullptr) {
     text += fmt::format("cost: {} for {} programs; ended by: {}\n", human_seconds(here->cost_s), here->steps.size(),
                         here->stopped);
@@ -219,6 +254,23 @@ Result<std::vector<AdaptRun>> read_runs(const std::string& path) {
   return parse_adapt_runs(*text, path);
 }
 
+// The options of this machine's run, for the same on another.
+std::vector<std::string> words_of(const AdaptArguments& arguments) {
+  std::error_code problem;
+  const auto absolute = [&](const std::string& path) { return std::filesystem::absolute(path, problem).string(); };
+  std::vector<std::string> words = {"--until",   fmt::format("{}", arguments.until_percent),
+                                    "--budget",  fmt::format("{}", arguments.limits.budget_s),
+                                    "--repeats", std::to_string(arguments.repeats)};
+  if (!arguments.name.empty()) words.insert(words.end(), {"--name", arguments.name});
+  if (arguments.suggest > 0) words.insert(words.end(), {"--suggest", std::to_string(arguments.suggest)});
+  for (const std::string& folder : arguments.profiles) words.insert(words.end(), {"--profiles", absolute(folder)});
+  if (arguments.any_version) words.emplace_back("--any-version");
+  if (arguments.no_memory_facts) words.emplace_back("--no-memory-facts");
+  if (!arguments.stress_ng.empty()) words.insert(words.end(), {"--stress-ng", absolute(arguments.stress_ng)});
+  if (!arguments.harness.empty()) words.insert(words.end(), {"--harness", absolute(arguments.harness)});
+  return words;
+}
+
 int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
   const CommonOptions& common = context.options;
   const auto refuse = [&](const std::string& message, const std::string& expected) {
@@ -249,9 +301,17 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
       !kept) {
     return report_error(kept.error(), common);
   }
+  if (arguments.on_slurm) {
+    ProgressLine progress(common);
+    progress.show("waiting for a node of " + printable(arguments.slurm.partition) + ", and for its programs ...");
+    const auto answer = adapt_on_slurm(arguments.slurm, words_of(arguments), common);
+    if (!answer) return report_error(answer.error(), common);
+    std::fputs(answer->c_str(), stdout);
+    return kExitDone;
+  }
   auto suites = shipped_suites();
   if (!suites) return report_error(suites.error(), common);
-  const auto platform = platform_of(arguments);
+  auto platform = platform_of(arguments);
   if (!platform) return report_error(platform.error(), common);
   std::vector<AdaptRun> runs;
   if (!arguments.runs.empty()) {
@@ -268,6 +328,12 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
     notes = std::move(*checked);
   }
   const InterruptGuard guard;
+  MemoryFacts memory;
+  if (arguments.here && !arguments.no_memory_facts) {
+    ProgressLine progress(common);
+    progress.show("measuring caches and memory ...");
+    memory = add_memory_facts(*bundle, *platform, notes);
+  }
   const auto known = std::make_shared<const Bundle>(std::move(*bundle));
   const std::map<std::string, ProgramWork> work_known = work_of(*known, *suites, arguments.profiles);
   if (const Status status = check_adapt_runs(*known, work_known, runs); !status) {
@@ -310,10 +376,14 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
   if (common.json) {
     Json json = adapt_as_json(report);
     if (here) json["here"] = here_as_json(*here);
+    if (!memory.facts.empty()) {
+      json["here"]["measured_facts"] = memory.facts;
+      json["here"]["measured_facts_s"] = memory.took_s;
+    }
     if (saves) json["bundle"] = common.output;
     std::fputs(to_text(json).c_str(), stdout);
   } else if (!common.quiet || !saves) {
-    std::fputs(as_text(report, here ? &*here : nullptr, saves ? common.output : "").c_str(), stdout);
+    std::fputs(as_text(report, here ? &*here : nullptr, memory, saves ? common.output : "").c_str(), stdout);
   }
   return kExitDone;
 }
@@ -332,6 +402,17 @@ void add_adapt_command(CLI::App& app, CommandContext& context) {
   verb->add_option("--facts", arguments->facts, "The platform's name and facts (JSON); without it, this machine's");
   CLI::Option* const here = verb->add_flag("--here", arguments->here,
                                            "Run programs of the shipped suites on this machine until enough is known");
+  CLI::Option* const slurm =
+      verb->add_option("--slurm", arguments->slurm.partition,
+                       "With --here: on a node of this partition of Slurm, whose facts are read there")
+          ->needs(here)
+          ->type_name("PARTITION");
+  verb->add_option("--srun-option", arguments->slurm.options,
+                   "With --slurm: a further option for srun, such as --account=a (repeatable)")
+      ->needs(slurm)
+      ->allow_extra_args(false);
+  verb->add_flag("--shared-nodes", arguments->slurm.shared, "With --slurm: other jobs may run on the node meanwhile")
+      ->needs(slurm);
   verb->add_option("--name", arguments->name, "What tables are to call the platform");
   verb->add_option("--suggest", arguments->suggest, "Name so many programs to run next, by what they tell per second")
       ->check(CLI::Range(1, 1000));
@@ -353,11 +434,16 @@ void add_adapt_command(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   verb->add_flag("--any-version", arguments->any_version, "With --here: take a stress-ng of another version")
       ->needs(here);
+  verb->add_flag("--no-memory-facts", arguments->no_memory_facts,
+                 "With --here: don't measure bandwidths and latencies of caches and memory (some seconds)")
+      ->needs(here);
   verb->add_option("--stress-ng", arguments->stress_ng, "The stress-ng program; by PATH where absent");
   verb->add_option("--harness", arguments->harness, "perfcast-harness; beside perfcast or by PATH where absent");
   add_common_options(*verb, context, kBundleOption | kQuietOption);
-  verb->callback(
-      [arguments, &context] { context.run = [arguments, &context] { return run_adapt(*arguments, context); }; });
+  verb->callback([arguments, slurm, &context] {
+    arguments->on_slurm = slurm->count() > 0;
+    context.run = [arguments, &context] { return run_adapt(*arguments, context); };
+  });
 }
 
 }  // namespace perfcast

@@ -7,12 +7,15 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/named_file.h"
+#include "cli/power_model_file.h"
 #include "collect/process/duration.h"
 
 namespace perfcast {
 namespace {
 
 constexpr size_t kLargestFrequencyFileBytes = size_t{16} << 20;
+constexpr double kMostCpus = 65536;
+constexpr const char* kEnergyGroup = "Energy";
 
 struct Suffix {
   const char* text;
@@ -47,6 +50,48 @@ Status take_measured_energy(const std::vector<std::string>& texts, EnergyQuestio
   return {};
 }
 
+// "PLATFORM=FILE[,machine=NAME][,clock=2GHz][,cpus=N]": keys from behind, since names of files may have commas.
+Result<ProgramPowerModel> power_model_of(const std::string& text) {
+  const char* const form = "PLATFORM=FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]";
+  const size_t equals = text.find('=');
+  ProgramPowerModel given;
+  std::string_view rest = equals == std::string::npos ? std::string_view() : std::string_view(text).substr(equals + 1);
+  if (equals != std::string::npos) given.platform = trim(text.substr(0, equals));
+  while (true) {
+    const size_t comma = rest.rfind(',');
+    if (comma == std::string_view::npos) break;
+    const std::string_view piece = rest.substr(comma + 1);
+    const size_t is = piece.find('=');
+    if (is == std::string_view::npos) break;
+    const std::string_view key = piece.substr(0, is), value = piece.substr(is + 1);
+    if (key == "machine") {
+      given.machine = std::string(value);
+    } else if (key == "clock") {
+      given.frequency_hz = number_with_unit(value, kClockSuffixes);
+      if (!given.frequency_hz || !(*given.frequency_hz > 0))
+        return usage_error("bad-usage", "'" + printable(value) + "' is no clock", "--power-model",
+                           "such as clock=3.2GHz");
+    } else if (key == "cpus") {
+      given.cpus = parse_number(value);
+      if (!given.cpus || !(*given.cpus >= 1 && *given.cpus <= kMostCpus))
+        return usage_error("bad-usage", "'" + printable(value) + "' is no number of CPUs", "--power-model",
+                           "such as cpus=64");
+    } else {
+      return usage_error("bad-usage", "'" + printable(key) + "' says nothing of a model of power", "--power-model",
+                         form);
+    }
+    rest = rest.substr(0, comma);
+  }
+  given.source = std::string(rest);
+  if (given.platform.empty() || given.source.empty())
+    return usage_error("bad-usage", "'" + printable(text) + "' names no model of power", "--power-model", form);
+  if (Status there = check_named_file("--power-model", given.source); !there) return there.error();
+  auto model = read_power_model(given.source);
+  if (!model) return model.error();
+  given.model = std::move(*model);
+  return given;
+}
+
 Result<FrequencyRequest> frequency_request(const EnergyOptions& options) {
   FrequencyRequest request;
   if (Status there = check_named_file("--frequencies", options.frequencies); !there) return there.error();
@@ -74,42 +119,52 @@ Result<FrequencyRequest> frequency_request(const EnergyOptions& options) {
 
 }  // namespace
 
-void add_energy_options(CLI::App& verb, EnergyOptions& options) {
-  const char* const group = "Energy";
-  verb.add_flag("--energy", options.energy, "Joules of a run beside its time, where a platform's power is known")
-      ->group(group);
+void add_power_options(CLI::App& verb, EnergyOptions& options) {
   verb.add_option("--power", options.power,
                   "JSON of CPUs' thermal design powers (perfcast.platform-power/1); default: the shipped one")
       ->type_name("FILE")
-      ->group(group);
+      ->group(kEnergyGroup);
   verb.add_option("--measured-energy", options.measured,
                   "PLATFORM=JOULES that a run of this program took elsewhere (repeatable): improves all other energies")
       ->take_all()
       ->allow_extra_args(false)
-      ->group(group);
+      ->group(kEnergyGroup);
+  verb.add_option("--power-model", options.models,
+                  "PLATFORM=FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]: joules there by this model of `perfcast power "
+                  "fit`, of a machine with N CPUs full of the program (repeatable)")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("PLATFORM=FILE")
+      ->group(kEnergyGroup);
+}
+
+void add_energy_options(CLI::App& verb, EnergyOptions& options) {
+  verb.add_flag("--energy", options.energy, "Joules of a run beside its time, where a platform's power is known")
+      ->group(kEnergyGroup);
+  add_power_options(verb, options);
   CLI::Option* frequencies =
       verb.add_option("--frequencies", options.frequencies,
                       "CSV (frequency_hz, active_w, idle_w): time and joules over the clock, and the best")
           ->type_name("FILE")
-          ->group(group);
+          ->group(kEnergyGroup);
   verb.add_option("--frequencies-of", options.frequencies_of, "Whose clock that is; default: the host's")
       ->type_name("PLATFORM")
       ->needs(frequencies)
-      ->group(group);
+      ->group(kEnergyGroup);
   verb.add_option("--frequency", options.frequency,
                   "The clock that its time is of, such as 3.2GHz; default: the highest of the file")
       ->type_name("CLOCK")
       ->needs(frequencies)
-      ->group(group);
+      ->group(kEnergyGroup);
   verb.add_option("--memory-share", options.memory_share,
                   "Share of that time that waits for memory; default: by the model of its core")
       ->check(CLI::Range(0.0, 1.0))
       ->needs(frequencies)
-      ->group(group);
+      ->group(kEnergyGroup);
   verb.add_option("--period", options.period, "A run is due every so often: idle power counts until then")
       ->type_name("TIME")
       ->needs(frequencies)
-      ->group(group);
+      ->group(kEnergyGroup);
 }
 
 Status take_energy_options(const EnergyOptions& options, ForecastRequest& request) {
@@ -119,7 +174,7 @@ Status take_energy_options(const EnergyOptions& options, ForecastRequest& reques
     request.frequencies = std::move(*frequencies);
   }
   const bool wanted = options.energy || !options.measured.empty() || !options.power.empty() ||
-                      request.sort == ForecastRequest::Sort::kEnergy;
+                      !options.models.empty() || request.sort == ForecastRequest::Sort::kEnergy;
   if (!wanted) return {};
   EnergyQuestion question;
   if (Status status = take_measured_energy(options.measured, question); !status) return status;
@@ -128,6 +183,12 @@ Status take_energy_options(const EnergyOptions& options, ForecastRequest& reques
       PlatformPowerTable::read(options.power.empty() ? shipped_file("platform-power/cpus.json") : options.power);
   if (!table) return table.error();
   question.table = std::move(*table);
+  question.models.reserve(options.models.size());
+  for (const std::string& text : options.models) {
+    auto model = power_model_of(text);
+    if (!model) return model.error();
+    question.models.push_back(std::move(*model));
+  }
   request.energy = std::move(question);
   return {};
 }

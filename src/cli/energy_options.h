@@ -14,12 +14,15 @@ namespace perfcast {
 struct EnergyOptions {
   bool energy = false;
   std::string power, frequencies, frequencies_of, period, frequency;
-  std::vector<std::string> measured;
+  std::vector<std::string> measured, models;
   std::optional<double> memory_share;
 };
 
-// --energy, --power, --measured-energy, --frequencies, --frequencies-of, --frequency, --memory-share, --period.
+// --energy, --power, --power-model, --measured-energy, --frequencies, --frequencies-of, --frequency, --memory-share,
+// --period.
 void add_energy_options(CLI::App& verb, EnergyOptions& options);
+// Of these --power, --power-model and --measured-energy.
+void add_power_options(CLI::App& verb, EnergyOptions& options);
 
 // Fills in `energy` and `frequencies` of the request. Errors name the option.
 Status take_energy_options(const EnergyOptions& options, ForecastRequest& request);

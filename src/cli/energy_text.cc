@@ -8,6 +8,7 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "scenario/number_text.h"
 
 namespace perfcast {
 namespace {
@@ -24,7 +25,7 @@ std::string shown_table(const TextTable& table, const ForecastView& view) {
 
 std::string ratio_in_words(double value) { return fmt::format("{:.2f}", value); }
 
-std::string watts_in_words(const std::optional<double>& watts) { return watts ? human_number(*watts) + " W" : "-"; }
+std::string watts_in_words(const std::optional<double>& watts) { return watts ? in_unit(*watts, "W") : "-"; }
 
 std::string or_dash(const std::optional<double>& joules) { return joules ? joules_in_words(*joules) : "-"; }
 
@@ -43,7 +44,7 @@ std::string missing_text(const std::vector<MissingMeter>& missing) {
 
 }  // namespace
 
-std::string joules_in_words(double joules) { return human_number(joules) + (std::abs(joules) >= 999.5 ? "J" : " J"); }
+std::string joules_in_words(double joules) { return in_unit(joules, "J"); }
 
 std::string energy_as_table(const ForecastReport& report, const ForecastView& view) {
   if (!report.energy || report.energy->known == 0) return "";
@@ -112,7 +113,7 @@ std::string frequencies_as_table(const ForecastReport& report, const ForecastVie
   table.add_column("", TextTable::Align::kLeft);
   for (size_t i = 0; i < forecast.points.size(); ++i) {
     const FrequencyPoint& point = forecast.points[i];
-    std::vector<std::string> cells = {human_number(point.frequency_hz) + "Hz", human_seconds(point.time_s),
+    std::vector<std::string> cells = {in_unit(point.frequency_hz, "Hz"), human_seconds(point.time_s),
                                       joules_in_words(point.joules), joules_in_words(point.energy_delay_js) + "s"};
     if (periods) cells.push_back(point.period_joules ? joules_in_words(*point.period_joules) : "-");
     std::vector<std::string> words;
@@ -122,9 +123,9 @@ std::string frequencies_as_table(const ForecastReport& report, const ForecastVie
     cells.push_back(join(words, ", "));
     table.add_row(std::move(cells));
   }
-  std::string text = fmt::format("over the clock of {}: {:.0f}% of the time waits for memory ({}), the time is of {}Hz",
+  std::string text = fmt::format("over the clock of {}: {:.0f}% of the time waits for memory ({}), the time is of {}",
                                  printable(found.platform), 100 * found.memory_ratio, found.memory_source,
-                                 human_number(found.time_at_hz));
+                                 in_unit(found.time_at_hz, "Hz"));
   if (found.period_s) text += fmt::format("; a run every {}", human_seconds(*found.period_s));
   return "\n" + folded(text) + shown_table(table, view);
 }

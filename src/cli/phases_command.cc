@@ -54,6 +54,13 @@ int run_phases(const PhasesArguments& arguments, const CommonOptions& options) {
   }
   if (const Status status = check_output_file("--report", arguments.report); !status)
     return report_error(status.error(), options);
+  for (const std::string& path : arguments.learn) {
+    if (path.empty()) {
+      return report_error(usage_error("bad-usage", "a name of a file is empty", "--learn",
+                                      "profiles of other programs, such as a.json,b.json"),
+                          options);
+    }
+  }
   std::vector<std::string> read = arguments.learn;
   read.push_back(arguments.profiles[0]);
   if (const Status status = check_not_read("--report", arguments.report, read); !status)

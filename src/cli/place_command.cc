@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 
 #include "base/csv.h"
 #include "base/file.h"
@@ -11,6 +12,7 @@
 #include "base/text.h"
 #include "base/unknown.h"
 #include "cli/command.h"
+#include "cli/energy_options.h"
 #include "cli/forecast_input.h"
 #include "cli/llm_command.h"
 #include "cli/named_file.h"
@@ -42,6 +44,7 @@ struct PlaceArguments {
   LlmPrecisionArguments precision;
   int64_t batch = 1, output_tokens = 128, tensor_parallel = 0;
   std::optional<int64_t> sequence;
+  EnergyOptions energy;
   bool graph_launch = false, count_load = false, resident = false, all = false, accept_failure = false;
 };
 
@@ -65,6 +68,12 @@ Result<Pairs> pairs_of(const std::vector<std::string>& given, const char* option
 
 Result<PlacementWishes> wishes_of(const PlaceArguments& arguments) {
   PlacementWishes wishes;
+  for (const auto& [given, option, expected] :
+       {std::tuple{&arguments.kinds, "--kinds", "some of: cpu, gpu, tpu, asic"},
+        {&arguments.devices, "--device", "parts of names, such as h100,epyc"}}) {
+    if (!given->empty() && list_of(*given).empty())
+      return usage_error("bad-usage", "it names nothing", option, expected);
+  }
   for (const std::string& name : list_of(arguments.kinds)) {
     const auto kind = place_kind_named(name);
     if (!kind) {
@@ -155,6 +164,9 @@ Result<Hardware> hardware_of(const PlaceArguments& arguments, const PlacementWis
   choice.vcpus = arguments.vcpus.value_or(kUnknown);
   choice.with_clocks = with_clocks;
   choice.prices = hardware.prices ? &*hardware.prices : nullptr;
+  ForecastRequest energy;
+  if (Status taken = take_energy_options(arguments.energy, energy); !taken) return taken.error();
+  if (energy.energy) choice.powers = &energy.energy->table;
   auto cpus = place_cpus(hardware.tokens, choice, options);
   if (!cpus) {
     Error error = cpus.error();
@@ -257,6 +269,7 @@ Result<Placement> place_program(const PlaceArguments& arguments, PlacementWishes
     (find_device(catalogue, name) ? of_devices : request.measured_s).emplace_back(name, seconds);
   }
   wishes.measured_s = std::move(of_devices);
+  if (Status taken = take_energy_options(arguments.energy, request); !taken) return taken.error();
   const auto forecaster = open_forecaster(options);
   if (!forecaster) return forecaster.error();
   auto placement = place_profile(*forecaster, profile, request, devices);
@@ -267,7 +280,7 @@ Result<Placement> place_program(const PlaceArguments& arguments, PlacementWishes
 constexpr const char* kOfModels[] = {"--batch",   "--sequence", "--output-tokens", "--tensor-parallel", "--precision",
                                      "--weights", "--kv",       "--graph-launch",  "--with-load"};
 constexpr const char* kOfProducts[] = {"--resident"};
-constexpr const char* kOfPrograms[] = {"--host", "--accept-failure"};
+constexpr const char* kOfPrograms[] = {"--host", "--accept-failure", "--measured-energy", "--power-model"};
 constexpr const char* kOfSizes[] = {"--break-even", "--vcpus", "--host-link"};
 
 // Options of another kind of workload.
@@ -334,6 +347,7 @@ int run_place(const PlaceArguments& arguments, const CLI::App& verb, const Comma
 
 void add_place_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<PlaceArguments>();
+  arguments->energy.energy = true;
   CLI::App* verb = app.add_subcommand("place", "Where does it belong? CPUs, GPUs, TPUs and other ASICs side by side");
   verb->footer(
       "WORKLOAD is a profile (p.json, or last), a language model (as perfcast llm takes them), or a product of\n"
@@ -392,6 +406,7 @@ void add_place_command(CLI::App& app, CommandContext& context) {
       ->take_all()
       ->allow_extra_args(false)
       ->option_text("DEVICE=W");
+  add_power_options(*verb, arguments->energy);
   verb->add_option("--device-file", arguments->device_file, "Facts of more devices (JSON)");
   verb->add_option("--host", arguments->host, "Of a profile: the platform that it was taken on")->type_name("PLATFORM");
   verb->add_flag("--accept-failure", arguments->accept_failure, "Of a profile: a program that failed, too");

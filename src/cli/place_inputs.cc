@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <map>
 
+#include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/forecast_input.h"
 #include "cli/llm_devices.h"
@@ -14,7 +16,7 @@
 namespace perfcast {
 namespace {
 
-constexpr size_t kBeginning = 256;
+constexpr size_t kBeginning = 256, kLargestConfigBytes = size_t{64} << 20;
 
 // A profile begins with its schema.
 bool holds_profile(const std::string& path) {
@@ -26,6 +28,35 @@ bool holds_profile(const std::string& path) {
   beginning.resize(std::fread(beginning.data(), 1, kBeginning, file));
   std::fclose(file);
   return beginning.find("\"perfcast.profile/") != std::string::npos;
+}
+
+// What can be said of a file that holds no workload, better than a reader of models could.
+Status check_workload_file(const std::string& path) {
+  constexpr const char* kExpected =
+      "a profile (perfcast profile -o FILE -- CMD), a model's config.json or GGUF file, or a product M,N,K[,PRECISION]";
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return {};
+  if (std::filesystem::file_size(path, ignored) == 0)
+    return Error{"bad-workload", "the file is empty", path, kExpected};
+  if (!path.ends_with(".json")) return {};
+  const auto text = read_file(path, kLargestConfigBytes);
+  if (!text) return text.error();
+  const auto json = parse_json(*text, path);
+  if (!json) {
+    Error error = json.error();
+    error.expected = kExpected;
+    return error;
+  }
+  if (!json->is_object()) return Error{"bad-workload", "the file holds no object of JSON", path, kExpected};
+  const auto schema = json->find("schema");
+  if (schema != json->end() && schema->is_string()) {
+    return Error{"bad-workload", "'" + printable(schema->get<std::string>().substr(0, 60)) + "' is no workload", path,
+                 kExpected};
+  }
+  if (json->contains("model_type") || json->contains("architectures")) return {};
+  return Error{"bad-workload",
+               "the JSON is neither a profile nor a model's config.json: it has no schema and no model_type", path,
+               kExpected};
 }
 
 // The base clock of x86 is that of the time-stamp counter. What kernels in virtual machines report as the maximum is
@@ -80,6 +111,7 @@ Result<PlacedInput> read_workload(const std::string& given) {
     if (!profile) return profile.error();
     return PlacedInput(*std::move(profile));
   }
+  if (Status fine = check_workload_file(given); !fine) return fine.error();
   auto model = load_model(given);
   if (model) return PlacedInput(*std::move(model));
   Error error = as_named_file(model.error(), true);
@@ -130,6 +162,8 @@ Result<std::vector<PlaceCpu>> place_cpus(const TokenBundle& tokens, const CpuCho
     cpu.facts = *facts;
     const auto clock = clocks.find(record.facts.name);
     if (clock != clocks.end()) cpu.clock_hz = clock->second;
+    const CpuPower* power = choice.powers != nullptr ? choice.powers->find(record.facts.name) : nullptr;
+    if (power != nullptr) cpu.power = *power;
     const size_t before = rows.size();
     if (choice.prices != nullptr) add_instances(tokens, cpu, servers[record.facts.name], *choice.prices, rows);
     if (rows.size() == before) rows.push_back(std::move(cpu));

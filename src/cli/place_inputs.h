@@ -28,8 +28,9 @@ Result<PlacedInput> read_workload(const std::string& given);
 Result<std::vector<PlaceDevice>> place_devices(const std::string& device_file);
 
 struct CpuChoice {
-  double vcpus = kUnknown;            // of each machine; not known: the largest that was measured
-  bool with_clocks = false;           // from the bundle of CPU models
+  double vcpus = kUnknown;   // of each machine; not known: the largest that was measured
+  bool with_clocks = false;  // from the bundle of CPU models
+  const PlatformPowerTable* powers = nullptr;
   const PriceList* prices = nullptr;  // an instance type with a price is a row of its own in the place of the CPU's
 };
 // The CPU models of `tokens`. Clocks and instance types are of the bundle of CPU models.

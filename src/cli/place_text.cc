@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "base/unknown.h"
+#include "scenario/number_text.h"
 
 namespace perfcast {
 namespace {
@@ -83,6 +84,7 @@ std::string table_text(const Placement& placement, const PlaceView& view) {
     return std::any_of(rows.begin(), rows.end(), [&](const PlacementRow* row) { return has(*row); });
   };
   const bool seconds = any([](const PlacementRow& row) { return row.time_s.has_value(); });
+  const bool energies = any([](const PlacementRow& row) { return row.energy_joules.has_value(); });
   const std::vector<PlaceColumn> columns = {
       {"", Align::kLeft, true},
       {"device", Align::kLeft, true},
@@ -94,7 +96,8 @@ std::string table_text(const Placement& placement, const PlaceView& view) {
       {"90% interval", Align::kRight, seconds},
       {"transfer", Align::kRight, placement.kind == PlacedWorkload::kProduct},
       {"load", Align::kRight, any([](const PlacementRow& row) { return row.load_s.has_value(); })},
-      {"J", Align::kRight, any([](const PlacementRow& row) { return row.energy_joules.has_value(); })},
+      {"J", Align::kRight, energies},
+      {"power is", Align::kLeft, energies},
       {placement.currency.empty() ? "cost" : placement.currency, Align::kRight,
        any([](const PlacementRow& row) { return row.cost.has_value(); })},
       {"on", Align::kLeft, placement.kind == PlacedWorkload::kProfile && any([](const PlacementRow& row) {
@@ -129,6 +132,7 @@ std::string table_text(const Placement& placement, const PlaceView& view) {
         row->kind == PlaceKind::kCpu ? "" : time(row->transfer_s) + doubt,
         row->kind == PlaceKind::kCpu ? "" : time(row->load_s) + doubt,
         number(row->energy_joules),
+        row->energy_joules ? std::string(name_of(row->energy_basis)) : "",
         row->cost ? money_text(*row->cost) : "-",
         printable(row->instance),
         memory_cell(*row),
@@ -182,7 +186,7 @@ std::string placement_text(const Placement& placement, const PlaceView& view) {
     text += lines(fmt::format("least {}: {}{} ({})", name_of(best.measure),
                               row.count > 1 ? fmt::format("{:.0f} x ", row.count) : "", printable(row.device),
                               best.measure == PlaceMeasure::kTime     ? human_seconds(value)
-                              : best.measure == PlaceMeasure::kEnergy ? human_number(value) + "J"
+                              : best.measure == PlaceMeasure::kEnergy ? in_unit(value, "J")
                               : placement.currency.empty()            ? money_text(value)
                                                                       : money_text(value) + " " + placement.currency));
   }

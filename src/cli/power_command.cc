@@ -18,6 +18,7 @@
 #include "base/unknown.h"
 #include "cli/command.h"
 #include "cli/named_file.h"
+#include "cli/power_model_file.h"
 #include "power/model/power_model.h"
 #include "power/model/power_phases.h"
 #include "power/table/power_table.h"
@@ -25,7 +26,7 @@
 namespace perfcast {
 namespace {
 
-constexpr size_t kLargestSamplesBytes = size_t{1} << 30, kLargestModelBytes = size_t{64} << 20;
+constexpr size_t kLargestSamplesBytes = size_t{1} << 30;
 constexpr const char* kFitSchema = "perfcast.power-fit/1";
 constexpr const char* kForecastSchema = "perfcast.power-forecast/1";
 constexpr double kOtherUnit = 100;  // a median this far off is no error of a model
@@ -217,11 +218,7 @@ int run_forecast(const PowerArguments& arguments, const CommonOptions& options) 
         check_not_read("-o", options.output, {arguments.samples, arguments.model})}) {
     if (!status) return report_error(status.error(), options);
   }
-  const auto text = read_file(arguments.model, kLargestModelBytes);
-  if (!text) return report_error(text.error(), options);
-  const auto json = parse_json(*text, arguments.model);
-  if (!json) return report_error(json.error(), options);
-  const auto model = PowerModel::from_json(*json, arguments.model);
+  const auto model = read_power_model(arguments.model);
   if (!model) return report_error(model.error(), options);
   PowerTableNotes notes;
   const auto table = read_samples(arguments, false, notes);

@@ -88,6 +88,7 @@ Status check_workload(const PredictArguments& arguments) {
                                                          {"--explain-against", !arguments.explain_against.empty()},
                                                          {"--energy", arguments.energy.energy},
                                                          {"--measured-energy", !arguments.energy.measured.empty()},
+                                                         {"--power-model", !arguments.energy.models.empty()},
                                                          {"--frequencies", !arguments.energy.frequencies.empty()}};
   for (const auto& [option, given] : of_one_program) {
     if (given)

@@ -206,7 +206,7 @@ void Session::name_shared_lines(const SharedLines& lines) {
   shared_accesses_count_ = lines.accesses_count;
   result_.shared_lines.clear();
   CodeMap code;
-  for (const SharedLine& line : lines.lines) {
+  for (const SharedCacheLine& line : lines.lines) {
     SharedPlace place;
     place.line = line;
     for (const LineUser& user : line.users) {

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <utility>
 
+#include "base/text.h"
+#include "base/unknown.h"
+
 namespace perfcast {
 namespace {
 
@@ -18,6 +21,32 @@ double apart_of(const MeterFacts& facts) {
   return std::max(facts.reading == MeterReading::kEnergy ? kCounterApart_s : kLeastApart_s, facts.interval_s);
 }
 
+std::string span_in_words(double seconds) {
+  constexpr double kHour_s = 3600, kDay_s = 86400;
+  if (seconds >= 2 * kDay_s) return fmt::format("{:.0f} days", seconds / kDay_s);
+  return seconds >= 2 * kHour_s ? fmt::format("{:.0f} hours", seconds / kHour_s) : human_seconds(seconds);
+}
+
+// Why a log has nothing of a stretch: all of its rows are of other times. Empty: some are of it.
+std::string why_elsewhere(const PowerLog& log, double began_unix_s, double seconds_s) {
+  if (log.samples.empty()) return "the log has no row with a power";
+  const bool any_within = std::any_of(log.samples.begin(), log.samples.end(), [&](const PowerSample& sample) {
+    return sample.unix_s >= began_unix_s && sample.unix_s <= began_unix_s + seconds_s;
+  });
+  if (any_within) return "";
+  const double behind_s = began_unix_s - log.samples.back().unix_s;
+  if (behind_s > 0) {
+    return "its last row is of " + span_in_words(behind_s) +
+           " before the command began: nobody writes it, or its clock is behind (--clock-offset)";
+  }
+  const double ahead_s = log.samples.front().unix_s - began_unix_s - seconds_s;
+  if (ahead_s > 0) {
+    return "its first row is of " + span_in_words(ahead_s) +
+           " after the command's end: its clock is ahead (--clock-offset)";
+  }
+  return "";
+}
+
 double unix_now_s() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
@@ -25,7 +54,10 @@ double unix_now_s() {
 }  // namespace
 
 EnergySession::EnergySession(std::vector<Meter*> meters, EnergySessionOptions options)
-    : meters_(std::move(meters)), options_(std::move(options)), throttle_(options_.cpu_root) {}
+    : meters_(std::move(meters)),
+      options_(std::move(options)),
+      throttle_(options_.cpu_root),
+      given_up_unix_s_(meters_.size(), kUnknown) {}
 
 EnergySession::~EnergySession() = default;
 
@@ -89,16 +121,21 @@ void EnergySession::follow(const std::stop_token& stop) {
 }
 
 // The log, once it reaches the end or nobody can wait for it any longer.
-PowerLog EnergySession::settled_log(Meter& meter, double end_s, std::optional<Error>& failed) const {
+PowerLog EnergySession::settled_log(size_t meter, double end_s, std::optional<Error>& failed) {
   PowerLog log;
   const auto waited_from = Clock::now();
   while (true) {
-    auto found = meter.logged(began_unix_s_, began_unix_s_ + end_s);
+    auto found = meters_[meter]->logged(began_unix_s_, began_unix_s_ + end_s);
     failed = found ? std::nullopt : std::optional(found.error());
     if (found) log = std::move(*found);
-    const bool reaches = !log.samples.empty() && log.samples.back().unix_s >= began_unix_s_ + end_s;
+    const double last_s = log.samples.empty() ? 0 : log.samples.back().unix_s;
+    const bool reaches = !log.samples.empty() && last_s >= began_unix_s_ + end_s;
     const double waited_s = std::chrono::duration<double>(Clock::now() - waited_from).count();
-    if (reaches || waited_s >= options_.settle_s) return log;
+    if (reaches || last_s == given_up_unix_s_[meter]) return log;
+    if (waited_s >= options_.settle_s) {
+      if (last_s < began_unix_s_) given_up_unix_s_[meter] = last_s;
+      return log;
+    }
     std::this_thread::sleep_for(std::chrono::duration<double>(kSettleStep_s));
   }
 }
@@ -117,11 +154,14 @@ EnergyReport EnergySession::stop() {
     PowerLog log;
     if (meters_[i]->facts().reading == MeterReading::kLog) {
       std::optional<Error> failed;
-      log = settled_log(*meters_[i], end_s, failed);
+      log = settled_log(i, end_s, failed);
       if (failed) course.readings.fail(*failed);
       for (const PowerSample& sample : log.samples) course.readings.add(sample.unix_s - began_unix_s_, sample.power_w);
     }
     MeterEnergy energy = course.readings.finish(0, end_s);
+    if (meters_[i]->facts().reading == MeterReading::kLog && !energy.joules && energy.warnings.empty()) {
+      if (const std::string why = why_elsewhere(log, began_unix_s_, end_s); !why.empty()) energy.why_missing = why;
+    }
     if (log.blank_rows > 0) {
       energy.warnings.push_back(
           {"blank-rows", fmt::format("{} rows of the log have a time and no power", log.blank_rows)});

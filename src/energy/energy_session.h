@@ -25,7 +25,8 @@ struct EnergyReport {
 
 struct EnergySessionOptions {
   std::string cpu_root = MeterRoots().cpu;  // for ThrottleWatch; empty: clocks are not looked at
-  // So long stop() waits for a log to reach the end of the stretch: whoever writes it may keep rows back.
+  // So long stop() waits for a log to reach the end of the stretch: whoever writes it may keep rows back. Once for a
+  // log that nobody writes.
   double settle_s = 2;
 };
 
@@ -50,12 +51,13 @@ class EnergySession {
   double now_s() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
   void read(size_t meter);
   void follow(const std::stop_token& stop);
-  PowerLog settled_log(Meter& meter, double end_s, std::optional<Error>& failed) const;
+  PowerLog settled_log(size_t meter, double end_s, std::optional<Error>& failed);
 
   std::vector<Meter*> meters_;
   EnergySessionOptions options_;
   ThrottleWatch throttle_;
   std::vector<Course> courses_;
+  std::vector<double> given_up_unix_s_;  // last row of a log that was waited for in vain; NaN: none was
   Clock::time_point began_;
   double began_unix_s_ = 0;
   std::mutex lock_;

@@ -109,7 +109,28 @@ TEST(EnergySession, SaysThatALogHasNothingOfTheStretch) {
   rest_s(0.05);
   const EnergyReport report = session.stop();
   EXPECT_FALSE(report.meters[0].joules);
-  EXPECT_EQ(report.meters[0].why_missing, "one reading came while it lasted, and two are needed");
+  EXPECT_THAT(report.meters[0].why_missing, HasSubstr("days before the command began: nobody writes it"));
+  folder.write("m.csv", fmt::format("time,watts\n{:.3f},1\n{:.3f},1\n", unix_s() + 3600, unix_s() + 3601));
+  session.start();
+  EXPECT_THAT(session.stop().meters[0].why_missing, HasSubstr("after the command's end: its clock is ahead"));
+  folder.write("m.csv", "time,watts\n");
+  session.start();
+  EXPECT_EQ(session.stop().meters[0].why_missing, "the log has no row with a power");
+}
+
+TEST(EnergySession, WaitsOnceForALogThatNobodyWrites) {
+  const FolderOfFiles folder{{"m.csv", "time,watts\n1,1\n2,1\n3,1\n"}};
+  auto meter = open_meter_file(folder.of("m.csv"));
+  ASSERT_TRUE(meter);
+  EnergySessionOptions options;
+  options.settle_s = 0.4;
+  EnergySession session({meter->get()}, options);
+  const double began = unix_s();
+  for (int i = 0; i < 5; ++i) {
+    session.start();
+    session.stop();
+  }
+  EXPECT_LT(unix_s() - began, 1.2);
 }
 
 TEST(EnergySession, EndsByItself) {

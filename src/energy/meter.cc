@@ -66,13 +66,17 @@ namespace {
 Error no_such_meter(const MeterSet& found, const std::string& name) {
   std::vector<std::string> names;
   for (const auto& meter : found.meters) names.push_back(meter->facts().name);
-  std::string message = "there is no meter and no file '" + printable(name) + "'";
   for (const MissingMeter& missing : found.missing) {
-    if (missing.kind == name || name.starts_with(missing.kind + ":")) message += ": " + missing.reason;
+    if (missing.kind != name && !name.starts_with(missing.kind + ":")) continue;
+    return usage_error(
+        "no-such-meter", "no meter '" + printable(name) + "' here: " + missing.reason, "meter",
+        missing.advice.empty() ? "another meter, or a file that a meter's reader writes" : missing.advice);
   }
-  return usage_error("no-such-meter", message, "meter",
-                     (names.empty() ? "this machine has none of its own; " : "one of " + join(names, ", ") + "; ") +
-                         std::string("or a file that a meter's reader writes"));
+  return usage_error("no-such-meter",
+                     "'" + printable(name) + "' is no meter, no kind of meter and no file that is there", "meter",
+                     (names.empty() ? std::string("this machine has no meter of its own: ")
+                                    : "one of " + join(names, ", ") + "; a kind (rapl, nvml, hwmon); or ") +
+                         "the path of a file that a meter's reader writes (docs/ENERGY.md)");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ namespace perfcast {
 inline constexpr const char* kForecastSchema = "perfcast.forecast/1";
 
 // Errors about a field say so in `where`: "reference", "measured", "filter", "host", "explain-platform",
-// "explain-against", "measured-energy", "frequencies", "frequencies-of".
+// "explain-against", "measured-energy", "power-model", "frequencies", "frequencies-of".
 struct ForecastRequest {
   std::string host;  // platform, as find_platform(), that the profile was taken on; empty: by its CPU's facts
   std::string reference = "mean";                          // "mean", "host", or as find_platform()

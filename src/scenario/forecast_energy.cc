@@ -11,6 +11,7 @@
 #include "evaluate/platform_name.h"
 #include "scenario/forecast.h"
 #include "scenario/forecast_seconds.h"
+#include "scenario/number_text.h"
 
 namespace perfcast {
 namespace {
@@ -41,6 +42,57 @@ Result<std::vector<MeasuredJoules>> measured_in(const Bundle& bundle, const Ener
     measured.push_back({*index, joules});
   }
   return measured;
+}
+
+// Which platform each model of power is of.
+Result<std::vector<size_t>> modelled_in(const Bundle& bundle, const EnergyQuestion& question) {
+  std::vector<size_t> platforms;
+  platforms.reserve(question.models.size());
+  for (const ProgramPowerModel& model : question.models) {
+    const auto index = find_platform(bundle.platforms, model.platform, "power-model");
+    if (!index) return index.error();
+    if (std::find(platforms.begin(), platforms.end(), *index) != platforms.end()) {
+      return usage_error("bad-usage", bundle.platforms[*index].name + " has two models of power", "power-model",
+                         "one for each platform");
+    }
+    if (const auto machine = power_machine(model); !machine) return machine.error();
+    platforms.push_back(*index);
+  }
+  return platforms;
+}
+
+std::string in_words(const EnergyModel& model) {
+  std::string text = printable(model.source);
+  std::vector<std::string> details;
+  if (!model.setting.machine.empty()) details.push_back(printable(model.setting.machine));
+  if (model.setting.frequency_hz) details.push_back(in_unit(*model.setting.frequency_hz, "Hz"));
+  details.push_back(fmt::format("{:g} CPUs", model.cpus));
+  return text + " (" + join(details, ", ") + ")";
+}
+
+// The row's energy by its model; where it can't be told a note says why.
+std::optional<PlatformEnergy> modelled_energy(const ProgramPowerModel& model, const Profile& profile, double cores_busy,
+                                              const PlatformRow& row, double& log_half_width,
+                                              std::vector<std::string>& notes) {
+  const auto machine = power_machine(model);
+  const std::string refused = "energy: " + printable(model.source) + " can't tell the power on " + row.platform.name;
+  if (!row.time_s || !machine) {
+    notes.push_back(refused + ": events a second need seconds");
+    return std::nullopt;
+  }
+  const auto power = program_power(model, row.platform, profile, *row.time_s * cores_busy, row.is_host);
+  if (!power) {
+    notes.push_back(refused + ": " + power.error().message);
+    return std::nullopt;
+  }
+  PlatformEnergy energy;
+  energy.basis = "modelled";
+  energy.core_w = power->core_w;
+  energy.model = EnergyModel{model.source, machine->setting, machine->cpus, power->machine_w};
+  log_half_width = power->log_half_width;
+  notes.push_back(fmt::format("energy: {} by {}: {} when it is full of copies of the program, idle power with it",
+                              row.platform.name, in_words(*energy.model), in_unit(power->machine_w, "W")));
+  return energy;
 }
 
 // Cores that are busy for each second of the forecast's time: CPU seconds have one by themselves.
@@ -106,6 +158,7 @@ Status check_energy(const Bundle& bundle, const std::optional<EnergyQuestion>& e
                     const std::optional<FrequencyRequest>& frequencies) {
   if (energy) {
     if (const auto measured = measured_in(bundle, *energy); !measured) return measured.error();
+    if (const auto modelled = modelled_in(bundle, *energy); !modelled) return modelled.error();
   }
   if (frequencies && !frequencies->platform.empty()) {
     const auto platform = find_platform(bundle.platforms, frequencies->platform, "frequencies-of");
@@ -118,6 +171,8 @@ Status add_energy(const Bundle& bundle, const Profile& profile, const EnergyQues
                   ForecastReport& report) {
   const auto measured = measured_in(bundle, question);
   if (!measured) return measured.error();
+  const auto modelled = modelled_in(bundle, question);
+  if (!modelled) return modelled.error();
   EnergySummary summary;
   summary.platforms = report.rows.size();
   summary.cores_busy = cores_busy_in(profile);
@@ -125,15 +180,16 @@ Status add_energy(const Bundle& bundle, const Profile& profile, const EnergyQues
   std::vector<LogEnergy> energies(report.rows.size());
   for (size_t i = 0; i < report.rows.size(); ++i) {
     PlatformRow& row = report.rows[i];
-    const auto modelled =
-        std::find_if(question.modelled.begin(), question.modelled.end(),
-                     [&row](const ModelledPower& power) { return power.platform == row.platform.id; });
+    const auto model = std::find(modelled->begin(), modelled->end(), i);
     const CpuPower* cpu = question.table.find(row.platform.name);
     PlatformEnergy energy;
-    if (modelled != question.modelled.end()) {
-      energy.basis = "modelled";
-      energy.core_w = modelled->core_w;
-      energies[i].power_half = modelled->log_half_width;
+    std::optional<PlatformEnergy> told;
+    if (model != modelled->end()) {
+      told = modelled_energy(question.models[static_cast<size_t>(model - modelled->begin())], profile,
+                             summary.cores_busy, row, energies[i].power_half, report.notes);
+    }
+    if (told) {
+      energy = std::move(*told);
     } else if (cpu != nullptr) {
       energy.basis = "TDP-based";
       energy.core_w = tdp_joules(*cpu, 1);
@@ -169,6 +225,7 @@ Status add_energy(const Bundle& bundle, const Profile& profile, const EnergyQues
     if (is_measured) {
       energy.basis = "measured";
       energy.cpu.reset();
+      energy.model.reset();
       log = {std::log(given->joules), 0, 0, 0};
       power_lower = power_upper = relative_half = 0;
       energy.core_w = given->joules / (*row.time_s * summary.cores_busy);

@@ -2,10 +2,10 @@
 // Joules beside seconds: what a run of a forecast program costs on each platform whose power is known, and over the
 // clock of one.
 //
-// A row's basis is "measured" (somebody measured joules there), "modelled" (a model of power told it) or "TDP-based": a
-// core's share of its package's thermal design power for as long as the program keeps cores busy, with the wide
-// interval of energy/platform_power.h. Measured joules calibrate the TDP-based rows: how much more or less than its
-// TDP's share the program draws is common to all platforms.
+// A row's basis is "measured" (somebody measured joules there), "modelled" (by a model of power, of a machine that is
+// full of copies of the program) or "TDP-based": a core's share of its package's thermal design power for as long as
+// the program keeps cores busy, with the wide interval of energy/platform_power.h. Measured joules calibrate the
+// TDP-based rows: how much more or less than its TDP's share the program draws is common to all platforms.
 
 #include <optional>
 #include <string>
@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "energy/frequency_energy.h"
 #include "energy/platform_power.h"
+#include "scenario/program_power.h"
 
 namespace perfcast {
 
@@ -22,17 +23,10 @@ struct Bundle;
 struct ForecastReport;
 struct Profile;
 
-// What a model of power says of the program on a platform.
-struct ModelledPower {
-  std::string platform;       // id
-  double core_w = 0;          // for each core that the program keeps busy
-  double log_half_width = 0;  // of it, 90%
-};
-
 struct EnergyQuestion {
   PlatformPowerTable table;
   std::vector<std::pair<std::string, double>> measured_joules;  // platform, as find_platform(), and joules of one run
-  std::vector<ModelledPower> modelled;
+  std::vector<ProgramPowerModel> models;                        // of power, each of one platform
 };
 
 struct FrequencyRequest {
@@ -41,6 +35,13 @@ struct FrequencyRequest {
   std::optional<double> time_at_hz;    // the clock that its time is of; absent: the table's highest
   std::optional<double> memory_ratio;  // of the time; absent: as the model of the platform's core design has it
   std::optional<double> period_s;
+};
+
+// By which model of power a row is, and of which machine.
+struct EnergyModel {
+  std::string source;  // its file
+  PowerSetting setting;
+  double cpus = 0, machine_w = 0;  // of the full machine
 };
 
 struct PlatformEnergy {
@@ -52,6 +53,7 @@ struct PlatformEnergy {
   std::optional<double> joules, lower_joules, upper_joules;  // where there are seconds
   std::optional<double> energy_delay_js;                     // joules times the forecast time
   std::optional<CpuPower> cpu;                               // TDP-based
+  std::optional<EnergyModel> model;                          // modelled
 };
 
 struct EnergySummary {
@@ -70,7 +72,8 @@ struct FrequencyReport {
 };
 
 // What is wrong with a question, before there is a profile. Errors "bad-usage", "unknown-platform",
-// "ambiguous-platform"; `where` is "measured-energy" or "frequencies".
+// "ambiguous-platform"; `where` is "measured-energy", "power-model" or
+// "frequencies".
 Status check_energy(const Bundle& bundle, const std::optional<EnergyQuestion>& energy,
                     const std::optional<FrequencyRequest>& frequencies);
 

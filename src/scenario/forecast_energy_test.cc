@@ -8,6 +8,7 @@
 #include "corpus/machine/core_design.h"
 #include "evaluate/testing/synthetic_corpus.h"
 #include "evaluate/testing/synthetic_forecaster.h"
+#include "power/testing/power_world.h"
 #include "scenario/forecast.h"
 
 namespace perfcast {
@@ -152,14 +153,70 @@ TEST(ForecastEnergy, CalibratesByWhatWasMeasured) {
   EXPECT_FALSE(unknown.energy->calibration_ratio);
 }
 
+PowerModel power_model(const PowerTable& table, ActivitySet set = ActivitySet::kLoad) {
+  PowerModelOptions options;
+  options.forms = {PowerFormKind::kSharedLine};
+  options.sets = {set};
+  auto model = PowerModel::fit(table, all_rows(table), options);
+  if (!model) throw std::runtime_error(to_text(model.error()));
+  return std::move(*model);
+}
+
 TEST(ForecastEnergy, TakesAModelsPower) {
   ForecastRequest request = asking_energy();
-  request.energy->modelled = {{synthetic_forecaster().bundle().platforms[1].id, 12.5, 0.1}};
+  request.energy->models = {{"Example 200", "m.json", power_model(PowerWorld().table()), "", {}, 8}};
+  Profile profile = timed_example();
+  profile.metrics["instructions_count"] = 1.2 * 4e10 / 8 * 2;  // of 2 s: 1.2 in each cycle of a machine that is full
+  const ForecastReport report = energies_of(request, profile);
+  const PlatformEnergy& energy = *energy_row(report, "Example 200").energy;
+  EXPECT_EQ(energy.basis, "modelled");
+  ASSERT_TRUE(energy.model);
+  EXPECT_NEAR(energy.model->machine_w, 60 + 20 + 100 * (0.7 + 0.2 * 1.2), 10);
+  EXPECT_EQ(energy.core_w, energy.model->machine_w / 8);
+  EXPECT_NEAR(energy.joules.value(), energy.core_w * 2, 1e-9);
+  EXPECT_FALSE(energy.cpu);
+  // The host's time is measured: the interval is the model's.
+  EXPECT_NEAR(*energy.upper_joules / *energy.joules, std::exp(request.energy->models[0].model.half_width()), 1e-9);
+  EXPECT_THAT(report.notes, Contains(HasSubstr("Example 200 by m.json (machine 0, 8 CPUs): ")));
+  EXPECT_EQ(energy_row(report, "Example 300").energy->basis, "TDP-based");
+  const Json json = to_json(report);
+  EXPECT_EQ(json.at("platforms").at(0).at("energy").contains("power_model"),
+            json.at("platforms").at(0).at("name") == "Example 200");
+}
+
+TEST(ForecastEnergy, SaysWhichCountersAModelLacks) {
+  ForecastRequest request = asking_energy();
+  request.energy->models = {
+      {"Example 200", "m.json", power_model(PowerWorld().table(), ActivitySet::kCounters), "", {}, 8}};
   const ForecastReport report = energies_of(request);
-  const PlatformRow& row = energy_row(report, synthetic_forecaster().bundle().platforms[1].name);
-  EXPECT_EQ(row.energy->basis, "modelled");
-  EXPECT_NEAR(row.energy->joules.value(), 12.5 * *row.time_s, 1e-9);
-  EXPECT_FALSE(row.energy->cpu);
+  EXPECT_EQ(energy_row(report, "Example 200").energy->basis, "TDP-based");
+  EXPECT_THAT(report.notes,
+              Contains(HasSubstr("m.json can't tell the power on Example 200: the profile doesn't tell")));
+  EXPECT_THAT(report.notes, Contains(HasSubstr("misses")));
+  // Counts of other code tell nothing.
+  Profile arm = timed_example();
+  arm.host.arch = "aarch64";
+  request.measured_s = {{"Example 300", 3}};
+  request.energy->models[0].model = power_model(PowerWorld().table());
+  EXPECT_THAT(energies_of(request, arm).notes, Contains(HasSubstr("the profile counted aarch64 code")));
+}
+
+TEST(ForecastEnergy, RefusesModelsThatFitNowhere) {
+  PowerWorld world;
+  world.machines = 2;
+  const auto message = [&](const ProgramPowerModel& model) {
+    ForecastRequest request = asking_energy();
+    request.energy->models = {model};
+    const auto report = forecast_program(synthetic_forecaster(), timed_example(), request);
+    return report ? "" : report.error().message;
+  };
+  const PowerModel one = power_model(PowerWorld().table()), two = power_model(world.table());
+  EXPECT_THAT(message({"Example 700", "m.json", one, "", {}, 8}), HasSubstr("no platform is called"));
+  EXPECT_THAT(message({"Example 200", "m.json", one, "", {}, {}}), HasSubstr("how many CPUs"));
+  EXPECT_THAT(message({"Example 200", "m.json", one, "", 2e9, 8}), HasSubstr("of no clock"));
+  EXPECT_THAT(message({"Example 200", "m.json", two, "", {}, 8}), HasSubstr("samples of 2 machines"));
+  EXPECT_THAT(message({"Example 200", "m.json", two, "machine 5", {}, 8}), HasSubstr("no machine 'machine 5'"));
+  EXPECT_EQ(message({"Example 200", "m.json", two, "machine 1", {}, 8}), "");
 }
 
 TEST(ForecastEnergy, RefusesEnergiesThatAreNone) {

@@ -123,6 +123,12 @@ Json energy_as_json(const PlatformEnergy& energy) {
     item["cores_count"] = energy.cpu->cores;
     item["source"] = energy.cpu->source;
   }
+  if (energy.model) {
+    const EnergyModel& model = *energy.model;
+    item["power_model"] = {{"file", model.source}, {"cpus_count", model.cpus}, {"machine_power_w", model.machine_w}};
+    if (!model.setting.machine.empty()) item["power_model"]["machine"] = model.setting.machine;
+    if (model.setting.frequency_hz) item["power_model"]["frequency_hz"] = *model.setting.frequency_hz;
+  }
   return item;
 }
 

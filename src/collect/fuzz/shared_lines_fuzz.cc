@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   SharedLines twice = *lines;
   twice.add(*lines);
   if (twice.lines.size() != 2 * lines->lines.size()) std::abort();
-  for (const SharedLine& line : lines->lines) {
+  for (const SharedCacheLine& line : lines->lines) {
     if (line.users.size() > 4 || line.contended_count() > line.accesses_count()) std::abort();
   }
   return 0;

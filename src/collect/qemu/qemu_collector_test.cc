@@ -88,7 +88,7 @@ TEST_F(Qemu, SeesLinesThatSeveralThreadsWrite) {
   EXPECT_GT(request.shared_lines->accesses_count, 400000);
   // Both add to one number.
   ASSERT_FALSE(request.shared_lines->lines.empty());
-  const SharedLine& line = request.shared_lines->lines[0];
+  const SharedCacheLine& line = request.shared_lines->lines[0];
   EXPECT_FALSE(line.is_false_sharing());
   EXPECT_GT(line.writes_count(), 300000);
   ASSERT_GE(line.users.size(), 2U);

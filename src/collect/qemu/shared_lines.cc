@@ -53,7 +53,7 @@ class SharingParser {
     return {"bad-shared-lines", "'" + printable(found.substr(0, 60)) + "'", source_ + ":" + std::to_string(number_),
             expected};
   }
-  static bool read_line(LineReader reader, SharedLine& line);
+  static bool read_line(LineReader reader, SharedCacheLine& line);
   static bool read_user(LineReader reader, LineUser& user);
 
   std::string_view rest_;
@@ -71,7 +71,7 @@ bool SharingParser::next(std::string_view& line) {
   return true;
 }
 
-bool SharingParser::read_line(LineReader reader, SharedLine& line) {
+bool SharingParser::read_line(LineReader reader, SharedCacheLine& line) {
   return reader.word("line") && reader.number(line.address, 16) && reader.count("transfers", line.transfers_count) &&
          reader.count("of_data", line.of_data_count) && line.of_data_count <= line.transfers_count &&
          reader.is_at_end();
@@ -111,7 +111,7 @@ Result<SharedLines> SharingParser::parse() {
       if (!rest_.empty()) return wrong(rest_, "nothing after 'end 1'");
       return result;
     }
-    SharedLine shared;
+    SharedCacheLine shared;
     LineUser user;
     if (read_line(LineReader(line), shared)) {
       if (result.lines.size() == kMostLines) return wrong(line, "at most 64 lines");
@@ -128,25 +128,25 @@ Result<SharedLines> SharingParser::parse() {
 
 }  // namespace
 
-double SharedLine::accesses_count() const {
+double SharedCacheLine::accesses_count() const {
   double sum = 0;
   for (const LineUser& user : users) sum += user.writes_count + user.reads_count;
   return sum;
 }
 
-double SharedLine::contended_count() const {
+double SharedCacheLine::contended_count() const {
   double most = 0;
   for (const LineUser& user : users) most = std::max(most, user.writes_count + user.reads_count);
   return accesses_count() - most;
 }
 
-double SharedLine::writes_count() const {
+double SharedCacheLine::writes_count() const {
   double sum = 0;
   for (const LineUser& user : users) sum += user.writes_count;
   return sum;
 }
 
-double SharedLine::atomic_count() const {
+double SharedCacheLine::atomic_count() const {
   double sum = 0;
   for (const LineUser& user : users) sum += user.atomic_count;
   return sum;
@@ -156,8 +156,9 @@ void SharedLines::add(const SharedLines& other) {
   accesses_count += other.accesses_count;
   dropped_count += other.dropped_count;
   lines.insert(lines.end(), other.lines.begin(), other.lines.end());
-  std::stable_sort(lines.begin(), lines.end(),
-                   [](const SharedLine& a, const SharedLine& b) { return a.contended_count() > b.contended_count(); });
+  std::stable_sort(lines.begin(), lines.end(), [](const SharedCacheLine& a, const SharedCacheLine& b) {
+    return a.contended_count() > b.contended_count();
+  });
 }
 
 Result<SharedLines> parse_shared_lines(std::string_view text, const std::string& source) {

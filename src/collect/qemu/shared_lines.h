@@ -21,7 +21,7 @@ struct LineUser {
 };
 inline constexpr int64_t kSeveralThreads = INT32_MAX;
 
-struct SharedLine {
+struct SharedCacheLine {
   uint64_t address = 0;
   double transfers_count = 0;  // accesses that found it in another core's cache, had each thread a core
   double of_data_count = 0;    // of them, those of bytes that another thread wrote last
@@ -37,9 +37,9 @@ struct SharedLine {
 };
 
 struct SharedLines {
-  double accesses_count = 0;      // loads and stores that were looked at: from the second thread on, in windows
-  double dropped_count = 0;       // of them, those that the table had no room for
-  std::vector<SharedLine> lines;  // written by at least two threads; most contended first
+  double accesses_count = 0;           // loads and stores that were looked at: from the second thread on, in windows
+  double dropped_count = 0;            // of them, those that the table had no room for
+  std::vector<SharedCacheLine> lines;  // written by at least two threads; most contended first
   // What another process of the run saw.
   void add(const SharedLines& other);
 };

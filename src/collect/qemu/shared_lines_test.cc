@@ -16,7 +16,7 @@ TEST(SharedLines, AreReadAsThePluginWritesThem) {
   EXPECT_EQ(lines->accesses_count, 5000);
   EXPECT_EQ(lines->dropped_count, 3);
   ASSERT_EQ(lines->lines.size(), 1U);
-  const SharedLine& line = lines->lines[0];
+  const SharedCacheLine& line = lines->lines[0];
   EXPECT_EQ(line.address, 0x7f00001240U);
   EXPECT_EQ(line.transfers_count, 140);
   ASSERT_EQ(line.users.size(), 2U);
@@ -33,7 +33,7 @@ TEST(SharedLines, AreReadAsThePluginWritesThem) {
 }
 
 TEST(SharedLines, AreTrulySharedWhereDataTravels) {
-  SharedLine line;
+  SharedCacheLine line;
   line.transfers_count = 1000;
   line.of_data_count = 99;
   EXPECT_TRUE(line.is_false_sharing());

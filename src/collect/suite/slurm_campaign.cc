@@ -25,13 +25,6 @@ constexpr double kFirstPoll_s = 0.25, kLastPoll_s = 15;
 constexpr int kFailuresBorne = 5;  // of squeue, in a row
 constexpr const char* kServerVendor = "slurm";
 
-bool is_partition_name(const std::string& name) {
-  return !name.empty() && name[0] != '-' && name[0] != '.' && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' ||
-           c == '+' || c == '-';
-  });
-}
-
 bool is_done(const std::string& status) {
   return status == "timed" || status == "profiled" || status == "retimed" || status == "kept";
 }

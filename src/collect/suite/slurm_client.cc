@@ -15,8 +15,8 @@ bool is_digits(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-Result<std::string> answer_of_slurm(const std::vector<std::string>& command) {
-  auto answer = answer_of(command, kLimit_s);
+Result<std::string> answer_of_slurm(const std::vector<std::string>& command, double limit_s = kLimit_s) {
+  auto answer = answer_of(command, limit_s);
   if (answer) return answer;
   Error error = answer.error();
   if (error.code == "tool-missing") return Error{"slurm-missing", error.message, "", install_advice("slurm-client")};
@@ -26,6 +26,23 @@ Result<std::string> answer_of_slurm(const std::vector<std::string>& command) {
 }
 
 }  // namespace
+
+bool is_partition_name(const std::string& name) {
+  return !name.empty() && name[0] != '-' && name[0] != '.' && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' ||
+           c == '+' || c == '-';
+  });
+}
+
+Result<std::string> answer_of_node(const NodeRequest& request, const std::vector<std::string>& command) {
+  std::vector<std::string> words = {"srun", "--partition=" + request.partition, "--job-name=" + request.name,
+                                    "--nodes=1", "--ntasks=1"};
+  if (request.exclusive) words.emplace_back("--exclusive");
+  words.insert(words.end(), request.options.begin(), request.options.end());
+  words.insert(words.end(), command.begin(), command.end());
+  constexpr double kAsLongAsItTakes_s = 0;
+  return answer_of_slurm(words, kAsLongAsItTakes_s);
+}
 
 Result<std::string> parse_job_id(std::string_view text) {
   const std::string_view id = trim(text.substr(0, text.find(';')));

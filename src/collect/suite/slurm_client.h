@@ -1,5 +1,5 @@
 #pragma once
-// What a campaign asks of Slurm, through its own commands: sbatch and squeue.
+// What is asked of Slurm, through its own commands: sbatch and squeue of a campaign, srun of one command.
 
 #include <functional>
 #include <set>
@@ -27,6 +27,18 @@ struct SlurmClient {
 };
 
 SlurmClient real_slurm_client();
+
+// A name that sbatch and srun can't take for anything else.
+bool is_partition_name(const std::string& name);
+
+struct NodeRequest {
+  std::string partition, name;
+  bool exclusive = true;
+  std::vector<std::string> options;  // further ones for srun
+};
+// What `command` prints on a node of the partition: waits for the node (srun) and for its end. A signal ends both.
+// Errors: "slurm-missing"; "slurm-failed" with the end of what srun and the command said.
+Result<std::string> answer_of_node(const NodeRequest& request, const std::vector<std::string>& command);
 
 // What sbatch --parsable prints: "123" or "123;cluster". Error "slurm-failed" for anything else.
 Result<std::string> parse_job_id(std::string_view text);

@@ -20,7 +20,7 @@ namespace perfcast {
 
 // A line that several threads write, and whose code that is.
 struct SharedPlace {
-  SharedLine line;
+  SharedCacheLine line;
   std::vector<std::string> functions;  // of each of its users, as people read them; empty: not known
   std::vector<CodeRole> roles;         // of the same
 };

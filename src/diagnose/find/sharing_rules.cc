@@ -57,7 +57,7 @@ struct Contended {
 Contended contended_lines(const Evidence& evidence, bool is_false) {
   Contended all;
   for (const SharedPlace& place : evidence.shared_lines) {
-    const SharedLine& line = place.line;
+    const SharedCacheLine& line = place.line;
     if (!is_written_by_the_program(place) || line.is_false_sharing() != is_false ||
         line.contended_count() < kLeastOfAccesses * evidence.shared_accesses_count)
       continue;

@@ -18,20 +18,11 @@ constexpr double kWake = 30;
 constexpr double kBusy = 0.3;  // a machine this busy shows its capacity
 constexpr Eigen::Index kLoadReach = 1, kRatioReach = 4, kClockReach = 200;
 constexpr double kLeastClock = 0.4, kMostClock = 1.6, kMostRatio = 3;
-constexpr double kMostShare = 1.5;  // a share beyond is a fault of the sampler
-constexpr double kSmall = 1e-3;     // keeps ratios of nearly nothing near 1
+constexpr double kSmall = 1e-3;  // keeps ratios of nearly nothing near 1
 
-constexpr const char* kCycleNames[] = {"cpu-cycles", "cycles", "CPU_CYCLES", "cpu_cycles"};
-constexpr const char* kInstructionNames[] = {"instructions", "INST_RETIRED", "instructions_retired"};
-constexpr const char* kUserNames[] = {"cpu_user"};
-constexpr const char* kSystemNames[] = {"cpu_system"};
-constexpr const char* kUtilisationNames[] = {"cpu_utilisation", "cpu_utilization", "cpu_percent", "cpu_share"};
-constexpr const char* kWaitNames[] = {"cpu_wio", "cpu_iowait"};
-
-template <size_t N>
-Eigen::Index find_counter(const PowerTable& table, const char* const (&names)[N]) {
-  for (const char* name : names) {
-    if (const Eigen::Index at = table.counter(name); at >= 0) return at;
+Eigen::Index find_counter(const PowerTable& table, CounterRole role) {
+  for (size_t c = 0; c < table.counters.size(); ++c) {
+    if (counter_role(table.counters[c]) == role) return static_cast<Eigen::Index>(c);
   }
   return -1;
 }
@@ -68,14 +59,8 @@ Eigen::MatrixXd row_before(const Eigen::MatrixXd& rows, const std::vector<int>& 
   return result;
 }
 
-// Shares are told in percent where any is above 1.5 and most are not beyond 100.
 Eigen::VectorXd as_share(const Eigen::VectorXd& values) {
-  std::vector<double> known;
-  for (const double value : values) {
-    if (!std::isnan(value)) known.push_back(value);
-  }
-  const bool percent = !known.empty() && quantile(known, 0.9) > kMostShare;
-  const double divisor = percent || (!known.empty() && quantile(known, 0.5) > 1) ? 100 : 1;
+  const double divisor = share_divisor(values);
   return values.unaryExpr([divisor](double value) {
     const double share = value / divisor;
     return share > kMostShare ? kUnknown : share;
@@ -112,6 +97,26 @@ Result<ActivitySet> parse_activity_set(const std::string& text) {
   return Error{"bad-json-field", "'" + printable(text) + "' is no set of inputs", "", "load, counters or history"};
 }
 
+std::vector<std::string> ActivityFeatures::needed_counters() const {
+  std::vector<std::string> needed;
+  for (const std::string& name : counters_) {
+    if (counter_role(name) != CounterRole::kOther || std::find(others_.begin(), others_.end(), name) != others_.end())
+      needed.push_back(name);
+  }
+  return needed;
+}
+
+std::optional<double> ActivityFeatures::capacity(const std::string& machine) const {
+  const auto known = std::find(machines_.begin(), machines_.end(), machine);
+  if (known == machines_.end()) return std::nullopt;
+  return capacity_(known - machines_.begin());
+}
+
+bool ActivityFeatures::is_percent(const std::string& counter) const {
+  const auto found = std::find(others_.begin(), others_.end(), counter);
+  return found != others_.end() && other_scale_(found - others_.begin()) > kMostShare;
+}
+
 // Columns by what they mean, in units that inputs are made of.
 struct ActivityFeatures::Columns {
   Eigen::VectorXd load, cycles, instructions, wait;  // shares; events a second; empty where there are none
@@ -123,8 +128,9 @@ struct ActivityFeatures::Columns {
       used.push_back(at);
       return Eigen::VectorXd(table.values.col(at));
     };
-    const Eigen::Index user = find_counter(table, kUserNames), system = find_counter(table, kSystemNames);
-    if (const Eigen::Index at = find_counter(table, kUtilisationNames); at >= 0) {
+    const Eigen::Index user = find_counter(table, CounterRole::kUser),
+                       system = find_counter(table, CounterRole::kSystem);
+    if (const Eigen::Index at = find_counter(table, CounterRole::kLoad); at >= 0) {
       load = as_share(take(at));
     } else if (user >= 0) {
       Eigen::VectorXd sum = take(user);
@@ -132,9 +138,9 @@ struct ActivityFeatures::Columns {
       load = as_share(sum);
     }
     has_load_column = load.size() > 0;
-    if (const Eigen::Index at = find_counter(table, kCycleNames); at >= 0) cycles = take(at);
-    if (const Eigen::Index at = find_counter(table, kInstructionNames); at >= 0) instructions = take(at);
-    if (const Eigen::Index at = find_counter(table, kWaitNames); at >= 0) wait = as_share(take(at));
+    if (const Eigen::Index at = find_counter(table, CounterRole::kCycles); at >= 0) cycles = take(at);
+    if (const Eigen::Index at = find_counter(table, CounterRole::kInstructions); at >= 0) instructions = take(at);
+    if (const Eigen::Index at = find_counter(table, CounterRole::kWait); at >= 0) wait = as_share(take(at));
   }
   bool knows_clock(const PowerTable& table) const { return table.frequency_hz.size() > 0; }
 };

@@ -2,12 +2,14 @@
 // From samples of a machine's counters to the inputs of its power: how much of the machine is busy, at which clock,
 // with how much work per cycle, and what else its counters say.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/json_fwd.h"
 #include "base/result.h"
 #include "power/model/power_design.h"
+#include "power/table/counter_role.h"
 #include "power/table/power_table.h"
 
 namespace perfcast {
@@ -37,6 +39,12 @@ class ActivityFeatures {
   PowerDesign design(const PowerTable& table) const;
   ActivitySet set() const { return set_; }
   const std::vector<std::string>& counters() const { return counters_; }
+  // Those of counters() that inputs are made of.
+  std::vector<std::string> needed_counters() const;
+  // Cycles a second of a machine that is busy; absent: not learnt.
+  std::optional<double> capacity(const std::string& machine) const;
+  // Whether the counter, an input by itself, was learnt as so many of a hundred.
+  bool is_percent(const std::string& counter) const;
 
   Json to_json() const;
   static Result<ActivityFeatures> from_json(const Json& json, const std::string& path);

@@ -388,6 +388,7 @@ Result<PowerModel> PowerModel::fit(const PowerTable& table, const std::vector<si
   model.features_ = chooser.features();
   model.scale_ = samples.scale;
   model.groups_ = samples.design.groups;
+  model.settings_ = settings_of(table, rows, samples.design);
   for (const Candidate& member : chooser.members()) {
     std::shared_ptr<PowerForm> form = make_power_form(member.kind, member.options);
     if (Status done = form->fit(samples, rows); !done) return done.error();
@@ -479,6 +480,7 @@ Json PowerModel::to_json() const {
                   {"units", "watts; counters are events a second or shares"}};
   json["features"] = features_.to_json();
   json["groups"] = groups_;
+  if (!settings_.empty()) json["settings"] = settings_json(settings_);
   json["centre"] = std::vector<double>(scale_.centre.begin(), scale_.centre.end());
   json["scale"] = std::vector<double>(scale_.scale.begin(), scale_.scale.end());
   json["lowest_log"] = lowest_;
@@ -501,6 +503,7 @@ Result<PowerModel> PowerModel::from_json(const Json& json, const std::string& so
   const Json* forms = in.require_array("forms");
   const Json* centre = in.require_array("centre");
   const Json* scale = in.require_array("scale");
+  const Json* settings = in.array("settings");
   model.groups_ = in.strings("groups");
   model.lowest_ = in.number("lowest_log");
   model.highest_ = in.number("highest_log");
@@ -526,6 +529,11 @@ Result<PowerModel> PowerModel::from_json(const Json& json, const std::string& so
     }
     model.scale_.centre(c) = shift.get<double>();
     model.scale_.scale(c) = width.get<double>();
+  }
+  if (settings != nullptr) {
+    auto known = settings_from_json(*settings, model.groups_.size(), source);
+    if (!known) return known.error();
+    model.settings_ = std::move(*known);
   }
   auto read = ActivityFeatures::from_json(*features, source + ".features");
   if (!read) return read.error();

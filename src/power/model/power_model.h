@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "power/model/activity_features.h"
 #include "power/model/power_form.h"
+#include "power/model/power_setting.h"
 #include "power/table/power_table.h"
 
 namespace perfcast {
@@ -55,6 +56,9 @@ class PowerModel {
   double coverage() const { return coverage_; }
   double half_width() const { return half_width_; }  // of the interval, of log watts
   bool knows(const std::string& group) const;
+  const ActivityFeatures& features() const { return features_; }
+  // One for each group; empty where the model's file doesn't say.
+  const std::vector<PowerSetting>& settings() const { return settings_; }
 
   Json to_json() const;  // schema perfcast.power-model/1
   static Result<PowerModel> from_json(const Json& json, const std::string& source);
@@ -63,6 +67,7 @@ class PowerModel {
   ActivityFeatures features_;
   InputScale scale_;
   std::vector<std::string> groups_;
+  std::vector<PowerSetting> settings_;
   std::vector<std::shared_ptr<const PowerForm>> forms_;
   double lowest_ = 0, highest_ = 0;  // of the log target in training
   double coverage_ = 0.9, half_width_ = 0;

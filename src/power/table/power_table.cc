@@ -13,6 +13,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "base/unknown.h"
+#include "power/table/counter_role.h"
 
 namespace perfcast {
 namespace {
@@ -22,6 +23,10 @@ constexpr double kMostWatts = 2e4, kLeastWatts = 1e-3;
 constexpr double kUnitStep = 300;   // between two halves of one machine's samples: no load does that
 constexpr double kMostRate = 1e18;  // events a second: no machine has more
 constexpr double kConstant = 1e-4;
+constexpr double kMostWhole = 1e15;       // beyond, numbers have no room for fractions
+constexpr double kMostFractions = 0.5;    // of a counter's values
+constexpr double kFullLoad = 1.02;        // samplers' clocks differ a little
+constexpr double kMostOverloaded = 0.02;  // of the rows
 
 const std::vector<std::string>& time_names() {
   static const std::vector<std::string> names = {"time_s", "timestamp", "time"};
@@ -32,8 +37,11 @@ const std::vector<std::string>& power_names() {
   return names;
 }
 
-std::optional<size_t> first_of(const CsvTable& csv, const std::vector<std::string>& names) {
+// The first of the names that the file has and that isn't to be left out.
+std::optional<size_t> first_of(const CsvTable& csv, const std::vector<std::string>& names,
+                               const PowerTableOptions& options) {
   for (const std::string& name : names) {
+    if (std::find(options.ignored.begin(), options.ignored.end(), name) != options.ignored.end()) continue;
     if (const auto found = csv.find_column(name)) return found;
   }
   return std::nullopt;
@@ -79,19 +87,19 @@ struct KnownColumns {
 
 KnownColumns known_columns(const CsvTable& csv, const PowerTableOptions& options) {
   KnownColumns known;
-  known.time = first_of(csv, time_names());
-  known.power = first_of(csv, power_names());
-  known.machine = csv.find_column("machine");
-  known.workload = csv.find_column("workload");
-  known.run = csv.find_column("run");
-  known.frequency = csv.find_column("frequency_hz");
+  known.time = first_of(csv, time_names(), options);
+  known.power = first_of(csv, power_names(), options);
+  known.machine = first_of(csv, {"machine"}, options);
+  known.workload = first_of(csv, {"workload"}, options);
+  known.run = first_of(csv, {"run"}, options);
+  known.frequency = first_of(csv, {"frequency_hz"}, options);
   if (!known.frequency) {
-    known.frequency = csv.find_column("frequency_mhz");
+    known.frequency = first_of(csv, {"frequency_mhz"}, options);
     known.frequency_factor = 1e6;
   }
-  known.voltage = csv.find_column("voltage_v");
-  known.temperature = csv.find_column("temperature_c");
-  known.cores = csv.find_column("cores");
+  known.voltage = first_of(csv, {"voltage_v"}, options);
+  known.temperature = first_of(csv, {"temperature_c"}, options);
+  known.cores = first_of(csv, {"cores"}, options);
   std::vector<std::string> taken = options.ignored;
   for (const auto& names : {time_names(), power_names()}) taken.insert(taken.end(), names.begin(), names.end());
   for (const char* name :
@@ -104,13 +112,80 @@ KnownColumns known_columns(const CsvTable& csv, const PowerTableOptions& options
   return known;
 }
 
-// Counts since the row before become rates; the first row of a run has none.
-void divide_by_time(PowerTable& table) {
+// Counts are whole numbers; shares are none, and rates seldom are.
+Status check_counts(const PowerTable& table, const std::string& source) {
+  for (Eigen::Index c = 0; c < table.values.cols(); ++c) {
+    const std::string& name = table.counters[static_cast<size_t>(c)];
+    if (is_share(counter_role(name))) continue;
+    double counted = 0, fractions = 0;
+    for (const double value : table.values.col(c)) {
+      if (std::isnan(value) || value == 0 || std::abs(value) > kMostWhole) continue;
+      ++counted;
+      if (value != std::floor(value)) ++fractions;
+    }
+    if (fractions <= kMostFractions * counted) continue;
+    return Error{
+        "bad-samples",
+        fmt::format("{} of {} values of {} have fractions: they are no counts", fractions, counted, printable(name)),
+        source, "no --counts where columns are events a second; --ignore leaves a column out"};
+  }
+  return {};
+}
+
+// Counts since the row before become rates, the first row of a run has none; shares stay.
+void divide_by_time(PowerTable& table, PowerTableNotes& notes) {
+  std::vector<Eigen::Index> counts;
+  std::vector<std::string> shares;
+  for (Eigen::Index c = 0; c < table.values.cols(); ++c) {
+    const std::string& name = table.counters[static_cast<size_t>(c)];
+    if (is_share(counter_role(name))) {
+      shares.push_back(printable(name));
+    } else {
+      counts.push_back(c);
+    }
+  }
+  if (!shares.empty()) notes.lines.push_back(join(shares, ", ") + ": shares of time, no counts: taken as they are");
   for (Eigen::Index r = table.values.rows(); r-- > 0;) {
     const bool follows = r > 0 && table.run[static_cast<size_t>(r)] == table.run[static_cast<size_t>(r - 1)];
     const double interval_s = follows ? table.time_s(r) - table.time_s(r - 1) : kUnknown;
-    table.values.row(r) /= interval_s > 0 ? interval_s : kUnknown;
+    for (const Eigen::Index c : counts) table.values(r, c) /= interval_s > 0 ? interval_s : kUnknown;
   }
+}
+
+// Load is of the whole machine: 100% at most. One of eight busy CPUs is 12.5%, not 100%.
+Status check_load(const PowerTable& table, const std::string& source, PowerTableNotes& notes) {
+  Eigen::VectorXd load;
+  std::vector<std::string> names;
+  for (const CounterRole role : {CounterRole::kLoad, CounterRole::kUser, CounterRole::kSystem}) {
+    for (size_t c = 0; c < table.counters.size(); ++c) {
+      if (counter_role(table.counters[c]) != role) continue;
+      const Eigen::VectorXd values = table.values.col(static_cast<Eigen::Index>(c));
+      load = load.size() == 0 ? values : Eigen::VectorXd(load + values);
+      names.push_back(printable(table.counters[c]));
+      break;
+    }
+    if (role == CounterRole::kLoad && load.size() > 0) break;
+  }
+  if (load.size() == 0) return {};
+  const double divisor = share_divisor(load);
+  double known = 0, above = 0, highest = 0;
+  for (const double value : load) {
+    if (std::isnan(value)) continue;
+    ++known;
+    if (value / divisor <= kFullLoad) continue;
+    ++above;
+    highest = std::max(highest, value / divisor);
+  }
+  if (above == 0) return {};
+  const std::string found = fmt::format("{} {} above 100% in {:.0f} of {:.0f} rows, up to {:.0f}%", join(names, " + "),
+                                        names.size() == 1 ? "is" : "are", above, known, 100 * highest);
+  if (above > kMostOverloaded * known) {
+    return Error{
+        "bad-samples", found, source,
+        "the load of the whole machine, 100% when all of its CPUs are busy: divide percent of one CPU by their number"};
+  }
+  notes.lines.push_back(found + fmt::format("; above {:.0f}% it is taken as absent", 100 * kMostShare));
+  return {};
 }
 
 void note_absent(const PowerTable& table, PowerTableNotes& notes) {
@@ -245,6 +320,14 @@ Result<PowerTable> read_power_table(std::string_view text, const std::string& so
     if (const auto there = csv->column(name); !there) return there.error();
   }
   const KnownColumns known = known_columns(*csv, options);
+  for (const std::string& name : options.ignored) {
+    if (!options.needs_watts || known.power ||
+        std::find(power_names().begin(), power_names().end(), name) == power_names().end()) {
+      continue;
+    }
+    return usage_error("bad-usage", printable(name) + " is what is to be learnt: it can't be left out", "--ignore",
+                       "counters, and columns that are none");
+  }
   if (options.needs_watts && !known.power) {
     return Error{"missing-column", "there is no column of power", source + ":1",
                  "one of: " + join(power_names(), ", ") + "; there is: " + join(csv->columns(), ", ")};
@@ -321,7 +404,10 @@ Result<PowerTable> read_power_table(std::string_view text, const std::string& so
                                       gaps.count == 1 ? "gap" : "gaps", human_seconds(gaps.longest_s),
                                       gaps.count == 1 ? "it" : "them"));
   }
-  if (options.counts) divide_by_time(table);
+  if (options.counts) {
+    if (Status checked = check_counts(table, source); !checked) return checked.error();
+    divide_by_time(table, notes);
+  }
   const Eigen::Index negative = (table.values.array() < 0).count();
   if (negative > 0) {
     notes.lines.push_back(fmt::format("{} {} below 0 (a counter that wrapped or was set back): taken as absent",
@@ -329,6 +415,7 @@ Result<PowerTable> read_power_table(std::string_view text, const std::string& so
     table.values = (table.values.array() < 0).select(kUnknown, table.values);
   }
   note_absent(table, notes);
+  if (Status checked = check_load(table, source, notes); !checked) return checked.error();
   if (options.needs_watts) {
     const Eigen::Index silent = table.watts.array().isNaN().count();
     if (silent == rows) return Error{"bad-samples", "no row has a power", source, "watts beside the counters"};

@@ -108,5 +108,52 @@ TEST(PowerTable, AWrittenTableIsReadBack) {
   EXPECT_TRUE(notes.lines.empty());
 }
 
+TEST(PowerTable, NoticesLoadAboveTheWholeMachine) {
+  const auto rows = [](double load) {
+    std::string text = "watts,cpu_percent\n";
+    for (int i = 0; i < 100; ++i) text += std::to_string(50 + i) + "," + std::to_string(i < 99 ? i : load) + "\n";
+    return text;
+  };
+  PowerTableNotes notes;
+  EXPECT_TRUE(read_power_table(rows(99), "s.csv", {}, notes));
+  EXPECT_TRUE(notes.lines.empty());
+  EXPECT_TRUE(read_power_table(rows(180), "s.csv", {}, notes));
+  EXPECT_EQ(notes.lines.front(),
+            "cpu_percent is above 100% in 1 of 100 rows, up to 180%; above 150% it is taken as absent");
+  std::string eight = "watts,cpu_percent\n";
+  for (int i = 0; i < 100; ++i) eight += std::to_string(50 + i) + "," + std::to_string(8 * i) + "\n";
+  EXPECT_EQ(read_power_table(eight, "s.csv", {}, notes).error().code, "bad-samples");
+}
+
+TEST(PowerTable, NoticesCountsThatAreNone) {
+  PowerTableOptions options;
+  options.counts = true;
+  PowerTableNotes notes;
+  std::string counts = "time_s,watts,cpu_share,misses\n", rates = counts;
+  for (int i = 0; i < 40; ++i) {
+    const std::string row = std::to_string(2 * i) + "," + std::to_string(50 + i) + ",0." + std::to_string(10 + i) + ",";
+    counts += row + std::to_string(1000 * i) + "\n";
+    rates += row + std::to_string(1000.25 * i + 0.5) + "\n";
+  }
+  const auto table = read_power_table(counts, "s.csv", options, notes);
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->values(3, 1), 1500);  // of two seconds
+  EXPECT_EQ(table->values(3, 0), 0.13);  // a share
+  EXPECT_EQ(notes.lines.front(), "cpu_share: shares of time, no counts: taken as they are");
+  EXPECT_EQ(read_power_table(rates, "s.csv", options, notes).error().code, "bad-samples");
+}
+
+TEST(PowerTable, LeavesAnyColumnOutButThePowerToLearn) {
+  PowerTableOptions options;
+  options.ignored = {"watts"};
+  PowerTableNotes notes;
+  const char* const text = "watts,cpu_share\n50,0.5\n60,0.6\n";
+  EXPECT_EQ(read_power_table(text, "s.csv", options, notes).error().where, "--ignore");
+  options.needs_watts = false;
+  const auto unmeasured = read_power_table(text, "s.csv", options, notes);
+  ASSERT_TRUE(unmeasured);
+  EXPECT_TRUE(unmeasured->watts.array().isNaN().all());
+}
+
 }  // namespace
 }  // namespace perfcast

@@ -163,6 +163,7 @@ PlacementRow LlmPlacer::row_of(const PlaceCpu& cpu) const {
     return row;
   }
   row.basis = PlaceBasis::kFitted;
+  cpu.set_power(cpu.facts.cores, row);
   const double batch = count_of(asked.batch);
   row.needed_bytes = work_->file_bytes + work_->kv_bytes_per_token * count_of(asked.sequence + asked.output_tokens);
   if (cpu.facts.memory_gib > 0) {

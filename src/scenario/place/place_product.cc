@@ -7,6 +7,7 @@
 
 #include "base/csv.h"
 #include "base/text.h"
+#include "scenario/number_text.h"
 #include "scenario/place/host_link.h"
 #include "scenario/place/place_bound.h"
 #include "workload/latency/model/device_catalogue.h"
@@ -22,6 +23,27 @@ constexpr size_t kLongestText = 120;
 double as_real(int64_t value) { return static_cast<double>(value); }
 
 std::string_view format_name(Precision precision) { return info(precision).name; }
+
+// "M,N,K,PRECISION", and the same with x between the sides and a blank before the precision, as it is printed.
+std::vector<std::string> parts_of(std::string_view text) {
+  std::string commas(text);
+  char before = ' ';
+  for (size_t i = 0; i < commas.size(); ++i) {
+    const bool after_side = before >= '0' && before <= '9';
+    const size_t next = commas.find_first_not_of(' ', i + 1);
+    const bool before_side = next != std::string::npos && commas[next] >= '0' && commas[next] <= '9';
+    if ((commas[i] == 'x' || commas[i] == 'X') && after_side && before_side) commas[i] = ',';
+    if (commas[i] != ' ') before = commas[i];
+  }
+  std::vector<std::string> parts = split(commas, ',');
+  if (parts.size() != 3) return parts;
+  const std::string last(trim(parts[2]));
+  if (const size_t blank = last.find(' '); blank != std::string::npos) {
+    parts[2] = last.substr(0, blank);
+    parts.push_back(last.substr(blank + 1));
+  }
+  return parts;
+}
 
 // What a value of the result takes: sums are kept in fp32 or int32, and written as the operands are where those are
 // shorter floats.
@@ -73,14 +95,14 @@ ProductWorkload ProductWorkload::scaled_to(int64_t longest_side) const {
 std::string ProductWorkload::to_text() const { return fmt::format("{} x {} x {} {}", m, n, k, format_name(precision)); }
 
 bool looks_like_product(std::string_view text) {
-  const std::vector<std::string> parts = split(text, ',');
+  const std::vector<std::string> parts = parts_of(text);
   return parts.size() >= 2 && std::all_of(parts.begin(), parts.begin() + 2,
                                           [](const std::string& part) { return parse_number(trim(part)).has_value(); });
 }
 
 Result<ProductWorkload> parse_product(std::string_view text) {
   const std::string shown = printable(text.substr(0, kLongestText));
-  const std::vector<std::string> parts = split(text.substr(0, kLongestText), ',');
+  const std::vector<std::string> parts = parts_of(text.substr(0, kLongestText));
   const char* expected = "M,N,K or M,N,K,PRECISION, as in 4096,4096,4096,fp16";
   if (parts.size() < 3 || parts.size() > 4) {
     return usage_error("bad-product", "'" + shown + "' is no product", "WORKLOAD", expected);
@@ -96,7 +118,8 @@ Result<ProductWorkload> parse_product(std::string_view text) {
     *sides[i] = static_cast<int64_t>(*value);
   }
   if (parts.size() == 3) return product;
-  const auto precision = precision_named(trim(parts[3]));
+  const std::string_view named = trim(parts[3]);
+  const auto precision = named == "half" ? Precision::kFp16 : precision_named(named);
   if (!precision || info(*precision).weights_only || *precision == Precision::kInt4) {
     return usage_error("bad-product", "products are not computed in '" + printable(parts[3]) + "'", "WORKLOAD",
                        "one of: fp32, tf32, fp16, bf16, fp8, int8");
@@ -121,7 +144,10 @@ PlacementRow ProductPlacer::row_of(const PlaceDevice& device, const ProductWorkl
     return row;
   }
   const MathMode mode = modes->product;
-  row.precision = name_of(mode);
+  // Both 16-bit formats are computed in one mode: its name is the format's then.
+  row.precision = mode == MathMode::kHalf && bytes_per_value(product.precision) == 2 ? format_name(product.precision)
+                  : mode == MathMode::kHalf                                          ? format_name(Precision::kFp16)
+                                                                                     : name_of(mode);
   row.basis = device->calibrated(mode, as_real(product.m)) ? PlaceBasis::kFitted : PlaceBasis::kDatasheet;
   const ProductShape shape{1, as_real(product.m), as_real(product.k), as_real(product.n), true};
   const double right_bytes = bytes_per_value(product.precision) * as_real(product.k) * as_real(product.n);
@@ -168,17 +194,24 @@ PlacementRow ProductPlacer::row_of(const PlaceCpu& cpu, const ProductWorkload& p
   row.precision = format_name(time.computed_in);
   row.transfer_s = 0;
   row.time_s = time.seconds;
+  cpu.set_power(time.threads, row);
   set_interval(row, std::hypot(kCpuShareLogError, kCpuClockLogError));
   row.bound = row.fits.value_or(true) ? time.bound : PlaceBound::kCapacity;
   row.price_time();
   return row;
 }
 
+void PlaceCpu::set_power(double cores, PlacementRow& row) const {
+  if (!power || !(cores > 0)) return;
+  row.power_w = tdp_joules(*power, cores);
+  row.energy_basis = EnergyBasis::kTdp;
+}
+
 Placement ProductPlacer::place() const {
   Placement placement;
   placement.kind = PlacedWorkload::kProduct;
   placement.workload = request_.product.to_text();
-  placement.details = fmt::format("{}FLOP, {} of operands and result{}", human_number(request_.product.operations()),
+  placement.details = fmt::format("{}, {} of operands and result{}", in_unit(request_.product.operations(), "FLOP"),
                                   human_bytes(request_.product.bytes()),
                                   request_.resident ? "; operands and result stay on the device" : "");
   placement.rows.reserve(devices_.size() + cpus_.size());

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "base/unknown.h"
+#include "energy/platform_power.h"
 #include "scenario/place/placement.h"
 #include "scenario/place/product_on_cpu.h"
 #include "workload/latency/model/operator_time.h"
@@ -33,7 +34,8 @@ struct ProductWorkload {
 };
 inline constexpr int64_t kLongestSide = int64_t{1} << 20;
 
-// "M,N,K" or "M,N,K,PRECISION": whether a word looks so, and its parts. "bad-product" names the part: sides are whole
+// "M,N,K" or "M,N,K,PRECISION", also as to_text() has it, and "half" for fp16: whether a word looks so, and its parts.
+// "bad-product" names the part: sides are whole
 // numbers from 1 to kLongestSide, precisions those of activations.
 bool looks_like_product(std::string_view text);
 Result<ProductWorkload> parse_product(std::string_view text);
@@ -45,7 +47,10 @@ struct PlaceCpu {
   double clock_hz = kUnknown;  // that it keeps under load: busy_clock_hz()
   std::string instance;        // "aws c7i.xlarge"; empty: none in particular
   double price_per_hour = kUnknown;
+  std::optional<CpuPower> power;  // of its package, where a vendor states it
 
+  // Of a row on so many of its cores.
+  void set_power(double cores, PlacementRow& row) const;
   std::string name() const { return instance.empty() ? facts.name : facts.name + " (" + instance + ")"; }
 };
 

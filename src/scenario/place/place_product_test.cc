@@ -34,11 +34,16 @@ TEST(Product, IsReadAsPeopleWriteIt) {
   EXPECT_EQ(product->scaled_to(1).to_text(), "1 x 1 x 1 bf16");
   EXPECT_EQ(parse_product("7,7,7")->precision, Precision::kFp32);
   EXPECT_DOUBLE_EQ(parse_product("7,7,7,int8")->result_bytes(), 4.0 * 49);  // sums are int32
-  for (const char* bad :
-       {"", "1,2", "1,2,3,4,5", "0,1,1", "1.5,1,1", "1,2,1e9", "1,1,1,q4_k_m", "1,1,1,fp64", "a,1,1"}) {
+  EXPECT_EQ(parse_product("1024x2048x512")->to_text(), "1024 x 2048 x 512 fp32");
+  EXPECT_EQ(parse_product(product->to_text())->to_text(), product->to_text());
+  EXPECT_EQ(parse_product("7x7x7,half")->precision, Precision::kFp16);
+  for (const char* bad : {"", "1x2", "1x2x3x4", "1 2 3", "1,2", "1,2,3,4,5", "0,1,1", "1.5,1,1", "1,2,1e9",
+                          "1,1,1,q4_k_m", "1,1,1,fp64", "a,1,1"}) {
     EXPECT_EQ(parse_product(bad).error().code, "bad-product") << bad;
   }
   EXPECT_TRUE(looks_like_product("1,2"));
+  EXPECT_TRUE(looks_like_product("4096x4096x4096"));
+  EXPECT_FALSE(looks_like_product("mixtral-8x7b"));
   EXPECT_FALSE(looks_like_product("llama3-8b"));
   EXPECT_FALSE(looks_like_product("a,b,c"));
 }
@@ -122,6 +127,30 @@ TEST(PlaceProduct, BreakEvenIsWhereTheForecastsCross) {
   EXPECT_LT(*seconds("Big GPU", *time.at), *seconds(cpus[0].name(), *time.at));
   EXPECT_GE(*seconds("Big GPU", *time.at - 1), *seconds(cpus[0].name(), *time.at - 1));
   EXPECT_EQ(time.limited_by, "Big GPU");
+}
+
+TEST(PlaceProduct, EnergyOfACpuIsItsBusyCoresShareOfTheTdp) {
+  const std::vector<PlaceDevice> devices;
+  std::vector<PlaceCpu> cpus = {testing::round_cpu()};
+  cpus[0].power = CpuPower{"AMD EPYC 7763", 280, 64, "a data sheet"};
+  const auto product = parse_product("4096,4096,4096");
+  Placement placement = ProductPlacer({*product, kUnknown, false}, devices, cpus).place();
+  ASSERT_TRUE(finish_placement({}, placement));
+  const PlacementRow& row = placement.rows[0];
+  EXPECT_EQ(row.energy_basis, EnergyBasis::kTdp);
+  EXPECT_DOUBLE_EQ(row.power_w.value(), 280.0 / 64 * 16);
+  EXPECT_DOUBLE_EQ(row.energy_joules.value(), *row.power_w * *row.time_s);
+  EXPECT_LT(*row.energy_lower_joules, *row.energy_joules);
+  EXPECT_GT(*row.energy_upper_joules / *row.energy_joules, *row.upper_s / *row.time_s);
+  EXPECT_THAT(placement.notes.front(), HasSubstr("TDP-based is the busy cores' share"));
+  // As the user knows better.
+  PlacementWishes wishes;
+  wishes.powers_w = {{"7763", 100}};
+  Placement given = ProductPlacer({*product, kUnknown, false}, devices, cpus).place();
+  ASSERT_TRUE(finish_placement(wishes, given));
+  EXPECT_EQ(given.rows[0].energy_basis, EnergyBasis::kGiven);
+  EXPECT_DOUBLE_EQ(given.rows[0].energy_joules.value(), 100 * *given.rows[0].time_s);
+  EXPECT_FALSE(given.rows[0].energy_lower_joules);
 }
 
 }  // namespace

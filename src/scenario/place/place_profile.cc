@@ -18,6 +18,11 @@ PlaceBound bound_of_cycles(const CoreBoundRatios& ratios) {
   return waits > works ? PlaceBound::kMemory : PlaceBound::kCompute;
 }
 
+EnergyBasis basis_named(const std::string& name) {
+  if (name == "measured") return EnergyBasis::kMeasured;
+  return name == "modelled" ? EnergyBasis::kModelled : EnergyBasis::kTdp;
+}
+
 }  // namespace
 
 Result<Placement> place_profile(const Forecaster& forecaster, const Profile& profile, const ForecastRequest& request,
@@ -52,6 +57,15 @@ Result<Placement> place_profile(const Forecaster& forecaster, const Profile& pro
       row.upper_s = platform.time_upper_s;
     }
     row.cost = platform.cost;
+    if (platform.energy && platform.energy->joules) {
+      const PlatformEnergy& energy = *platform.energy;
+      row.energy_basis = basis_named(energy.basis);
+      row.energy_joules = energy.joules;
+      if (row.energy_basis != EnergyBasis::kMeasured) {
+        row.energy_lower_joules = energy.lower_joules;
+        row.energy_upper_joules = energy.upper_joules;
+      }
+    }
     for (const InstanceRow& instance : platform.instances) {
       if (platform.cost && instance.cost == platform.cost) {
         row.instance = instance.server.vendor + " " + instance.server.name;
@@ -71,6 +85,7 @@ Result<Placement> place_profile(const Forecaster& forecaster, const Profile& pro
     row.device = device.name;
     row.aliases = device.aliases;
     row.kind = kind_of(device);
+    row.power_w = if_known(device.power_w);
     row.note = "no forecast: the profile is of a CPU program";
     placement.rows.push_back(std::move(row));
   }

@@ -68,5 +68,38 @@ TEST(PlaceProfile, WithoutSecondsByRelativeTime) {
   }
 }
 
+TEST(PlaceProfile, EnergiesAreThoseOfTheForecast) {
+  ForecastRequest request;
+  request.energy.emplace();
+  auto table = PlatformPowerTable::parse(
+      R"({"schema": "perfcast.platform-power/1", "cpus": [
+          {"name": "Example 300", "tdp_w": 160, "cores_count": 8, "source": "a data sheet"},
+          {"name": "Example 600", "tdp_w": 100, "cores_count": 20, "source": "a data sheet"}]})",
+      "p.json");
+  ASSERT_TRUE(table);
+  request.energy->table = *table;
+  const auto report = forecast_program(synthetic_forecaster(), synthetic_profile({}, 11), request);
+  ASSERT_TRUE(report);
+  PlacementWishes wishes;
+  wishes.powers_w = {{"Example 300", 50}, {"", 10}};
+  wishes.measured_s = {{"big", 0.5}};
+  const Placement placement = placed_profile(request, wishes);
+  for (const PlatformRow& row : report->rows) {
+    if (row.platform.name != "Example 600") continue;
+    const PlacementRow& placed = perfcast::testing::row_called(placement, "Example 600");
+    EXPECT_EQ(placed.energy_joules, row.energy->joules);
+    EXPECT_EQ(placed.energy_upper_joules, row.energy->upper_joules);
+    EXPECT_EQ(placed.energy_basis, EnergyBasis::kTdp);
+  }
+  const PlacementRow& given = perfcast::testing::row_called(placement, "Example 300");
+  EXPECT_EQ(given.energy_basis, EnergyBasis::kGiven);
+  EXPECT_NEAR(given.energy_joules.value(), 50 * *given.time_s, 1e-9);
+  EXPECT_NEAR(perfcast::testing::row_called(placement, "Example 100").energy_joules.value(),
+              10 * *perfcast::testing::row_called(placement, "Example 100").time_s, 1e-9);
+  // A port that was timed, at its device's power.
+  EXPECT_EQ(perfcast::testing::row_called(placement, "big").energy_basis, EnergyBasis::kDatasheet);
+  EXPECT_TRUE(perfcast::testing::row_called(placement, "big").energy_joules);
+}
+
 }  // namespace
 }  // namespace perfcast

@@ -8,11 +8,13 @@
 
 #include "base/text.h"
 #include "corpus/machine/processor.h"
+#include "energy/platform_power.h"
+#include "scenario/number_text.h"
 
 namespace perfcast {
 namespace {
 
-constexpr double kHour_s = 3600;
+constexpr double kHour_s = 3600, kZ90 = 1.6449;
 constexpr double kImpossible = 1e4;  // no forecast is that wrong
 // A measured time so far from its forecast is more likely of another unit or input.
 constexpr double kFarFromForecast = 30;
@@ -113,15 +115,20 @@ Status keep_rows(const PlacementWishes& wishes, Placement& placement) {
 Status take_values(const std::vector<std::pair<std::string, double>>& values, const char* where,
                    std::optional<double> PlacementRow::*field, Placement& placement) {
   for (const auto& [name, value] : values) {
+    const bool is_power = field == &PlacementRow::power_w;
+    const auto take = [&, given = value](PlacementRow& row) {
+      row.*field = given;
+      if (is_power) row.energy_basis = EnergyBasis::kGiven;
+    };
     if (name.empty()) {
       for (PlacementRow& row : placement.rows) {
-        if (!(row.*field)) row.*field = value;
+        if (!(row.*field) && !(is_power && row.energy_joules)) take(row);
       }
       continue;
     }
     const auto row = find_row(placement, name, where);
     if (!row) return row.error();
-    placement.rows[*row].*field = value;
+    take(placement.rows[*row]);
   }
   for (PlacementRow& row : placement.rows) row.price_time();
   return {};
@@ -229,7 +236,7 @@ std::string amount_text(const PlacementRow& row, PlaceMeasure measure, const std
   const auto value = row.value(measure);
   switch (measure) {
     case PlaceMeasure::kEnergy:
-      return human_number(*value) + "J";
+      return in_unit(*value, "J");
     case PlaceMeasure::kCost:
       return fmt::format("{:.3g}{}{}", *value, currency.empty() ? "" : " ", currency);
     default:
@@ -315,8 +322,20 @@ void note_rows(const PlacementWishes& wishes, Placement& placement) {
   if (count([](const PlacementRow& row) { return row.energy_joules.has_value(); }) > 0) {
     const auto unknown =
         count([](const PlacementRow& row) { return row.is_candidate() && row.time_s && !row.energy_joules; });
-    std::string note = "energy is the time at the power of the data sheet, or as given: an upper end";
-    if (unknown > 0) note += fmt::format("; of {} row{} it is not known", unknown, unknown == 1 ? "" : "s");
+    const auto has_basis = [&](EnergyBasis basis) {
+      return count([basis](const PlacementRow& row) { return row.energy_joules && row.energy_basis == basis; }) > 0;
+    };
+    std::vector<std::string> parts;
+    // Of profiles the forecast says it.
+    if (has_basis(EnergyBasis::kTdp) && placement.kind != PlacedWorkload::kProfile) {
+      parts.emplace_back(
+          "TDP-based is the busy cores' share of their package's TDP, whose error is known from five older servers");
+    }
+    if (has_basis(EnergyBasis::kDatasheet)) {
+      parts.emplace_back("datasheet is the time at the stated power, an upper end");
+    }
+    if (unknown > 0) parts.push_back(fmt::format("of {} row{} it is not known", unknown, unknown == 1 ? "" : "s"));
+    std::string note = "energy: " + (parts.empty() ? "at the power that was given" : join(parts, "; "));
     placement.notes.push_back(std::move(note));
   }
 }
@@ -327,6 +346,11 @@ std::string_view name_of(PlaceKind kind) { return kKindNames[static_cast<size_t>
 
 std::string_view name_of(PlaceBasis basis) {
   constexpr std::array<std::string_view, 3> kNames = {"measured", "fitted", "datasheet"};
+  return kNames[static_cast<size_t>(basis)];
+}
+
+std::string_view name_of(EnergyBasis basis) {
+  constexpr std::array<std::string_view, 5> kNames = {"datasheet", "TDP-based", "modelled", "measured", "given"};
   return kNames[static_cast<size_t>(basis)];
 }
 
@@ -385,7 +409,17 @@ std::optional<double> PlacementRow::value(PlaceMeasure measure) const {
 bool PlacementRow::is_candidate() const { return fits.value_or(true) && meets && (time_s || relative_time); }
 
 void PlacementRow::price_time() {
-  if (time_s && power_w) energy_joules = *time_s * *power_w * count;
+  if (time_s && power_w) {
+    energy_joules = *time_s * *power_w * count;
+    energy_lower_joules = energy_upper_joules = std::nullopt;
+    if (energy_basis == EnergyBasis::kTdp) {
+      const double half = kZ90 * std::hypot(kTdpProgramLogDeviation, kTdpPlatformLogDeviation);
+      const double faster = lower_s && *lower_s > 0 ? std::log(*time_s / *lower_s) : 0;
+      const double slower = upper_s && *time_s > 0 ? std::log(*upper_s / *time_s) : 0;
+      energy_lower_joules = *energy_joules * std::exp(kTdpLogBias - std::hypot(half, faster));
+      energy_upper_joules = *energy_joules * std::exp(kTdpLogBias + std::hypot(half, slower));
+    }
+  }
   if (time_s && price_per_hour) cost = *time_s * *price_per_hour * count / kHour_s;
 }
 

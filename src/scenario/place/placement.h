@@ -25,6 +25,10 @@ inline constexpr size_t kPlaceKinds = 4;
 // kMeasured: the user timed this workload there. kFitted: models that were fitted to measurements of this device.
 // kDatasheet: its stated peaks and rates, at efficiencies that others reach.
 enum class PlaceBasis : uint8_t { kMeasured, kFitted, kDatasheet };
+// Where a row's joules are from. kDatasheet: the time at the power that its data sheet states, an upper end. kTdp: the
+// share of the cores that are busy of their package's thermal design power, with the interval of
+// energy/platform_power.h. kModelled, kMeasured: as scenario/forecast_energy.h has them. kGiven: at the user's watts.
+enum class EnergyBasis : uint8_t { kDatasheet, kTdp, kModelled, kMeasured, kGiven };
 // kCapacity: it doesn't fit. kLaunch: starting kernels. kLink: between devices that share a model. kTransfer: between
 // host and device. kThreads: a CPU's threads wait for each other.
 enum class PlaceBound : uint8_t {
@@ -43,6 +47,7 @@ enum class PlacedWorkload : uint8_t { kProfile, kLlm, kProduct };
 
 std::string_view name_of(PlaceKind kind);        // "cpu", "gpu", "tpu", "asic"
 std::string_view name_of(PlaceBasis basis);      // "measured", "fitted", "datasheet"
+std::string_view name_of(EnergyBasis basis);     // "datasheet", "TDP-based", "modelled", "measured", "given"
 std::string_view name_of(PlaceBound bound);      // "compute", "memory", ...
 std::string_view words_of(PlaceBound bound);     // "memory bandwidth", "launch overhead", ...
 std::string_view name_of(PlaceMeasure measure);  // "time", "energy", "cost"
@@ -60,15 +65,16 @@ struct PlacementRow {
   std::string note;         // why there is no forecast, or what to know of it
   double count = 1;         // devices that share it
   double vcpus = kUnknown;  // of a CPU's machine
-  std::optional<double> time_s, lower_s, upper_s;          // lower and upper: 90%
-  std::optional<double> forecast_s;                        // of a row that was measured
-  std::optional<double> transfer_s;                        // of time_s: between host and device
-  std::optional<double> load_s;                            // a model's weights to the device, once
-  std::optional<double> power_w;                           // of one device, as its data sheet or the user says
-  std::optional<double> energy_joules;                     // time_s at that power
-  std::optional<double> price_per_hour;                    // of one device or machine
-  std::optional<double> cost;                              // of time_s
-  std::optional<double> needed_bytes, memory_bytes;        // on each device
+  std::optional<double> time_s, lower_s, upper_s;                  // lower and upper: 90%
+  std::optional<double> forecast_s;                                // of a row that was measured
+  std::optional<double> transfer_s;                                // of time_s: between host and device
+  std::optional<double> load_s;                                    // a model's weights to the device, once
+  std::optional<double> power_w;                                   // of one device: see energy_basis
+  std::optional<double> energy_joules;                             // time_s at that power, or told by itself
+  std::optional<double> energy_lower_joules, energy_upper_joules;  // 90%; absent where it has no interval
+  std::optional<double> price_per_hour;                            // of one device or machine
+  std::optional<double> cost;                                      // of time_s
+  std::optional<double> needed_bytes, memory_bytes;                // on each device
   std::optional<int64_t> fits_on;                          // of what doesn't fit: the fewest devices that hold it
   std::optional<double> relative_time;                     // of profiles: against the mean of all platforms
   std::optional<double> prefill_s, token_s, tokens_per_s;  // of language models
@@ -76,6 +82,7 @@ struct PlacementRow {
   std::optional<bool> fits;
   PlaceKind kind = PlaceKind::kCpu;
   PlaceBasis basis = PlaceBasis::kDatasheet;
+  EnergyBasis energy_basis = EnergyBasis::kDatasheet;
   bool host_link_assumed = false;  // the device's catalogue doesn't state it
 
   // Set by finish_placement().
@@ -85,7 +92,7 @@ struct PlacementRow {
   std::optional<double> value(PlaceMeasure measure) const;
   // It fits, as far as that is known, meets the limits, and has a time (of profiles, at the least a relative one).
   bool is_candidate() const;
-  // Energy and cost from time, power and price.
+  // Energy and cost from time, power and price, as far as these are known; without a power the energy stays.
   void price_time();
 };
 

@@ -127,10 +127,10 @@ Result<std::string> placement_svg(const Placement& placement) {
               "tick");
   draw_legend(canvas, kLeft, kRight, 66, kinds_legend(drawn));
   draw_x_axis(canvas, x, kTop, bottom, fmt::format("time, {}", unit.name), tick_text);
-  draw_y_axis(canvas, y, kLeft, kRight,
-              is_cost ? fmt::format("cost{}{}", placement.currency.empty() ? "" : ", ", placement.currency)
-                      : "energy at the power of the data sheet, J",
-              tick_text);
+  draw_y_axis(
+      canvas, y, kLeft, kRight,
+      is_cost ? fmt::format("cost{}{}", placement.currency.empty() ? "" : ", ", placement.currency) : "energy, J",
+      tick_text);
   std::vector<std::pair<double, double>> front;
   std::vector<LabelMark> marks;
   for (const DrawnRow& one : drawn) {

@@ -27,6 +27,9 @@ Json row_json(const PlacementRow& row) {
   put_known(json, "forecast_s", row.forecast_s);
   put_known(json, "relative_time_ratio", row.relative_time);
   put_known(json, "energy_joules", row.energy_joules);
+  put_known(json, "energy_lower_joules", row.energy_lower_joules);
+  put_known(json, "energy_upper_joules", row.energy_upper_joules);
+  if (row.energy_joules) json["energy_basis"] = name_of(row.energy_basis);
   put_known(json, "power_w", row.power_w);
   put_known(json, "cost", row.cost);
   put_known(json, "price_per_hour", row.price_per_hour);
