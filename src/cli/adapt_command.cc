@@ -261,7 +261,7 @@ std::vector<std::string> words_of(const AdaptArguments& arguments) {
   std::vector<std::string> words = {"--until",   fmt::format("{}", arguments.until_percent),
                                     "--budget",  fmt::format("{}", arguments.limits.budget_s),
                                     "--repeats", std::to_string(arguments.repeats)};
-  if (!arguments.name.empty()) words.insert(words.end(), {"--name", arguments.name});
+  if (arguments.name) words.insert(words.end(), {"--name", *arguments.name});
   if (arguments.suggest > 0) words.insert(words.end(), {"--suggest", std::to_string(arguments.suggest)});
   for (const std::string& folder : arguments.profiles) words.insert(words.end(), {"--profiles", absolute(folder)});
   if (arguments.any_version) words.emplace_back("--any-version");

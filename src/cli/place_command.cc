@@ -1,7 +1,6 @@
 // perfcast place: one workload on CPUs, GPUs, TPUs and other ASICs side by side.
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -11,6 +10,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/unknown.h"
+#include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/energy_options.h"
 #include "cli/forecast_input.h"
@@ -358,12 +358,11 @@ void add_place_command(CLI::App& app, CommandContext& context) {
   verb->add_option("--kinds", arguments->kinds, "Only these: cpu,gpu,tpu,asic")->option_text("KIND,...");
   verb->add_option("--device", arguments->devices, "Only rows with one of these in their names: h100,epyc")
       ->option_text("TEXT,...");
-  verb->add_option("--sort", arguments->sort, "By time, energy, cost or name; best is by the same; default: time")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, PlacementWishes::Sort>{{"time", PlacementWishes::Sort::kTime},
-                                                       {"energy", PlacementWishes::Sort::kEnergy},
-                                                       {"cost", PlacementWishes::Sort::kCost},
-                                                       {"name", PlacementWishes::Sort::kName}}))
+  verb->add_option("--sort", arguments->sort, "Best is by the same; default: time")
+      ->transform(choices<PlacementWishes::Sort>({{"time", PlacementWishes::Sort::kTime},
+                                                  {"energy", PlacementWishes::Sort::kEnergy},
+                                                  {"cost", PlacementWishes::Sort::kCost},
+                                                  {"name", PlacementWishes::Sort::kName}}))
       ->type_name("KEY");
   verb->add_option("--measured", arguments->measured,
                    "DEVICE=SECONDS that the workload took there (repeatable); of a profile's platforms it improves all "
