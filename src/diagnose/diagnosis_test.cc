@@ -96,7 +96,7 @@ TEST(Diagnosis, EndsAProgramAtItsLimit) {
 TEST(Diagnosis, RunsOtherNumbersOfThreads) {
   DiagnosisRequest request;
   request.command = {"sh", "-c",
-                     "i=0; while [ $i -lt {threads} ]; do sleep $(echo {threads} | awk '{print 0.6 / $1}') & "
+                     "i=0; while [ $i -lt {threads} ]; do sleep $(echo {threads} | awk '{print 1.2 / $1}') & "
                      "i=$((i + 1)); done; wait"};
   request.with_counts = false;
   request.threads = "1,3";
