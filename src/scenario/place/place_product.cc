@@ -95,7 +95,7 @@ ProductWorkload ProductWorkload::scaled_to(int64_t longest_side) const {
 std::string ProductWorkload::to_text() const { return fmt::format("{} x {} x {} {}", m, n, k, format_name(precision)); }
 
 bool looks_like_product(std::string_view text) {
-  const std::vector<std::string> parts = parts_of(text);
+  const std::vector<std::string> parts = parts_of(text.substr(0, kLongestText));
   return parts.size() >= 2 && std::all_of(parts.begin(), parts.begin() + 2,
                                           [](const std::string& part) { return parse_number(trim(part)).has_value(); });
 }

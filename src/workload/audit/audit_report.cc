@@ -109,7 +109,9 @@ std::string audit_text(const std::vector<ClaimAudit>& audits, bool details) {
   TextTable table;
   for (const char* title : {"claim", "what", "verdict", "reasons"}) table.add_column(title, TextTable::Align::kLeft);
   for (const ClaimAudit& audit : audits) table.add_row({audit.id, audit.what, name_of(audit.verdict), codes_of(audit)});
-  std::string text = fmt::format("{} claims: {}\n\n", audits.size(), counts_text(counts_of(audits))) + table.to_text();
+  std::string text = fmt::format("{} {}: {}\n\n", audits.size(), audits.size() == 1 ? "claim" : "claims",
+                                 counts_text(counts_of(audits))) +
+                     table.to_text();
   for (const ClaimAudit& audit : audits) {
     if (details || !audit.reasons.empty()) text += reasons_text(audit, details);
   }

@@ -242,6 +242,7 @@ void check_capacity(const ResolvedClaim& resolved, ClaimAudit& audit) {
   } else if (resolved.known != nullptr) {
     stored = resolved.known->parameters * resolved.precision->weight_bytes;
   }
+  if (claim.sparse == std::optional(true)) stored *= kSparseShare;
   const double room = resolved.device->memory_bytes * resolved.devices;
   if (std::isnan(stored) || std::isnan(room)) return;
   std::string said =

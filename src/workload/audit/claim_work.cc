@@ -173,6 +173,7 @@ bool has_sparse_units(const DeviceFacts& device) {
 }
 
 std::optional<double> ResolvedClaim::streams() const {
+  if (claim->concurrency && claim->batch) return static_cast<double>(std::min(*claim->concurrency, *claim->batch));
   if (claim->concurrency) return static_cast<double>(*claim->concurrency);
   if (claim->batch) return static_cast<double>(*claim->batch);
   return std::nullopt;
@@ -196,7 +197,7 @@ std::optional<TokenWork> token_work(const ResolvedClaim& resolved) {
   if (!resolved.language_model || !resolved.language_model->has_cache()) return std::nullopt;
   const LlmConfig& config = *resolved.language_model;
   const Claim& claim = *resolved.claim;
-  const double stored_share = claim.sparse == std::optional(true) ? 0.5 : 1;  // 2:4: half of the weights are not there
+  const double stored_share = claim.sparse == std::optional(true) ? kSparseShare : 1;
   const double weight_bytes = stored_share * (resolved.precision ? resolved.precision->weight_bytes : 0.5);
   const double cache_bytes = resolved.precision ? resolved.precision->cache_bytes : 0.5;
   LlmWorkload workload;

@@ -38,6 +38,8 @@ ClaimPeak dense_peak(const DeviceFacts& device, const std::optional<ClaimPrecisi
 // Whether the device has units that skip two of four weights; they double every peak but that of fp32.
 bool has_sparse_units(const DeviceFacts& device);
 
+constexpr double kSparseShare = 0.5;  // of the weights that are there, 2:4
+
 struct ResolvedClaim {
   const Claim* claim = nullptr;
   const DeviceFacts* device = nullptr;  // null: not stated, or unknown
@@ -49,7 +51,7 @@ struct ResolvedClaim {
   std::vector<std::string> unknown;  // what was stated and isn't known, with the nearest names: "device: ..."
 
   double batch() const { return static_cast<double>(claim->batch.value_or(1)); }
-  // Sequences that a step serves at once, where stated.
+  // Sequences that a step serves at once, where stated: of batch and requests in flight the less, for some may wait.
   std::optional<double> streams() const;
   double memory_bytes_per_s() const { return device == nullptr ? kUnknown : device->memory_bytes_per_s * devices; }
 };

@@ -329,8 +329,12 @@ Claim claim_from(const Json& json, JsonReader& in) {
   read_speedups(in, claim);
   read_accuracy(in, claim);
   claim.assumed = in.strings("assumed");
+  const auto& keys = claim_keys();
+  if (claim.assumed.size() > keys.size()) {
+    in.complain("assumed", std::to_string(claim.assumed.size()) + " fields", "at most each field of the claim once");
+    claim.assumed.clear();
+  }
   for (const std::string& field : claim.assumed) {
-    const auto& keys = claim_keys();
     if (std::find(keys.begin(), keys.end(), field) == keys.end()) {
       in.complain("assumed", "'" + printable(field.substr(0, 60)) + "'",
                   "fields of the claim, such as " + nearest_names(field, keys, 3));

@@ -79,6 +79,10 @@ TEST(ClaimsReader, RefusesWhatIsNoFileOfClaims) {
       error_of(file_with(
           R"({"id": "a", "metric": "latency", "value": 1, "unit": "ms", "speedups": [{"value": 2, "over": "b"}]})")),
       HasSubstr("no other claim"));
+  std::string many;
+  for (int i = 0; i < 100000; ++i) many.append(i == 0 ? "\"x" : ",\"x").append(std::to_string(i)).append("\"");
+  EXPECT_THAT(error_of(file_with(one.substr(0, one.size() - 1) + ", \"assumed\": [" + many + "]}")),
+              HasSubstr("100000 fields"));
 }
 
 }  // namespace

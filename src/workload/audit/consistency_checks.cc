@@ -19,6 +19,8 @@ constexpr const char* kInverse = "inverse-throughput";
 // How far rate x latency may be above what is in flight.
 double most_of(const Claim& claim) { return claim.statistic == LatencyStatistic::kPercentile ? kTail : kSlack; }
 
+double rounding_of(const ClaimedNumber& number) { return number.half_unit / number.value; }
+
 void check_definition(const Claim& claim, ClaimAudit& audit) {
   if (claim.latency_definition != LatencyDefinition::kInverseThroughput) return;
   const ClaimedNumber* latency = claim.find(ClaimMetric::kLatency);
@@ -36,6 +38,7 @@ void check_requests(const ResolvedClaim& resolved, ClaimAudit& audit) {
   const ClaimedNumber* latency = claim.find(ClaimMetric::kLatency);
   if (rate == nullptr || latency == nullptr) return;
   const double in_flight = rate->value * latency->value;
+  const double fewest = rate->least() * latency->least();
   const std::string product =
       fmt::format("{} x {} are {:.4g} requests in flight", rate->text, latency->text, in_flight);
   // What must be in flight for all to be busy, if the rate is what the system can do.
@@ -47,14 +50,14 @@ void check_requests(const ResolvedClaim& resolved, ClaimAudit& audit) {
                fmt::format("{}: the latency is 1 / throughput, although {:g} are served at once", product, busy),
                "the time from a request's arrival to its answer",
                {{"in_flight_count", in_flight}, {"served_count", busy}}});
-  } else if (claim.concurrency && in_flight > most_of(claim) * busy) {
-    const bool sure = is_mean && in_flight > kSurely * busy;
+  } else if (claim.concurrency && fewest > most_of(claim) * busy) {
+    const bool sure = is_mean && fewest > kSurely * busy;
     audit.add({"in-flight-mismatch",
                sure ? AuditVerdict::kImpossible : AuditVerdict::kDoubtful,
                fmt::format("{}, where {:g} {} stated", product, busy, busy == 1 ? "is" : "are"),
                "state how many requests are in flight (concurrency), pipelining and the latency's percentile",
                {{"in_flight_count", in_flight}, {"served_count", busy}}});
-  } else if (claim.batch && in_flight < kIdle * resolved.batch()) {
+  } else if (claim.batch && rate->most() * latency->most() < kIdle * resolved.batch()) {
     audit.add({"in-flight-mismatch",
                AuditVerdict::kDoubtful,
                fmt::format("{}, less than half a batch of {:g}: rate and latency were not measured in one run", product,
@@ -72,9 +75,11 @@ void check_streams(const ResolvedClaim& resolved, ClaimAudit& audit) {
   const Claim& claim = *resolved.claim;
   const ClaimedNumber* rate = claim.find(ClaimMetric::kTokensPerS);
   const ClaimedNumber* time = claim.find(ClaimMetric::kTokenTime);
-  if (rate == nullptr || time == nullptr) return;
+  // The tokens of a prompt, or of training, don't come one after the other.
+  if (rate == nullptr || time == nullptr || claim.phase != ClaimPhase::kDecode) return;
   const double streams = claim.scope == ClaimScope::kPerUser ? 1 : resolved.streams().value_or(kUnknown);
   const double in_flight = rate->value * time->value;
+  const double fewest = rate->least() * time->least();
   const std::string product =
       fmt::format("{} x {} a token are {:.4g} sequences at once", rate->text, time->text, in_flight);
   if (std::isnan(streams)) {
@@ -86,8 +91,8 @@ void check_streams(const ResolvedClaim& resolved, ClaimAudit& audit) {
                            product, streams),
                "the time between two tokens of one sequence",
                {{"in_flight_count", in_flight}, {"served_count", streams}}});
-  } else if (in_flight > most_of(claim) * streams || in_flight < kIdle * streams) {
-    const bool sure = claim.statistic != LatencyStatistic::kPercentile && in_flight > kSurely * streams;
+  } else if (fewest > most_of(claim) * streams || rate->most() * time->most() < kIdle * streams) {
+    const bool sure = claim.statistic == LatencyStatistic::kMean && fewest > kSurely * streams;
     audit.add({"in-flight-mismatch",
                sure ? AuditVerdict::kImpossible : AuditVerdict::kDoubtful,
                fmt::format("{}, where {:g} {} stated", product, streams, streams == 1 ? "is" : "are"),
@@ -109,7 +114,7 @@ void check_rate_of_work(const ResolvedClaim& resolved, ClaimAudit& audit) {
   const double ratio = std::max(flops->value / follows, follows / flops->value);
   const std::string said = fmt::format("{} operations in {} are {}, and {} are claimed", work.basis, latency->text,
                                        claim_text(ClaimMetric::kFlops, follows), flops->text);
-  const double rounding = flops->half_unit / flops->value + latency->half_unit / latency->value;
+  const double rounding = rounding_of(*flops) + rounding_of(*latency);
   if (ratio <= 1 + std::max(kSame, 2 * rounding)) {
     audit.made.push_back(said);
     return;
@@ -132,7 +137,7 @@ void check_utilisation(const ResolvedClaim& resolved, ClaimAudit& audit) {
   const double ratio = std::max(share->value / follows, follows / share->value);
   const std::string said =
       fmt::format("{} are {:.3g}% of the dense peak, and {} is claimed", flops->text, 100 * follows, share->text);
-  if (ratio <= kSlack) {
+  if (ratio <= std::max(kSlack, 1 + 2 * (rounding_of(*flops) + rounding_of(*share)))) {
     audit.made.push_back(said);
   } else {
     audit.add({"self-contradiction",

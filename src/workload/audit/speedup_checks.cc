@@ -76,7 +76,7 @@ void check_arithmetic(const ClaimedSpeedup& speedup, const ClaimedNumber& own, c
   const double ratio = std::max(claimed / follows, follows / claimed);
   AuditReason reason;
   reason.code = within ? "speedup-rounding" : "speedup-arithmetic";
-  reason.severity = ratio > kSmallError ? AuditVerdict::kImpossible : AuditVerdict::kDoubtful;
+  reason.severity = !within && ratio > kSmallError ? AuditVerdict::kImpossible : AuditVerdict::kDoubtful;
   reason.text = fmt::format("{}, not {}", said, speedup.ratio.text);
   reason.text +=
       within
