@@ -1,6 +1,7 @@
 #include "cli/adapt_slurm.h"
 
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <thread>
@@ -25,7 +26,7 @@ Stamp stamp_of(const std::string& path) {
 }
 
 bool is_written(const std::string& path, const Stamp& before) {
-  for (int look = 0; look < kLooks; ++look) {
+  for (int look = 0; look < kLooks && interrupting_signal() == 0; ++look) {
     const Stamp now = stamp_of(path);
     if (now && now != before) return true;
     std::this_thread::sleep_for(kLooksApart);
@@ -57,6 +58,7 @@ Result<std::string> adapt_on_slurm(const AdaptSlurmOptions& slurm, const std::ve
   auto answer = answer_of_node(request, command);
   if (!answer) return answer.error();
   if (saves && !is_written(common.output, before)) {
+    std::fputs(answer->c_str(), stderr);  // what was measured there is not lost
     return environment_error("not-shared", "the node wrote a bundle that isn't seen here", common.output,
                              "-o with a file in a folder that the nodes share with this machine");
   }
