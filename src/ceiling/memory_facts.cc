@@ -119,7 +119,7 @@ void FactMeasurement::measure_bandwidth(const FactSize& size) {
   // Each where its pages are to be.
   seconds_together(
       cpus, [&](int thread) { arrays[static_cast<size_t>(thread)].fill(1); }, places);
-  const auto touched = static_cast<uint32_t>(arrays.front().size / 4);
+  const auto touched = static_cast<uint32_t>(arrays.front().size / kTouchStep);
   using Touch = std::function<bool(const PlainArray&, int64_t)>;
   const std::array<std::pair<const char*, Touch>, 3> touches = {
       {{"rd",
@@ -129,7 +129,7 @@ void FactMeasurement::measure_bandwidth(const FactSize& size) {
        {"wr",
         [](const PlainArray& array, int64_t passes) {
           write_fourths(array.words.get(), array.size, passes, 1);
-          return array.words.get()[array.size - 4] == 1;
+          return array.words.get()[array.size - kTouchStep] == 1;
         }},
        {"rdwr", [&](const PlainArray& array, int64_t passes) {
           return read_write_fourths(array.words.get(), array.size, passes, 1) ==
