@@ -1,0 +1,310 @@
+#include "workload/transformer_forecast/host_model.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "base/statistics.h"
+#include "workload/latency/fit/bounded_least_squares.h"
+#include "workload/transformer/kernel/transformer_kernels.h"
+
+namespace perfcast {
+namespace {
+
+constexpr double kMostPower = 8;
+constexpr double kSoftScale = 0.1;  // of log residuals
+constexpr double kCoverage = 0.9;
+
+// What of a launch's time grows with what, in units of its own; see the header.
+struct WorkTerms {
+  std::vector<double> additive;
+  double memory_s = 0;
+  std::vector<double> compute;
+};
+
+// Tiles of 1 to kTileRows rows that few rows are taken in.
+std::vector<double> tiles_of(double rows) {
+  std::vector<double> tiles(static_cast<size_t>(kTileRows), 0);
+  const auto whole = static_cast<int64_t>(rows);
+  tiles.back() = static_cast<double>(whole / kTileRows);
+  if (whole % kTileRows > 0) tiles[static_cast<size_t>(whole % kTileRows - 1)] += 1;
+  return tiles;
+}
+
+WorkTerms terms_of(const OperatorWork& work, double footprint_bytes, const HostFacts& facts) {
+  const double rate = facts.read_bytes_per_s(footprint_bytes);
+  const double weights = work.inputs * work.panels * static_cast<double>(kPanelColumns);
+  switch (work.form) {
+    case WorkForm::kFewRows: {
+      std::vector<double> tiles = tiles_of(work.rows);
+      for (double& tile : tiles) tile *= weights;
+      return {{1, work.panels, work.rows * work.inputs}, work.weight_bytes / rate, std::move(tiles)};
+    }
+    case WorkForm::kManyRows:
+      return {{1, work.calls, work.values},
+              work.weight_bytes / rate,
+              {work.rows * weights, work.rows * work.inputs * work.calls, weights}};
+    case WorkForm::kAttention:
+      return {{1, work.tasks, work.softmax_values}, work.kv_bytes / rate, {work.macs, work.kv_bytes}};
+    default:
+      return {{1, work.values}, 0, {}};
+  }
+}
+
+double combine(const std::vector<double>& additive, double memory_s, double compute_s, double power) {
+  double sum = 0;
+  for (const double part : additive) sum += part;
+  const double longest = std::max(memory_s, compute_s);
+  if (!(longest > 0)) return sum;
+  return sum +
+         longest * std::pow(std::pow(memory_s / longest, power) + std::pow(compute_s / longest, power), 1 / power);
+}
+
+// A sample of one operator: launches that its time is the sum of.
+struct TimedWork {
+  std::vector<std::pair<double, WorkTerms>> launches;
+  double seconds = 0;
+};
+
+// Parameters in units of a start at which each term alone would take a fair share of the times: all begin at 1.
+class FormFit {
+ public:
+  explicit FormFit(const std::vector<TimedWork>& samples) : samples_(samples) {
+    const WorkTerms& shape = samples.front().launches.front().second;
+    additive_ = shape.additive.size();
+    compute_ = shape.compute.size();
+    has_memory_ = compute_ > 0;
+    const auto size = additive_ + compute_ + (has_memory_ ? 1 : 0);
+    unit_.resize(size);
+    for (size_t i = 0; i < size; ++i) unit_[i] = usual_unit(i);
+    if (has_memory_) unit_[additive_] = 1;  // of the memory: its time at the measured rate
+  }
+
+  size_t parameters() const { return unit_.size() + (has_memory_ ? 1 : 0); }
+
+  double seconds(const TimedWork& sample, const Eigen::VectorXd& parameters) const {
+    double sum = 0;
+    for (const auto& [count, terms] : sample.launches) {
+      double flat = 0, memory_s = 0, compute_s = 0;
+      for (size_t i = 0; i < additive_; ++i) flat += value(parameters, i) * terms.additive[i];
+      if (has_memory_) memory_s = value(parameters, additive_) * terms.memory_s;
+      for (size_t i = 0; i < compute_; ++i) compute_s += value(parameters, additive_ + 1 + i) * terms.compute[i];
+      sum += count * combine({flat}, memory_s, compute_s, power(parameters));
+    }
+    return sum;
+  }
+  double value(const Eigen::VectorXd& parameters, size_t i) const {
+    return parameters(static_cast<Eigen::Index>(i)) * unit_[i];
+  }
+  double power(const Eigen::VectorXd& parameters) const { return has_memory_ ? parameters(parameters.size() - 1) : 1; }
+  size_t additive() const { return additive_; }
+  size_t compute() const { return compute_; }
+  bool has_memory() const { return has_memory_; }
+
+ private:
+  double term(const WorkTerms& terms, size_t i) const {
+    if (i < additive_) return terms.additive[i];
+    if (i == additive_) return terms.memory_s;
+    return terms.compute[i - additive_ - 1];
+  }
+  double usual_unit(size_t i) const {
+    std::vector<double> ratios;
+    for (const TimedWork& sample : samples_) {
+      double sum = 0;
+      for (const auto& [count, terms] : sample.launches) sum += count * term(terms, i);
+      if (sum > 0) ratios.push_back(sample.seconds / sum);
+    }
+    if (ratios.empty()) return 1;
+    // A lower quarter: a term that is nearly all of some samples must not be more than all of others.
+    return quantile(std::move(ratios), 0.25) / 2;
+  }
+
+  const std::vector<TimedWork>& samples_;
+  size_t additive_ = 0, compute_ = 0;
+  bool has_memory_ = false;
+  std::vector<double> unit_;
+};
+
+// Of relative errors, in logarithms: what nine in ten don't pass, of one more as well.
+double width_of(std::vector<double> errors) {
+  for (double& error : errors) error = std::abs(error);
+  std::sort(errors.begin(), errors.end());
+  const auto rank = static_cast<size_t>(std::ceil(kCoverage * static_cast<double>(errors.size() + 1)));
+  return errors[std::min(rank, errors.size()) - 1];
+}
+
+}  // namespace
+
+HostModel::Key HostModel::key_of(LlmPhase phase, const OperatorWork& work) {
+  const bool product = work.form == WorkForm::kFewRows || work.form == WorkForm::kManyRows;
+  // A prompt's head has few rows, as a token's products do.
+  if (work.form == WorkForm::kFewRows) phase = LlmPhase::kDecode;
+  return {phase, work.form, product ? OperatorName::kQkvProjection : work.name};
+}
+
+Status HostModel::fit_forms(const std::vector<const StepSample*>& samples) {
+  std::map<Key, std::vector<TimedWork>> by_key;
+  for (const StepSample* sample : samples) {
+    const auto step = step_work(sample->config, precision_, sample->point);
+    if (!step) return step.error();
+    std::map<OperatorName, std::vector<const OperatorWork*>> by_name;
+    for (const OperatorWork& work : step->operators) by_name[work.name].push_back(&work);
+    for (const auto& [name, works] : by_name) {
+      const auto seconds = sample->times.operators.find(name);
+      if (seconds == sample->times.operators.end() || !(seconds->second > 0)) continue;
+      TimedWork timed;
+      timed.seconds = seconds->second;
+      bool alike = true;
+      for (const OperatorWork* work : works) {
+        alike = alike && work->form == works.front()->form;
+        timed.launches.emplace_back(work->count, terms_of(*work, step->footprint_bytes, facts_));
+      }
+      if (alike) by_key[key_of(sample->point.phase, *works.front())].push_back(std::move(timed));
+    }
+  }
+  fitted_.clear();
+  for (const auto& [key, timed] : by_key) {
+    const FormFit form(timed);
+    const auto count = static_cast<Eigen::Index>(form.parameters());
+    Eigen::VectorXd start = Eigen::VectorXd::Ones(count), lower = Eigen::VectorXd::Zero(count);
+    Eigen::VectorXd upper = Eigen::VectorXd::Constant(count, std::numeric_limits<double>::infinity());
+    if (form.has_memory()) {
+      start(count - 1) = 3;
+      lower(count - 1) = 1;
+      upper(count - 1) = kMostPower;
+    }
+    BoundedFitOptions options;
+    options.soft_scale = kSoftScale;
+    const auto residuals = [&](const Eigen::VectorXd& parameters, Eigen::Ref<Eigen::VectorXd> into) {
+      for (size_t i = 0; i < timed.size(); ++i) {
+        into(static_cast<Eigen::Index>(i)) = std::log(form.seconds(timed[i], parameters) / timed[i].seconds);
+      }
+    };
+    const auto fit = fit_bounded(residuals, static_cast<Eigen::Index>(timed.size()), start, lower, upper, options);
+    if (!fit) return fit.error();
+    Fitted fitted;
+    fitted.power = form.power(fit->parameters);
+    for (size_t i = 0; i < form.additive(); ++i) fitted.additive.push_back(form.value(fit->parameters, i));
+    if (form.has_memory()) fitted.memory = form.value(fit->parameters, form.additive());
+    for (size_t i = 0; i < form.compute(); ++i) {
+      fitted.compute.push_back(form.value(fit->parameters, form.additive() + 1 + i));
+    }
+    fitted_[key] = std::move(fitted);
+  }
+  return {};
+}
+
+double HostModel::seconds_of(const StepWork& step, LlmPhase phase, const OperatorWork& work) const {
+  const auto found = fitted_.find(key_of(phase, work));
+  if (found == fitted_.end()) return kUnknown;
+  const Fitted& fitted = found->second;
+  const WorkTerms terms = terms_of(work, step.footprint_bytes, facts_);
+  double flat = 0, compute_s = 0;
+  for (size_t i = 0; i < fitted.additive.size(); ++i) flat += fitted.additive[i] * terms.additive[i];
+  for (size_t i = 0; i < fitted.compute.size(); ++i) compute_s += fitted.compute[i] * terms.compute[i];
+  return work.count * combine({flat}, fitted.memory * terms.memory_s, compute_s, fitted.power);
+}
+
+Result<StepForecast> HostModel::point_forecast(const LlmConfig& config, const StepPoint& point) const {
+  const auto step = step_work(config, precision_, point);
+  if (!step) return step.error();
+  StepForecast forecast;
+  const double bandwidth = facts_.memory_bytes_per_s();
+  const bool bytes = precision_ == Precision::kInt8 && !std::isnan(facts_.int8_ops_per_s);
+  double all_bytes = 0, compute_s = 0;
+  for (const OperatorWork& work : step->operators) {
+    const double seconds = seconds_of(*step, point.phase, work);
+    if (std::isnan(seconds)) {
+      return Error{"too-few-runs", "no run has an operator like '" + operator_title(work.name) + "'", config.name,
+                   "runs with as few or as many rows"};
+    }
+    auto* found = std::find_if(forecast.operators.data(), forecast.operators.data() + forecast.operators.size(),
+                               [&](const OperatorForecast& each) { return each.name == work.name; });
+    if (found == forecast.operators.data() + forecast.operators.size()) {
+      forecast.operators.push_back({work.name});
+      found = &forecast.operators.back();
+    }
+    const bool product = work.form == WorkForm::kFewRows || work.form == WorkForm::kManyRows;
+    const double peak = bytes && product ? facts_.int8_ops_per_s : facts_.fp32_flops_per_s;
+    const double flops_s = work.count * work.flops / peak, bytes_s = work.count * work.bytes / bandwidth;
+    found->seconds += seconds;
+    found->roofline_s += std::max(flops_s, bytes_s);
+    forecast.seconds += seconds;
+    all_bytes += bytes_s;
+    compute_s += flops_s;
+  }
+  forecast.roofline_s = std::max(all_bytes, compute_s);
+  return forecast;
+}
+
+Result<StepForecast> HostModel::forecast(const LlmConfig& config, const StepPoint& point) const {
+  const auto stated = step_width_.find(point.phase);
+  if (stated == step_width_.end()) {
+    return Error{"too-few-runs", "no step of this phase was timed", config.name, "runs of both phases"};
+  }
+  auto forecast = point_forecast(config, point);
+  if (!forecast) return forecast;
+  const double width = stated->second;
+  forecast->lower_s = forecast->seconds * std::exp(-width);
+  forecast->upper_s = forecast->seconds * std::exp(width);
+  for (OperatorForecast& each : forecast->operators) {
+    const auto found = operator_width_.find({point.phase, each.name});
+    const double own = found == operator_width_.end() ? width : found->second;
+    each.lower_s = each.seconds * std::exp(-own);
+    each.upper_s = each.seconds * std::exp(own);
+  }
+  return forecast;
+}
+
+Result<HostModel> HostModel::fit(const HostFacts& facts, Precision precision, const std::vector<StepSample>& samples) {
+  HostModel model;
+  model.facts_ = facts;
+  model.precision_ = precision;
+  std::set<std::string> names;
+  for (const StepSample& sample : samples) names.insert(sample.model);
+  if (names.size() < 3) {
+    return Error{"too-few-runs", std::to_string(names.size()) + " transformers were timed", "", "three and more"};
+  }
+  std::map<LlmPhase, std::vector<double>> step_errors;
+  std::map<std::pair<LlmPhase, OperatorName>, std::vector<double>> operator_errors;
+  for (const std::string& name : names) {
+    std::vector<const StepSample*> others;
+    for (const StepSample& sample : samples) {
+      if (sample.model != name) others.push_back(&sample);
+    }
+    if (auto status = model.fit_forms(others); !status) return status.error();
+    for (const StepSample& sample : samples) {
+      if (sample.model != name) continue;
+      const auto forecast = model.point_forecast(sample.config, sample.point);
+      if (!forecast) return forecast.error();
+      const LlmPhase phase = sample.point.phase;
+      step_errors[phase].push_back(std::log(sample.times.seconds / forecast->seconds));
+      for (const OperatorForecast& each : forecast->operators) {
+        const auto measured = sample.times.operators.find(each.name);
+        if (measured == sample.times.operators.end() || !(measured->second > 0) || !(each.seconds > 0)) continue;
+        operator_errors[{phase, each.name}].push_back(std::log(measured->second / each.seconds));
+      }
+    }
+  }
+  for (auto& [phase, errors] : step_errors) {
+    double sum = 0;
+    for (const double error : errors) sum += std::abs(std::exp(-error) - 1);
+    model.left_out_error_[phase] = sum / static_cast<double>(errors.size());
+    model.step_width_[phase] = width_of(std::move(errors));
+  }
+  for (auto& [key, errors] : operator_errors) model.operator_width_[key] = width_of(std::move(errors));
+  std::vector<const StepSample*> all;
+  all.reserve(samples.size());
+  for (const StepSample& sample : samples) all.push_back(&sample);
+  if (auto status = model.fit_forms(all); !status) return status.error();
+  return model;
+}
+
+double HostModel::left_out_error(LlmPhase phase) const {
+  const auto found = left_out_error_.find(phase);
+  return found == left_out_error_.end() ? kUnknown : found->second;
+}
+
+}  // namespace perfcast
