@@ -60,6 +60,16 @@ AttentionWork attention_work(std::span<const QueryBlock> blocks, const Attention
       const auto queries = static_cast<double>(rows) * heads;
       work.score_macs += queries * width * static_cast<double>(whole_panels(seen));
       work.value_macs += queries * width * static_cast<double>(seen);
+      const double gone_through = width * static_cast<double>(whole_panels(seen) + seen);
+      if (block.count > 1) {
+        work.tile_values[static_cast<size_t>(rows - 1)] += heads * gone_through;
+      } else {
+        const int64_t group = shape.group();
+        const auto kv_heads = static_cast<double>(shape.kv_heads);
+        work.tile_values.back() += kv_heads * gone_through * static_cast<double>(group / kTileRows);
+        if (group % kTileRows > 0)
+          work.tile_values[static_cast<size_t>(group % kTileRows - 1)] += kv_heads * gone_through;
+      }
       work.softmax_values += queries * static_cast<double>(whole_panels(block.position + block.count));
     }
     const auto seen = static_cast<double>(block.position + block.count);

@@ -1,6 +1,7 @@
 #pragma once
 // Keys and values of the tokens so far, and causal attention to them with grouped queries.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -70,6 +71,8 @@ struct AttentionWork {
   double score_macs = 0, value_macs = 0;
   double softmax_values = 0;  // of all rows
   double kv_bytes = 0;        // read, each block on its own
+  // Keys and values that tiles of 1 to kTileRows rows go through, each tile on its own.
+  std::array<double, static_cast<size_t>(kTileRows)> tile_values = {};
 };
 AttentionWork attention_work(std::span<const QueryBlock> blocks, const AttentionShape& shape);
 

@@ -98,6 +98,12 @@ TEST(Attention, WorkCountsWholePanelsOfKeys) {
   EXPECT_EQ(work.value_macs, 6 * 32 * 100);
   EXPECT_EQ(work.softmax_values, 6 * 128);
   EXPECT_EQ(work.kv_bytes, 2 * 4 * 64 * 100);
+  EXPECT_EQ(work.tile_values[2], 2 * 32 * (128 + 100));  // groups of three
+  EXPECT_EQ(work.tile_values[0] + work.tile_values[1] + work.tile_values[3], 0);
+  const QueryBlock prompt = {0, 5, 0, 0};  // a tile of four queries, one of one, for each head
+  const AttentionWork of_prompt = attention_work({&prompt, 1}, kShape);
+  EXPECT_EQ(of_prompt.tile_values[3], 6 * 32 * (64 + 4));
+  EXPECT_EQ(of_prompt.tile_values[0], 6 * 32 * (64 + 5));
 }
 
 }  // namespace

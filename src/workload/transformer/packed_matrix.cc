@@ -12,6 +12,7 @@ namespace {
 
 // What oneDNN's layouts round depths up to.
 constexpr int64_t kFloatDepths = 16, kByteBlockDepths = 64;
+constexpr size_t kLine = 64;
 
 int64_t rounded_up(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
 
@@ -29,20 +30,40 @@ double PackedMatrix::bytes() const {
   return weights + static_cast<double>(padded_outputs()) * (sizeof(float) + sizeof(int32_t));
 }
 
-Result<PackedMatrix> PackedMatrix::pack(int64_t outputs, int64_t inputs, Precision precision, int threads,
-                                        const WeightRow& row) {
+std::byte* WeightArena::take(size_t bytes) {
+  if (bytes > memory_.size() - used_) throw std::bad_alloc();
+  std::byte* const taken = memory_.data() + used_;
+  used_ = std::min(memory_.size(), used_ + (bytes + kLine - 1) / kLine * kLine);
+  return taken;
+}
+
+size_t PackedMatrix::arena_bytes(int64_t outputs, int64_t inputs, Precision precision) {
   PackedMatrix matrix;
   matrix.outputs_ = outputs;
   matrix.inputs_ = inputs;
   matrix.in_bytes_ = precision == Precision::kInt8;
-  const auto weights = static_cast<size_t>(matrix.padded_outputs() * matrix.padded_inputs());
+  return static_cast<size_t>(matrix.bytes()) + 3 * kLine;
+}
+
+Result<PackedMatrix> PackedMatrix::pack(int64_t outputs, int64_t inputs, Precision precision, int threads,
+                                        const WeightRow& row, WeightArena* arena) {
+  PackedMatrix matrix;
+  matrix.outputs_ = outputs;
+  matrix.inputs_ = inputs;
+  matrix.in_bytes_ = precision == Precision::kInt8;
   try {
+    if (arena == nullptr) {
+      matrix.own_ = std::make_unique<WeightArena>(arena_bytes(outputs, inputs, precision));
+      arena = matrix.own_.get();
+    }
+    const auto columns = static_cast<size_t>(matrix.padded_outputs());
+    const size_t weights = columns * static_cast<size_t>(matrix.padded_inputs());
     if (matrix.in_bytes_) {
-      matrix.bytes_ = AlignedArray<int8_t>(weights);
-      matrix.scales_ = AlignedArray<float>(static_cast<size_t>(matrix.padded_outputs()));
-      matrix.corrections_ = AlignedArray<int32_t>(static_cast<size_t>(matrix.padded_outputs()));
+      matrix.bytes_ = reinterpret_cast<int8_t*>(arena->take(weights));
+      matrix.scales_ = reinterpret_cast<float*>(arena->take(columns * sizeof(float)));
+      matrix.corrections_ = reinterpret_cast<int32_t*>(arena->take(columns * sizeof(int32_t)));
     } else {
-      matrix.floats_ = AlignedArray<float>(weights);
+      matrix.floats_ = reinterpret_cast<float*>(arena->take(weights * sizeof(float)));
     }
   } catch (const std::bad_alloc&) {
     return environment_error("out-of-memory", "there is no memory for a layer's weights", "",
@@ -61,7 +82,7 @@ Status PackedMatrix::pack_panel(int64_t panel, const WeightRow& row) {
     const int64_t output = panel * kPanelColumns + column;
     if (auto status = row(output, values); !status) return status;
     if (!in_bytes_) {
-      float* place = floats_.data() + start + column;
+      float* place = floats_ + start + column;
       for (int64_t i = 0; i < inputs_; ++i) place[i * kPanelColumns] = values[static_cast<size_t>(i)];
       continue;
     }
@@ -71,11 +92,11 @@ Status PackedMatrix::pack_panel(int64_t panel, const WeightRow& row) {
     int32_t sum = 0;
     for (int64_t i = 0; i < inputs_; ++i) {
       const auto whole = static_cast<int32_t>(std::lrint(values[static_cast<size_t>(i)] * steps));
-      bytes_[static_cast<size_t>(start + byte_place(i, column))] = static_cast<int8_t>(whole);
+      bytes_[start + byte_place(i, column)] = static_cast<int8_t>(whole);
       sum += whole;
     }
-    scales_[static_cast<size_t>(output)] = largest / 127;
-    corrections_[static_cast<size_t>(output)] = kByteZero * sum;
+    scales_[output] = largest / 127;
+    corrections_[output] = kByteZero * sum;
   }
   return {};
 }
@@ -83,7 +104,7 @@ Status PackedMatrix::pack_panel(int64_t panel, const WeightRow& row) {
 float PackedMatrix::weight(int64_t output, int64_t input) const {
   const int64_t panel = output / kPanelColumns, column = output % kPanelColumns;
   if (!in_bytes_) return floats(panel)[input * kPanelColumns + column];
-  return static_cast<float>(signed_bytes(panel)[byte_place(input, column)]) * scales_[static_cast<size_t>(output)];
+  return static_cast<float>(signed_bytes(panel)[byte_place(input, column)]) * scales_[output];
 }
 
 void PackedMatrix::copy_row(int64_t output, std::span<float> values) const {
@@ -94,7 +115,7 @@ void PackedMatrix::copy_row(int64_t output, std::span<float> values) const {
     return;
   }
   const int8_t* from = signed_bytes(panel);
-  const float scale = scales_[static_cast<size_t>(output)];
+  const float scale = scales_[output];
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] = static_cast<float>(from[byte_place(static_cast<int64_t>(i), column)]) * scale;
   }

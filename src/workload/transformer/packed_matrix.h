@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 
 #include "base/result.h"
@@ -17,14 +18,31 @@ namespace perfcast {
 // Writes the weights of one output, one for each input. Called from several threads, each output once.
 using WeightRow = std::function<Status(int64_t output, std::span<float> values)>;
 
+// One piece of memory for all matrices of a model, in the order that they are read in: on huge pages where the system
+// gives them, which small matrices of their own wouldn't be, and read twice as fast from.
+class WeightArena {
+ public:
+  // Throws std::bad_alloc.
+  explicit WeightArena(size_t bytes) : memory_(bytes) {}
+  // Zeroed, from a cache line on. Throws std::bad_alloc where no so much is left.
+  std::byte* take(size_t bytes);
+
+ private:
+  AlignedArray<std::byte> memory_;
+  size_t used_ = 0;
+};
+
 // outputs x inputs; both are padded with zeros to whole panels. Bytes have one scale for each output, its largest
 // magnitude / 127: a weight is off by at most half of it.
 class PackedMatrix {
  public:
   PackedMatrix() = default;
-  // `precision` is kFp32 or kInt8. Errors are those of `row`, and "out-of-memory".
+  // `precision` is kFp32 or kInt8. In `arena`, which must outlive it; null: in memory of its own. Errors are those of
+  // `row`, and "out-of-memory".
   static Result<PackedMatrix> pack(int64_t outputs, int64_t inputs, Precision precision, int threads,
-                                   const WeightRow& row);
+                                   const WeightRow& row, WeightArena* arena = nullptr);
+  // What such a matrix takes of an arena.
+  static size_t arena_bytes(int64_t outputs, int64_t inputs, Precision precision);
 
   int64_t outputs() const { return outputs_; }
   int64_t inputs() const { return inputs_; }
@@ -34,10 +52,10 @@ class PackedMatrix {
   int64_t padded_inputs() const;
   double bytes() const;  // all that is read of it in a product, padding included
 
-  const float* floats(int64_t panel) const { return floats_.data() + panel * padded_inputs() * kPanelColumns; }
-  const int8_t* signed_bytes(int64_t panel) const { return bytes_.data() + panel * padded_inputs() * kPanelColumns; }
+  const float* floats(int64_t panel) const { return floats_ + panel * padded_inputs() * kPanelColumns; }
+  const int8_t* signed_bytes(int64_t panel) const { return bytes_ + panel * padded_inputs() * kPanelColumns; }
   ByteScales scales(int64_t panel) const {
-    return {corrections_.data() + panel * kPanelColumns, scales_.data() + panel * kPanelColumns};
+    return {corrections_ + panel * kPanelColumns, scales_ + panel * kPanelColumns};
   }
   float weight(int64_t output, int64_t input) const;  // as it is used: of bytes, the rounded one
   // All weights of an output, as a look-up in an embedding needs them.
@@ -48,10 +66,11 @@ class PackedMatrix {
 
   int64_t outputs_ = 0, inputs_ = 0;
   bool in_bytes_ = false;
-  AlignedArray<float> floats_;  // [panels][padded inputs][64]
-  AlignedArray<int8_t> bytes_;  // [panels][padded inputs / 4][64][4]
-  AlignedArray<float> scales_;  // [padded outputs]
-  AlignedArray<int32_t> corrections_;
+  std::unique_ptr<WeightArena> own_;
+  float* floats_ = nullptr;  // [panels][padded inputs][64]
+  int8_t* bytes_ = nullptr;  // [panels][padded inputs / 4][64][4]
+  float* scales_ = nullptr;  // [padded outputs]
+  int32_t* corrections_ = nullptr;
 };
 
 }  // namespace perfcast

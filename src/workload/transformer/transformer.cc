@@ -78,6 +78,7 @@ struct Transformer::State {
   MatrixProducts products;
   Attention attention;
 
+  WeightArena arena;
   PackedMatrix embedding;  // of untied heads
   PackedMatrix head;
   AlignedArray<float> final_norm;
@@ -96,7 +97,8 @@ struct Transformer::State {
   State(const TransformerModel& model, const TransformerOptions& options);
   Status load(const WeightSource& weights);
   Result<PackedMatrix> pack(const WeightSource& weights, int64_t layer, int64_t inputs,
-                            std::initializer_list<std::pair<WeightPart, int64_t>> parts) const;
+                            std::initializer_list<std::pair<WeightPart, int64_t>> parts);
+  size_t arena_bytes() const;
   void make_room();
   const PackedMatrix& embedding_table() const { return model.config.tied_embeddings ? head : embedding; }
   Status pass(std::span<const int64_t> wanted);
@@ -119,15 +121,29 @@ Transformer::State::State(const TransformerModel& given, const TransformerOption
       kernels(*with.kernels),
       products(team, kernels, kPassRows, std::max({given.config.hidden, given.config.ffn, shape.query_width()})),
       attention(team, kernels, shape, with.context),
+      arena(arena_bytes()),
       layers(static_cast<size_t>(given.config.layers)),
       cache(shape, with.slots, with.context),
       lengths(static_cast<size_t>(with.slots), 0) {
   options.threads = team.threads();
 }
 
+// Of all matrices that load() packs.
+size_t Transformer::State::arena_bytes() const {
+  const LlmConfig& config = model.config;
+  const auto bytes = [&](int64_t outputs, int64_t inputs) {
+    return PackedMatrix::arena_bytes(outputs, inputs, options.precision);
+  };
+  const size_t layer = bytes(shape.query_width() + 2 * shape.kv_width(), config.hidden) +
+                       bytes(config.hidden, shape.query_width()) + bytes(2 * config.ffn, config.hidden) +
+                       bytes(config.hidden, config.ffn);
+  return static_cast<size_t>(config.layers) * layer +
+         (config.tied_embeddings ? 1 : 2) * bytes(config.vocab, config.hidden);
+}
+
 // Several parts below each other: queries, keys and values; gate and up.
 Result<PackedMatrix> Transformer::State::pack(const WeightSource& weights, int64_t layer, int64_t inputs,
-                                              std::initializer_list<std::pair<WeightPart, int64_t>> parts) const {
+                                              std::initializer_list<std::pair<WeightPart, int64_t>> parts) {
   int64_t outputs = 0;
   for (const auto& part : parts) outputs += part.second;
   const auto row = [&](int64_t output, std::span<float> values) -> Status {
@@ -137,7 +153,7 @@ Result<PackedMatrix> Transformer::State::pack(const WeightSource& weights, int64
     }
     return {};
   };
-  return PackedMatrix::pack(outputs, inputs, options.precision, options.threads, row);
+  return PackedMatrix::pack(outputs, inputs, options.precision, options.threads, row, &arena);
 }
 
 Status Transformer::State::load(const WeightSource& weights) {
@@ -375,6 +391,7 @@ Status Transformer::prefill(std::span<const SlotTokens> prompts, std::span<float
       std::copy_n(state.logits.data() + static_cast<int64_t>(i) * state.logit_stride, vocab,
                   logits.data() + (given + i) * vocab);
     }
+    if (!ends.empty()) state.clock.mark(OperatorName::kLanguageHead);
     given += wanted.size();
     wanted.clear();
     state.places.clear();

@@ -221,7 +221,7 @@ TEST(Transformer, TimesItsOperatorsWhereAsked) {
   const auto tokens = some_tokens(30, 150);
   logits_of(transformer, 0, tokens);
   EXPECT_EQ(transformer.clock().sums().steps, 0);
-  transformer.clock().turn(true);
+  transformer.clock().turn_on();
   transformer.shorten(0);
   logits_of(transformer, 0, tokens);
   const OperatorSeconds& sums = transformer.clock().sums();

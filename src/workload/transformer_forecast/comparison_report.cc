@@ -165,6 +165,14 @@ Json to_json(const Comparison& comparison) {
   for (const auto& [bytes, rate] : facts.read) {
     json["read"].push_back({{"footprint_bytes", bytes}, {"bytes_per_s", rate}});
   }
+  for (const LeftOutStep& step : comparison.left_out) {
+    json["left_out"].push_back({{"model", step.model},
+                                {"phase", phase_name(step.point.phase)},
+                                {"batch", step.point.batch},
+                                {"tokens", step.point.tokens},
+                                {"forecast_s", step.forecast_s},
+                                {"measured_s", step.measured_s}});
+  }
   std::vector<ComparedStep> all;
   for (const ComparedModel& model : comparison.models) {
     Json one = {{"model", model.config.name},

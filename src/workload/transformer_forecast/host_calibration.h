@@ -1,5 +1,5 @@
 #pragma once
-// The transformers that a machine's model is learned from: eight of other sizes than those that are built in, timed
+// The transformers that a machine's model is learned from: nine of other sizes than those that are built in, timed
 // over prompts and contexts of their own.
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct CalibrationOptions {
   bool quick = false;  // the four smallest alone, once: for tests
 };
 
-// Holds the transformers, up to 1 GB of weights in single precision, and what was timed so far. Rounds may be run at
+// Holds the transformers, up to 1.5 GB of weights in single precision, and what was timed so far. Rounds may be run at
 // several moments: medians of all are taken.
 class HostCalibration {
  public:

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <string_view>
 
@@ -12,25 +11,21 @@
 #include "ceiling/free_memory.h"
 #include "ceiling/peak_loops.h"
 #include "ceiling/read_loops.h"
+#include "corpus/machine/caches.h"
 #include "workload/transformer/thread_team.h"
+#include "workload/transformer_forecast/step_times.h"
 
 namespace perfcast {
 namespace {
-
-using HostClock = std::chrono::steady_clock;
 
 constexpr double kMiB = 1 << 20;
 constexpr double kReadFor_s = 0.02, kComputeFor_s = 0.01;
 constexpr double kMostOfMemory = 0.25;
 
-double seconds_since(HostClock::time_point begin) {
-  return std::chrono::duration<double>(HostClock::now() - begin).count();
-}
-
 // Passes over the first `bytes` of an array, cut into pieces as a product's panels are.
 double read_rate(ThreadTeam& team, const AlignedArray<uint64_t>& array, double bytes) {
   const auto& loop = read_loops().front();
-  constexpr int64_t kPieceWords = 16 * kReadStep;  // 16 KiB
+  constexpr int64_t kPieceWords = 64 * kReadStep;  // 64 KiB
   const int64_t pieces = static_cast<int64_t>(bytes) / static_cast<int64_t>(kPieceWords * sizeof(uint64_t));
   std::atomic<uint64_t> all = 0;
   const auto pass = [&] {
@@ -41,11 +36,13 @@ double read_rate(ThreadTeam& team, const AlignedArray<uint64_t>& array, double b
   };
   pass();
   std::vector<double> rates;
-  const auto begin = HostClock::now();
-  while (seconds_since(begin) < kReadFor_s || rates.size() < 3) {
-    const auto start = HostClock::now();
+  const StepClock clock = clock_for(team.threads());
+  const double begin_s = seconds_now(clock), cost_s = clock_cost_s(clock);
+  while (seconds_now(clock) - begin_s < kReadFor_s || rates.size() < 3) {
+    const double start_s = seconds_now(clock);
     pass();
-    rates.push_back(static_cast<double>(pieces * kPieceWords) * sizeof(uint64_t) / seconds_since(start));
+    const double passed_s = seconds_now(clock) - start_s - cost_s;
+    rates.push_back(static_cast<double>(pieces * kPieceWords) * sizeof(uint64_t) / passed_s);
     if (rates.size() >= 1000) break;
   }
   return median(std::move(rates));
@@ -56,10 +53,11 @@ double peak_rate(ThreadTeam& team, std::string_view format) {
   for (const PeakLoop& loop : peak_loops()) {
     if (loop.format != format || loop.lanes == 0) continue;
     std::atomic<float> sink = 0;
+    const StepClock clock = clock_for(team.threads());
     const auto run = [&](int64_t passes) {
-      const auto start = HostClock::now();
+      const double start_s = seconds_now(clock);
       team.run(team.threads(), [&](int64_t, int) { sink = loop.run(passes); });
-      return static_cast<double>(passes) * loop.operations * team.threads() / seconds_since(start);
+      return static_cast<double>(passes) * loop.operations * team.threads() / (seconds_now(clock) - start_s);
     };
     int64_t passes = 1000;
     while (loop.operations * static_cast<double>(passes) * team.threads() / run(passes) < kComputeFor_s) passes *= 2;
@@ -103,6 +101,7 @@ void HostMeasurement::run_round() {
 HostFacts HostMeasurement::facts() const {
   HostFacts facts;
   facts.cpu = cpu_title();
+  facts.l2_bytes = caches_of_this_processor().l2_bytes.value_or(facts.l2_bytes);
   facts.threads = threads_;
   if (fp32_.empty()) return facts;
   facts.read.reserve(sizes_.size());

@@ -18,6 +18,7 @@ struct HostFacts {
   std::vector<std::pair<double, double>> read;
   // Operations/s of all threads at the widest registers, a multiply-add counting as two. NaN: this CPU has none.
   double fp32_flops_per_s = kUnknown, int8_ops_per_s = kUnknown;
+  double l2_bytes = 1 << 20;  // of one core; the usual where the system doesn't tell
 
   // Between what was measured: straight lines in the logarithms; outside: the nearest. NaN where nothing was measured.
   double read_bytes_per_s(double footprint_bytes) const;

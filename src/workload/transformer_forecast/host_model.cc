@@ -16,6 +16,7 @@ namespace {
 constexpr double kMostPower = 8;
 constexpr double kSoftScale = 0.1;  // of log residuals
 constexpr double kCoverage = 0.9;
+constexpr double kLineBytes = 64;
 
 // What of a launch's time grows with what, in units of its own; see the header.
 struct WorkTerms {
@@ -33,23 +34,34 @@ std::vector<double> tiles_of(double rows) {
   return tiles;
 }
 
+// Of so many bytes that are gone through again, those that the second-level cache has no more, smoothly.
+double spilled_share(double bytes, const HostFacts& facts) { return bytes / (bytes + facts.l2_bytes); }
+
 WorkTerms terms_of(const OperatorWork& work, double footprint_bytes, const HostFacts& facts) {
   const double rate = facts.read_bytes_per_s(footprint_bytes);
+  const double value_bytes = work.values * sizeof(float);
   const double weights = work.inputs * work.panels * static_cast<double>(kPanelColumns);
   switch (work.form) {
     case WorkForm::kFewRows: {
       std::vector<double> tiles = tiles_of(work.rows);
       for (double& tile : tiles) tile *= weights;
-      return {{1, work.panels, work.rows * work.inputs}, work.weight_bytes / rate, std::move(tiles)};
+      return {{1, work.panels, work.rows * work.inputs, work.values}, work.weight_bytes / rate, std::move(tiles)};
     }
-    case WorkForm::kManyRows:
-      return {{1, work.calls, work.values},
+    case WorkForm::kManyRows: {
+      const double inputs = work.rows * work.inputs;
+      return {{1, work.calls, work.values, work.values * spilled_share(value_bytes, facts)},
               work.weight_bytes / rate,
-              {work.rows * weights, work.rows * work.inputs * work.calls, weights}};
+              {work.rows * weights, inputs * work.calls, weights,
+               inputs * work.calls * spilled_share(inputs * sizeof(float), facts)}};
+    }
     case WorkForm::kAttention:
-      return {{1, work.tasks, work.softmax_values}, work.kv_bytes / rate, {work.macs, work.kv_bytes}};
+      return {{1, work.tasks, work.softmax_values},
+              work.kv_bytes / rate,
+              {work.tile_values.begin(), work.tile_values.end()}};
     default:
-      return {{1, work.values}, 0, {}};
+      // Each value may come with a line of its own, from where the step's weights leave it.
+      return {
+          {1, work.values, work.values * spilled_share(value_bytes, facts), work.values * kLineBytes / rate}, 0, {}};
   }
 }
 
@@ -280,20 +292,17 @@ Result<HostModel> HostModel::fit(const HostFacts& facts, Precision precision, co
       const auto forecast = model.point_forecast(sample.config, sample.point);
       if (!forecast) return forecast.error();
       const LlmPhase phase = sample.point.phase;
+      model.left_out_.push_back({name, sample.point, forecast->seconds, sample.times.seconds});
       step_errors[phase].push_back(std::log(sample.times.seconds / forecast->seconds));
       for (const OperatorForecast& each : forecast->operators) {
         const auto measured = sample.times.operators.find(each.name);
         if (measured == sample.times.operators.end() || !(measured->second > 0) || !(each.seconds > 0)) continue;
+        if (getenv("PC_DEBUG")) fprintf(stderr, "OP %s|%d|%ld|%ld|%s|%.9g|%.9g\n", name.c_str(), (int)phase, (long)sample.point.batch, (long)sample.point.tokens, operator_title(each.name).c_str(), each.seconds, measured->second);
         operator_errors[{phase, each.name}].push_back(std::log(measured->second / each.seconds));
       }
     }
   }
-  for (auto& [phase, errors] : step_errors) {
-    double sum = 0;
-    for (const double error : errors) sum += std::abs(std::exp(-error) - 1);
-    model.left_out_error_[phase] = sum / static_cast<double>(errors.size());
-    model.step_width_[phase] = width_of(std::move(errors));
-  }
+  for (auto& [phase, errors] : step_errors) model.step_width_[phase] = width_of(std::move(errors));
   for (auto& [key, errors] : operator_errors) model.operator_width_[key] = width_of(std::move(errors));
   std::vector<const StepSample*> all;
   all.reserve(samples.size());
@@ -303,8 +312,11 @@ Result<HostModel> HostModel::fit(const HostFacts& facts, Precision precision, co
 }
 
 double HostModel::left_out_error(LlmPhase phase) const {
-  const auto found = left_out_error_.find(phase);
-  return found == left_out_error_.end() ? kUnknown : found->second;
+  std::vector<double> errors;
+  for (const LeftOutStep& step : left_out_) {
+    if (step.point.phase == phase) errors.push_back(std::abs(step.forecast_s / step.measured_s - 1));
+  }
+  return mean(errors);
 }
 
 }  // namespace perfcast

@@ -42,6 +42,13 @@ struct StepForecast {
   std::vector<OperatorForecast> operators;  // each name once, in the order of execution
 };
 
+// A step of the calibration, and what was forecast of it by the others.
+struct LeftOutStep {
+  std::string model;
+  StepPoint point;
+  double forecast_s = 0, measured_s = 0;
+};
+
 class HostModel {
  public:
   // All samples with weights of one precision and the threads of `facts`. Intervals are the largest of nine in ten
@@ -55,6 +62,7 @@ class HostModel {
   Precision precision() const { return precision_; }
   // Mean relative error of transformers left out, by phase: what intervals are made of.
   double left_out_error(LlmPhase phase) const;
+  const std::vector<LeftOutStep>& left_out() const { return left_out_; }
 
  private:
   struct Key {
@@ -76,7 +84,8 @@ class HostModel {
   HostFacts facts_;
   Precision precision_ = Precision::kFp32;
   std::map<Key, Fitted> fitted_;
-  std::map<LlmPhase, double> step_width_, left_out_error_;  // width: of a logarithm
+  std::vector<LeftOutStep> left_out_;
+  std::map<LlmPhase, double> step_width_;  // of a logarithm
   std::map<std::pair<LlmPhase, OperatorName>, double> operator_width_;
 };
 

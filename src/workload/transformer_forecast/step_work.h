@@ -2,12 +2,14 @@
 // A step of a transformer as what its operators ask of this machine: those that build_operators() lists, with what the
 // implementation makes of each.
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "workload/llm/operator_graph.h"
+#include "workload/transformer/kernel/transformer_kernels.h"
 
 namespace perfcast {
 
@@ -29,7 +31,8 @@ struct OperatorWork {
   // Products: padded rows, inputs, columns and calls of the library; weights that are read.
   double rows = 0, inputs = 0, panels = 0, calls = 0, weight_bytes = 0;
   // Attention.
-  double tasks = 0, macs = 0, softmax_values = 0, kv_bytes = 0;
+  double tasks = 0, softmax_values = 0, kv_bytes = 0;
+  std::array<double, static_cast<size_t>(kTileRows)> tile_values = {};
   // Values that are gone through.
   double values = 0;
   // As the operator graph counts them, for bounds.

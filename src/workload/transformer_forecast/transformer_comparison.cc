@@ -154,6 +154,7 @@ class ComparisonRun {
 
   Status finish(const HostModel& model) {
     comparison_.facts = model.facts();
+    comparison_.left_out = model.left_out();
     comparison_.left_out_prefill_error = model.left_out_error(LlmPhase::kPrefill);
     comparison_.left_out_decode_error = model.left_out_error(LlmPhase::kDecode);
     for (size_t i = 0; i < subjects_.size(); ++i) {

@@ -66,6 +66,7 @@ struct Comparison {
   HostFacts facts;
   std::vector<ComparedModel> models;
   double left_out_prefill_error = 0, left_out_decode_error = 0;  // of the calibration's transformers
+  std::vector<LeftOutStep> left_out;
   double took_s = 0;
 };
 
