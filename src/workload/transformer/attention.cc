@@ -58,6 +58,7 @@ AttentionWork attention_work(std::span<const QueryBlock> blocks, const Attention
       const int64_t rows = std::min(tile, block.count - first);
       const int64_t seen = block.position + first + rows;
       const auto queries = static_cast<double>(rows) * heads;
+      work.rows += queries;
       work.score_macs += queries * width * static_cast<double>(whole_panels(seen));
       work.value_macs += queries * width * static_cast<double>(seen);
       const double gone_through = width * static_cast<double>(whole_panels(seen) + seen);

@@ -68,6 +68,7 @@ std::vector<QueryBlock> query_blocks(std::span<const TokenPlace> places, int64_t
 // last one that a tile of queries sees. For forecasts of its time.
 struct AttentionWork {
   double tasks = 0;  // blocks x heads of keys and values
+  double rows = 0;   // queries x heads
   double score_macs = 0, value_macs = 0;
   double softmax_values = 0;  // of all rows
   double kv_bytes = 0;        // read, each block on its own

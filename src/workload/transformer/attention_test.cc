@@ -94,6 +94,7 @@ TEST(Attention, WorkCountsWholePanelsOfKeys) {
   const QueryBlock token = {0, 1, 0, 99};  // sees 100 tokens
   const AttentionWork work = attention_work({&token, 1}, kShape);
   EXPECT_EQ(work.tasks, 2);
+  EXPECT_EQ(work.rows, 6);
   EXPECT_EQ(work.score_macs, 6 * 32 * 128);
   EXPECT_EQ(work.value_macs, 6 * 32 * 100);
   EXPECT_EQ(work.softmax_values, 6 * 128);

@@ -14,6 +14,7 @@ namespace perfcast {
 namespace {
 
 constexpr double kMostPower = 8;
+constexpr double kLeastCachePower = 0.5, kMostCachePower = 1.5;
 constexpr double kSoftScale = 0.1;  // of log residuals
 constexpr double kCoverage = 0.9;
 constexpr double kLineBytes = 64;
@@ -21,9 +22,16 @@ constexpr double kLineBytes = 64;
 // What of a launch's time grows with what, in units of its own; see the header.
 struct WorkTerms {
   std::vector<double> additive;
-  double memory_s = 0;
+  double memory_s = 0;  // at the memory's rate
   std::vector<double> compute;
+  double footprint_bytes = 0;
 };
+
+// The time of reading: the memory's, made shorter by what caches hold of the footprint.
+double reading_s(const WorkTerms& terms, const HostFacts& facts, double cache_power) {
+  const double rate = facts.read_bytes_per_s(terms.footprint_bytes);
+  return terms.memory_s * std::pow(facts.memory_bytes_per_s() / rate, cache_power);
+}
 
 // Tiles of 1 to kTileRows rows that few rows are taken in.
 std::vector<double> tiles_of(double rows) {
@@ -38,30 +46,38 @@ std::vector<double> tiles_of(double rows) {
 double spilled_share(double bytes, const HostFacts& facts) { return bytes / (bytes + facts.l2_bytes); }
 
 WorkTerms terms_of(const OperatorWork& work, double footprint_bytes, const HostFacts& facts) {
-  const double rate = facts.read_bytes_per_s(footprint_bytes);
+  const double rate = facts.memory_bytes_per_s();
+  const double cached_rate = facts.read_bytes_per_s(footprint_bytes);
   const double value_bytes = work.values * sizeof(float);
   const double weights = work.inputs * work.panels * static_cast<double>(kPanelColumns);
   switch (work.form) {
     case WorkForm::kFewRows: {
       std::vector<double> tiles = tiles_of(work.rows);
       for (double& tile : tiles) tile *= weights;
-      return {{1, work.panels, work.rows * work.inputs, work.values}, work.weight_bytes / rate, std::move(tiles)};
+      return {{1, work.panels, work.rows * work.inputs, work.values},
+              work.weight_bytes / rate,
+              std::move(tiles),
+              footprint_bytes};
     }
     case WorkForm::kManyRows: {
       const double inputs = work.rows * work.inputs;
       return {{1, work.calls, work.values, work.values * spilled_share(value_bytes, facts)},
               work.weight_bytes / rate,
               {work.rows * weights, inputs * work.calls, weights,
-               inputs * work.calls * spilled_share(inputs * sizeof(float), facts)}};
+               inputs * work.calls * spilled_share(inputs * sizeof(float), facts)},
+              footprint_bytes};
     }
     case WorkForm::kAttention:
-      return {{1, work.tasks, work.softmax_values},
+      return {{1, work.tasks, work.rows, work.softmax_values},
               work.kv_bytes / rate,
-              {work.tile_values.begin(), work.tile_values.end()}};
+              {work.tile_values.begin(), work.tile_values.end()},
+              footprint_bytes};
     default:
       // Each value may come with a line of its own, from where the step's weights leave it.
-      return {
-          {1, work.values, work.values * spilled_share(value_bytes, facts), work.values * kLineBytes / rate}, 0, {}};
+      return {{1, work.values, work.values * spilled_share(value_bytes, facts), work.values * kLineBytes / cached_rate},
+              0,
+              {},
+              footprint_bytes};
   }
 }
 
@@ -83,7 +99,7 @@ struct TimedWork {
 // Parameters in units of a start at which each term alone would take a fair share of the times: all begin at 1.
 class FormFit {
  public:
-  explicit FormFit(const std::vector<TimedWork>& samples) : samples_(samples) {
+  FormFit(const std::vector<TimedWork>& samples, const HostFacts& facts) : samples_(samples), facts_(facts) {
     const WorkTerms& shape = samples.front().launches.front().second;
     additive_ = shape.additive.size();
     compute_ = shape.compute.size();
@@ -94,14 +110,14 @@ class FormFit {
     if (has_memory_) unit_[additive_] = 1;  // of the memory: its time at the measured rate
   }
 
-  size_t parameters() const { return unit_.size() + (has_memory_ ? 1 : 0); }
+  size_t parameters() const { return unit_.size() + (has_memory_ ? 2 : 0); }
 
   double seconds(const TimedWork& sample, const Eigen::VectorXd& parameters) const {
     double sum = 0;
     for (const auto& [count, terms] : sample.launches) {
       double flat = 0, memory_s = 0, compute_s = 0;
       for (size_t i = 0; i < additive_; ++i) flat += value(parameters, i) * terms.additive[i];
-      if (has_memory_) memory_s = value(parameters, additive_) * terms.memory_s;
+      if (has_memory_) memory_s = value(parameters, additive_) * reading_s(terms, facts_, cache_power(parameters));
       for (size_t i = 0; i < compute_; ++i) compute_s += value(parameters, additive_ + 1 + i) * terms.compute[i];
       sum += count * combine({flat}, memory_s, compute_s, power(parameters));
     }
@@ -111,6 +127,9 @@ class FormFit {
     return parameters(static_cast<Eigen::Index>(i)) * unit_[i];
   }
   double power(const Eigen::VectorXd& parameters) const { return has_memory_ ? parameters(parameters.size() - 1) : 1; }
+  double cache_power(const Eigen::VectorXd& parameters) const {
+    return has_memory_ ? parameters(parameters.size() - 2) : 1;
+  }
   size_t additive() const { return additive_; }
   size_t compute() const { return compute_; }
   bool has_memory() const { return has_memory_; }
@@ -134,6 +153,7 @@ class FormFit {
   }
 
   const std::vector<TimedWork>& samples_;
+  const HostFacts& facts_;
   size_t additive_ = 0, compute_ = 0;
   bool has_memory_ = false;
   std::vector<double> unit_;
@@ -178,7 +198,7 @@ Status HostModel::fit_forms(const std::vector<const StepSample*>& samples) {
   }
   fitted_.clear();
   for (const auto& [key, timed] : by_key) {
-    const FormFit form(timed);
+    const FormFit form(timed, facts_);
     const auto count = static_cast<Eigen::Index>(form.parameters());
     Eigen::VectorXd start = Eigen::VectorXd::Ones(count), lower = Eigen::VectorXd::Zero(count);
     Eigen::VectorXd upper = Eigen::VectorXd::Constant(count, std::numeric_limits<double>::infinity());
@@ -186,6 +206,8 @@ Status HostModel::fit_forms(const std::vector<const StepSample*>& samples) {
       start(count - 1) = 3;
       lower(count - 1) = 1;
       upper(count - 1) = kMostPower;
+      lower(count - 2) = kLeastCachePower;
+      upper(count - 2) = kMostCachePower;
     }
     BoundedFitOptions options;
     options.soft_scale = kSoftScale;
@@ -198,6 +220,7 @@ Status HostModel::fit_forms(const std::vector<const StepSample*>& samples) {
     if (!fit) return fit.error();
     Fitted fitted;
     fitted.power = form.power(fit->parameters);
+    fitted.cache_power = form.cache_power(fit->parameters);
     for (size_t i = 0; i < form.additive(); ++i) fitted.additive.push_back(form.value(fit->parameters, i));
     if (form.has_memory()) fitted.memory = form.value(fit->parameters, form.additive());
     for (size_t i = 0; i < form.compute(); ++i) {
@@ -216,7 +239,8 @@ double HostModel::seconds_of(const StepWork& step, LlmPhase phase, const Operato
   double flat = 0, compute_s = 0;
   for (size_t i = 0; i < fitted.additive.size(); ++i) flat += fitted.additive[i] * terms.additive[i];
   for (size_t i = 0; i < fitted.compute.size(); ++i) compute_s += fitted.compute[i] * terms.compute[i];
-  return work.count * combine({flat}, fitted.memory * terms.memory_s, compute_s, fitted.power);
+  const double memory_s = fitted.memory * reading_s(terms, facts_, fitted.cache_power);
+  return work.count * combine({flat}, memory_s, compute_s, fitted.power);
 }
 
 Result<StepForecast> HostModel::point_forecast(const LlmConfig& config, const StepPoint& point) const {
@@ -297,7 +321,6 @@ Result<HostModel> HostModel::fit(const HostFacts& facts, Precision precision, co
       for (const OperatorForecast& each : forecast->operators) {
         const auto measured = sample.times.operators.find(each.name);
         if (measured == sample.times.operators.end() || !(measured->second > 0) || !(each.seconds > 0)) continue;
-        if (getenv("PC_DEBUG")) fprintf(stderr, "OP %s|%d|%ld|%ld|%s|%.9g|%.9g\n", name.c_str(), (int)phase, (long)sample.point.batch, (long)sample.point.tokens, operator_title(each.name).c_str(), each.seconds, measured->second);
         operator_errors[{phase, each.name}].push_back(std::log(measured->second / each.seconds));
       }
     }

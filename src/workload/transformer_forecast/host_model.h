@@ -3,10 +3,11 @@
 //
 // An operator takes what it costs to begin and to go through its values, and the longer of reading and computing, with
 // some of both where they are close:
-//   t = sum of a_i * additive_i + ((b * bytes / rate(footprint))^p + (sum of c_j * compute_j)^p)^(1/p)
-// where rate() is what this machine reads per second when it goes through so many bytes over and over (HostFacts), and
-// a, b, c >= 0, p of 1 to 8 are fitted to the logarithms of measured times: for each form of work, phase and, of what
-// isn't a product, name.
+//   t = sum of a_i * additive_i + ((b * bytes / rate)^p + (sum of c_j * compute_j)^p)^(1/p)
+//   rate = memory's * (read(footprint) / memory's)^g
+// where read() is what this machine reads per second when it goes through so many bytes over and over (HostFacts), and
+// a, b, c >= 0, p of 1 to 8 and g of 1/2 to 3/2, which says what caches are worth to such work, are fitted to the
+// logarithms of measured times: for each form of work, phase and, of what isn't a product, name.
 
 #include <map>
 #include <string>
@@ -73,7 +74,7 @@ class HostModel {
   };
   struct Fitted {
     std::vector<double> additive, compute;
-    double memory = 0, power = 1;
+    double memory = 0, cache_power = 1, power = 1;
   };
   static Key key_of(LlmPhase phase, const OperatorWork& work);
   Status fit_forms(const std::vector<const StepSample*>& samples);

@@ -88,6 +88,7 @@ class StepWorkBuilder {
     const AttentionWork attention = attention_work(query_blocks(pass.places, shape.group()), shape);
     work.form = WorkForm::kAttention;
     work.tasks = attention.tasks;
+    work.rows = attention.rows;
     work.tile_values = attention.tile_values;
     work.softmax_values = attention.softmax_values;
     work.kv_bytes = attention.kv_bytes;

@@ -30,7 +30,7 @@ struct OperatorWork {
   double count = 1;  // launches of the step
   // Products: padded rows, inputs, columns and calls of the library; weights that are read.
   double rows = 0, inputs = 0, panels = 0, calls = 0, weight_bytes = 0;
-  // Attention.
+  // Attention; its rows are those of scores.
   double tasks = 0, softmax_values = 0, kv_bytes = 0;
   std::array<double, static_cast<size_t>(kTileRows)> tile_values = {};
   // Values that are gone through.

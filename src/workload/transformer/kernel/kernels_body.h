@@ -22,8 +22,6 @@ constexpr int kOneRowVectors = 8, kTileVectors = 2;
 constexpr int64_t kLanes = 4;
 constexpr int kOneRowVectors = 4, kTileVectors = 4;
 #endif
-// Weights are asked for so long before they are multiplied: a panel follows the other in memory.
-constexpr int64_t kLineFloats = 16, kAheadFloats = 1024;
 constexpr int64_t kVectorsOfStep = kVectorStep / kLanes;
 
 typedef float Floats __attribute__((vector_size(4 * kLanes), aligned(4), may_alias));
@@ -84,10 +82,7 @@ inline void product_of(const float* panel, int64_t panel_stride, int64_t depth, 
   for (int64_t d = 0; d < depth; ++d) {
     const float* line = panel + d * panel_stride;
     Floats values[kVectors];
-    for (int v = 0; v < kVectors; ++v) {
-      if (v * kLanes % kLineFloats == 0) __builtin_prefetch(line + v * kLanes + kAheadFloats);
-      values[v] = load(line + v * kLanes);
-    }
+    for (int v = 0; v < kVectors; ++v) values[v] = load(line + v * kLanes);
     for (int r = 0; r < kRows; ++r) {
       const Floats factor = broadcast(x[r * x_stride + d]);
       for (int v = 0; v < kVectors; ++v) sums[r][v] += factor * values[v];
@@ -150,10 +145,7 @@ inline void byte_sums_of(const int8_t* panel, int64_t depth, const uint8_t* x, i
   for (int64_t d = 0; d < depth; d += kByteDepths) {
     const int8_t* line = panel + d * kPanelColumns;
     __m512i values[4];
-    for (int v = 0; v < 4; ++v) {
-      __builtin_prefetch(line + 64 * v + kAheadFloats * 4);
-      values[v] = _mm512_loadu_si512(line + 64 * v);
-    }
+    for (int v = 0; v < 4; ++v) values[v] = _mm512_loadu_si512(line + 64 * v);
     for (int r = 0; r < kRows; ++r) {
       int32_t four;
       std::memcpy(&four, x + r * x_stride + d, sizeof four);
