@@ -78,6 +78,12 @@ std::string data_uri(std::string_view type, std::string_view content) {
   return uri;
 }
 
+std::string preformatted_html(const std::string& text) {
+  std::string html = "<div class=\"wide\"><pre>";
+  for (const std::string& line : split(text, '\n')) html += escape_html(line) + "\n";
+  return html + "</pre></div>\n";
+}
+
 std::string standalone_svg(const std::string& svg) {
   const size_t inside = svg.find('>') + 1;
   return svg.substr(0, inside) + "\n<style>\n" + svg_style_with_plain_colours() +
