@@ -36,7 +36,7 @@ constexpr std::array<TermFacts, kResultTerms> kTermFacts = {{
     {"accelerator x family", 0.01},
     {"accelerator x model", 0.003},
     {"accelerator x scenario", 0.005},
-    {"unknown accelerator", 4},
+    {"unknown accelerator", 36},
     {"unknown accelerator x scenario", 1},
     {"unknown accelerator x family", 0.3},
     {"unknown accelerator x task", 0.3},
@@ -123,8 +123,8 @@ void ResultPoints::terms(size_t i, size_t j, ResultTerms& bases) const {
   const double scenario = a.scenario == b.scenario ? 1 : 0, task = model * scenario;
   const double version = a.version == b.version ? 1 : 0;
   const double accelerator = a.accelerator == b.accelerator ? 1 : 0;
-  const double generation = a.generation == b.generation ? 1 : 0, known = a.knows_facts && b.knows_facts ? 1 : 0;
-  const double vendor = a.vendor == b.vendor ? known : 0;
+  const double known = a.knows_facts && b.knows_facts ? 1 : 0;
+  const double generation = a.generation == b.generation ? known : 0, vendor = a.vendor == b.vendor ? known : 0;
   double product = 0, distance = 0;
   if (a.knows_facts && b.knows_facts) {
     for (size_t fact = 0; fact < kResultFacts; ++fact) {

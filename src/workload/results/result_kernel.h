@@ -30,9 +30,9 @@ enum class ResultTerm {
   kLikeFamily,
   kFactsScenario,
   kLikeScenario,
-  kGeneration,
+  kGeneration,  // of accelerators with known facts
   kGenerationFamily,
-  kVendor,  // of accelerators with known facts
+  kVendor,  // likewise
   kVendorFamily,
   kAccelerator,
   kAcceleratorFamily,

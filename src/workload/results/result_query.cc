@@ -59,7 +59,7 @@ Status check_known(const std::vector<ResultRow>& rows, const ResultRow& asked) {
   if (asked.knows_facts() || is_among(accelerators, asked.accelerator)) return {};
   Error error = unknown_name("unknown-accelerator", "accelerator", asked.accelerator, accelerators);
   error.message += ", and the catalogue of devices has no facts of it";
-  error.expected += ", one of the catalogue (perfcast llm forecast --list), or its facts with --device-file";
+  error.expected += ", another of the catalogue of devices, or its facts with --device-file";
   return error;
 }
 
@@ -136,7 +136,7 @@ Result<std::vector<ForecastResult>> forecast_rows(const std::vector<ResultRow>& 
   const auto model = ResultModel::create(rows, *fit);
   if (!model) return model.error();
   const std::vector<ResultForecast> numbers = model->forecast(asked);
-  std::array<std::optional<double>, kResultSplits> deviations;
+  std::array<std::optional<IntervalWidths>, kResultSplits> widths;
   std::vector<ForecastResult> forecasts;
   forecasts.reserve(asked.size());
   for (size_t a = 0; a < asked.size(); ++a) {
@@ -156,11 +156,12 @@ Result<std::vector<ForecastResult>> forecast_rows(const std::vector<ResultRow>& 
     forecast.novelty = forecast.same_accelerator > 0 ? ResultSplit::kSystem
                        : generation                  ? ResultSplit::kAccelerator
                                                      : ResultSplit::kGeneration;
-    auto& width = deviations[static_cast<size_t>(forecast.novelty)];
-    if (!width) width = interval_deviations(*model, forecast.novelty);
+    auto& own = widths[static_cast<size_t>(forecast.novelty)];
+    if (!own) own = interval_widths(*model, forecast.novelty);
+    const double half = width_for(*own, forecast.row.scenario) * numbers[a].deviation;
     forecast.rate_per_s = std::exp(numbers[a].log_rate);
-    forecast.lower = std::exp(numbers[a].log_rate - *width * numbers[a].deviation);
-    forecast.upper = std::exp(numbers[a].log_rate + *width * numbers[a].deviation);
+    forecast.lower = std::exp(numbers[a].log_rate - half);
+    forecast.upper = std::exp(numbers[a].log_rate + half);
     forecast.baseline_per_s = std::exp(scaled_by_peak(rows, asked[a]));
     forecasts.push_back(std::move(forecast));
   }

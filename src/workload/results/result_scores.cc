@@ -51,9 +51,8 @@ std::vector<size_t> generation_folds(const std::vector<ResultRow>& rows, size_t 
   return result;
 }
 
-// The half width in deviations that covers rows of a group that isn't among those of `used`.
-double calibrated_deviations(const std::vector<ScoredRow>& rows, const std::vector<int>& group,
-                             const std::function<bool(size_t)>& used) {
+double calibrated_width(const std::vector<ScoredRow>& rows, const std::vector<int>& group,
+                        const std::function<bool(size_t)>& used) {
   std::vector<double> scores;
   std::vector<int64_t> families;
   scores.reserve(rows.size());
@@ -67,6 +66,25 @@ double calibrated_deviations(const std::vector<ScoredRow>& rows, const std::vect
   conformal.scores = Eigen::Map<const Eigen::VectorXd>(scores.data(), static_cast<Eigen::Index>(scores.size()));
   conformal.family = std::move(families);
   return conformal_quantile(conformal, kCoverage);
+}
+
+// What covers rows of a group that isn't among those of `used`.
+IntervalWidths calibrated_widths(const std::vector<ResultRow>& results, const std::vector<ScoredRow>& rows,
+                                 const std::vector<int>& group, const std::function<bool(size_t)>& used) {
+  constexpr size_t kFewestGroups = 20;
+  IntervalWidths widths;
+  widths[""] = calibrated_width(rows, group, used);
+  std::map<std::string, std::set<int>> groups;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (used(i)) groups[results[i].scenario].insert(group[i]);
+  }
+  for (const auto& [name, members] : groups) {
+    if (members.size() < kFewestGroups) continue;
+    const std::string& scenario = name;
+    widths[scenario] = calibrated_width(
+        rows, group, [&used, &results, &scenario](size_t i) { return used(i) && results[i].scenario == scenario; });
+  }
+  return widths;
 }
 
 void measure_noise(const std::vector<ResultRow>& rows, ResultScores& scores) {
@@ -169,7 +187,12 @@ ResultScore score_rows(const std::string& name, const std::vector<ScoredRow>& ro
   return score;
 }
 
-double interval_deviations(const ResultModel& model, ResultSplit split) {
+double width_for(const IntervalWidths& widths, const std::string& scenario) {
+  const auto own = widths.find(scenario);
+  return own != widths.end() ? own->second : widths.at("");
+}
+
+IntervalWidths interval_widths(const ResultModel& model, ResultSplit split) {
   const std::vector<int> group = split_groups(model.rows(), split);
   const std::vector<ResultForecast> left_out = model.leave_out(group);
   std::vector<ScoredRow> rows(left_out.size());
@@ -178,7 +201,7 @@ double interval_deviations(const ResultModel& model, ResultSplit split) {
     rows[i].forecast = left_out[i].log_rate;
     rows[i].deviation = left_out[i].deviation;
   }
-  return calibrated_deviations(rows, group, [](size_t) { return true; });
+  return calibrated_widths(model.rows(), rows, group, [](size_t) { return true; });
 }
 
 Result<ResultScores> score_results(const std::vector<ResultRow>& rows, const ResultFitOptions& options,
@@ -235,13 +258,14 @@ Result<ResultScores> score_results(const std::vector<ResultRow>& rows, const Res
   for (size_t s = 0; s < kResultSplits; ++s) {
     SplitScores& split = scores.splits[s];
     for (size_t f = 0; f < scores.folds; ++f) {
-      const double deviations =
-          calibrated_deviations(split.rows, groups[s], [&fold, f](size_t i) { return fold[i] != f; });
+      const IntervalWidths widths =
+          calibrated_widths(rows, split.rows, groups[s], [&fold, f](size_t i) { return fold[i] != f; });
       for (size_t i = 0; i < rows.size(); ++i) {
         if (fold[i] != f) continue;
         ScoredRow& row = split.rows[i];
-        row.lower = row.forecast - deviations * row.deviation;
-        row.upper = row.forecast + deviations * row.deviation;
+        const double half = width_for(widths, rows[i].scenario) * row.deviation;
+        row.lower = row.forecast - half;
+        row.upper = row.forecast + half;
       }
     }
     split.scores.push_back(score_rows("all", split.rows, groups[s], [](const ScoredRow&) { return true; }));

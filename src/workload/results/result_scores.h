@@ -7,6 +7,7 @@
 // other folds' rows show (model/forecast/conformal.h), each left-out group weighing the same.
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -74,9 +75,13 @@ inline constexpr size_t kResultFolds = 5;
 ResultScore score_rows(const std::string& name, const std::vector<ScoredRow>& rows, const std::vector<int>& group,
                        const std::function<bool(const ScoredRow&)>& taken);
 
-// Half width of a 90% interval in deviations of the model, for what is as new to it as a left-out group of the split:
-// from its own rows, each group left out.
-double interval_deviations(const ResultModel& model, ResultSplit split);
+// Half widths of 90% intervals in deviations of the model, by scenario; "": where a scenario isn't there, as fewer than
+// 20 groups have it.
+using IntervalWidths = std::map<std::string, double>;
+double width_for(const IntervalWidths& widths, const std::string& scenario);
+
+// For what is as new to the model as a left-out group of the split: from its own rows, each group left out.
+IntervalWidths interval_widths(const ResultModel& model, ResultSplit split);
 
 // Errors: those of the model. `progress` may be null.
 Result<ResultScores> score_results(const std::vector<ResultRow>& rows, const ResultFitOptions& options,

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "workload/train_time/train_report.h"
 
 namespace perfcast {
 namespace {
@@ -21,7 +22,7 @@ std::string share_text(double share) { return std::isnan(share) ? "-" : fmt::for
 std::string metric_text(const std::string& scenario, double rate_per_s) {
   if (scenario == "SingleStream") return human_seconds(1 / rate_per_s) + " (p90)";
   if (scenario == "MultiStream") return human_seconds(kMultiStreamSamples / rate_per_s) + " (p99 of 8)";
-  if (scenario == kTrainingScenario) return human_seconds(1 / rate_per_s);
+  if (scenario == kTrainingScenario) return training_time_text(1 / rate_per_s);
   return human_number(rate_per_s) + "/s";
 }
 
@@ -33,14 +34,14 @@ std::string table_text(const TaskTable& table, size_t most) {
   for (const char* title : {"results", "systems"}) text.add_column(title, TextTable::Align::kRight);
   text.add_column(training ? "best" : latency ? "best latency" : "best, samples/s each", TextTable::Align::kRight);
   text.add_column(training ? "best, trainings/day each" : "median, samples/s each", TextTable::Align::kRight);
-  text.add_column("of", TextTable::Align::kRight);
+  text.add_column("accelerators", TextTable::Align::kRight);
   text.add_column("version", TextTable::Align::kLeft);
   text.add_column("with power", TextTable::Align::kRight);
   text.add_column("samples/J", TextTable::Align::kRight);
   constexpr double kDay_s = 86400;
   for (const TaskEntry& entry : table.entries) {
     if (text.rows() == most) break;
-    const std::string best = training  ? human_seconds(entry.best_training_s)
+    const std::string best = training  ? training_time_text(entry.best_training_s)
                              : latency ? human_seconds(entry.best_latency_s)
                                        : rate_text(entry.best_per_accelerator);
     text.add_row({entry.accelerator, std::to_string(entry.results), std::to_string(entry.systems), best,
@@ -57,8 +58,8 @@ TextTable scores_table(const char* first, const char* second) {
   TextTable table;
   table.add_column(first, TextTable::Align::kLeft);
   table.add_column(second, TextTable::Align::kLeft);
-  for (const char* title : {"results", "groups", "median error", "mean error", "90% holds", "interval", "with a peak",
-                            "median error", "scaled by peak", "ratio"}) {
+  for (const char* title : {"results", "groups", "median error", "90% holds", "interval", "with a peak", "median",
+                            "mean", "by peak: median", "mean", "ratio of medians"}) {
     table.add_column(title, TextTable::Align::kRight);
   }
   return table;
@@ -66,18 +67,18 @@ TextTable scores_table(const char* first, const char* second) {
 
 void add_score(const std::string& first, const ResultScore& score, TextTable& table) {
   table.add_row({first, score.scenario == first ? std::string() : score.scenario, std::to_string(score.rows),
-                 std::to_string(score.groups), share_text(score.median_error), share_text(score.mean_error),
-                 share_text(score.coverage_90), fmt::format("x/{:.2f}", std::sqrt(score.interval_ratio)),
-                 std::to_string(score.baseline_rows), share_text(score.median_error_there),
-                 share_text(score.baseline_median_error),
+                 std::to_string(score.groups), share_text(score.median_error), share_text(score.coverage_90),
+                 fmt::format("x/{:.2f}", std::sqrt(score.interval_ratio)), std::to_string(score.baseline_rows),
+                 share_text(score.median_error_there), share_text(score.mean_error_there),
+                 share_text(score.baseline_median_error), share_text(score.baseline_mean_error),
                  score.baseline_rows == 0
                      ? std::string("-")
                      : fmt::format("{:.2f}", score.median_error_there / score.baseline_median_error)});
 }
 
 std::string baseline_words() {
-  return "\"scaled by peak\": the median rate per peak FLOP/s of the others on the same model and scenario, times the "
-         "peak of all accelerators; the two columns before \"ratio\" are of the results that have such a forecast.";
+  return "with a peak: results that scaling by peak has a forecast of, too, with both errors; by peak: the median rate "
+         "per peak FLOP/s of the others on the same model and scenario, times the peak of all accelerators";
 }
 
 std::string scores_text(const ResultScores& scores) {

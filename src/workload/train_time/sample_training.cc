@@ -15,7 +15,7 @@ namespace perfcast {
 namespace {
 
 constexpr uint64_t kDataSeed = 20260101;
-constexpr int64_t kInputs = 8, kTrainRows = 8192, kTestRows = 4000, kBatchRows = 128;
+constexpr int64_t kInputs = 8, kTrainRows = 32768, kTestRows = 4000, kBatchRows = 128;
 constexpr double kWrongLabels = 0.02;
 
 // A smooth border between the classes that no line draws.

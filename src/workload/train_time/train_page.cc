@@ -18,7 +18,7 @@ constexpr double kPictureLeft = 90, kPictureRight = 780, kPictureTop = 40, kPict
 constexpr size_t kMostDrawn = 2000;  // evaluations of a curve: beyond, every so many-th
 
 std::string axis_number(double value) { return fmt::format("{:.4g}", value); }
-std::string axis_seconds(double value) { return human_seconds(value); }
+std::string axis_seconds(double value) { return training_time_text(value); }
 
 std::string curves_csv(const TrainReport& report) {
   std::string csv = csv_line({"system", "seed", "time_s", report.metric});
@@ -68,11 +68,11 @@ std::string curves_picture(const TrainReport& report) {
       const auto time_s = time_to_threshold(curve.readings, comparison.request.threshold, comparison.request.rule);
       if (time_s) {
         canvas.marker(series_marker(s), x.at(*time_s), threshold, 4.5, look + " hollow",
-                      fmt::format("{}, seed {}: {}", system.name, curve.seed, human_seconds(*time_s)));
+                      fmt::format("{}, seed {}: {}", system.name, curve.seed, training_time_text(*time_s)));
       }
     }
     canvas.marker(series_marker(s), kPictureRight + 24, legend, 4.5, look + " hollow");
-    const std::string score = system.score.mean_s ? human_seconds(*system.score.mean_s) : std::string("no score");
+    const std::string score = system.score.mean_s ? training_time_text(*system.score.mean_s) : std::string("no score");
     canvas.text(kPictureRight + 36, legend + 4, fitted(system.name + ", " + score, 175, 12), "series", "start",
                 system.name);
     legend += 20;

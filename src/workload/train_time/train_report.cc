@@ -13,7 +13,11 @@ namespace {
 
 constexpr size_t kTextWidth = 120;
 
-std::string seconds_text(const std::optional<double>& time_s) { return time_s ? human_seconds(*time_s) : "-"; }
+std::string seconds_text(const std::optional<double>& time_s) { return time_s ? training_time_text(*time_s) : "-"; }
+
+std::string counted(size_t count, const std::string& what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
 
 std::string side_of(const TrainReport& report) { return report.comparison.request.rule.lower_is_better ? "<=" : ">="; }
 
@@ -39,8 +43,8 @@ std::string seed_problem(const TrainReport& report, const SystemTime& system, co
     text += seed.counts ? fmt::format("never reached {:g}", report.comparison.request.threshold)
                         : "ended before it reached the threshold, and isn't counted";
     if (seed.best) text += fmt::format("; at best {:.6g}", *seed.best);
-    text += fmt::format(" in {} evaluations", seed.readings);
-    if (seed.last_reading_s) text += fmt::format(", the last after {}", human_seconds(*seed.last_reading_s));
+    text += " in " + counted(seed.readings, "evaluation");
+    if (seed.last_reading_s) text += ", the last after " + training_time_text(*seed.last_reading_s);
   } else {
     text += "reached it";
   }
@@ -48,7 +52,7 @@ std::string seed_problem(const TrainReport& report, const SystemTime& system, co
     text += fmt::format("; the run: {}", name_of(seed.state));
     if (!seed.why.empty()) text += ", " + printable(seed.why);
   }
-  if (seed.not_finite > 0) text += fmt::format("; {} evaluations were no number", seed.not_finite);
+  if (seed.not_finite > 0) text += "; no number: " + counted(seed.not_finite, "evaluation");
   return text;
 }
 
@@ -77,8 +81,8 @@ std::string energy_text(const TrainReport& report) {
   for (const SystemTime& system : report.comparison.systems) {
     for (const MeterTotal& meter : system.meters) {
       text += fmt::format("{}, {} ({}): ", printable(system.name), printable(meter.name), printable(meter.covers));
-      text += meter.energy_joules ? fmt::format("{}J a training, idle power in it, mean of {} whole runs\n",
-                                                human_number(*meter.energy_joules), meter.runs)
+      text += meter.energy_joules ? fmt::format("{}J a training, idle power in it, mean of {}\n",
+                                                human_number(*meter.energy_joules), counted(meter.runs, "whole run"))
                                   : "no joules: " + printable(meter.why_missing) + "\n";
     }
   }
@@ -170,6 +174,17 @@ Json system_json(const TrainReport& report, const SystemTime& system) {
 }
 
 }  // namespace
+
+std::string training_time_text(double time_s) {
+  constexpr double kMinute_s = 60, kHour_s = 3600, kDay_s = 86400, kShort_s = 600;
+  if (time_s < kShort_s) return human_seconds(time_s);
+  if (time_s < kHour_s) return fmt::format("{:.1f} min", time_s / kMinute_s);
+  const bool long_one = time_s >= kDay_s;
+  const double large_s = long_one ? kDay_s : kHour_s, small_s = long_one ? kHour_s : kMinute_s;
+  const double small = std::round(time_s / small_s), per_large = large_s / small_s;
+  return fmt::format("{:.0f} {} {:.0f} {}", std::floor(small / per_large), long_one ? "d" : "h",
+                     std::fmod(small, per_large), long_one ? "h" : "min");
+}
 
 std::string train_report_text(const TrainReport& report) {
   const TrainRequest& request = report.comparison.request;

@@ -21,6 +21,9 @@ struct TrainReport {
   std::vector<std::string> notes;
 };
 
+// "350 ms", "12.5 min", "4 h 42 min", "3 d 5 h".
+std::string training_time_text(double time_s);
+
 std::string train_report_text(const TrainReport& report);
 Json train_report_json(const TrainReport& report);
 std::string train_report_page(const TrainReport& report);

@@ -36,7 +36,7 @@ TEST(TrainReport, SaysWhichSeedsNeverGotThere) {
   EXPECT_THAT(text, HasSubstr("time to accuracy >= 0.9; rule raw: the first evaluation at the threshold or above"));
   EXPECT_THAT(text, HasSubstr("net, seed 2: never reached 0.9; at best 0.7 in 3 evaluations"));
   EXPECT_THAT(text, HasSubstr("failed, killed by signal 9"));
-  EXPECT_THAT(text, HasSubstr("1 evaluations were no number"));
+  EXPECT_THAT(text, HasSubstr("no number: 1 evaluation"));
   EXPECT_THAT(text, HasSubstr("no meter:\n  rapl: no powercap"));
   const Json json = train_report_json(report);
   EXPECT_EQ(json["schema"], "perfcast.bench.train/1");
@@ -56,6 +56,15 @@ TEST(TrainReport, DrawsACurveForEachSeed) {
   EXPECT_THAT(page, HasSubstr("<polyline"));
   EXPECT_THAT(page, HasSubstr("b &lt;script&gt;"));
   EXPECT_THAT(page, testing::Not(HasSubstr("<script>")));
+}
+
+TEST(TrainReport, WritesTimesAsPeopleDo) {
+  EXPECT_EQ(training_time_text(0.35), "350 ms");
+  EXPECT_EQ(training_time_text(750), "12.5 min");
+  EXPECT_EQ(training_time_text(16920), "4 h 42 min");
+  EXPECT_EQ(training_time_text(3599.9), "60.0 min");
+  EXPECT_EQ(training_time_text(7199), "2 h 0 min");
+  EXPECT_EQ(training_time_text(277200), "3 d 5 h");
 }
 
 TEST(TrainReport, TellsJoulesOfWholeRuns) {

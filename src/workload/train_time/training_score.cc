@@ -25,7 +25,9 @@ TrainingScore training_score(const std::vector<std::optional<double>>& times_s) 
     if (reached.size() > 1) score.deviation_ratio = standard_deviation(reached) / mean(reached);
   }
   if (reached.empty()) {
-    score.rule = score.runs == 0 ? "no run" : fmt::format("none of {} runs reached the target", score.runs);
+    score.rule = score.runs == 0   ? "no run"
+                 : score.runs == 1 ? "the run never reached the target"
+                                   : fmt::format("none of {} runs reached the target", score.runs);
     return score;
   }
   if (score.runs < 3) {
