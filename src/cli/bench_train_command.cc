@@ -102,7 +102,7 @@ class BenchTrainRun {
     report_.metric = metric_;
     if (Status taken = take_logs(*reader); !taken) return taken;
     if (systems_.empty()) return {};
-    const Status ran = run_systems(*reader);
+    Status ran = run_systems(*reader);
     if (!ran && ran.error().kind != ErrorKind::kInterrupted) return ran;
     // What was recorded is what is reported, also after an interrupt.
     if (Status taken = take_record(*reader); !taken) return ran ? taken : ran;
