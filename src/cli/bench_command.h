@@ -1,10 +1,13 @@
 #pragma once
-// What the sub-commands of `perfcast bench` are. Each is one bench_*_command.cc.
+// The verbs of `perfcast bench`, each in a source of its own: bench_*_command.cc.
+
+#include <CLI/CLI.hpp>
 
 #include "cli/command.h"
 
 namespace perfcast {
 
+void add_bench_run_command(CLI::App& bench, CommandContext& context);
 void add_bench_train_command(CLI::App& bench, CommandContext& context);
 void add_bench_results_command(CLI::App& bench, CommandContext& context);
 
