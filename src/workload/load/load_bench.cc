@@ -100,9 +100,10 @@ int bench(int rounds) {
     bare.add("bare loop", bare_loop(times));
   }
   std::printf(
-      "medians: %.2f M queries/s (%.2f M per CPU second); lateness p99 %.2f us (bare loop %.2f us), p99.9 %.2f us (bare loop %.2f us, %.2fx)\n",
-      median(rates) / 1e6, median(cpu_rates) / 1e6, median(generator.p99) / 1e3, median(bare.p99) / 1e3, median(generator.p999) / 1e3,
-      median(bare.p999) / 1e3, median(generator.p999) / median(bare.p999));
+      "medians: %.2f M queries/s (%.2f M per CPU second); lateness p99 %.2f us (bare loop %.2f us), p99.9 %.2f us "
+      "(bare loop %.2f us, %.2fx)\n",
+      median(rates) / 1e6, median(cpu_rates) / 1e6, median(generator.p99) / 1e3, median(bare.p99) / 1e3,
+      median(generator.p999) / 1e3, median(bare.p999) / 1e3, median(generator.p999) / median(bare.p999));
   return 0;
 }
 
