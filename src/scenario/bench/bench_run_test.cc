@@ -16,7 +16,6 @@ namespace perfcast {
 namespace {
 
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 class BenchOf : public testing::Test {
  protected:

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -124,8 +125,8 @@ void LoadLog::point(const std::string& key, const Json& value, bool is_error) {
 }
 
 void LoadLog::settings(const LoadSettings& settings, const LoadRules& rules) {
-  const auto ns = [](double seconds) { return static_cast<int64_t>(seconds * 1e9 + 0.5); };
-  const auto ms = [](double seconds) { return static_cast<int64_t>(seconds * 1e3 + 0.5); };
+  const auto ns = [](double seconds) { return int64_t{std::llround(seconds * 1e9)}; };
+  const auto ms = [](double seconds) { return int64_t{std::llround(seconds * 1e3)}; };
   for (const std::string prefix : {"requested_", "effective_"}) {
     const auto put = [&](const char* key, const Json& value) { point(prefix + key, value); };
     put("scenario", field_name(settings.scenario));
