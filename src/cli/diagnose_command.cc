@@ -198,7 +198,7 @@ void add_diagnose_command(CLI::App& app, CommandContext& context) {
   verb->add_option("--report", arguments->report, "A page with pictures (HTML)")->option_text("FILE");
   verb->add_option("--trace", arguments->trace, "What each thread did when (JSON, for ui.perfetto.dev)")
       ->option_text("FILE");
-  add_common_options(*verb, context, kSeedOption | kBundleOption);
+  add_common_options(*verb, context, kSeedOption | kBundleOption | kQuietOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
 }
 

@@ -88,6 +88,7 @@ int run(int argc, char** argv) {
   add_gemm_command(app, context);
   add_llm_command(app, context);
   add_audit_command(app, context);
+  add_bench_command(app, context);
   add_metrics_command(app, context);
   add_help_commands(app, context);
 

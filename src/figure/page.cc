@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/text.h"
@@ -25,6 +26,42 @@ std::string section(const Figure& figure, size_t number) {
   return html + "</figure>\n</section>\n";
 }
 
+// The light palette's value of a variable such as "--ink", which stands first in the style.
+std::string_view palette_value(std::string_view name) {
+  const std::string_view style = kPageStyle;
+  const size_t begin = style.find(std::string(name) + ':') + name.size() + 1;
+  return style.substr(begin, style.find_first_of(";}", begin) - begin);
+}
+
+// What the page's style says of drawings, in the light palette and without variables: not everything that shows a
+// drawing knows those (librsvg, Inkscape and what typesets by them do not). A series' own colour is `color` then.
+std::string svg_style_with_plain_colours() {
+  constexpr std::string_view kVariable = "var(", kSeries = "--c:";
+  std::string plain;
+  for (const std::string& line : split(kPageStyle, '\n')) {
+    const bool is_series = line.starts_with(".s") && line.find(kSeries) != std::string::npos;
+    if (!is_series && !line.starts_with("svg ")) continue;
+    std::string_view left = line;
+    while (!left.empty()) {
+      const size_t begin = std::min(left.find(kVariable), left.find(kSeries));
+      plain += left.substr(0, begin);
+      if (begin == std::string_view::npos) break;
+      left.remove_prefix(begin);
+      if (left.starts_with(kSeries)) {
+        plain += "color:";
+        left.remove_prefix(kSeries.size());
+        continue;
+      }
+      const size_t end = left.find(')');
+      const std::string_view name = left.substr(kVariable.size(), end - kVariable.size());
+      plain += name == "--c" ? std::string_view("currentColor") : palette_value(name);
+      left.remove_prefix(end + 1);
+    }
+    plain += '\n';
+  }
+  return plain;
+}
+
 }  // namespace
 
 std::string data_uri(std::string_view type, std::string_view content) {
@@ -41,11 +78,16 @@ std::string data_uri(std::string_view type, std::string_view content) {
   return uri;
 }
 
+std::string preformatted_html(const std::string& text) {
+  std::string html = "<div class=\"wide\"><pre>";
+  for (const std::string& line : split(text, '\n')) html += escape_html(line) + "\n";
+  return html + "</pre></div>\n";
+}
+
 std::string standalone_svg(const std::string& svg) {
   const size_t inside = svg.find('>') + 1;
-  return svg.substr(0, inside) + "\n<style>" + kPageStyle +
-         "svg .ground{fill:var(--paper)}</style>\n<rect class=\"ground\" width=\"100%\" height=\"100%\"/>" +
-         svg.substr(inside);
+  return svg.substr(0, inside) + "\n<style>\n" + svg_style_with_plain_colours() +
+         "svg .ground{fill:#fff}</style>\n<rect class=\"ground\" width=\"100%\" height=\"100%\"/>" + svg.substr(inside);
 }
 
 std::string html_page(const Page& page) {

@@ -36,7 +36,11 @@ struct Page {
 // "text/csv;charset=utf-8".
 std::string data_uri(std::string_view type, std::string_view content);
 
-// A drawing of SvgCanvas with the page's look in it, so that a browser or a document shows it alone.
+// Text for a terminal, its lines as they are, tables lined up.
+std::string preformatted_html(const std::string& text);
+
+// A drawing of SvgCanvas with the page's light look in it, in colours that every viewer knows, so that a browser, a
+// viewer of pictures or a document shows it alone.
 std::string standalone_svg(const std::string& svg);
 
 // Deterministic. Text of figures, title and lead is escaped here; what is called html is taken as it is.

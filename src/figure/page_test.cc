@@ -58,5 +58,16 @@ TEST(HtmlPage, AddsStyleAndPatternsOnlyWhereAskedTo) {
   EXPECT_THAT(html, HasSubstr("<body>\n<svg id=\"patterns\"></svg>\n<header>"));
 }
 
+TEST(StandaloneSvg, HasColoursThatEveryViewerKnows) {
+  const std::string svg = standalone_svg("<svg id=\"a\"><path class=\"s1 fill\"/></svg>");
+  EXPECT_EQ(unbalanced(svg), "");
+  EXPECT_THAT(svg, HasSubstr("\n.s0{color:#0072b2}.s1{color:#c44e00}"));
+  EXPECT_THAT(svg, HasSubstr("\nsvg .fill{fill:currentColor;stroke:currentColor;stroke-width:.8}\n"));
+  EXPECT_THAT(svg, HasSubstr("\nsvg .hollow{fill:#fff;stroke:currentColor;stroke-width:1.5}\n"));
+  EXPECT_THAT(svg, HasSubstr("svg .axis{stroke:#57606a}"));
+  EXPECT_THAT(svg, Not(HasSubstr("--")));
+  EXPECT_THAT(svg, Not(HasSubstr("body{")));
+}
+
 }  // namespace
 }  // namespace perfcast

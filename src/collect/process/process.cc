@@ -132,6 +132,8 @@ int Run::output_descriptor(StreamTo to, int standard) const {
       return STDERR_FILENO;
     case StreamTo::kTail:
       return tail_.write_end.get();
+    case StreamTo::kGiven:
+      return request_.given_descriptor;
     case StreamTo::kDiscard:
       break;
   }

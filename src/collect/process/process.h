@@ -22,6 +22,7 @@ enum class StreamTo {
   kDiscard,  // /dev/null
   kStderr,   // our stderr
   kTail,     // kept: the last 4 KiB
+  kGiven,    // `given_descriptor` of the request
 };
 
 struct ProcessRequest {
@@ -30,7 +31,8 @@ struct ProcessRequest {
   std::map<std::string, std::string> environment;  // added to ours
   InputFeed* input = nullptr;                      // null: /dev/null
   StreamTo output = StreamTo::kDiscard;
-  std::string output_file;  // where output goes instead, written anew; empty: none
+  int given_descriptor = -1;  // of kGiven: stays the caller's
+  std::string output_file;    // where output goes instead, written anew; empty: none
   StreamTo error = StreamTo::kTail;
   double limit_s = 0;            // 0: none
   bool fixed_addresses = false;  // no address space randomisation, for counts that repeat

@@ -402,5 +402,20 @@ TEST(InputFeed, RefusesAnotherRunBeyondTheSpool) {
   close(ends[0]);
 }
 
+TEST(Process, WritesBothStreamsToAGivenDescriptor) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+  ProcessRequest request = shell("echo out; echo err >&2");
+  request.output = request.error = StreamTo::kGiven;
+  request.given_descriptor = ends[1];
+  const auto outcome = run_process(request);
+  ASSERT_TRUE(outcome) << to_text(outcome.error());
+  close(ends[1]);
+  std::array<char, 64> bytes{};
+  const ssize_t count = read(ends[0], bytes.data(), bytes.size());
+  close(ends[0]);
+  EXPECT_EQ(std::string(bytes.data(), static_cast<size_t>(std::max<ssize_t>(0, count))), "out\nerr\n");
+}
+
 }  // namespace
 }  // namespace perfcast

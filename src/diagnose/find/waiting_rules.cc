@@ -120,9 +120,12 @@ void add_spinning(const Evidence& evidence, std::vector<Finding>& findings) {
   finding.cause = "busy-waiting";
   finding.basis = FindingBasis::kRule;
   // A thread that spins on a CPU that nobody else wants costs power, no time: what threads that are ready wait for is
-  // all that it can take from them. Only a trial tells what else it does (CPUs of one core, clocks).
-  finding.gain_ratio = std::min(0.9 * spinning * evidence.busy_ratio(), waiting);
-  finding.is_shown_by_trial = waiting < kLeastWaitShare;
+  // all that it can take from them, and that only where more want a CPU than there are: else they wait for what others
+  // run on this machine, or for the scheduler. Only a trial tells what else it does (CPUs of one core, clocks).
+  const double crowded = runnable > evidence.cpus_count ? 1 - evidence.cpus_count / runnable : 0;
+  const double taken = std::min(waiting, crowded);
+  finding.gain_ratio = std::min(0.9 * spinning * evidence.busy_ratio(), taken);
+  finding.is_shown_by_trial = taken < kLeastWaitShare;
   if (finding.is_shown_by_trial) finding.gain_ratio = 0;
   finding.title =
       in_percent(spinning) + " of the CPU time spins: it reads, tests and yields until another thread is done";

@@ -215,14 +215,13 @@ Roofline make_roofline(const Observation& seen, RooflineInputs inputs) {
   if (!is_known) {
     result.notes.emplace_back(
         "no roofline: the instrumented run was ended early, and how much of the work it saw is not known (a shorter "
-        "run "
-        "of the same kind of work, or a higher --limit)");
+        "run of the same kind of work, or a higher --limit)");
   } else if (result.points.empty()) {
     result.notes.emplace_back("no hot function is on the roofline: none of their code ran under the instrumenter");
   } else if (result.seen.ratio < 1) {
     result.notes.push_back(fmt::format(
-        "what hot functions compute was counted in the first {:.2g}% of the work, {}; the rest is taken to be like it",
-        100 * result.seen.ratio,
+        "what hot functions compute was counted in the first {} of the work, {}; the rest is taken to be like it",
+        result.seen.ratio < 0.995 ? fmt::format("{:.2g}%", 100 * result.seen.ratio) : "99% and more",
         result.seen.basis == SeenWork::Basis::kCounted ? "by hardware counters of all of it"
                                                        : "by what a model of this core takes for it"));
   }

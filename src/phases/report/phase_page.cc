@@ -197,7 +197,7 @@ std::string phases_html(const Profile& profile, const std::optional<PhaseForecas
   page.lead = fmt::format("{} phases in {} slices of the run.", set.kinds.size(), profile.phases.size());
   page.style =
       "svg .forecast-line{fill:none;stroke:var(--ink);stroke-width:2;stroke-dasharray:5 3}"
-      "pre{overflow-x:auto;font-size:12.5px}";
+      "pre{font-size:12.5px}";
   page.facts_html = "<dl><dt>command</dt><dd>" + escape_html(join(profile.command, " ")) + "</dd></dl>\n";
   page.facts_html +=
       fmt::format("<p><a class=\"csv\" download=\"perfcast-phases.json\" href=\"{}\">These phases as JSON</a></p>\n",
@@ -206,10 +206,15 @@ std::string phases_html(const Profile& profile, const std::optional<PhaseForecas
   course.id = "course";
   course.title = "Over the run";
   const bool has_native = std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.has_native; });
-  course.caption = has_native
-                       ? "CPU time per instruction: bars are measured on this machine, coloured by phase; the dashed "
-                         "line is the forecast. The strip says which phase runs."
-                       : "The strip says which phase runs; native time is not known phase by phase.";
+  if (has_native) course.caption = "CPU time per instruction: bars are measured on this machine, coloured by phase. ";
+  if (forecast) course.caption += "The dashed line is the forecast. ";
+  course.caption += "The strip says which phase runs";
+  course.caption += has_native ? "." : "; native time is not known phase by phase.";
+  const double most = top_rate(steps);
+  const bool is_cut = std::any_of(steps.begin(), steps.end(), [most](const Step& step) {
+    return step.has_native && ns_of(step.native_s, step) > most;
+  });
+  if (is_cut) course.caption += " Bars that reach the top are higher: a touch on one says its rate.";
   course.images.push_back(course_svg(profile, steps, forecast.has_value()));
   course.csv = course_csv(steps);
   page.figures.push_back(std::move(course));
@@ -221,7 +226,7 @@ std::string phases_html(const Profile& profile, const std::optional<PhaseForecas
     times.images.push_back(times_svg(profile, *forecast));
     page.figures.push_back(std::move(times));
   }
-  page.sections.push_back({"table", "Phases", "<pre>" + escape_html(phases_text(profile, forecast)) + "</pre>"});
+  page.sections.push_back({"table", "Phases", preformatted_html(phase_table_text(profile, forecast))});
   page.sections.push_back({"transitions", "Transitions", transitions_html(set)});
   page.figures_first = true;
   return html_page(page);

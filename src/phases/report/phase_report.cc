@@ -120,7 +120,7 @@ std::string phase_character(const MetricValues& metrics) {
   return text.empty() ? "mixed" : text;
 }
 
-std::string phases_text(const Profile& profile, const std::optional<PhaseForecast>& forecast) {
+std::string phase_table_text(const Profile& profile, const std::optional<PhaseForecast>& forecast) {
   const PhaseSet& set = *profile.phase_kinds;
   const double all = all_instructions(set);
   std::string text = fmt::format("{}: {} phases in {} slices; {} instructions in all\n", printable(profile.program),
@@ -153,7 +153,11 @@ std::string phases_text(const Profile& profile, const std::optional<PhaseForecas
     text += fmt::format("forecast: learnt from phases of {} other programs\n", forecast->programs);
   }
   for (const std::string& doubt : doubts(profile)) text += "warning: " + printable(doubt) + "\n";
-  return text + transitions_text(set);
+  return text;
+}
+
+std::string phases_text(const Profile& profile, const std::optional<PhaseForecast>& forecast) {
+  return phase_table_text(profile, forecast) + transitions_text(*profile.phase_kinds);
 }
 
 Json phases_json(const Profile& profile, const std::optional<PhaseForecast>& forecast) {

@@ -16,7 +16,8 @@ std::string phase_name(size_t kind);
 // What stands out in a phase: "floats, memory"; "mixed" where nothing does.
 std::string phase_character(const MetricValues& metrics);
 
-// The profile has phase_kinds.
+// The profile has phase_kinds. The text is the table of phases, then what follows what.
+std::string phase_table_text(const Profile& profile, const std::optional<PhaseForecast>& forecast);
 std::string phases_text(const Profile& profile, const std::optional<PhaseForecast>& forecast);
 Json phases_json(const Profile& profile, const std::optional<PhaseForecast>& forecast);
 

@@ -84,7 +84,12 @@ TEST(PhaseReport, PageEscapesAndDraws) {
   EXPECT_THAT(page, HasSubstr("&lt;prog&gt;"));
   EXPECT_THAT(page, Not(HasSubstr("<prog>")));
   EXPECT_THAT(page, HasSubstr("forecast-line"));
-  EXPECT_THAT(phases_html(two_phases(), std::nullopt), HasSubstr("phase-course"));
+  EXPECT_THAT(page, HasSubstr("dashed line is the forecast"));
+  const std::string measured = phases_html(two_phases(), std::nullopt);
+  EXPECT_THAT(measured, HasSubstr("phase-course"));
+  EXPECT_THAT(measured, Not(HasSubstr("dashed line")));
+  // Lines stay lines.
+  EXPECT_THAT(measured, HasSubstr("in all\nphase "));
 }
 
 TEST(PhaseReport, NamesPhases) {

@@ -294,9 +294,7 @@ std::string tuning_html(const Tuning& tuning) {
   const size_t begin = text.find("\n\n") + 2;
   page.lead = text.substr(begin, text.find("\n\n", begin) - begin);
   text.erase(begin, page.lead.size() + 2);
-  page.facts_html = "<div class=\"wide\"><pre>";
-  for (const std::string& line : split(text, '\n')) page.facts_html += escape_html(line) + "\n";
-  page.facts_html += "</pre></div>\n";
+  page.facts_html = preformatted_html(text);
   page.figures = {parallel_figure(tuning), importance_figure(tuning), progress_figure(tuning)};
   return html_page(page);
 }

@@ -1,0 +1,143 @@
+#include "workload/load/load_verdict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace perfcast {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// A server's run of so many queries, of which some are slow.
+LoadResult server_run(int64_t queries, int64_t slow = 0) {
+  LoadResult result;
+  result.settings.scenario = LoadScenario::kServer;
+  result.queries = result.samples = result.answered = queries;
+  result.latencies_ns.assign(static_cast<size_t>(queries), 1'000'000);
+  for (int64_t i = 0; i < slow; ++i) result.latencies_ns[static_cast<size_t>(i)] = 20'000'000;
+  result.last_due_ns = result.last_issued_ns = result.last_query_answered_ns = result.end_ns = 10'000'000'000;
+  return result;
+}
+
+LoadRules server_rules() {
+  LoadRules rules;
+  rules.max_latency_s = 0.015;
+  rules.min_duration_s = 10;
+  return rules;
+}
+
+std::vector<std::string> rules_broken(const LoadResult& result, const LoadRules& rules) {
+  std::vector<std::string> names;
+  for (const LoadViolation& violation : judge(result, summarise(result), rules).violations) {
+    names.push_back(violation.rule);
+    EXPECT_FALSE(violation.message.empty());
+    EXPECT_FALSE(violation.mend.empty()) << violation.rule;
+  }
+  return names;
+}
+
+TEST(LoadVerdict, ARunThatKeepsAllRulesIsValid) {
+  EXPECT_THAT(rules_broken(server_run(1000), server_rules()), IsEmpty());
+  EXPECT_THAT(rules_broken(server_run(100000, 900), server_rules()), IsEmpty());
+}
+
+TEST(LoadVerdict, TheLatencyAtThePercentileCounts) {
+  EXPECT_THAT(rules_broken(server_run(100000, 1100), server_rules()), ElementsAre("latency", "early-stopping"));
+  const LoadResult result = server_run(100000, 1100);
+  const LoadVerdict verdict = judge(result, summarise(result), server_rules());
+  EXPECT_EQ(verdict.over_latency, 1100);
+  EXPECT_FALSE(verdict.latency_met);
+  EXPECT_THAT(verdict.violations[0].message, HasSubstr("p99 of latency is 20 ms, the limit 15 ms; 1100 of 100000"));
+}
+
+TEST(LoadVerdict, JustWithinThePercentileIsNotEnoughToBeSure) {
+  EXPECT_THAT(rules_broken(server_run(1000, 9), server_rules()), ElementsAre("early-stopping"));
+  EXPECT_THAT(rules_broken(server_run(458), server_rules()), ElementsAre("early-stopping"));
+  EXPECT_THAT(rules_broken(server_run(459), server_rules()), IsEmpty());
+}
+
+TEST(LoadVerdict, MissingAnswersAreOverAnyLimit) {
+  LoadResult result = server_run(1000);
+  result.samples = 1020;
+  result.faults = {{"unanswered", "20 of 1020 samples have no answer"}};
+  EXPECT_THAT(rules_broken(result, server_rules()), ElementsAre("unanswered", "latency", "early-stopping"));
+}
+
+TEST(LoadVerdict, DurationAndCountAreAsked) {
+  LoadRules rules = server_rules();
+  rules.min_duration_s = 600;
+  rules.min_queries = 2000;
+  EXPECT_THAT(rules_broken(server_run(1000), rules), ElementsAre("min-duration", "min-queries"));
+}
+
+TEST(LoadVerdict, SingleStreamNeedsItsQueries) {
+  LoadResult result = server_run(63);
+  result.settings.scenario = LoadScenario::kSingleStream;
+  LoadRules rules;
+  rules.percentile = 0.9;
+  EXPECT_THAT(rules_broken(result, rules), ElementsAre("early-stopping"));
+  LoadResult enough = server_run(64);
+  enough.settings.scenario = LoadScenario::kSingleStream;
+  EXPECT_THAT(rules_broken(enough, rules), IsEmpty());
+  EXPECT_THAT(judge(enough, summarise(enough), rules).early_stopping, HasSubstr("p90 is at most 1 ms"));
+}
+
+TEST(LoadVerdict, TokensHaveLimitsOfTheirOwn) {
+  LoadResult result = server_run(1000);
+  result.settings.tokens = true;
+  result.ttft_ns.assign(1000, 500'000);
+  result.tpot_ns.assign(1000, 50'000);
+  result.answer_tokens.assign(1000, 11);
+  LoadRules rules;
+  rules.max_ttft_s = 0.001;
+  rules.max_tpot_s = 0.00004;
+  EXPECT_THAT(rules_broken(result, rules), ElementsAre("tpot", "early-stopping"));
+  rules.max_tpot_s = 0.001;
+  EXPECT_THAT(rules_broken(result, rules), IsEmpty());
+  result.too_few_tokens = 3;
+  EXPECT_THAT(rules_broken(result, rules), ElementsAre("few-tokens"));
+}
+
+TEST(LoadVerdict, AccuracyMustBeKnownAndEnough) {
+  LoadRules rules = server_rules();
+  rules.least_accuracy = 75.69;
+  EXPECT_THAT(rules_broken(server_run(1000), rules), ElementsAre("accuracy-unknown"));
+  rules.accuracy = 75.68;
+  EXPECT_THAT(rules_broken(server_run(1000), rules), ElementsAre("accuracy"));
+  rules.accuracy = 75.69;
+  EXPECT_THAT(rules_broken(server_run(1000), rules), IsEmpty());
+}
+
+TEST(LoadVerdict, TheOrderMustBeTheOneThatIsAsked) {
+  LoadRules rules = server_rules();
+  rules.seeds = LoadSeeds{};
+  EXPECT_THAT(rules_broken(server_run(1000), rules), IsEmpty());
+  LoadResult other = server_run(1000);
+  other.settings.seeds = seeds_from(3);
+  EXPECT_THAT(rules_broken(other, rules), ElementsAre("seeds"));
+}
+
+TEST(LoadVerdict, EveryFaultIsAViolationWithAMend) {
+  LoadResult result = server_run(1000);
+  for (const char* const code : {"system-broke", "system-hung", "failed-answers", "answered-twice", "unknown-ids",
+                                 "bad-answers", "late-tokens", "outstanding-limit", "clock-step", "interrupted"}) {
+    result.faults.push_back({code, "it happened"});
+  }
+  EXPECT_EQ(rules_broken(result, server_rules()).size(), 10u);
+}
+
+TEST(LoadVerdict, NothingAnsweredIsNoRun) {
+  LoadResult result;
+  result.settings.scenario = LoadScenario::kOffline;
+  result.queries = 1;
+  result.samples = 10;
+  LoadRules rules;
+  EXPECT_THAT(rules_broken(result, rules), ElementsAre("no-answers"));
+}
+
+}  // namespace
+}  // namespace perfcast

@@ -1,0 +1,63 @@
+#include "workload/system/reference_answers.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "workload/system/answer_line.h"
+
+namespace perfcast {
+namespace {
+
+constexpr size_t kLargestReferencesBytes = size_t{256} << 20;
+
+Error bad_reference(const std::string& what, const std::string& where) {
+  return {"bad-reference", what, where, "a line such as {\"index\": 3, \"data\": \"text\"}"};
+}
+
+}  // namespace
+
+Result<ReferenceAnswers> parse_references(std::string_view text, const std::string& source) {
+  ReferenceAnswers references;
+  size_t number = 0;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    const std::string_view line = trim(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    ++number;
+    if (line.empty()) continue;
+    const std::string where = source + ":" + std::to_string(number);
+    const auto json = parse_json(line, where);
+    if (!json) return json.error();
+    const bool has_index = json->is_object() && json->contains("index") && (*json)["index"].is_number_unsigned() &&
+                           (*json)["index"].get<uint64_t>() <= UINT32_MAX;
+    if (!has_index) return bad_reference("no \"index\" that is a count", where);
+    const auto index = (*json)["index"].get<uint32_t>();
+    // Read as an answer's data is.
+    Json as_answer{{"id", 0}};
+    for (const char* const key : {"data", "data_hex"}) {
+      if (json->contains(key)) as_answer[key] = (*json)[key];
+    }
+    const auto answer = parse_answer_line(as_answer.dump(-1, ' ', true));
+    if (!answer) return bad_reference(answer.error().message, where);
+    if (as_answer.size() < 2) return bad_reference("no \"data\"", where);
+    if (!references.emplace(index, answer->data).second) {
+      return bad_reference("index " + std::to_string(index) + " is there twice", where);
+    }
+  }
+  if (references.empty()) return bad_reference("no reference in the file", source);
+  return references;
+}
+
+Result<ReferenceAnswers> read_references(const std::string& path) {
+  const auto text = read_file(path, kLargestReferencesBytes);
+  if (!text) return text.error();
+  return parse_references(*text, path);
+}
+
+std::optional<bool> is_right_answer(const ReferenceAnswers& references, uint32_t index, std::string_view data) {
+  const auto found = references.find(index);
+  if (found == references.end()) return std::nullopt;
+  return trim(found->second) == trim(data);
+}
+
+}  // namespace perfcast

@@ -1,0 +1,37 @@
+#pragma once
+// A system under test from what a person names it by.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "workload/load/system_under_test.h"
+
+namespace perfcast {
+
+struct SystemSpec {
+  std::string name;                  // "null", "mlp...", "gemm...", "pipe", "http://..."
+  std::vector<std::string> command;  // of a pipe
+  bool show_stderr = false;
+  double ready_limit_s = 120;
+  int threads = 1;
+  int64_t largest_batch = 32;
+  uint64_t seed = 1;
+  int64_t samples = 1024;  // of the data set: as many prompts are made up
+  // of an endpoint
+  std::string model, prompts_file;
+  int64_t max_tokens = 64, prompt_words = 128, most_connections = 512;
+  std::vector<std::string> headers;
+};
+
+// What is built in, and the forms of what isn't: for help and errors.
+std::vector<std::string> system_forms();
+
+// Whether a system streams tokens by itself: an endpoint.
+bool is_streaming(const SystemSpec& spec);
+
+// "bad-usage" with --system for a name that is none, and for a pipe without a command; those of read_prompts().
+Result<std::unique_ptr<SystemUnderTest>> make_system(const SystemSpec& spec);
+
+}  // namespace perfcast
