@@ -97,6 +97,21 @@ TEST(JsonRead, ErrorsNameLineAndColumn) {
   EXPECT_EQ(parse_json(std::string(100, '['), "p.json").error().code, "bad-json");
 }
 
+TEST(JsonRead, LinesUntilOneIsWrong) {
+  std::string taken;
+  const auto take = [&](const Json& json, const std::string& where) -> Status {
+    if (json.is_null()) return Error{"no-null", "null", where, ""};
+    taken += json.dump() + "@" + where + " ";
+    return {};
+  };
+  EXPECT_TRUE(for_each_json_line("", "l", take));
+  EXPECT_TRUE(for_each_json_line("1\n\n  [2]\r\n\"x\"", "l", take));
+  EXPECT_EQ(taken, "1@l:1 [2]@l:3 \"x\"@l:4 ");
+  EXPECT_EQ(for_each_json_line("1\nnull\n3", "l", take).error().where, "l:2");
+  EXPECT_EQ(for_each_json_line("1\n{\n3", "l", take).error().code, "bad-json");
+  EXPECT_EQ(taken, "1@l:1 [2]@l:3 \"x\"@l:4 1@l:1 1@l:1 ");
+}
+
 TEST(JsonRead, AllMistakesAtOnce) {
   const auto json = parse_json(R"({"a": 1, "b": "x"})", "p.json");
   ASSERT_TRUE(json);
@@ -190,6 +205,12 @@ TEST(Text, NearestNamesGoByWords) {
             "AMD EPYC 7763 64-Core Processor, ...");
   EXPECT_EQ(nearest_names("???", {"b", "a"}), "b, a");
   EXPECT_EQ(nearest_names("", {"b", "a"}), "b, a");
+}
+
+TEST(Text, PlainNames) {
+  EXPECT_EQ(plain_name(" Llama2-70B_v1.5 x "), "llama270bv1.5x");
+  EXPECT_EQ(plain_name("- _"), "");
+  EXPECT_EQ(plain_name(std::string(300, 'A')), std::string(200, 'a'));
 }
 
 TEST(Text, WrapsAtAWidth) {

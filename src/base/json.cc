@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.h"
+
 namespace perfcast {
 namespace {
 
@@ -57,6 +59,21 @@ Result<Json> parse_json(std::string_view text, const std::string& source) {
   } catch (const nlohmann::json::exception& problem) {
     return Error{"bad-json", std::string("not valid JSON: ") + problem.what(), source, "a JSON document"};
   }
+}
+
+Status for_each_json_line(std::string_view text, const std::string& source,
+                          const std::function<Status(const Json& json, const std::string& where)>& take) {
+  for (size_t number = 1; !text.empty(); ++number) {
+    const size_t end = text.find('\n');
+    const std::string_view line = trim(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.empty()) continue;
+    const std::string where = source + ":" + std::to_string(number);
+    const auto json = parse_json(line, where);
+    if (!json) return json.error();
+    if (Status taken = take(*json, where); !taken) return taken;
+  }
+  return {};
 }
 
 std::string to_text(const Json& json) {

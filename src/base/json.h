@@ -2,6 +2,7 @@
 // JSON from outside is untrusted: parsed under limits, read field by field with the path of what was wrong.
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -15,6 +16,10 @@ namespace perfcast {
 
 // Parses one document. Errors name `source`, line and column. Nesting deeper than 64 is refused.
 Result<Json> parse_json(std::string_view text, const std::string& source);
+
+// One document in each line of `text` that isn't blank: `take(json, "source:line")` until one fails.
+Status for_each_json_line(std::string_view text, const std::string& source,
+                          const std::function<Status(const Json& json, const std::string& where)>& take);
 
 // Pretty-printed with two spaces, ending in a newline. Not-a-number becomes null: callers leave such fields out.
 std::string to_text(const Json& json);

@@ -134,6 +134,14 @@ std::string upper_case(std::string_view text) {
   return result;
 }
 
+std::string plain_name(std::string_view name) {
+  std::string plain;
+  for (const char c : lower_case(trim(name.substr(0, 200)))) {
+    if (c != '-' && c != '_' && c != ' ') plain += c;
+  }
+  return plain;
+}
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
   std::string text;
   for (size_t i = 0; i < parts.size(); ++i) {

@@ -29,6 +29,9 @@ std::vector<std::string> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);
 std::string lower_case(std::string_view text);  // ASCII letters; all others stay
 std::string upper_case(std::string_view text);
+// "Llama2-70B_v1" -> "llama270bv1": ASCII in small letters without spaces at the ends, and without any, - and _ within;
+// what people write in several ways and mean the same by. Of the first 200 bytes.
+std::string plain_name(std::string_view name);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
 // Words of `text` in lines of at most `width` bytes where they fit; each of its own lines begins anew. No line break at

@@ -13,6 +13,7 @@
 #include "cli/bench_command.h"
 #include "cli/bench_text.h"
 #include "cli/choices.h"
+#include "cli/meter_options.h"
 #include "cli/named_file.h"
 #include "collect/process/duration.h"
 #include "collect/process/interrupt.h"
@@ -262,12 +263,8 @@ class BenchRun {
 
   Status take_meters() {
     if (arguments_.no_energy) return {};
-    auto set = choose_meters(find_meters(), arguments_.meters);
-    if (!set) {
-      Error error = set.error();
-      if (error.where == "meter") error.where = "--meter";
-      return error;
-    }
+    auto set = meters_of_option(arguments_.meters);
+    if (!set) return set.error();
     meters_ = std::move(*set);
     request_.meters = &meters_;
     return {};
@@ -446,7 +443,7 @@ void add_bench_run_command(CLI::App& bench, CommandContext& context) {
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("NAME");
-  verb->add_flag("--no-energy", arguments->no_energy, "No meter is read");
+  verb->add_flag("--no-energy", arguments->no_energy, "Read no meter");
   verb->footer(
       "Latency counts from when a query was due. Without --seed the order of samples and arrivals is the field's.\n"
       "Exit status: 0 the run is VALID, 1 it is not, which is said rule by rule. See docs/BENCH.md.");

@@ -17,6 +17,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/bench_command.h"
+#include "cli/meter_options.h"
 #include "cli/named_file.h"
 #include "collect/process/duration.h"
 #include "collect/process/interrupt.h"
@@ -38,7 +39,7 @@ struct BenchTrainArguments {
   std::vector<double> thresholds;
   double threshold = 0;
   int64_t seeds = 5, epochs = 30;
-  bool lower = false, resume = false, no_meter = false;
+  bool lower = false, resume = false, no_energy = false;
   const CLI::App* verb = nullptr;
 };
 
@@ -125,7 +126,7 @@ class BenchTrainRun {
     }
     if (!runs) {
       return check_unused(*arguments_.verb, "a log, with nothing to run",
-                          {"--seeds", "--from", "--limit", "--record", "--resume", "--meter", "--no-meter", "--name"},
+                          {"--seeds", "--from", "--limit", "--record", "--resume", "--meter", "--no-energy", "--name"},
                           "a command with it");
     }
     return {};
@@ -239,13 +240,9 @@ class BenchTrainRun {
       request.limit_s = *limit_s;
     }
     MeterSet meters;
-    if (!arguments_.no_meter) {
-      auto chosen = choose_meters(find_meters(), arguments_.meters);
-      if (!chosen) {
-        Error error = chosen.error();
-        if (error.where == "meter") error.where = "--meter";
-        return error;
-      }
+    if (!arguments_.no_energy) {
+      auto chosen = meters_of_option(arguments_.meters);
+      if (!chosen) return chosen.error();
       meters = std::move(*chosen);
       if (meters.meters.empty()) {
         for (const MissingMeter& missing : meters.missing)
@@ -335,7 +332,7 @@ void add_bench_train_options(CLI::App& verb, BenchTrainArguments& arguments) {
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("NAME|FILE");
-  verb.add_flag("--no-meter", arguments.no_meter, "Read no meter");
+  verb.add_flag("--no-energy", arguments.no_energy, "Read no meter");
   verb.add_option("--report", arguments.report, "A page with the picture of metric against time (HTML)")
       ->type_name("FILE");
   verb.add_option("--one-sample", arguments.one_sample, "")->group("");  // what --sample runs

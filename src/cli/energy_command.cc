@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/energy_text.h"
+#include "cli/meter_options.h"
 #include "collect/native/energy_run.h"
 #include "collect/process/duration.h"
 #include "energy/meter.h"
@@ -36,11 +37,7 @@ Result<MeterSet> meters_of(const EnergyArguments& arguments) {
     if (!offset_s) return offset_s.error();
     options.clock_offset_s = *offset_s;
   }
-  auto set = choose_meters(find_meters(), arguments.meters, options);
-  if (set || set.error().where != "meter") return set;
-  Error error = set.error();
-  error.where = "--meter";
-  return error;
+  return meters_of_option(arguments.meters, options);
 }
 
 Result<EnergyRun> measure(const EnergyArguments& arguments, const CommandContext& context) {

@@ -10,9 +10,9 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/known_keys.h"
 #include "base/text.h"
 #include "workload/latency/model/device_catalogue.h"
-#include "workload/latency/model/known_keys.h"
 
 namespace perfcast {
 namespace {

@@ -7,22 +7,14 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/known_keys.h"
 #include "base/text.h"
-#include "workload/latency/model/known_keys.h"
 
 namespace perfcast {
 namespace {
 
 constexpr const char* kModelsSchema = "perfcast.audit-models/1";
 constexpr size_t kMostModels = 10000;
-
-std::string plain_model_name(std::string_view name) {
-  std::string plain;
-  for (const char c : lower_case(trim(name.substr(0, 200)))) {
-    if (c != '-' && c != '_' && c != ' ') plain += c;
-  }
-  return plain;
-}
 
 double positive_or_unknown(JsonReader& in, const char* key, double most) {
   const auto value = in.optional_number(key);
@@ -35,7 +27,7 @@ double positive_or_unknown(JsonReader& in, const char* key, double most) {
 KnownModel model_from(JsonReader& in) {
   KnownModel model;
   model.name = in.string("name");
-  if (plain_model_name(model.name).empty()) in.complain("name", "nothing", "a name");
+  if (plain_name(model.name).empty()) in.complain("name", "nothing", "a name");
   model.aliases = in.strings("aliases");
   model.language_model = in.string_or("language_model", "");
   model.convolutional = in.boolean_or("convolutional", false);
@@ -81,8 +73,8 @@ Result<KnownModels> parse_known_models(std::string_view text, const std::string&
                         {"name", "aliases", "language_model", "convolutional", "flops_per_sample_least",
                          "tokens_per_sample_least", "parameters", "accuracy", "dataset", "sources"});
     if (Status finished = model_in.finish(); !finished) return finished.error();
-    std::set<std::string> own = {plain_model_name(model.name)};
-    for (const std::string& alias : model.aliases) own.insert(plain_model_name(alias));
+    std::set<std::string> own = {plain_name(model.name)};
+    for (const std::string& alias : model.aliases) own.insert(plain_name(alias));
     for (const std::string& name : own) {
       if (names.insert(name).second) continue;
       return Error{"bad-model", "two models are called '" + printable(name) + "'", source, "names of one model each"};
@@ -99,11 +91,11 @@ Result<KnownModels> read_known_models(const std::string& path) {
 }
 
 const KnownModel* find_known_model(const KnownModels& models, std::string_view name) {
-  const std::string wanted = plain_model_name(name);
+  const std::string wanted = plain_name(name);
   for (const KnownModel& model : models.models) {
-    if (plain_model_name(model.name) == wanted) return &model;
+    if (plain_name(model.name) == wanted) return &model;
     for (const std::string& alias : model.aliases) {
-      if (plain_model_name(alias) == wanted) return &model;
+      if (plain_name(alias) == wanted) return &model;
     }
   }
   return nullptr;

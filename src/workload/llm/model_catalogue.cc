@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 16> kEndings = {
     "-v0.2", "-q4",       "-q4_k_m", "-q8_0", "-patch16-224", "-patch14-224", "-4k",    "-gguf"};
 
 // One spelling for "meta-llama/Llama-2-7b-hf", "llama-2-7b" and "llama2-7b".
-std::string plain_name(std::string_view name) {
+std::string plain_model_name(std::string_view name) {
   std::string text = lower_case(name.substr(0, kLongestName));
   if (const size_t slash = text.rfind('/'); slash != std::string::npos) text.erase(0, slash + 1);
   if (text.starts_with("meta-")) text.erase(0, 5);
@@ -69,9 +69,9 @@ std::vector<std::string> built_in_models() {
 Result<LlmConfig> built_in_model(std::string_view name) {
   std::string shorter = lower_case(name.substr(0, kLongestName));
   do {
-    const std::string spelling = plain_name(shorter);
+    const std::string spelling = plain_model_name(shorter);
     for (const ModelRow& row : model_table()) {
-      if (plain_name(row.name) == spelling) return config_of(row);
+      if (plain_model_name(row.name) == spelling) return config_of(row);
     }
   } while (take_ending(shorter));
   return usage_error(

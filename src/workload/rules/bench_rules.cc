@@ -8,22 +8,14 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/known_keys.h"
 #include "base/text.h"
-#include "workload/latency/model/known_keys.h"
 
 namespace perfcast {
 namespace {
 
 constexpr const char* kRulesSchema = "perfcast.bench-rules/1";
 constexpr size_t kMostRules = 10000;
-
-std::string plain_rule_name(std::string_view name) {
-  std::string plain;
-  for (const char c : lower_case(trim(name.substr(0, 200)))) {
-    if (c != '-' && c != '_' && c != ' ') plain += c;
-  }
-  return plain;
-}
 
 std::optional<double> positive(JsonReader& in, const char* key, double most) {
   const auto value = in.optional_number(key);
@@ -145,8 +137,8 @@ Status check_rules(const BenchRules& rules, const std::string& source) {
     return std::all_of(given.begin(), given.end(), [&](const auto& name) { return rules.sources.contains(name); });
   };
   for (const InferenceRule& rule : rules.inference) {
-    std::set<std::string> own = {plain_rule_name(rule.name)};
-    for (const std::string& alias : rule.aliases) own.insert(plain_rule_name(alias));
+    std::set<std::string> own = {plain_name(rule.name)};
+    for (const std::string& alias : rule.aliases) own.insert(plain_name(alias));
     for (const std::string& name : own) {
       if (name.empty() || !names.insert(name).second) {
         return bad_rules("the name '" + printable(name) + "' is empty or there twice", source,
@@ -215,11 +207,11 @@ Result<BenchRules> read_bench_rules(const std::string& path) {
 }
 
 const InferenceRule* find_inference_rule(const BenchRules& rules, std::string_view name) {
-  const std::string wanted = plain_rule_name(name);
+  const std::string wanted = plain_name(name);
   for (const InferenceRule& rule : rules.inference) {
-    if (plain_rule_name(rule.name) == wanted) return &rule;
+    if (plain_name(rule.name) == wanted) return &rule;
     for (const std::string& alias : rule.aliases) {
-      if (plain_rule_name(alias) == wanted) return &rule;
+      if (plain_name(alias) == wanted) return &rule;
     }
   }
   return nullptr;

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/file.h"
+#include "workload/audit/known_models.h"
 
 namespace perfcast {
 namespace {
@@ -28,6 +31,21 @@ TEST_F(Rules, TheShippedTablesAreWhole) {
   EXPECT_EQ(rules_->categories.size(), 4u);
   for (const InferenceRule& rule : rules_->inference) EXPECT_FALSE(rule.sources.empty()) << rule.name;
   for (const TrainingRule& rule : rules_->training) EXPECT_TRUE(rule.target) << rule.benchmark;
+}
+
+// The audit's models state the same qualities, as shares; each from its own document.
+TEST_F(Rules, QualitiesAreThoseThatClaimsAreHeldTo) {
+  const auto models = read_known_models(PERFCAST_SOURCE_DIR "/data/audit/models.json");
+  ASSERT_TRUE(models);
+  int compared = 0;
+  for (const InferenceRule& rule : rules_->inference) {
+    const KnownModel* const model = find_known_model(*models, rule.name);
+    if (model == nullptr || !rule.reference || std::isnan(model->accuracy_ratio)) continue;
+    const double ratio = *rule.reference > 1 ? *rule.reference / 100 : *rule.reference;
+    EXPECT_NEAR(ratio, model->accuracy_ratio, 1e-5) << rule.name;
+    ++compared;
+  }
+  EXPECT_GE(compared, 7);
 }
 
 TEST_F(Rules, LimitsAreThePublishedOnes) {

@@ -24,23 +24,16 @@ Error bad_prompt(const std::string& what, const std::string& where) {
 
 Result<std::vector<std::string>> parse_prompts(std::string_view text, const std::string& source) {
   std::vector<std::string> prompts;
-  size_t number = 0;
-  while (!text.empty()) {
-    const size_t end = text.find('\n');
-    const std::string_view line = trim(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    ++number;
-    if (line.empty()) continue;
-    const std::string where = source + ":" + std::to_string(number);
+  const Status read = for_each_json_line(text, source, [&](const Json& json, const std::string& where) -> Status {
     if (prompts.size() == kMostPrompts) return bad_prompt("more than 1,000,000 prompts", where);
-    const auto json = parse_json(line, where);
-    if (!json) return json.error();
-    const bool is_text = json->is_string();
-    const bool has_prompt = json->is_object() && json->contains("prompt") && (*json)["prompt"].is_string();
-    const bool has_messages = json->is_object() && json->contains("messages") && (*json)["messages"].is_array();
+    const bool is_text = json.is_string();
+    const bool has_prompt = json.is_object() && json.contains("prompt") && json["prompt"].is_string();
+    const bool has_messages = json.is_object() && json.contains("messages") && json["messages"].is_array();
     if (!is_text && !has_prompt && !has_messages) return bad_prompt("no prompt", where);
-    prompts.push_back(is_text ? Json{{"prompt", *json}}.dump() : json->dump());
-  }
+    prompts.push_back(is_text ? Json{{"prompt", json}}.dump() : json.dump());
+    return {};
+  });
+  if (!read) return read.error();
   if (prompts.empty()) return bad_prompt("no prompt in the file", source);
   return prompts;
 }

@@ -18,24 +18,15 @@ Error bad_reference(const std::string& what, const std::string& where) {
 
 Result<ReferenceAnswers> parse_references(std::string_view text, const std::string& source) {
   ReferenceAnswers references;
-  size_t number = 0;
-  while (!text.empty()) {
-    const size_t end = text.find('\n');
-    const std::string_view line = trim(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    ++number;
-    if (line.empty()) continue;
-    const std::string where = source + ":" + std::to_string(number);
-    const auto json = parse_json(line, where);
-    if (!json) return json.error();
-    const bool has_index = json->is_object() && json->contains("index") && (*json)["index"].is_number_unsigned() &&
-                           (*json)["index"].get<uint64_t>() <= UINT32_MAX;
+  const Status read = for_each_json_line(text, source, [&](const Json& json, const std::string& where) -> Status {
+    const bool has_index = json.is_object() && json.contains("index") && json["index"].is_number_unsigned() &&
+                           json["index"].get<uint64_t>() <= UINT32_MAX;
     if (!has_index) return bad_reference("no \"index\" that is a count", where);
-    const auto index = (*json)["index"].get<uint32_t>();
+    const auto index = json["index"].get<uint32_t>();
     // Read as an answer's data is.
     Json as_answer{{"id", 0}};
     for (const char* const key : {"data", "data_hex"}) {
-      if (json->contains(key)) as_answer[key] = (*json)[key];
+      if (json.contains(key)) as_answer[key] = json[key];
     }
     const auto answer = parse_answer_line(as_answer.dump(-1, ' ', true));
     if (!answer) return bad_reference(answer.error().message, where);
@@ -43,7 +34,9 @@ Result<ReferenceAnswers> parse_references(std::string_view text, const std::stri
     if (!references.emplace(index, answer->data).second) {
       return bad_reference("index " + std::to_string(index) + " is there twice", where);
     }
-  }
+    return {};
+  });
+  if (!read) return read.error();
   if (references.empty()) return bad_reference("no reference in the file", source);
   return references;
 }

@@ -1,4 +1,4 @@
-#include "workload/latency/model/known_keys.h"
+#include "base/known_keys.h"
 
 #include <algorithm>
 
