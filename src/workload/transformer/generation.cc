@@ -50,7 +50,10 @@ Status GenerationQueue::step(const OnToken& on_token) {
     // Their prompts are read until the step is over.
     std::vector<Waiting> begun;
     std::vector<Sequence> sequences;
+    int64_t rows = 0;
     while (!waiting_.empty() && !free_.empty()) {
+      rows += static_cast<int64_t>(waiting_.front().request.prompt.size());
+      if (!begun.empty() && rows > kPassRows) break;
       begun.push_back(std::move(waiting_.front()));
       waiting_.pop_front();
       const GenerationRequest& request = begun.back().request;
@@ -66,6 +69,12 @@ Status GenerationQueue::step(const OnToken& on_token) {
   tokens.reserve(sequences.size());
   for (const Sequence& sequence : sequences) tokens.push_back({sequence.slot, {&sequence.last, 1}});
   return run(tokens, sequences, on_token);
+}
+
+void GenerationQueue::clear() {
+  waiting_.clear();
+  for (const Sequence& sequence : active_) free_.push_back(sequence.slot);
+  active_.clear();
 }
 
 Status GenerationQueue::run(std::span<const SlotTokens> tokens, std::vector<Sequence>& sequences,
