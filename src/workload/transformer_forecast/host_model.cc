@@ -133,6 +133,11 @@ class FormFit {
   size_t additive() const { return additive_; }
   size_t compute() const { return compute_; }
   bool has_memory() const { return has_memory_; }
+  std::vector<bool> seen_compute() const {
+    std::vector<bool> seen(compute_);
+    for (size_t i = 0; i < compute_; ++i) seen[i] = unit_[additive_ + 1 + i] > 0;
+    return seen;
+  }
 
  private:
   double term(const WorkTerms& terms, size_t i) const {
@@ -147,7 +152,7 @@ class FormFit {
       for (const auto& [count, terms] : sample.launches) sum += count * term(terms, i);
       if (sum > 0) ratios.push_back(sample.seconds / sum);
     }
-    if (ratios.empty()) return 1;
+    if (ratios.empty()) return 0;  // nothing says what it costs: see fill_unseen()
     // A lower quarter: a term that is nearly all of some samples must not be more than all of others.
     return quantile(std::move(ratios), 0.25) / 2;
   }
@@ -158,6 +163,28 @@ class FormFit {
   bool has_memory_ = false;
   std::vector<double> unit_;
 };
+
+// A tile of so many rows that no sample had costs what lies between its neighbours.
+void fill_unseen(std::vector<double>& costs, const std::vector<bool>& seen) {
+  for (size_t i = 0; i < costs.size(); ++i) {
+    if (seen[i]) continue;
+    double sum = 0;
+    int neighbours = 0;
+    for (size_t below = i; below-- > 0;) {
+      if (!seen[below]) continue;
+      sum += costs[below];
+      ++neighbours;
+      break;
+    }
+    for (size_t above = i + 1; above < costs.size(); ++above) {
+      if (!seen[above]) continue;
+      sum += costs[above];
+      ++neighbours;
+      break;
+    }
+    if (neighbours > 0) costs[i] = sum / neighbours;
+  }
+}
 
 // Of relative errors, in logarithms: what nine in ten don't pass, of one more as well.
 double width_of(std::vector<double> errors) {
@@ -226,6 +253,7 @@ Status HostModel::fit_forms(const std::vector<const StepSample*>& samples) {
     for (size_t i = 0; i < form.compute(); ++i) {
       fitted.compute.push_back(form.value(fit->parameters, form.additive() + 1 + i));
     }
+    if (form.has_memory()) fill_unseen(fitted.compute, form.seen_compute());
     fitted_[key] = std::move(fitted);
   }
   return {};

@@ -22,7 +22,10 @@ HostFacts made_up_facts() {
 double law(const OperatorWork& work, const HostFacts& facts, double footprint) {
   const double weights = work.inputs * work.panels * 64;
   const double compute_s =
-      2 * (work.rows * weights + (work.tile_values[0] + 2 * work.tile_values[1] + 4 * work.tile_values[3])) / 4e10;
+      2 *
+      (work.rows * weights + work.tile_values[0] + 2 * work.tile_values[1] + 3 * work.tile_values[2] +
+       4 * work.tile_values[3]) /
+      4e10;
   const double memory_s = (work.weight_bytes + work.kv_bytes) / facts.read_bytes_per_s(footprint);
   return work.count * (1e-6 + std::max(compute_s, memory_s) + 1e-9 * (work.values + work.softmax_values));
 }
