@@ -200,6 +200,8 @@ HostModel::Key HostModel::key_of(LlmPhase phase, const OperatorWork& work) {
   const bool product = work.form == WorkForm::kFewRows || work.form == WorkForm::kManyRows;
   // A prompt's head has few rows, as a token's products do.
   if (work.form == WorkForm::kFewRows) phase = LlmPhase::kDecode;
+  // And tokens of many sequences are products of many rows.
+  if (work.form == WorkForm::kManyRows) phase = LlmPhase::kPrefill;
   return {phase, work.form, product ? OperatorName::kQkvProjection : work.name};
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "energy/energy_session.h"
 #include "workload/transformer/transformer_files.h"
 #include "workload/transformer_forecast/host_calibration.h"
 
@@ -16,7 +17,7 @@ namespace perfcast {
 namespace {
 
 constexpr double kStepBudget_s = 0.2;
-constexpr int64_t kMostBatch = 64, kMostRounds = 100;
+constexpr int64_t kMostRounds = 100;
 
 struct Subject {
   OpenedTransformer opened;
@@ -39,7 +40,7 @@ Status check_request(const ComparisonRequest& request) {
   if (request.models.empty()) return refuse("models", "one model at least");
   if (request.batches.empty()) return refuse("batches", "one at least");
   for (const int64_t batch : request.batches) {
-    if (batch < 1 || batch > kMostBatch) return refuse("batches", "1 to " + std::to_string(kMostBatch));
+    if (batch < 1 || batch > kMostComparedBatch) return refuse("batches", "1 to " + std::to_string(kMostComparedBatch));
   }
   if (request.prompt_tokens < 1) return refuse("prompt-tokens", "1 and more");
   if (request.new_tokens < 1) return refuse("new-tokens", "1 and more");
@@ -96,7 +97,7 @@ class ComparisonRun {
     for (int64_t round = 0; round < request_.rounds; ++round) {
       const std::string of = " " + std::to_string(round + 1) + " of " + std::to_string(request_.rounds);
       say("calibration, round" + of);
-      if (auto status = calibration->run_round(); !status) return status.error();
+      if (auto status = calibrate(*calibration); !status) return status.error();
       for (Subject& subject : subjects_) {
         say(subject.opened.transformer.model().config.name + ", round" + of);
         for (StepMeasurement& step : subject.steps) {
@@ -106,9 +107,10 @@ class ComparisonRun {
         }
       }
     }
-    const auto model = calibration->fit();
+    auto model = calibration->fit();
     if (!model) return model.error();
-    if (auto status = finish(*model); !status) return status.error();
+    comparison_.host = std::make_shared<const HostModel>(std::move(*model));
+    if (auto status = finish(*comparison_.host); !status) return status.error();
     comparison_.took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return std::move(comparison_);
   }
@@ -116,6 +118,20 @@ class ComparisonRun {
  private:
   void say(const std::string& what) const {
     if (progress_) progress_(what);
+  }
+
+  Status calibrate(HostCalibration& calibration) {
+    if (request_.meters == nullptr || request_.meters->meters.empty()) return calibration.run_round();
+    EnergySession session(request_.meters->all());
+    session.start();
+    auto status = calibration.run_round();
+    const EnergyReport report = session.stop();
+    if (const auto widest = widest_joules(report)) {
+      metered_joules_ += widest->joules;
+      metered_s_ += report.seconds_s;
+      comparison_.power_covers = to_string(widest->scope);
+    }
+    return status;
   }
 
   Status open(const std::string& name) {
@@ -153,6 +169,7 @@ class ComparisonRun {
   }
 
   Status finish(const HostModel& model) {
+    if (metered_s_ > 0) comparison_.calibration_w = metered_joules_ / metered_s_;
     comparison_.facts = model.facts();
     comparison_.left_out = model.left_out();
     comparison_.left_out_prefill_error = model.left_out_error(LlmPhase::kPrefill);
@@ -175,6 +192,7 @@ class ComparisonRun {
   const std::function<void(const std::string&)>& progress_;
   std::vector<Subject> subjects_;
   Comparison comparison_;
+  double metered_joules_ = 0, metered_s_ = 0;
 };
 
 }  // namespace

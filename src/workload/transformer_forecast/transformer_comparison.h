@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,10 @@
 
 namespace perfcast {
 
+struct MeterSet;
+
+inline constexpr int64_t kMostComparedBatch = 64;
+
 struct ComparisonRequest {
   std::vector<std::string> models;  // names or paths, as open_transformer() takes them
   Precision precision = Precision::kFp32;
@@ -21,7 +26,9 @@ struct ComparisonRequest {
   int64_t prompt_tokens = 128, new_tokens = 64;  // of each sequence
   int64_t rounds = 3;                            // calibration and measurement in turns
   uint64_t seed = 1;
-  bool quick = false;  // a short calibration, for tests
+  bool quick = false;  // a short calibration, for tests and a rough look
+  // Read while the calibration runs; null: none.
+  const MeterSet* meters = nullptr;
 };
 
 struct ComparedOperator {
@@ -67,6 +74,10 @@ struct Comparison {
   std::vector<ComparedModel> models;
   double left_out_prefill_error = 0, left_out_decode_error = 0;  // of the calibration's transformers
   std::vector<LeftOutStep> left_out;
+  std::shared_ptr<const HostModel> host;  // for forecasts of other points
+  // What the machine drew while the calibration's transformers ran, and of what; NaN where no meter has joules.
+  double calibration_w = kUnknown;
+  std::string power_covers;
   double took_s = 0;
 };
 
