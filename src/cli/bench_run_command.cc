@@ -470,9 +470,10 @@ void add_rule_options(CLI::App& verb, BenchArguments& arguments) {
 void add_system_options(CLI::App& verb, BenchArguments& arguments) {
   const char* const group = "Systems";
   SystemSpec& system = arguments.system;
-  verb.add_option("--system", system.name,
-                  "null, gemm:N, mlp:IN,...,OUT (oneDNN), transformer:MODEL[,int8][,threads=N][,slots=N] (a name of ours, "
-                  "GGUF, config.json or its folder), pipe (the command after --), http://HOST:PORT/v1/completions")
+  verb.add_option(
+          "--system", system.name,
+          "null, gemm:N, mlp:IN,...,OUT (oneDNN), transformer:MODEL[,int8][,threads=N][,slots=N] (a name of ours, "
+          "GGUF, config.json or its folder), pipe (the command after --), http://HOST:PORT/v1/completions")
       ->default_str("null, or pipe with a command")
       ->group(group)
       ->type_name("NAME");

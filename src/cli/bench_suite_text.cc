@@ -44,10 +44,10 @@ std::string scenarios_table(const BenchSuite& suite) {
                                       time_or_dash(summary.latency, &LatencySummary::p50),
                                       time_or_dash(summary.latency, &LatencySummary::p99)};
     if (tokens) {
-      cells.insert(cells.end(), {human_number(summary.tokens_per_s), time_or_dash(summary.ttft, &LatencySummary::p50),
-                                 time_or_dash(summary.ttft, &LatencySummary::p99),
-                                 time_or_dash(summary.tpot, &LatencySummary::p50),
-                                 time_or_dash(summary.tpot, &LatencySummary::p99)});
+      cells.insert(cells.end(),
+                   {human_number(summary.tokens_per_s), time_or_dash(summary.ttft, &LatencySummary::p50),
+                    time_or_dash(summary.ttft, &LatencySummary::p99), time_or_dash(summary.tpot, &LatencySummary::p50),
+                    time_or_dash(summary.tpot, &LatencySummary::p99)});
     }
     cells.push_back(energy_of_scenario(report));
     table.add_row(std::move(cells));
@@ -94,9 +94,9 @@ std::string outside_of_forecast(const BenchForecastRow& row) {
 std::string bench_suite_text(const BenchSuite& suite) {
   const auto broken = std::count_if(suite.reports.begin(), suite.reports.end(),
                                     [](const BenchReport& report) { return !report.verdict.valid(); });
-  std::string text = broken == 0 ? "VALID: every rule is kept in every scenario\n"
-                                 : fmt::format("INVALID: rules are broken in {} of {} scenarios\n", broken,
-                                               suite.reports.size());
+  std::string text =
+      broken == 0 ? "VALID: every rule is kept in every scenario\n"
+                  : fmt::format("INVALID: rules are broken in {} of {} scenarios\n", broken, suite.reports.size());
   if (suite.reports.empty()) return text;
   text += wrapped(printable(suite.reports.front().result.system), kSuiteWidth, "system  ", "        ") + "\n\n";
   text += scenarios_table(suite);

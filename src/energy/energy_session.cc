@@ -182,8 +182,8 @@ EnergyReport EnergySession::stop() {
 }
 
 std::optional<WidestJoules> widest_joules(const EnergyReport& report) {
-  for (const EnergyScope scope : {EnergyScope::kServer, EnergyScope::kPlatform, EnergyScope::kPackage,
-                                  EnergyScope::kGpu, EnergyScope::kOther}) {
+  for (const EnergyScope scope :
+       {EnergyScope::kServer, EnergyScope::kPlatform, EnergyScope::kPackage, EnergyScope::kGpu, EnergyScope::kOther}) {
     WidestJoules sum{scope, 0};
     size_t meters = 0;
     bool all = true;

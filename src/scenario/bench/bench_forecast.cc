@@ -36,7 +36,9 @@ std::vector<double> due_times(const LoadResult& result, int64_t slots) {
   return due_s;
 }
 
-double seconds_of(const LatencySummary& times) { return times.count > 0 ? static_cast<double>(times.mean) / 1e9 : kUnknown; }
+double seconds_of(const LatencySummary& times) {
+  return times.count > 0 ? static_cast<double>(times.mean) / 1e9 : kUnknown;
+}
 
 class ForecastRows {
  public:
@@ -61,20 +63,22 @@ class ForecastRows {
     const bool offline = report.result.settings.scenario == LoadScenario::kOffline;
     // Of an offline query each answer waits for those before it: its times say nothing but its length.
     if (!offline) {
-      add_row(report, ForecastQuantity::kFirstToken, middle.ttft_s, lower.ttft_s, upper.ttft_s, seconds_of(summary.ttft));
+      add_row(report, ForecastQuantity::kFirstToken, middle.ttft_s, lower.ttft_s, upper.ttft_s,
+              seconds_of(summary.ttft));
       if (!std::isnan(middle.tpot_s)) {
-        add_row(report, ForecastQuantity::kPerToken, middle.tpot_s, lower.tpot_s, upper.tpot_s, seconds_of(summary.tpot));
+        add_row(report, ForecastQuantity::kPerToken, middle.tpot_s, lower.tpot_s, upper.tpot_s,
+                seconds_of(summary.tpot));
       }
     }
     add_row(report, ForecastQuantity::kTokensPerS, middle.tokens_per_s, upper.tokens_per_s, lower.tokens_per_s,
-        summary.tokens_per_s);
+            summary.tokens_per_s);
     // A server's machine idles between requests: what it draws then isn't known.
     if (std::isnan(comparison_.calibration_w) || report.result.settings.scenario == LoadScenario::kServer) return {};
     const double watts = comparison_.calibration_w;
     const bool known = report.energy && report.energy->joules && report.result.tokens > 0;
     add_row(report, ForecastQuantity::kJoulesPerToken, watts / middle.tokens_per_s, watts / lower.tokens_per_s,
-        watts / upper.tokens_per_s,
-        known ? *report.energy->joules / static_cast<double>(report.result.tokens) : kUnknown);
+            watts / upper.tokens_per_s,
+            known ? *report.energy->joules / static_cast<double>(report.result.tokens) : kUnknown);
     return {};
   }
 
@@ -87,7 +91,7 @@ class ForecastRows {
   }
 
   void add_row(const BenchReport& report, ForecastQuantity quantity, double middle, double lower, double upper,
-           double measured) {
+               double measured) {
     BenchForecastRow row{report.result.settings.scenario, quantity, middle, lower, upper, measured, ""};
     if (row.outside()) row.farthest_operator = operator_of(row);
     forecast_.rows.push_back(std::move(row));
@@ -107,8 +111,8 @@ class ForecastRows {
 
   int64_t slots_;
   BenchForecast& forecast_;
-  const Comparison& comparison_;
-  const ComparedModel& model_;
+  const TransformerComparison& comparison_;
+  const ComparedTransformer& model_;
 };
 
 std::string key_of(ForecastQuantity quantity) {

@@ -29,7 +29,7 @@ struct BenchForecastRow {
 };
 
 struct BenchForecast {
-  Comparison comparison;
+  TransformerComparison comparison;
   std::vector<BenchForecastRow> rows;
   bool has_meter = false;  // else nothing is said of energy
 };

@@ -35,13 +35,16 @@ Result<System> make_endpoint(const SystemSpec& spec) {
 }  // namespace
 
 std::vector<std::string> system_forms() {
-  return {"null", "gemm:N", "mlp:IN,...,OUT", "transformer:MODEL[,int8][,threads=N][,slots=N]", "pipe (with -- CMD ARGS)", "http://HOST:PORT/v1/completions"};
+  return {"null",
+          "gemm:N",
+          "mlp:IN,...,OUT",
+          "transformer:MODEL[,int8][,threads=N][,slots=N]",
+          "pipe (with -- CMD ARGS)",
+          "http://HOST:PORT/v1/completions"};
 }
 
 bool is_transformer(const SystemSpec& spec) { return kind_of(spec) == "transformer"; }
-bool is_endpoint(const SystemSpec& spec) {
-  return spec.name.find("://") != std::string::npos && !is_transformer(spec);
-}
+bool is_endpoint(const SystemSpec& spec) { return spec.name.find("://") != std::string::npos && !is_transformer(spec); }
 bool is_streaming(const SystemSpec& spec) { return is_endpoint(spec) || is_transformer(spec); }
 
 Result<TransformerSystemOptions> transformer_options(const SystemSpec& spec) {

@@ -25,7 +25,7 @@ class GenerationQueue;
 struct OpenedTransformer;
 
 struct TransformerSystemOptions {
-  std::string model = "perfcast-15m";       // a name or a path, as open_transformer() takes it
+  std::string model = "perfcast-15m";      // a name or a path, as open_transformer() takes it
   Precision precision = Precision::kFp32;  // of weights: kFp32 or kInt8
   int threads = 1;
   int64_t slots = 8;  // answers at once
@@ -33,8 +33,8 @@ struct TransformerSystemOptions {
   uint64_t seed = 1;
 };
 
-// "transformer", "transformer:perfcast-110m,int8,threads=2,slots=4", "transformer:PATH"; what isn't said is `defaults`'.
-// "bad-usage" with `where`.
+// "transformer", "transformer:perfcast-110m,int8,threads=2,slots=4", "transformer:PATH"; what isn't said is
+// `defaults`'. "bad-usage" with `where`.
 Result<TransformerSystemOptions> parse_transformer_system(std::string_view text,
                                                           const TransformerSystemOptions& defaults,
                                                           const std::string& where);

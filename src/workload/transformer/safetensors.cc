@@ -15,15 +15,17 @@ constexpr uint64_t kMostValues = uint64_t{1} << 40;
 
 struct NamedType {
   std::string_view name;
-  TensorType type;
+  SafeTensorType type;
   uint64_t bytes;
 };
-constexpr NamedType kTypes[] = {
-    {"F64", TensorType::kF64, 8},       {"F32", TensorType::kF32, 4},       {"F16", TensorType::kF16, 2},
-    {"BF16", TensorType::kBf16, 2},     {"I64", TensorType::kOther, 8},     {"U64", TensorType::kOther, 8},
-    {"I32", TensorType::kOther, 4},     {"U32", TensorType::kOther, 4},     {"I16", TensorType::kOther, 2},
-    {"U16", TensorType::kOther, 2},     {"I8", TensorType::kOther, 1},      {"U8", TensorType::kOther, 1},
-    {"F8_E4M3", TensorType::kOther, 1}, {"F8_E5M2", TensorType::kOther, 1}, {"BOOL", TensorType::kOther, 1}};
+constexpr NamedType kTypes[] = {{"F64", SafeTensorType::kF64, 8},       {"F32", SafeTensorType::kF32, 4},
+                                {"F16", SafeTensorType::kF16, 2},       {"BF16", SafeTensorType::kBf16, 2},
+                                {"I64", SafeTensorType::kOther, 8},     {"U64", SafeTensorType::kOther, 8},
+                                {"I32", SafeTensorType::kOther, 4},     {"U32", SafeTensorType::kOther, 4},
+                                {"I16", SafeTensorType::kOther, 2},     {"U16", SafeTensorType::kOther, 2},
+                                {"I8", SafeTensorType::kOther, 1},      {"U8", SafeTensorType::kOther, 1},
+                                {"F8_E4M3", SafeTensorType::kOther, 1}, {"F8_E5M2", SafeTensorType::kOther, 1},
+                                {"BOOL", SafeTensorType::kOther, 1}};
 
 Error bad_tensor(const std::string& source, const std::string& name, const std::string& what) {
   return {"bad-safetensors", "tensor '" + printable(name.substr(0, 100)) + "' " + what, source,

@@ -12,10 +12,10 @@
 
 namespace perfcast {
 
-enum class TensorType : uint8_t { kF64, kF32, kF16, kBf16, kOther };
+enum class SafeTensorType : uint8_t { kF64, kF32, kF16, kBf16, kOther };
 
 struct SafeTensor {
-  TensorType type = TensorType::kOther;
+  SafeTensorType type = SafeTensorType::kOther;
   std::vector<int64_t> shape;
   uint64_t begin = 0, end = 0;  // bytes of the file
 };

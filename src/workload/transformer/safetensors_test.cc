@@ -16,7 +16,7 @@ TEST(SafeTensors, TensorsLieWhereTheHeaderSays) {
   ASSERT_TRUE(parsed) << to_text(parsed.error());
   ASSERT_EQ(parsed->tensors.size(), 2u);
   const SafeTensor& a = parsed->tensors.find("a")->second;
-  EXPECT_EQ(a.type, TensorType::kF32);
+  EXPECT_EQ(a.type, SafeTensorType::kF32);
   EXPECT_EQ(a.shape, (std::vector<int64_t>{2, 1}));
   EXPECT_EQ(file.substr(a.begin, a.end - a.begin), "xxxxxxxx");
   EXPECT_EQ(parsed->tensors.find("b")->second.end, file.size());

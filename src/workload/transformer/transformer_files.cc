@@ -94,20 +94,20 @@ std::string tensor_name(WeightPart part, int64_t layer) {
   return {};
 }
 
-size_t bytes_of(TensorType type) { return type == TensorType::kF64 ? 8 : type == TensorType::kF32 ? 4 : 2; }
+size_t bytes_of(SafeTensorType type) { return type == SafeTensorType::kF64 ? 8 : type == SafeTensorType::kF32 ? 4 : 2; }
 
-float value_at(const std::vector<char>& bytes, TensorType type, size_t i) {
+float value_at(const std::vector<char>& bytes, SafeTensorType type, size_t i) {
   const auto take = [&]<typename T>(T) {
     T value;
     std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
     return value;
   };
   switch (type) {
-    case TensorType::kF64:
+    case SafeTensorType::kF64:
       return static_cast<float>(take(double{}));
-    case TensorType::kF32:
+    case SafeTensorType::kF32:
       return take(float{});
-    case TensorType::kF16:
+    case SafeTensorType::kF16:
       return half_to_float(take(uint16_t{}));
     default:
       return bf16_to_float(take(uint16_t{}));
@@ -146,7 +146,7 @@ class FileWeights : public WeightSource {
                    "the weights of a model like that of config.json"};
     }
     const PlacedTensor& placed = found->second;
-    if (placed.tensor.shape != shape || placed.tensor.type == TensorType::kOther) {
+    if (placed.tensor.shape != shape || placed.tensor.type == SafeTensorType::kOther) {
       std::vector<std::string> sizes;
       sizes.reserve(shape.size());
       for (const int64_t size : shape) sizes.push_back(std::to_string(size));

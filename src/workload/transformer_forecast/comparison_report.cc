@@ -26,7 +26,7 @@ void add_columns(TextTable& table, const std::vector<const char*>& titles, size_
   }
 }
 
-std::string steps_table(const ComparedModel& model) {
+std::string steps_table(const ComparedTransformer& model) {
   TextTable table;
   add_columns(table,
               {"step", "batch", "forecast", "90% interval", "measured", "off by", "tokens/s forecast", "measured",
@@ -82,7 +82,7 @@ std::string scores_text(const std::vector<ComparedStep>& steps) {
       scores.steps, 100 * scores.mean_error, 100 * scores.roofline_mean_error, 100 * scores.worst_error, scores.inside);
 }
 
-Json step_json(const ComparedStep& step, const HostFacts& facts) {
+Json step_json(const ComparedStep& step, const HostRates& facts) {
   Json json = {{"phase", phase_name(step.point.phase)},
                {"batch", step.point.batch},
                {"tokens", step.point.tokens},
@@ -112,8 +112,8 @@ Json step_json(const ComparedStep& step, const HostFacts& facts) {
 
 }  // namespace
 
-std::string to_text(const Comparison& comparison, bool operators) {
-  const HostFacts& facts = comparison.facts;
+std::string to_text(const TransformerComparison& comparison, bool operators) {
+  const HostRates& facts = comparison.facts;
   std::string text = fmt::format(
       "{}, {} thread{}, weights {}: reads {}/s from memory, computes {}FLOP/s in fp32{}\n", facts.cpu, facts.threads,
       facts.threads == 1 ? "" : "s", info(comparison.request.precision).name, human_bytes(facts.memory_bytes_per_s()),
@@ -123,7 +123,7 @@ std::string to_text(const Comparison& comparison, bool operators) {
       "learned from other transformers; each left out of it once: off by {:.1f}% (prompts), {:.1f}% (tokens)\n",
       100 * comparison.left_out_prefill_error, 100 * comparison.left_out_decode_error);
   std::vector<ComparedStep> all;
-  for (const ComparedModel& model : comparison.models) {
+  for (const ComparedTransformer& model : comparison.models) {
     text +=
         fmt::format("\n{} ({}): {} parameters, {} weights, prompts of {} tokens, {} new ones\n\n", model.config.name,
                     model.config.source, human_number(model.parameters), model.random_weights ? "random" : "its own",
@@ -148,8 +148,8 @@ std::string to_text(const Comparison& comparison, bool operators) {
   return text + "\n" + scores_text(all);
 }
 
-Json to_json(const Comparison& comparison) {
-  const HostFacts& facts = comparison.facts;
+Json to_json(const TransformerComparison& comparison) {
+  const HostRates& facts = comparison.facts;
   Json json = {{"schema", "perfcast.bench.forecast/1"},
                {"cpu", facts.cpu},
                {"threads", facts.threads},
@@ -174,7 +174,7 @@ Json to_json(const Comparison& comparison) {
                                 {"measured_s", step.measured_s}});
   }
   std::vector<ComparedStep> all;
-  for (const ComparedModel& model : comparison.models) {
+  for (const ComparedTransformer& model : comparison.models) {
     Json one = {{"model", model.config.name},
                 {"parameters", model.parameters},
                 {"random_weights", model.random_weights},

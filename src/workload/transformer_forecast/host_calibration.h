@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "workload/transformer_forecast/host_facts.h"
 #include "workload/transformer_forecast/host_model.h"
+#include "workload/transformer_forecast/host_rates.h"
 
 namespace perfcast {
 
@@ -30,7 +30,7 @@ class HostCalibration {
   // Everything once more: some ten seconds.
   Status run_round();
   // What was timed until now.
-  HostFacts facts() const { return host_.facts(); }
+  HostRates facts() const { return host_.facts(); }
   std::vector<StepSample> samples() const;
   Result<HostModel> fit() const { return HostModel::fit(facts(), options_.precision, samples()); }
 
@@ -43,7 +43,7 @@ class HostCalibration {
       : options_(options), host_(options.threads, most_bytes) {}
 
   CalibrationOptions options_;
-  HostMeasurement host_;
+  HostRateMeasurement host_;
   std::vector<Subject> subjects_;
 };
 

@@ -28,7 +28,7 @@ struct WorkTerms {
 };
 
 // The time of reading: the memory's, made shorter by what caches hold of the footprint.
-double reading_s(const WorkTerms& terms, const HostFacts& facts, double cache_power) {
+double reading_s(const WorkTerms& terms, const HostRates& facts, double cache_power) {
   const double rate = facts.read_bytes_per_s(terms.footprint_bytes);
   return terms.memory_s * std::pow(facts.memory_bytes_per_s() / rate, cache_power);
 }
@@ -43,9 +43,9 @@ std::vector<double> tiles_of(double rows) {
 }
 
 // Of so many bytes that are gone through again, those that the second-level cache has no more, smoothly.
-double spilled_share(double bytes, const HostFacts& facts) { return bytes / (bytes + facts.l2_bytes); }
+double spilled_share(double bytes, const HostRates& facts) { return bytes / (bytes + facts.l2_bytes); }
 
-WorkTerms terms_of(const OperatorWork& work, double footprint_bytes, const HostFacts& facts) {
+WorkTerms terms_of(const OperatorWork& work, double footprint_bytes, const HostRates& facts) {
   const double rate = facts.memory_bytes_per_s();
   const double cached_rate = facts.read_bytes_per_s(footprint_bytes);
   const double value_bytes = work.values * sizeof(float);
@@ -99,7 +99,7 @@ struct TimedWork {
 // Parameters in units of a start at which each term alone would take a fair share of the times: all begin at 1.
 class FormFit {
  public:
-  FormFit(const std::vector<TimedWork>& samples, const HostFacts& facts) : samples_(samples), facts_(facts) {
+  FormFit(const std::vector<TimedWork>& samples, const HostRates& facts) : samples_(samples), facts_(facts) {
     const WorkTerms& shape = samples.front().launches.front().second;
     additive_ = shape.additive.size();
     compute_ = shape.compute.size();
@@ -158,7 +158,7 @@ class FormFit {
   }
 
   const std::vector<TimedWork>& samples_;
-  const HostFacts& facts_;
+  const HostRates& facts_;
   size_t additive_ = 0, compute_ = 0;
   bool has_memory_ = false;
   std::vector<double> unit_;
@@ -324,7 +324,7 @@ Result<StepForecast> HostModel::forecast(const LlmConfig& config, const StepPoin
   return forecast;
 }
 
-Result<HostModel> HostModel::fit(const HostFacts& facts, Precision precision, const std::vector<StepSample>& samples) {
+Result<HostModel> HostModel::fit(const HostRates& facts, Precision precision, const std::vector<StepSample>& samples) {
   HostModel model;
   model.facts_ = facts;
   model.precision_ = precision;

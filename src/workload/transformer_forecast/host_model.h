@@ -5,7 +5,7 @@
 // some of both where they are close:
 //   t = sum of a_i * additive_i + ((b * bytes / rate)^p + (sum of c_j * compute_j)^p)^(1/p)
 //   rate = memory's * (read(footprint) / memory's)^g
-// where read() is what this machine reads per second when it goes through so many bytes over and over (HostFacts), and
+// where read() is what this machine reads per second when it goes through so many bytes over and over (HostRates), and
 // a, b, c >= 0, p of 1 to 8 and g of 1/2 to 3/2, which says what caches are worth to such work, are fitted to the
 // logarithms of measured times: for each form of work, phase and, of what isn't a product, name.
 
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "workload/transformer_forecast/host_facts.h"
+#include "workload/transformer_forecast/host_rates.h"
 #include "workload/transformer_forecast/step_times.h"
 #include "workload/transformer_forecast/step_work.h"
 
@@ -55,11 +55,11 @@ class HostModel {
   // All samples with weights of one precision and the threads of `facts`. Intervals are the largest of nine in ten
   // relative errors of transformers that were left out, each in turn, by phase, and by operator. "too-few-runs" where
   // there are fewer than three transformers.
-  static Result<HostModel> fit(const HostFacts& facts, Precision precision, const std::vector<StepSample>& samples);
+  static Result<HostModel> fit(const HostRates& facts, Precision precision, const std::vector<StepSample>& samples);
 
   Result<StepForecast> forecast(const LlmConfig& config, const StepPoint& point) const;
 
-  const HostFacts& facts() const { return facts_; }
+  const HostRates& facts() const { return facts_; }
   Precision precision() const { return precision_; }
   // Mean relative error of transformers left out, by phase: what intervals are made of.
   double left_out_error(LlmPhase phase) const;
@@ -82,7 +82,7 @@ class HostModel {
   Result<StepForecast> point_forecast(const LlmConfig& config, const StepPoint& point) const;
   double seconds_of(const StepWork& step, LlmPhase phase, const OperatorWork& work) const;
 
-  HostFacts facts_;
+  HostRates facts_;
   Precision precision_ = Precision::kFp32;
   std::map<Key, Fitted> fitted_;
   std::vector<LeftOutStep> left_out_;

@@ -11,27 +11,26 @@ namespace perfcast {
 namespace {
 
 // A machine of known laws: 10 GB/s, 40 GFLOP/s, a microsecond for each operator.
-HostFacts made_up_facts() {
-  HostFacts facts;
+HostRates made_up_facts() {
+  HostRates facts;
   facts.read = {{1e6, 2e10}, {1e8, 1e10}};
   facts.fp32_flops_per_s = 5e10;
   facts.l2_bytes = 1e6;
   return facts;
 }
 
-double law(const OperatorWork& work, const HostFacts& facts, double footprint) {
+double law(const OperatorWork& work, const HostRates& facts, double footprint) {
   const double weights = work.inputs * work.panels * 64;
-  const double compute_s =
-      2 *
-      (work.rows * weights + work.tile_values[0] + 2 * work.tile_values[1] + 3 * work.tile_values[2] +
-       4 * work.tile_values[3]) /
-      4e10;
+  const double compute_s = 2 *
+                           (work.rows * weights + work.tile_values[0] + 2 * work.tile_values[1] +
+                            3 * work.tile_values[2] + 4 * work.tile_values[3]) /
+                           4e10;
   const double memory_s = (work.weight_bytes + work.kv_bytes) / facts.read_bytes_per_s(footprint);
   return work.count * (1e-6 + std::max(compute_s, memory_s) + 1e-9 * (work.values + work.softmax_values));
 }
 
 std::vector<StepSample> made_up_samples(double noise) {
-  const HostFacts facts = made_up_facts();
+  const HostRates facts = made_up_facts();
   std::vector<StepSample> samples;
   Random random(1);
   for (int64_t i = 0; i < 6; ++i) {
@@ -61,7 +60,7 @@ std::vector<StepSample> made_up_samples(double noise) {
 }
 
 TEST(HostModel, LearnsTheLawsOfAMachine) {
-  const HostFacts facts = made_up_facts();
+  const HostRates facts = made_up_facts();
   const auto model = HostModel::fit(facts, Precision::kFp32, made_up_samples(0));
   ASSERT_TRUE(model) << to_text(model.error());
   const LlmConfig config = built_in_transformer("perfcast-110m")->config;

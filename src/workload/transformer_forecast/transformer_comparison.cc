@@ -86,7 +86,7 @@ class ComparisonRun {
     comparison_.request = request;
   }
 
-  Result<Comparison> run() {
+  Result<TransformerComparison> run() {
     const auto begin = std::chrono::steady_clock::now();
     say("calibration: transformers of other sizes are made");
     auto calibration = HostCalibration::create({request_.precision, request_.threads, request_.seed, request_.quick});
@@ -145,7 +145,7 @@ class ComparisonRun {
     auto opened = open_transformer(name, request_.seed, options);
     if (!opened) return opened.error();
     const double after = resident_bytes();
-    ComparedModel model;
+    ComparedTransformer model;
     model.config = opened->transformer.model().config;
     model.random_weights = opened->random_weights;
     const auto parameters = count_parameters(model.config);
@@ -175,7 +175,7 @@ class ComparisonRun {
     comparison_.left_out_prefill_error = model.left_out_error(LlmPhase::kPrefill);
     comparison_.left_out_decode_error = model.left_out_error(LlmPhase::kDecode);
     for (size_t i = 0; i < subjects_.size(); ++i) {
-      ComparedModel& compared_model = comparison_.models[i];
+      ComparedTransformer& compared_model = comparison_.models[i];
       for (const StepMeasurement& step : subjects_[i].steps) {
         const auto forecast = model.forecast(compared_model.config, step.point());
         if (!forecast) return forecast.error();
@@ -191,7 +191,7 @@ class ComparisonRun {
   const ComparisonRequest& request_;
   const std::function<void(const std::string&)>& progress_;
   std::vector<Subject> subjects_;
-  Comparison comparison_;
+  TransformerComparison comparison_;
   double metered_joules_ = 0, metered_s_ = 0;
 };
 
@@ -223,8 +223,8 @@ ComparisonScores scores_of(const std::vector<ComparedStep>& steps) {
   return scores;
 }
 
-Result<Comparison> compare_with_forecast(const ComparisonRequest& request,
-                                         const std::function<void(const std::string&)>& progress) {
+Result<TransformerComparison> compare_with_forecast(const ComparisonRequest& request,
+                                                    const std::function<void(const std::string&)>& progress) {
   if (auto status = check_request(request); !status) return status.error();
   return ComparisonRun(request, progress).run();
 }

@@ -53,12 +53,12 @@ struct ComparedStep {
   // Of the whole batch: prompts' tokens, or new ones.
   double tokens_per_s(double seconds) const;
   // Of a token's step: what it reads a second over what this machine reads where it goes through so many bytes.
-  double read_share(const HostFacts& facts) const {
+  double read_share(const HostRates& facts) const {
     return footprint_bytes / measured_s / facts.read_bytes_per_s(footprint_bytes);
   }
 };
 
-struct ComparedModel {
+struct ComparedTransformer {
   LlmConfig config;
   double parameters = 0;
   bool random_weights = true;
@@ -68,10 +68,10 @@ struct ComparedModel {
   std::vector<ComparedStep> steps;  // for each batch the prompt, then a token
 };
 
-struct Comparison {
+struct TransformerComparison {
   ComparisonRequest request;
-  HostFacts facts;
-  std::vector<ComparedModel> models;
+  HostRates facts;
+  std::vector<ComparedTransformer> models;
   double left_out_prefill_error = 0, left_out_decode_error = 0;  // of the calibration's transformers
   std::vector<LeftOutStep> left_out;
   std::shared_ptr<const HostModel> host;  // for forecasts of other points
@@ -82,8 +82,8 @@ struct Comparison {
 };
 
 // `progress` is told what begins; it may be empty. Errors of open_transformer(), check of the request: "bad-usage".
-Result<Comparison> compare_with_forecast(const ComparisonRequest& request,
-                                         const std::function<void(const std::string&)>& progress);
+Result<TransformerComparison> compare_with_forecast(const ComparisonRequest& request,
+                                                    const std::function<void(const std::string&)>& progress);
 
 // What is said of a comparison of one model or several: mean errors, and how many steps lie in their intervals.
 struct ComparisonScores {
@@ -92,7 +92,7 @@ struct ComparisonScores {
 };
 ComparisonScores scores_of(const std::vector<ComparedStep>& steps);
 
-std::string to_text(const Comparison& comparison, bool operators);
-Json to_json(const Comparison& comparison);  // schema perfcast.bench.forecast/1
+std::string to_text(const TransformerComparison& comparison, bool operators);
+Json to_json(const TransformerComparison& comparison);  // schema perfcast.bench.forecast/1
 
 }  // namespace perfcast

@@ -33,12 +33,12 @@ TEST(TransformerComparison, ScoresCountErrorsAndIntervals) {
 }
 
 TEST(TransformerComparison, ReportsNameTheOperatorOfWhatLiesOutside) {
-  Comparison comparison;
+  TransformerComparison comparison;
   comparison.request.models = {"m"};
   comparison.facts.cpu = "a CPU";
   comparison.facts.read = {{1e6, 1e7}};
   comparison.facts.fp32_flops_per_s = 1e9;
-  ComparedModel model;
+  ComparedTransformer model;
   model.config.name = "m";
   model.steps = {step_of(1, 0.8, 1.2, 1.5)};
   EXPECT_NEAR(model.steps[0].read_share(comparison.facts), 1e6 / 1.5 / 1e7, 1e-9);

@@ -1,4 +1,4 @@
-#include "workload/transformer_forecast/host_facts.h"
+#include "workload/transformer_forecast/host_rates.h"
 
 #include <algorithm>
 #include <atomic>
@@ -68,7 +68,7 @@ double peak_rate(ThreadTeam& team, std::string_view format) {
 
 }  // namespace
 
-double HostFacts::read_bytes_per_s(double footprint_bytes) const {
+double HostRates::read_bytes_per_s(double footprint_bytes) const {
   if (read.empty()) return kUnknown;
   if (footprint_bytes <= read.front().first) return read.front().second;
   for (size_t i = 1; i < read.size(); ++i) {
@@ -81,7 +81,7 @@ double HostFacts::read_bytes_per_s(double footprint_bytes) const {
   return read.back().second;
 }
 
-HostMeasurement::HostMeasurement(int threads, double most_bytes) : threads_(threads) {
+HostRateMeasurement::HostRateMeasurement(int threads, double most_bytes) : threads_(threads) {
   const double most = std::min(most_bytes, kMostOfMemory * free_memory_bytes());
   for (const double size_mib : {1, 2, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 64, 96, 128, 192, 256, 512}) {
     if (size_mib * kMiB <= most || sizes_.empty()) sizes_.push_back(size_mib * kMiB);
@@ -89,7 +89,7 @@ HostMeasurement::HostMeasurement(int threads, double most_bytes) : threads_(thre
   rates_.resize(sizes_.size());
 }
 
-void HostMeasurement::run_round() {
+void HostRateMeasurement::run_round() {
   ThreadTeam team(threads_);
   AlignedArray<uint64_t> array(static_cast<size_t>(sizes_.back()) / sizeof(uint64_t));
   for (size_t i = 0; i < array.size(); ++i) array[i] = i * 0x9E3779B97F4A7C15U;
@@ -98,8 +98,8 @@ void HostMeasurement::run_round() {
   int8_.push_back(peak_rate(team, "int8"));
 }
 
-HostFacts HostMeasurement::facts() const {
-  HostFacts facts;
+HostRates HostRateMeasurement::facts() const {
+  HostRates facts;
   facts.cpu = cpu_title();
   facts.l2_bytes = caches_of_this_processor().l2_bytes.value_or(facts.l2_bytes);
   facts.threads = threads_;
@@ -111,8 +111,8 @@ HostFacts HostMeasurement::facts() const {
   return facts;
 }
 
-HostFacts measure_host(int threads, double most_bytes) {
-  HostMeasurement measurement(threads, most_bytes);
+HostRates measure_host(int threads, double most_bytes) {
+  HostRateMeasurement measurement(threads, most_bytes);
   for (int round = 0; round < 3; ++round) measurement.run_round();
   return measurement.facts();
 }

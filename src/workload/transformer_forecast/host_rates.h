@@ -10,7 +10,7 @@
 
 namespace perfcast {
 
-struct HostFacts {
+struct HostRates {
   std::string cpu;
   int threads = 1;
   // Bytes that are read over and over from end to end, each thread its share of them, to bytes/s of all together:
@@ -26,14 +26,14 @@ struct HostFacts {
 };
 
 // Some seconds; medians of several passes. Sizes up to `most_bytes`, as far as there is memory.
-HostFacts measure_host(int threads, double most_bytes = 512.0 * (1 << 20));
+HostRates measure_host(int threads, double most_bytes = 512.0 * (1 << 20));
 
 // One more value of each size, taken at another moment: their medians are kept. What measure_host() begins with.
-class HostMeasurement {
+class HostRateMeasurement {
  public:
-  HostMeasurement(int threads, double most_bytes);
+  HostRateMeasurement(int threads, double most_bytes);
   void run_round();
-  HostFacts facts() const;
+  HostRates facts() const;
 
  private:
   int threads_;

@@ -1,4 +1,4 @@
-#include "workload/transformer_forecast/host_facts.h"
+#include "workload/transformer_forecast/host_rates.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 namespace perfcast {
 namespace {
 
-TEST(HostFacts, RatesLieBetweenThoseThatWereMeasured) {
-  HostFacts facts;
+TEST(HostRates, RatesLieBetweenThoseThatWereMeasured) {
+  HostRates facts;
   EXPECT_TRUE(std::isnan(facts.read_bytes_per_s(1)));
   EXPECT_TRUE(std::isnan(facts.memory_bytes_per_s()));
   facts.read = {{100, 80}, {400, 20}, {800, 20}};
@@ -20,10 +20,10 @@ TEST(HostFacts, RatesLieBetweenThoseThatWereMeasured) {
   EXPECT_EQ(facts.memory_bytes_per_s(), 20);
 }
 
-TEST(HostFacts, ThisMachineReadsAndComputes) {
-  HostMeasurement measurement(2, 2 << 20);
+TEST(HostRates, ThisMachineReadsAndComputes) {
+  HostRateMeasurement measurement(2, 2 << 20);
   measurement.run_round();
-  const HostFacts facts = measurement.facts();
+  const HostRates facts = measurement.facts();
   ASSERT_EQ(facts.read.size(), 2u);
   for (const auto& [bytes, rate] : facts.read) EXPECT_GT(rate, 1e8);
   EXPECT_GT(facts.fp32_flops_per_s, 1e8);
