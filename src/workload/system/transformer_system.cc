@@ -81,7 +81,13 @@ Result<std::unique_ptr<SystemUnderTest>> TransformerSystem::create(const Transfo
   auto opened = open_for(options, options.slots);
   if (!opened) {
     Error error = opened.error();
-    if (error.where == "context") error.where = "--prompt-words and --max-tokens, together";
+    if (error.where == "MODEL") error.where = "--system";
+    if (error.where == "context") {
+      error.message = std::to_string(options.prompt_tokens) + " tokens and " + std::to_string(options.new_tokens) +
+                      " new ones are more than the model has positions for";
+      error.where = "--prompt-words, --max-tokens";
+      error.expected = "fewer tokens: " + error.expected.substr(0, error.expected.find(',')) + " of both together";
+    }
     return error;
   }
   return std::unique_ptr<SystemUnderTest>(new TransformerSystem(options, std::move(*opened)));

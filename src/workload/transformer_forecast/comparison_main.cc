@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   const auto comparison =
       compare_with_forecast(request, [](const std::string& what) { fmt::print(stderr, "{}\n", what); });
   if (!comparison) return fail(comparison.error());
-  fmt::print("{}", to_text(*comparison, operators));
+  fmt::print("{}{}", to_text(*comparison, operators), goals_text(*comparison));
   if (json_path.empty()) return 0;
   const auto status = write_file_atomically(json_path, to_text(to_json(*comparison)));
   return status ? 0 : fail(status.error());

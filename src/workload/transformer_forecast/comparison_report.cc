@@ -10,6 +10,8 @@
 namespace perfcast {
 namespace {
 
+constexpr double kErrorGoal = 0.10, kReadGoal = 0.80;
+
 std::string percent(double share) { return fmt::format("{:+.1f}%", 100 * share); }
 
 const char* phase_name(LlmPhase phase) { return phase == LlmPhase::kDecode ? "decode" : "prefill"; }
@@ -146,6 +148,26 @@ std::string to_text(const TransformerComparison& comparison, bool operators) {
     }
   }
   return text + "\n" + scores_text(all);
+}
+
+std::string goals_text(const TransformerComparison& comparison) {
+  std::vector<ComparedStep> all;
+  std::string text;
+  for (const ComparedTransformer& model : comparison.models) {
+    for (const ComparedStep& step : model.steps) {
+      all.push_back(step);
+      if (step.point.phase != LlmPhase::kDecode || step.point.batch != 1) continue;
+      const double share = step.read_share(comparison.facts);
+      text += fmt::format("goal: a token reads at least {:.0f}% of the bandwidth measured here; {}: {:.1f}%, {}\n",
+                          100 * kReadGoal, model.config.name, 100 * share, share >= kReadGoal ? "kept" : "short");
+    }
+  }
+  const ComparisonScores scores = scores_of(all);
+  text += fmt::format("goal: mean error of at most {:.0f}%: {:.1f}%, {}\n", 100 * kErrorGoal, 100 * scores.mean_error,
+                      scores.mean_error <= kErrorGoal ? "kept" : "short");
+  const bool holds = 10 * scores.inside >= 9 * scores.steps;
+  return text + fmt::format("goal: 90% intervals hold: {} of {} steps, {}\n", scores.inside, scores.steps,
+                            holds ? "kept" : "short");
 }
 
 Json to_json(const TransformerComparison& comparison) {

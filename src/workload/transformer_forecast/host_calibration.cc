@@ -17,7 +17,7 @@ constexpr CalibrationRow kCalibrationRows[] = {
     {4, 640, 5, 1, 128, 1728, 12032, true}, {8, 512, 8, 4, 64, 1408, 4096, true},
     {5, 896, 14, 2, 64, 2432, 20032, true}, {3, 1280, 20, 4, 64, 3456, 10048, true},
     {4, 1536, 24, 8, 64, 4096, 8000, true}};
-constexpr size_t kQuickRows = 4;
+constexpr size_t kQuickRows = 3;
 
 // Batch and what is attended to; batch and prompt.
 constexpr StepPoint kDecodePoints[] = {

@@ -22,7 +22,7 @@ TEST(HostCalibration, TimesSeveralTransformersOverBothPhases) {
     EXPECT_GT(sample.times.seconds, 0);
     EXPECT_GE(sample.times.runs, 1);
   }
-  EXPECT_EQ(models.size(), 4u);
+  EXPECT_EQ(models.size(), 3u);
   EXPECT_EQ(phases.size(), 2u);
   EXPECT_TRUE(calibration->fit());
 }

@@ -93,6 +93,8 @@ struct ComparisonScores {
 ComparisonScores scores_of(const std::vector<ComparedStep>& steps);
 
 std::string to_text(const TransformerComparison& comparison, bool operators);
+// What was aimed at, and whether it was reached: for a benchmark's last lines.
+std::string goals_text(const TransformerComparison& comparison);
 Json to_json(const TransformerComparison& comparison);  // schema perfcast.bench.forecast/1
 
 }  // namespace perfcast

@@ -48,6 +48,9 @@ TEST(TransformerComparison, ReportsNameTheOperatorOfWhatLiesOutside) {
   EXPECT_THAT(text, testing::HasSubstr("a token of each of 4, at 100 tokens: measured 1.5 s lies above the interval"));
   EXPECT_THAT(text, testing::HasSubstr("'attention'"));
   EXPECT_THAT(text, testing::HasSubstr("1 steps: mean error 33.3%"));
+  const std::string goals = goals_text(comparison);
+  EXPECT_THAT(goals, testing::HasSubstr("at most 10%: 33.3%, short"));
+  EXPECT_THAT(goals, testing::HasSubstr("0 of 1 steps, short"));
   const Json json = to_json(comparison);
   EXPECT_EQ(json["schema"], "perfcast.bench.forecast/1");
   const Json& step = json["models"][0]["steps"][0];
