@@ -104,7 +104,7 @@ std::string bench_suite_text(const BenchSuite& suite) {
   for (const BenchReport& report : suite.reports) {
     const LoadSettings& settings = report.result.settings;
     if (settings.scenario == LoadScenario::kServer) {
-      text += fmt::format("server: {:.4g} queries/s were due{}\n", settings.target_qps,
+      text += fmt::format("server: {} queries/s were due{}\n", human_number(settings.target_qps),
                           suite.rates_were_given || report.peak_qps ? "" : ", half of what offline reached");
     }
     for (const LoadViolation& violation : report.verdict.violations) {
