@@ -1,6 +1,8 @@
 #include <cuda_fp16.h>
 #include <mma.h>
 
+#include <type_traits>
+
 #include "workload/gemm/cuda/cuda_kernels.h"
 
 namespace perfcast::gemm::cuda {
@@ -88,6 +90,7 @@ __global__ void __launch_bounds__(32 * kWarps) wmma_product(int64_t n, int64_t k
 constexpr int kPeakThreads = 256, kPeakBlocks = 8;  // of a multiprocessor: as many threads as the largest have
 constexpr int kChains = 16;                         // multiply-adds that don't wait for each other
 constexpr int kFragments = 4;
+constexpr int kPeakValues = 7;
 
 // Factor and step come from outside: the compiler must not know them. The sums approach step / (1 - factor).
 __global__ void peak_fp32(int64_t passes, float factor, float step, float* out) {
@@ -104,37 +107,53 @@ __global__ void peak_fp32(int64_t passes, float factor, float step, float* out) 
   out[int64_t{blockIdx.x} * blockDim.x + threadIdx.x] = all;
 }
 
-template <int kDepth, typename Held, typename Input, typename Sum>
-__device__ void peak_fragments(int64_t passes, Input value, float* out) {
-  wmma::fragment<wmma::matrix_a, 16, 16, kDepth, Held, wmma::row_major> left;
-  wmma::fragment<wmma::matrix_b, 16, 16, kDepth, Held, wmma::row_major> right;
-  wmma::fragment<wmma::accumulator, 16, 16, kDepth, Sum> sums[kFragments];
-  wmma::fill_fragment(left, value);
-  wmma::fill_fragment(right, value);
+// No two fragments hold the same, nor do two halves of one: else the compiler issues one multiplication for both, and the
+// peak is above what the device can do.
+template <typename Fragment>
+__device__ void fill_differently(Fragment& fragment, float value, int which) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  using Element = std::remove_reference_t<decltype(fragment.x[0])>;
 #pragma unroll
-  for (int i = 0; i < kFragments; ++i) wmma::fill_fragment(sums[i], Sum{0});
+  for (int e = 0; e < fragment.num_elements; ++e) {
+    fragment.x[e] = static_cast<Element>(value * static_cast<float>(1 + (3 * lane + 2 * e + which) % kPeakValues));
+  }
+}
+
+template <int kDepth, typename Held, typename Sum>
+__device__ void peak_fragments(int64_t passes, float value, float* out) {
+  wmma::fragment<wmma::matrix_a, 16, 16, kDepth, Held, wmma::row_major> left;
+  wmma::fragment<wmma::matrix_b, 16, 16, kDepth, Held, wmma::row_major> right[kFragments];
+  wmma::fragment<wmma::accumulator, 16, 16, kDepth, Sum> sums[kFragments];
+  fill_differently(left, value, 0);
+#pragma unroll
+  for (int i = 0; i < kFragments; ++i) {
+    fill_differently(right[i], value, i);
+    fill_differently(sums[i], value, i);
+  }
   for (int64_t pass = 0; pass < passes; ++pass) {
 #pragma unroll
-    for (int i = 0; i < kFragments; ++i) wmma::mma_sync(sums[i], left, right, sums[i]);
+    for (int i = 0; i < kFragments; ++i) wmma::mma_sync(sums[i], left, right[i], sums[i]);
   }
   float all = 0;
 #pragma unroll
-  for (int i = 0; i < kFragments; ++i) all += static_cast<float>(sums[i].x[0]);
+  for (int i = 0; i < kFragments; ++i) {
+    for (int e = 0; e < sums[i].num_elements; ++e) all += static_cast<float>(sums[i].x[e]);
+  }
   out[int64_t{blockIdx.x} * blockDim.x + threadIdx.x] = all;
 }
 
 __global__ void peak_fp16(int64_t passes, float value, float* out) {
-  peak_fragments<16, half, half, float>(passes, __float2half(value), out);
+  peak_fragments<16, half, float>(passes, value, out);
 }
 __global__ void peak_tf32(int64_t passes, float value, float* out) {
 #if __CUDA_ARCH__ >= 800
-  peak_fragments<8, wmma::precision::tf32, float, float>(passes, wmma::__float_to_tf32(value), out);
+  peak_fragments<8, wmma::precision::tf32, float>(passes, value, out);  // exact in tf32
 #else
   (void)passes, (void)value, (void)out;  // the host asks for 8.0 first
 #endif
 }
 __global__ void peak_int8(int64_t passes, float value, float* out) {
-  peak_fragments<16, signed char, signed char, int>(passes, static_cast<signed char>(value), out);
+  peak_fragments<16, signed char, int>(passes, value, out);
 }
 
 int launched() { return static_cast<int>(cudaGetLastError()); }
@@ -157,7 +176,7 @@ int launch_wmma(int64_t m, int64_t n, int64_t k, const uint16_t* a, const uint16
   return launched();
 }
 
-PeakSize peak_size(PeakKind kind, int multiprocessors, int64_t passes) {
+PeakSize wmma_peak_size(PeakKind kind, int multiprocessors, int64_t passes) {
   const int64_t threads = int64_t{multiprocessors} * kPeakBlocks * kPeakThreads;
   const double each = static_cast<double>(passes) * static_cast<double>(threads);
   if (kind == PeakKind::kFp32) return {threads, 2.0 * kChains * each};
@@ -165,7 +184,7 @@ PeakSize peak_size(PeakKind kind, int multiprocessors, int64_t passes) {
   return {threads, 2.0 * 16 * 16 * depth * kFragments * each / 32};  // a warp shares a fragment
 }
 
-int launch_peak(PeakKind kind, int multiprocessors, int64_t passes, float* out) {
+int launch_wmma_peak(PeakKind kind, int multiprocessors, int64_t passes, float* out) {
   const unsigned blocks = static_cast<unsigned>(multiprocessors) * kPeakBlocks;
   switch (kind) {
     case PeakKind::kFp32:

@@ -19,10 +19,16 @@ int launch_wmma(int64_t m, int64_t n, int64_t k, const uint16_t* a, const uint16
 // Multiply-adds in registers and nothing else, by every multiprocessor at once.
 enum class PeakKind { kFp32, kTf32, kFp16, kInt8 };  // the first on CUDA cores, the others on tensor cores
 struct PeakSize {
-  int64_t results = 0;  // floats that `out` must have room for; all become the same number
+  int64_t results = 0;  // floats that `out` must have room for; those kPeakPeriod apart become the same number
   double operations = 0;
 };
-PeakSize peak_size(PeakKind kind, int multiprocessors, int64_t passes);
-int launch_peak(PeakKind kind, int multiprocessors, int64_t passes, float* out);
+inline constexpr int64_t kPeakPeriod = 128;
+PeakSize wmma_peak_size(PeakKind kind, int multiprocessors, int64_t passes);
+int launch_wmma_peak(PeakKind kind, int multiprocessors, int64_t passes, float* out);
+
+// The same by the matrix instructions that only Hopper has (wgmma, operands in shared memory): WMMA reaches some 60% of
+// its tensor cores. Tensor cores alone, compute capability 9.0 alone.
+PeakSize wgmma_peak_size(PeakKind kind, int multiprocessors, int64_t passes);
+int launch_wgmma_peak(PeakKind kind, int multiprocessors, int64_t passes, float* out);
 
 }  // namespace perfcast::gemm::cuda
