@@ -98,7 +98,7 @@ class BenchRun {
     runs.rates_are_given = !is_suite() || given("--target-qps");
     auto system = make_system(arguments_.system);
     if (!system) return report_error(as_named_file(system.error(), true), options_);
-    const InterruptGuard guard;
+    std::optional<InterruptGuard> guard(std::in_place);
     std::optional<ProgressLine> line(std::in_place, options_);
     for (BenchRequest& run : runs.runs) {
       run.is_interrupted = [] { return interrupting_signal() != 0; };
@@ -112,6 +112,7 @@ class BenchRun {
     const bool interrupted = suite->breaks("interrupted");
     std::optional<BenchForecast> forecast;
     if (arguments_.forecast && !interrupted) {
+      guard.reset();  // nothing is lost by an interrupt any more: what was measured is in the log
       auto made = make_forecast(suite->reports, *line);
       if (!made) return report_error(made.error(), options_);
       forecast = std::move(*made);
