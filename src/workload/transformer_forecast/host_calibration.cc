@@ -18,6 +18,7 @@ constexpr CalibrationRow kCalibrationRows[] = {
     {5, 896, 14, 2, 64, 2432, 20032, true}, {3, 1280, 20, 4, 64, 3456, 10048, true},
     {4, 1536, 24, 8, 64, 4096, 8000, true}};
 constexpr size_t kQuickRows = 3;
+constexpr int64_t kQuickTokens = 160;  // of a prompt step
 
 // Batch and what is attended to; batch and prompt.
 constexpr StepPoint kDecodePoints[] = {
@@ -62,7 +63,9 @@ Result<HostCalibration> HostCalibration::create(const CalibrationOptions& option
     Subject subject;
     subject.transformer = std::make_unique<Transformer>(std::move(*transformer));
     for (const StepPoint& point : kDecodePoints) subject.steps.emplace_back(point);
-    for (const StepPoint& point : kPromptPoints) subject.steps.emplace_back(point);
+    for (const StepPoint& point : kPromptPoints) {
+      if (!options.quick || point.batch * point.tokens <= kQuickTokens) subject.steps.emplace_back(point);
+    }
     calibration.subjects_.push_back(std::move(subject));
   }
   return calibration;

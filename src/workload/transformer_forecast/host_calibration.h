@@ -17,7 +17,7 @@ struct CalibrationOptions {
   Precision precision = Precision::kFp32;
   int threads = 1;
   uint64_t seed = 1;
-  bool quick = false;  // the three smallest alone, once: for tests and a rough look
+  bool quick = false;  // the three smallest alone, with short prompts: for tests and a rough look
 };
 
 // Holds the transformers, up to 1.5 GB of weights in single precision, and what was timed so far. Rounds may be run at
