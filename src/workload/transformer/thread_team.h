@@ -37,15 +37,16 @@ class ThreadTeam {
   void take_items(int thread);
   void wait_for_loops(int thread);
 
-  std::vector<std::thread> others_;
+  // A line of memory for what says that there is a loop and which, one for each counter that all write.
+  alignas(64) std::atomic<uint32_t> loop_ = 0;  // counts loops; waited on
+  std::atomic<bool> ends_ = false;
   // Of the loop at hand; written before loop_ moves on, read after.
   const void* work_ = nullptr;
   Call call_ = nullptr;
   int64_t items_ = 0;
+  std::vector<std::thread> others_;
+  alignas(64) std::atomic<int> busy_ = 0;  // other threads that aren't through with this one
   alignas(64) std::atomic<int64_t> next_ = 0;
-  alignas(64) std::atomic<uint32_t> loop_ = 0;  // counts loops; waited on
-  alignas(64) std::atomic<int> busy_ = 0;       // other threads that aren't through with this one
-  std::atomic<bool> ends_ = false;
 };
 
 }  // namespace perfcast

@@ -37,7 +37,8 @@ double reading_s(const WorkTerms& terms, const HostRates& facts, double cache_po
 std::vector<double> tiles_of(double rows) {
   std::vector<double> tiles(static_cast<size_t>(kTileRows), 0);
   const auto whole = static_cast<int64_t>(rows);
-  tiles.back() = static_cast<double>(whole / kTileRows);
+  const int64_t full = whole / kTileRows;
+  tiles.back() = static_cast<double>(full);
   if (whole % kTileRows > 0) tiles[static_cast<size_t>(whole % kTileRows - 1)] += 1;
   return tiles;
 }
@@ -226,7 +227,8 @@ Status HostModel::fit_forms(const std::vector<const StepSample*>& samples) {
     }
   }
   fitted_.clear();
-  for (const auto& [key, timed] : by_key) {
+  for (const auto& entry : by_key) {
+    const std::vector<TimedWork>& timed = entry.second;
     const FormFit form(timed, facts_);
     const auto count = static_cast<Eigen::Index>(form.parameters());
     Eigen::VectorXd start = Eigen::VectorXd::Ones(count), lower = Eigen::VectorXd::Zero(count);
@@ -256,7 +258,7 @@ Status HostModel::fit_forms(const std::vector<const StepSample*>& samples) {
       fitted.compute.push_back(form.value(fit->parameters, form.additive() + 1 + i));
     }
     if (form.has_memory()) fill_unseen(fitted.compute, form.seen_compute());
-    fitted_[key] = std::move(fitted);
+    fitted_[entry.first] = std::move(fitted);
   }
   return {};
 }

@@ -11,6 +11,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -70,7 +71,9 @@ class HostModel {
     LlmPhase phase;
     WorkForm form;
     OperatorName name;  // of products: kQkvProjection
-    auto operator<=>(const Key&) const = default;
+    bool operator<(const Key& other) const {
+      return std::tie(phase, form, name) < std::tie(other.phase, other.form, other.name);
+    }
   };
   struct Fitted {
     std::vector<double> additive, compute;
