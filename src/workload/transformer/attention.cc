@@ -66,8 +66,9 @@ AttentionWork attention_work(std::span<const QueryBlock> blocks, const Attention
         work.tile_values[static_cast<size_t>(rows - 1)] += heads * gone_through;
       } else {
         const int64_t group = shape.group();
+        const int64_t whole_tiles = group / kTileRows;
         const auto kv_heads = static_cast<double>(shape.kv_heads);
-        work.tile_values.back() += kv_heads * gone_through * static_cast<double>(group / kTileRows);
+        work.tile_values.back() += kv_heads * gone_through * static_cast<double>(whole_tiles);
         if (group % kTileRows > 0)
           work.tile_values[static_cast<size_t>(group % kTileRows - 1)] += kv_heads * gone_through;
       }

@@ -18,7 +18,7 @@ struct Filled {
   Filled() {
     Random random(1);
     const int64_t width = kShape.kv_width();
-    keys.resize(static_cast<size_t>(3 * 200 * width));
+    keys.resize(static_cast<size_t>(int64_t{600} * width));
     values.resize(keys.size());
     for (float& value : keys) value = static_cast<float>(random.normal());
     for (float& value : values) value = static_cast<float>(random.normal());
