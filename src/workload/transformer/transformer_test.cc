@@ -150,7 +150,7 @@ TEST(Transformer, ManySlotsStepTogether) {
   std::vector<SlotTokens> step;
   for (int64_t slot = 0; slot < 20; ++slot)
     step.push_back({slot, std::span(tokens).subspan(static_cast<size_t>(slot), 1)});
-  std::vector<float> logits(20 * 150);
+  std::vector<float> logits(size_t{20} * 150);
   ASSERT_TRUE(transformer.decode(step, logits));
   for (size_t slot = 0; slot < 20; slot += 7) {
     const auto expected = logits_of(alone, static_cast<int64_t>(slot), std::span(tokens).subspan(slot, 1));
