@@ -18,19 +18,38 @@
 #include "collect/process/duration.h"
 #include "collect/process/interrupt.h"
 #include "energy/meter.h"
-#include "scenario/bench/bench_run.h"
+#include "scenario/bench/bench_forecast.h"
+#include "scenario/bench/bench_suite.h"
 #include "workload/rules/bench_rules.h"
 #include "workload/system/reference_answers.h"
 #include "workload/system/system_spec.h"
+#include "workload/system/transformer_system.h"
 
 namespace perfcast {
 namespace {
 
 constexpr const char* kNone = "none";
 enum class BenchMode { kPerformance, kAccuracy, kBoth };
+enum class ScenarioChoice { kSingleStream, kMultiStream, kServer, kOffline, kAll };
+
+std::vector<LoadScenario> scenarios_of(ScenarioChoice choice) {
+  switch (choice) {
+    case ScenarioChoice::kSingleStream:
+      return {LoadScenario::kSingleStream};
+    case ScenarioChoice::kMultiStream:
+      return {LoadScenario::kMultiStream};
+    case ScenarioChoice::kServer:
+      return {LoadScenario::kServer};
+    case ScenarioChoice::kOffline:
+      return {LoadScenario::kOffline};
+    case ScenarioChoice::kAll:
+      break;
+  }
+  return suite_scenarios();
+}
 
 struct BenchArguments {
-  LoadScenario scenario = LoadScenario::kSingleStream;
+  ScenarioChoice scenario = ScenarioChoice::kSingleStream;
   BenchMode mode = BenchMode::kPerformance;
   SystemSpec system;
   double target_qps = 0, accuracy = 0, least_accuracy = 0, percentile = 0;
@@ -39,6 +58,8 @@ struct BenchArguments {
   int64_t min_queries = 0, max_queries = 0, total_samples = 0, samples_per_query = 8;
   int64_t max_outstanding = LoadSettings{}.max_outstanding;
   bool equal_issue = false, tokens = false, find_peak = false, high_accuracy = false, no_energy = false;
+  bool forecast = false;
+  int64_t forecast_rounds = 3;
   double peak_precision = 2;
   BenchmarkChoice choice;
   std::vector<std::string> objectives, meters;
@@ -69,29 +90,75 @@ class BenchRun {
       : arguments_(std::move(arguments)), context_(context), options_(context.options) {}
 
   int run() {
-    if (const Status prepared = prepare(); !prepared) return report_error(prepared.error(), options_);
+    BenchSuiteRequest runs;
+    for (const LoadScenario scenario : scenarios_of(arguments_.scenario)) {
+      if (const Status prepared = prepare(scenario); !prepared) return report_error(prepared.error(), options_);
+      runs.runs.push_back(request_);
+    }
+    runs.rates_are_given = !is_suite() || given("--target-qps");
     auto system = make_system(arguments_.system);
     if (!system) return report_error(as_named_file(system.error(), true), options_);
-    const InterruptGuard guard;
-    request_.is_interrupted = [] { return interrupting_signal() != 0; };
+    std::optional<InterruptGuard> guard(std::in_place);
     std::optional<ProgressLine> line(std::in_place, options_);
-    request_.progress = [&line](const std::string& what, const LoadProgress& progress) {
-      line->show(bench_progress(what, progress));
-    };
-    const auto report = run_bench(request_, **system);
+    for (BenchRequest& run : runs.runs) {
+      run.is_interrupted = [] { return interrupting_signal() != 0; };
+      run.progress = [&line](const std::string& what, const LoadProgress& progress) {
+        line->show(bench_progress(what, progress));
+      };
+    }
+    const auto suite = run_bench_suite(std::move(runs), **system);
     system->reset();
+    if (!suite) return report_error(with_option(suite.error()), options_);
+    const bool interrupted = suite->breaks("interrupted");
+    std::optional<BenchForecast> forecast;
+    if (arguments_.forecast && !interrupted) {
+      guard.reset();  // nothing is lost by an interrupt any more: what was measured is in the log
+      auto made = make_forecast(suite->reports, *line);
+      if (!made) return report_error(made.error(), options_);
+      forecast = std::move(*made);
+    }
     line.reset();
-    if (!report) return report_error(with_option(report.error()), options_);
-    const int written = write_result(options_.json ? to_text(to_json(*report)) : bench_text(*report), options_);
+    const int written = write_result(options_.json ? json_of(*suite, forecast) : text_of(*suite, forecast), options_);
     if (written != kExitDone) return written;
-    if (report->verdict.breaks("interrupted")) return kExitBySignal + interrupting_signal();
-    return report->verdict.valid() ? kExitDone : kExitFailure;
+    if (interrupted) return kExitBySignal + interrupting_signal();
+    return suite->valid() ? kExitDone : kExitFailure;
   }
 
  private:
   bool given(const char* option) const { return arguments_.verb->get_option(option)->count() > 0; }
 
-  Status prepare() {
+  bool is_suite() const { return arguments_.scenario == ScenarioChoice::kAll; }
+
+  std::string json_of(const BenchSuite& suite, const std::optional<BenchForecast>& forecast) const {
+    Json json = is_suite() ? to_json(suite) : to_json(suite.reports.front());
+    if (forecast) json["forecast"] = to_json(*forecast);
+    return to_text(json);
+  }
+
+  std::string text_of(const BenchSuite& suite, const std::optional<BenchForecast>& forecast) const {
+    std::string text = is_suite() ? bench_suite_text(suite) : bench_text(suite.reports.front());
+    return forecast ? text + "\n" + bench_forecast_text(*forecast) : text;
+  }
+
+  Result<BenchForecast> make_forecast(const std::vector<BenchReport>& reports, ProgressLine& line) const {
+    const auto system = transformer_options(arguments_.system);
+    if (!system) return system.error();
+    ComparisonRequest request;
+    request.models = {system->model};
+    request.precision = system->precision;
+    request.threads = system->threads;
+    request.prompt_tokens = system->prompt_tokens;
+    request.new_tokens = system->new_tokens;
+    request.seed = system->seed;
+    request.quick = arguments_.forecast_rounds == 0;
+    request.rounds = request.quick ? 1 : arguments_.forecast_rounds;
+    request.meters = arguments_.no_energy ? nullptr : &meters_;
+    return forecast_bench(request, system->slots, reports, [&line](const std::string& what) { line.show(what); });
+  }
+
+  Status prepare(LoadScenario scenario) {
+    request_ = {};
+    scenario_ = scenario;
     for (const auto step :
          {&BenchRun::take_system, &BenchRun::take_settings, &BenchRun::take_rules, &BenchRun::take_objectives,
           &BenchRun::take_reference, &BenchRun::take_meters, &BenchRun::take_log}) {
@@ -117,12 +184,21 @@ class BenchRun {
       return usage_error("bad-usage", "a command after -- is of use with --system pipe alone", "--system",
                          "one of both");
     }
+    if (!is_endpoint(spec)) {
+      Status unused = check_unused(*arguments_.verb, "a system that is no endpoint",
+                                   {"--model", "--prompts", "--header", "--connections"},
+                                   "--system http://HOST:PORT/v1/completions");
+      if (!unused) return unused;
+    }
     if (!is_streaming(spec)) {
-      const Status unused =
-          check_unused(*arguments_.verb, "a system that is no endpoint",
-                       {"--model", "--prompts", "--prompt-words", "--max-tokens", "--header", "--connections"},
-                       "--system http://HOST:PORT/v1/completions");
-      if (!unused) return unused.error();
+      Status unused = check_unused(*arguments_.verb, "a system without tokens", {"--prompt-words", "--max-tokens"},
+                                   "an endpoint, or --system transformer:MODEL");
+      if (!unused) return unused;
+    }
+    if (!is_transformer(spec)) {
+      Status unused = check_unused(*arguments_.verb, "a system that is no transformer of ours",
+                                   {"--forecast", "--forecast-rounds"}, "--system transformer:MODEL");
+      if (!unused) return unused;
     }
     spec.command = context_.command;
     spec.show_stderr = options_.show_output;
@@ -136,7 +212,7 @@ class BenchRun {
 
   Status take_settings() {
     LoadSettings& settings = request_.settings;
-    settings.scenario = arguments_.scenario;
+    settings.scenario = scenario_;
     settings.loaded_samples = arguments_.system.samples;
     settings.total_samples = given("--total-samples") ? arguments_.total_samples : settings.loaded_samples;
     settings.samples_per_query = arguments_.samples_per_query;
@@ -150,15 +226,16 @@ class BenchRun {
     if (Status taken = take_time(arguments_.answer_limit, "--answer-limit", answer_s); !taken) return taken;
     settings.max_duration_s = max_s.value_or(0);
     settings.answer_limit_s = answer_s.value_or(settings.answer_limit_s);
-    const bool needs_rate = arguments_.scenario == LoadScenario::kServer;
+    const bool needs_rate = scenario_ == LoadScenario::kServer && !is_suite();
     if (needs_rate && !given("--target-qps")) {
       return usage_error("bad-usage", "a server needs a rate of arrivals", "--target-qps", "such as --target-qps 100");
     }
     settings.target_qps = given("--target-qps") ? arguments_.target_qps : 1;
-    if (arguments_.find_peak && arguments_.scenario != LoadScenario::kServer) {
+    const bool server = scenario_ == LoadScenario::kServer;
+    if (arguments_.find_peak && !server && !is_suite()) {
       return usage_error("bad-usage", "only a server has a rate to search", "--find-peak", "--scenario server");
     }
-    request_.find_peak = arguments_.find_peak;
+    request_.find_peak = arguments_.find_peak && server;
     request_.peak_precision = arguments_.peak_precision / 100;
     request_.accuracy = arguments_.mode != BenchMode::kPerformance;
     request_.performance = arguments_.mode != BenchMode::kAccuracy;
@@ -196,9 +273,7 @@ class BenchRun {
       settings.min_queries = rules.min_queries;
     }
     if (given("--percentile")) rules.percentile = arguments_.percentile / 100;
-    if (Status taken = take_time(arguments_.latency, "--latency", rules.max_latency_s); !taken) return taken;
-    if (Status taken = take_time(arguments_.ttft, "--ttft", rules.max_ttft_s); !taken) return taken;
-    if (Status taken = take_time(arguments_.tpot, "--tpot", rules.max_tpot_s); !taken) return taken;
+    if (Status taken = take_limits(); !taken) return taken;
     if ((rules.max_ttft_s || rules.max_tpot_s) && settings.scenario == LoadScenario::kServer) settings.tokens = true;
     if (given("--least-accuracy")) rules.least_accuracy = arguments_.least_accuracy;
     if (given("--accuracy")) rules.accuracy = arguments_.accuracy;
@@ -207,12 +282,20 @@ class BenchRun {
       return usage_error("bad-usage", "without a limit every rate is valid", "--find-peak",
                          "--latency, --ttft or --tpot");
     }
-    const bool limits_given = given("--latency") || given("--ttft") || given("--tpot");
-    if (limits_given && settings.scenario != LoadScenario::kServer) {
+    return check(settings).ok() ? Status() : with_option(check(settings).error());
+  }
+
+  Status take_limits() {
+    const bool given_any = given("--latency") || given("--ttft") || given("--tpot");
+    if (given_any && scenario_ != LoadScenario::kServer) {
+      if (is_suite()) return {};
       return usage_error("bad-usage", "a limit of latency is a server's rule", "--scenario",
                          "--scenario server; elsewhere --objective says what share keeps it");
     }
-    return check(settings).ok() ? Status() : with_option(check(settings).error());
+    LoadRules& rules = request_.rules;
+    if (Status taken = take_time(arguments_.latency, "--latency", rules.max_latency_s); !taken) return taken;
+    if (Status taken = take_time(arguments_.ttft, "--ttft", rules.max_ttft_s); !taken) return taken;
+    return take_time(arguments_.tpot, "--tpot", rules.max_tpot_s);
   }
 
   Status take_rules_of_field() {
@@ -220,7 +303,7 @@ class BenchRun {
     const auto all = read_bench_rules(path);
     if (!all) return as_named_file(all.error(), !arguments_.rules_file.empty());
     arguments_.choice.high_accuracy = arguments_.high_accuracy;
-    const auto rules = load_rules_for(*all, arguments_.choice, arguments_.scenario);
+    const auto rules = load_rules_for(*all, arguments_.choice, scenario_);
     if (!rules) return rules.error();
     request_.rules = *rules;
     request_.benchmark = arguments_.choice.benchmark;
@@ -263,32 +346,36 @@ class BenchRun {
 
   Status take_meters() {
     if (arguments_.no_energy) return {};
+    request_.meters = &meters_;
+    if (!meters_.meters.empty() || !meters_.missing.empty()) return {};  // of the scenario before
     auto set = meters_of_option(arguments_.meters);
     if (!set) return set.error();
     meters_ = std::move(*set);
-    request_.meters = &meters_;
     return {};
   }
 
   Status take_log() {
     if (arguments_.log == kNone) return {};
     request_.log_folder = arguments_.log.empty() ? in_user_data("bench/last") : arguments_.log;
+    if (is_suite()) request_.log_folder += "/" + to_string(scenario_);
     return check_output_file("-o", options_.output);
   }
 
   BenchArguments arguments_;
   const CommandContext& context_;
   const CommonOptions& options_;
+  LoadScenario scenario_ = LoadScenario::kSingleStream;  // that request_ is of
   BenchRequest request_;
   MeterSet meters_;
 };
 
 void add_load_options(CLI::App& verb, BenchArguments& arguments) {
   verb.add_option("--scenario", arguments.scenario, "Who asks, and when")
-      ->transform(choices<LoadScenario>({{"single-stream", LoadScenario::kSingleStream},
-                                         {"multi-stream", LoadScenario::kMultiStream},
-                                         {"server", LoadScenario::kServer},
-                                         {"offline", LoadScenario::kOffline}}))
+      ->transform(choices<ScenarioChoice>({{"single-stream", ScenarioChoice::kSingleStream},
+                                           {"multi-stream", ScenarioChoice::kMultiStream},
+                                           {"server", ScenarioChoice::kServer},
+                                           {"offline", ScenarioChoice::kOffline},
+                                           {"all", ScenarioChoice::kAll}}))
       ->default_str("single-stream");
   verb.add_option("--mode", arguments.mode, "Speed, answers, or first answers, then speed")
       ->transform(choices<BenchMode>(
@@ -384,8 +471,10 @@ void add_rule_options(CLI::App& verb, BenchArguments& arguments) {
 void add_system_options(CLI::App& verb, BenchArguments& arguments) {
   const char* const group = "Systems";
   SystemSpec& system = arguments.system;
-  verb.add_option("--system", system.name,
-                  "null, gemm:N, mlp:IN,...,OUT (oneDNN), pipe (the command after --), http://HOST:PORT/v1/completions")
+  verb.add_option(
+          "--system", system.name,
+          "null, gemm:N, mlp:IN,...,OUT (oneDNN), transformer:MODEL[,int8][,threads=N][,slots=N] (a name of ours, "
+          "GGUF, config.json or its folder), pipe (the command after --), http://HOST:PORT/v1/completions")
       ->default_str("null, or pipe with a command")
       ->group(group)
       ->type_name("NAME");
@@ -402,7 +491,7 @@ void add_system_options(CLI::App& verb, BenchArguments& arguments) {
   verb.add_option("--prompts", system.prompts_file, "Of an endpoint: a line of JSON for each; default: made up")
       ->group(group)
       ->type_name("FILE");
-  verb.add_option("--prompt-words", system.prompt_words, "Of a prompt that is made up")
+  verb.add_option("--prompt-words", system.prompt_words, "Of a prompt that is made up; of a transformer: tokens")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}))
       ->capture_default_str()
       ->group(group)
@@ -444,6 +533,13 @@ void add_bench_run_command(CLI::App& bench, CommandContext& context) {
       ->allow_extra_args(false)
       ->type_name("NAME");
   verb->add_flag("--no-energy", arguments->no_energy, "Read no meter");
+  verb->add_flag("--forecast", arguments->forecast,
+                 "Of a transformer: what was forecast of it on this machine beside what was measured");
+  verb->add_option("--forecast-rounds", arguments->forecast_rounds,
+                   "Rounds that the forecast is learned in, some 20 s each; 0: a rough one of a few seconds")
+      ->check(CLI::Range(int64_t{0}, int64_t{100}))
+      ->capture_default_str()
+      ->type_name("N");
   verb->footer(
       "Latency counts from when a query was due. Without --seed the order of samples and arrivals is the field's.\n"
       "Exit status: 0 the run is VALID, 1 it is not, which is said rule by rule. See docs/BENCH.md.");

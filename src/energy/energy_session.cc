@@ -181,4 +181,21 @@ EnergyReport EnergySession::stop() {
   return report;
 }
 
+std::optional<WidestJoules> widest_joules(const EnergyReport& report) {
+  for (const EnergyScope scope :
+       {EnergyScope::kServer, EnergyScope::kPlatform, EnergyScope::kPackage, EnergyScope::kGpu, EnergyScope::kOther}) {
+    WidestJoules sum{scope, 0};
+    size_t meters = 0;
+    bool all = true;
+    for (const MeterEnergy& meter : report.meters) {
+      if (meter.meter.scope != scope) continue;
+      ++meters;
+      all = all && meter.joules.has_value();
+      sum.joules += meter.joules.value_or(0);
+    }
+    if (meters > 0 && all) return sum;
+  }
+  return std::nullopt;
+}
+
 }  // namespace perfcast

@@ -23,6 +23,14 @@ struct EnergyReport {
   std::vector<EnergyWarning> warnings;  // of the machine: throttling, clocks
 };
 
+// The joules of the widest scope whose meters all have some: server, board, CPU packages, GPUs, others. They are added
+// within a scope, never over scopes.
+struct WidestJoules {
+  EnergyScope scope = EnergyScope::kOther;
+  double joules = 0;
+};
+std::optional<WidestJoules> widest_joules(const EnergyReport& report);
+
 struct EnergySessionOptions {
   std::string cpu_root = MeterRoots().cpu;  // for ThrottleWatch; empty: clocks are not looked at
   // So long stop() waits for a log to reach the end of the stretch: whoever writes it may keep rows back. Once for a

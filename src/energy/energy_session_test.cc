@@ -140,5 +140,25 @@ TEST(EnergySession, EndsByItself) {
   rest_s(0.06);
 }
 
+TEST(EnergySession, JoulesAreThoseOfTheWidestScopeThatHasAll) {
+  EXPECT_FALSE(widest_joules({}));
+  EnergyReport report;
+  const auto add = [&](EnergyScope scope, std::optional<double> joules) {
+    MeterEnergy meter;
+    meter.meter.scope = scope;
+    meter.joules = joules;
+    report.meters.push_back(meter);
+  };
+  add(EnergyScope::kCores, 5);
+  EXPECT_FALSE(widest_joules(report));
+  add(EnergyScope::kPackage, 10);
+  add(EnergyScope::kPackage, 20);
+  add(EnergyScope::kGpu, 300);
+  EXPECT_EQ(widest_joules(report)->joules, 30);
+  EXPECT_EQ(widest_joules(report)->scope, EnergyScope::kPackage);
+  add(EnergyScope::kPackage, std::nullopt);
+  EXPECT_EQ(widest_joules(report)->joules, 300);
+}
+
 }  // namespace
 }  // namespace perfcast

@@ -192,7 +192,10 @@ class Bench {
     compare_with_the_field();
     if (request_.meters == nullptr) return;
     energy_.missing = request_.meters->missing;
-    choose_joules();
+    if (const auto widest = widest_joules(energy_.report)) {
+      energy_.joules = widest->joules;
+      energy_.covers = to_string(widest->scope);
+    }
     report_.energy = energy_;
   }
 
@@ -207,24 +210,6 @@ class Bench {
     }
     if (settings.seeds != LoadSeeds{}) say_not("its order is not that of the published seeds");
     if (report_.division == "open") say_not("in the open division the model may be another");
-  }
-
-  // Joules are added within a scope, never over scopes.
-  void choose_joules() {
-    for (const EnergyScope scope : {EnergyScope::kServer, EnergyScope::kPlatform, EnergyScope::kPackage,
-                                    EnergyScope::kGpu, EnergyScope::kOther}) {
-      std::optional<double> sum;
-      bool all = true;
-      for (const MeterEnergy& meter : energy_.report.meters) {
-        if (meter.meter.scope != scope) continue;
-        all = all && meter.joules.has_value();
-        sum = sum.value_or(0) + meter.joules.value_or(0);
-      }
-      if (!sum || !all) continue;
-      energy_.joules = sum;
-      energy_.covers = to_string(scope);
-      return;
-    }
   }
 
   Result<BenchReport> finish() {

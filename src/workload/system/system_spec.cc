@@ -5,11 +5,14 @@
 #include "workload/system/mlp_system.h"
 #include "workload/system/null_system.h"
 #include "workload/system/pipe_system.h"
+#include "workload/system/transformer_system.h"
 
 namespace perfcast {
 namespace {
 
 using System = std::unique_ptr<SystemUnderTest>;
+
+std::string kind_of(const SystemSpec& spec) { return spec.name.substr(0, spec.name.find(':')); }
 
 Result<System> make_endpoint(const SystemSpec& spec) {
   if (const Status valid = check_endpoint(spec.name); !valid) return valid.error();
@@ -32,14 +35,35 @@ Result<System> make_endpoint(const SystemSpec& spec) {
 }  // namespace
 
 std::vector<std::string> system_forms() {
-  return {"null", "gemm:N", "mlp:IN,...,OUT", "pipe (with -- CMD ARGS)", "http://HOST:PORT/v1/completions"};
+  return {"null",
+          "gemm:N",
+          "mlp:IN,...,OUT",
+          "transformer:MODEL[,int8][,threads=N][,slots=N]",
+          "pipe (with -- CMD ARGS)",
+          "http://HOST:PORT/v1/completions"};
 }
 
-bool is_streaming(const SystemSpec& spec) { return spec.name.find("://") != std::string::npos; }
+bool is_transformer(const SystemSpec& spec) { return kind_of(spec) == "transformer"; }
+bool is_endpoint(const SystemSpec& spec) { return spec.name.find("://") != std::string::npos && !is_transformer(spec); }
+bool is_streaming(const SystemSpec& spec) { return is_endpoint(spec) || is_transformer(spec); }
+
+Result<TransformerSystemOptions> transformer_options(const SystemSpec& spec) {
+  TransformerSystemOptions options;
+  options.threads = spec.threads;
+  options.prompt_tokens = spec.prompt_words;
+  options.new_tokens = spec.max_tokens;
+  options.seed = spec.seed;
+  return parse_transformer_system(spec.name, options, "--system");
+}
 
 Result<System> make_system(const SystemSpec& spec) {
   if (spec.name == "null") return System(std::make_unique<NullSystem>());
-  if (is_streaming(spec)) return make_endpoint(spec);
+  if (is_endpoint(spec)) return make_endpoint(spec);
+  if (is_transformer(spec)) {
+    const auto options = transformer_options(spec);
+    if (!options) return options.error();
+    return TransformerSystem::create(*options);
+  }
   if (spec.name == "pipe") {
     if (spec.command.empty()) {
       return usage_error("bad-usage", "no command for a system behind a pipe", "--system", "the command after --");
@@ -50,7 +74,7 @@ Result<System> make_system(const SystemSpec& spec) {
     options.ready_limit_s = spec.ready_limit_s;
     return System(std::make_unique<PipeSystem>(std::move(options)));
   }
-  const std::string kind = spec.name.substr(0, spec.name.find(':'));
+  const std::string kind = kind_of(spec);
   if (kind == "mlp" || kind == "gemm") {
     auto options = parse_mlp(spec.name, "--system");
     if (!options) return options.error();

@@ -10,8 +10,10 @@
 
 namespace perfcast {
 
+struct TransformerSystemOptions;
+
 struct SystemSpec {
-  std::string name;                  // "null", "mlp...", "gemm...", "pipe", "http://..."
+  std::string name;                  // "null", "mlp...", "gemm...", "transformer...", "pipe", "http://..."
   std::vector<std::string> command;  // of a pipe
   bool show_stderr = false;
   double ready_limit_s = 120;
@@ -19,7 +21,7 @@ struct SystemSpec {
   int64_t largest_batch = 32;
   uint64_t seed = 1;
   int64_t samples = 1024;  // of the data set: as many prompts are made up
-  // of an endpoint
+  // of an endpoint; of a transformer the lengths, in tokens
   std::string model, prompts_file;
   int64_t max_tokens = 64, prompt_words = 128, most_connections = 512;
   std::vector<std::string> headers;
@@ -28,10 +30,15 @@ struct SystemSpec {
 // What is built in, and the forms of what isn't: for help and errors.
 std::vector<std::string> system_forms();
 
-// Whether a system streams tokens by itself: an endpoint.
+bool is_endpoint(const SystemSpec& spec);
+bool is_transformer(const SystemSpec& spec);
+// Of a transformer; errors of parse_transformer_system().
+Result<TransformerSystemOptions> transformer_options(const SystemSpec& spec);
+// Whether a system streams tokens by itself: both of them do.
 bool is_streaming(const SystemSpec& spec);
 
-// "bad-usage" with --system for a name that is none, and for a pipe without a command; those of read_prompts().
+// "bad-usage" with --system for a name that is none, and for a pipe without a command; those of read_prompts() and of
+// TransformerSystem::create().
 Result<std::unique_ptr<SystemUnderTest>> make_system(const SystemSpec& spec);
 
 }  // namespace perfcast

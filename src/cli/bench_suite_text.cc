@@ -1,0 +1,138 @@
+// Benchmarks of several scenarios, and forecasts beside them, as people read them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/bench_text.h"
+#include "cli/energy_text.h"
+
+namespace perfcast {
+namespace {
+
+constexpr size_t kSuiteWidth = 118;
+
+std::string time_or_dash(const LatencySummary& times, int64_t LatencySummary::*percentile) {
+  return times.count > 0 ? human_seconds(static_cast<double>(times.*percentile) / 1e9) : "-";
+}
+
+std::string energy_of_scenario(const BenchReport& report) {
+  if (!report.energy) return "-";
+  if (!report.energy->joules) return "no meter";
+  const int64_t of = report.result.tokens > 0 ? report.result.tokens : report.result.answered;
+  return of > 0 ? joules_in_words(*report.energy->joules / static_cast<double>(of)) : "-";
+}
+
+std::string scenarios_table(const BenchSuite& suite) {
+  const bool tokens = std::any_of(suite.reports.begin(), suite.reports.end(),
+                                  [](const BenchReport& report) { return report.result.tokens > 0; });
+  TextTable table;
+  table.add_column("scenario", TextTable::Align::kLeft);
+  table.add_column("verdict", TextTable::Align::kLeft);
+  std::vector<const char*> titles = {"samples", "samples/s", "latency p50", "p99"};
+  if (tokens) titles.insert(titles.end(), {"tokens/s", "first token p50", "p99", "per token p50", "p99"});
+  titles.push_back(tokens ? "energy a token" : "energy a sample");
+  for (const char* const title : titles) table.add_column(title, TextTable::Align::kRight);
+  for (const BenchReport& report : suite.reports) {
+    const LoadSummary& summary = report.summary;
+    std::vector<std::string> cells = {to_string(report.result.settings.scenario),
+                                      report.verdict.valid() ? "VALID" : "INVALID",
+                                      std::to_string(report.result.answered),
+                                      human_number(summary.samples_per_s),
+                                      time_or_dash(summary.latency, &LatencySummary::p50),
+                                      time_or_dash(summary.latency, &LatencySummary::p99)};
+    if (tokens) {
+      cells.insert(cells.end(),
+                   {human_number(summary.tokens_per_s), time_or_dash(summary.ttft, &LatencySummary::p50),
+                    time_or_dash(summary.ttft, &LatencySummary::p99), time_or_dash(summary.tpot, &LatencySummary::p50),
+                    time_or_dash(summary.tpot, &LatencySummary::p99)});
+    }
+    cells.push_back(energy_of_scenario(report));
+    table.add_row(std::move(cells));
+  }
+  return table.to_text();
+}
+
+std::string value_in_words(ForecastQuantity quantity, double value) {
+  if (std::isnan(value)) return "-";
+  if (quantity == ForecastQuantity::kTokensPerS) return human_number(value);
+  return quantity == ForecastQuantity::kJoulesPerToken ? joules_in_words(value) : human_seconds(value);
+}
+
+std::string load_table(const BenchForecast& forecast) {
+  TextTable table;
+  table.add_column("scenario", TextTable::Align::kLeft);
+  table.add_column("mean", TextTable::Align::kLeft);
+  for (const char* const title : {"forecast", "90% interval", "measured", "off by"}) {
+    table.add_column(title, TextTable::Align::kRight);
+  }
+  table.add_column("", TextTable::Align::kLeft);
+  for (const BenchForecastRow& row : forecast.rows) {
+    table.add_row({to_string(row.scenario), title_of(row.quantity), value_in_words(row.quantity, row.forecast),
+                   value_in_words(row.quantity, row.lower) + " .. " + value_in_words(row.quantity, row.upper),
+                   value_in_words(row.quantity, row.measured),
+                   std::isnan(row.measured) ? "-" : fmt::format("{:+.1f}%", 100 * (row.forecast / row.measured - 1)),
+                   row.outside() ? "outside" : ""});
+  }
+  return table.to_text();
+}
+
+std::string outside_of_forecast(const BenchForecastRow& row) {
+  const std::string what = row.farthest_operator.empty()
+                               ? "its steps by themselves lie within theirs: what differs lies between them, or came "
+                                 "with other work on this machine"
+                               : "most of the steps' difference is of '" + row.farthest_operator + "'";
+  return to_string(row.scenario) + ", " + title_of(row.quantity) + ": measured " +
+         value_in_words(row.quantity, row.measured) + " lies " + (row.measured > row.upper ? "above" : "below") +
+         " the interval; " + what;
+}
+
+}  // namespace
+
+std::string bench_suite_text(const BenchSuite& suite) {
+  const auto broken = std::count_if(suite.reports.begin(), suite.reports.end(),
+                                    [](const BenchReport& report) { return !report.verdict.valid(); });
+  std::string text =
+      broken == 0 ? "VALID: every rule is kept in every scenario\n"
+                  : fmt::format("INVALID: rules are broken in {} of {} scenarios\n", broken, suite.reports.size());
+  if (suite.reports.empty()) return text;
+  text += wrapped(printable(suite.reports.front().result.system), kSuiteWidth, "system  ", "        ") + "\n\n";
+  text += scenarios_table(suite);
+  std::vector<std::string> why_not;
+  for (const BenchReport& report : suite.reports) {
+    const LoadSettings& settings = report.result.settings;
+    if (settings.scenario == LoadScenario::kServer) {
+      text += fmt::format("server: {} queries/s were due{}\n", human_number(settings.target_qps),
+                          suite.rates_were_given || report.peak_qps ? "" : ", half of what offline reached");
+    }
+    for (const LoadViolation& violation : report.verdict.violations) {
+      text += wrapped(to_string(settings.scenario) + ", " + violation.rule + ": " + printable(violation.message),
+                      kSuiteWidth, "", "  ") +
+              "\n";
+      if (!violation.mend.empty()) text += wrapped("mend: " + violation.mend, kSuiteWidth, "  ", "    ") + "\n";
+    }
+    for (const std::string& reason : report.not_comparable) {
+      if (std::find(why_not.begin(), why_not.end(), reason) == why_not.end()) why_not.push_back(reason);
+    }
+  }
+  if (!why_not.empty()) {
+    text += "\n" + wrapped("not comparable with published results: " + join(why_not, "; "), kSuiteWidth) + "\n";
+  }
+  const std::string& log = suite.reports.front().log_folder;
+  if (log.empty()) return text;
+  return text + (why_not.empty() ? "\n" : "") + "log: " + printable(log.substr(0, log.rfind('/'))) +
+         ", a folder for each scenario\n";
+}
+
+std::string bench_forecast_text(const BenchForecast& forecast) {
+  std::string text = "forecast beside measured, on this machine\n\n" + load_table(forecast);
+  if (!forecast.has_meter) text += "energy: no meter\n";
+  for (const BenchForecastRow& row : forecast.rows) {
+    if (row.outside()) text += wrapped(outside_of_forecast(row), kSuiteWidth, "", "  ") + "\n";
+  }
+  return text + "\n" + to_text(forecast.comparison, true);
+}
+
+}  // namespace perfcast

@@ -1,0 +1,192 @@
+#include "scenario/bench/bench_forecast.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "base/json.h"
+#include "workload/load/query_order.h"
+#include "workload/transformer_forecast/load_forecast.h"
+
+namespace perfcast {
+namespace {
+
+// An offline query is so many fillings of all slots on paper, whatever its length: more say the same.
+constexpr int64_t kMostFillings = 16;
+
+// When the requests of a run, or of one query where queries wait for each other, are due.
+std::vector<double> due_times(const LoadResult& result, int64_t slots) {
+  const LoadSettings& settings = result.settings;
+  if (settings.scenario == LoadScenario::kSingleStream) return {0};
+  if (settings.scenario == LoadScenario::kMultiStream) {
+    return std::vector<double>(static_cast<size_t>(settings.samples_per_query), 0.0);
+  }
+  if (settings.scenario == LoadScenario::kOffline) {
+    return std::vector<double>(static_cast<size_t>(std::min(result.samples, kMostFillings * slots)), 0.0);
+  }
+  std::vector<double> due_s;
+  due_s.reserve(static_cast<size_t>(result.queries));
+  QueryOrder order(settings, sample_sets(settings).front());
+  std::vector<uint32_t> samples;
+  int64_t due_ns = 0;
+  while (static_cast<int64_t>(due_s.size()) < result.queries && order.next(samples, due_ns)) {
+    due_s.push_back(static_cast<double>(due_ns) / 1e9);
+  }
+  return due_s;
+}
+
+double seconds_of(const LatencySummary& times) {
+  return times.count > 0 ? static_cast<double>(times.mean) / 1e9 : kUnknown;
+}
+
+class ForecastRows {
+ public:
+  ForecastRows(int64_t slots, BenchForecast& forecast)
+      : slots_(slots), forecast_(forecast), comparison_(forecast.comparison), model_(comparison_.models.front()) {}
+
+  Status add(const BenchReport& report) {
+    if (report.result.answered == 0) return {};
+    LoadShape shape;
+    shape.due_s = due_times(report.result, slots_);
+    shape.slots = slots_;
+    shape.prompt_tokens = comparison_.request.prompt_tokens;
+    shape.new_tokens = comparison_.request.new_tokens;
+    std::array<LoadTimes, 3> times;
+    for (size_t i = 0; i < times.size(); ++i) {
+      const auto found = times_of_load(shape, [&](const StepPoint& point) { return step_seconds(point, i); });
+      if (!found) return found.error();
+      times[i] = *found;
+    }
+    const auto& [middle, lower, upper] = times;
+    const LoadSummary& summary = report.summary;
+    const bool offline = report.result.settings.scenario == LoadScenario::kOffline;
+    // Of an offline query each answer waits for those before it: its times say nothing but its length.
+    if (!offline) {
+      add_row(report, ForecastQuantity::kFirstToken, middle.ttft_s, lower.ttft_s, upper.ttft_s,
+              seconds_of(summary.ttft));
+      if (!std::isnan(middle.tpot_s)) {
+        add_row(report, ForecastQuantity::kPerToken, middle.tpot_s, lower.tpot_s, upper.tpot_s,
+                seconds_of(summary.tpot));
+      }
+    }
+    add_row(report, ForecastQuantity::kTokensPerS, middle.tokens_per_s, upper.tokens_per_s, lower.tokens_per_s,
+            summary.tokens_per_s);
+    // A server's machine idles between requests: what it draws then isn't known.
+    if (std::isnan(comparison_.calibration_w) || report.result.settings.scenario == LoadScenario::kServer) return {};
+    const double watts = comparison_.calibration_w;
+    const bool known = report.energy && report.energy->joules && report.result.tokens > 0;
+    add_row(report, ForecastQuantity::kJoulesPerToken, watts / middle.tokens_per_s, watts / lower.tokens_per_s,
+            watts / upper.tokens_per_s,
+            known ? *report.energy->joules / static_cast<double>(report.result.tokens) : kUnknown);
+    return {};
+  }
+
+ private:
+  // `bound`: 0 the forecast, 1 the lower end of its interval, 2 the upper.
+  Result<double> step_seconds(const StepPoint& point, size_t bound) const {
+    const auto step = comparison_.host->forecast(model_.config, point);
+    if (!step) return step.error();
+    return bound == 0 ? step->seconds : bound == 1 ? step->lower_s : step->upper_s;
+  }
+
+  void add_row(const BenchReport& report, ForecastQuantity quantity, double middle, double lower, double upper,
+               double measured) {
+    BenchForecastRow row{report.result.settings.scenario, quantity, middle, lower, upper, measured, ""};
+    if (row.outside()) row.farthest_operator = operator_of(row);
+    forecast_.rows.push_back(std::move(row));
+  }
+
+  std::string operator_of(const BenchForecastRow& row) const {
+    const bool single = row.scenario == LoadScenario::kSingleStream;
+    const LlmPhase phase = row.quantity == ForecastQuantity::kFirstToken ? LlmPhase::kPrefill : LlmPhase::kDecode;
+    for (const ComparedStep& step : model_.steps) {
+      const bool batch_fits = single ? step.point.batch == 1 : step.point.batch == model_.steps.back().point.batch;
+      if (step.point.phase == phase && batch_fits && step.outside()) {
+        return operator_title(step.farthest().forecast.name);
+      }
+    }
+    return "";
+  }
+
+  int64_t slots_;
+  BenchForecast& forecast_;
+  const TransformerComparison& comparison_;
+  const ComparedTransformer& model_;
+};
+
+std::string key_of(ForecastQuantity quantity) {
+  switch (quantity) {
+    case ForecastQuantity::kFirstToken:
+      return "ttft_s";
+    case ForecastQuantity::kPerToken:
+      return "tpot_s";
+    case ForecastQuantity::kTokensPerS:
+      return "tokens_per_s";
+    case ForecastQuantity::kJoulesPerToken:
+      return "joules_per_token";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string title_of(ForecastQuantity quantity) {
+  switch (quantity) {
+    case ForecastQuantity::kFirstToken:
+      return "first token";
+    case ForecastQuantity::kPerToken:
+      return "per output token";
+    case ForecastQuantity::kTokensPerS:
+      return "tokens/s";
+    case ForecastQuantity::kJoulesPerToken:
+      return "energy a token";
+  }
+  return {};
+}
+
+Status add_forecast_rows(int64_t slots, const std::vector<BenchReport>& reports, BenchForecast& forecast) {
+  ForecastRows rows(slots, forecast);
+  for (const BenchReport& report : reports) {
+    if (Status added = rows.add(report); !added) return added;
+  }
+  return {};
+}
+
+Result<BenchForecast> forecast_bench(ComparisonRequest request, int64_t slots, const std::vector<BenchReport>& reports,
+                                     const std::function<void(const std::string&)>& progress) {
+  request.batches = {1};
+  if (slots > 1) request.batches.push_back(std::min(slots, kMostComparedBatch));
+  auto comparison = compare_with_forecast(request, progress);
+  if (!comparison) return comparison.error();
+  BenchForecast forecast;
+  forecast.comparison = std::move(*comparison);
+  forecast.has_meter = !std::isnan(forecast.comparison.calibration_w);
+  if (Status added = add_forecast_rows(slots, reports, forecast); !added) return added.error();
+  return forecast;
+}
+
+Json to_json(const BenchForecast& forecast) {
+  Json rows = Json::array();
+  for (const BenchForecastRow& row : forecast.rows) {
+    Json entry{{"scenario", to_string(row.scenario)},
+               {"quantity", key_of(row.quantity)},
+               {"forecast", row.forecast},
+               {"lower", row.lower},
+               {"upper", row.upper}};
+    if (!std::isnan(row.measured)) {
+      entry["measured"] = row.measured;
+      entry["outside"] = row.outside();
+    }
+    if (!row.farthest_operator.empty()) entry["farthest_operator"] = row.farthest_operator;
+    rows.push_back(std::move(entry));
+  }
+  Json json{{"load", std::move(rows)}, {"has_meter", forecast.has_meter}, {"steps", to_json(forecast.comparison)}};
+  if (forecast.has_meter) {
+    json["calibration_w"] = forecast.comparison.calibration_w;
+    json["power_covers"] = forecast.comparison.power_covers;
+  }
+  return json;
+}
+
+}  // namespace perfcast

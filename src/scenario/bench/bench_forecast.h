@@ -1,0 +1,47 @@
+#pragma once
+// What is forecast of a transformer under load on this machine, beside what the load measured: forecasts of steps,
+// learned from other transformers that ran here, followed through the queue as the load put it.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/json_fwd.h"
+#include "base/result.h"
+#include "base/unknown.h"
+#include "scenario/bench/bench_run.h"
+#include "workload/transformer_forecast/transformer_comparison.h"
+
+namespace perfcast {
+
+enum class ForecastQuantity { kFirstToken, kPerToken, kTokensPerS, kJoulesPerToken };
+
+struct BenchForecastRow {
+  LoadScenario scenario = LoadScenario::kSingleStream;
+  ForecastQuantity quantity = ForecastQuantity::kFirstToken;  // seconds, tokens/s or joules; means over answers
+  double forecast = 0, lower = 0, upper = 0;                  // 90%
+  double measured = kUnknown;
+  // Where what was measured lies outside of the interval: the operator that most of the steps' difference is of; empty
+  // where the steps by themselves lie within theirs.
+  std::string farthest_operator;
+
+  bool outside() const { return measured < lower || measured > upper; }
+};
+
+struct BenchForecast {
+  TransformerComparison comparison;
+  std::vector<BenchForecastRow> rows;
+  bool has_meter = false;  // else nothing is said of energy
+};
+
+// `request`: of one model, with the lengths, the precision and the threads of the system that was measured; its batches
+// are 1 and `slots`. Reports without a valid answer have no rows. Errors of compare_with_forecast().
+Result<BenchForecast> forecast_bench(ComparisonRequest request, int64_t slots, const std::vector<BenchReport>& reports,
+                                     const std::function<void(const std::string&)>& progress);
+// The rows of a comparison alone.
+Status add_forecast_rows(int64_t slots, const std::vector<BenchReport>& reports, BenchForecast& forecast);
+
+std::string title_of(ForecastQuantity quantity);
+Json to_json(const BenchForecast& forecast);
+
+}  // namespace perfcast

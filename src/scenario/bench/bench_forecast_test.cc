@@ -1,0 +1,79 @@
+#include "scenario/bench/bench_forecast.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/json.h"
+
+namespace perfcast {
+namespace {
+
+BenchReport report_of(LoadScenario scenario) {
+  BenchReport report;
+  report.result.settings.scenario = scenario;
+  report.result.settings.samples_per_query = 4;
+  report.result.settings.target_qps = 50;
+  report.result.queries = report.result.samples = report.result.answered = 20;
+  report.result.tokens = 80;
+  report.summary.ttft.count = report.summary.tpot.count = 20;
+  report.summary.ttft.mean = 1;  // a nanosecond: below any interval
+  report.summary.tpot.mean = 1;
+  report.summary.tokens_per_s = 1e9;
+  report.energy = BenchEnergy{};
+  report.energy->joules = 160;
+  return report;
+}
+
+const BenchForecastRow& row_of(const BenchForecast& forecast, LoadScenario scenario, ForecastQuantity quantity) {
+  return *std::find_if(forecast.rows.begin(), forecast.rows.end(), [&](const BenchForecastRow& row) {
+    return row.scenario == scenario && row.quantity == quantity;
+  });
+}
+
+TEST(BenchForecast, FollowsTheLoadThroughTheQueue) {
+  ComparisonRequest request;
+  request.models = {"perfcast-15m"};
+  request.precision = Precision::kInt8;
+  request.prompt_tokens = 16;
+  request.new_tokens = 4;
+  request.rounds = 1;
+  request.quick = true;
+  const std::vector<BenchReport> reports = {report_of(LoadScenario::kSingleStream),
+                                            report_of(LoadScenario::kMultiStream), report_of(LoadScenario::kOffline),
+                                            report_of(LoadScenario::kServer), BenchReport()};
+  auto forecast = forecast_bench(request, 4, reports, {});
+  ASSERT_TRUE(forecast) << to_text(forecast.error());
+  EXPECT_FALSE(forecast->has_meter);
+  ASSERT_EQ(forecast->rows.size(), 3u + 3u + 1u + 3u);
+  for (const BenchForecastRow& row : forecast->rows) {
+    EXPECT_GT(row.lower, 0);
+    EXPECT_LE(row.lower, row.forecast);
+    EXPECT_LE(row.forecast, row.upper);
+    EXPECT_TRUE(row.outside());
+  }
+  const auto value = [&](LoadScenario scenario, ForecastQuantity quantity) {
+    return row_of(*forecast, scenario, quantity).forecast;
+  };
+  EXPECT_GT(value(LoadScenario::kMultiStream, ForecastQuantity::kFirstToken),
+            value(LoadScenario::kSingleStream, ForecastQuantity::kFirstToken));
+  EXPECT_GT(value(LoadScenario::kOffline, ForecastQuantity::kTokensPerS),
+            value(LoadScenario::kSingleStream, ForecastQuantity::kTokensPerS));
+  const Json json = to_json(*forecast);
+  EXPECT_EQ(json["load"].size(), forecast->rows.size());
+  EXPECT_EQ(json["load"][0]["quantity"], "ttft_s");
+  EXPECT_EQ(json["steps"]["schema"], "perfcast.bench.forecast/1");
+
+  // Where a meter was read: watts of the calibration over tokens/s, but for a server, which idles.
+  forecast->comparison.calibration_w = 50;
+  forecast->rows.clear();
+  ASSERT_TRUE(add_forecast_rows(4, reports, *forecast));
+  const BenchForecastRow& energy = row_of(*forecast, LoadScenario::kOffline, ForecastQuantity::kJoulesPerToken);
+  EXPECT_NEAR(energy.forecast, 50 / value(LoadScenario::kOffline, ForecastQuantity::kTokensPerS), 1e-9);
+  EXPECT_NEAR(energy.measured, 2, 1e-9);
+  EXPECT_EQ(forecast->rows.size(), 13u);
+}
+
+}  // namespace
+}  // namespace perfcast

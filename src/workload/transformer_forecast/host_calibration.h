@@ -1,0 +1,50 @@
+#pragma once
+// The transformers that a machine's model is learned from: nine of other sizes than those that are built in, timed
+// over prompts and contexts of their own.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "workload/transformer_forecast/host_model.h"
+#include "workload/transformer_forecast/host_rates.h"
+
+namespace perfcast {
+
+struct CalibrationOptions {
+  Precision precision = Precision::kFp32;
+  int threads = 1;
+  uint64_t seed = 1;
+  bool quick = false;  // the three smallest alone, with short prompts: for tests and a rough look
+};
+
+// Holds the transformers, up to 1.5 GB of weights in single precision, and what was timed so far. Rounds may be run at
+// several moments: medians of all are taken.
+class HostCalibration {
+ public:
+  // Errors of Transformer::random().
+  static Result<HostCalibration> create(const CalibrationOptions& options);
+
+  // Everything once more: some ten seconds.
+  Status run_round();
+  // What was timed until now.
+  HostRates facts() const { return host_.facts(); }
+  std::vector<StepSample> samples() const;
+  Result<HostModel> fit() const { return HostModel::fit(facts(), options_.precision, samples()); }
+
+ private:
+  struct Subject {
+    std::unique_ptr<Transformer> transformer;
+    std::vector<StepMeasurement> steps;
+  };
+  HostCalibration(const CalibrationOptions& options, double most_bytes)
+      : options_(options), host_(options.threads, most_bytes) {}
+
+  CalibrationOptions options_;
+  HostRateMeasurement host_;
+  std::vector<Subject> subjects_;
+};
+
+}  // namespace perfcast

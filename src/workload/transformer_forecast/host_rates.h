@@ -1,0 +1,45 @@
+#pragma once
+// What this machine reads and computes at the most, as a transformer's forecast needs it.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/unknown.h"
+
+namespace perfcast {
+
+struct HostRates {
+  std::string cpu;
+  int threads = 1;
+  // Bytes that are read over and over from end to end, each thread its share of them, to bytes/s of all together:
+  // caches where they are few, memory where they are many. Ascending in bytes.
+  std::vector<std::pair<double, double>> read;
+  // Operations/s of all threads at the widest registers, a multiply-add counting as two. NaN: this CPU has none.
+  double fp32_flops_per_s = kUnknown, int8_ops_per_s = kUnknown;
+  double l2_bytes = 1 << 20;  // of one core; the usual where the system doesn't tell
+
+  // Between what was measured: straight lines in the logarithms; outside: the nearest. NaN where nothing was measured.
+  double read_bytes_per_s(double footprint_bytes) const;
+  double memory_bytes_per_s() const { return read.empty() ? kUnknown : read.back().second; }
+};
+
+// Some seconds; medians of several passes. Sizes up to `most_bytes`, as far as there is memory.
+HostRates measure_host(int threads, double most_bytes = 512.0 * (1 << 20));
+
+// One more value of each size, taken at another moment: their medians are kept. What measure_host() begins with.
+class HostRateMeasurement {
+ public:
+  HostRateMeasurement(int threads, double most_bytes);
+  void run_round();
+  HostRates facts() const;
+
+ private:
+  int threads_;
+  std::vector<double> sizes_;
+  std::vector<std::vector<double>> rates_;  // of each size
+  std::vector<double> fp32_, int8_;
+};
+
+}  // namespace perfcast

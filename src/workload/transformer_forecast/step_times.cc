@@ -1,0 +1,90 @@
+#include "workload/transformer_forecast/step_times.h"
+
+#include <algorithm>
+
+#include "base/statistics.h"
+#include "workload/transformer/token_sampler.h"
+
+namespace perfcast {
+
+StepClock clock_for(int threads) { return threads == 1 ? StepClock::kThread : StepClock::kWall; }
+
+Status StepMeasurement::run(Transformer& transformer, double budget_s, int64_t least) {
+  if (seconds_.empty()) {
+    if (auto status = run_once(transformer, false, false); !status) return status;
+  }
+  double spent_s = 0;
+  for (int64_t i = 0; i < least || spent_s < budget_s; ++i) {
+    for (const bool by_operator : {false, true}) {
+      if (auto status = run_once(transformer, by_operator, true); !status) return status;
+      spent_s += timed_s_;
+    }
+    if (seconds_.size() >= 10000) break;
+  }
+  return {};
+}
+
+// Slots as they are before the step, and what it appends to them.
+std::vector<SlotTokens> StepMeasurement::next_tokens(Transformer& transformer) {
+  const bool decode = point_.phase == LlmPhase::kDecode;
+  const auto vocab = static_cast<size_t>(transformer.model().config.vocab);
+  const auto batch = static_cast<size_t>(point_.batch);
+  const auto length = static_cast<size_t>(decode ? 1 : point_.tokens);
+  if (tokens_.size() != batch * length) {
+    tokens_.resize(batch * length);
+    for (size_t i = 0; i < tokens_.size(); ++i) tokens_[i] = static_cast<int32_t>((i * 7919 + 13) % vocab);
+    logits_.resize(batch * vocab);
+  }
+  std::vector<SlotTokens> prompts;
+  prompts.reserve(batch);
+  for (size_t i = 0; i < batch; ++i) {
+    const auto slot = static_cast<int64_t>(i);
+    transformer.assume_length(slot, decode ? point_.tokens - 1 : 0);
+    prompts.push_back({slot, std::span(tokens_).subspan(i * length, length)});
+  }
+  return prompts;
+}
+
+Status StepMeasurement::run_once(Transformer& transformer, bool by_operator, bool keep) {
+  const auto prompts = next_tokens(transformer);
+  const auto vocab = static_cast<size_t>(transformer.model().config.vocab);
+  const size_t length = prompts.front().tokens.size();
+  const StepClock clock = clock_for(transformer.options().threads);
+  OperatorClock& operators = transformer.clock();
+  operators.clear();
+  if (by_operator) operators.turn_on(clock);
+  const double cost_s = clock_cost_s(clock);
+  TokenSampler greedy({});
+  const double begin_s = seconds_now(clock);
+  const auto status = transformer.prefill(prompts, logits_);
+  operators.turn_off();
+  if (!status) return status;
+  const double between_s = seconds_now(clock);
+  for (size_t i = 0; i < prompts.size(); ++i) {
+    tokens_[(i + 1) * length - 1] = greedy.choose(std::span(logits_).subspan(i * vocab, vocab));
+  }
+  const double end_s = seconds_now(clock);
+  timed_s_ = end_s - begin_s;
+  if (!keep) return {};
+  if (!by_operator) {
+    seconds_.push_back(std::max(0.0, timed_s_ - 2 * cost_s));
+    return {};
+  }
+  // Of the step as it is what its operators don't take; each of them was read behind.
+  operators_[kStepRest].push_back(std::max(0.0, end_s - between_s - cost_s));
+  for (size_t i = 0; i < operators.sums().seconds.size(); ++i) {
+    const double part = operators.sums().seconds[i];
+    if (part > 0) operators_[static_cast<OperatorName>(i)].push_back(part);
+  }
+  return {};
+}
+
+StepTimes StepMeasurement::times() const {
+  StepTimes times;
+  times.seconds = median(seconds_);
+  times.runs = static_cast<int64_t>(seconds_.size());
+  for (const auto& [name, seconds] : operators_) times.operators[name] = median(seconds);
+  return times;
+}
+
+}  // namespace perfcast

@@ -1,0 +1,50 @@
+#pragma once
+// Steps of a transformer, timed: as a whole, and operator by operator.
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "base/result.h"
+#include "workload/transformer/transformer.h"
+#include "workload/transformer_forecast/step_work.h"
+
+namespace perfcast {
+
+// Seconds of a step, greedy choice of the next tokens included, and of its operators (kStepRest: choosing them, and
+// copying logits): medians of all that was run. A transformer of one thread is timed by the CPU time that it took, so
+// that what else runs on a busy machine doesn't count; several threads by the clock on the wall. What is timed by it:
+// kThread of one thread.
+StepClock clock_for(int threads);
+
+struct StepTimes {
+  double seconds = 0;
+  std::map<OperatorName, double> operators;
+  int64_t runs = 0;
+};
+
+// The same step again and again, at several moments.
+class StepMeasurement {
+ public:
+  explicit StepMeasurement(const StepPoint& point) : point_(point) {}
+  const StepPoint& point() const { return point_; }
+
+  // Runs it for about `budget_s`, at least `least` times, in turns as it is and with its operators timed, which slows
+  // it a little; the first time round once more, for what is compiled then. The transformer needs `batch` slots of
+  // `tokens`. Errors of Transformer::prefill().
+  Status run(Transformer& transformer, double budget_s, int64_t least);
+  StepTimes times() const;
+
+ private:
+  Status run_once(Transformer& transformer, bool by_operator, bool keep);
+  std::vector<SlotTokens> next_tokens(Transformer& transformer);
+
+  StepPoint point_;
+  std::vector<double> seconds_;
+  std::map<OperatorName, std::vector<double>> operators_;
+  double timed_s_ = 0;  // of the last run
+  std::vector<int32_t> tokens_;
+  std::vector<float> logits_;
+};
+
+}  // namespace perfcast

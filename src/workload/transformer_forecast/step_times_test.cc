@@ -1,0 +1,31 @@
+#include "workload/transformer_forecast/step_times.h"
+
+#include <gtest/gtest.h>
+
+#include "workload/transformer/testing/reference_transformer.h"
+
+namespace perfcast {
+namespace {
+
+TEST(StepTimes, AreMediansOfStepsAndTheirOperators) {
+  TransformerOptions options;
+  options.slots = 2;
+  options.context = 40;
+  auto transformer = Transformer::random(small_transformer(false), 1, options);
+  ASSERT_TRUE(transformer);
+  for (const LlmPhase phase : {LlmPhase::kPrefill, LlmPhase::kDecode}) {
+    StepMeasurement measurement({phase, 2, 40});
+    ASSERT_TRUE(measurement.run(*transformer, 0, 5));
+    EXPECT_EQ(transformer->length(0), 40);
+    const StepTimes times = measurement.times();
+    EXPECT_EQ(times.runs, 5);
+    EXPECT_GT(times.seconds, 0);
+    EXPECT_GT(times.operators.at(OperatorName::kFfnDown), 0);
+    EXPECT_GE(times.operators.at(kStepRest), 0);
+  }
+  StepMeasurement too_long({LlmPhase::kPrefill, 1, 41});
+  EXPECT_EQ(too_long.run(*transformer, 0, 1).error().code, "context-full");
+}
+
+}  // namespace
+}  // namespace perfcast
