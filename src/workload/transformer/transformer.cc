@@ -70,10 +70,10 @@ struct Transformer::State {
     PackedMatrix qkv, attention_output, gate_up, down;
   };
 
+  ThreadTeam team;  // lies at lines of memory of its own
   TransformerModel model;
   TransformerOptions options;
   AttentionShape shape;
-  ThreadTeam team;
   const TransformerKernels& kernels;
   MatrixProducts products;
   Attention attention;
@@ -114,10 +114,10 @@ struct Transformer::State {
 };
 
 Transformer::State::State(const TransformerModel& given, const TransformerOptions& with)
-    : model(given),
+    : team(with.threads),
+      model(given),
       options(with),
       shape(attention_shape(given.config)),
-      team(with.threads),
       kernels(*with.kernels),
       products(team, kernels, kPassRows, std::max({given.config.hidden, given.config.ffn, shape.query_width()})),
       attention(team, kernels, shape, with.context),

@@ -56,7 +56,7 @@ Status StepMeasurement::run_once(Transformer& transformer, bool by_operator, boo
   const double cost_s = clock_cost_s(clock);
   TokenSampler greedy({});
   const double begin_s = seconds_now(clock);
-  const auto status = transformer.prefill(prompts, logits_);
+  auto status = transformer.prefill(prompts, logits_);
   operators.turn_off();
   if (!status) return status;
   const double between_s = seconds_now(clock);

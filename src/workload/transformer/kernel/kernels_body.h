@@ -145,7 +145,7 @@ inline void byte_sums_of(const int8_t* panel, int64_t depth, const uint8_t* x, i
   for (int64_t d = 0; d < depth; d += kByteDepths) {
     const int8_t* line = panel + d * kPanelColumns;
     __m512i values[4];
-    for (int v = 0; v < 4; ++v) values[v] = _mm512_loadu_si512(line + 64 * v);
+    for (int v = 0; v < 4; ++v) values[v] = _mm512_loadu_si512(line + int64_t{64} * v);
     for (int r = 0; r < kRows; ++r) {
       int32_t four;
       std::memcpy(&four, x + r * x_stride + d, sizeof four);
@@ -154,7 +154,7 @@ inline void byte_sums_of(const int8_t* panel, int64_t depth, const uint8_t* x, i
     }
   }
   for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < 4; ++v) _mm512_storeu_si512(sums_out[r] + 16 * v, sums[r][v]);
+    for (int v = 0; v < 4; ++v) _mm512_storeu_si512(sums_out[r] + int64_t{16} * v, sums[r][v]);
   }
 }
 
@@ -178,14 +178,14 @@ inline void byte_sums_of_half(const int8_t* panel, int64_t depth, const uint8_t*
     std::memcpy(&four, x + d, sizeof four);
     const __m256i factor = _mm256_cvtepu8_epi16(_mm_set1_epi32(four));
     for (int v = 0; v < 8; ++v) {
-      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(line + 16 * v));
+      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(line + int64_t{16} * v));
       sums[v] = _mm256_add_epi32(sums[v], _mm256_madd_epi16(factor, _mm256_cvtepi8_epi16(bytes)));
     }
   }
   for (int v = 0; v < 8; v += 2) {
     // Two neighbours make a column; the halves of both registers come out interleaved.
     const __m256i pairs = _mm256_hadd_epi32(sums[v], sums[v + 1]);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums_out + 4 * v), _mm256_permute4x64_epi64(pairs, 0xD8));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums_out + int64_t{4} * v), _mm256_permute4x64_epi64(pairs, 0xD8));
   }
 }
 

@@ -22,7 +22,8 @@ TEST(TransformerKernels, ProductsAreSums) {
   for (const TransformerKernels* kernels : transformer_kernels()) {
     for (const int64_t columns : {int64_t{16}, int64_t{48}, int64_t{64}, int64_t{80}, int64_t{128}}) {
       const int64_t depth = 37;
-      const auto panel = drawn(static_cast<size_t>(depth * columns), 1), x = drawn(4 * 40, 2);
+      const auto panel = drawn(static_cast<size_t>(depth) * static_cast<size_t>(columns), 1),
+                 x = drawn(size_t{4} * 40, 2);
       for (int64_t rows = 1; rows <= kTileRows; ++rows) {
         std::vector<float> out(static_cast<size_t>(4 * (columns + 3)), -7);
         kernels->product(panel.data(), columns, depth, columns, x.data(), 40, rows, out.data(), columns + 3);
@@ -61,7 +62,7 @@ TEST(TransformerKernels, ProductsOfBytesAreExact) {
     const std::vector<float> row_scales = {1, 0.5f, 2, 4};
     for (const TransformerKernels* kernels : transformer_kernels()) {
       for (int64_t rows = 1; rows <= kTileRows; ++rows) {
-        std::vector<float> out(4 * 64, -7), again(64);
+        std::vector<float> out(size_t{4} * 64, -7), again(64);
         kernels->byte_product(panel.data(), depth, {corrections.data(), scales.data()}, x.data(), depth,
                               row_scales.data(), rows, out.data(), 64);
         for (size_t r = 0; r < static_cast<size_t>(rows); ++r) {
