@@ -10,7 +10,7 @@ namespace {
 TEST(TouchLoops, TouchEveryFourthWord) {
   std::vector<uint32_t> words(4 * kTouchStep);
   for (size_t i = 0; i < words.size(); ++i) words[i] = i % 4 == 0 ? 3 : 1000;
-  EXPECT_EQ(read_fourths(words.data(), words.size(), 2), 2U * 3 * kTouchStep);
+  EXPECT_EQ(read_fourths(words.data(), words.size(), 2), size_t{2} * 3 * kTouchStep);
   EXPECT_EQ(read_write_fourths(words.data(), words.size(), 2, 5), (3U + 5) * kTouchStep);
   write_fourths(words.data(), words.size(), 1, 7);
   for (size_t i = 0; i < words.size(); ++i) EXPECT_EQ(words[i], i % 4 == 0 ? 7U : 1000U);
