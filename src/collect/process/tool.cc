@@ -58,13 +58,13 @@ FirstLineLater::~FirstLineLater() {
 
 std::string FirstLineLater::get() {
   if (process_ <= 0) return line_;
-  using Clock = std::chrono::steady_clock;
-  const auto give_up = Clock::now() + std::chrono::milliseconds(kPatience_ms);
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatience_ms);
   std::string text;
   std::array<char, 512> part{};
   bool whole = false;
   while (!whole && text.size() < kLongestLineBytes) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(give_up - Clock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(give_up - std::chrono::steady_clock::now()).count();
     pollfd ready{answer_, POLLIN, 0};
     const int readable = left > 0 ? poll(&ready, 1, static_cast<int>(left)) : 0;
     if (readable < 0 && errno == EINTR) continue;
