@@ -182,11 +182,10 @@ std::string to_text(const SubsetEvaluation& evaluation) {
       evaluation.programs, evaluation.families, evaluation.platforms, evaluation.model, evaluation.folds,
       evaluation.trained, evaluation.kept, evaluation.rows.front().scores.n);
   TextTable table;
-  using Align = TextTable::Align;
-  table.add_column("programs kept", Align::kLeft);
+  table.add_column("programs kept", TextTable::Align::kLeft);
   for (const char* title : {"draws", "MAE log", "R2 log", "R2 by platform", "accuracy", "kept", "least .. most",
                             "kept R2 log", "kept R2 by platform"}) {
-    table.add_column(title, Align::kRight);
+    table.add_column(title, TextTable::Align::kRight);
   }
   for (const SubsetScore& row : evaluation.rows) {
     const bool is_mean = row.programs == "mean";

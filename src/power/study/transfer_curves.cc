@@ -62,6 +62,7 @@ std::vector<TransferCurve> transfer_curves(const PowerSamples& samples, const Cu
     if (!std::isnan(samples.target(static_cast<Eigen::Index>(r)))) of_group[samples.design.group[r]].push_back(r);
   }
   std::vector<int> groups;
+  groups.reserve(of_group.size());
   for (const auto& [group, rows] : of_group) groups.push_back(group);
   std::vector<MetaNetwork> networks(groups.size());
   (void)parallel_for(groups.size(), request.threads, [&](size_t g) -> Status {
@@ -141,6 +142,7 @@ std::vector<TransferCurve> transfer_curves(const PowerSamples& samples, const Cu
       }
       if (by_seed.empty()) continue;
       std::vector<double> means;
+      means.reserve(by_seed.size());
       for (const auto& [seed, errors] : by_seed) means.push_back(mean(errors));
       point.error = mean(means);
       point.lowest = *std::min_element(means.begin(), means.end());
