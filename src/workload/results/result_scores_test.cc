@@ -31,7 +31,7 @@ TEST(ResultScores, ScaleByPeakFromOthersAlone) {
   results[1].samples_per_s = 800;
   const auto rows = result_rows(results, devices);
   const auto scaled = scaled_by_peak(rows, std::vector<int>{0, 1});
-  EXPECT_NEAR(std::exp(scaled[0]), 800 / 4 / 1.6, 1e-6);
+  EXPECT_NEAR(std::exp(scaled[0]), 800 / 4.0 / 1.6, 1e-6);
   EXPECT_NEAR(std::exp(scaled[1]), 100 * 4 * 1.6, 1e-6);
   const auto nobody = scaled_by_peak(rows, std::vector<int>{0, 0});
   EXPECT_TRUE(std::isnan(nobody[0]));
