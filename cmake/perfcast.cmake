@@ -29,8 +29,6 @@ endfunction()
 function(perfcast_flags_of_precompiled target name)
   if(name MATCHES "test$")
     target_compile_options(${target} PRIVATE ${PERFCAST_TEST_FLAGS})
-  elseif(name STREQUAL "common")
-    target_compile_options(${target} PRIVATE ${PERFCAST_PLAIN_FLAGS})
   elseif(name STREQUAL "eigen" OR name STREQUAL "fast")
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O2>)
   endif()
@@ -45,15 +43,15 @@ function(perfcast_use_precompiled target name)
 endfunction()
 
 # perfcast_library(NAME SOURCES a.cc ... DEPENDS perfcast_base ...): one component. EIGEN: its sources use Eigen. FAST: its speed
-# counts in a release. What is neither reads, decides and reports: -O1 compiles it in three quarters of the time (and -O0, in
-# tools/check, in half). STUDY: only reproductions and tests link it, and it is built for them alone.
+# counts in a release. What is neither reads, decides and reports: -O1 compiles it in three quarters of the time.
+# STUDY: only reproductions and tests link it, and it is built for them alone.
 function(perfcast_library name)
   cmake_parse_arguments(ARG "EIGEN;FAST;STUDY" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   add_library(perfcast_${name} STATIC ${ARG_SOURCES})
   set_target_properties(perfcast_${name} PROPERTIES EXCLUDE_FROM_ALL ${ARG_STUDY})
   if(ARG_EIGEN)
     perfcast_use_precompiled(perfcast_${name} eigen)
-  elseif(ARG_FAST AND PERFCAST_FAST_FLAGS_DIFFER)
+  elseif(ARG_FAST AND CMAKE_BUILD_TYPE STREQUAL "Release")
     perfcast_use_precompiled(perfcast_${name} fast)
   else()
     perfcast_use_precompiled(perfcast_${name} common)

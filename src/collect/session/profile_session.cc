@@ -22,8 +22,10 @@
 #include "collect/process/interrupt.h"
 #include "collect/process/program_inspector.h"
 #include "collect/qemu/qemu_collector.h"
+#include "collect/session/other_code.h"
 #include "collect/session/partly_seen.h"
 #include "core/core_report.h"
+#include "corpus/machine/core_design.h"
 
 namespace perfcast {
 namespace {
@@ -293,6 +295,11 @@ void Session::judge() {
                      human_seconds(event_value(*native_, "native", "wall_s")),
                      human_seconds(*instrumented_->run_wall_s)),
          "a fixed amount of work: a number of operations in place of a duration"});
+    return;
+  }
+  const double native_s = event_value(*native_, "native", "user_s");
+  if (auto warning = other_code_warning(counters_, native_s, core_design(profile_.host))) {
+    profile_.warnings.push_back(*std::move(warning));
   }
 }
 

@@ -10,13 +10,13 @@
 #include "base/json.h"
 #include "base/statistics.h"
 #include "base/text.h"
+#include "collect/session/other_code.h"
 #include "collect/suite/suite_runner.h"
+#include "corpus/machine/core_design.h"
 
 namespace perfcast {
 namespace {
 
-// No core retires more than about 6 instructions at 5 GHz for long.
-constexpr double kMostInstructionsPerSecond = 30e9;
 constexpr const char* kOtherCode = "other-code-path";
 constexpr const char* kRecord = "suite";
 
@@ -70,16 +70,9 @@ void settle_times(Profile& profile, const SuiteProgram& program, const WorkRepor
   }
   profile.work_units = instrumented.work_units;
   metrics = Catalogue::built_in().derive(metrics);
-  const auto instructions = metrics.find("instructions_count");
-  const double rate = instructions == metrics.end() ? 0 : instructions->second / metrics["cpu_s"];
   std::erase_if(profile.warnings, [](const ProfileWarning& warning) { return warning.code == kOtherCode; });
-  if (rate > kMostInstructionsPerSecond) {
-    profile.warnings.push_back(
-        {kOtherCode,
-         fmt::format("{:.0f} G instructions per second can't be: the emulated processor lacks an extension that the "
-                     "program uses natively, so that other code was counted",
-                     rate * 1e-9),
-         "no conclusion from this profile about code that uses such an extension"});
+  if (auto warning = other_code_warning(metrics, metrics["cpu_s"], core_design(profile.host))) {
+    profile.warnings.push_back(*std::move(warning));
   }
   std::erase_if(profile.collectors, [](const CollectorRecord& record) { return record.name == kRecord; });
   CollectorRecord record{kRecord, "", std::nullopt, "ok", ""};

@@ -140,7 +140,7 @@ void Forecaster::judge(const Profile& profile, const Eigen::RowVectorXd& feature
             "profile the program on one of them");
   }
   for (const ProfileWarning& warning : profile.warnings) {
-    if (warning.code == "clock-bound" || warning.code == "exec-not-followed") {
+    if (warning.code == "clock-bound" || warning.code == "exec-not-followed" || warning.code == "other-code-path") {
       outside(warning.code, warning.message, warning.advice);
     }
   }

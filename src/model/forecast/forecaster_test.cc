@@ -107,6 +107,9 @@ TEST_F(ForecasterTest, SaysWhyNothingIsPromised) {
   EXPECT_THAT(forecast(profile).warnings, Contains(Field(&ProfileWarning::code, "clock-bound")));
   EXPECT_FALSE(forecast(profile).in_distribution);
   profile = table().profiles[3];
+  profile.warnings.push_back({"other-code-path", "too fast for what was counted", "turn the extension off"});
+  EXPECT_FALSE(forecast(profile).in_distribution);
+  profile = table().profiles[3];
   std::erase_if(profile.metrics, [](const auto& item) { return item.first.starts_with("miss_"); });
   EXPECT_THAT(forecast(profile).warnings, Contains(Field(&ProfileWarning::code, "counters-missing")));
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -10,12 +11,14 @@
 namespace perfcast {
 namespace {
 
-// Most of a design's cycles: waiting for caches and memory, or the core's own width, units and mistakes.
+// What most of a design's cycles go to: memory, caches (and address translation), or the core's own width, units and
+// mistakes.
 PlaceBound bound_of_cycles(const CoreBoundRatios& ratios) {
-  static const std::set<std::string> memory = {"L1", "L2", "L3", "memory", "TLB"};
-  double waits = 0, works = 0;
-  for (const auto& [name, ratio] : ratios) (memory.contains(name) ? waits : works) += ratio;
-  return waits > works ? PlaceBound::kMemory : PlaceBound::kCompute;
+  static const std::set<std::string> caches = {"L1", "L2", "L3", "TLB"};
+  double memory = 0, waits = 0, works = 0;
+  for (const auto& [name, ratio] : ratios) (name == "memory" ? memory : caches.contains(name) ? waits : works) += ratio;
+  if (memory > std::max(waits, works)) return PlaceBound::kMemory;
+  return waits > works ? PlaceBound::kCache : PlaceBound::kCompute;
 }
 
 EnergyBasis basis_named(const std::string& name) {
@@ -37,6 +40,7 @@ Result<Placement> place_profile(const Forecaster& forecaster, const Profile& pro
   if (!report->in_distribution) {
     placement.notes.emplace_back("out of distribution: the program is unlike those that the model was trained on");
   }
+  for (const ProfileWarning& warning : report->warnings) placement.notes.push_back(warning.message);
   std::map<std::string, PlaceBound> bounds;  // by core design
   for (const CoreDesignRow& design : report->core_designs) {
     bounds.emplace(design.design, bound_of_cycles(design.cycles_ratio_by_bound));

@@ -10,6 +10,7 @@
 namespace perfcast {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -44,6 +45,25 @@ TEST(PlaceProfile, CpusHaveForecastsAndNothingElseHas) {
   EXPECT_EQ(cpus, 6u);
   EXPECT_EQ(placement.rows.front().kind, PlaceKind::kCpu);
   EXPECT_TRUE(placement.break_even.empty());
+}
+
+TEST(PlaceProfile, BoundsAreWhatMostCyclesGoToAndWarningsAreTold) {
+  Profile profile = synthetic_profile({}, 11);
+  profile.metrics["core_zen3_cycles_count"] = 2 * profile.metrics.at("instructions_count");
+  profile.warnings.push_back({"clock-bound", "it runs by the clock", ""});
+  const auto bound_of = [&profile](CoreBoundRatios ratios) {
+    profile.core_bounds = {{"zen3", std::move(ratios)}};
+    const auto placement = place_profile(synthetic_forecaster(), profile, {}, accelerators());
+    EXPECT_TRUE(placement);
+    EXPECT_THAT(placement->notes, Contains("it runs by the clock"));
+    std::optional<PlaceBound> bound;
+    for (const PlacementRow& row : placement->rows) bound = row.bound ? row.bound : bound;
+    return bound;
+  };
+  EXPECT_EQ(bound_of({{"L1", 0.42}, {"L2", 0.2}, {"mispredictions", 0.19}, {"memory", 0.1}}), PlaceBound::kCache);
+  EXPECT_EQ(bound_of({{"L1", 0.2}, {"memory", 0.5}, {"width", 0.3}}), PlaceBound::kMemory);
+  EXPECT_EQ(bound_of({{"L1", 0.2}, {"memory", 0.3}, {"width", 0.5}}), PlaceBound::kCompute);
+  EXPECT_EQ(words_of(PlaceBound::kCache, PlacedWorkload::kProfile), "waiting for caches");
 }
 
 TEST(PlaceProfile, AMeasuredPortStandsBesideTheForecasts) {

@@ -279,7 +279,7 @@ void give_reasons(Placement& placement) {
   }
   first += candidates > 1 ? fmt::format(", the least of {} that can be taken", candidates)
                           : ", the only one that can be taken";
-  if (row.bound) first += fmt::format("; {} bounds it", words_of(*row.bound));
+  if (row.bound) first += fmt::format("; {} bounds it", words_of(*row.bound, placement.kind));
   placement.reasons.push_back(first + ".");
 
   // The next kind of hardware, and how far the order can be trusted.
@@ -360,7 +360,13 @@ std::string_view name_of(PlaceBound bound) {
   return kNames[static_cast<size_t>(bound)];
 }
 
-std::string_view words_of(PlaceBound bound) {
+std::string_view words_of(PlaceBound bound, PlacedWorkload workload) {
+  if (workload == PlacedWorkload::kProfile) {
+    // Cycles of a core, not rates.
+    if (bound == PlaceBound::kCompute) return "the core's own work";
+    if (bound == PlaceBound::kMemory) return "waiting for memory";
+    if (bound == PlaceBound::kCache) return "waiting for caches";
+  }
   constexpr std::array<std::string_view, 8> kWords = {
       "arithmetic",      "memory bandwidth",         "cache bandwidth",  "memory capacity",
       "launch overhead", "the link between devices", "transfer to host", "waiting threads"};

@@ -45,11 +45,12 @@ enum class PlaceMeasure : uint8_t { kTime, kEnergy, kCost };
 inline constexpr PlaceMeasure kPlaceMeasures[] = {PlaceMeasure::kTime, PlaceMeasure::kEnergy, PlaceMeasure::kCost};
 enum class PlacedWorkload : uint8_t { kProfile, kLlm, kProduct };
 
-std::string_view name_of(PlaceKind kind);        // "cpu", "gpu", "tpu", "asic"
-std::string_view name_of(PlaceBasis basis);      // "measured", "fitted", "datasheet"
-std::string_view name_of(EnergyBasis basis);     // "datasheet", "TDP-based", "modelled", "measured", "given"
-std::string_view name_of(PlaceBound bound);      // "compute", "memory", ...
-std::string_view words_of(PlaceBound bound);     // "memory bandwidth", "launch overhead", ...
+std::string_view name_of(PlaceKind kind);     // "cpu", "gpu", "tpu", "asic"
+std::string_view name_of(PlaceBasis basis);   // "measured", "fitted", "datasheet"
+std::string_view name_of(EnergyBasis basis);  // "datasheet", "TDP-based", "modelled", "measured", "given"
+std::string_view name_of(PlaceBound bound);   // "compute", "memory", ...
+// "memory bandwidth", "launch overhead", ...; of a profile what a core's cycles go to: "waiting for memory".
+std::string_view words_of(PlaceBound bound, PlacedWorkload workload);
 std::string_view name_of(PlaceMeasure measure);  // "time", "energy", "cost"
 std::string_view name_of(PlacedWorkload workload);
 std::optional<PlaceKind> place_kind_named(std::string_view name);
