@@ -92,14 +92,18 @@ std::string outside_of_forecast(const BenchForecastRow& row) {
 }  // namespace
 
 std::string bench_suite_text(const BenchSuite& suite) {
-  const auto broken = std::count_if(suite.reports.begin(), suite.reports.end(),
-                                    [](const BenchReport& report) { return !report.verdict.valid(); });
-  std::string text =
-      broken == 0 ? "VALID: every rule is kept in every scenario\n"
-                  : fmt::format("INVALID: rules are broken in {} of {} scenarios\n", broken, suite.reports.size());
+  const auto broken_runs = std::count_if(suite.reports.begin(), suite.reports.end(),
+                                         [](const BenchReport& report) { return !report.verdict.valid(); });
+  std::string text = "VALID: every rule is kept in every scenario\n";
+  if (broken_runs > 0) {
+    text = fmt::format("INVALID: rules are broken in {} of {} scenarios\n", broken_runs, suite.reports.size());
+  } else if (suite.error) {
+    text = fmt::format("INVALID: it ended behind {} of {} scenarios\n", suite.reports.size(), suite_scenarios().size());
+  }
   if (suite.reports.empty()) return text;
   text += wrapped(printable(suite.reports.front().result.system), kSuiteWidth, "system  ", "        ") + "\n\n";
   text += scenarios_table(suite);
+  if (suite.error) text += wrapped("ended early: " + printable(suite.error->message), kSuiteWidth, "", "  ") + "\n";
   std::vector<std::string> why_not;
   for (const BenchReport& report : suite.reports) {
     const LoadSettings& settings = report.result.settings;

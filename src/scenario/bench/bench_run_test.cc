@@ -84,6 +84,20 @@ TEST_F(BenchOf, AccuracyComesFirstAndIsAsked) {
   EXPECT_TRUE(alone->verdict.breaks("accuracy-unknown"));
 }
 
+TEST_F(BenchOf, AnswersThatWereJudgedAreKeptWhereTheSystemStartsNoMore) {
+  request_.accuracy = true;
+  ScriptedSystem system(answer_all);
+  request_.judge = [&](uint32_t, std::string_view) {
+    system.refuses = Error{"system-broke", "it won't", "", ""};
+    return std::optional<bool>(true);
+  };
+  const auto report = run_bench(request_, system);
+  ASSERT_TRUE(report) << to_text(report.error());
+  EXPECT_EQ(report->judged, 32);
+  EXPECT_EQ(report->rules.accuracy, 1);
+  EXPECT_TRUE(report->verdict.breaks("system-broke"));
+}
+
 TEST_F(BenchOf, PercentAreOfAHundred) {
   request_.accuracy = true;
   request_.rules.accuracy_metric = "top-1 accuracy in %";

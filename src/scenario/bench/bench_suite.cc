@@ -23,12 +23,16 @@ class Suite {
   Result<BenchSuite> run() {
     for (BenchRequest& run : request_.runs) {
       auto report = request_.rates_are_given ? run_bench(run, system_) : run_at_own_rate(run);
-      if (!report) return report.error();
+      if (!report) {
+        if (suite_.reports.empty()) return report.error();
+        suite_.error = report.error();
+        break;
+      }
       const LoadScenario scenario = report->result.settings.scenario;
       reached_per_s_ = scenario == LoadScenario::kOffline ? report->summary.samples_per_s
                                                           : std::max(reached_per_s_, report->summary.samples_per_s);
       suite_.reports.push_back(std::move(*report));
-      if (suite_.reports.back().verdict.breaks("interrupted")) break;
+      if (suite_.error || suite_.reports.back().verdict.breaks("interrupted")) break;
     }
     return std::move(suite_);
   }
@@ -49,7 +53,12 @@ class Suite {
       set_rate(run, kOfflineReserve * report->summary.samples_per_s);
       if (run.settings.target_qps <= before) break;
       run.warm_up_queries = 0;
-      report = run_bench(run, system_);
+      auto again = run_bench(run, system_);
+      if (!again) {
+        suite_.error = again.error();  // what ran before is kept
+        break;
+      }
+      report = std::move(again);
     }
     return report;
   }
@@ -71,10 +80,12 @@ std::vector<LoadScenario> suite_scenarios() {
 }
 
 bool BenchSuite::valid() const {
-  return std::all_of(reports.begin(), reports.end(), [](const auto& report) { return report.verdict.valid(); });
+  return !error &&
+         std::all_of(reports.begin(), reports.end(), [](const auto& report) { return report.verdict.valid(); });
 }
 
 bool BenchSuite::breaks(std::string_view rule) const {
+  if (error && error->code == rule) return true;
   return std::any_of(reports.begin(), reports.end(), [&](const auto& report) { return report.verdict.breaks(rule); });
 }
 
@@ -84,6 +95,7 @@ Result<BenchSuite> run_bench_suite(BenchSuiteRequest request, SystemUnderTest& s
 
 Json to_json(const BenchSuite& suite) {
   Json json{{"schema", kBenchSuiteSchema}, {"valid", suite.valid()}, {"rates_given", suite.rates_were_given}};
+  if (suite.error) json["error"] = to_json(*suite.error);
   if (!suite.reports.empty()) json["system"] = suite.reports.front().result.system;
   json["runs"] = Json::array();
   for (const BenchReport& report : suite.reports) json["runs"].push_back(to_json(report));

@@ -72,5 +72,43 @@ TEST(BenchSuite, EndsBehindAnInterruptAndKeepsRatesThatAreGiven) {
   EXPECT_TRUE(suite->breaks("interrupted"));
 }
 
+TEST(BenchSuite, WhatEndsALaterScenarioKeepsTheFirstOnes) {
+  for (const bool interrupted : {false, true}) {
+    BenchSuiteRequest request = all_scenarios();
+    request.rates_are_given = true;
+    ScriptedSystem system(answer_slowly);
+    for (BenchRequest& run : request.runs) {
+      run.settings.target_qps = 100;
+      run.warm_up_queries = 1;
+    }
+    if (interrupted) {  // in the second one's warm-up
+      request.runs[1].is_interrupted = [] { return true; };
+      request.runs[1].warm_up_queries = 10000;
+    } else {
+      request.runs[1].progress = [&](const std::string&, const LoadProgress&) {
+        system.refuses = Error{"system-broke", "it won't", "", ""};
+      };
+    }
+    const auto suite = run_bench_suite(request, system);
+    ASSERT_TRUE(suite) << to_text(suite.error());
+    ASSERT_EQ(suite->reports.size(), 1u);
+    EXPECT_TRUE(suite->reports[0].verdict.valid());
+    ASSERT_TRUE(suite->error);
+    EXPECT_EQ(suite->error->code, interrupted ? "interrupted" : "system-broke");
+    EXPECT_EQ(suite->breaks("interrupted"), interrupted);
+    EXPECT_FALSE(suite->valid());
+    const Json json = to_json(*suite);
+    EXPECT_EQ(json["valid"], false);
+    EXPECT_EQ(json["runs"].size(), 1u);
+    EXPECT_EQ(json["error"]["code"], suite->error->code);
+  }
+}
+
+TEST(BenchSuite, AnErrorBeforeAnyReportIsAnError) {
+  ScriptedSystem system(answer_slowly);
+  system.refuses = Error{"system-broke", "it won't", "", ""};
+  EXPECT_EQ(run_bench_suite(all_scenarios(), system).error().code, "system-broke");
+}
+
 }  // namespace
 }  // namespace perfcast

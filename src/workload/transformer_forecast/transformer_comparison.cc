@@ -101,6 +101,7 @@ class ComparisonRun {
       for (Subject& subject : subjects_) {
         say(subject.opened.transformer.model().config.name + ", round" + of);
         for (StepMeasurement& step : subject.steps) {
+          if (request_.is_interrupted && request_.is_interrupted()) return interrupted_forecast();
           const int64_t least = !request_.quick && step.point().phase == LlmPhase::kDecode ? 3 : 1;
           auto status = step.run(subject.opened.transformer, request_.quick ? 0 : kStepBudget_s, least);
           if (!status) return status.error();
@@ -121,10 +122,12 @@ class ComparisonRun {
   }
 
   Status calibrate(HostCalibration& calibration) {
-    if (request_.meters == nullptr || request_.meters->meters.empty()) return calibration.run_round();
+    if (request_.meters == nullptr || request_.meters->meters.empty()) {
+      return calibration.run_round(request_.is_interrupted);
+    }
     EnergySession session(request_.meters->all());
     session.start();
-    auto status = calibration.run_round();
+    auto status = calibration.run_round(request_.is_interrupted);
     const EnergyReport report = session.stop();
     if (const auto widest = widest_joules(report)) {
       metered_joules_ += widest->joules;

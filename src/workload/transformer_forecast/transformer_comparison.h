@@ -29,6 +29,7 @@ struct ComparisonRequest {
   bool quick = false;  // a short calibration, for tests and a rough look
   // Read while the calibration runs; null: none.
   const MeterSet* meters = nullptr;
+  std::function<bool()> is_interrupted;  // asked between steps; empty: never
 };
 
 struct ComparedOperator {
@@ -81,7 +82,8 @@ struct TransformerComparison {
   double took_s = 0;
 };
 
-// `progress` is told what begins; it may be empty. Errors of open_transformer(), check of the request: "bad-usage".
+// `progress` is told what begins; it may be empty. Errors of open_transformer(), check of the request: "bad-usage";
+// "interrupted".
 Result<TransformerComparison> compare_with_forecast(const ComparisonRequest& request,
                                                     const std::function<void(const std::string&)>& progress);
 

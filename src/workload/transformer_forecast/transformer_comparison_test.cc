@@ -68,6 +68,10 @@ TEST(TransformerComparison, RequestsAreChecked) {
   request.batches = {1};
   request.rounds = 0;
   EXPECT_EQ(compare_with_forecast(request, {}).error().where, "rounds");
+  request.rounds = 1;
+  request.quick = true;
+  request.is_interrupted = [] { return true; };
+  EXPECT_EQ(compare_with_forecast(request, {}).error().kind, ErrorKind::kInterrupted);
 }
 
 TEST(TransformerComparison, RunsFromCalibrationToReport) {
