@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <new>
 #include <utility>
 
 #include "base/random.h"
@@ -90,7 +91,12 @@ Result<std::unique_ptr<SystemUnderTest>> TransformerSystem::create(const Transfo
     }
     return error;
   }
-  return std::unique_ptr<SystemUnderTest>(new TransformerSystem(options, std::move(*opened)));
+  try {
+    return std::unique_ptr<SystemUnderTest>(new TransformerSystem(options, std::move(*opened)));
+  } catch (const std::bad_alloc&) {  // logits of all slots
+    return environment_error("out-of-memory", "there is no memory for the logits of " + std::to_string(options.slots) +
+                                                  " answers at once", "--system", "fewer slots");
+  }
 }
 
 TransformerSystem::TransformerSystem(const TransformerSystemOptions& options, OpenedTransformer opened)

@@ -29,6 +29,9 @@ struct TransformerMemory {
   double weights_bytes = 0, cache_bytes = 0, scratch_bytes = 0;
   double total_bytes() const { return weights_bytes + cache_bytes + scratch_bytes; }
 };
+// What such a transformer will hold, panels and lines that are filled up included, but for what oneDNN takes. The
+// context and the model are valid; nothing is taken.
+TransformerMemory memory_for(const TransformerModel& model, const TransformerOptions& options);
 
 // The tokens to append to one slot.
 struct SlotTokens {
@@ -41,7 +44,8 @@ struct SlotTokens {
 // rows are summed in different orders (matrix_products.h).
 class Transformer {
  public:
-  // "unsupported-model", "bad-usage" names the option, "out-of-memory"; errors of `weights`.
+  // "unsupported-model", "bad-usage" names the option; "out-of-memory" where what it will hold, and the logits of all
+  // slots that its caller will, are more than is free; errors of `weights`.
   static Result<Transformer> create(const TransformerModel& model, const WeightSource& weights,
                                     const TransformerOptions& options);
   // With weights of a seed.

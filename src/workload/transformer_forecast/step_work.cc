@@ -5,6 +5,7 @@
 
 #include "workload/transformer/attention.h"
 #include "workload/transformer/matrix_products.h"
+#include "workload/transformer/packed_matrix.h"
 #include "workload/transformer/transformer.h"
 #include "workload/transformer/transformer_model.h"
 
@@ -12,8 +13,6 @@ namespace perfcast {
 namespace {
 
 double real(int64_t value) { return static_cast<double>(value); }
-
-int64_t panels_of(int64_t outputs) { return (outputs + kPanelColumns - 1) / kPanelColumns; }
 
 // The rows of each pass, and the blocks of queries that attend in it.
 struct Pass {
@@ -72,7 +71,7 @@ class StepWorkBuilder {
  private:
   void set_product(const LlmOperator& op, int64_t rows, OperatorWork& work) const {
     const bool bytes = precision_ == Precision::kInt8;
-    const int64_t step = bytes ? 64 : 16, inputs = (op.k + step - 1) / step * step;
+    const int64_t inputs = padded_depth(op.k, bytes);
     const int64_t panels = panels_of(op.n);
     work.form = rows < kManyRows ? WorkForm::kFewRows : WorkForm::kManyRows;
     work.rows = real(padded_rows(rows));
