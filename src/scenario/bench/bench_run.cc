@@ -110,6 +110,7 @@ class Bench {
     settings.mode = LoadMode::kAccuracy;
     auto result = run_load(settings, system_, hooks(settings.mode));
     if (!result) return result.error();
+    if (const auto error = system_.judging_error()) result->faults.push_back({"judge-failed", error->message});
     report_.judged = result->judged;
     report_.right = result->right;
     if (result->judged > 0 && !report_.rules.accuracy) {

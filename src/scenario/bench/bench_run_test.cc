@@ -98,6 +98,21 @@ TEST_F(BenchOf, AnswersThatWereJudgedAreKeptWhereTheSystemStartsNoMore) {
   EXPECT_TRUE(report->verdict.breaks("system-broke"));
 }
 
+TEST_F(BenchOf, AJudgeThatFailedIsNamed) {
+  class WithoutJudge final : public ScriptedSystem {
+   public:
+    WithoutJudge() : ScriptedSystem(answer_all) {}
+    std::optional<Error> judging_error() const override { return Error{"out-of-memory", "no room", "", ""}; }
+  };
+  request_.accuracy = true;
+  request_.rules.least_accuracy = 0.5;
+  WithoutJudge system;
+  const auto report = run_bench(request_, system);
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->verdict.breaks("judge-failed"));
+  EXPECT_TRUE(report->verdict.breaks("accuracy-unknown"));
+}
+
 TEST_F(BenchOf, PercentAreOfAHundred) {
   request_.accuracy = true;
   request_.rules.accuracy_metric = "top-1 accuracy in %";

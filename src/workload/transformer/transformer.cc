@@ -82,8 +82,7 @@ double arena_bytes(const LlmConfig& config, Precision precision) {
 // Memory is touched as it is taken, so a model that is too large must be refused beforehand.
 Status check_memory(const TransformerModel& model, const TransformerOptions& options) {
   const TransformerMemory memory = memory_for(model, options);
-  const double answers =
-      sizeof(float) * static_cast<double>(options.slots) * static_cast<double>(model.config.vocab);
+  const double answers = sizeof(float) * static_cast<double>(options.slots) * static_cast<double>(model.config.vocab);
   const double free = free_memory_bytes();
   if (memory.total_bytes() + answers <= free) return {};
   return environment_error("out-of-memory",
@@ -102,8 +101,8 @@ TransformerMemory memory_for(const TransformerModel& model, const TransformerOpt
   const AttentionShape shape = attention_shape(config);
   const PassStrides strides(config);
   TransformerMemory memory;
-  memory.weights_bytes = arena_bytes(config, options.precision) +
-                         sizeof(float) * real(config.hidden) * (2 * real(config.layers) + 1);
+  memory.weights_bytes =
+      arena_bytes(config, options.precision) + sizeof(float) * real(config.hidden) * (2 * real(config.layers) + 1);
   memory.cache_bytes = KvCache::bytes_for(shape, options.slots, options.context);
   const double floats =
       real(padded_rows(kPassRows)) * (3 * real(strides.hidden) + real(strides.qkv) + real(strides.attention) +
