@@ -132,7 +132,15 @@ std::string bench_suite_text(const BenchSuite& suite) {
 
 std::string bench_forecast_text(const BenchForecast& forecast) {
   std::string text = "forecast beside measured, on this machine\n\n" + load_table(forecast);
-  if (!forecast.has_meter) text += "energy: no meter\n";
+  const auto scope = forecast.comparison.power_scope;
+  const bool rows = std::any_of(forecast.rows.begin(), forecast.rows.end(), [](const BenchForecastRow& row) {
+    return row.quantity == ForecastQuantity::kJoulesPerToken;
+  });
+  if (!scope) {
+    text += "energy: no meter of a server, a board or CPU packages\n";
+  } else {
+    text += "energy: joules of scope '" + to_string(*scope) + "'" + (rows ? "" : ", which no run has") + "\n";
+  }
   for (const BenchForecastRow& row : forecast.rows) {
     if (row.outside()) text += wrapped(outside_of_forecast(row), kSuiteWidth, "", "  ") + "\n";
   }

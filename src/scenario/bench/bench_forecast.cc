@@ -73,12 +73,13 @@ class ForecastRows {
     add_row(report, ForecastQuantity::kTokensPerS, middle.tokens_per_s, upper.tokens_per_s, lower.tokens_per_s,
             summary.tokens_per_s);
     // A server's machine idles between requests: what it draws then isn't known.
-    if (std::isnan(comparison_.calibration_w) || report.result.settings.scenario == LoadScenario::kServer) return {};
+    if (!comparison_.power_scope || report.result.settings.scenario == LoadScenario::kServer) return {};
+    // Joules of another scope are joules of something else.
+    const auto joules = report.energy ? joules_of_scope(report.energy->report, *comparison_.power_scope) : std::nullopt;
+    if (!joules || report.result.tokens == 0) return {};
     const double watts = comparison_.calibration_w;
-    const bool known = report.energy && report.energy->joules && report.result.tokens > 0;
     add_row(report, ForecastQuantity::kJoulesPerToken, watts / middle.tokens_per_s, watts / lower.tokens_per_s,
-            watts / upper.tokens_per_s,
-            known ? *report.energy->joules / static_cast<double>(report.result.tokens) : kUnknown);
+            watts / upper.tokens_per_s, *joules / static_cast<double>(report.result.tokens));
     return {};
   }
 
@@ -161,7 +162,6 @@ Result<BenchForecast> forecast_bench(ComparisonRequest request, int64_t slots, c
   if (!comparison) return comparison.error();
   BenchForecast forecast;
   forecast.comparison = std::move(*comparison);
-  forecast.has_meter = !std::isnan(forecast.comparison.calibration_w);
   if (Status added = add_forecast_rows(slots, reports, forecast); !added) return added.error();
   return forecast;
 }
@@ -181,10 +181,11 @@ Json to_json(const BenchForecast& forecast) {
     if (!row.farthest_operator.empty()) entry["farthest_operator"] = row.farthest_operator;
     rows.push_back(std::move(entry));
   }
-  Json json{{"load", std::move(rows)}, {"has_meter", forecast.has_meter}, {"steps", to_json(forecast.comparison)}};
-  if (forecast.has_meter) {
+  const auto scope = forecast.comparison.power_scope;
+  Json json{{"load", std::move(rows)}, {"has_meter", scope.has_value()}, {"steps", to_json(forecast.comparison)}};
+  if (scope) {
     json["calibration_w"] = forecast.comparison.calibration_w;
-    json["power_covers"] = forecast.comparison.power_covers;
+    json["power_covers"] = to_string(*scope);
   }
   return json;
 }

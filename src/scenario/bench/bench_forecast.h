@@ -30,8 +30,7 @@ struct BenchForecastRow {
 
 struct BenchForecast {
   TransformerComparison comparison;
-  std::vector<BenchForecastRow> rows;
-  bool has_meter = false;  // else nothing is said of energy
+  std::vector<BenchForecastRow> rows;  // of energy where the run has joules of the scope that the calibration has
 };
 
 // `request`: of one model, with the lengths, the precision and the threads of the system that was measured; its batches

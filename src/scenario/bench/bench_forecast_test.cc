@@ -22,7 +22,9 @@ BenchReport report_of(LoadScenario scenario) {
   report.summary.tpot.mean = 1;
   report.summary.tokens_per_s = 1e9;
   report.energy = BenchEnergy{};
-  report.energy->joules = 160;
+  report.energy->report.meters.resize(1);
+  report.energy->report.meters[0].meter.scope = EnergyScope::kPackage;
+  report.energy->report.meters[0].joules = report.energy->joules = 160;
   return report;
 }
 
@@ -45,7 +47,7 @@ TEST(BenchForecast, FollowsTheLoadThroughTheQueue) {
                                             report_of(LoadScenario::kServer), BenchReport()};
   auto forecast = forecast_bench(request, 4, reports, {});
   ASSERT_TRUE(forecast) << to_text(forecast.error());
-  EXPECT_FALSE(forecast->has_meter);
+  EXPECT_FALSE(forecast->comparison.power_scope);
   ASSERT_EQ(forecast->rows.size(), 3u + 3u + 1u + 3u);
   for (const BenchForecastRow& row : forecast->rows) {
     EXPECT_GT(row.lower, 0);
@@ -67,12 +69,20 @@ TEST(BenchForecast, FollowsTheLoadThroughTheQueue) {
 
   // Where a meter was read: watts of the calibration over tokens/s, but for a server, which idles.
   forecast->comparison.calibration_w = 50;
+  forecast->comparison.power_scope = EnergyScope::kPackage;
   forecast->rows.clear();
   ASSERT_TRUE(add_forecast_rows(4, reports, *forecast));
   const BenchForecastRow& energy = row_of(*forecast, LoadScenario::kOffline, ForecastQuantity::kJoulesPerToken);
   EXPECT_NEAR(energy.forecast, 50 / value(LoadScenario::kOffline, ForecastQuantity::kTokensPerS), 1e-9);
   EXPECT_NEAR(energy.measured, 2, 1e-9);
   EXPECT_EQ(forecast->rows.size(), 13u);
+  EXPECT_EQ(to_json(*forecast)["power_covers"], to_string(EnergyScope::kPackage));
+
+  // Joules of a package say nothing of a server's.
+  forecast->comparison.power_scope = EnergyScope::kServer;
+  forecast->rows.clear();
+  ASSERT_TRUE(add_forecast_rows(4, reports, *forecast));
+  EXPECT_EQ(forecast->rows.size(), 10u);
 }
 
 }  // namespace

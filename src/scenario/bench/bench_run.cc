@@ -201,9 +201,11 @@ class Bench {
     compare_with_the_field();
     if (request_.meters == nullptr) return;
     energy_.missing = request_.meters->missing;
-    if (const auto widest = widest_joules(energy_.report)) {
-      energy_.joules = widest->joules;
-      energy_.covers = to_string(widest->scope);
+    std::optional<EnergyScope> scope = scope_of_cpu_work({&energy_.report, 1});
+    if (const auto widest = widest_joules(energy_.report); widest && !system_.runs_on_cpus()) scope = widest->scope;
+    if (scope) {
+      energy_.joules = joules_of_scope(energy_.report, *scope);
+      energy_.covers = to_string(*scope);
     }
     report_.energy = energy_;
   }

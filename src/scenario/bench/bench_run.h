@@ -54,7 +54,8 @@ struct PeakTrial {
 struct BenchEnergy {
   EnergyReport report;
   std::vector<MissingMeter> missing;
-  // Of the widest scope whose meters all have joules: server, board, CPU packages, GPUs.
+  // Of the widest scope whose meters all have joules: server, board, CPU packages, GPUs; of a system that
+  // runs on CPUs alone, none of a GPU.
   std::optional<double> joules;
   std::string covers;  // of those
 };

@@ -56,6 +56,7 @@ class TransformerSystem final : public SystemUnderTest {
   // Right: each token's logit is the largest, but for what sums of another order make of it, by the spread of the
   // logits. Not-a-number is never right.
   std::optional<bool> is_right(uint32_t index, std::string_view data) override;
+  bool runs_on_cpus() const override { return true; }
   std::optional<Error> judging_error() const override { return judging_error_; }
 
  private:

@@ -128,12 +128,7 @@ class ComparisonRun {
     EnergySession session(request_.meters->all());
     session.start();
     auto status = calibration.run_round(request_.is_interrupted);
-    const EnergyReport report = session.stop();
-    if (const auto widest = widest_joules(report)) {
-      metered_joules_ += widest->joules;
-      metered_s_ += report.seconds_s;
-      comparison_.power_covers = to_string(widest->scope);
-    }
+    energy_.push_back(session.stop());
     return status;
   }
 
@@ -171,8 +166,21 @@ class ComparisonRun {
     return {};
   }
 
+  void take_power() {
+    const auto scope = scope_of_cpu_work(energy_);
+    if (!scope) return;
+    double joules = 0, seconds_s = 0;
+    for (const EnergyReport& report : energy_) {
+      joules += joules_of_scope(report, *scope).value_or(0);
+      seconds_s += report.seconds_s;
+    }
+    if (!(seconds_s > 0)) return;
+    comparison_.calibration_w = joules / seconds_s;
+    comparison_.power_scope = scope;
+  }
+
   Status finish(const HostModel& model) {
-    if (metered_s_ > 0) comparison_.calibration_w = metered_joules_ / metered_s_;
+    take_power();
     comparison_.facts = model.facts();
     comparison_.left_out = model.left_out();
     comparison_.left_out_prefill_error = model.left_out_error(LlmPhase::kPrefill);
@@ -195,7 +203,7 @@ class ComparisonRun {
   const std::function<void(const std::string&)>& progress_;
   std::vector<Subject> subjects_;
   TransformerComparison comparison_;
-  double metered_joules_ = 0, metered_s_ = 0;
+  std::vector<EnergyReport> energy_;  // of each round of the calibration
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 namespace perfcast {
 
 struct MeterSet;
+enum class EnergyScope;
 
 inline constexpr int64_t kMostComparedBatch = 64;
 
@@ -76,9 +78,10 @@ struct TransformerComparison {
   double left_out_prefill_error = 0, left_out_decode_error = 0;  // of the calibration's transformers
   std::vector<LeftOutStep> left_out;
   std::shared_ptr<const HostModel> host;  // for forecasts of other points
-  // What the machine drew while the calibration's transformers ran, and of what; NaN where no meter has joules.
+  // What the machine drew while the calibration's transformers ran, and of what: the widest scope that has CPUs in it
+  // and joules in every round; NaN where there is none.
   double calibration_w = kUnknown;
-  std::string power_covers;
+  std::optional<EnergyScope> power_scope;
   double took_s = 0;
 };
 
