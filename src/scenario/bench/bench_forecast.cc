@@ -103,9 +103,9 @@ class ForecastRows {
     const LlmPhase phase = row.quantity == ForecastQuantity::kFirstToken ? LlmPhase::kPrefill : LlmPhase::kDecode;
     for (const ComparedStep& step : model_.steps) {
       const bool batch_fits = single ? step.point.batch == 1 : step.point.batch == model_.steps.back().point.batch;
-      if (step.point.phase == phase && batch_fits && step.outside()) {
-        return operator_title(step.farthest().forecast.name);
-      }
+      if (step.point.phase != phase || !batch_fits || !step.outside()) continue;
+      const ComparedOperator* const farthest = step.farthest();
+      return farthest == nullptr ? "" : operator_title(farthest->forecast.name);
     }
     return "";
   }

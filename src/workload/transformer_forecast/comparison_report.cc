@@ -52,28 +52,38 @@ std::string operators_table(const ComparedStep& step) {
   add_columns(table, {"operator", "forecast", "90% interval", "measured", "share", "off by", ""}, 1);
   std::vector<double> all;
   for (const ComparedOperator& each : step.operators) {
-    for (const double value : {each.forecast.seconds, each.forecast.lower_s, each.forecast.upper_s, each.measured_s}) {
+    const double measured_s = each.measured_s.value_or(kUnknown);
+    for (const double value : {each.forecast.seconds, each.forecast.lower_s, each.forecast.upper_s, measured_s}) {
       all.push_back(value);
     }
   }
   const auto times = seconds_column(all);
   for (size_t i = 0; i < step.operators.size(); ++i) {
     const ComparedOperator& each = step.operators[i];
+    std::string measured = times[4 * i + 3], share = "-", off = "-";
+    if (each.measured_s) {
+      if (*each.measured_s == 0) measured = "0 s";
+      share = fmt::format("{:.1f}%", 100 * *each.measured_s / step.measured_s);
+      if (*each.measured_s > 0) off = percent(each.forecast.seconds / *each.measured_s - 1);
+    }
     table.add_row({operator_title(each.forecast.name), times[4 * i], times[4 * i + 1] + " .. " + times[4 * i + 2],
-                   times[4 * i + 3], fmt::format("{:.1f}%", 100 * each.measured_s / step.measured_s),
-                   each.measured_s > 0 ? percent(each.forecast.seconds / each.measured_s - 1) : "-",
-                   each.outside() ? "outside" : ""});
+                   std::move(measured), std::move(share), std::move(off),
+                   !each.measured_s ? "not timed"
+                   : each.outside() ? "outside"
+                                    : ""});
   }
   return table.to_text();
 }
 
 std::string outside_text(const ComparedStep& step) {
-  const ComparedOperator& farthest = step.farthest();
-  return fmt::format(
-      "{}: measured {} lies {} the interval; most of the difference is of '{}': {} forecast, {} measured",
-      step_title(step), human_seconds(step.measured_s), step.measured_s > step.forecast.upper_s ? "above" : "below",
-      operator_title(farthest.forecast.name), human_seconds(farthest.forecast.seconds),
-      human_seconds(farthest.measured_s));
+  const std::string text =
+      fmt::format("{}: measured {} lies {} the interval", step_title(step), human_seconds(step.measured_s),
+                  step.measured_s > step.forecast.upper_s ? "above" : "below");
+  const ComparedOperator* const farthest = step.farthest();
+  if (farthest == nullptr) return text + "; no operator of it was timed";
+  return text + fmt::format("; most of the difference is of '{}': {} forecast, {} measured",
+                            operator_title(farthest->forecast.name), human_seconds(farthest->forecast.seconds),
+                            human_seconds(*farthest->measured_s));
 }
 
 std::string scores_text(const std::vector<ComparedStep>& steps) {
@@ -99,15 +109,20 @@ Json step_json(const ComparedStep& step, const HostRates& facts) {
                {"forecast_tokens_per_s", step.tokens_per_s(step.forecast.seconds)},
                {"measured_tokens_per_s", step.tokens_per_s(step.measured_s)}};
   if (step.point.phase == LlmPhase::kDecode) json["read_share"] = step.read_share(facts);
-  if (step.outside()) json["farthest_operator"] = operator_title(step.farthest().forecast.name);
+  if (const ComparedOperator* const farthest = step.farthest(); step.outside() && farthest != nullptr) {
+    json["farthest_operator"] = operator_title(farthest->forecast.name);
+  }
   for (const ComparedOperator& each : step.operators) {
-    json["operators"].push_back({{"name", operator_title(each.forecast.name)},
-                                 {"forecast_s", each.forecast.seconds},
-                                 {"lower_s", each.forecast.lower_s},
-                                 {"upper_s", each.forecast.upper_s},
-                                 {"measured_s", each.measured_s},
-                                 {"roofline_s", each.forecast.roofline_s},
-                                 {"outside", each.outside()}});
+    Json one = {{"name", operator_title(each.forecast.name)},
+                {"forecast_s", each.forecast.seconds},
+                {"lower_s", each.forecast.lower_s},
+                {"upper_s", each.forecast.upper_s},
+                {"roofline_s", each.forecast.roofline_s}};
+    if (each.measured_s) {
+      one["measured_s"] = *each.measured_s;
+      one["outside"] = each.outside();
+    }
+    json["operators"].push_back(std::move(one));
   }
   return json;
 }

@@ -72,11 +72,14 @@ Status StepMeasurement::run_once(Transformer& transformer, bool by_operator, boo
   }
   // Of the step as it is what its operators don't take; each of them was read behind.
   operators_[kStepRest].push_back(std::max(0.0, end_s - between_s - cost_s));
-  for (size_t i = 0; i < operators.sums().seconds.size(); ++i) {
-    const double part = operators.sums().seconds[i];
-    if (part > 0) operators_[static_cast<OperatorName>(i)].push_back(part);
-  }
+  add_operators(operators.sums());
   return {};
+}
+
+void StepMeasurement::add_operators(const OperatorSeconds& sums) {
+  for (size_t i = 0; i < sums.seconds.size(); ++i) {
+    if (sums.marks[i] > 0) operators_[static_cast<OperatorName>(i)].push_back(sums.seconds[i]);
+  }
 }
 
 StepTimes StepMeasurement::times() const {

@@ -35,6 +35,9 @@ class StepMeasurement {
   Status run(Transformer& transformer, double budget_s, int64_t least);
   StepTimes times() const;
 
+  // One step's, by operator: of those that ran, also where the clock saw nothing of it.
+  void add_operators(const OperatorSeconds& sums);
+
  private:
   Status run_once(Transformer& transformer, bool by_operator, bool keep);
   std::vector<SlotTokens> next_tokens(Transformer& transformer);

@@ -27,5 +27,18 @@ TEST(StepTimes, AreMediansOfStepsAndTheirOperators) {
   EXPECT_EQ(too_long.run(*transformer, 0, 1).error().code, "context-full");
 }
 
+TEST(StepTimes, WhatTheClockSawNothingOfIsZeroAndWhatDidNotRunIsMissing) {
+  StepMeasurement measurement({LlmPhase::kDecode, 1, 4});
+  for (const double seconds : {0.0, 0.0, 3.0}) {
+    OperatorSeconds sums;
+    sums[OperatorName::kRope] = seconds;
+    sums.marks[static_cast<size_t>(OperatorName::kRope)] = 2;
+    measurement.add_operators(sums);
+  }
+  const StepTimes times = measurement.times();
+  EXPECT_EQ(times.operators.at(OperatorName::kRope), 0);  // the median of all three
+  EXPECT_FALSE(times.operators.contains(OperatorName::kFfnDown));
+}
+
 }  // namespace
 }  // namespace perfcast

@@ -58,7 +58,8 @@ ComparedStep compared(const StepPoint& point, const StepForecast& forecast, cons
   step.operators.reserve(forecast.operators.size());
   for (const OperatorForecast& each : forecast.operators) {
     const auto found = times.operators.find(each.name);
-    step.operators.push_back({each, found == times.operators.end() ? 0 : found->second});
+    step.operators.push_back({each, std::nullopt});
+    if (found != times.operators.end()) step.operators.back().measured_s = found->second;
   }
   return step;
 }
@@ -208,10 +209,17 @@ class ComparisonRun {
 
 }  // namespace
 
-const ComparedOperator& ComparedStep::farthest() const {
-  return *std::max_element(operators.begin(), operators.end(), [](const auto& a, const auto& b) {
-    return std::abs(a.measured_s - a.forecast.seconds) < std::abs(b.measured_s - b.forecast.seconds);
-  });
+const ComparedOperator* ComparedStep::farthest() const {
+  const ComparedOperator* farthest = nullptr;
+  double most_s = -1;
+  for (const ComparedOperator& each : operators) {
+    if (!each.measured_s) continue;
+    const double off_s = std::abs(*each.measured_s - each.forecast.seconds);
+    if (off_s <= most_s) continue;
+    most_s = off_s;
+    farthest = &each;
+  }
+  return farthest;
 }
 
 double ComparedStep::tokens_per_s(double seconds) const {

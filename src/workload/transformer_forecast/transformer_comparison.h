@@ -36,8 +36,8 @@ struct ComparisonRequest {
 
 struct ComparedOperator {
   OperatorForecast forecast;
-  double measured_s = 0;
-  bool outside() const { return measured_s < forecast.lower_s || measured_s > forecast.upper_s; }
+  std::optional<double> measured_s;  // absent: it wasn't timed
+  bool outside() const { return measured_s && (*measured_s < forecast.lower_s || *measured_s > forecast.upper_s); }
 };
 
 struct ComparedStep {
@@ -51,8 +51,8 @@ struct ComparedStep {
   bool outside() const { return measured_s < forecast.lower_s || measured_s > forecast.upper_s; }
   double error() const { return forecast.seconds / measured_s - 1; }
   double roofline_error() const { return forecast.roofline_s / measured_s - 1; }
-  // The operator that adds the most to the difference.
-  const ComparedOperator& farthest() const;
+  // The operator that adds the most to the difference, of those that were timed; null where none was.
+  const ComparedOperator* farthest() const;
   // Of the whole batch: prompts' tokens, or new ones.
   double tokens_per_s(double seconds) const;
   // Of a token's step: what it reads a second over what this machine reads where it goes through so many bytes.

@@ -59,6 +59,25 @@ TEST(TransformerComparison, ReportsNameTheOperatorOfWhatLiesOutside) {
   EXPECT_EQ(json["scores"]["inside"], 0);
 }
 
+TEST(TransformerComparison, WhatWasNotTimedIsNeitherOutsideNorTheFarthest) {
+  ComparedStep step = step_of(1, 0.8, 1.2, 1.5);
+  step.operators.push_back({{OperatorName::kFfnDown, 5, 4, 6, 1}, std::nullopt});
+  EXPECT_FALSE(step.operators.back().outside());
+  ASSERT_NE(step.farthest(), nullptr);
+  EXPECT_EQ(step.farthest()->forecast.name, OperatorName::kScores);
+  TransformerComparison comparison;
+  comparison.facts.read = {{1e6, 1e7}};
+  comparison.models.resize(1);
+  comparison.models[0].steps = {step};
+  EXPECT_THAT(to_text(comparison, true), testing::HasSubstr("not timed"));
+  const Json json = to_json(comparison);
+  const Json& last = json["models"][0]["steps"][0]["operators"][2];
+  EXPECT_FALSE(last.contains("measured_s"));
+  EXPECT_FALSE(last.contains("outside"));
+  step.operators.erase(step.operators.begin(), step.operators.begin() + 2);
+  EXPECT_EQ(step.farthest(), nullptr);
+}
+
 TEST(TransformerComparison, RequestsAreChecked) {
   ComparisonRequest request;
   EXPECT_EQ(compare_with_forecast(request, {}).error().where, "models");
