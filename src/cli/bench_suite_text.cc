@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <vector>
 
 #include "base/text.h"
@@ -65,18 +66,40 @@ std::string load_table(const BenchForecast& forecast) {
   TextTable table;
   table.add_column("scenario", TextTable::Align::kLeft);
   table.add_column("mean", TextTable::Align::kLeft);
-  for (const char* const title : {"forecast", "90% interval", "measured", "off by"}) {
+  const bool rough = forecast.comparison.request.quick;
+  for (const char* const title : {"forecast", rough ? "rough interval" : "90% interval", "measured", "off by"}) {
     table.add_column(title, TextTable::Align::kRight);
   }
   table.add_column("", TextTable::Align::kLeft);
   for (const BenchForecastRow& row : forecast.rows) {
     table.add_row({to_string(row.scenario), title_of(row.quantity), value_in_words(row.quantity, row.forecast),
-                   value_in_words(row.quantity, row.lower) + " .. " + value_in_words(row.quantity, row.upper),
+                   !row.no_interval.empty()
+                       ? "-"
+                       : value_in_words(row.quantity, row.lower) + " .. " + value_in_words(row.quantity, row.upper),
                    value_in_words(row.quantity, row.measured),
                    std::isnan(row.measured) ? "-" : fmt::format("{:+.1f}%", 100 * (row.forecast / row.measured - 1)),
-                   row.outside() ? "outside" : ""});
+                   !row.no_interval.empty() ? "no interval"
+                   : row.outside()          ? "outside"
+                                            : ""});
   }
   return table.to_text();
+}
+
+// Why rows have no interval, each reason once with its scenarios.
+std::string no_interval_text(const BenchForecast& forecast) {
+  std::map<std::string, std::vector<std::string>> scenarios;
+  for (const BenchForecastRow& row : forecast.rows) {
+    for (const std::string& why : row.no_interval) {
+      std::vector<std::string>& named = scenarios[why];
+      if (named.empty() || named.back() != to_string(row.scenario)) named.push_back(to_string(row.scenario));
+    }
+  }
+  std::string text;
+  for (const auto& [why, named] : scenarios) {
+    text += wrapped("no interval, " + join(named, ", ") + ": " + why, kSuiteWidth, "", "  ");
+    text += '\n';
+  }
+  return text;
 }
 
 std::string outside_of_forecast(const BenchForecastRow& row) {
@@ -132,6 +155,7 @@ std::string bench_suite_text(const BenchSuite& suite) {
 
 std::string bench_forecast_text(const BenchForecast& forecast) {
   std::string text = "forecast beside measured, on this machine\n\n" + load_table(forecast);
+  text += no_interval_text(forecast);
   const auto scope = forecast.comparison.power_scope;
   const bool rows = std::any_of(forecast.rows.begin(), forecast.rows.end(), [](const BenchForecastRow& row) {
     return row.quantity == ForecastQuantity::kJoulesPerToken;

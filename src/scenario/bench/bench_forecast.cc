@@ -1,5 +1,7 @@
 #include "scenario/bench/bench_forecast.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,6 +16,8 @@ namespace {
 
 // An offline query is so many fillings of all slots on paper, whatever its length: more say the same.
 constexpr int64_t kMostFillings = 16;
+// So much longer by the clock on the wall than by the CPU's, a thread shared its core with others.
+constexpr double kBusyRatio = 1.05;
 
 // When the requests of a run, or of one query where queries wait for each other, are due.
 std::vector<double> due_times(const LoadResult& result, int64_t slots) {
@@ -53,7 +57,12 @@ class ForecastRows {
     shape.prompt_tokens = comparison_.request.prompt_tokens;
     shape.new_tokens = comparison_.request.new_tokens;
     std::array<LoadTimes, 3> times;
+    no_interval_ = busy();
     for (size_t i = 0; i < times.size(); ++i) {
+      if (i > 0 && !no_interval_.empty()) {
+        times[i] = {kUnknown, kUnknown, kUnknown};
+        continue;
+      }
       const auto found = times_of_load(shape, [&](const StepPoint& point) { return step_seconds(point, i); });
       if (!found) return found.error();
       times[i] = *found;
@@ -85,15 +94,33 @@ class ForecastRows {
 
  private:
   // `bound`: 0 the forecast, 1 the lower end of its interval, 2 the upper.
-  Result<double> step_seconds(const StepPoint& point, size_t bound) const {
+  Result<double> step_seconds(const StepPoint& point, size_t bound) {
     const auto step = comparison_.host->forecast(model_.config, point);
     if (!step) return step.error();
+    for (const std::string& what : step->beyond) {
+      const std::string reason = "beyond what was learned from: " + what;
+      const std::string kind = reason.substr(0, reason.rfind(':'));  // of each kind the first
+      const bool is_new = std::none_of(no_interval_.begin(), no_interval_.end(),
+                                       [&](const std::string& known) { return known.starts_with(kind); });
+      if (is_new) no_interval_.push_back(reason);
+    }
     return bound == 0 ? step->seconds : bound == 1 ? step->lower_s : step->upper_s;
+  }
+
+  // One thread is forecast by the CPU time that it takes, and a load by the clock on the wall.
+  std::vector<std::string> busy() const {
+    double most = 1;
+    for (const ComparedStep& step : model_.steps) most = std::max(most, step.wall_ratio);
+    if (comparison_.request.threads > 1 || most <= kBusyRatio) return {};
+    return {
+        fmt::format("others ran on this machine: by the clock on the wall steps took up to {:.0f}% longer than the "
+                    "CPU time that is forecast",
+                    100 * (most - 1))};
   }
 
   void add_row(const BenchReport& report, ForecastQuantity quantity, double middle, double lower, double upper,
                double measured) {
-    BenchForecastRow row{report.result.settings.scenario, quantity, middle, lower, upper, measured, ""};
+    BenchForecastRow row{report.result.settings.scenario, quantity, middle, lower, upper, measured, no_interval_, ""};
     if (row.outside()) row.farthest_operator = operator_of(row);
     forecast_.rows.push_back(std::move(row));
   }
@@ -114,6 +141,7 @@ class ForecastRows {
   BenchForecast& forecast_;
   const TransformerComparison& comparison_;
   const ComparedTransformer& model_;
+  std::vector<std::string> no_interval_;  // of the report at hand
 };
 
 std::string key_of(ForecastQuantity quantity) {
@@ -169,14 +197,16 @@ Result<BenchForecast> forecast_bench(ComparisonRequest request, int64_t slots, c
 Json to_json(const BenchForecast& forecast) {
   Json rows = Json::array();
   for (const BenchForecastRow& row : forecast.rows) {
-    Json entry{{"scenario", to_string(row.scenario)},
-               {"quantity", key_of(row.quantity)},
-               {"forecast", row.forecast},
-               {"lower", row.lower},
-               {"upper", row.upper}};
+    Json entry{{"scenario", to_string(row.scenario)}, {"quantity", key_of(row.quantity)}, {"forecast", row.forecast}};
+    if (row.no_interval.empty()) {
+      entry["lower"] = row.lower;
+      entry["upper"] = row.upper;
+    } else {
+      entry["no_interval"] = row.no_interval;
+    }
     if (!std::isnan(row.measured)) {
       entry["measured"] = row.measured;
-      entry["outside"] = row.outside();
+      if (row.no_interval.empty()) entry["outside"] = row.outside();
     }
     if (!row.farthest_operator.empty()) entry["farthest_operator"] = row.farthest_operator;
     rows.push_back(std::move(entry));

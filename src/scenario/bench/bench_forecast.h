@@ -19,8 +19,9 @@ enum class ForecastQuantity { kFirstToken, kPerToken, kTokensPerS, kJoulesPerTok
 struct BenchForecastRow {
   LoadScenario scenario = LoadScenario::kSingleStream;
   ForecastQuantity quantity = ForecastQuantity::kFirstToken;  // seconds, tokens/s or joules; means over answers
-  double forecast = 0, lower = 0, upper = 0;                  // 90%
+  double forecast = 0, lower = 0, upper = 0;                  // 90%; NaN where `no_interval` says why there is none
   double measured = kUnknown;
+  std::vector<std::string> no_interval;
   // Where what was measured lies outside of the interval: the operator that most of the steps' difference is of; empty
   // where the steps by themselves lie within theirs.
   std::string farthest_operator;

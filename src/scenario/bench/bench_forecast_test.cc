@@ -38,7 +38,7 @@ TEST(BenchForecast, FollowsTheLoadThroughTheQueue) {
   ComparisonRequest request;
   request.models = {"perfcast-15m"};
   request.precision = Precision::kInt8;
-  request.prompt_tokens = 16;
+  request.prompt_tokens = 24;
   request.new_tokens = 4;
   request.rounds = 1;
   request.quick = true;
@@ -48,8 +48,14 @@ TEST(BenchForecast, FollowsTheLoadThroughTheQueue) {
   auto forecast = forecast_bench(request, 4, reports, {});
   ASSERT_TRUE(forecast) << to_text(forecast.error());
   EXPECT_FALSE(forecast->comparison.power_scope);
+  // As on a machine of one's own.
+  std::vector<ComparedStep>& steps = forecast->comparison.models[0].steps;
+  for (ComparedStep& step : steps) step.wall_ratio = 1;
+  forecast->rows.clear();
+  ASSERT_TRUE(add_forecast_rows(4, reports, *forecast));
   ASSERT_EQ(forecast->rows.size(), 3u + 3u + 1u + 3u);
   for (const BenchForecastRow& row : forecast->rows) {
+    EXPECT_THAT(row.no_interval, testing::IsEmpty());
     EXPECT_GT(row.lower, 0);
     EXPECT_LE(row.lower, row.forecast);
     EXPECT_LE(row.forecast, row.upper);
@@ -66,6 +72,27 @@ TEST(BenchForecast, FollowsTheLoadThroughTheQueue) {
   EXPECT_EQ(json["load"].size(), forecast->rows.size());
   EXPECT_EQ(json["load"][0]["quantity"], "ttft_s");
   EXPECT_EQ(json["steps"]["schema"], "perfcast.bench.forecast/1");
+
+  // On a shared machine CPU time says little of the wall's, and of long prompts nothing was learned.
+  const auto expect_no_interval = [&](const std::string& why) {
+    forecast->rows.clear();
+    ASSERT_TRUE(add_forecast_rows(4, reports, *forecast));
+    ASSERT_EQ(forecast->rows.size(), 10u);
+    for (const BenchForecastRow& row : forecast->rows) {
+      EXPECT_THAT(row.no_interval, testing::Contains(testing::HasSubstr(why)));
+      EXPECT_GT(row.forecast, 0);
+      EXPECT_FALSE(row.outside());
+    }
+    const Json without = to_json(*forecast)["load"][0];
+    EXPECT_FALSE(without.contains("outside"));
+    EXPECT_FALSE(without["no_interval"].empty());
+  };
+  steps[0].wall_ratio = 1.5;
+  expect_no_interval("50% longer");
+  steps[0].wall_ratio = 1;
+  forecast->comparison.request.prompt_tokens = 400;
+  expect_no_interval("beyond what was learned from: tokens of a prompt: 400 (up to 160)");
+  forecast->comparison.request.prompt_tokens = request.prompt_tokens;
 
   // Where a meter was read: watts of the calibration over tokens/s, but for a server, which idles.
   forecast->comparison.calibration_w = 50;

@@ -55,6 +55,7 @@ Status StepMeasurement::run_once(Transformer& transformer, bool by_operator, boo
   if (by_operator) operators.turn_on(clock);
   const double cost_s = clock_cost_s(clock);
   TokenSampler greedy({});
+  const double wall_begin_s = seconds_now(StepClock::kWall);
   const double begin_s = seconds_now(clock);
   auto status = transformer.prefill(prompts, logits_);
   operators.turn_off();
@@ -66,6 +67,8 @@ Status StepMeasurement::run_once(Transformer& transformer, bool by_operator, boo
   const double end_s = seconds_now(clock);
   timed_s_ = end_s - begin_s;
   if (!keep) return {};
+  all_timed_s_ += timed_s_;
+  all_wall_s_ += seconds_now(StepClock::kWall) - wall_begin_s;
   if (!by_operator) {
     seconds_.push_back(std::max(0.0, timed_s_ - 2 * cost_s));
     return {};
@@ -85,6 +88,7 @@ void StepMeasurement::add_operators(const OperatorSeconds& sums) {
 StepTimes StepMeasurement::times() const {
   StepTimes times;
   times.seconds = median(seconds_);
+  if (all_timed_s_ > 0) times.wall_ratio = all_wall_s_ / all_timed_s_;
   times.runs = static_cast<int64_t>(seconds_.size());
   for (const auto& [name, seconds] : operators_) times.operators[name] = median(seconds);
   return times;

@@ -19,6 +19,7 @@ StepClock clock_for(int threads);
 
 struct StepTimes {
   double seconds = 0;
+  double wall_ratio = 1;  // the clock on the wall over what timed the steps, of all together: above 1 where others ran
   std::map<OperatorName, double> operators;
   int64_t runs = 0;
 };
@@ -46,6 +47,7 @@ class StepMeasurement {
   std::vector<double> seconds_;
   std::map<OperatorName, std::vector<double>> operators_;
   double timed_s_ = 0;  // of the last run
+  double all_timed_s_ = 0, all_wall_s_ = 0;
   std::vector<int32_t> tokens_;
   std::vector<float> logits_;
 };

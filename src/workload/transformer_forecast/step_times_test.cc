@@ -20,6 +20,7 @@ TEST(StepTimes, AreMediansOfStepsAndTheirOperators) {
     const StepTimes times = measurement.times();
     EXPECT_EQ(times.runs, 5);
     EXPECT_GT(times.seconds, 0);
+    EXPECT_GT(times.wall_ratio, 0.9);
     EXPECT_GT(times.operators.at(OperatorName::kFfnDown), 0);
     EXPECT_GE(times.operators.at(kStepRest), 0);
   }

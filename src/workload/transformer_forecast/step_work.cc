@@ -134,6 +134,7 @@ Result<StepWork> step_work(const LlmConfig& config, Precision precision, const S
   }
   for (const OperatorWork& work : step.operators) {
     step.footprint_bytes += work.count * (work.weight_bytes + work.kv_bytes) * share;
+    step.weights += work.count * work.weight_bytes * share / bytes_per_value(precision);
   }
   OperatorWork rest;
   rest.name = kStepRest;

@@ -55,6 +55,7 @@ ComparedStep compared(const StepPoint& point, const StepForecast& forecast, cons
   step.forecast = forecast;
   step.measured_s = times.seconds;
   step.runs = times.runs;
+  step.wall_ratio = times.wall_ratio;
   step.operators.reserve(forecast.operators.size());
   for (const OperatorForecast& each : forecast.operators) {
     const auto found = times.operators.find(each.name);
@@ -231,7 +232,8 @@ ComparisonScores scores_of(const std::vector<ComparedStep>& steps) {
   ComparisonScores scores;
   for (const ComparedStep& step : steps) {
     ++scores.steps;
-    scores.inside += step.outside() ? 0 : 1;
+    scores.with_interval += step.has_interval() ? 1 : 0;
+    scores.inside += step.has_interval() && !step.outside() ? 1 : 0;
     scores.mean_error += std::abs(step.error());
     scores.roofline_mean_error += std::abs(step.roofline_error());
     scores.worst_error = std::max(scores.worst_error, std::abs(step.error()));

@@ -45,10 +45,13 @@ struct ComparedStep {
   StepForecast forecast;
   double measured_s = 0;
   int64_t runs = 0;
+  double wall_ratio = 1;       // see StepTimes
   double footprint_bytes = 0;  // weights and cache that it reads
   std::vector<ComparedOperator> operators;
 
+  // Of a step that has an interval at all.
   bool outside() const { return measured_s < forecast.lower_s || measured_s > forecast.upper_s; }
+  bool has_interval() const { return forecast.beyond.empty(); }
   double error() const { return forecast.seconds / measured_s - 1; }
   double roofline_error() const { return forecast.roofline_s / measured_s - 1; }
   // The operator that adds the most to the difference, of those that were timed; null where none was.
@@ -92,7 +95,7 @@ Result<TransformerComparison> compare_with_forecast(const ComparisonRequest& req
 
 // What is said of a comparison of one model or several: mean errors, and how many steps lie in their intervals.
 struct ComparisonScores {
-  int64_t steps = 0, inside = 0;
+  int64_t steps = 0, with_interval = 0, inside = 0;
   double mean_error = 0, roofline_mean_error = 0, worst_error = 0;  // relative to what was measured
 };
 ComparisonScores scores_of(const std::vector<ComparedStep>& steps);

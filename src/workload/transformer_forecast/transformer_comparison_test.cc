@@ -78,6 +78,32 @@ TEST(TransformerComparison, WhatWasNotTimedIsNeitherOutsideNorTheFarthest) {
   EXPECT_EQ(step.farthest(), nullptr);
 }
 
+TEST(TransformerComparison, WhatLiesBeyondHasNoIntervalAndRoughOnesSaySo) {
+  ComparedStep step = step_of(1, kUnknown, kUnknown, 1.5);
+  step.forecast.beyond = {"sequences: 64 (1 to 8)"};
+  const ComparisonScores scores = scores_of({step, step_of(1, 0.8, 1.2, 1.1)});
+  EXPECT_EQ(scores.steps, 2);
+  EXPECT_EQ(scores.with_interval, 1);
+  EXPECT_EQ(scores.inside, 1);
+  TransformerComparison comparison;
+  comparison.facts.read = {{1e6, 1e7}};
+  comparison.request.quick = true;
+  comparison.models.resize(1);
+  comparison.models[0].steps = {step};
+  const std::string text = to_text(comparison, false);
+  EXPECT_THAT(text, testing::HasSubstr("1 of 1 steps lie beyond what was learned from"));
+  EXPECT_THAT(text, testing::HasSubstr("sequences: 64 (1 to 8)"));
+  EXPECT_THAT(text, testing::HasSubstr("intervals are rough"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("90% interval")));
+  EXPECT_THAT(goals_text(comparison), testing::HasSubstr("0 of 0 steps, short; 1 lie beyond"));
+  const Json json = to_json(comparison);
+  EXPECT_EQ(json["rough"], true);
+  const Json& first = json["models"][0]["steps"][0];
+  EXPECT_EQ(first["beyond"][0], "sequences: 64 (1 to 8)");
+  EXPECT_FALSE(first.contains("lower_s"));
+  EXPECT_FALSE(first.contains("outside"));
+}
+
 TEST(TransformerComparison, RequestsAreChecked) {
   ComparisonRequest request;
   EXPECT_EQ(compare_with_forecast(request, {}).error().where, "models");
