@@ -132,7 +132,11 @@ std::string bench_suite_text(const BenchSuite& suite) {
     const LoadSettings& settings = report.result.settings;
     if (settings.scenario == LoadScenario::kServer) {
       text += fmt::format("server: {} queries/s were due{}\n", human_number(settings.target_qps),
-                          suite.rates_were_given || report.peak_qps ? "" : ", half of what offline reached");
+                          report.rate_source.empty() || report.peak_qps ? "" : ", " + report.rate_source);
+    }
+    if (report.attempts > 1) {
+      text += fmt::format("{}: the last of {} runs, those before it having been too short\n",
+                          to_string(settings.scenario), report.attempts);
     }
     for (const LoadViolation& violation : report.verdict.violations) {
       text += wrapped(to_string(settings.scenario) + ", " + violation.rule + ": " + printable(violation.message),

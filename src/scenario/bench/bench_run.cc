@@ -42,6 +42,8 @@ class Bench {
     report_.category = request.category;
     report_.division = request.division;
     report_.log_folder = request.log_folder;
+    report_.attempts = request.attempts;
+    report_.rate_source = request.rate_source;
   }
 
   Result<BenchReport> run() {

@@ -28,9 +28,7 @@ class Suite {
         suite_.error = report.error();
         break;
       }
-      const LoadScenario scenario = report->result.settings.scenario;
-      reached_per_s_ = scenario == LoadScenario::kOffline ? report->summary.samples_per_s
-                                                          : std::max(reached_per_s_, report->summary.samples_per_s);
+      note_rate(*report);
       suite_.reports.push_back(std::move(*report));
       if (suite_.error || suite_.reports.back().verdict.breaks("interrupted")) break;
     }
@@ -38,21 +36,40 @@ class Suite {
   }
 
  private:
-  void set_rate(BenchRequest& run, double target_qps) const {
+  // Offline's is taken as it is, being what the system does at its best; before it, the highest.
+  void note_rate(const BenchReport& report) {
+    const double rate = report.summary.samples_per_s;
+    const LoadScenario scenario = report.result.settings.scenario;
+    if (!(rate > 0) || (scenario != LoadScenario::kOffline && rate <= reached_per_s_)) return;
+    reached_per_s_ = rate;
+    reached_in_ = to_string(scenario);
+  }
+
+  // `share` of what was reached, so far as a run may be as large; the rate that was asked for where nothing was.
+  void set_rate(BenchRequest& run, double share) const {
     const double most = kMostSuiteSamples / std::max(run.settings.min_duration_s, 0.001);
-    if (target_qps > 0) run.settings.target_qps = std::min(target_qps, most);
+    const double rate = share * reached_per_s_;
+    if (!(rate > 0)) {
+      run.rate_source = "the default, since nothing was reached before";
+      return;
+    }
+    run.settings.target_qps = std::min(rate, most);
+    run.rate_source = (share == kServerShare ? "half of what " : "one and a half of what ") + reached_in_ + " reached";
+    if (rate > most) run.rate_source.insert(0, "the most that a run of this length may issue, less than ");
   }
 
   Result<BenchReport> run_at_own_rate(BenchRequest& run) {
-    if (run.settings.scenario == LoadScenario::kServer) set_rate(run, kServerShare * reached_per_s_);
-    if (run.settings.scenario != LoadScenario::kOffline) return run_bench(run, system_);
-    set_rate(run, kOfflineReserve * reached_per_s_);
+    if (run.settings.scenario == LoadScenario::kServer) set_rate(run, kServerShare);
+    if (run.settings.scenario == LoadScenario::kOffline) set_rate(run, kOfflineReserve);
     auto report = run_bench(run, system_);
+    if (run.settings.scenario != LoadScenario::kOffline) return report;
     for (int runs = 1; runs < kMostOfflineRuns && report && is_too_short(*report); ++runs) {
       const double before = run.settings.target_qps;
-      set_rate(run, kOfflineReserve * report->summary.samples_per_s);
+      note_rate(*report);
+      set_rate(run, kOfflineReserve);
       if (run.settings.target_qps <= before) break;
       run.warm_up_queries = 0;
+      run.attempts = runs + 1;
       auto again = run_bench(run, system_);
       if (!again) {
         suite_.error = again.error();  // what ran before is kept
@@ -71,6 +88,7 @@ class Suite {
   SystemUnderTest& system_;
   BenchSuite suite_;
   double reached_per_s_ = 0;
+  std::string reached_in_;  // the scenario
 };
 
 }  // namespace

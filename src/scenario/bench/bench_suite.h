@@ -18,8 +18,9 @@ std::vector<LoadScenario> suite_scenarios();
 
 struct BenchSuiteRequest {
   std::vector<BenchRequest> runs;  // of each scenario, in that order
-  // Else offline's query is sized by what a query of several samples reached, larger where that was too little, and a
-  // server gets half of what offline reached.
+  // Else offline's query is sized by what a query of several samples reached, larger where that was too little, up to
+  // three times, and a server gets half of the highest rate that was reached. Each report says how often it was tried
+  // and what its rate follows from; in the log is the last try.
   bool rates_are_given = true;
 };
 
