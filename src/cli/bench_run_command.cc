@@ -477,10 +477,8 @@ void add_rule_options(CLI::App& verb, BenchArguments& arguments) {
 void add_system_options(CLI::App& verb, BenchArguments& arguments) {
   const char* const group = "Systems";
   SystemSpec& system = arguments.system;
-  verb.add_option(
-          "--system", system.name,
-          "null, gemm:N, mlp:IN,...,OUT (oneDNN), transformer:MODEL[,int8][,threads=N][,slots=N] (a name of ours, "
-          "GGUF, config.json or its folder), pipe (the command after --), http://HOST:PORT/v1/completions")
+  verb.add_option("--system", system.name,
+                  join(system_forms(), ", ") + "; MODEL: a name of ours, GGUF, config.json or its folder")
       ->default_str("null, or pipe with a command")
       ->group(group)
       ->type_name("NAME");
@@ -497,7 +495,7 @@ void add_system_options(CLI::App& verb, BenchArguments& arguments) {
   verb.add_option("--prompts", system.prompts_file, "Of an endpoint: a line of JSON for each; default: made up")
       ->group(group)
       ->type_name("FILE");
-  verb.add_option("--prompt-words", system.prompt_words, "Of a prompt that is made up; of a transformer: tokens")
+  verb.add_option("--prompt-words", system.prompt_length, "Of a prompt that is made up; of a transformer: tokens")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}))
       ->capture_default_str()
       ->group(group)

@@ -158,6 +158,12 @@ std::string key_of(ForecastQuantity quantity) {
   return {};
 }
 
+// What a row's numbers end in.
+std::string unit_of(ForecastQuantity quantity) {
+  const bool times = quantity == ForecastQuantity::kFirstToken || quantity == ForecastQuantity::kPerToken;
+  return times ? "_s" : "_" + key_of(quantity);
+}
+
 }  // namespace
 
 std::string title_of(ForecastQuantity quantity) {
@@ -197,15 +203,17 @@ Result<BenchForecast> forecast_bench(ComparisonRequest request, int64_t slots, c
 Json to_json(const BenchForecast& forecast) {
   Json rows = Json::array();
   for (const BenchForecastRow& row : forecast.rows) {
-    Json entry{{"scenario", to_string(row.scenario)}, {"quantity", key_of(row.quantity)}, {"forecast", row.forecast}};
+    const std::string unit = unit_of(row.quantity);
+    Json entry{
+        {"scenario", to_string(row.scenario)}, {"quantity", key_of(row.quantity)}, {"forecast" + unit, row.forecast}};
     if (row.no_interval.empty()) {
-      entry["lower"] = row.lower;
-      entry["upper"] = row.upper;
+      entry["lower" + unit] = row.lower;
+      entry["upper" + unit] = row.upper;
     } else {
       entry["no_interval"] = row.no_interval;
     }
     if (!std::isnan(row.measured)) {
-      entry["measured"] = row.measured;
+      entry["measured" + unit] = row.measured;
       if (row.no_interval.empty()) entry["outside"] = row.outside();
     }
     if (!row.farthest_operator.empty()) entry["farthest_operator"] = row.farthest_operator;

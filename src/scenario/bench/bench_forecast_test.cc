@@ -71,6 +71,12 @@ TEST(BenchForecast, FollowsTheLoadThroughTheQueue) {
   const Json json = to_json(*forecast);
   EXPECT_EQ(json["load"].size(), forecast->rows.size());
   EXPECT_EQ(json["load"][0]["quantity"], "ttft_s");
+  EXPECT_EQ(json["load"][0]["forecast_s"], forecast->rows[0].forecast);
+  EXPECT_EQ(json["load"][2]["quantity"], "tokens_per_s");
+  for (const char* const member :
+       {"forecast_tokens_per_s", "lower_tokens_per_s", "upper_tokens_per_s", "measured_tokens_per_s"}) {
+    EXPECT_TRUE(json["load"][2].contains(member)) << member;
+  }
   EXPECT_EQ(json["steps"]["schema"], "perfcast.bench.forecast/1");
 
   // On a shared machine CPU time says little of the wall's, and of long prompts nothing was learned.
@@ -103,6 +109,7 @@ TEST(BenchForecast, FollowsTheLoadThroughTheQueue) {
   EXPECT_NEAR(energy.forecast, 50 / value(LoadScenario::kOffline, ForecastQuantity::kTokensPerS), 1e-9);
   EXPECT_NEAR(energy.measured, 2, 1e-9);
   EXPECT_EQ(forecast->rows.size(), 13u);
+  EXPECT_TRUE(to_json(*forecast)["load"][3].contains("forecast_joules_per_token"));
   EXPECT_EQ(to_json(*forecast)["power_covers"], to_string(EnergyScope::kPackage));
 
   // Joules of a package say nothing of a server's.

@@ -14,8 +14,6 @@
 namespace perfcast {
 namespace {
 
-constexpr int64_t kMostTransformerThreads = 1024, kMostTransformerSlots = 4096;
-
 std::optional<int64_t> whole_number(std::string_view text) {
   int64_t value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -17,8 +17,6 @@ namespace perfcast {
 namespace {
 
 constexpr int64_t kUsualContext = 2048;
-constexpr int64_t kMostSlots = 4096;
-constexpr int kMostThreads = 1024;
 
 AttentionShape attention_shape(const LlmConfig& config) {
   return {config.layers, config.heads, config.kv_heads, config.head_dim};
@@ -32,11 +30,11 @@ Status check_options(const TransformerModel& model, const TransformerOptions& op
     return usage_error("bad-usage", "weights in " + std::string(info(options.precision).name) + " can't be run",
                        "precision", "fp32 or int8");
   }
-  if (options.threads < 1 || options.threads > kMostThreads) {
-    return refuse("threads", options.threads, "1 to " + std::to_string(kMostThreads));
+  if (options.threads < 1 || options.threads > kMostTransformerThreads) {
+    return refuse("threads", options.threads, "1 to " + std::to_string(kMostTransformerThreads));
   }
-  if (options.slots < 1 || options.slots > kMostSlots) {
-    return refuse("slots", options.slots, "1 to " + std::to_string(kMostSlots));
+  if (options.slots < 1 || options.slots > kMostTransformerSlots) {
+    return refuse("slots", options.slots, "1 to " + std::to_string(kMostTransformerSlots));
   }
   const int64_t most = model.config.max_positions > 0 ? model.config.max_positions : int64_t{1} << 20;
   if (options.context < 0 || options.context > most) {
@@ -484,12 +482,12 @@ TransformerMemory Transformer::memory() const {
   return memory;
 }
 
-LlmWorkload Transformer::workload(LlmPhase phase, int64_t batch, int64_t tokens) const {
+LlmWorkload transformer_workload(Precision weights, LlmPhase phase, int64_t batch, int64_t tokens) {
   LlmWorkload workload;
   workload.phase = phase;
   workload.batch = batch;
   workload.sequence = tokens;
-  workload.weights = state_->options.precision;
+  workload.weights = weights;
   workload.activations = workload.kv = Precision::kFp32;
   workload.head_all_positions = false;
   workload.skip_masked = true;

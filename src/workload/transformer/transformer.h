@@ -17,6 +17,9 @@ namespace perfcast {
 
 struct TransformerKernels;
 
+inline constexpr int kMostTransformerThreads = 1024;
+inline constexpr int64_t kMostTransformerSlots = 4096;
+
 struct TransformerOptions {
   Precision precision = Precision::kFp32;  // of weights: kFp32 or kInt8
   int threads = 1;
@@ -38,6 +41,9 @@ struct SlotTokens {
   int64_t slot = 0;
   std::span<const int32_t> tokens;
 };
+
+// A step as `llm analyze` is asked for it: fp32 activations and cache, weights as they are stored.
+LlmWorkload transformer_workload(Precision weights, LlmPhase phase, int64_t batch, int64_t tokens);
 
 // Not for several callers at once. Logits, and so tokens, are the same bits whatever the number of threads, and those
 // of a sequence whatever stands in other slots, as long as its steps have as many rows: products of few and of many
@@ -70,8 +76,9 @@ class Transformer {
   const TransformerModel& model() const;
   const TransformerOptions& options() const;  // with the context, the kernels and the threads that were taken
   TransformerMemory memory() const;
-  // The step as `llm analyze` is asked for it: fp32 activations and cache, weights as they are stored.
-  LlmWorkload workload(LlmPhase phase, int64_t batch, int64_t tokens) const;
+  LlmWorkload workload(LlmPhase phase, int64_t batch, int64_t tokens) const {
+    return transformer_workload(options().precision, phase, batch, tokens);
+  }
 
   OperatorClock& clock();
 

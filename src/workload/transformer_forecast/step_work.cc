@@ -107,14 +107,7 @@ std::string operator_title(OperatorName name) {
 
 Result<StepWork> step_work(const LlmConfig& config, Precision precision, const StepPoint& point) {
   if (auto status = check_transformer(config); !status) return status.error();
-  LlmWorkload workload;
-  workload.phase = point.phase;
-  workload.batch = point.batch;
-  workload.sequence = point.tokens;
-  workload.weights = precision;
-  workload.activations = workload.kv = Precision::kFp32;
-  workload.head_all_positions = false;
-  workload.skip_masked = true;
+  const LlmWorkload workload = transformer_workload(precision, point.phase, point.batch, point.tokens);
   OperatorGraph graph;
   if (auto status = build_operators(config, workload, graph); !status) return status.error();
   StepWork step;
