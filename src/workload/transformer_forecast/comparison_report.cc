@@ -113,13 +113,19 @@ std::string outside_text(const ComparedStep& step) {
                             human_seconds(*farthest->measured_s));
 }
 
+std::string noise_floor_text(const ComparisonScores& scores) {
+  if (std::isnan(scores.noise_floor)) return "noise floor: unknown, of one round";
+  return fmt::format("noise floor: medians of two halves of the rounds differ by {:.1f}%, the mean of the steps",
+                     100 * scores.noise_floor);
+}
+
 std::string scores_text(const std::vector<ComparedStep>& steps, const ComparisonRequest& request) {
   const ComparisonScores scores = scores_of(steps);
   return fmt::format(
       "{} steps: mean error {:.1f}% (bandwidth and peak alone {:.1f}%), worst {:.1f}%; {} of {} that have one in their "
-      "{}\n",
+      "{}\n{}\n",
       scores.steps, 100 * scores.mean_error, 100 * scores.roofline_mean_error, 100 * scores.worst_error, scores.inside,
-      scores.with_interval, interval_title(request));
+      scores.with_interval, interval_title(request), noise_floor_text(scores));
 }
 
 void put_interval(Json& json, double lower_s, double upper_s) {
@@ -140,6 +146,7 @@ Json step_json(const ComparedStep& step, const HostRates& facts) {
                {"footprint_bytes", step.footprint_bytes},
                {"forecast_tokens_per_s", step.tokens_per_s(step.forecast.seconds)},
                {"measured_tokens_per_s", step.tokens_per_s(step.measured_s)}};
+  if (!std::isnan(step.halves_difference_ratio)) json["halves_difference_ratio"] = step.halves_difference_ratio;
   put_interval(json, step.forecast.lower_s, step.forecast.upper_s);
   if (step.has_interval()) {
     json["outside"] = step.outside();
@@ -167,8 +174,9 @@ Json step_json(const ComparedStep& step, const HostRates& facts) {
 std::string to_text(const TransformerComparison& comparison, bool operators) {
   const HostRates& facts = comparison.facts;
   std::string text = fmt::format(
-      "{}, {} thread{}, weights {}: reads {}/s from memory, computes {}FLOP/s in fp32{}\n", facts.cpu, facts.threads,
-      facts.threads == 1 ? "" : "s", info(comparison.request.precision).name, human_bytes(facts.memory_bytes_per_s()),
+      "{}, {} thread{}, weights {}: reads {}/s of {} over and over, computes {}FLOP/s in fp32{}\n", facts.cpu,
+      facts.threads, facts.threads == 1 ? "" : "s", info(comparison.request.precision).name,
+      human_bytes(facts.memory_bytes_per_s()), human_bytes(facts.most_read_bytes()),
       human_number(facts.fp32_flops_per_s),
       std::isnan(facts.int8_ops_per_s) ? "" : fmt::format(", {}OP/s in int8", human_number(facts.int8_ops_per_s)));
   text += fmt::format(
@@ -235,6 +243,7 @@ Json to_json(const TransformerComparison& comparison) {
                {"rough", comparison.request.quick},
                {"fp32_flops_per_s", facts.fp32_flops_per_s},
                {"memory_bytes_per_s", facts.memory_bytes_per_s()},
+               {"memory_footprint_bytes", facts.most_read_bytes()},
                {"left_out_prefill_error_ratio", comparison.left_out_prefill_error},
                {"left_out_decode_error_ratio", comparison.left_out_decode_error},
                {"took_s", comparison.took_s}};
@@ -271,6 +280,7 @@ Json to_json(const TransformerComparison& comparison) {
                     {"mean_error_ratio", scores.mean_error},
                     {"roofline_mean_error_ratio", scores.roofline_mean_error},
                     {"worst_error_ratio", scores.worst_error}};
+  if (!std::isnan(scores.noise_floor)) json["scores"]["noise_floor_ratio"] = scores.noise_floor;
   return json;
 }
 

@@ -1,6 +1,7 @@
 #include "workload/transformer_forecast/step_times.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/statistics.h"
 #include "workload/transformer/token_sampler.h"
@@ -8,6 +9,18 @@
 namespace perfcast {
 
 StepClock clock_for(int threads) { return threads == 1 ? StepClock::kThread : StepClock::kWall; }
+
+double difference_of_halves(std::span<const double> values, std::span<const size_t> ends) {
+  std::vector<double> even, odd;
+  size_t begin = 0;
+  for (size_t i = 0; i < ends.size(); ++i) {
+    std::vector<double>& half = i % 2 == 0 ? even : odd;
+    for (; begin < ends[i]; ++begin) half.push_back(values[begin]);
+  }
+  if (even.empty() || odd.empty()) return kUnknown;
+  const double first = median(std::move(even)), second = median(std::move(odd));
+  return first > 0 && second > 0 ? std::max(first, second) / std::min(first, second) - 1 : kUnknown;
+}
 
 Status StepMeasurement::run(Transformer& transformer, double budget_s, int64_t least) {
   if (seconds_.empty()) {
@@ -21,6 +34,7 @@ Status StepMeasurement::run(Transformer& transformer, double budget_s, int64_t l
     }
     if (seconds_.size() >= 10000) break;
   }
+  ends_.push_back(seconds_.size());
   return {};
 }
 
@@ -89,6 +103,7 @@ StepTimes StepMeasurement::times() const {
   StepTimes times;
   times.seconds = median(seconds_);
   if (all_timed_s_ > 0) times.wall_ratio = all_wall_s_ / all_timed_s_;
+  times.halves_difference_ratio = difference_of_halves(seconds_, ends_);
   times.runs = static_cast<int64_t>(seconds_.size());
   for (const auto& [name, seconds] : operators_) times.operators[name] = median(seconds);
   return times;

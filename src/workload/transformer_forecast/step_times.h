@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
+#include "base/unknown.h"
 #include "workload/transformer/transformer.h"
 #include "workload/transformer_forecast/step_work.h"
 
@@ -22,7 +24,14 @@ struct StepTimes {
   double wall_ratio = 1;  // the clock on the wall over what timed the steps, of all together: above 1 where others ran
   std::map<OperatorName, double> operators;
   int64_t runs = 0;
+  // Of medians of every other call of run() and of those between, by how much they differ: what measuring again would
+  // show. NaN of one call.
+  double halves_difference_ratio = kUnknown;
 };
+
+// Values in rounds that end at `ends`: the larger median of every other round and of those between over the smaller,
+// - 1. NaN of one round.
+double difference_of_halves(std::span<const double> values, std::span<const size_t> ends);
 
 // The same step again and again, at several moments.
 class StepMeasurement {
@@ -45,6 +54,7 @@ class StepMeasurement {
 
   StepPoint point_;
   std::vector<double> seconds_;
+  std::vector<size_t> ends_;  // of each call of run() in them
   std::map<OperatorName, std::vector<double>> operators_;
   double timed_s_ = 0;  // of the last run
   double all_timed_s_ = 0, all_wall_s_ = 0;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "workload/transformer/testing/reference_transformer.h"
 
 namespace perfcast {
@@ -26,6 +28,13 @@ TEST(StepTimes, AreMediansOfStepsAndTheirOperators) {
   }
   StepMeasurement too_long({LlmPhase::kPrefill, 1, 41});
   EXPECT_EQ(too_long.run(*transformer, 0, 1).error().code, "context-full");
+}
+
+TEST(StepTimes, HalvesOfRoundsDifferByTheirMedians) {
+  const std::vector<double> values = {1, 1, 1, 1.2, 1.2, 1};
+  EXPECT_NEAR(difference_of_halves(values, std::vector<size_t>{3, 5, 6}), 0.2, 1e-9);
+  EXPECT_TRUE(std::isnan(difference_of_halves(values, std::vector<size_t>{6})));
+  EXPECT_TRUE(std::isnan(difference_of_halves({}, {})));
 }
 
 TEST(StepTimes, WhatTheClockSawNothingOfIsZeroAndWhatDidNotRunIsMissing) {

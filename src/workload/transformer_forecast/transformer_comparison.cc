@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "base/statistics.h"
 #include "base/text.h"
 #include "energy/energy_session.h"
 #include "workload/transformer/transformer_files.h"
@@ -56,6 +57,7 @@ ComparedStep compared(const StepPoint& point, const StepForecast& forecast, cons
   step.measured_s = times.seconds;
   step.runs = times.runs;
   step.wall_ratio = times.wall_ratio;
+  step.halves_difference_ratio = times.halves_difference_ratio;
   step.operators.reserve(forecast.operators.size());
   for (const OperatorForecast& each : forecast.operators) {
     const auto found = times.operators.find(each.name);
@@ -230,14 +232,17 @@ double ComparedStep::tokens_per_s(double seconds) const {
 
 ComparisonScores scores_of(const std::vector<ComparedStep>& steps) {
   ComparisonScores scores;
+  std::vector<double> differences;
   for (const ComparedStep& step : steps) {
     ++scores.steps;
+    if (!std::isnan(step.halves_difference_ratio)) differences.push_back(step.halves_difference_ratio);
     scores.with_interval += step.has_interval() ? 1 : 0;
     scores.inside += step.has_interval() && !step.outside() ? 1 : 0;
     scores.mean_error += std::abs(step.error());
     scores.roofline_mean_error += std::abs(step.roofline_error());
     scores.worst_error = std::max(scores.worst_error, std::abs(step.error()));
   }
+  if (!differences.empty()) scores.noise_floor = mean(differences);
   if (scores.steps == 0) return scores;
   scores.mean_error /= static_cast<double>(scores.steps);
   scores.roofline_mean_error /= static_cast<double>(scores.steps);

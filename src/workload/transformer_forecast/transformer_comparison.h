@@ -45,7 +45,8 @@ struct ComparedStep {
   StepForecast forecast;
   double measured_s = 0;
   int64_t runs = 0;
-  double wall_ratio = 1;       // see StepTimes
+  double wall_ratio = 1;  // see StepTimes, as
+  double halves_difference_ratio = kUnknown;
   double footprint_bytes = 0;  // weights and cache that it reads
   std::vector<ComparedOperator> operators;
 
@@ -97,6 +98,9 @@ Result<TransformerComparison> compare_with_forecast(const ComparisonRequest& req
 struct ComparisonScores {
   int64_t steps = 0, with_interval = 0, inside = 0;
   double mean_error = 0, roofline_mean_error = 0, worst_error = 0;  // relative to what was measured
+  // What was measured in half of the rounds against the other half, the mean: no forecast is held to less. NaN of one
+  // round.
+  double noise_floor = kUnknown;
 };
 ComparisonScores scores_of(const std::vector<ComparedStep>& steps);
 

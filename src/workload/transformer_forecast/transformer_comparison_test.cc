@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/json.h"
 
 namespace perfcast {
@@ -30,6 +32,7 @@ TEST(TransformerComparison, ScoresCountErrorsAndIntervals) {
   EXPECT_NEAR(scores.worst_error, 0.25, 1e-9);
   EXPECT_NEAR(scores.roofline_mean_error, (0.6 + 0.375) / 2, 1e-9);
   EXPECT_EQ(scores_of({}).steps, 0);
+  EXPECT_TRUE(std::isnan(scores_of({}).noise_floor));
 }
 
 TEST(TransformerComparison, ReportsNameTheOperatorOfWhatLiesOutside) {
@@ -41,6 +44,7 @@ TEST(TransformerComparison, ReportsNameTheOperatorOfWhatLiesOutside) {
   ComparedTransformer model;
   model.config.name = "m";
   model.steps = {step_of(1, 0.8, 1.2, 1.5)};
+  model.steps[0].halves_difference_ratio = 0.02;
   EXPECT_NEAR(model.steps[0].read_share(comparison.facts), 1e6 / 1.5 / 1e7, 1e-9);
   EXPECT_EQ(model.steps[0].tokens_per_s(2), 2);
   comparison.models = {model};
@@ -48,6 +52,8 @@ TEST(TransformerComparison, ReportsNameTheOperatorOfWhatLiesOutside) {
   EXPECT_THAT(text, testing::HasSubstr("a token of each of 4, at 100 tokens: measured 1.5 s lies above the interval"));
   EXPECT_THAT(text, testing::HasSubstr("'attention'"));
   EXPECT_THAT(text, testing::HasSubstr("1 steps: mean error 33.3%"));
+  EXPECT_THAT(text, testing::HasSubstr("halves of the rounds differ by 2.0%"));
+  EXPECT_THAT(text, testing::HasSubstr("/s of 977 KiB over and over"));
   const std::string goals = goals_text(comparison);
   EXPECT_THAT(goals, testing::HasSubstr("at most 10%: 33.3%, short"));
   EXPECT_THAT(goals, testing::HasSubstr("0 of 1 steps, short"));
@@ -57,6 +63,8 @@ TEST(TransformerComparison, ReportsNameTheOperatorOfWhatLiesOutside) {
   EXPECT_EQ(step["farthest_operator"], "attention");
   EXPECT_EQ(step["operators"].size(), 2u);
   EXPECT_EQ(json["scores"]["inside"], 0);
+  EXPECT_EQ(json["scores"]["noise_floor_ratio"], 0.02);
+  EXPECT_EQ(json["memory_footprint_bytes"], 1e6);
 }
 
 TEST(TransformerComparison, WhatWasNotTimedIsNeitherOutsideNorTheFarthest) {
