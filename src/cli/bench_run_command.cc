@@ -98,7 +98,7 @@ class BenchRun {
     runs.rates_are_given = !is_suite() || given("--target-qps");
     auto system = make_system(arguments_.system);
     if (!system) return report_error(as_named_file(system.error(), true), options_);
-    std::optional<InterruptGuard> guard(std::in_place);
+    const InterruptGuard guard;
     std::optional<ProgressLine> line(std::in_place, options_);
     for (BenchRequest& run : runs.runs) {
       run.is_interrupted = [] { return interrupting_signal() != 0; };
@@ -110,17 +110,14 @@ class BenchRun {
     system->reset();
     if (!suite) return report_error(with_option(suite.error()), options_);
     const bool interrupted = suite->breaks("interrupted");
-    std::optional<BenchForecast> forecast;
-    if (arguments_.forecast && !interrupted) {
-      guard.reset();  // nothing is lost by an interrupt any more: what was measured is in the log
-      auto made = make_forecast(suite->reports, *line);
-      if (!made) return report_error(made.error(), options_);
-      forecast = std::move(*made);
-    }
+    std::optional<Result<BenchForecast>> forecast;
+    if (arguments_.forecast && !interrupted && !suite->error) forecast = make_forecast(suite->reports, *line);
     line.reset();
     const int written = write_result(options_.json ? json_of(*suite, forecast) : text_of(*suite, forecast), options_);
     if (written != kExitDone) return written;
     if (interrupted) return kExitBySignal + interrupting_signal();
+    if (suite->error) return report_behind_result(with_option(*suite->error));
+    if (forecast && !*forecast) return report_behind_result(forecast->error());
     return suite->valid() ? kExitDone : kExitFailure;
   }
 
@@ -129,15 +126,23 @@ class BenchRun {
 
   bool is_suite() const { return arguments_.scenario == ScenarioChoice::kAll; }
 
-  std::string json_of(const BenchSuite& suite, const std::optional<BenchForecast>& forecast) const {
+  // On stderr: a result, which under --json has it too, was written to stdout.
+  int report_behind_result(const Error& error) const {
+    CommonOptions how = options_;
+    how.json = false;
+    return report_error(error, how);
+  }
+
+  std::string json_of(const BenchSuite& suite, const std::optional<Result<BenchForecast>>& forecast) const {
     Json json = is_suite() ? to_json(suite) : to_json(suite.reports.front());
-    if (forecast) json["forecast"] = to_json(*forecast);
+    if (forecast && *forecast) json["forecast"] = to_json(**forecast);
+    if (forecast && !*forecast) json["forecast_error"] = to_json(forecast->error());
     return to_text(json);
   }
 
-  std::string text_of(const BenchSuite& suite, const std::optional<BenchForecast>& forecast) const {
+  std::string text_of(const BenchSuite& suite, const std::optional<Result<BenchForecast>>& forecast) const {
     std::string text = is_suite() ? bench_suite_text(suite) : bench_text(suite.reports.front());
-    return forecast ? text + "\n" + bench_forecast_text(*forecast) : text;
+    return forecast && *forecast ? text + "\n" + bench_forecast_text(**forecast) : text;
   }
 
   Result<BenchForecast> make_forecast(const std::vector<BenchReport>& reports, ProgressLine& line) const {
@@ -153,6 +158,7 @@ class BenchRun {
     request.quick = arguments_.forecast_rounds == 0;
     request.rounds = request.quick ? 1 : arguments_.forecast_rounds;
     request.meters = arguments_.no_energy ? nullptr : &meters_;
+    request.is_interrupted = [] { return interrupting_signal() != 0; };
     return forecast_bench(request, system->slots, reports, [&line](const std::string& what) { line.show(what); });
   }
 
@@ -471,10 +477,8 @@ void add_rule_options(CLI::App& verb, BenchArguments& arguments) {
 void add_system_options(CLI::App& verb, BenchArguments& arguments) {
   const char* const group = "Systems";
   SystemSpec& system = arguments.system;
-  verb.add_option(
-          "--system", system.name,
-          "null, gemm:N, mlp:IN,...,OUT (oneDNN), transformer:MODEL[,int8][,threads=N][,slots=N] (a name of ours, "
-          "GGUF, config.json or its folder), pipe (the command after --), http://HOST:PORT/v1/completions")
+  verb.add_option("--system", system.name,
+                  join(system_forms(), ", ") + "; MODEL: a name of ours, GGUF, config.json or its folder")
       ->default_str("null, or pipe with a command")
       ->group(group)
       ->type_name("NAME");
@@ -491,7 +495,7 @@ void add_system_options(CLI::App& verb, BenchArguments& arguments) {
   verb.add_option("--prompts", system.prompts_file, "Of an endpoint: a line of JSON for each; default: made up")
       ->group(group)
       ->type_name("FILE");
-  verb.add_option("--prompt-words", system.prompt_words, "Of a prompt that is made up; of a transformer: tokens")
+  verb.add_option("--prompt-words", system.prompt_length, "Of a prompt that is made up; of a transformer: tokens")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}))
       ->capture_default_str()
       ->group(group)

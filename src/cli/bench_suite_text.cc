@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <vector>
 
 #include "base/text.h"
@@ -65,18 +66,40 @@ std::string load_table(const BenchForecast& forecast) {
   TextTable table;
   table.add_column("scenario", TextTable::Align::kLeft);
   table.add_column("mean", TextTable::Align::kLeft);
-  for (const char* const title : {"forecast", "90% interval", "measured", "off by"}) {
+  const bool rough = forecast.comparison.request.quick;
+  for (const char* const title : {"forecast", rough ? "rough interval" : "90% interval", "measured", "off by"}) {
     table.add_column(title, TextTable::Align::kRight);
   }
   table.add_column("", TextTable::Align::kLeft);
   for (const BenchForecastRow& row : forecast.rows) {
     table.add_row({to_string(row.scenario), title_of(row.quantity), value_in_words(row.quantity, row.forecast),
-                   value_in_words(row.quantity, row.lower) + " .. " + value_in_words(row.quantity, row.upper),
+                   !row.no_interval.empty()
+                       ? "-"
+                       : value_in_words(row.quantity, row.lower) + " .. " + value_in_words(row.quantity, row.upper),
                    value_in_words(row.quantity, row.measured),
                    std::isnan(row.measured) ? "-" : fmt::format("{:+.1f}%", 100 * (row.forecast / row.measured - 1)),
-                   row.outside() ? "outside" : ""});
+                   !row.no_interval.empty() ? "no interval"
+                   : row.outside()          ? "outside"
+                                            : ""});
   }
   return table.to_text();
+}
+
+// Why rows have no interval, each reason once with its scenarios.
+std::string no_interval_text(const BenchForecast& forecast) {
+  std::map<std::string, std::vector<std::string>> scenarios;
+  for (const BenchForecastRow& row : forecast.rows) {
+    for (const std::string& why : row.no_interval) {
+      std::vector<std::string>& named = scenarios[why];
+      if (named.empty() || named.back() != to_string(row.scenario)) named.push_back(to_string(row.scenario));
+    }
+  }
+  std::string text;
+  for (const auto& [why, named] : scenarios) {
+    text += wrapped("no interval, " + join(named, ", ") + ": " + why, kSuiteWidth, "", "  ");
+    text += '\n';
+  }
+  return text;
 }
 
 std::string outside_of_forecast(const BenchForecastRow& row) {
@@ -92,20 +115,28 @@ std::string outside_of_forecast(const BenchForecastRow& row) {
 }  // namespace
 
 std::string bench_suite_text(const BenchSuite& suite) {
-  const auto broken = std::count_if(suite.reports.begin(), suite.reports.end(),
-                                    [](const BenchReport& report) { return !report.verdict.valid(); });
-  std::string text =
-      broken == 0 ? "VALID: every rule is kept in every scenario\n"
-                  : fmt::format("INVALID: rules are broken in {} of {} scenarios\n", broken, suite.reports.size());
+  const auto broken_runs = std::count_if(suite.reports.begin(), suite.reports.end(),
+                                         [](const BenchReport& report) { return !report.verdict.valid(); });
+  std::string text = "VALID: every rule is kept in every scenario\n";
+  if (broken_runs > 0) {
+    text = fmt::format("INVALID: rules are broken in {} of {} scenarios\n", broken_runs, suite.reports.size());
+  } else if (suite.error) {
+    text = fmt::format("INVALID: it ended behind {} of {} scenarios\n", suite.reports.size(), suite_scenarios().size());
+  }
   if (suite.reports.empty()) return text;
   text += wrapped(printable(suite.reports.front().result.system), kSuiteWidth, "system  ", "        ") + "\n\n";
   text += scenarios_table(suite);
+  if (suite.error) text += wrapped("ended early: " + printable(suite.error->message), kSuiteWidth, "", "  ") + "\n";
   std::vector<std::string> why_not;
   for (const BenchReport& report : suite.reports) {
     const LoadSettings& settings = report.result.settings;
     if (settings.scenario == LoadScenario::kServer) {
       text += fmt::format("server: {} queries/s were due{}\n", human_number(settings.target_qps),
-                          suite.rates_were_given || report.peak_qps ? "" : ", half of what offline reached");
+                          report.rate_source.empty() || report.peak_qps ? "" : ", " + report.rate_source);
+    }
+    if (report.attempts > 1) {
+      text += fmt::format("{}: the last of {} runs, those before it having been too short\n",
+                          to_string(settings.scenario), report.attempts);
     }
     for (const LoadViolation& violation : report.verdict.violations) {
       text += wrapped(to_string(settings.scenario) + ", " + violation.rule + ": " + printable(violation.message),
@@ -128,7 +159,16 @@ std::string bench_suite_text(const BenchSuite& suite) {
 
 std::string bench_forecast_text(const BenchForecast& forecast) {
   std::string text = "forecast beside measured, on this machine\n\n" + load_table(forecast);
-  if (!forecast.has_meter) text += "energy: no meter\n";
+  text += no_interval_text(forecast);
+  const auto scope = forecast.comparison.power_scope;
+  const bool rows = std::any_of(forecast.rows.begin(), forecast.rows.end(), [](const BenchForecastRow& row) {
+    return row.quantity == ForecastQuantity::kJoulesPerToken;
+  });
+  if (!scope) {
+    text += "energy: no meter of a server, a board or CPU packages\n";
+  } else {
+    text += "energy: joules of scope '" + to_string(*scope) + "'" + (rows ? "" : ", which no run has") + "\n";
+  }
   for (const BenchForecastRow& row : forecast.rows) {
     if (row.outside()) text += wrapped(outside_of_forecast(row), kSuiteWidth, "", "  ") + "\n";
   }

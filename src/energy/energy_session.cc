@@ -181,19 +181,32 @@ EnergyReport EnergySession::stop() {
   return report;
 }
 
+std::optional<double> joules_of_scope(const EnergyReport& report, EnergyScope scope) {
+  double joules = 0;
+  size_t meters = 0;
+  for (const MeterEnergy& meter : report.meters) {
+    if (meter.meter.scope != scope) continue;
+    if (!meter.joules) return std::nullopt;
+    ++meters;
+    joules += *meter.joules;
+  }
+  return meters > 0 ? std::optional(joules) : std::nullopt;
+}
+
 std::optional<WidestJoules> widest_joules(const EnergyReport& report) {
   for (const EnergyScope scope :
        {EnergyScope::kServer, EnergyScope::kPlatform, EnergyScope::kPackage, EnergyScope::kGpu, EnergyScope::kOther}) {
-    WidestJoules sum{scope, 0};
-    size_t meters = 0;
-    bool all = true;
-    for (const MeterEnergy& meter : report.meters) {
-      if (meter.meter.scope != scope) continue;
-      ++meters;
-      all = all && meter.joules.has_value();
-      sum.joules += meter.joules.value_or(0);
-    }
-    if (meters > 0 && all) return sum;
+    if (const auto joules = joules_of_scope(report, scope)) return WidestJoules{scope, *joules};
+  }
+  return std::nullopt;
+}
+
+std::optional<EnergyScope> scope_of_cpu_work(std::span<const EnergyReport> reports) {
+  if (reports.empty()) return std::nullopt;
+  for (const EnergyScope scope : {EnergyScope::kServer, EnergyScope::kPlatform, EnergyScope::kPackage}) {
+    if (std::all_of(reports.begin(), reports.end(),
+                    [scope](const EnergyReport& report) { return joules_of_scope(report, scope).has_value(); }))
+      return scope;
   }
   return std::nullopt;
 }

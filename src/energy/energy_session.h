@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -30,6 +31,11 @@ struct WidestJoules {
   double joules = 0;
 };
 std::optional<WidestJoules> widest_joules(const EnergyReport& report);
+// Of one scope, where all of its meters have some, and there is one.
+std::optional<double> joules_of_scope(const EnergyReport& report, EnergyScope scope);
+// Of work on CPUs, which a GPU's joules say nothing of: server, board or CPU packages, the widest that has joules in
+// every one of these.
+std::optional<EnergyScope> scope_of_cpu_work(std::span<const EnergyReport> reports);
 
 struct EnergySessionOptions {
   std::string cpu_root = MeterRoots().cpu;  // for ThrottleWatch; empty: clocks are not looked at

@@ -160,5 +160,29 @@ TEST(EnergySession, JoulesAreThoseOfTheWidestScopeThatHasAll) {
   EXPECT_EQ(widest_joules(report)->joules, 300);
 }
 
+TEST(EnergySession, WorkOfCpusHasAScopeWithCpusThatEveryRoundHas) {
+  EXPECT_FALSE(scope_of_cpu_work({}));
+  const auto report_of = [](std::optional<double> server_joules, std::optional<double> package_joules) {
+    EnergyReport report;
+    for (const auto& [scope, joules] : {std::pair(EnergyScope::kServer, server_joules),
+                                        {EnergyScope::kPackage, package_joules},
+                                        {EnergyScope::kGpu, std::optional(300.0)}}) {
+      MeterEnergy meter;
+      meter.meter.scope = scope;
+      meter.joules = joules;
+      report.meters.push_back(meter);
+    }
+    return report;
+  };
+  std::vector<EnergyReport> rounds = {report_of(100, 10), report_of(110, 11)};
+  EXPECT_EQ(scope_of_cpu_work(rounds), EnergyScope::kServer);
+  rounds.push_back(report_of(std::nullopt, 12));
+  EXPECT_EQ(scope_of_cpu_work(rounds), EnergyScope::kPackage);
+  EXPECT_EQ(joules_of_scope(rounds[1], EnergyScope::kPackage), 11);
+  EXPECT_EQ(joules_of_scope(rounds[2], EnergyScope::kServer), std::nullopt);
+  rounds.push_back(report_of(120, std::nullopt));
+  EXPECT_FALSE(scope_of_cpu_work(rounds));  // never the GPU's
+}
+
 }  // namespace
 }  // namespace perfcast

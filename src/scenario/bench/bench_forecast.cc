@@ -1,5 +1,7 @@
 #include "scenario/bench/bench_forecast.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,6 +16,8 @@ namespace {
 
 // An offline query is so many fillings of all slots on paper, whatever its length: more say the same.
 constexpr int64_t kMostFillings = 16;
+// So much longer by the clock on the wall than by the CPU's, a thread shared its core with others.
+constexpr double kBusyRatio = 1.05;
 
 // When the requests of a run, or of one query where queries wait for each other, are due.
 std::vector<double> due_times(const LoadResult& result, int64_t slots) {
@@ -53,7 +57,12 @@ class ForecastRows {
     shape.prompt_tokens = comparison_.request.prompt_tokens;
     shape.new_tokens = comparison_.request.new_tokens;
     std::array<LoadTimes, 3> times;
+    no_interval_ = busy();
     for (size_t i = 0; i < times.size(); ++i) {
+      if (i > 0 && !no_interval_.empty()) {
+        times[i] = {kUnknown, kUnknown, kUnknown};
+        continue;
+      }
       const auto found = times_of_load(shape, [&](const StepPoint& point) { return step_seconds(point, i); });
       if (!found) return found.error();
       times[i] = *found;
@@ -73,26 +82,45 @@ class ForecastRows {
     add_row(report, ForecastQuantity::kTokensPerS, middle.tokens_per_s, upper.tokens_per_s, lower.tokens_per_s,
             summary.tokens_per_s);
     // A server's machine idles between requests: what it draws then isn't known.
-    if (std::isnan(comparison_.calibration_w) || report.result.settings.scenario == LoadScenario::kServer) return {};
+    if (!comparison_.power_scope || report.result.settings.scenario == LoadScenario::kServer) return {};
+    // Joules of another scope are joules of something else.
+    const auto joules = report.energy ? joules_of_scope(report.energy->report, *comparison_.power_scope) : std::nullopt;
+    if (!joules || report.result.tokens == 0) return {};
     const double watts = comparison_.calibration_w;
-    const bool known = report.energy && report.energy->joules && report.result.tokens > 0;
     add_row(report, ForecastQuantity::kJoulesPerToken, watts / middle.tokens_per_s, watts / lower.tokens_per_s,
-            watts / upper.tokens_per_s,
-            known ? *report.energy->joules / static_cast<double>(report.result.tokens) : kUnknown);
+            watts / upper.tokens_per_s, *joules / static_cast<double>(report.result.tokens));
     return {};
   }
 
  private:
   // `bound`: 0 the forecast, 1 the lower end of its interval, 2 the upper.
-  Result<double> step_seconds(const StepPoint& point, size_t bound) const {
+  Result<double> step_seconds(const StepPoint& point, size_t bound) {
     const auto step = comparison_.host->forecast(model_.config, point);
     if (!step) return step.error();
+    for (const std::string& what : step->beyond) {
+      const std::string reason = "beyond what was learned from: " + what;
+      const std::string kind = reason.substr(0, reason.rfind(':'));  // of each kind the first
+      const bool is_new = std::none_of(no_interval_.begin(), no_interval_.end(),
+                                       [&](const std::string& known) { return known.starts_with(kind); });
+      if (is_new) no_interval_.push_back(reason);
+    }
     return bound == 0 ? step->seconds : bound == 1 ? step->lower_s : step->upper_s;
+  }
+
+  // One thread is forecast by the CPU time that it takes, and a load by the clock on the wall.
+  std::vector<std::string> busy() const {
+    double most = 1;
+    for (const ComparedStep& step : model_.steps) most = std::max(most, step.wall_ratio);
+    if (comparison_.request.threads > 1 || most <= kBusyRatio) return {};
+    return {
+        fmt::format("others ran on this machine: by the clock on the wall steps took up to {:.0f}% longer than the "
+                    "CPU time that is forecast",
+                    100 * (most - 1))};
   }
 
   void add_row(const BenchReport& report, ForecastQuantity quantity, double middle, double lower, double upper,
                double measured) {
-    BenchForecastRow row{report.result.settings.scenario, quantity, middle, lower, upper, measured, ""};
+    BenchForecastRow row{report.result.settings.scenario, quantity, middle, lower, upper, measured, no_interval_, ""};
     if (row.outside()) row.farthest_operator = operator_of(row);
     forecast_.rows.push_back(std::move(row));
   }
@@ -102,9 +130,9 @@ class ForecastRows {
     const LlmPhase phase = row.quantity == ForecastQuantity::kFirstToken ? LlmPhase::kPrefill : LlmPhase::kDecode;
     for (const ComparedStep& step : model_.steps) {
       const bool batch_fits = single ? step.point.batch == 1 : step.point.batch == model_.steps.back().point.batch;
-      if (step.point.phase == phase && batch_fits && step.outside()) {
-        return operator_title(step.farthest().forecast.name);
-      }
+      if (step.point.phase != phase || !batch_fits || !step.outside()) continue;
+      const ComparedOperator* const farthest = step.farthest();
+      return farthest == nullptr ? "" : operator_title(farthest->forecast.name);
     }
     return "";
   }
@@ -113,6 +141,7 @@ class ForecastRows {
   BenchForecast& forecast_;
   const TransformerComparison& comparison_;
   const ComparedTransformer& model_;
+  std::vector<std::string> no_interval_;  // of the report at hand
 };
 
 std::string key_of(ForecastQuantity quantity) {
@@ -127,6 +156,12 @@ std::string key_of(ForecastQuantity quantity) {
       return "joules_per_token";
   }
   return {};
+}
+
+// What a row's numbers end in.
+std::string unit_of(ForecastQuantity quantity) {
+  const bool times = quantity == ForecastQuantity::kFirstToken || quantity == ForecastQuantity::kPerToken;
+  return times ? "_s" : "_" + key_of(quantity);
 }
 
 }  // namespace
@@ -161,7 +196,6 @@ Result<BenchForecast> forecast_bench(ComparisonRequest request, int64_t slots, c
   if (!comparison) return comparison.error();
   BenchForecast forecast;
   forecast.comparison = std::move(*comparison);
-  forecast.has_meter = !std::isnan(forecast.comparison.calibration_w);
   if (Status added = add_forecast_rows(slots, reports, forecast); !added) return added.error();
   return forecast;
 }
@@ -169,22 +203,27 @@ Result<BenchForecast> forecast_bench(ComparisonRequest request, int64_t slots, c
 Json to_json(const BenchForecast& forecast) {
   Json rows = Json::array();
   for (const BenchForecastRow& row : forecast.rows) {
-    Json entry{{"scenario", to_string(row.scenario)},
-               {"quantity", key_of(row.quantity)},
-               {"forecast", row.forecast},
-               {"lower", row.lower},
-               {"upper", row.upper}};
+    const std::string unit = unit_of(row.quantity);
+    Json entry{
+        {"scenario", to_string(row.scenario)}, {"quantity", key_of(row.quantity)}, {"forecast" + unit, row.forecast}};
+    if (row.no_interval.empty()) {
+      entry["lower" + unit] = row.lower;
+      entry["upper" + unit] = row.upper;
+    } else {
+      entry["no_interval"] = row.no_interval;
+    }
     if (!std::isnan(row.measured)) {
-      entry["measured"] = row.measured;
-      entry["outside"] = row.outside();
+      entry["measured" + unit] = row.measured;
+      if (row.no_interval.empty()) entry["outside"] = row.outside();
     }
     if (!row.farthest_operator.empty()) entry["farthest_operator"] = row.farthest_operator;
     rows.push_back(std::move(entry));
   }
-  Json json{{"load", std::move(rows)}, {"has_meter", forecast.has_meter}, {"steps", to_json(forecast.comparison)}};
-  if (forecast.has_meter) {
+  const auto scope = forecast.comparison.power_scope;
+  Json json{{"load", std::move(rows)}, {"has_meter", scope.has_value()}, {"steps", to_json(forecast.comparison)}};
+  if (scope) {
     json["calibration_w"] = forecast.comparison.calibration_w;
-    json["power_covers"] = forecast.comparison.power_covers;
+    json["power_covers"] = to_string(*scope);
   }
   return json;
 }

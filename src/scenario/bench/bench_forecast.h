@@ -19,8 +19,9 @@ enum class ForecastQuantity { kFirstToken, kPerToken, kTokensPerS, kJoulesPerTok
 struct BenchForecastRow {
   LoadScenario scenario = LoadScenario::kSingleStream;
   ForecastQuantity quantity = ForecastQuantity::kFirstToken;  // seconds, tokens/s or joules; means over answers
-  double forecast = 0, lower = 0, upper = 0;                  // 90%
+  double forecast = 0, lower = 0, upper = 0;                  // 90%; NaN where `no_interval` says why there is none
   double measured = kUnknown;
+  std::vector<std::string> no_interval;
   // Where what was measured lies outside of the interval: the operator that most of the steps' difference is of; empty
   // where the steps by themselves lie within theirs.
   std::string farthest_operator;
@@ -30,8 +31,7 @@ struct BenchForecastRow {
 
 struct BenchForecast {
   TransformerComparison comparison;
-  std::vector<BenchForecastRow> rows;
-  bool has_meter = false;  // else nothing is said of energy
+  std::vector<BenchForecastRow> rows;  // of energy where the run has joules of the scope that the calibration has
 };
 
 // `request`: of one model, with the lengths, the precision and the threads of the system that was measured; its batches

@@ -153,6 +153,8 @@ Json to_json(const BenchReport& report) {
     if (report.energy->joules) json["energy_joules"] = *report.energy->joules;
     json["energy"] = energy_json(report);
   }
+  if (report.attempts > 1) json["attempts"] = report.attempts;
+  if (!report.rate_source.empty()) json["rate_source"] = report.rate_source;
   if (!report.log_folder.empty()) {
     json["log"] = report.log_folder;
     if (report.samples_left_out > 0) json["samples_left_out"] = report.samples_left_out;

@@ -42,6 +42,8 @@ class Bench {
     report_.category = request.category;
     report_.division = request.division;
     report_.log_folder = request.log_folder;
+    report_.attempts = request.attempts;
+    report_.rate_source = request.rate_source;
   }
 
   Result<BenchReport> run() {
@@ -51,8 +53,12 @@ class Bench {
     }
     const bool is_ended = std::any_of(report_.result.faults.begin(), report_.result.faults.end(), is_fatal);
     if (request_.performance && !is_ended) {
-      Status measured = request_.find_peak ? search_peak() : measure_performance();
-      if (!measured) return measured.error();
+      const Status measured = request_.find_peak ? search_peak() : measure_performance();
+      if (!measured && !request_.accuracy) return measured.error();
+      if (!measured) {  // answers were judged: that much is kept
+        earlier_faults_ = {{measured.error().code, measured.error().message}};
+        conclude();
+      }
     } else {
       conclude();
     }
@@ -106,6 +112,7 @@ class Bench {
     settings.mode = LoadMode::kAccuracy;
     auto result = run_load(settings, system_, hooks(settings.mode));
     if (!result) return result.error();
+    if (const auto error = system_.judging_error()) result->faults.push_back({"judge-failed", error->message});
     report_.judged = result->judged;
     report_.right = result->right;
     if (result->judged > 0 && !report_.rules.accuracy) {
@@ -114,7 +121,7 @@ class Bench {
       const bool percent = report_.rules.accuracy_metric.ends_with("%");
       report_.rules.accuracy = percent ? 100 * share : share;
     }
-    accuracy_faults_ = result->faults;
+    earlier_faults_ = result->faults;
     report_.result = std::move(*result);
     return {};
   }
@@ -153,6 +160,10 @@ class Bench {
       if (!check(settings)) break;  // beyond what one run may issue
       say("at " + human_number(*rate) + " queries/s");
       auto result = measured_run(*rate);
+      if (!result && (best || last)) {  // trials are kept
+        earlier_faults_.push_back({result.error().code, result.error().message});
+        break;
+      }
       if (!result) return result.error();
       const LoadSummary summary = summarise(*result);
       const LoadVerdict verdict = judge(*result, summary, report_.rules);
@@ -181,7 +192,7 @@ class Bench {
   void conclude() {
     LoadResult& result = report_.result;
     if (request_.performance) {
-      result.faults.insert(result.faults.begin(), accuracy_faults_.begin(), accuracy_faults_.end());
+      result.faults.insert(result.faults.begin(), earlier_faults_.begin(), earlier_faults_.end());
     }
     report_.summary = summarise(result);
     report_.verdict = judge(result, report_.summary, report_.rules);
@@ -192,9 +203,11 @@ class Bench {
     compare_with_the_field();
     if (request_.meters == nullptr) return;
     energy_.missing = request_.meters->missing;
-    if (const auto widest = widest_joules(energy_.report)) {
-      energy_.joules = widest->joules;
-      energy_.covers = to_string(widest->scope);
+    std::optional<EnergyScope> scope = scope_of_cpu_work({&energy_.report, 1});
+    if (const auto widest = widest_joules(energy_.report); widest && !system_.runs_on_cpus()) scope = widest->scope;
+    if (scope) {
+      energy_.joules = joules_of_scope(energy_.report, *scope);
+      energy_.covers = to_string(*scope);
     }
     report_.energy = energy_;
   }
@@ -231,7 +244,7 @@ class Bench {
   BenchReport report_;
   BenchEnergy energy_;
   std::unique_ptr<LoadLog> log_;
-  std::vector<LoadFault> accuracy_faults_;
+  std::vector<LoadFault> earlier_faults_;  // of what ran beside `report_.result`
   std::string doing_;
 };
 

@@ -36,6 +36,10 @@ struct BenchRequest {
   double peak_precision = 0.02;
   int most_trials = 30;
   std::string log_folder;  // empty: nothing is written
+  // For the report alone. Of a suite: runs that this is the last of, those before it having been too short; what the
+  // rate follows from, in words, empty: it was asked for.
+  int attempts = 1;
+  std::string rate_source;
   // Of an answer's data; absent: the system says itself, or nobody.
   std::function<std::optional<bool>(uint32_t index, std::string_view data)> judge;
   const MeterSet* meters = nullptr;
@@ -54,7 +58,8 @@ struct PeakTrial {
 struct BenchEnergy {
   EnergyReport report;
   std::vector<MissingMeter> missing;
-  // Of the widest scope whose meters all have joules: server, board, CPU packages, GPUs.
+  // Of the widest scope whose meters all have joules: server, board, CPU packages, GPUs; of a system that
+  // runs on CPUs alone, none of a GPU.
   std::optional<double> joules;
   std::string covers;  // of those
 };
@@ -72,6 +77,8 @@ struct BenchReport {
   std::optional<BenchEnergy> energy;
   std::string log_folder;
   int64_t samples_left_out = 0;  // of samples.csv
+  int attempts = 1;              // as the request has them
+  std::string rate_source;
   // Why this can't be set beside published results; empty: nothing stands against it.
   std::vector<std::string> not_comparable;
 };

@@ -84,6 +84,35 @@ TEST_F(BenchOf, AccuracyComesFirstAndIsAsked) {
   EXPECT_TRUE(alone->verdict.breaks("accuracy-unknown"));
 }
 
+TEST_F(BenchOf, AnswersThatWereJudgedAreKeptWhereTheSystemStartsNoMore) {
+  request_.accuracy = true;
+  ScriptedSystem system(answer_all);
+  request_.judge = [&](uint32_t, std::string_view) {
+    system.refuses = Error{"system-broke", "it won't", "", ""};
+    return std::optional<bool>(true);
+  };
+  const auto report = run_bench(request_, system);
+  ASSERT_TRUE(report) << to_text(report.error());
+  EXPECT_EQ(report->judged, 32);
+  EXPECT_EQ(report->rules.accuracy, 1);
+  EXPECT_TRUE(report->verdict.breaks("system-broke"));
+}
+
+TEST_F(BenchOf, AJudgeThatFailedIsNamed) {
+  class WithoutJudge final : public ScriptedSystem {
+   public:
+    WithoutJudge() : ScriptedSystem(answer_all) {}
+    std::optional<Error> judging_error() const override { return Error{"out-of-memory", "no room", "", ""}; }
+  };
+  request_.accuracy = true;
+  request_.rules.least_accuracy = 0.5;
+  WithoutJudge system;
+  const auto report = run_bench(request_, system);
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->verdict.breaks("judge-failed"));
+  EXPECT_TRUE(report->verdict.breaks("accuracy-unknown"));
+}
+
 TEST_F(BenchOf, PercentAreOfAHundred) {
   request_.accuracy = true;
   request_.rules.accuracy_metric = "top-1 accuracy in %";

@@ -23,7 +23,7 @@ struct SampleRecord {
 
 // Something that makes a run's result none. Codes: "system-broke", "system-hung", "unanswered", "failed-answers",
 // "answered-twice", "unknown-ids", "bad-answers", "late-tokens", "outstanding-limit", "clock-step", "interrupted",
-// "log-failed".
+// "log-failed", "judge-failed".
 struct LoadFault {
   std::string code, message;
   bool operator==(const LoadFault&) const = default;

@@ -27,6 +27,7 @@ std::string mend_of_fault(const std::string& code) {
       {"system-hung", "a system that answers every sample, or a longer --answer-limit"},
       {"unanswered", "one answer for each sample that was issued"},
       {"failed-answers", "a system that answers every sample"},
+      {"judge-failed", "what answers are held against, as it was when the system began"},
       {"answered-twice", "one answer for each id"},
       {"unknown-ids", "answers with the ids that were issued"},
       {"bad-answers", "answers in the form that docs/BENCH.md states"},

@@ -63,6 +63,10 @@ class SystemUnderTest {
   virtual void finish() = 0;
   // Whether an answer to a sample of the data set is right; absent: this system can't say.
   virtual std::optional<bool> is_right(uint32_t /*index*/, std::string_view /*data*/) { return std::nullopt; }
+  // That all of its work is done by this machine's CPUs: a GPU's joules are none of its.
+  virtual bool runs_on_cpus() const { return false; }
+  // Why a system that judges its answers couldn't, the first time; absent: nothing stood against it.
+  virtual std::optional<Error> judging_error() const { return std::nullopt; }
 };
 
 }  // namespace perfcast

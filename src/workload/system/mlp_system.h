@@ -43,6 +43,7 @@ class MlpSystem final : public SystemUnderTest {
   // Errors: oneDNN's, "out-of-memory".
   Status start(std::span<const uint32_t> samples, ResponseSink& sink) override;
   void issue(std::span<const IssuedSample> query) override;
+  bool runs_on_cpus() const override { return true; }
   void finish() override;  // what is queued is dropped
   std::optional<bool> is_right(uint32_t index, std::string_view data) override;
 

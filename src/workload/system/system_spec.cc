@@ -23,7 +23,7 @@ Result<System> make_endpoint(const SystemSpec& spec) {
   options.headers = spec.headers;
   options.most_connections = spec.most_connections;
   if (spec.prompts_file.empty()) {
-    options.prompts = made_up_prompts(spec.samples, spec.prompt_words, is_chat(spec.name), spec.seed);
+    options.prompts = made_up_prompts(spec.samples, spec.prompt_length, is_chat(spec.name), spec.seed);
   } else {
     auto prompts = read_prompts(spec.prompts_file);
     if (!prompts) return prompts.error();
@@ -50,7 +50,7 @@ bool is_streaming(const SystemSpec& spec) { return is_endpoint(spec) || is_trans
 Result<TransformerSystemOptions> transformer_options(const SystemSpec& spec) {
   TransformerSystemOptions options;
   options.threads = spec.threads;
-  options.prompt_tokens = spec.prompt_words;
+  options.prompt_tokens = spec.prompt_length;
   options.new_tokens = spec.max_tokens;
   options.seed = spec.seed;
   return parse_transformer_system(spec.name, options, "--system");

@@ -20,10 +20,11 @@ struct SystemSpec {
   int threads = 1;
   int64_t largest_batch = 32;
   uint64_t seed = 1;
-  int64_t samples = 1024;  // of the data set: as many prompts are made up
-  // of an endpoint; of a transformer the lengths, in tokens
-  std::string model, prompts_file;
-  int64_t max_tokens = 64, prompt_words = 128, most_connections = 512;
+  int64_t samples = 1024;           // of the data set: as many prompts are made up
+  std::string model, prompts_file;  // of an endpoint
+  int64_t prompt_length = 128;      // in words of an endpoint's, in tokens of a transformer's
+  int64_t max_tokens = 64;          // of an answer
+  int64_t most_connections = 512;
   std::vector<std::string> headers;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <new>
 #include <utility>
 
 #include "base/random.h"
@@ -11,8 +13,6 @@
 
 namespace perfcast {
 namespace {
-
-constexpr int64_t kMostTransformerThreads = 1024, kMostTransformerSlots = 4096;
 
 std::optional<int64_t> whole_number(std::string_view text) {
   int64_t value = 0;
@@ -27,6 +27,14 @@ Result<OpenedTransformer> open_for(const TransformerSystemOptions& options, int6
   with.slots = slots;
   with.context = options.prompt_tokens + options.new_tokens;
   return open_transformer(options.model, options.seed, with);
+}
+
+double deviation_of(std::span<const float> values) {
+  double sum = 0, squares = 0;
+  for (const float value : values) sum += value;
+  const double middle = sum / static_cast<double>(values.size());
+  for (const float value : values) squares += (value - middle) * (value - middle);
+  return std::sqrt(squares / static_cast<double>(values.size()));
 }
 
 }  // namespace
@@ -90,7 +98,13 @@ Result<std::unique_ptr<SystemUnderTest>> TransformerSystem::create(const Transfo
     }
     return error;
   }
-  return std::unique_ptr<SystemUnderTest>(new TransformerSystem(options, std::move(*opened)));
+  try {
+    return std::unique_ptr<SystemUnderTest>(new TransformerSystem(options, std::move(*opened)));
+  } catch (const std::bad_alloc&) {  // logits of all slots
+    return environment_error(
+        "out-of-memory", "there is no memory for the logits of " + std::to_string(options.slots) + " answers at once",
+        "--system", "fewer slots");
+  }
 }
 
 TransformerSystem::TransformerSystem(const TransformerSystemOptions& options, OpenedTransformer opened)
@@ -190,25 +204,35 @@ Status TransformerSystem::take_step(ResponseSink& sink) {
 }
 
 std::optional<bool> TransformerSystem::is_right(uint32_t index, std::string_view data) {
+  if (judging_error_) return std::nullopt;
   if (!judge_) {
     auto opened = open_for(options_, 1);
-    if (!opened) return std::nullopt;
+    if (!opened) {
+      judging_error_ = opened.error();
+      return std::nullopt;
+    }
     judge_ = std::make_unique<OpenedTransformer>(std::move(*opened));
   }
   Transformer& transformer = judge_->transformer;
   const std::vector<std::string> words = split(data, ' ');
   if (static_cast<int64_t>(words.size()) != options_.new_tokens) return false;
-  // Logits have a deviation of 1. In a batch sums have another order, and a byte may be rounded to its neighbour.
-  const float tie = options_.precision == Precision::kInt8 ? 0.1F : 1e-3F;
+  // In a batch sums have another order, and a byte may be rounded to its neighbour.
+  const double tie_deviations = options_.precision == Precision::kInt8 ? 0.1 : 1e-3;
   std::vector<float> logits(static_cast<size_t>(transformer.model().config.vocab));
   std::vector<int32_t> tokens = prompt_of(index);
   transformer.shorten(0);
   for (const std::string& word : words) {
     const SlotTokens step{0, tokens};
-    if (!transformer.prefill({&step, 1}, logits)) return std::nullopt;
+    if (const Status passed = transformer.prefill({&step, 1}, logits); !passed) {
+      judging_error_ = passed.error();
+      return std::nullopt;
+    }
     const auto token = whole_number(word);
     if (!token || *token < 0 || *token >= static_cast<int64_t>(logits.size())) return false;
-    if (logits[static_cast<size_t>(*token)] < *std::max_element(logits.begin(), logits.end()) - tie) return false;
+    const double logit = logits[static_cast<size_t>(*token)];
+    // Of one number that is none the deviation is none either, and nothing is near the largest.
+    const double least = *std::max_element(logits.begin(), logits.end()) - tie_deviations * deviation_of(logits);
+    if (!(logit >= least)) return false;
     tokens.assign(1, static_cast<int32_t>(*token));
   }
   return true;

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -52,7 +53,11 @@ class TransformerSystem final : public SystemUnderTest {
   Status start(std::span<const uint32_t> samples, ResponseSink& sink) override;
   void issue(std::span<const IssuedSample> query) override;
   void finish() override;  // what isn't answered is dropped, after the step that runs
+  // Right: each token's logit is the largest, but for what sums of another order make of it, by the spread of the
+  // logits. Not-a-number is never right.
   std::optional<bool> is_right(uint32_t index, std::string_view data) override;
+  bool runs_on_cpus() const override { return true; }
+  std::optional<Error> judging_error() const override { return judging_error_; }
 
  private:
   struct Answer {
@@ -69,7 +74,8 @@ class TransformerSystem final : public SystemUnderTest {
 
   TransformerSystemOptions options_;
   std::unique_ptr<OpenedTransformer> opened_;
-  std::unique_ptr<OpenedTransformer> judge_;  // made where answers are judged
+  std::unique_ptr<OpenedTransformer> judge_;  // made where answers are judged, once
+  std::optional<Error> judging_error_;
   std::unique_ptr<GenerationQueue> generation_;
   std::map<size_t, Answer> answers_;  // by the number that the queue has of it
   std::mutex lock_;                   // of what follows

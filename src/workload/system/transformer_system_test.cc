@@ -6,16 +6,20 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <mutex>
 
 #include "base/text.h"
 #include "workload/load/load_generator.h"
+#include "workload/transformer/testing/safetensors_writer.h"
+#include "workload/transformer/weight_source.h"
 
 namespace perfcast {
 namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 // A model so small that an answer takes a few hundred microseconds.
 class SmallModel : public testing::Test {
@@ -37,6 +41,38 @@ class SmallModel : public testing::Test {
   std::string folder_;
   TransformerSystemOptions options_;
 };
+
+// Weights in a file, random but for the last norm, which all logits are multiplied by.
+void write_weights(const std::string& folder, float last_norm) {
+  const RandomWeights weights(2, 1);
+  std::vector<WrittenTensor> tensors;
+  const auto put = [&](const std::string& name, WeightPart part, int64_t layer, int64_t rows, int64_t inputs) {
+    std::vector<float> all, row(static_cast<size_t>(inputs));
+    for (int64_t i = 0; i < rows; ++i) {
+      ASSERT_TRUE(weights.row(part, layer, i, row));
+      all.insert(all.end(), row.begin(), row.end());
+    }
+    if (part == WeightPart::kFinalNorm) std::fill(all.begin(), all.end(), last_norm);
+    std::vector<int64_t> shape = {rows, inputs};
+    if (name.ends_with("norm.weight")) shape = {inputs};
+    tensors.push_back({name, "F32", shape, float_bytes(all)});
+  };
+  for (int64_t layer = 0; layer < 2; ++layer) {
+    const std::string inside = "model.layers." + std::to_string(layer) + ".";
+    put(inside + "input_layernorm.weight", WeightPart::kAttentionNorm, layer, 1, 64);
+    put(inside + "self_attn.q_proj.weight", WeightPart::kQuery, layer, 64, 64);
+    put(inside + "self_attn.k_proj.weight", WeightPart::kKey, layer, 32, 64);
+    put(inside + "self_attn.v_proj.weight", WeightPart::kValue, layer, 32, 64);
+    put(inside + "self_attn.o_proj.weight", WeightPart::kAttentionOutput, layer, 64, 64);
+    put(inside + "post_attention_layernorm.weight", WeightPart::kFfnNorm, layer, 1, 64);
+    put(inside + "mlp.gate_proj.weight", WeightPart::kGate, layer, 128, 64);
+    put(inside + "mlp.up_proj.weight", WeightPart::kUp, layer, 128, 64);
+    put(inside + "mlp.down_proj.weight", WeightPart::kDown, layer, 64, 128);
+  }
+  put("model.embed_tokens.weight", WeightPart::kEmbedding, 0, 256, 64);
+  put("model.norm.weight", WeightPart::kFinalNorm, 0, 1, 64);
+  std::ofstream(folder + "/model.safetensors", std::ios::binary) << tensors_text(tensors);
+}
 
 // Keeps what is reported; answers come from another thread.
 class KeepingSink final : public ResponseSink {
@@ -155,6 +191,59 @@ TEST_F(SmallModel, TokensComeBeforeTheEndAndTwoRunsAreAlike) {
     }
     first = sink.data;
   }
+}
+
+LoadResult judged_run(SystemUnderTest& system) {
+  LoadSettings settings;
+  settings.scenario = LoadScenario::kOffline;
+  settings.mode = LoadMode::kAccuracy;
+  settings.loaded_samples = settings.total_samples = 16;
+  LoadHooks hooks;
+  hooks.judge = [&](uint32_t index, std::string_view data) { return system.is_right(index, data); };
+  auto result = run_load(settings, system, hooks);
+  EXPECT_TRUE(result);
+  return result ? std::move(*result) : LoadResult();
+}
+
+TEST_F(SmallModel, WhatIsNearTheLargestIsSaidByTheLogitsSpread) {
+  for (const float last_norm : {1e-5F, 1.0F, 1e5F}) {
+    write_weights(folder_, last_norm);
+    const auto system = TransformerSystem::create(options_);
+    ASSERT_TRUE(system) << to_text(system.error());
+    EXPECT_THAT((*system)->name(), Not(HasSubstr("random weights")));
+    const LoadResult result = judged_run(**system);
+    EXPECT_EQ(result.judged, 16) << last_norm;
+    EXPECT_EQ(result.right, 16) << last_norm;
+    // Of 256 tokens one is the likeliest.
+    int right = 0;
+    for (int token = 0; token < 256; ++token) {
+      const std::string answer = join(std::vector<std::string>(6, std::to_string(token)), " ");
+      right += (*system)->is_right(0, answer) == true ? 1 : 0;
+    }
+    EXPECT_LE(right, 1) << last_norm;
+  }
+}
+
+TEST_F(SmallModel, WhatIsNoNumberIsNeverRight) {
+  write_weights(folder_, std::numeric_limits<float>::quiet_NaN());
+  const auto system = TransformerSystem::create(options_);
+  ASSERT_TRUE(system) << to_text(system.error());
+  const LoadResult result = judged_run(**system);
+  EXPECT_EQ(result.judged, 16);
+  EXPECT_EQ(result.right, 0);
+}
+
+TEST_F(SmallModel, AJudgeThatCannotBeOpenedIsAnErrorThatStays) {
+  const auto system = TransformerSystem::create(options_);
+  ASSERT_TRUE(system);
+  EXPECT_FALSE((*system)->judging_error());
+  std::filesystem::rename(folder_ + "/config.json", folder_ + "/away");
+  EXPECT_EQ((*system)->is_right(0, "0 0 0 0 0 0"), std::nullopt);
+  ASSERT_TRUE((*system)->judging_error());
+  const std::string code = (*system)->judging_error()->code;
+  std::filesystem::rename(folder_ + "/away", folder_ + "/config.json");
+  EXPECT_EQ((*system)->is_right(0, "0 0 0 0 0 0"), std::nullopt);
+  EXPECT_EQ((*system)->judging_error()->code, code);
 }
 
 TEST_F(SmallModel, StopsInTheMiddleAndAnswersAgain) {

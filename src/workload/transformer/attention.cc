@@ -19,6 +19,11 @@ KvCache::KvCache(const AttentionShape& shape, int64_t slots, int64_t tokens)
   values_ = AlignedArray<float>(size);
 }
 
+double KvCache::bytes_for(const AttentionShape& shape, int64_t slots, int64_t tokens) {
+  return 2 * sizeof(float) * static_cast<double>(shape.layers) * static_cast<double>(slots) *
+         static_cast<double>(shape.kv_width()) * static_cast<double>(whole_panels(tokens));
+}
+
 void KvCache::write(int64_t layer, const TokenPlace& place, const float* key, const float* value) {
   const int64_t width = shape_.head_dim;
   const int64_t panel = place.position / kPanelColumns, column = place.position % kPanelColumns;
@@ -86,6 +91,11 @@ Attention::Attention(ThreadTeam& team, const TransformerKernels& kernels, const 
       shape_(shape),
       row_(whole_panels(tokens)),
       scores_(static_cast<size_t>(team.threads() * rows_of_block(shape.group()) * whole_panels(tokens))) {}
+
+double Attention::scratch_bytes_for(int threads, const AttentionShape& shape, int64_t tokens) {
+  return sizeof(float) * static_cast<double>(threads) * static_cast<double>(rows_of_block(shape.group())) *
+         static_cast<double>(whole_panels(tokens));
+}
 
 void Attention::attend(const KvCache& cache, int64_t layer, std::span<const QueryBlock> blocks, const float* queries,
                        int64_t stride, float* out, int64_t out_stride) {

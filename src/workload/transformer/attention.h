@@ -35,6 +35,7 @@ class KvCache {
   KvCache(const AttentionShape& shape, int64_t slots, int64_t tokens);
 
   int64_t tokens() const { return tokens_; }  // of one slot
+  static double bytes_for(const AttentionShape& shape, int64_t slots, int64_t tokens);
   double bytes() const { return 2 * sizeof(float) * static_cast<double>(keys_.size()); }
 
   // `key` and `value`: kv_width() values of one token, keys already turned.
@@ -87,6 +88,7 @@ class Attention {
   void attend(const KvCache& cache, int64_t layer, std::span<const QueryBlock> blocks, const float* queries,
               int64_t stride, float* out, int64_t out_stride);
 
+  static double scratch_bytes_for(int threads, const AttentionShape& shape, int64_t tokens);
   double scratch_bytes() const { return static_cast<double>(scores_.size()) * sizeof(float); }
 
  private:

@@ -34,7 +34,7 @@ std::string title_of(size_t number) { return "request " + std::to_string(number)
 GenerationQueue::GenerationQueue(Transformer& transformer) : transformer_(transformer) {
   const int64_t slots = transformer.options().slots;
   free_.reserve(static_cast<size_t>(slots));
-  for (int64_t slot = slots; slot-- > 0;) free_.push_back(slot);
+  clear();
   logits_.resize(static_cast<size_t>(slots * transformer.model().config.vocab));
 }
 
@@ -73,8 +73,9 @@ Status GenerationQueue::step(const OnToken& on_token) {
 
 void GenerationQueue::clear() {
   waiting_.clear();
-  for (const Sequence& sequence : active_) free_.push_back(sequence.slot);
   active_.clear();
+  free_.clear();
+  for (int64_t slot = transformer_.options().slots; slot-- > 0;) free_.push_back(slot);
 }
 
 Status GenerationQueue::run(std::span<const SlotTokens> tokens, std::vector<Sequence>& sequences,

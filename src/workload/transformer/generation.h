@@ -32,9 +32,10 @@ class GenerationQueue {
   // Numbers requests from 0. "bad-usage" where a request wants no token, or more than its slot holds, "bad-token".
   Result<size_t> add(GenerationRequest request);
   // Prompts that wait and find free slots, as many together as one pass takes (kPassRows), so that the first ones don't
-  // wait for the last; where there are none, the next token of each sequence. Errors of Transformer::prefill().
+  // wait for the last; where there are none, the next token of each sequence. Errors of Transformer::prefill():
+  // requests of that step are lost then, and their slots until clear().
   Status step(const OnToken& on_token);
-  // Forgets all requests, those that have a slot too. Numbers go on.
+  // Forgets all requests, those that have a slot too; every slot is free then. Numbers go on.
   void clear();
 
   size_t waiting() const { return waiting_.size(); }

@@ -125,5 +125,21 @@ TEST(Generation, RequestsMayComeBetweenSteps) {
   EXPECT_EQ(tokens, expected);
 }
 
+TEST(Generation, SlotsOfAStepThatFailedAreFreeBehindClear) {
+  const auto requests = some_requests(0);
+  Transformer transformer = made(2, 1);
+  GenerationQueue queue(transformer);
+  const auto keep = [](size_t, int64_t, int32_t) { return true; };
+  for (int run = 0; run < 2; ++run) {
+    for (size_t i = 0; i < 3; ++i) ASSERT_TRUE(queue.add(requests[i]));
+    ASSERT_TRUE(queue.step(keep));
+    ASSERT_EQ(queue.active(), 2u);
+    for (int64_t slot = 0; slot < 2; ++slot) transformer.assume_length(slot, 64);  // full: the next token has no room
+    EXPECT_EQ(queue.step(keep).error().code, "context-full");
+    queue.clear();
+    EXPECT_TRUE(queue.is_idle());
+  }
+}
+
 }  // namespace
 }  // namespace perfcast

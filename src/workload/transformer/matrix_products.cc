@@ -102,7 +102,7 @@ MatrixProducts::MatrixProducts(ThreadTeam& team, const TransformerKernels& kerne
                                int64_t most_inputs)
     : team_(team),
       kernels_(kernels),
-      bytes_(static_cast<size_t>(padded_rows(most_rows) * ((most_inputs + 63) / 64 * 64))),
+      bytes_(static_cast<size_t>(padded_rows(most_rows) * padded_depth(most_inputs, true))),
       row_scales_(static_cast<size_t>(padded_rows(most_rows))) {}
 
 MatrixProducts::~MatrixProducts() = default;
@@ -200,6 +200,11 @@ std::string MatrixProducts::many_rows_by(const PackedMatrix& weights) const {
   } catch (const dnnl::error&) {
     return "own";
   }
+}
+
+double MatrixProducts::scratch_bytes_for(int64_t most_rows, int64_t most_inputs) {
+  const auto rows = static_cast<double>(padded_rows(most_rows));
+  return rows * (static_cast<double>(padded_depth(most_inputs, true)) + sizeof(float));
 }
 
 double MatrixProducts::scratch_bytes() const {

@@ -42,6 +42,8 @@ class MatrixProducts {
   // What products of many rows run on: oneDNN's name of it, or "own".
   std::string many_rows_by(const PackedMatrix& weights) const;
   double scratch_bytes() const;
+  // Of rows in bytes; what the library takes beside it isn't known before.
+  static double scratch_bytes_for(int64_t most_rows, int64_t most_inputs);
 
  private:
   class Library;

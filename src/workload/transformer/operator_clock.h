@@ -36,6 +36,7 @@ inline double clock_cost_s(StepClock clock) {
 // and stand under kScores.
 struct OperatorSeconds {
   std::array<double, static_cast<size_t>(OperatorName::kOptimizer) + 1> seconds = {};
+  std::array<int64_t, static_cast<size_t>(OperatorName::kOptimizer) + 1> marks = {};  // times that each ran
   int64_t steps = 0;
 
   double& operator[](OperatorName name) { return seconds[static_cast<size_t>(name)]; }
@@ -61,6 +62,7 @@ class OperatorClock {
     if (!on_) return;
     const double now_s = seconds_now(clock_);
     sums_[name] += std::max(0.0, now_s - last_s_ - cost_s_);
+    ++sums_.marks[static_cast<size_t>(name)];
     last_s_ = now_s;
   }
   const OperatorSeconds& sums() const { return sums_; }

@@ -10,19 +10,13 @@
 namespace perfcast {
 namespace {
 
-// What oneDNN's layouts round depths up to.
-constexpr int64_t kFloatDepths = 16, kByteBlockDepths = 64;
 constexpr size_t kLine = 64;
-
-int64_t rounded_up(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
 
 int64_t byte_place(int64_t input, int64_t column) {
   return (input / kByteDepths * kPanelColumns + column) * kByteDepths + input % kByteDepths;
 }
 
 }  // namespace
-
-int64_t PackedMatrix::padded_inputs() const { return rounded_up(inputs_, in_bytes_ ? kByteBlockDepths : kFloatDepths); }
 
 double PackedMatrix::bytes() const {
   const auto weights = static_cast<double>(padded_outputs()) * static_cast<double>(padded_inputs());
@@ -37,12 +31,12 @@ std::byte* WeightArena::take(size_t bytes) {
   return taken;
 }
 
-size_t PackedMatrix::arena_bytes(int64_t outputs, int64_t inputs, Precision precision) {
+double PackedMatrix::arena_bytes(int64_t outputs, int64_t inputs, Precision precision) {
   PackedMatrix matrix;
   matrix.outputs_ = outputs;
   matrix.inputs_ = inputs;
   matrix.in_bytes_ = precision == Precision::kInt8;
-  return static_cast<size_t>(matrix.bytes()) + 3 * kLine;
+  return matrix.bytes() + 3 * kLine;
 }
 
 Result<PackedMatrix> PackedMatrix::pack(int64_t outputs, int64_t inputs, Precision precision, int threads,
@@ -53,7 +47,7 @@ Result<PackedMatrix> PackedMatrix::pack(int64_t outputs, int64_t inputs, Precisi
   matrix.in_bytes_ = precision == Precision::kInt8;
   try {
     if (arena == nullptr) {
-      matrix.own_ = std::make_unique<WeightArena>(arena_bytes(outputs, inputs, precision));
+      matrix.own_ = std::make_unique<WeightArena>(static_cast<size_t>(arena_bytes(outputs, inputs, precision)));
       arena = matrix.own_.get();
     }
     const auto columns = static_cast<size_t>(matrix.padded_outputs());

@@ -32,6 +32,13 @@ class WeightArena {
   size_t used_ = 0;
 };
 
+inline int64_t panels_of(int64_t outputs) { return (outputs + kPanelColumns - 1) / kPanelColumns; }
+// Inputs as they are stored: what oneDNN's layouts round depths up to.
+inline int64_t padded_depth(int64_t inputs, bool in_bytes) {
+  const int64_t step = in_bytes ? 64 : 16;
+  return (inputs + step - 1) / step * step;
+}
+
 // outputs x inputs; both are padded with zeros to whole panels. Bytes have one scale for each output, its largest
 // magnitude / 127: a weight is off by at most half of it.
 class PackedMatrix {
@@ -42,14 +49,14 @@ class PackedMatrix {
   static Result<PackedMatrix> pack(int64_t outputs, int64_t inputs, Precision precision, int threads,
                                    const WeightRow& row, WeightArena* arena = nullptr);
   // What such a matrix takes of an arena.
-  static size_t arena_bytes(int64_t outputs, int64_t inputs, Precision precision);
+  static double arena_bytes(int64_t outputs, int64_t inputs, Precision precision);
 
   int64_t outputs() const { return outputs_; }
   int64_t inputs() const { return inputs_; }
   bool in_bytes() const { return in_bytes_; }
-  int64_t panels() const { return (outputs_ + kPanelColumns - 1) / kPanelColumns; }
+  int64_t panels() const { return panels_of(outputs_); }
   int64_t padded_outputs() const { return panels() * kPanelColumns; }
-  int64_t padded_inputs() const;
+  int64_t padded_inputs() const { return padded_depth(inputs_, in_bytes_); }
   double bytes() const;  // all that is read of it in a product, padding included
 
   const float* floats(int64_t panel) const { return floats_ + panel * padded_inputs() * kPanelColumns; }

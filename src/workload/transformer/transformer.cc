@@ -17,8 +17,6 @@ namespace perfcast {
 namespace {
 
 constexpr int64_t kUsualContext = 2048;
-constexpr int64_t kMostSlots = 4096;
-constexpr int kMostThreads = 1024;
 
 AttentionShape attention_shape(const LlmConfig& config) {
   return {config.layers, config.heads, config.kv_heads, config.head_dim};
@@ -32,11 +30,11 @@ Status check_options(const TransformerModel& model, const TransformerOptions& op
     return usage_error("bad-usage", "weights in " + std::string(info(options.precision).name) + " can't be run",
                        "precision", "fp32 or int8");
   }
-  if (options.threads < 1 || options.threads > kMostThreads) {
-    return refuse("threads", options.threads, "1 to " + std::to_string(kMostThreads));
+  if (options.threads < 1 || options.threads > kMostTransformerThreads) {
+    return refuse("threads", options.threads, "1 to " + std::to_string(kMostTransformerThreads));
   }
-  if (options.slots < 1 || options.slots > kMostSlots) {
-    return refuse("slots", options.slots, "1 to " + std::to_string(kMostSlots));
+  if (options.slots < 1 || options.slots > kMostTransformerSlots) {
+    return refuse("slots", options.slots, "1 to " + std::to_string(kMostTransformerSlots));
   }
   const int64_t most = model.config.max_positions > 0 ? model.config.max_positions : int64_t{1} << 20;
   if (options.context < 0 || options.context > most) {
@@ -45,24 +43,73 @@ Status check_options(const TransformerModel& model, const TransformerOptions& op
   return {};
 }
 
-// Memory is touched as it is taken, so a model that is too large must be refused beforehand. Scratch is small beside
-// it.
+// Floats between two rows of each of a pass's arrays.
+struct PassStrides {
+  int64_t hidden = 0, qkv = 0, attention = 0, gate = 0, ffn = 0, logit = 0;
+  explicit PassStrides(const LlmConfig& config) {
+    const auto whole = [](int64_t width) { return panels_of(width) * kPanelColumns; };
+    const AttentionShape shape = attention_shape(config);
+    hidden = whole(config.hidden);
+    qkv = whole(shape.query_width() + 2 * shape.kv_width());
+    attention = shape.query_width();
+    gate = whole(2 * config.ffn);
+    ffn = config.ffn;
+    logit = whole(config.vocab);
+  }
+};
+
+int64_t logit_rows(int64_t slots) { return padded_rows(std::min(slots, kPassRows)); }
+
+int64_t most_inputs(const LlmConfig& config) {
+  return std::max({config.hidden, config.ffn, attention_shape(config).query_width()});
+}
+
+// Of all matrices that load() packs.
+double arena_bytes(const LlmConfig& config, Precision precision) {
+  const auto bytes = [&](int64_t outputs, int64_t inputs) {
+    return PackedMatrix::arena_bytes(outputs, inputs, precision);
+  };
+  const AttentionShape shape = attention_shape(config);
+  const double layer = bytes(shape.query_width() + 2 * shape.kv_width(), config.hidden) +
+                       bytes(config.hidden, shape.query_width()) + bytes(2 * config.ffn, config.hidden) +
+                       bytes(config.hidden, config.ffn);
+  return static_cast<double>(config.layers) * layer +
+         (config.tied_embeddings ? 1 : 2) * bytes(config.vocab, config.hidden);
+}
+
+// Memory is touched as it is taken, so a model that is too large must be refused beforehand.
 Status check_memory(const TransformerModel& model, const TransformerOptions& options) {
-  const auto parameters = count_parameters(model.config);
-  if (!parameters) return parameters.error();
-  const auto real = [](int64_t value) { return static_cast<double>(value); };
-  const double weights = real(parameters->total) * bytes_per_value(options.precision);
-  const double cache = real(options.slots) * real(options.context) * real(model.config.cache_values_per_token()) *
-                       real(model.config.layers) * sizeof(float);
+  const TransformerMemory memory = memory_for(model, options);
+  const double answers = sizeof(float) * static_cast<double>(options.slots) * static_cast<double>(model.config.vocab);
   const double free = free_memory_bytes();
-  if (weights + cache <= free) return {};
+  if (memory.total_bytes() + answers <= free) return {};
   return environment_error("out-of-memory",
-                           printable(model.config.name) + " takes " + human_bytes(weights) + " and " +
-                               human_bytes(cache) + " for its cache, and " + human_bytes(free) + " are free",
+                           printable(model.config.name) + " takes " + human_bytes(memory.weights_bytes) + ", " +
+                               human_bytes(memory.cache_bytes) + " for its cache and " +
+                               human_bytes(memory.scratch_bytes + answers) + " to compute with, and " +
+                               human_bytes(free) + " are free",
                            model.config.source, "fewer slots, a shorter context, int8 weights or a smaller model");
 }
 
 }  // namespace
+
+TransformerMemory memory_for(const TransformerModel& model, const TransformerOptions& options) {
+  const LlmConfig& config = model.config;
+  const auto real = [](int64_t value) { return static_cast<double>(value); };
+  const AttentionShape shape = attention_shape(config);
+  const PassStrides strides(config);
+  TransformerMemory memory;
+  memory.weights_bytes =
+      arena_bytes(config, options.precision) + sizeof(float) * real(config.hidden) * (2 * real(config.layers) + 1);
+  memory.cache_bytes = KvCache::bytes_for(shape, options.slots, options.context);
+  const double floats =
+      real(padded_rows(kPassRows)) * (3 * real(strides.hidden) + real(strides.qkv) + real(strides.attention) +
+                                      real(strides.gate) + real(strides.ffn)) +
+      real(logit_rows(options.slots)) * real(strides.logit) + real(options.context) * real(shape.head_dim / 2) * 2;
+  memory.scratch_bytes = sizeof(float) * floats + MatrixProducts::scratch_bytes_for(kPassRows, most_inputs(config)) +
+                         Attention::scratch_bytes_for(options.threads, shape, options.context);
+  return memory;
+}
 
 struct Transformer::State {
   struct LayerWeights {
@@ -98,7 +145,6 @@ struct Transformer::State {
   Status load(const WeightSource& weights);
   Result<PackedMatrix> pack(const WeightSource& weights, int64_t layer, int64_t inputs,
                             std::initializer_list<std::pair<WeightPart, int64_t>> parts);
-  size_t arena_bytes() const;
   void make_room();
   const PackedMatrix& embedding_table() const { return model.config.tied_embeddings ? head : embedding; }
   Status pass(std::span<const int64_t> wanted);
@@ -119,26 +165,20 @@ Transformer::State::State(const TransformerModel& given, const TransformerOption
       options(with),
       shape(attention_shape(given.config)),
       kernels(*with.kernels),
-      products(team, kernels, kPassRows, std::max({given.config.hidden, given.config.ffn, shape.query_width()})),
+      products(team, kernels, kPassRows, most_inputs(given.config)),
       attention(team, kernels, shape, with.context),
-      arena(arena_bytes()),
+      arena(static_cast<size_t>(arena_bytes(given.config, with.precision))),
       layers(static_cast<size_t>(given.config.layers)),
       cache(shape, with.slots, with.context),
       lengths(static_cast<size_t>(with.slots), 0) {
   options.threads = team.threads();
-}
-
-// Of all matrices that load() packs.
-size_t Transformer::State::arena_bytes() const {
-  const LlmConfig& config = model.config;
-  const auto bytes = [&](int64_t outputs, int64_t inputs) {
-    return PackedMatrix::arena_bytes(outputs, inputs, options.precision);
-  };
-  const size_t layer = bytes(shape.query_width() + 2 * shape.kv_width(), config.hidden) +
-                       bytes(config.hidden, shape.query_width()) + bytes(2 * config.ffn, config.hidden) +
-                       bytes(config.hidden, config.ffn);
-  return static_cast<size_t>(config.layers) * layer +
-         (config.tied_embeddings ? 1 : 2) * bytes(config.vocab, config.hidden);
+  const PassStrides strides(given.config);
+  hidden_stride = strides.hidden;
+  qkv_stride = strides.qkv;
+  attention_stride = strides.attention;
+  gate_stride = strides.gate;
+  ffn_stride = strides.ffn;
+  logit_stride = strides.logit;
 }
 
 // Several parts below each other: queries, keys and values; gate and up.
@@ -196,15 +236,8 @@ Status Transformer::State::load(const WeightSource& weights) {
 }
 
 void Transformer::State::make_room() {
-  const LayerWeights& layer = layers.front();
   const int64_t rows = padded_rows(kPassRows);
   const auto room = [rows](int64_t stride) { return AlignedArray<float>(static_cast<size_t>(rows * stride)); };
-  hidden_stride = layer.down.padded_outputs();
-  qkv_stride = layer.qkv.padded_outputs();
-  attention_stride = shape.query_width();
-  gate_stride = layer.gate_up.padded_outputs();
-  ffn_stride = model.config.ffn;
-  logit_stride = head.padded_outputs();
   stream = room(hidden_stride);
   normed = room(hidden_stride);
   qkv = room(qkv_stride);
@@ -212,7 +245,7 @@ void Transformer::State::make_room() {
   added = room(hidden_stride);
   gates = room(gate_stride);
   gated = room(ffn_stride);
-  logits = AlignedArray<float>(static_cast<size_t>(padded_rows(std::min(options.slots, kPassRows)) * logit_stride));
+  logits = AlignedArray<float>(static_cast<size_t>(logit_rows(options.slots) * logit_stride));
   const int64_t half = shape.head_dim / 2;
   cosines = AlignedArray<float>(static_cast<size_t>(options.context * half));
   sines = AlignedArray<float>(static_cast<size_t>(options.context * half));
@@ -449,12 +482,12 @@ TransformerMemory Transformer::memory() const {
   return memory;
 }
 
-LlmWorkload Transformer::workload(LlmPhase phase, int64_t batch, int64_t tokens) const {
+LlmWorkload transformer_workload(Precision weights, LlmPhase phase, int64_t batch, int64_t tokens) {
   LlmWorkload workload;
   workload.phase = phase;
   workload.batch = batch;
   workload.sequence = tokens;
-  workload.weights = state_->options.precision;
+  workload.weights = weights;
   workload.activations = workload.kv = Precision::kFp32;
   workload.head_all_positions = false;
   workload.skip_masked = true;

@@ -17,6 +17,9 @@ namespace perfcast {
 
 struct TransformerKernels;
 
+inline constexpr int kMostTransformerThreads = 1024;
+inline constexpr int64_t kMostTransformerSlots = 4096;
+
 struct TransformerOptions {
   Precision precision = Precision::kFp32;  // of weights: kFp32 or kInt8
   int threads = 1;
@@ -29,6 +32,9 @@ struct TransformerMemory {
   double weights_bytes = 0, cache_bytes = 0, scratch_bytes = 0;
   double total_bytes() const { return weights_bytes + cache_bytes + scratch_bytes; }
 };
+// What such a transformer will hold, panels and lines that are filled up included, but for what oneDNN takes. The
+// context and the model are valid; nothing is taken.
+TransformerMemory memory_for(const TransformerModel& model, const TransformerOptions& options);
 
 // The tokens to append to one slot.
 struct SlotTokens {
@@ -36,12 +42,16 @@ struct SlotTokens {
   std::span<const int32_t> tokens;
 };
 
+// A step as `llm analyze` is asked for it: fp32 activations and cache, weights as they are stored.
+LlmWorkload transformer_workload(Precision weights, LlmPhase phase, int64_t batch, int64_t tokens);
+
 // Not for several callers at once. Logits, and so tokens, are the same bits whatever the number of threads, and those
 // of a sequence whatever stands in other slots, as long as its steps have as many rows: products of few and of many
 // rows are summed in different orders (matrix_products.h).
 class Transformer {
  public:
-  // "unsupported-model", "bad-usage" names the option, "out-of-memory"; errors of `weights`.
+  // "unsupported-model", "bad-usage" names the option; "out-of-memory" where what it will hold, and the logits of all
+  // slots that its caller will, are more than is free; errors of `weights`.
   static Result<Transformer> create(const TransformerModel& model, const WeightSource& weights,
                                     const TransformerOptions& options);
   // With weights of a seed.
@@ -66,8 +76,9 @@ class Transformer {
   const TransformerModel& model() const;
   const TransformerOptions& options() const;  // with the context, the kernels and the threads that were taken
   TransformerMemory memory() const;
-  // The step as `llm analyze` is asked for it: fp32 activations and cache, weights as they are stored.
-  LlmWorkload workload(LlmPhase phase, int64_t batch, int64_t tokens) const;
+  LlmWorkload workload(LlmPhase phase, int64_t batch, int64_t tokens) const {
+    return transformer_workload(options().precision, phase, batch, tokens);
+  }
 
   OperatorClock& clock();
 

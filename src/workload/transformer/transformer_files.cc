@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <system_error>
 #include <vector>
 
@@ -25,7 +26,8 @@ constexpr size_t kMostFiles = 1000;
 
 class OpenFile {
  public:
-  explicit OpenFile(const std::string& path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)), path_(path) {
+  explicit OpenFile(const std::string& path)
+      : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), path_(path) {
     if (descriptor_ >= 0) size_ = static_cast<int64_t>(lseek(descriptor_, 0, SEEK_END));
   }
   OpenFile(const OpenFile&) = delete;
@@ -137,8 +139,8 @@ class FileWeights : public WeightSource {
     return {};
   }
 
-  // That the tensor is there, with such a shape.
-  Status expect(WeightPart part, int64_t layer, const std::vector<int64_t>& shape) const {
+  // That the tensor is there, with such a shape. It counts as used.
+  Status expect(WeightPart part, int64_t layer, const std::vector<int64_t>& shape) {
     const std::string name = tensor_name(part, layer);
     const auto found = tensors_.find(name);
     if (found == tensors_.end()) {
@@ -152,6 +154,21 @@ class FileWeights : public WeightSource {
       for (const int64_t size : shape) sizes.push_back(std::to_string(size));
       return Error{"bad-safetensors", "tensor '" + name + "' has another shape or type", placed.file->path(),
                    join(sizes, " x ") + " in F64, F32, F16 or BF16"};
+    }
+    used_.insert(name);
+    return {};
+  }
+
+  // A tensor that nothing would read is of another form of model, whose answers would be others. But a head that is
+  // stored beside the embedding that it is tied to, and the angles of positions, which follow from the config.
+  Status refuse_unused(bool tied) const {
+    for (const auto& [name, placed] : tensors_) {
+      const bool harmless =
+          (tied && name == tensor_name(WeightPart::kHead, 0)) || name.ends_with(".rotary_emb.inv_freq");
+      if (harmless || used_.contains(name)) continue;
+      return Error{"unsupported-model", "tensor '" + printable(name.substr(0, 100)) + "' is none of such a model's",
+                   placed.file->path(),
+                   "the weights of a model like that of config.json: no biases, no further layers"};
     }
     return {};
   }
@@ -169,13 +186,15 @@ class FileWeights : public WeightSource {
  private:
   std::vector<std::unique_ptr<OpenFile>> files_;
   std::map<std::string, PlacedTensor, std::less<>> tensors_;
+  std::set<std::string> used_;
 };
 
 std::vector<std::string> tensor_files(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code problem;
   for (std::filesystem::directory_iterator at(folder, problem), end; !problem && at != end; at.increment(problem)) {
-    if (at->path().extension() == ".safetensors") files.push_back(at->path().string());
+    std::error_code unknown;
+    if (at->path().extension() == ".safetensors" && at->is_regular_file(unknown)) files.push_back(at->path().string());
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -288,6 +307,7 @@ Result<std::unique_ptr<WeightSource>> open_weights(const std::string& folder, co
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     if (auto status = expect_all(layer, inner); !status) return status.error();
   }
+  if (auto status = weights->refuse_unused(config.tied_embeddings); !status) return status.error();
   return std::unique_ptr<WeightSource>(std::move(weights));
 }
 

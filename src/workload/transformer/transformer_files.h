@@ -18,8 +18,9 @@ Result<TransformerModel> parse_transformer_config(const std::string& json, const
 // file, of whose weights nothing is read. Held to check_transformer().
 Result<TransformerModel> find_transformer(const std::string& name_or_path);
 
-// Weights of all *.safetensors of a folder, in float or half precision, by the names that Llama's have there. Every
-// tensor that the model needs is looked up, with its shape: "missing-tensor", "bad-safetensors", "file-not-found".
+// Weights of all regular files *.safetensors of a folder, in float or half precision, by the names that Llama's have
+// there. Every tensor that the model needs is looked up, with its shape: "missing-tensor", "bad-safetensors",
+// "file-not-found"; "unsupported-model" names a tensor that the model has no use for.
 Result<std::unique_ptr<WeightSource>> open_weights(const std::string& folder, const TransformerModel& model);
 
 // What a person names: a folder with weights, or a model that gets those of `seed`. `random_weights` says which it was.

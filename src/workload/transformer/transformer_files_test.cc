@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -107,6 +108,35 @@ TEST(TransformerFiles, WhatIsMissingOrOfAnotherShapeIsNamed) {
   config.replace(config.find("112"), 3, "128");
   folder.write("config.json", config);
   EXPECT_THAT(open_transformer(folder.path(), 0, {}).error().expected, testing::HasSubstr("128 x 48"));
+}
+
+TEST(TransformerFiles, TensorsThatNothingWouldReadAreRefused) {
+  const Folder folder("unused");
+  const RandomWeights weights(2, 21);
+  write_weights(folder, weights);
+  const auto opened_with = [&](const std::string& name) {
+    folder.write("more.safetensors", tensors_text({{name, "F32", {1}, "wxyz"}}));
+    return open_transformer(folder.path(), 0, {});
+  };
+  for (const char* const name :
+       {"model.layers.1.self_attn.q_proj.bias", "model.layers.2.mlp.up_proj.weight", "other"}) {
+    const auto opened = opened_with(name);
+    ASSERT_FALSE(opened) << name;
+    EXPECT_EQ(opened.error().code, "unsupported-model");
+    EXPECT_THAT(opened.error().message, testing::HasSubstr(name));
+    EXPECT_THAT(opened.error().where, testing::HasSubstr("more.safetensors"));
+  }
+  EXPECT_TRUE(opened_with("model.layers.0.self_attn.rotary_emb.inv_freq"));
+}
+
+TEST(TransformerFiles, WhatIsNoFileIsNoWeights) {
+  const Folder folder("pipe");
+  folder.write("config.json", kConfig);
+  ASSERT_EQ(mkfifo((folder.path() + "/model.safetensors").c_str(), 0600), 0);
+  std::filesystem::create_directory(folder.path() + "/folder.safetensors");
+  const auto opened = open_transformer(folder.path(), 0, {});
+  ASSERT_TRUE(opened) << to_text(opened.error());
+  EXPECT_TRUE(opened->random_weights);
 }
 
 TEST(TransformerFiles, AConfigAloneRunsWithRandomWeights) {

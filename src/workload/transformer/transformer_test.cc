@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "ceiling/free_memory.h"
 #include "workload/transformer/kernel/transformer_kernels.h"
 #include "workload/transformer/testing/reference_transformer.h"
 
@@ -214,6 +215,48 @@ TEST(Transformer, WhatMemoryCannotHoldIsRefusedBeforeAnyIsTaken) {
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, "out-of-memory");
   EXPECT_EQ(made.error().kind, ErrorKind::kEnvironment);
+}
+
+// Heads of which a width of 16 has 65,536: weights of 1/16 of what queries, keys and values of a pass take.
+TEST(Transformer, WhatAPassTakesCountsAsWeightsDo) {
+  TransformerModel model = small_transformer(true);
+  LlmConfig& config = model.config;
+  config.hidden = config.head_dim = config.ffn = 16;
+  config.layers = config.kv_heads = 1;
+  config.heads = 65536;
+  TransformerOptions options;
+  options.context = 1;
+  const TransformerMemory memory = memory_for(model, options);
+  EXPECT_GT(memory.scratch_bytes, 2.0 * 512 * 65536 * 16 * sizeof(float));
+  EXPECT_LT(memory.weights_bytes, memory.scratch_bytes / 10);
+  config.heads = static_cast<int64_t>(free_memory_bytes() / (512 * 16 * sizeof(float)));
+  const auto made = Transformer::random(model, 1, options);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, "out-of-memory");
+  // Logits of all slots are the caller's, and there are 4,096 of them.
+  config.heads = 1;
+  config.vocab = int64_t{1} << 24;
+  options.slots = 4096;
+  EXPECT_GT(memory_for(model, options).scratch_bytes, 512.0 * (1 << 24) * sizeof(float));
+}
+
+TEST(Transformer, HoldsWhatWasForeseen) {
+  for (const Precision precision : {Precision::kFp32, Precision::kInt8}) {
+    for (const bool tied : {false, true}) {
+      TransformerOptions options;
+      options.precision = precision;
+      options.slots = 3;
+      options.context = 70;
+      const TransformerModel model = small_transformer(tied);
+      const auto made = Transformer::random(model, 1, options);
+      ASSERT_TRUE(made);
+      const TransformerMemory foreseen = memory_for(model, options), held = made->memory();
+      EXPECT_EQ(held.cache_bytes, foreseen.cache_bytes);
+      EXPECT_EQ(held.scratch_bytes, foreseen.scratch_bytes);
+      EXPECT_LE(held.weights_bytes, foreseen.weights_bytes);
+      EXPECT_GT(held.weights_bytes, 0.9 * foreseen.weights_bytes);
+    }
+  }
 }
 
 TEST(Transformer, TimesItsOperatorsWhereAsked) {

@@ -71,10 +71,13 @@ Result<HostCalibration> HostCalibration::create(const CalibrationOptions& option
   return calibration;
 }
 
-Status HostCalibration::run_round() {
+Error interrupted_forecast() { return interrupted_error("interrupted while the forecast was made"); }
+
+Status HostCalibration::run_round(const std::function<bool()>& is_interrupted) {
   host_.run_round();
   for (Subject& subject : subjects_) {
     for (StepMeasurement& step : subject.steps) {
+      if (is_interrupted && is_interrupted()) return interrupted_forecast();
       const bool decode = step.point().phase == LlmPhase::kDecode;
       const double budget_s = options_.quick ? 0 : decode ? kDecodeBudget_s : kPromptBudget_s;
       if (auto status = step.run(*subject.transformer, budget_s, decode ? 3 : 1); !status) return status;

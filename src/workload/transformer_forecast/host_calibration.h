@@ -3,6 +3,7 @@
 // over prompts and contexts of their own.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,8 +28,9 @@ class HostCalibration {
   // Errors of Transformer::random().
   static Result<HostCalibration> create(const CalibrationOptions& options);
 
-  // Everything once more: some ten seconds.
-  Status run_round();
+  // Everything once more: some ten seconds. "interrupted" where `is_interrupted`, which is asked between steps, says
+  // so.
+  Status run_round(const std::function<bool()>& is_interrupted = {});
   // What was timed until now.
   HostRates facts() const { return host_.facts(); }
   std::vector<StepSample> samples() const;
@@ -46,5 +48,8 @@ class HostCalibration {
   HostRateMeasurement host_;
   std::vector<Subject> subjects_;
 };
+
+// What ends a forecast that nobody waits for any more.
+Error interrupted_forecast();
 
 }  // namespace perfcast

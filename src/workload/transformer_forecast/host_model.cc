@@ -7,8 +7,10 @@
 #include <set>
 
 #include "base/statistics.h"
+#include "base/text.h"
 #include "workload/latency/fit/bounded_least_squares.h"
 #include "workload/transformer/kernel/transformer_kernels.h"
+#include "workload/transformer/transformer.h"
 
 namespace perfcast {
 namespace {
@@ -18,6 +20,7 @@ constexpr double kLeastCachePower = 0.5, kMostCachePower = 1.5;
 constexpr double kSoftScale = 0.1;  // of log residuals
 constexpr double kCoverage = 0.9;
 constexpr double kLineBytes = 64;
+constexpr double kNoFurther = 1.1;
 
 // What of a launch's time grows with what, in units of its own; see the header.
 struct WorkTerms {
@@ -307,6 +310,37 @@ Result<StepForecast> HostModel::point_forecast(const LlmConfig& config, const St
   return forecast;
 }
 
+double HostModel::rows_of(const StepPoint& point) {
+  if (point.phase == LlmPhase::kDecode) return static_cast<double>(point.batch);
+  return std::min(static_cast<double>(point.batch) * static_cast<double>(point.tokens), static_cast<double>(kPassRows));
+}
+
+void HostModel::learn_ranges(const StepSample& sample, const StepWork& step) {
+  const double rows = rows_of(sample.point);
+  const auto [found, is_new] = learned_.try_emplace(sample.point.phase);
+  Learned& learned = found->second;
+  learned.least_weights = is_new ? step.weights : std::min(learned.least_weights, step.weights);
+  learned.most_weights = std::max(learned.most_weights, step.weights);
+  learned.least_rows = is_new ? rows : std::min(learned.least_rows, rows);
+  learned.most_rows = std::max(learned.most_rows, rows);
+  learned.most_tokens = std::max(learned.most_tokens, static_cast<double>(sample.point.tokens));
+}
+
+std::vector<std::string> HostModel::beyond(const StepWork& step, const StepPoint& point) const {
+  std::vector<std::string> beyond;
+  const Learned& learned = learned_.at(point.phase);
+  const auto hold = [&](double value, double least, double most, const std::string& what) {
+    if (value >= least / kNoFurther && value <= most * kNoFurther) return;
+    beyond.push_back(what + ": " + human_number(value) + " (" + (least > 0 ? human_number(least) + " to " : "up to ") +
+                     human_number(most) + ")");
+  };
+  const bool decode = point.phase == LlmPhase::kDecode;
+  hold(step.weights, learned.least_weights, learned.most_weights, "weights a step");
+  hold(rows_of(point), learned.least_rows, learned.most_rows, decode ? "sequences" : "tokens of prompts in a pass");
+  hold(static_cast<double>(point.tokens), 0, learned.most_tokens, decode ? "tokens of context" : "tokens of a prompt");
+  return beyond;
+}
+
 Result<StepForecast> HostModel::forecast(const LlmConfig& config, const StepPoint& point) const {
   const auto stated = step_width_.find(point.phase);
   if (stated == step_width_.end()) {
@@ -314,6 +348,14 @@ Result<StepForecast> HostModel::forecast(const LlmConfig& config, const StepPoin
   }
   auto forecast = point_forecast(config, point);
   if (!forecast) return forecast;
+  const auto step = step_work(config, precision_, point);
+  if (!step) return step.error();
+  forecast->beyond = beyond(*step, point);
+  if (!forecast->beyond.empty()) {
+    forecast->lower_s = forecast->upper_s = kUnknown;
+    for (OperatorForecast& each : forecast->operators) each.lower_s = each.upper_s = kUnknown;
+    return forecast;
+  }
   const double width = stated->second;
   forecast->lower_s = forecast->seconds * std::exp(-width);
   forecast->upper_s = forecast->seconds * std::exp(width);
@@ -361,7 +403,12 @@ Result<HostModel> HostModel::fit(const HostRates& facts, Precision precision, co
   for (auto& [key, errors] : operator_errors) model.operator_width_[key] = width_of(std::move(errors));
   std::vector<const StepSample*> all;
   all.reserve(samples.size());
-  for (const StepSample& sample : samples) all.push_back(&sample);
+  for (const StepSample& sample : samples) {
+    const auto step = step_work(sample.config, precision, sample.point);
+    if (!step) return step.error();
+    model.learn_ranges(sample, *step);
+    all.push_back(&sample);
+  }
   if (auto status = model.fit_forms(all); !status) return status.error();
   return model;
 }

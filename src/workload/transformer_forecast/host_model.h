@@ -37,7 +37,9 @@ struct OperatorForecast {
 };
 
 struct StepForecast {
-  double seconds = 0, lower_s = 0, upper_s = 0;
+  double seconds = 0, lower_s = 0, upper_s = 0;  // as its operators': 90%; NaN where `beyond` says that none is known
+  // What of the step lies outside of all that was learned from, in words: nothing says how far such a forecast is off.
+  std::vector<std::string> beyond;
   // The longer of all bytes at the memory's bandwidth and all operations at the peak: the rival. Weights in bytes count
   // with the peak of bytes where the CPU has one.
   double roofline_s = 0;
@@ -58,6 +60,7 @@ class HostModel {
   // there are fewer than three transformers.
   static Result<HostModel> fit(const HostRates& facts, Precision precision, const std::vector<StepSample>& samples);
 
+  // A tenth further than what was learned from is no further.
   Result<StepForecast> forecast(const LlmConfig& config, const StepPoint& point) const;
 
   const HostRates& facts() const { return facts_; }
@@ -79,9 +82,17 @@ class HostModel {
     std::vector<double> additive, compute;
     double memory = 0, cache_power = 1, power = 1;
   };
+  // Of the steps of a phase that were learned from. A pass of prompts is a matter of its rows, of tokens of its
+  // sequences.
+  struct Learned {
+    double least_weights = 0, most_weights = 0, least_rows = 0, most_rows = 0, most_tokens = 0;
+  };
+  static double rows_of(const StepPoint& point);
+  void learn_ranges(const StepSample& sample, const StepWork& step);
+  std::vector<std::string> beyond(const StepWork& step, const StepPoint& point) const;
   static Key key_of(LlmPhase phase, const OperatorWork& work);
   Status fit_forms(const std::vector<const StepSample*>& samples);
-  // Sums of operators by name, in the order of execution; without intervals.
+  // Sums of operators by name, in the order of execution; without intervals and what is beyond.
   Result<StepForecast> point_forecast(const LlmConfig& config, const StepPoint& point) const;
   double seconds_of(const StepWork& step, LlmPhase phase, const OperatorWork& work) const;
 
@@ -89,6 +100,7 @@ class HostModel {
   Precision precision_ = Precision::kFp32;
   std::map<Key, Fitted> fitted_;
   std::vector<LeftOutStep> left_out_;
+  std::map<LlmPhase, Learned> learned_;
   std::map<LlmPhase, double> step_width_;  // of a logarithm
   std::map<std::pair<LlmPhase, OperatorName>, double> operator_width_;
 };

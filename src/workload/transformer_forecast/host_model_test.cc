@@ -1,10 +1,12 @@
 #include "workload/transformer_forecast/host_model.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/random.h"
+#include "base/text.h"
 #include "workload/transformer/transformer_model.h"
 
 namespace perfcast {
@@ -73,8 +75,10 @@ TEST(HostModel, LearnsTheLawsOfAMachine) {
       double expected = 0;
       for (const OperatorWork& work : step->operators) expected += law(work, facts, step->footprint_bytes);
       EXPECT_NEAR(forecast->seconds / expected, 1, 0.1);
-      EXPECT_LE(forecast->lower_s, forecast->seconds);
-      EXPECT_GE(forecast->upper_s, forecast->seconds);
+      // It is four times as large as what was learned from.
+      EXPECT_THAT(forecast->beyond, testing::Contains(testing::HasSubstr("weights a step: ")));
+      EXPECT_TRUE(std::isnan(forecast->lower_s));
+      EXPECT_TRUE(std::isnan(forecast->operators.front().upper_s));
       EXPECT_LT(forecast->roofline_s, expected);
       double sum = 0;
       for (const OperatorForecast& each : forecast->operators) sum += each.seconds;
@@ -87,14 +91,32 @@ TEST(HostModel, LearnsTheLawsOfAMachine) {
 TEST(HostModel, IntervalsFollowWhatWasLeftOut) {
   const auto model = HostModel::fit(made_up_facts(), Precision::kFp32, made_up_samples(0.2));
   ASSERT_TRUE(model);
-  const auto forecast = model->forecast(built_in_transformer("perfcast-110m")->config, {LlmPhase::kDecode, 1, 128});
+  const auto forecast = model->forecast(built_in_transformer("perfcast-15m")->config, {LlmPhase::kDecode, 1, 128});
   ASSERT_TRUE(forecast);
+  EXPECT_THAT(forecast->beyond, testing::IsEmpty());
   // Each operator errs by 0.2 on its own: a step by less, an operator by some 1.6 of it nine times in ten.
   EXPECT_GT(std::log(forecast->upper_s / forecast->seconds), 0.05);
   EXPECT_LT(std::log(forecast->upper_s / forecast->seconds), 0.35);
   for (const OperatorForecast& each : forecast->operators) {
     EXPECT_GT(std::log(each.upper_s / each.seconds), 0.1) << operator_title(each.name);
   }
+}
+
+TEST(HostModel, WhatLiesBeyondIsNamedAndHasNoInterval) {
+  const auto model = HostModel::fit(made_up_facts(), Precision::kFp32, made_up_samples(0.2));
+  ASSERT_TRUE(model);
+  const LlmConfig config = built_in_transformer("perfcast-15m")->config;
+  const auto beyond = [&](LlmPhase phase, int64_t batch, int64_t tokens) {
+    const auto forecast = model->forecast(config, {phase, batch, tokens});
+    EXPECT_TRUE(forecast);
+    EXPECT_EQ(forecast->beyond.empty(), forecast->lower_s < forecast->upper_s);
+    return join(forecast->beyond, "; ");
+  };
+  EXPECT_EQ(beyond(LlmPhase::kDecode, 8, 200), "");
+  EXPECT_EQ(beyond(LlmPhase::kDecode, 64, 200), "sequences: 64 (1 to 8)");
+  EXPECT_EQ(beyond(LlmPhase::kDecode, 1, 500), "tokens of context: 500 (up to 200)");
+  EXPECT_EQ(beyond(LlmPhase::kPrefill, 2, 200), "");
+  EXPECT_EQ(beyond(LlmPhase::kPrefill, 1, 20), "tokens of prompts in a pass: 20 (60 to 450)");
 }
 
 TEST(HostModel, TooFewRunsAreNamed) {

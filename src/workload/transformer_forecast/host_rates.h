@@ -22,6 +22,9 @@ struct HostRates {
 
   // Between what was measured: straight lines in the logarithms; outside: the nearest. NaN where nothing was measured.
   double read_bytes_per_s(double footprint_bytes) const;
+  // Of the most bytes that were gone through: memory's where they are more than caches hold, which those of a quick
+  // calibration are not.
+  double most_read_bytes() const { return read.empty() ? kUnknown : read.back().first; }
   double memory_bytes_per_s() const { return read.empty() ? kUnknown : read.back().second; }
 };
 

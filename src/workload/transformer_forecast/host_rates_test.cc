@@ -18,6 +18,7 @@ TEST(HostRates, RatesLieBetweenThoseThatWereMeasured) {
   EXPECT_NEAR(facts.read_bytes_per_s(600), 20, 1e-9);
   EXPECT_EQ(facts.read_bytes_per_s(1e9), 20);
   EXPECT_EQ(facts.memory_bytes_per_s(), 20);
+  EXPECT_EQ(facts.most_read_bytes(), 800);
 }
 
 TEST(HostRates, ThisMachineReadsAndComputes) {

@@ -1,6 +1,7 @@
 #include "workload/transformer_forecast/step_times.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/statistics.h"
 #include "workload/transformer/token_sampler.h"
@@ -8,6 +9,18 @@
 namespace perfcast {
 
 StepClock clock_for(int threads) { return threads == 1 ? StepClock::kThread : StepClock::kWall; }
+
+double difference_of_halves(std::span<const double> values, std::span<const size_t> ends) {
+  std::vector<double> even, odd;
+  size_t begin = 0;
+  for (size_t i = 0; i < ends.size(); ++i) {
+    std::vector<double>& half = i % 2 == 0 ? even : odd;
+    for (; begin < ends[i]; ++begin) half.push_back(values[begin]);
+  }
+  if (even.empty() || odd.empty()) return kUnknown;
+  const double first = median(std::move(even)), second = median(std::move(odd));
+  return first > 0 && second > 0 ? std::max(first, second) / std::min(first, second) - 1 : kUnknown;
+}
 
 Status StepMeasurement::run(Transformer& transformer, double budget_s, int64_t least) {
   if (seconds_.empty()) {
@@ -21,6 +34,7 @@ Status StepMeasurement::run(Transformer& transformer, double budget_s, int64_t l
     }
     if (seconds_.size() >= 10000) break;
   }
+  ends_.push_back(seconds_.size());
   return {};
 }
 
@@ -55,6 +69,7 @@ Status StepMeasurement::run_once(Transformer& transformer, bool by_operator, boo
   if (by_operator) operators.turn_on(clock);
   const double cost_s = clock_cost_s(clock);
   TokenSampler greedy({});
+  const double wall_begin_s = seconds_now(StepClock::kWall);
   const double begin_s = seconds_now(clock);
   auto status = transformer.prefill(prompts, logits_);
   operators.turn_off();
@@ -66,22 +81,29 @@ Status StepMeasurement::run_once(Transformer& transformer, bool by_operator, boo
   const double end_s = seconds_now(clock);
   timed_s_ = end_s - begin_s;
   if (!keep) return {};
+  all_timed_s_ += timed_s_;
+  all_wall_s_ += seconds_now(StepClock::kWall) - wall_begin_s;
   if (!by_operator) {
     seconds_.push_back(std::max(0.0, timed_s_ - 2 * cost_s));
     return {};
   }
   // Of the step as it is what its operators don't take; each of them was read behind.
   operators_[kStepRest].push_back(std::max(0.0, end_s - between_s - cost_s));
-  for (size_t i = 0; i < operators.sums().seconds.size(); ++i) {
-    const double part = operators.sums().seconds[i];
-    if (part > 0) operators_[static_cast<OperatorName>(i)].push_back(part);
-  }
+  add_operators(operators.sums());
   return {};
+}
+
+void StepMeasurement::add_operators(const OperatorSeconds& sums) {
+  for (size_t i = 0; i < sums.seconds.size(); ++i) {
+    if (sums.marks[i] > 0) operators_[static_cast<OperatorName>(i)].push_back(sums.seconds[i]);
+  }
 }
 
 StepTimes StepMeasurement::times() const {
   StepTimes times;
   times.seconds = median(seconds_);
+  if (all_timed_s_ > 0) times.wall_ratio = all_wall_s_ / all_timed_s_;
+  times.halves_difference_ratio = difference_of_halves(seconds_, ends_);
   times.runs = static_cast<int64_t>(seconds_.size());
   for (const auto& [name, seconds] : operators_) times.operators[name] = median(seconds);
   return times;

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
+#include "base/unknown.h"
 #include "workload/transformer/transformer.h"
 #include "workload/transformer_forecast/step_work.h"
 
@@ -19,9 +21,17 @@ StepClock clock_for(int threads);
 
 struct StepTimes {
   double seconds = 0;
+  double wall_ratio = 1;  // the clock on the wall over what timed the steps, of all together: above 1 where others ran
   std::map<OperatorName, double> operators;
   int64_t runs = 0;
+  // Of medians of every other call of run() and of those between, by how much they differ: what measuring again would
+  // show. NaN of one call.
+  double halves_difference_ratio = kUnknown;
 };
+
+// Values in rounds that end at `ends`: the larger median of every other round and of those between over the smaller,
+// - 1. NaN of one round.
+double difference_of_halves(std::span<const double> values, std::span<const size_t> ends);
 
 // The same step again and again, at several moments.
 class StepMeasurement {
@@ -35,14 +45,19 @@ class StepMeasurement {
   Status run(Transformer& transformer, double budget_s, int64_t least);
   StepTimes times() const;
 
+  // One step's, by operator: of those that ran, also where the clock saw nothing of it.
+  void add_operators(const OperatorSeconds& sums);
+
  private:
   Status run_once(Transformer& transformer, bool by_operator, bool keep);
   std::vector<SlotTokens> next_tokens(Transformer& transformer);
 
   StepPoint point_;
   std::vector<double> seconds_;
+  std::vector<size_t> ends_;  // of each call of run() in them
   std::map<OperatorName, std::vector<double>> operators_;
   double timed_s_ = 0;  // of the last run
+  double all_timed_s_ = 0, all_wall_s_ = 0;
   std::vector<int32_t> tokens_;
   std::vector<float> logits_;
 };

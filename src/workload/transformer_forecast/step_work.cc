@@ -5,6 +5,7 @@
 
 #include "workload/transformer/attention.h"
 #include "workload/transformer/matrix_products.h"
+#include "workload/transformer/packed_matrix.h"
 #include "workload/transformer/transformer.h"
 #include "workload/transformer/transformer_model.h"
 
@@ -12,8 +13,6 @@ namespace perfcast {
 namespace {
 
 double real(int64_t value) { return static_cast<double>(value); }
-
-int64_t panels_of(int64_t outputs) { return (outputs + kPanelColumns - 1) / kPanelColumns; }
 
 // The rows of each pass, and the blocks of queries that attend in it.
 struct Pass {
@@ -72,7 +71,7 @@ class StepWorkBuilder {
  private:
   void set_product(const LlmOperator& op, int64_t rows, OperatorWork& work) const {
     const bool bytes = precision_ == Precision::kInt8;
-    const int64_t step = bytes ? 64 : 16, inputs = (op.k + step - 1) / step * step;
+    const int64_t inputs = padded_depth(op.k, bytes);
     const int64_t panels = panels_of(op.n);
     work.form = rows < kManyRows ? WorkForm::kFewRows : WorkForm::kManyRows;
     work.rows = real(padded_rows(rows));
@@ -108,14 +107,7 @@ std::string operator_title(OperatorName name) {
 
 Result<StepWork> step_work(const LlmConfig& config, Precision precision, const StepPoint& point) {
   if (auto status = check_transformer(config); !status) return status.error();
-  LlmWorkload workload;
-  workload.phase = point.phase;
-  workload.batch = point.batch;
-  workload.sequence = point.tokens;
-  workload.weights = precision;
-  workload.activations = workload.kv = Precision::kFp32;
-  workload.head_all_positions = false;
-  workload.skip_masked = true;
+  const LlmWorkload workload = transformer_workload(precision, point.phase, point.batch, point.tokens);
   OperatorGraph graph;
   if (auto status = build_operators(config, workload, graph); !status) return status.error();
   StepWork step;
@@ -135,6 +127,7 @@ Result<StepWork> step_work(const LlmConfig& config, Precision precision, const S
   }
   for (const OperatorWork& work : step.operators) {
     step.footprint_bytes += work.count * (work.weight_bytes + work.kv_bytes) * share;
+    step.weights += work.count * work.weight_bytes * share / bytes_per_value(precision);
   }
   OperatorWork rest;
   rest.name = kStepRest;

@@ -42,6 +42,7 @@ struct OperatorWork {
 struct StepWork {
   std::vector<OperatorWork> operators;  // in the order of execution; long prompts have some for each pass
   double footprint_bytes = 0;           // weights and cache that a pass goes through, over and over
+  double weights = 0;                   // of a pass, padding included
 };
 
 // What stands for the rest of a step: choosing tokens, and what lies between operators.

@@ -22,6 +22,7 @@ TEST(StepWork, ATokenReadsEveryWeightOnce) {
   const double norms = static_cast<double>(parameters->norm);
   const double cache = 2 * 4.0 * 100 * static_cast<double>(config.cache_values_per_token() * config.layers);
   EXPECT_EQ(step->footprint_bytes, 4 * (static_cast<double>(parameters->total) - norms) + cache);
+  EXPECT_EQ(step->weights, static_cast<double>(parameters->total) - norms);
   const OperatorWork& qkv = of_name(*step, OperatorName::kQkvProjection);
   EXPECT_EQ(qkv.form, WorkForm::kFewRows);
   EXPECT_EQ(qkv.count, 8);

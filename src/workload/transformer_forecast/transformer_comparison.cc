@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "base/statistics.h"
 #include "base/text.h"
 #include "energy/energy_session.h"
 #include "workload/transformer/transformer_files.h"
@@ -55,10 +56,13 @@ ComparedStep compared(const StepPoint& point, const StepForecast& forecast, cons
   step.forecast = forecast;
   step.measured_s = times.seconds;
   step.runs = times.runs;
+  step.wall_ratio = times.wall_ratio;
+  step.halves_difference_ratio = times.halves_difference_ratio;
   step.operators.reserve(forecast.operators.size());
   for (const OperatorForecast& each : forecast.operators) {
     const auto found = times.operators.find(each.name);
-    step.operators.push_back({each, found == times.operators.end() ? 0 : found->second});
+    step.operators.push_back({each, std::nullopt});
+    if (found != times.operators.end()) step.operators.back().measured_s = found->second;
   }
   return step;
 }
@@ -101,6 +105,7 @@ class ComparisonRun {
       for (Subject& subject : subjects_) {
         say(subject.opened.transformer.model().config.name + ", round" + of);
         for (StepMeasurement& step : subject.steps) {
+          if (request_.is_interrupted && request_.is_interrupted()) return interrupted_forecast();
           const int64_t least = !request_.quick && step.point().phase == LlmPhase::kDecode ? 3 : 1;
           auto status = step.run(subject.opened.transformer, request_.quick ? 0 : kStepBudget_s, least);
           if (!status) return status.error();
@@ -121,16 +126,13 @@ class ComparisonRun {
   }
 
   Status calibrate(HostCalibration& calibration) {
-    if (request_.meters == nullptr || request_.meters->meters.empty()) return calibration.run_round();
+    if (request_.meters == nullptr || request_.meters->meters.empty()) {
+      return calibration.run_round(request_.is_interrupted);
+    }
     EnergySession session(request_.meters->all());
     session.start();
-    auto status = calibration.run_round();
-    const EnergyReport report = session.stop();
-    if (const auto widest = widest_joules(report)) {
-      metered_joules_ += widest->joules;
-      metered_s_ += report.seconds_s;
-      comparison_.power_covers = to_string(widest->scope);
-    }
+    auto status = calibration.run_round(request_.is_interrupted);
+    energy_.push_back(session.stop());
     return status;
   }
 
@@ -168,8 +170,21 @@ class ComparisonRun {
     return {};
   }
 
+  void take_power() {
+    const auto scope = scope_of_cpu_work(energy_);
+    if (!scope) return;
+    double joules = 0, seconds_s = 0;
+    for (const EnergyReport& report : energy_) {
+      joules += joules_of_scope(report, *scope).value_or(0);
+      seconds_s += report.seconds_s;
+    }
+    if (!(seconds_s > 0)) return;
+    comparison_.calibration_w = joules / seconds_s;
+    comparison_.power_scope = scope;
+  }
+
   Status finish(const HostModel& model) {
-    if (metered_s_ > 0) comparison_.calibration_w = metered_joules_ / metered_s_;
+    take_power();
     comparison_.facts = model.facts();
     comparison_.left_out = model.left_out();
     comparison_.left_out_prefill_error = model.left_out_error(LlmPhase::kPrefill);
@@ -192,15 +207,22 @@ class ComparisonRun {
   const std::function<void(const std::string&)>& progress_;
   std::vector<Subject> subjects_;
   TransformerComparison comparison_;
-  double metered_joules_ = 0, metered_s_ = 0;
+  std::vector<EnergyReport> energy_;  // of each round of the calibration
 };
 
 }  // namespace
 
-const ComparedOperator& ComparedStep::farthest() const {
-  return *std::max_element(operators.begin(), operators.end(), [](const auto& a, const auto& b) {
-    return std::abs(a.measured_s - a.forecast.seconds) < std::abs(b.measured_s - b.forecast.seconds);
-  });
+const ComparedOperator* ComparedStep::farthest() const {
+  const ComparedOperator* farthest = nullptr;
+  double most_s = -1;
+  for (const ComparedOperator& each : operators) {
+    if (!each.measured_s) continue;
+    const double off_s = std::abs(*each.measured_s - each.forecast.seconds);
+    if (off_s <= most_s) continue;
+    most_s = off_s;
+    farthest = &each;
+  }
+  return farthest;
 }
 
 double ComparedStep::tokens_per_s(double seconds) const {
@@ -210,13 +232,17 @@ double ComparedStep::tokens_per_s(double seconds) const {
 
 ComparisonScores scores_of(const std::vector<ComparedStep>& steps) {
   ComparisonScores scores;
+  std::vector<double> differences;
   for (const ComparedStep& step : steps) {
     ++scores.steps;
-    scores.inside += step.outside() ? 0 : 1;
+    if (!std::isnan(step.halves_difference_ratio)) differences.push_back(step.halves_difference_ratio);
+    scores.with_interval += step.has_interval() ? 1 : 0;
+    scores.inside += step.has_interval() && !step.outside() ? 1 : 0;
     scores.mean_error += std::abs(step.error());
     scores.roofline_mean_error += std::abs(step.roofline_error());
     scores.worst_error = std::max(scores.worst_error, std::abs(step.error()));
   }
+  if (!differences.empty()) scores.noise_floor = mean(differences);
   if (scores.steps == 0) return scores;
   scores.mean_error /= static_cast<double>(scores.steps);
   scores.roofline_mean_error /= static_cast<double>(scores.steps);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 namespace perfcast {
 
 struct MeterSet;
+enum class EnergyScope;
 
 inline constexpr int64_t kMostComparedBatch = 64;
 
@@ -29,12 +31,13 @@ struct ComparisonRequest {
   bool quick = false;  // a short calibration, for tests and a rough look
   // Read while the calibration runs; null: none.
   const MeterSet* meters = nullptr;
+  std::function<bool()> is_interrupted;  // asked between steps; empty: never
 };
 
 struct ComparedOperator {
   OperatorForecast forecast;
-  double measured_s = 0;
-  bool outside() const { return measured_s < forecast.lower_s || measured_s > forecast.upper_s; }
+  std::optional<double> measured_s;  // absent: it wasn't timed
+  bool outside() const { return measured_s && (*measured_s < forecast.lower_s || *measured_s > forecast.upper_s); }
 };
 
 struct ComparedStep {
@@ -42,14 +45,18 @@ struct ComparedStep {
   StepForecast forecast;
   double measured_s = 0;
   int64_t runs = 0;
+  double wall_ratio = 1;  // see StepTimes, as
+  double halves_difference_ratio = kUnknown;
   double footprint_bytes = 0;  // weights and cache that it reads
   std::vector<ComparedOperator> operators;
 
+  // Of a step that has an interval at all.
   bool outside() const { return measured_s < forecast.lower_s || measured_s > forecast.upper_s; }
+  bool has_interval() const { return forecast.beyond.empty(); }
   double error() const { return forecast.seconds / measured_s - 1; }
   double roofline_error() const { return forecast.roofline_s / measured_s - 1; }
-  // The operator that adds the most to the difference.
-  const ComparedOperator& farthest() const;
+  // The operator that adds the most to the difference, of those that were timed; null where none was.
+  const ComparedOperator* farthest() const;
   // Of the whole batch: prompts' tokens, or new ones.
   double tokens_per_s(double seconds) const;
   // Of a token's step: what it reads a second over what this machine reads where it goes through so many bytes.
@@ -75,20 +82,25 @@ struct TransformerComparison {
   double left_out_prefill_error = 0, left_out_decode_error = 0;  // of the calibration's transformers
   std::vector<LeftOutStep> left_out;
   std::shared_ptr<const HostModel> host;  // for forecasts of other points
-  // What the machine drew while the calibration's transformers ran, and of what; NaN where no meter has joules.
+  // What the machine drew while the calibration's transformers ran, and of what: the widest scope that has CPUs in it
+  // and joules in every round; NaN where there is none.
   double calibration_w = kUnknown;
-  std::string power_covers;
+  std::optional<EnergyScope> power_scope;
   double took_s = 0;
 };
 
-// `progress` is told what begins; it may be empty. Errors of open_transformer(), check of the request: "bad-usage".
+// `progress` is told what begins; it may be empty. Errors of open_transformer(), check of the request: "bad-usage";
+// "interrupted".
 Result<TransformerComparison> compare_with_forecast(const ComparisonRequest& request,
                                                     const std::function<void(const std::string&)>& progress);
 
 // What is said of a comparison of one model or several: mean errors, and how many steps lie in their intervals.
 struct ComparisonScores {
-  int64_t steps = 0, inside = 0;
+  int64_t steps = 0, with_interval = 0, inside = 0;
   double mean_error = 0, roofline_mean_error = 0, worst_error = 0;  // relative to what was measured
+  // What was measured in half of the rounds against the other half, the mean: no forecast is held to less. NaN of one
+  // round.
+  double noise_floor = kUnknown;
 };
 ComparisonScores scores_of(const std::vector<ComparedStep>& steps);
 

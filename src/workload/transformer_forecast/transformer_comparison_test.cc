@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/json.h"
 
 namespace perfcast {
@@ -30,6 +32,7 @@ TEST(TransformerComparison, ScoresCountErrorsAndIntervals) {
   EXPECT_NEAR(scores.worst_error, 0.25, 1e-9);
   EXPECT_NEAR(scores.roofline_mean_error, (0.6 + 0.375) / 2, 1e-9);
   EXPECT_EQ(scores_of({}).steps, 0);
+  EXPECT_TRUE(std::isnan(scores_of({}).noise_floor));
 }
 
 TEST(TransformerComparison, ReportsNameTheOperatorOfWhatLiesOutside) {
@@ -41,6 +44,7 @@ TEST(TransformerComparison, ReportsNameTheOperatorOfWhatLiesOutside) {
   ComparedTransformer model;
   model.config.name = "m";
   model.steps = {step_of(1, 0.8, 1.2, 1.5)};
+  model.steps[0].halves_difference_ratio = 0.02;
   EXPECT_NEAR(model.steps[0].read_share(comparison.facts), 1e6 / 1.5 / 1e7, 1e-9);
   EXPECT_EQ(model.steps[0].tokens_per_s(2), 2);
   comparison.models = {model};
@@ -48,6 +52,8 @@ TEST(TransformerComparison, ReportsNameTheOperatorOfWhatLiesOutside) {
   EXPECT_THAT(text, testing::HasSubstr("a token of each of 4, at 100 tokens: measured 1.5 s lies above the interval"));
   EXPECT_THAT(text, testing::HasSubstr("'attention'"));
   EXPECT_THAT(text, testing::HasSubstr("1 steps: mean error 33.3%"));
+  EXPECT_THAT(text, testing::HasSubstr("halves of the rounds differ by 2.0%"));
+  EXPECT_THAT(text, testing::HasSubstr("/s of 977 KiB over and over"));
   const std::string goals = goals_text(comparison);
   EXPECT_THAT(goals, testing::HasSubstr("at most 10%: 33.3%, short"));
   EXPECT_THAT(goals, testing::HasSubstr("0 of 1 steps, short"));
@@ -57,6 +63,53 @@ TEST(TransformerComparison, ReportsNameTheOperatorOfWhatLiesOutside) {
   EXPECT_EQ(step["farthest_operator"], "attention");
   EXPECT_EQ(step["operators"].size(), 2u);
   EXPECT_EQ(json["scores"]["inside"], 0);
+  EXPECT_EQ(json["scores"]["noise_floor_ratio"], 0.02);
+  EXPECT_EQ(json["memory_footprint_bytes"], 1e6);
+}
+
+TEST(TransformerComparison, WhatWasNotTimedIsNeitherOutsideNorTheFarthest) {
+  ComparedStep step = step_of(1, 0.8, 1.2, 1.5);
+  step.operators.push_back({{OperatorName::kFfnDown, 5, 4, 6, 1}, std::nullopt});
+  EXPECT_FALSE(step.operators.back().outside());
+  ASSERT_NE(step.farthest(), nullptr);
+  EXPECT_EQ(step.farthest()->forecast.name, OperatorName::kScores);
+  TransformerComparison comparison;
+  comparison.facts.read = {{1e6, 1e7}};
+  comparison.models.resize(1);
+  comparison.models[0].steps = {step};
+  EXPECT_THAT(to_text(comparison, true), testing::HasSubstr("not timed"));
+  const Json json = to_json(comparison);
+  const Json& last = json["models"][0]["steps"][0]["operators"][2];
+  EXPECT_FALSE(last.contains("measured_s"));
+  EXPECT_FALSE(last.contains("outside"));
+  step.operators.erase(step.operators.begin(), step.operators.begin() + 2);
+  EXPECT_EQ(step.farthest(), nullptr);
+}
+
+TEST(TransformerComparison, WhatLiesBeyondHasNoIntervalAndRoughOnesSaySo) {
+  ComparedStep step = step_of(1, kUnknown, kUnknown, 1.5);
+  step.forecast.beyond = {"sequences: 64 (1 to 8)"};
+  const ComparisonScores scores = scores_of({step, step_of(1, 0.8, 1.2, 1.1)});
+  EXPECT_EQ(scores.steps, 2);
+  EXPECT_EQ(scores.with_interval, 1);
+  EXPECT_EQ(scores.inside, 1);
+  TransformerComparison comparison;
+  comparison.facts.read = {{1e6, 1e7}};
+  comparison.request.quick = true;
+  comparison.models.resize(1);
+  comparison.models[0].steps = {step};
+  const std::string text = to_text(comparison, false);
+  EXPECT_THAT(text, testing::HasSubstr("1 of 1 steps lie beyond what was learned from"));
+  EXPECT_THAT(text, testing::HasSubstr("sequences: 64 (1 to 8)"));
+  EXPECT_THAT(text, testing::HasSubstr("intervals are rough"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("90% interval")));
+  EXPECT_THAT(goals_text(comparison), testing::HasSubstr("0 of 0 steps, short; 1 lie beyond"));
+  const Json json = to_json(comparison);
+  EXPECT_EQ(json["rough"], true);
+  const Json& first = json["models"][0]["steps"][0];
+  EXPECT_EQ(first["beyond"][0], "sequences: 64 (1 to 8)");
+  EXPECT_FALSE(first.contains("lower_s"));
+  EXPECT_FALSE(first.contains("outside"));
 }
 
 TEST(TransformerComparison, RequestsAreChecked) {
@@ -68,6 +121,10 @@ TEST(TransformerComparison, RequestsAreChecked) {
   request.batches = {1};
   request.rounds = 0;
   EXPECT_EQ(compare_with_forecast(request, {}).error().where, "rounds");
+  request.rounds = 1;
+  request.quick = true;
+  request.is_interrupted = [] { return true; };
+  EXPECT_EQ(compare_with_forecast(request, {}).error().kind, ErrorKind::kInterrupted);
 }
 
 TEST(TransformerComparison, RunsFromCalibrationToReport) {

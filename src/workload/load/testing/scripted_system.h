@@ -10,7 +10,7 @@
 
 namespace perfcast {
 
-class ScriptedSystem final : public SystemUnderTest {
+class ScriptedSystem : public SystemUnderTest {
  public:
   using Act = std::function<void(std::span<const IssuedSample>, ResponseSink&)>;
   explicit ScriptedSystem(Act act) : act_(std::move(act)) {}
