@@ -339,6 +339,10 @@ class BenchRun {
     if (arguments_.reference.empty()) return {};
     auto references = read_references(arguments_.reference);
     if (!references) return as_named_file(references.error(), true);
+    if (request_.accuracy) {
+      Status whole = check_every_sample(*references, request_.settings.total_samples, arguments_.reference);
+      if (!whole) return whole;
+    }
     const auto shared = std::make_shared<ReferenceAnswers>(std::move(*references));
     request_.judge = [shared](uint32_t index, std::string_view data) { return is_right_answer(*shared, index, data); };
     return {};

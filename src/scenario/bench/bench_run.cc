@@ -114,6 +114,12 @@ class Bench {
       const bool percent = report_.rules.accuracy_metric.ends_with("%");
       report_.rules.accuracy = percent ? 100 * share : share;
     }
+    // A share of those that happen to be known says nothing of the data set.
+    if (result->unjudged > 0 && (request_.judge || result->judged > 0)) {
+      result->faults.push_back({"partly-judged", std::to_string(result->unjudged) + " of " +
+                                                     std::to_string(result->judged + result->unjudged) +
+                                                     " answers could not be judged: nobody says what is right there"});
+    }
     accuracy_faults_ = result->faults;
     report_.result = std::move(*result);
     return {};

@@ -84,6 +84,19 @@ TEST_F(BenchOf, AccuracyComesFirstAndIsAsked) {
   EXPECT_TRUE(alone->verdict.breaks("accuracy-unknown"));
 }
 
+TEST_F(BenchOf, AQualityOfAPartIsNone) {
+  request_.accuracy = true;
+  request_.performance = false;
+  request_.judge = [](uint32_t index, std::string_view) {
+    return index < 30 ? std::optional<bool>(true) : std::nullopt;
+  };
+  ScriptedSystem system(answer_all);
+  const auto report = run_bench(request_, system);
+  ASSERT_TRUE(report);
+  ASSERT_TRUE(report->verdict.breaks("partly-judged"));
+  EXPECT_THAT(report->verdict.violations[0].message, HasSubstr("2 of 32 answers"));
+}
+
 TEST_F(BenchOf, PercentAreOfAHundred) {
   request_.accuracy = true;
   request_.rules.accuracy_metric = "top-1 accuracy in %";

@@ -100,6 +100,8 @@ void LoadCollector::add(SampleRecord& record) {
   if (const auto right = hooks_.judge(record.index, record.data)) {
     ++result_.judged;
     result_.right += *right ? 1 : 0;
+  } else {
+    ++result_.unjudged;
   }
 }
 

@@ -23,7 +23,7 @@ struct SampleRecord {
 
 // Something that makes a run's result none. Codes: "system-broke", "system-hung", "unanswered", "failed-answers",
 // "answered-twice", "unknown-ids", "bad-answers", "late-tokens", "outstanding-limit", "clock-step", "interrupted",
-// "log-failed".
+// "log-failed", "partly-judged".
 struct LoadFault {
   std::string code, message;
   bool operator==(const LoadFault&) const = default;
@@ -55,6 +55,7 @@ struct LoadResult {
   int64_t inter_token_p50_ns = 0, inter_token_p99_ns = 0;  // within 0.4%
 
   int64_t judged = 0, right = 0;  // answers that something could judge
+  int64_t unjudged = 0;           // answers of accuracy mode that nobody could judge
   std::vector<LoadFault> faults;
 };
 

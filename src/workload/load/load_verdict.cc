@@ -34,6 +34,7 @@ std::string mend_of_fault(const std::string& code) {
       {"outstanding-limit", "a lower --target-qps, or a higher --max-outstanding"},
       {"clock-step", "a run during which nobody sets the clock and the machine doesn't sleep"},
       {"interrupted", "a run to its end"},
+      {"partly-judged", "a right answer for each sample of the data set"},
       {"log-failed", "room and permission for the log's folder"}};
   const auto found = mends.find(code);
   return found == mends.end() ? "" : found->second;
