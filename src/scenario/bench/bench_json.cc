@@ -26,6 +26,7 @@ void put_streams(Json& json, const BenchReport& report) {
         {"p50", result.inter_token_p50_ns}, {"p99", result.inter_token_p99_ns}, {"count", result.inter_token_count}};
   }
   json["tokens"] = result.tokens;
+  json["streamed_tokens"] = result.streamed_tokens;
   json["tokens_per_s"] = report.summary.tokens_per_s;
 }
 

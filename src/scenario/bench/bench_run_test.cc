@@ -153,6 +153,19 @@ TEST_F(BenchOf, ThePeakIsTheHighestValidRate) {
   EXPECT_EQ(to_json(*report)["peak"]["trials"].size(), report->trials.size());
 }
 
+TEST_F(BenchOf, TokensThatNobodySawAreNotComparable) {
+  request_.settings.tokens = true;
+  ScriptedSystem system([](std::span<const IssuedSample> query, ResponseSink& sink) {
+    sink.token(query[0].id);
+    sink.token(query[0].id);
+    sink.complete(query[0].id, {9, "", 0, true});
+  });
+  const auto report = run_bench(request_, system);
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->verdict.valid());
+  EXPECT_THAT(report->not_comparable, testing::Contains(HasSubstr("tokens were not seen as they came")));
+}
+
 TEST_F(BenchOf, NoMeterIsSaidNotGuessed) {
   MeterSet meters;
   meters.missing.push_back({"rapl", "no counters here", "a machine with them"});

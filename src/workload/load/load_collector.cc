@@ -93,6 +93,7 @@ void LoadCollector::add(SampleRecord& record) {
   }
   ++result_.answered;
   result_.tokens += record.tokens;
+  result_.streamed_tokens += record.streamed_tokens;
   result_.latencies_ns.push_back(latency_ns);
   if (hooks_.progress) latencies_.add(latency_ns);
   if (result_.settings.tokens) add_stream(record, latency_ns);

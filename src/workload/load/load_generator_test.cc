@@ -270,6 +270,29 @@ TEST(LoadGenerator, StreamsHaveFirstTokensAndTimesPerToken) {
   EXPECT_EQ(result->inter_token_count, 6);
 }
 
+TEST(LoadGenerator, AnAnswerHasAsManyTokensAsCame) {
+  LoadSettings settings = short_run(LoadScenario::kSingleStream);
+  settings.tokens = true;
+  settings.min_duration_s = 0;
+  settings.min_queries = 3;
+  bool own_count = false;
+  ScriptedSystem system([&](std::span<const IssuedSample> query, ResponseSink& sink) {
+    for (int i = 0; i < 4; ++i) sink.token(query[0].id);
+    sink.complete(query[0].id, {query[0].id == 1 ? 40 : 4, "", 0, own_count});
+  });
+  const auto claimed = run_load(settings, system);
+  ASSERT_TRUE(claimed);
+  EXPECT_EQ(claimed->faults.size(), 1u);
+  EXPECT_THAT(claimed->faults, has_fault("token-counts", "id 1 says 40 tokens, 4 came"));
+  // Pieces of several tokens are told apart from those that were seen.
+  own_count = true;
+  const auto counted = run_load(settings, system);
+  ASSERT_TRUE(counted);
+  EXPECT_THAT(counted->faults, IsEmpty());
+  EXPECT_EQ(counted->tokens, 48);
+  EXPECT_EQ(counted->streamed_tokens, 12);
+}
+
 TEST(LoadGenerator, ASystemThatRefusesToStartIsAnError) {
   ScriptedSystem system(answer_all);
   system.refuses = Error{"no", "not today", "", ""};

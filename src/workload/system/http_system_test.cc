@@ -130,6 +130,7 @@ TEST_F(Endpoint, ManyAtOnce) {
 TEST_F(Endpoint, TheServersOwnCountIsTaken) {
   const LoadResult result = run("/usage/v1/completions");
   EXPECT_EQ(result.tokens, 12 * 9);
+  EXPECT_EQ(result.streamed_tokens, 12 * 5);
   EXPECT_THAT(result.faults, IsEmpty());
 }
 
