@@ -390,7 +390,8 @@ void add_load_options(CLI::App& verb, BenchArguments& arguments) {
       ->type_name("RATE");
   verb.add_option("--duration", arguments.duration, "At least so long; default 10s, or what the rules ask")
       ->type_name("TIME");
-  verb.add_option("--max-duration", arguments.max_duration, "No query after so long")->type_name("TIME");
+  verb.add_option("--max-duration", arguments.max_duration, "No query is issued, of a server due, after so long")
+      ->type_name("TIME");
   verb.add_option("--min-queries", arguments.min_queries, "At least so many; offline: samples")
       ->check(CLI::Range(int64_t{1}, kMostLoadSamples))
       ->type_name("N");

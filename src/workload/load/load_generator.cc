@@ -62,6 +62,7 @@ class Issuer {
   bool make_room(int64_t samples);
   void issue(int64_t due_ns, int64_t now);
   bool is_enough(int64_t issued_ns) const;
+  bool is_too_late(int64_t begins_ns) const;
 
   const LoadSettings& settings_;
   QueryOrder& order_;
@@ -115,7 +116,6 @@ void Issuer::issue(int64_t due_ns, int64_t now) {
 bool Issuer::is_enough(int64_t issued_ns) const {
   if (settings_.mode == LoadMode::kAccuracy) return false;
   if (settings_.max_queries > 0 && issued_.queries >= settings_.max_queries) return true;
-  if (settings_.max_duration_s > 0 && static_cast<double>(issued_ns) > settings_.max_duration_s * 1e9) return true;
   if (issued_.queries * order_.samples_per_query() >= kMostLoadSamples) return true;
   const bool streams =
       settings_.scenario == LoadScenario::kSingleStream || settings_.scenario == LoadScenario::kMultiStream;
@@ -123,10 +123,17 @@ bool Issuer::is_enough(int64_t issued_ns) const {
   return streams && issued_.queries >= settings_.min_queries && static_cast<double>(issued_ns) >= least_ns;
 }
 
+// Whether a query that would begin then is none any more; one there is always.
+bool Issuer::is_too_late(int64_t begins_ns) const {
+  if (settings_.mode == LoadMode::kAccuracy || settings_.max_duration_s <= 0 || issued_.queries == 0) return false;
+  return static_cast<double>(begins_ns) > settings_.max_duration_s * 1e9;
+}
+
 Issued Issuer::issue_all() {
   const bool server = settings_.scenario == LoadScenario::kServer;
   int64_t due_ns = 0;
   while (!is_stopped() && order_.next(samples_, due_ns)) {
+    if (is_too_late(server ? due_ns : now_ns())) break;
     if (!make_room(static_cast<int64_t>(samples_.size()))) break;
     const int64_t now = server ? wait_until(due_ns) : now_ns();
     if (is_stopped()) break;

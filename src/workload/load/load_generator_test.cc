@@ -88,6 +88,28 @@ TEST(LoadGenerator, AServersQueriesFollowTheOrderAndTheSchedule) {
   EXPECT_EQ(i, records.size());
 }
 
+TEST(LoadGenerator, NoQueryComesBehindTheLongestDuration) {
+  LoadSettings settings = short_run(LoadScenario::kServer);
+  settings.target_qps = 0.05;  // the second query is due after some 37 s
+  settings.max_duration_s = 0.1;
+  settings.min_queries = 1;
+  ScriptedSystem system(answer_all);
+  const auto sparse = run_load(settings, system);
+  ASSERT_TRUE(sparse);
+  EXPECT_EQ(sparse->queries, 1);
+  EXPECT_LT(sparse->end_ns, 1'000'000'000);
+  settings.target_qps = 1000;
+  settings.min_duration_s = 10;
+  const auto dense = run_load(settings, system);
+  ASSERT_TRUE(dense);
+  EXPECT_GT(dense->queries, 10);
+  EXPECT_LE(dense->last_due_ns, 100'000'000);
+  settings.scenario = LoadScenario::kSingleStream;
+  const auto stream = run_load(settings, system);
+  ASSERT_TRUE(stream);
+  EXPECT_LT(stream->last_issued_ns, 200'000'000);
+}
+
 TEST(LoadGenerator, AStallCountsForEveryQueryThatWasDueMeanwhile) {
   // A generator that waits for the system would find one slow query in a hundred; here it is all that were due.
   LoadSettings settings = short_run(LoadScenario::kServer);
