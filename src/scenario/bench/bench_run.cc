@@ -29,6 +29,9 @@ std::string field_date() {
   return std::string(text.data(), length) + "." + ms;
 }
 
+constexpr int kMostLengthenings = 2;      // of one trial
+constexpr double kQueriesReserve = 1.25;  // of a longer trial, in which some more may be over the limit
+
 bool is_fatal(const LoadFault& fault) {
   return fault.code == "system-broke" || fault.code == "system-hung" || fault.code == "failed-answers" ||
          fault.code == "interrupted";
@@ -125,10 +128,11 @@ class Bench {
     return {};
   }
 
-  Result<LoadResult> measured_run(double target_qps) {
+  Result<LoadResult> measured_run(double target_qps, int64_t min_queries) {
     LoadSettings settings = request_.settings;
     settings.mode = LoadMode::kPerformance;
     settings.target_qps = target_qps;
+    settings.min_queries = min_queries;
     std::optional<EnergySession> session;
     const bool metered = request_.meters != nullptr && !request_.meters->meters.empty();
     if (metered) session.emplace(request_.meters->all());
@@ -142,11 +146,40 @@ class Bench {
 
   Status measure_performance() {
     say(to_string(request_.settings.scenario));
-    auto result = measured_run(request_.settings.target_qps);
+    auto result = measured_run(request_.settings.target_qps, request_.settings.min_queries);
     if (!result) return result.error();
     report_.result = std::move(*result);
     conclude();
     return {};
+  }
+
+  // Of a trial: what --max-queries and --max-duration leave, without the latter what fits into the time of a published
+  // result.
+  int64_t most_queries(double target_qps) const {
+    const LoadSettings& settings = request_.settings;
+    const double longest_s = settings.max_duration_s > 0 ? settings.max_duration_s
+                                                         : std::max(kComparableDuration_s, settings.min_duration_s);
+    double most = target_qps * longest_s;
+    if (settings.max_queries > 0) most = std::min(most, static_cast<double>(settings.max_queries));
+    return static_cast<int64_t>(std::min(most, static_cast<double>(kMostLoadSamples)));
+  }
+
+  // A trial with as many queries as its verdict needs, where it may have them; `verdict` is that of the last run of it.
+  Result<LoadResult> measured_trial(double target_qps, LoadVerdict& verdict) {
+    const int64_t most = most_queries(target_qps);
+    const int64_t sure = report_.rules.early_stopping ? least_within(0, report_.rules.percentile) : 1;
+    int64_t queries = request_.settings.min_queries;
+    if (sure <= most) queries = std::max(queries, sure);
+    for (int lengthened = 0;; ++lengthened) {
+      auto result = measured_run(target_qps, queries);
+      if (!result) return result.error();
+      verdict = judge(*result, summarise(*result), report_.rules);
+      const auto enough = static_cast<double>(result->queries + verdict.missing_queries);
+      const auto needed = static_cast<int64_t>(kQueriesReserve * enough);
+      const bool can_be_longer = verdict.is_only_too_short() && verdict.missing_queries > 0 && needed <= most;
+      if (!can_be_longer || lengthened == kMostLengthenings) return result;
+      queries = needed;
+    }
   }
 
   Status search_peak() {
@@ -158,22 +191,24 @@ class Bench {
       settings.target_qps = *rate;
       if (!check(settings)) break;  // beyond what one run may issue
       say("at " + human_number(*rate) + " queries/s");
-      auto result = measured_run(*rate);
+      LoadVerdict verdict;
+      auto result = measured_trial(*rate, verdict);
       if (!result) return result.error();
       const LoadSummary summary = summarise(*result);
-      const LoadVerdict verdict = judge(*result, summary, report_.rules);
-      PeakTrial trial{*rate, summary.queries_per_s, summary.latency.p99, verdict.valid(), {}};
+      PeakTrial trial{*rate, summary.queries_per_s, result->queries, summary.latency.p99, verdict.valid(), {}};
       for (const LoadViolation& violation : verdict.violations) trial.broken_rules.push_back(violation.rule);
       report_.trials.push_back(std::move(trial));
       search.tell(verdict.valid());
       const bool interrupted = verdict.breaks("interrupted");
+      // A lower rate has fewer queries in the same time: nothing there would be valid either.
+      report_.search_is_too_short = !search.best() && verdict.is_only_too_short() && verdict.over_limits == 0;
       if (verdict.valid()) {
         best = std::move(*result);
         best_energy = energy_.report;
       } else {
         last = std::move(*result);
       }
-      if (interrupted) break;
+      if (interrupted || report_.search_is_too_short) break;
     }
     report_.peak_qps = search.best();
     report_.peak_bound_qps = search.bound();

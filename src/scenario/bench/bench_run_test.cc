@@ -84,6 +84,41 @@ TEST_F(BenchOf, AccuracyComesFirstAndIsAsked) {
   EXPECT_TRUE(alone->verdict.breaks("accuracy-unknown"));
 }
 
+// A search whose trials are too short for their percentile as they are asked for: 8 queries, of the 44 that p90 takes.
+TEST_F(BenchOf, TrialsHaveTheQueriesThatTheirPercentileTakes) {
+  request_.settings.scenario = LoadScenario::kServer;
+  request_.settings.target_qps = 400;
+  request_.settings.min_queries = 1;
+  request_.rules.max_latency_s = 1;
+  request_.find_peak = true;
+  request_.most_trials = 2;
+  ScriptedSystem system(answer_all);
+  const auto report = run_bench(request_, system);
+  ASSERT_TRUE(report);
+  ASSERT_TRUE(report->peak_qps);
+  EXPECT_EQ(*report->peak_qps, 800);
+  EXPECT_GE(report->trials[0].queries, 44);
+  EXPECT_FALSE(report->search_is_too_short);
+}
+
+TEST_F(BenchOf, ASearchThatCannotBeSureEndsAtOnce) {
+  request_.settings.scenario = LoadScenario::kServer;
+  request_.settings.target_qps = 400;
+  request_.settings.min_queries = 1;
+  request_.settings.max_duration_s = 0.03;
+  request_.rules.max_latency_s = 1;
+  request_.find_peak = true;
+  ScriptedSystem system(answer_all);
+  const auto report = run_bench(request_, system);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->trials.size(), 1u);
+  EXPECT_FALSE(report->peak_qps);
+  EXPECT_TRUE(report->search_is_too_short);
+  EXPECT_TRUE(report->verdict.breaks("early-stopping"));
+  EXPECT_FALSE(report->verdict.violations[0].mend.empty());
+  EXPECT_EQ(to_json(*report)["peak"]["too_short"], true);
+}
+
 TEST_F(BenchOf, AQualityOfAPartIsNone) {
   request_.accuracy = true;
   request_.performance = false;

@@ -109,6 +109,7 @@ class Judge {
     const auto limit_ns = static_cast<int64_t>(std::llround(*limit_s * 1e9));
     const int64_t over = times.end() - std::upper_bound(times.begin(), times.end(), limit_ns);
     over_.push_back({what, over, static_cast<int64_t>(times.size())});
+    verdict_.over_limits = std::max(verdict_.over_limits, over);
     if (std::string_view(rule) == "latency") verdict_.over_latency = over;
     const int64_t found_ns = field_percentile(times, rules_.percentile);
     if (found_ns <= limit_ns) return;
@@ -165,7 +166,9 @@ class Judge {
       verdict_.early_stopping += (verdict_.early_stopping.empty() ? "" : "; ") + words;
       if (stop.met) continue;
       verdict_.early_stopping_met = false;
-      broken("early-stopping", words, "more queries, a lower --target-qps, or a faster system");
+      verdict_.missing_queries = std::max(verdict_.missing_queries, stop.missing);
+      const std::string enough = "--min-queries " + std::to_string(count + stop.missing);
+      broken("early-stopping", words, over == 0 ? enough : enough + ", a lower --target-qps, or a faster system");
     }
   }
 
@@ -200,6 +203,13 @@ double field_percentile_of(LoadScenario scenario) { return scenario == LoadScena
 
 bool LoadVerdict::breaks(std::string_view rule) const {
   return std::any_of(violations.begin(), violations.end(), [&](const auto& broken) { return broken.rule == rule; });
+}
+
+bool LoadVerdict::is_only_too_short() const {
+  const auto is_short = [](const LoadViolation& broken) {
+    return broken.rule == "early-stopping" || broken.rule == "min-queries" || broken.rule == "min-duration";
+  };
+  return !violations.empty() && std::all_of(violations.begin(), violations.end(), is_short);
 }
 
 LoadVerdict judge(const LoadResult& result, const LoadSummary& summary, const LoadRules& rules) {

@@ -60,6 +60,18 @@ TEST(LoadVerdict, JustWithinThePercentileIsNotEnoughToBeSure) {
   EXPECT_THAT(rules_broken(server_run(459), server_rules()), IsEmpty());
 }
 
+TEST(LoadVerdict, TellsARunThatIsTooShortFromARateThatIsTooHigh) {
+  const auto verdict_of = [](const LoadResult& result) { return judge(result, summarise(result), server_rules()); };
+  EXPECT_FALSE(verdict_of(server_run(1000)).is_only_too_short());
+  const LoadVerdict few = verdict_of(server_run(58));
+  EXPECT_TRUE(few.is_only_too_short());
+  EXPECT_EQ(few.missing_queries, 401);
+  EXPECT_EQ(few.over_limits, 0);
+  EXPECT_THAT(few.violations[0].mend, HasSubstr("--min-queries 459"));
+  EXPECT_EQ(verdict_of(server_run(1000, 9)).over_limits, 9);
+  EXPECT_FALSE(verdict_of(server_run(100000, 1100)).is_only_too_short());
+}
+
 TEST(LoadVerdict, MissingAnswersAreOverAnyLimit) {
   LoadResult result = server_run(1000);
   result.samples = 1020;
