@@ -201,6 +201,7 @@ class BenchRun {
       if (!unused) return unused;
     }
     spec.command = context_.command;
+    spec.max_tokens_given = given("--max-tokens");
     spec.show_stderr = options_.show_output;
     spec.threads = options_.threads;
     spec.seed = options_.seed;
@@ -501,7 +502,8 @@ void add_system_options(CLI::App& verb, BenchArguments& arguments) {
       ->capture_default_str()
       ->group(group)
       ->type_name("N");
-  verb.add_option("--max-tokens", system.max_tokens, "Of an answer; 0: the server's own")
+  verb.add_option("--max-tokens", system.max_tokens,
+                  "Of an answer; 0: the server's own; given, also where a prompt has its own")
       ->check(CLI::Range(int64_t{0}, int64_t{1'000'000}))
       ->capture_default_str()
       ->group(group)

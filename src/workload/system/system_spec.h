@@ -24,6 +24,7 @@ struct SystemSpec {
   // of an endpoint; of a transformer the lengths, in tokens
   std::string model, prompts_file;
   int64_t max_tokens = 64, prompt_words = 128, most_connections = 512;
+  bool max_tokens_given = false;  // it stands above what prompts say themselves
   std::vector<std::string> headers;
 };
 
