@@ -77,7 +77,12 @@ class Bench {
     if (!faults) return faults.error();
     const auto fatal = std::find_if(faults->begin(), faults->end(), is_fatal);
     if (fatal == faults->end()) return {};
-    const std::string message = "the system fails in the warm-up: " + fatal->message;
+    std::string message = "the system fails in the warm-up: " + fatal->message;
+    for (const LoadFault& fault : *faults) {  // what it said in place of answers
+      const bool tells_why =
+          fault.code == "bad-answers" || fault.code == "unknown-ids" || fault.code == "answered-twice";
+      if (tells_why) message.append("; ").append(fault.code).append(": ").append(fault.message);
+    }
     if (log_) log_->point("error_runtime", message, true);
     if (fatal->code == "interrupted") return interrupted_error("interrupted in the warm-up");
     return environment_error(fatal->code, message, "--system", "a system that answers, or --warm-up none to see more");

@@ -149,6 +149,19 @@ TEST_F(BenchOf, ABrokenWarmUpIsAnError) {
   EXPECT_THAT(report.error().message, HasSubstr("no model"));
 }
 
+TEST_F(BenchOf, AWarmUpWithoutAnAnswerTellsWhatCameInItsPlace) {
+  request_.warm_up_queries = 1;
+  ScriptedSystem system([](std::span<const IssuedSample>, ResponseSink& sink) {
+    sink.nonsense("not JSON: {\"id\": 0, \"data\": \"?");
+    sink.complete(12345, {});
+  });
+  const auto report = run_bench(request_, system);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, "system-hung");
+  EXPECT_THAT(report.error().message, HasSubstr("bad-answers: not JSON"));
+  EXPECT_THAT(report.error().message, HasSubstr("unknown-ids: an answer to id 12345"));
+}
+
 TEST_F(BenchOf, WhatWasMeasuredBeforeAHangIsOnDisk) {
   request_.log_folder = folder_;
   ScriptedSystem system([](std::span<const IssuedSample> query, ResponseSink& sink) {
