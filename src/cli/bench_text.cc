@@ -62,6 +62,8 @@ std::string rates_text(const BenchReport& report) {
   } else if (!offline && report.result.samples > report.result.queries) {
     text += ", " + human_number(summary.samples_per_s) + " samples/s";
   }
+  const bool fails = !offline && report.result.answered < report.result.samples;
+  if (fails) text += " with failed ones, " + human_number(summary.samples_per_s) + " samples/s answered";
   if (report.result.tokens > 0) text += ", " + human_number(summary.tokens_per_s) + " tokens/s";
   return text;
 }
@@ -118,7 +120,8 @@ std::string trials_table(const BenchReport& report) {
   table.add_column("verdict", TextTable::Align::kLeft);
   for (const PeakTrial& trial : report.trials) {
     table.add_row({human_number(trial.target_qps) + "/s", std::to_string(trial.queries),
-                   human_number(trial.completed_per_s) + "/s", ns_in_words(trial.latency_p99_ns), trial.valid ? "valid" : join(trial.broken_rules, ", ")});
+                   human_number(trial.completed_per_s) + "/s", ns_in_words(trial.latency_p99_ns),
+                   trial.valid ? "valid" : join(trial.broken_rules, ", ")});
   }
   std::string peak = "no rate was valid";
   if (report.peak_qps) peak = "highest valid rate " + human_number(*report.peak_qps) + " queries/s";

@@ -231,9 +231,10 @@ class Bench {
     }
     report_.summary = summarise(result);
     report_.verdict = judge(result, report_.summary, report_.rules);
-    const double seconds_s = report_.summary.seconds_s;
+    const double samples_per_s = report_.summary.samples_per_s;
     for (const LoadObjective& objective : request_.objectives) {
-      if (seconds_s > 0) report_.objectives.push_back(judge_load_objective(objective, result, seconds_s));
+      const bool is_measured = report_.summary.seconds_s > 0;
+      if (is_measured) report_.objectives.push_back(judge_load_objective(objective, result, samples_per_s));
     }
     compare_with_the_field();
     if (request_.meters == nullptr) return;
