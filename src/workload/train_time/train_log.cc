@@ -278,6 +278,22 @@ std::string train_log_end(const TrainCurve& curve) {
   return as_line(json);
 }
 
+bool is_spent_record(std::string_view text) {
+  size_t starts = 0, ends = 0;
+  for (size_t from = text.find('\n'); from != std::string_view::npos; from = text.find('\n', from + 1)) {
+    const std::string_view line = text.substr(from + 1, text.find('\n', from + 1) - from - 1);
+    if (line.empty()) continue;
+    const auto json = parse_json(line, "record");
+    if (!json || !json->is_object() || !json->contains("event")) return false;
+    const Json& event = (*json)["event"];
+    if (event == "reading") return false;
+    starts += event == "start" ? 1 : 0;
+    ends += event == "end" ? 1 : 0;
+  }
+  const std::string_view head = text.substr(0, text.find('\n'));
+  return head.find(kTrainLogSchema) != std::string_view::npos && starts == ends;
+}
+
 Result<TrainLog> parse_train_log(std::string_view text, const std::string& source, const MetricReader& reader,
                                  const std::string& system) {
   const std::string_view head = text.substr(0, text.find('\n'));

@@ -69,6 +69,17 @@ TEST(TrainLog, LosesNoMoreThanItsLastLine) {
   EXPECT_EQ(again->curves[0].readings[0].value, 0.7);
 }
 
+TEST(TrainLog, IsSpentWhereAllHaveEndedWithoutAnEvaluation) {
+  TrainCurve curve;
+  curve.system = "a";
+  const std::string begun = train_log_head("accuracy") + train_log_start("a", 1, {"x"});
+  EXPECT_FALSE(is_spent_record(begun));  // may be running
+  EXPECT_TRUE(is_spent_record(begun + train_log_end(curve)));
+  EXPECT_FALSE(is_spent_record(begun + train_log_reading("a", 1, {1, 0.5}) + train_log_end(curve)));
+  EXPECT_FALSE(is_spent_record("time_s,accuracy\n"));
+  EXPECT_FALSE(is_spent_record(""));
+}
+
 TEST(TrainLog, RefusesWhatIsNone) {
   EXPECT_EQ(parse(train_log_head("loss")).error().code, "other-metric");
   EXPECT_EQ(parse(train_log_head("accuracy") + train_log_reading("a", 1, {1, 1})).error().code, "bad-log");
