@@ -364,6 +364,8 @@ TEST(LoadGenerator, SettingsThatMakeNoRunAreRefused) {
             "target_qps");
   EXPECT_EQ(refused([](LoadSettings& settings) { settings.loaded_samples = 65; }), "loaded_samples");
   EXPECT_EQ(refused([](LoadSettings& settings) { settings.total_samples = 0; }), "total_samples");
+  EXPECT_EQ(refused([](LoadSettings& settings) { settings.total_samples = settings.loaded_samples = 0; }),
+            "loaded_samples");
   EXPECT_EQ(refused([](LoadSettings& settings) { settings.min_duration_s = -1; }), "min_duration_s");
   EXPECT_EQ(refused([](LoadSettings& settings) { settings.max_outstanding = 0; }), "max_outstanding");
   EXPECT_EQ(refused([](LoadSettings& settings) {
