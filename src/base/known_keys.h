@@ -1,5 +1,6 @@
 #pragma once
-// Keys of a JSON object that its format does not have: a mistyped one would otherwise count as absent.
+// Keys of a JSON object that its format does not have: a mistyped one would otherwise count as absent. The
+// complaint of the first names all that there are, the nearest first.
 
 #include <string>
 #include <vector>

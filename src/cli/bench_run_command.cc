@@ -207,6 +207,7 @@ class BenchRun {
       if (!unused) return unused;
     }
     spec.command = context_.command;
+    spec.max_tokens_given = given("--max-tokens");
     spec.show_stderr = options_.show_output;
     spec.threads = options_.threads;
     spec.seed = options_.seed;
@@ -345,6 +346,10 @@ class BenchRun {
     if (arguments_.reference.empty()) return {};
     auto references = read_references(arguments_.reference);
     if (!references) return as_named_file(references.error(), true);
+    if (request_.accuracy) {
+      Status whole = check_every_sample(*references, request_.settings.total_samples, arguments_.reference);
+      if (!whole) return whole;
+    }
     const auto shared = std::make_shared<ReferenceAnswers>(std::move(*references));
     request_.judge = [shared](uint32_t index, std::string_view data) { return is_right_answer(*shared, index, data); };
     return {};
@@ -392,7 +397,8 @@ void add_load_options(CLI::App& verb, BenchArguments& arguments) {
       ->type_name("RATE");
   verb.add_option("--duration", arguments.duration, "At least so long; default 10s, or what the rules ask")
       ->type_name("TIME");
-  verb.add_option("--max-duration", arguments.max_duration, "No query after so long")->type_name("TIME");
+  verb.add_option("--max-duration", arguments.max_duration, "No query is issued, of a server due, after so long")
+      ->type_name("TIME");
   verb.add_option("--min-queries", arguments.min_queries, "At least so many; offline: samples")
       ->check(CLI::Range(int64_t{1}, kMostLoadSamples))
       ->type_name("N");
@@ -500,7 +506,8 @@ void add_system_options(CLI::App& verb, BenchArguments& arguments) {
       ->capture_default_str()
       ->group(group)
       ->type_name("N");
-  verb.add_option("--max-tokens", system.max_tokens, "Of an answer; 0: the server's own")
+  verb.add_option("--max-tokens", system.max_tokens,
+                  "Of an answer; 0: the server's own; given, also where a prompt has its own")
       ->check(CLI::Range(int64_t{0}, int64_t{1'000'000}))
       ->capture_default_str()
       ->group(group)

@@ -62,6 +62,8 @@ std::string rates_text(const BenchReport& report) {
   } else if (!offline && report.result.samples > report.result.queries) {
     text += ", " + human_number(summary.samples_per_s) + " samples/s";
   }
+  const bool fails = !offline && report.result.answered < report.result.samples;
+  if (fails) text += " with failed ones, " + human_number(summary.samples_per_s) + " samples/s answered";
   if (report.result.tokens > 0) text += ", " + human_number(summary.tokens_per_s) + " tokens/s";
   return text;
 }
@@ -112,18 +114,24 @@ std::string trials_table(const BenchReport& report) {
   if (report.trials.empty()) return "";
   TextTable table;
   table.add_column("rate tried", TextTable::Align::kRight);
+  table.add_column("queries", TextTable::Align::kRight);
   table.add_column("completed", TextTable::Align::kRight);
   table.add_column("p99", TextTable::Align::kRight);
   table.add_column("verdict", TextTable::Align::kLeft);
   for (const PeakTrial& trial : report.trials) {
-    table.add_row({human_number(trial.target_qps) + "/s", human_number(trial.completed_per_s) + "/s",
-                   ns_in_words(trial.latency_p99_ns), trial.valid ? "valid" : join(trial.broken_rules, ", ")});
+    table.add_row({human_number(trial.target_qps) + "/s", std::to_string(trial.queries),
+                   human_number(trial.completed_per_s) + "/s", ns_in_words(trial.latency_p99_ns),
+                   trial.valid ? "valid" : join(trial.broken_rules, ", ")});
   }
   std::string peak = "no rate was valid";
   if (report.peak_qps) peak = "highest valid rate " + human_number(*report.peak_qps) + " queries/s";
-  if (report.peak_bound_qps) peak += ", lowest invalid " + human_number(*report.peak_bound_qps);
-  return "\n" + table.to_text() + "peak: " + peak + "; the times above are of " +
-         (report.peak_qps ? "the last valid run\n" : "the last run\n");
+  if (report.search_is_too_short) {
+    peak = "not known: a trial has too few queries or too little time to be judged, and at lower rates fewer";
+  } else if (report.peak_bound_qps) {
+    peak += ", lowest invalid " + human_number(*report.peak_bound_qps);
+  }
+  peak += std::string("; the times above are of ") + (report.peak_qps ? "the last valid run" : "the last run");
+  return "\n" + table.to_text() + wrapped("peak: " + peak, kBenchWidth) + "\n";
 }
 
 std::string bench_energy_text(const BenchReport& report) {

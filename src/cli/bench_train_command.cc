@@ -203,17 +203,24 @@ class BenchTrainRun {
 
   Status open_record(const MetricReader& reader, std::vector<std::pair<std::string, int64_t>>& done) {
     std::error_code ignored;
-    const bool there = std::filesystem::exists(arguments_.record, ignored) &&
-                       std::filesystem::file_size(arguments_.record, ignored) > 0;
+    bool there = std::filesystem::exists(arguments_.record, ignored) &&
+                 std::filesystem::file_size(arguments_.record, ignored) > 0;
+    std::string text;
+    if (there) {
+      auto read = read_file(arguments_.record, kLargestTrainLogBytes);
+      if (!read) return read.error();
+      text = std::move(*read);
+      // That of a mistyped metric, say.
+      const bool is_other = !text.starts_with(train_log_head(metric_));
+      if (is_spent_record(text) && (is_other || !arguments_.resume)) there = false;
+    }
     if (there && !arguments_.resume) {
       return usage_error("record-exists", "the record is there already", arguments_.record,
                          "--resume to go on with it, --log to look at it, or another --record");
     }
     std::optional<size_t> keep;
     if (there) {
-      const auto text = read_file(arguments_.record, kLargestTrainLogBytes);
-      if (!text) return text.error();
-      const auto log = parse_train_log(*text, arguments_.record, reader, "");
+      const auto log = parse_train_log(text, arguments_.record, reader, "");
       if (!log) return log.error();
       if (!log->is_own) return Error{"bad-log", "it is no record", arguments_.record, "a file of --record"};
       for (const TrainCurve& curve : log->curves) {
@@ -250,6 +257,7 @@ class BenchTrainRun {
       }
       request.meters = &meters;
     }
+    if (Status found = check_programs(systems_); !found) return found;
     if (Status opened = open_record(reader, request.done); !opened) return opened;
     report_.record = arguments_.record;
     request.record = [this](const std::string& line) { return record_.add(line); };

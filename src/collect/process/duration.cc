@@ -9,8 +9,8 @@
 namespace perfcast {
 
 Result<double> parse_duration_s(std::string_view text, const std::string& where) {
-  constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
-      {{"ms", 1e-3}, {"s", 1.0}, {"m", 60.0}, {"h", 3600.0}}};
+  constexpr std::array<std::pair<std::string_view, double>, 6> kUnits = {
+      {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1.0}, {"m", 60.0}, {"h", 3600.0}}};
   std::string_view digits = text;
   double unit_s = 1;
   for (const auto& [name, seconds] : kUnits) {

@@ -133,8 +133,10 @@ TEST(Duration, HasUnits) {
   EXPECT_EQ(*parse_duration_s("2m", "--limit"), 120);
   EXPECT_EQ(*parse_duration_s("1h", "--limit"), 3600);
   EXPECT_EQ(*parse_duration_s("500ms", "--limit"), 0.5);
+  EXPECT_DOUBLE_EQ(*parse_duration_s("100us", "--limit"), 1e-4);
+  EXPECT_DOUBLE_EQ(*parse_duration_s("50ns", "--limit"), 5e-8);
   EXPECT_EQ(*parse_duration_s("1.5", "--limit"), 1.5);
-  for (const char* bad : {"", "s", "0", "-1s", "1d", "nan", "inf", "1e400"}) {
+  for (const char* bad : {"", "s", "us", "0", "-1s", "1d", "nan", "inf", "1e400"}) {
     const auto duration = parse_duration_s(bad, "--limit");
     ASSERT_FALSE(duration) << bad;
     EXPECT_EQ(duration.error().code, "bad-usage");

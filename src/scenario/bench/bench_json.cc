@@ -26,6 +26,7 @@ void put_streams(Json& json, const BenchReport& report) {
         {"p50", result.inter_token_p50_ns}, {"p99", result.inter_token_p99_ns}, {"count", result.inter_token_count}};
   }
   json["tokens"] = result.tokens;
+  json["streamed_tokens"] = result.streamed_tokens;
   json["tokens_per_s"] = report.summary.tokens_per_s;
 }
 
@@ -61,13 +62,18 @@ Json trials_json(const BenchReport& report) {
   for (const PeakTrial& trial : report.trials) {
     trials.push_back(Json{{"target_qps", trial.target_qps},
                           {"valid", trial.valid},
+                          {"queries", trial.queries},
                           {"queries_per_s", trial.completed_per_s},
                           {"latency_p99_ns", trial.latency_p99_ns},
                           {"broken_rules", trial.broken_rules}});
   }
   Json peak{{"trials", std::move(trials)}};
   if (report.peak_qps) peak["highest_valid_qps"] = *report.peak_qps;
-  if (report.peak_bound_qps) peak["lowest_invalid_qps"] = *report.peak_bound_qps;
+  if (report.search_is_too_short) {
+    peak["too_short"] = true;
+  } else if (report.peak_bound_qps) {
+    peak["lowest_invalid_qps"] = *report.peak_bound_qps;
+  }
   return peak;
 }
 

@@ -29,6 +29,9 @@ std::string field_date() {
   return std::string(text.data(), length) + "." + ms;
 }
 
+constexpr int kMostLengthenings = 2;      // of one trial
+constexpr double kQueriesReserve = 1.25;  // of a longer trial, in which some more may be over the limit
+
 bool is_fatal(const LoadFault& fault) {
   return fault.code == "system-broke" || fault.code == "system-hung" || fault.code == "failed-answers" ||
          fault.code == "interrupted";
@@ -80,7 +83,12 @@ class Bench {
     if (!faults) return faults.error();
     const auto fatal = std::find_if(faults->begin(), faults->end(), is_fatal);
     if (fatal == faults->end()) return {};
-    const std::string message = "the system fails in the warm-up: " + fatal->message;
+    std::string message = "the system fails in the warm-up: " + fatal->message;
+    for (const LoadFault& fault : *faults) {  // what it said in place of answers
+      const bool tells_why =
+          fault.code == "bad-answers" || fault.code == "unknown-ids" || fault.code == "answered-twice";
+      if (tells_why) message.append("; ").append(fault.code).append(": ").append(fault.message);
+    }
     if (log_) log_->point("error_runtime", message, true);
     if (fatal->code == "interrupted") return interrupted_error("interrupted in the warm-up");
     return environment_error(fatal->code, message, "--system", "a system that answers, or --warm-up none to see more");
@@ -121,15 +129,22 @@ class Bench {
       const bool percent = report_.rules.accuracy_metric.ends_with("%");
       report_.rules.accuracy = percent ? 100 * share : share;
     }
+    // A share of those that happen to be known says nothing of the data set.
+    if (result->unjudged > 0 && (request_.judge || result->judged > 0)) {
+      result->faults.push_back({"partly-judged", std::to_string(result->unjudged) + " of " +
+                                                     std::to_string(result->judged + result->unjudged) +
+                                                     " answers could not be judged: nobody says what is right there"});
+    }
     earlier_faults_ = result->faults;
     report_.result = std::move(*result);
     return {};
   }
 
-  Result<LoadResult> measured_run(double target_qps) {
+  Result<LoadResult> measured_run(double target_qps, int64_t min_queries) {
     LoadSettings settings = request_.settings;
     settings.mode = LoadMode::kPerformance;
     settings.target_qps = target_qps;
+    settings.min_queries = min_queries;
     std::optional<EnergySession> session;
     const bool metered = request_.meters != nullptr && !request_.meters->meters.empty();
     if (metered) session.emplace(request_.meters->all());
@@ -143,11 +158,40 @@ class Bench {
 
   Status measure_performance() {
     say(to_string(request_.settings.scenario));
-    auto result = measured_run(request_.settings.target_qps);
+    auto result = measured_run(request_.settings.target_qps, request_.settings.min_queries);
     if (!result) return result.error();
     report_.result = std::move(*result);
     conclude();
     return {};
+  }
+
+  // Of a trial: what --max-queries and --max-duration leave, without the latter what fits into the time of a published
+  // result.
+  int64_t most_queries(double target_qps) const {
+    const LoadSettings& settings = request_.settings;
+    const double longest_s = settings.max_duration_s > 0 ? settings.max_duration_s
+                                                         : std::max(kComparableDuration_s, settings.min_duration_s);
+    double most = target_qps * longest_s;
+    if (settings.max_queries > 0) most = std::min(most, static_cast<double>(settings.max_queries));
+    return static_cast<int64_t>(std::min(most, static_cast<double>(kMostLoadSamples)));
+  }
+
+  // A trial with as many queries as its verdict needs, where it may have them; `verdict` is that of the last run of it.
+  Result<LoadResult> measured_trial(double target_qps, LoadVerdict& verdict) {
+    const int64_t most = most_queries(target_qps);
+    const int64_t sure = report_.rules.early_stopping ? least_within(0, report_.rules.percentile) : 1;
+    int64_t queries = request_.settings.min_queries;
+    if (sure <= most) queries = std::max(queries, sure);
+    for (int lengthened = 0;; ++lengthened) {
+      auto result = measured_run(target_qps, queries);
+      if (!result) return result.error();
+      verdict = judge(*result, summarise(*result), report_.rules);
+      const auto enough = static_cast<double>(result->queries + verdict.missing_queries);
+      const auto needed = static_cast<int64_t>(kQueriesReserve * enough);
+      const bool can_be_longer = verdict.is_only_too_short() && verdict.missing_queries > 0 && needed <= most;
+      if (!can_be_longer || lengthened == kMostLengthenings) return result;
+      queries = needed;
+    }
   }
 
   Status search_peak() {
@@ -159,26 +203,28 @@ class Bench {
       settings.target_qps = *rate;
       if (!check(settings)) break;  // beyond what one run may issue
       say("at " + human_number(*rate) + " queries/s");
-      auto result = measured_run(*rate);
+      LoadVerdict verdict;
+      auto result = measured_trial(*rate, verdict);
       if (!result && (best || last)) {  // trials are kept
         earlier_faults_.push_back({result.error().code, result.error().message});
         break;
       }
       if (!result) return result.error();
       const LoadSummary summary = summarise(*result);
-      const LoadVerdict verdict = judge(*result, summary, report_.rules);
-      PeakTrial trial{*rate, summary.queries_per_s, summary.latency.p99, verdict.valid(), {}};
+      PeakTrial trial{*rate, summary.queries_per_s, result->queries, summary.latency.p99, verdict.valid(), {}};
       for (const LoadViolation& violation : verdict.violations) trial.broken_rules.push_back(violation.rule);
       report_.trials.push_back(std::move(trial));
       search.tell(verdict.valid());
       const bool interrupted = verdict.breaks("interrupted");
+      // A lower rate has fewer queries in the same time: nothing there would be valid either.
+      report_.search_is_too_short = !search.best() && verdict.is_only_too_short() && verdict.over_limits == 0;
       if (verdict.valid()) {
         best = std::move(*result);
         best_energy = energy_.report;
       } else {
         last = std::move(*result);
       }
-      if (interrupted) break;
+      if (interrupted || report_.search_is_too_short) break;
     }
     report_.peak_qps = search.best();
     report_.peak_bound_qps = search.bound();
@@ -196,9 +242,10 @@ class Bench {
     }
     report_.summary = summarise(result);
     report_.verdict = judge(result, report_.summary, report_.rules);
-    const double seconds_s = report_.summary.seconds_s;
+    const double samples_per_s = report_.summary.samples_per_s;
     for (const LoadObjective& objective : request_.objectives) {
-      if (seconds_s > 0) report_.objectives.push_back(judge_load_objective(objective, result, seconds_s));
+      const bool is_measured = report_.summary.seconds_s > 0;
+      if (is_measured) report_.objectives.push_back(judge_load_objective(objective, result, samples_per_s));
     }
     compare_with_the_field();
     if (request_.meters == nullptr) return;
@@ -222,6 +269,11 @@ class Bench {
               " that are asked of published results");
     }
     if (settings.seeds != LoadSeeds{}) say_not("its order is not that of the published seeds");
+    const LoadResult& result = report_.result;
+    if (result.streamed_tokens < result.tokens) {
+      say_not(std::to_string(result.tokens - result.streamed_tokens) + " of " + std::to_string(result.tokens) +
+              " tokens were not seen as they came: they are the system's own count");
+    }
     if (report_.division == "open") say_not("in the open division the model may be another");
   }
 

@@ -50,7 +50,7 @@ struct BenchRequest {
 
 struct PeakTrial {
   double target_qps = 0, completed_per_s = 0;
-  int64_t latency_p99_ns = 0;
+  int64_t queries = 0, latency_p99_ns = 0;
   bool valid = false;
   std::vector<std::string> broken_rules;
 };
@@ -74,6 +74,7 @@ struct BenchReport {
   int64_t judged = 0, right = 0;  // of the accuracy run
   std::vector<PeakTrial> trials;
   std::optional<double> peak_qps, peak_bound_qps;  // highest valid rate, lowest invalid one
+  bool search_is_too_short = false;  // it ended at a trial that may not have the queries to be sure of its percentile
   std::optional<BenchEnergy> energy;
   std::string log_folder;
   int64_t samples_left_out = 0;  // of samples.csv

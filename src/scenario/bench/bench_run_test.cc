@@ -113,6 +113,54 @@ TEST_F(BenchOf, AJudgeThatFailedIsNamed) {
   EXPECT_TRUE(report->verdict.breaks("accuracy-unknown"));
 }
 
+// A search whose trials are too short for their percentile as they are asked for: 8 queries, of the 44 that p90 takes.
+TEST_F(BenchOf, TrialsHaveTheQueriesThatTheirPercentileTakes) {
+  request_.settings.scenario = LoadScenario::kServer;
+  request_.settings.target_qps = 400;
+  request_.settings.min_queries = 1;
+  request_.rules.max_latency_s = 1;
+  request_.find_peak = true;
+  request_.most_trials = 2;
+  ScriptedSystem system(answer_all);
+  const auto report = run_bench(request_, system);
+  ASSERT_TRUE(report);
+  ASSERT_TRUE(report->peak_qps);
+  EXPECT_EQ(*report->peak_qps, 800);
+  EXPECT_GE(report->trials[0].queries, 44);
+  EXPECT_FALSE(report->search_is_too_short);
+}
+
+TEST_F(BenchOf, ASearchThatCannotBeSureEndsAtOnce) {
+  request_.settings.scenario = LoadScenario::kServer;
+  request_.settings.target_qps = 400;
+  request_.settings.min_queries = 1;
+  request_.settings.max_duration_s = 0.03;
+  request_.rules.max_latency_s = 1;
+  request_.find_peak = true;
+  ScriptedSystem system(answer_all);
+  const auto report = run_bench(request_, system);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->trials.size(), 1u);
+  EXPECT_FALSE(report->peak_qps);
+  EXPECT_TRUE(report->search_is_too_short);
+  EXPECT_TRUE(report->verdict.breaks("early-stopping"));
+  EXPECT_FALSE(report->verdict.violations[0].mend.empty());
+  EXPECT_EQ(to_json(*report)["peak"]["too_short"], true);
+}
+
+TEST_F(BenchOf, AQualityOfAPartIsNone) {
+  request_.accuracy = true;
+  request_.performance = false;
+  request_.judge = [](uint32_t index, std::string_view) {
+    return index < 30 ? std::optional<bool>(true) : std::nullopt;
+  };
+  ScriptedSystem system(answer_all);
+  const auto report = run_bench(request_, system);
+  ASSERT_TRUE(report);
+  ASSERT_TRUE(report->verdict.breaks("partly-judged"));
+  EXPECT_THAT(report->verdict.violations[0].message, HasSubstr("2 of 32 answers"));
+}
+
 TEST_F(BenchOf, PercentAreOfAHundred) {
   request_.accuracy = true;
   request_.rules.accuracy_metric = "top-1 accuracy in %";
@@ -128,6 +176,19 @@ TEST_F(BenchOf, ABrokenWarmUpIsAnError) {
   const auto report = run_bench(request_, system);
   ASSERT_FALSE(report);
   EXPECT_THAT(report.error().message, HasSubstr("no model"));
+}
+
+TEST_F(BenchOf, AWarmUpWithoutAnAnswerTellsWhatCameInItsPlace) {
+  request_.warm_up_queries = 1;
+  ScriptedSystem system([](std::span<const IssuedSample>, ResponseSink& sink) {
+    sink.nonsense("not JSON: {\"id\": 0, \"data\": \"?");
+    sink.complete(12345, {});
+  });
+  const auto report = run_bench(request_, system);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, "system-hung");
+  EXPECT_THAT(report.error().message, HasSubstr("bad-answers: not JSON"));
+  EXPECT_THAT(report.error().message, HasSubstr("unknown-ids: an answer to id 12345"));
 }
 
 TEST_F(BenchOf, WhatWasMeasuredBeforeAHangIsOnDisk) {
@@ -167,6 +228,19 @@ TEST_F(BenchOf, ThePeakIsTheHighestValidRate) {
   EXPECT_TRUE(report->verdict.valid());
   EXPECT_GE(report->trials.size(), 3u);
   EXPECT_EQ(to_json(*report)["peak"]["trials"].size(), report->trials.size());
+}
+
+TEST_F(BenchOf, TokensThatNobodySawAreNotComparable) {
+  request_.settings.tokens = true;
+  ScriptedSystem system([](std::span<const IssuedSample> query, ResponseSink& sink) {
+    sink.token(query[0].id);
+    sink.token(query[0].id);
+    sink.complete(query[0].id, {.tokens = 9, .has_own_count = true});
+  });
+  const auto report = run_bench(request_, system);
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->verdict.valid());
+  EXPECT_THAT(report->not_comparable, testing::Contains(HasSubstr("tokens were not seen as they came")));
 }
 
 TEST_F(BenchOf, NoMeterIsSaidNotGuessed) {

@@ -30,6 +30,10 @@ LoadCollector::LoadCollector(ResponseRing& ring, const LoadHooks& hooks, int64_t
       first_id_(ring.opened()),
       samples_per_query_(static_cast<uint64_t>(samples_per_query)) {
   records_.reserve(kTakenAtOnce + 1);
+  if (hooks_.judge && result.settings.mode == LoadMode::kAccuracy) {
+    judged_.resize(static_cast<size_t>(result.settings.total_samples));
+  }
+  reported_ns_ = std::max<int64_t>(steady_ns() - ring.start_ns(), 0);
   wall_offset_ns_ = hooks_.wall_offset_ns ? hooks_.wall_offset_ns() : wall_minus_steady_ns();
   thread_ = std::jthread([this](const std::stop_token& token) { follow(token); });
 }
@@ -93,13 +97,18 @@ void LoadCollector::add(SampleRecord& record) {
   }
   ++result_.answered;
   result_.tokens += record.tokens;
+  result_.streamed_tokens += record.streamed_tokens;
   result_.latencies_ns.push_back(latency_ns);
   if (hooks_.progress) latencies_.add(latency_ns);
   if (result_.settings.tokens) add_stream(record, latency_ns);
-  if (!hooks_.judge || result_.settings.mode != LoadMode::kAccuracy) return;
+  // Multi stream repeats samples to fill its queries: each counts once.
+  if (record.index >= judged_.size() || judged_[record.index]) return;
+  judged_[record.index] = true;
   if (const auto right = hooks_.judge(record.index, record.data)) {
     ++result_.judged;
     result_.right += *right ? 1 : 0;
+  } else {
+    ++result_.unjudged;
   }
 }
 

@@ -77,7 +77,8 @@ class LoadCollector {
   bool query_failed_ = false, ended_ = false;
   int64_t last_answer_ns_ = 0, reported_ns_ = 0, reported_answers_ = 0, wall_offset_ns_ = 0;
   int64_t answers_ = 0;
-  std::jthread thread_;  // the last: it uses all others
+  std::vector<bool> judged_;  // accuracy: samples of the data set whose answers were counted as right or wrong
+  std::jthread thread_;       // the last: it uses all others
 };
 
 }  // namespace perfcast

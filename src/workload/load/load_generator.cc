@@ -48,9 +48,10 @@ struct Issued {
 
 class Issuer {
  public:
+  // `begins_ns`: since the run's start, what a server's schedule counts from.
   Issuer(const LoadSettings& settings, QueryOrder& order, SystemUnderTest& system, ResponseRing& ring,
-         const std::atomic<bool>& stop)
-      : settings_(settings), order_(order), system_(system), ring_(ring), stop_(stop) {}
+         int64_t begins_ns, const std::atomic<bool>& stop)
+      : settings_(settings), order_(order), system_(system), ring_(ring), begins_ns_(begins_ns), stop_(stop) {}
 
   // Until the order ends, it is enough, or `stop`; waits for the answers then.
   Issued issue_all();
@@ -62,11 +63,13 @@ class Issuer {
   bool make_room(int64_t samples);
   void issue(int64_t due_ns, int64_t now);
   bool is_enough(int64_t issued_ns) const;
+  bool is_too_late(int64_t begins_ns) const;
 
   const LoadSettings& settings_;
   QueryOrder& order_;
   SystemUnderTest& system_;
   ResponseRing& ring_;
+  const int64_t begins_ns_;
   const std::atomic<bool>& stop_;
   std::vector<uint32_t> samples_;
   std::vector<IssuedSample> query_;
@@ -115,7 +118,6 @@ void Issuer::issue(int64_t due_ns, int64_t now) {
 bool Issuer::is_enough(int64_t issued_ns) const {
   if (settings_.mode == LoadMode::kAccuracy) return false;
   if (settings_.max_queries > 0 && issued_.queries >= settings_.max_queries) return true;
-  if (settings_.max_duration_s > 0 && static_cast<double>(issued_ns) > settings_.max_duration_s * 1e9) return true;
   if (issued_.queries * order_.samples_per_query() >= kMostLoadSamples) return true;
   const bool streams =
       settings_.scenario == LoadScenario::kSingleStream || settings_.scenario == LoadScenario::kMultiStream;
@@ -123,10 +125,18 @@ bool Issuer::is_enough(int64_t issued_ns) const {
   return streams && issued_.queries >= settings_.min_queries && static_cast<double>(issued_ns) >= least_ns;
 }
 
+// Whether a query that would begin then is none any more; one there is always.
+bool Issuer::is_too_late(int64_t begins_ns) const {
+  if (settings_.mode == LoadMode::kAccuracy || settings_.max_duration_s <= 0 || issued_.queries == 0) return false;
+  return static_cast<double>(begins_ns) > settings_.max_duration_s * 1e9;
+}
+
 Issued Issuer::issue_all() {
   const bool server = settings_.scenario == LoadScenario::kServer;
   int64_t due_ns = 0;
   while (!is_stopped() && order_.next(samples_, due_ns)) {
+    due_ns += begins_ns_;
+    if (is_too_late(server ? due_ns : now_ns())) break;
     if (!make_room(static_cast<int64_t>(samples_.size()))) break;
     const int64_t now = server ? wait_until(due_ns) : now_ns();
     if (is_stopped()) break;
@@ -139,9 +149,10 @@ Issued Issuer::issue_all() {
   return issued_;
 }
 
-// One set of samples; `first_id` counts on over the sets.
-Status run_set(const LoadSettings& settings, std::vector<uint32_t> samples, uint64_t first_id, SystemUnderTest& system,
-               const LoadHooks& hooks, LoadResult& result, std::atomic<bool>& stop) {
+// One set of samples; ids and times count on over the sets. `start_ns`: by the steady clock; 0: the run starts with it.
+Status run_set(const LoadSettings& settings, std::vector<uint32_t> samples, SystemUnderTest& system,
+               const LoadHooks& hooks, int64_t& start_ns, LoadResult& result, std::atomic<bool>& stop) {
+  const auto first_id = static_cast<uint64_t>(result.samples);
   QueryOrder order(settings, std::move(samples));
   const int64_t size = order.samples_per_query();
   if (size > kMostOutstandingSamples) {
@@ -153,16 +164,20 @@ Status run_set(const LoadSettings& settings, std::vector<uint32_t> samples, uint
   const auto set_size = static_cast<int64_t>(order.loaded().size());
   ResponseRing ring(first_id, accuracy ? std::max(size, set_size) : server ? settings.max_outstanding : size, accuracy);
   if (Status ready = system.start(order.loaded(), ring); !ready) return ready;
-  ring.begin(steady_ns() + (server ? kLead_ns : 0));
+  const int64_t set_start_ns = steady_ns() + (server ? kLead_ns : 0);
+  if (start_ns == 0) start_ns = set_start_ns;
+  ring.begin(start_ns);
   const SharpTimers sharp;
   LoadCollector collector(ring, hooks, size, result, stop);
-  const Issued issued = Issuer(settings, order, system, ring, stop).issue_all();
+  const Issued issued = Issuer(settings, order, system, ring, set_start_ns - start_ns, stop).issue_all();
   system.finish();
   collector.finish();
   result.queries += issued.queries;
   result.samples += static_cast<int64_t>(ring.opened() - first_id);
-  result.last_due_ns = issued.last_due_ns;
-  result.last_issued_ns = issued.last_issued_ns;
+  if (issued.queries > 0) {
+    result.last_due_ns = issued.last_due_ns;
+    result.last_issued_ns = issued.last_issued_ns;
+  }
   if (issued.fault) result.faults.push_back(*issued.fault);
   return {};
 }
@@ -181,11 +196,10 @@ Result<LoadResult> run_load(const LoadSettings& settings, SystemUnderTest& syste
   result.settings = settings;
   result.system = system.name();
   std::atomic<bool> stop{false};
+  int64_t start_ns = 0;
   for (auto& set : sample_sets(settings)) {
-    const auto first_id = static_cast<uint64_t>(result.samples);
-    if (const Status ran = run_set(settings, std::move(set), first_id, system, hooks, result, stop); !ran) {
-      return ran.error();
-    }
+    const Status ran = run_set(settings, std::move(set), system, hooks, start_ns, result, stop);
+    if (!ran) return ran.error();
     if (stop.load()) break;
   }
   add_unanswered(result);

@@ -88,6 +88,28 @@ TEST(LoadGenerator, AServersQueriesFollowTheOrderAndTheSchedule) {
   EXPECT_EQ(i, records.size());
 }
 
+TEST(LoadGenerator, NoQueryComesBehindTheLongestDuration) {
+  LoadSettings settings = short_run(LoadScenario::kServer);
+  settings.target_qps = 0.05;  // the second query is due after some 37 s
+  settings.max_duration_s = 0.1;
+  settings.min_queries = 1;
+  ScriptedSystem system(answer_all);
+  const auto sparse = run_load(settings, system);
+  ASSERT_TRUE(sparse);
+  EXPECT_EQ(sparse->queries, 1);
+  EXPECT_LT(sparse->end_ns, 1'000'000'000);
+  settings.target_qps = 1000;
+  settings.min_duration_s = 10;
+  const auto dense = run_load(settings, system);
+  ASSERT_TRUE(dense);
+  EXPECT_GT(dense->queries, 10);
+  EXPECT_LE(dense->last_due_ns, 100'000'000);
+  settings.scenario = LoadScenario::kSingleStream;
+  const auto stream = run_load(settings, system);
+  ASSERT_TRUE(stream);
+  EXPECT_LT(stream->last_issued_ns, 200'000'000);
+}
+
 TEST(LoadGenerator, AStallCountsForEveryQueryThatWasDueMeanwhile) {
   // A generator that waits for the system would find one slow query in a hundred; here it is all that were due.
   LoadSettings settings = short_run(LoadScenario::kServer);
@@ -238,10 +260,38 @@ TEST(LoadGenerator, AccuracyAsksEverySampleOnceInSets) {
     std::map<uint32_t, int> seen;
     for (const IssuedSample& sample : system.issued) ++seen[sample.index];
     EXPECT_EQ(seen.size(), 100u) << to_string(scenario);
-    if (scenario == LoadScenario::kMultiStream) continue;  // repeats samples to fill its queries
-    EXPECT_EQ(result->samples, 100);
     EXPECT_EQ(result->judged, 100);
     EXPECT_EQ(result->right, 90);
+    if (scenario == LoadScenario::kMultiStream) continue;  // repeats samples to fill its queries
+    EXPECT_EQ(result->samples, 100);
+  }
+}
+
+TEST(LoadGenerator, TimesCountFromTheRunsStartOverAllSets) {
+  for (const LoadScenario scenario : {LoadScenario::kSingleStream, LoadScenario::kServer}) {
+    LoadSettings settings = short_run(scenario);
+    settings.mode = LoadMode::kAccuracy;
+    settings.total_samples = 60;
+    settings.loaded_samples = 20;
+    ScriptedSystem system([](std::span<const IssuedSample> query, ResponseSink& sink) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      answer_all(query, sink);
+    });
+    LoadHooks hooks;
+    std::vector<int64_t> due_ns;
+    hooks.record = [&](std::span<const SampleRecord> records) {
+      for (const SampleRecord& record : records) due_ns.push_back(record.due_ns);
+      return Status();
+    };
+    const auto result = run_load(settings, system, hooks);
+    ASSERT_TRUE(result);
+    ASSERT_EQ(due_ns.size(), 60u);
+    EXPECT_TRUE(std::is_sorted(due_ns.begin(), due_ns.end())) << to_string(scenario);
+    EXPECT_EQ(due_ns.back(), result->last_due_ns);
+    EXPECT_GE(result->end_ns, 55'000'000);  // of 60 ms by themselves
+    EXPECT_GE(result->last_issued_ns, 50'000'000);
+    EXPECT_EQ(result->last_query_answered_ns, result->end_ns);
+    EXPECT_LT(*std::max_element(result->latencies_ns.begin(), result->latencies_ns.end()), result->end_ns);
   }
 }
 
@@ -270,6 +320,29 @@ TEST(LoadGenerator, StreamsHaveFirstTokensAndTimesPerToken) {
   EXPECT_EQ(result->inter_token_count, 6);
 }
 
+TEST(LoadGenerator, AnAnswerHasAsManyTokensAsCame) {
+  LoadSettings settings = short_run(LoadScenario::kSingleStream);
+  settings.tokens = true;
+  settings.min_duration_s = 0;
+  settings.min_queries = 3;
+  bool own_count = false;
+  ScriptedSystem system([&](std::span<const IssuedSample> query, ResponseSink& sink) {
+    for (int i = 0; i < 4; ++i) sink.token(query[0].id);
+    sink.complete(query[0].id, {query[0].id == 1 ? 40 : 4, "", 0, own_count});
+  });
+  const auto claimed = run_load(settings, system);
+  ASSERT_TRUE(claimed);
+  EXPECT_EQ(claimed->faults.size(), 1u);
+  EXPECT_THAT(claimed->faults, has_fault("token-counts", "id 1 says 40 tokens, 4 came"));
+  // Pieces of several tokens are told apart from those that were seen.
+  own_count = true;
+  const auto counted = run_load(settings, system);
+  ASSERT_TRUE(counted);
+  EXPECT_THAT(counted->faults, IsEmpty());
+  EXPECT_EQ(counted->tokens, 48);
+  EXPECT_EQ(counted->streamed_tokens, 12);
+}
+
 TEST(LoadGenerator, ASystemThatRefusesToStartIsAnError) {
   ScriptedSystem system(answer_all);
   system.refuses = Error{"no", "not today", "", ""};
@@ -291,6 +364,8 @@ TEST(LoadGenerator, SettingsThatMakeNoRunAreRefused) {
             "target_qps");
   EXPECT_EQ(refused([](LoadSettings& settings) { settings.loaded_samples = 65; }), "loaded_samples");
   EXPECT_EQ(refused([](LoadSettings& settings) { settings.total_samples = 0; }), "total_samples");
+  EXPECT_EQ(refused([](LoadSettings& settings) { settings.total_samples = settings.loaded_samples = 0; }),
+            "loaded_samples");
   EXPECT_EQ(refused([](LoadSettings& settings) { settings.min_duration_s = -1; }), "min_duration_s");
   EXPECT_EQ(refused([](LoadSettings& settings) { settings.max_outstanding = 0; }), "max_outstanding");
   EXPECT_EQ(refused([](LoadSettings& settings) {

@@ -72,7 +72,7 @@ Result<LoadObjective> parse_load_objective(std::string_view text, const std::str
   return objective;
 }
 
-ObjectiveOutcome judge_load_objective(const LoadObjective& objective, const LoadResult& result, double seconds_s) {
+ObjectiveOutcome judge_load_objective(const LoadObjective& objective, const LoadResult& result, double samples_per_s) {
   ObjectiveOutcome outcome;
   outcome.objective = objective;
   outcome.requests = result.samples;
@@ -87,7 +87,9 @@ ObjectiveOutcome judge_load_objective(const LoadObjective& objective, const Load
     outcome.kept_share = static_cast<double>(outcome.kept) / static_cast<double>(outcome.requests);
   }
   outcome.met = outcome.requests > 0 && outcome.kept_share >= objective.share;
-  outcome.goodput_per_s = static_cast<double>(outcome.kept) / seconds_s;
+  if (result.answered > 0) {
+    outcome.goodput_per_s = samples_per_s * static_cast<double>(outcome.kept) / static_cast<double>(result.answered);
+  }
   return outcome;
 }
 

@@ -26,10 +26,11 @@ struct ObjectiveOutcome {
   int64_t kept = 0, requests = 0;  // requests: all that were issued, answered or not
   double kept_share = 0;
   bool met = false;
-  double goodput_per_s = 0;  // requests that kept it over the time of the run
+  double goodput_per_s = 0;  // of the answered samples per second those that kept it
 };
 
-// A request without an answer, a first token or a second token keeps no limit that asks for it. `seconds_s` > 0.
-ObjectiveOutcome judge_load_objective(const LoadObjective& objective, const LoadResult& result, double seconds_s);
+// A request without an answer, a first token or a second token keeps no limit that asks for it. `samples_per_s`:
+// of LoadSummary.
+ObjectiveOutcome judge_load_objective(const LoadObjective& objective, const LoadResult& result, double samples_per_s);
 
 }  // namespace perfcast

@@ -31,6 +31,7 @@ TEST(LoadObjective, CountsRequestsThatKeepAllLimits) {
   LoadResult result;
   result.settings.tokens = true;
   result.samples = 5;  // one has no answer
+  result.answered = 4;
   result.latencies_ns = {10, 20, 30, 40};
   result.ttft_ns = {1, 5, -1, 2};
   result.tpot_ns = {3, 3, -1, 9};
@@ -50,6 +51,7 @@ TEST(LoadObjective, CountsRequestsThatKeepAllLimits) {
   LoadObjective latency;
   latency.latency_s = 40e-9;
   EXPECT_EQ(judge_load_objective(latency, result, 1).kept, 4);
+  EXPECT_DOUBLE_EQ(judge_load_objective(latency, result, 46.2).goodput_per_s, 46.2);  // no more than were answered
 }
 
 }  // namespace

@@ -17,13 +17,14 @@ struct SampleRecord {
   int64_t due_ns = 0, issued_ns = 0, answered_ns = 0;
   int64_t first_token_ns = -1;  // none came
   int32_t tokens = 0;
+  int32_t streamed_tokens = 0;  // of them those that were reported as they came
   bool failed = false;
   std::string data;  // where it is kept
 };
 
 // Something that makes a run's result none. Codes: "system-broke", "system-hung", "unanswered", "failed-answers",
 // "answered-twice", "unknown-ids", "bad-answers", "late-tokens", "outstanding-limit", "clock-step", "interrupted",
-// "log-failed", "judge-failed".
+// "log-failed", "judge-failed", "partly-judged", "token-counts".
 struct LoadFault {
   std::string code, message;
   bool operator==(const LoadFault&) const = default;
@@ -50,11 +51,13 @@ struct LoadResult {
   std::vector<int64_t> query_latencies_ns;  // kMultiStream: of queries that were answered whole
   std::vector<int64_t> lateness_ns;         // of samples: issued later than due
   int64_t tokens = 0;
+  int64_t streamed_tokens = 0;                             // of them those that were reported as they came
   int64_t too_few_tokens = 0;                              // answers of at most one token, or without a first one
   int64_t inter_token_count = 0;                           // times between two arrivals of tokens, of all answers
   int64_t inter_token_p50_ns = 0, inter_token_p99_ns = 0;  // within 0.4%
 
   int64_t judged = 0, right = 0;  // answers that something could judge
+  int64_t unjudged = 0;           // answers of accuracy mode that nobody could judge
   std::vector<LoadFault> faults;
 };
 

@@ -50,6 +50,11 @@ LoadSeeds seeds_from(uint64_t seed) {
 Status check(const LoadSettings& settings) {
   const auto count_within = [](int64_t value, int64_t least, int64_t most) { return value >= least && value <= most; };
   const auto is_time = [](double value) { return std::isfinite(value) && value >= 0 && value <= 1e6; };
+  // The data set has as many as are loaded where nobody says more.
+  if (!count_within(settings.loaded_samples, 1, kMostOutstandingSamples)) {
+    return bad_setting("loaded_samples", std::to_string(settings.loaded_samples) + " loaded samples",
+                       "1 to " + std::to_string(kMostOutstandingSamples));
+  }
   if (!count_within(settings.total_samples, 1, kMostOutstandingSamples)) {
     return bad_setting("total_samples", std::to_string(settings.total_samples) + " samples in the data set",
                        "1 to " + std::to_string(kMostOutstandingSamples));

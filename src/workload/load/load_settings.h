@@ -48,7 +48,7 @@ struct LoadSettings {
   // kServer: arrivals per second. kOffline: what is expected, which says how many samples the query needs.
   double target_qps = 1;
   double min_duration_s = 10;
-  double max_duration_s = 0;      // 0: none
+  double max_duration_s = 0;      // no query begins, of a server is due, later; 0: none
   int64_t min_queries = 1;        // kOffline: samples
   int64_t max_queries = 0;        // 0: none
   int64_t samples_per_query = 8;  // kMultiStream

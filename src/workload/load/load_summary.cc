@@ -44,7 +44,6 @@ LoadSummary summarise(const LoadResult& result) {
   summary.tpot = summarise_sorted(known_sorted(result.tpot_ns));
   summary.tpot_pooled_ns = pooled_tpot_ns(result);
   summary.seconds_s = static_cast<double>(result.end_ns) * kNs;
-  summary.samples_per_s = rate(result.answered, result.end_ns);
   summary.tokens_per_s = rate(result.tokens, result.end_ns);
   if (scenario == LoadScenario::kSingleStream) {
     summary.early_p90 = early_estimate(samples, 0.90);
@@ -60,6 +59,10 @@ LoadSummary summarise(const LoadResult& result) {
   if (between > 0 && scenario != LoadScenario::kOffline) {
     summary.queries_per_s = rate(between, server ? result.last_query_answered_ns : result.last_issued_ns);
     if (server) summary.scheduled_per_s = rate(between, result.last_due_ns);
+  }
+  if (result.queries > 0) {
+    const double samples_a_query = static_cast<double>(result.answered) / static_cast<double>(result.queries);
+    summary.samples_per_s = summary.queries_per_s * samples_a_query;
   }
   return summary;
 }

@@ -19,8 +19,8 @@ struct LoadSummary {
   // until the last one was answered. Offline, and where there is one query: over the time until the last answer.
   double queries_per_s = 0;
   double scheduled_per_s = 0;  // server: as the schedule had it
-  double samples_per_s = 0;    // answered samples over seconds_s
-  double tokens_per_s = 0;     // over seconds_s
+  double samples_per_s = 0;    // queries_per_s times the answered samples of a query, in the mean
+  double tokens_per_s = 0;     // over seconds_s, as the field has it
   // Time from the first to the last token of all answers over the tokens between them, unlike tpot, which is a mean of
   // answers' means. Time between arrivals: the result's inter_token_*.
   int64_t tpot_pooled_ns = 0;

@@ -31,6 +31,17 @@ TEST(LoadSummary, RatesAreTheFieldsOwn) {
   EXPECT_DOUBLE_EQ(summarise(offline).queries_per_s, 0.2);
 }
 
+TEST(LoadSummary, SamplesPerSecondFollowFromQueries) {
+  LoadResult multi = result_of(LoadScenario::kMultiStream, 101);
+  multi.samples = multi.answered = 808;
+  EXPECT_DOUBLE_EQ(summarise(multi).samples_per_s, 8 * summarise(multi).queries_per_s);
+  LoadResult server = result_of(LoadScenario::kServer, 101);
+  EXPECT_DOUBLE_EQ(summarise(server).samples_per_s, summarise(server).queries_per_s);
+  server.answered = 100;
+  server.failed = 1;
+  EXPECT_DOUBLE_EQ(summarise(server).samples_per_s, 25 * 100 / 101.0);
+}
+
 TEST(LoadSummary, SingleStreamClaimsWhatItsQueriesCarry) {
   EXPECT_FALSE(summarise(result_of(LoadScenario::kSingleStream, 63)).early_p90);
   const LoadSummary summary = summarise(result_of(LoadScenario::kSingleStream, 64));

@@ -38,10 +38,14 @@ struct LoadVerdict {
   std::vector<LoadViolation> violations;
   bool valid() const { return violations.empty(); }
   bool breaks(std::string_view rule) const;
+  // Broken by nothing but too few queries or too little time: it says nothing of the rate.
+  bool is_only_too_short() const;
   // As the field's logs tell them apart.
   bool duration_met = true, queries_met = true, latency_met = true, early_stopping_met = true;
-  int64_t over_latency = 0;    // server: samples over the latency limit
-  std::string early_stopping;  // in words
+  int64_t over_latency = 0;     // server: samples over the latency limit
+  int64_t over_limits = 0;      // server: over the limit that most are over
+  int64_t missing_queries = 0;  // server: further ones within the limits that would be enough to be sure
+  std::string early_stopping;   // in words
 };
 
 LoadVerdict judge(const LoadResult& result, const LoadSummary& summary, const LoadRules& rules);

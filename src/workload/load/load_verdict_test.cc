@@ -8,9 +8,13 @@
 namespace perfcast {
 namespace {
 
+using testing::Contains;
+using testing::Each;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::IsSupersetOf;
 
 // A server's run of so many queries, of which some are slow.
 LoadResult server_run(int64_t queries, int64_t slow = 0) {
@@ -60,6 +64,18 @@ TEST(LoadVerdict, JustWithinThePercentileIsNotEnoughToBeSure) {
   EXPECT_THAT(rules_broken(server_run(459), server_rules()), IsEmpty());
 }
 
+TEST(LoadVerdict, TellsARunThatIsTooShortFromARateThatIsTooHigh) {
+  const auto verdict_of = [](const LoadResult& result) { return judge(result, summarise(result), server_rules()); };
+  EXPECT_FALSE(verdict_of(server_run(1000)).is_only_too_short());
+  const LoadVerdict few = verdict_of(server_run(58));
+  EXPECT_TRUE(few.is_only_too_short());
+  EXPECT_EQ(few.missing_queries, 401);
+  EXPECT_EQ(few.over_limits, 0);
+  EXPECT_THAT(few.violations[0].mend, HasSubstr("--min-queries 459"));
+  EXPECT_EQ(verdict_of(server_run(1000, 9)).over_limits, 9);
+  EXPECT_FALSE(verdict_of(server_run(100000, 1100)).is_only_too_short());
+}
+
 TEST(LoadVerdict, MissingAnswersAreOverAnyLimit) {
   LoadResult result = server_run(1000);
   result.samples = 1020;
@@ -72,6 +88,44 @@ TEST(LoadVerdict, DurationAndCountAreAsked) {
   rules.min_duration_s = 600;
   rules.min_queries = 2000;
   EXPECT_THAT(rules_broken(server_run(1000), rules), ElementsAre("min-duration", "min-queries"));
+}
+
+TEST(LoadVerdict, MendsAreThoseThatWouldHelp) {
+  const auto mends_of = [](const LoadResult& result, const LoadRules& rules) {
+    std::vector<std::string> mends;
+    for (const LoadViolation& violation : judge(result, summarise(result), rules).violations) {
+      mends.push_back(violation.rule + ": " + violation.mend);
+    }
+    return mends;
+  };
+  LoadRules rules = server_rules();
+  rules.min_duration_s = 60;
+  rules.min_queries = 64;
+  LoadResult result = server_run(31);
+  result.settings.min_queries = 64;
+  result.settings.min_duration_s = 60;
+  result.faults = {{"system-hung", "no answer for 1 s"}};
+  const std::string see = ": a run that isn't ended early: see system-hung";
+  EXPECT_THAT(mends_of(result, rules), IsSupersetOf({"min-duration" + see, "min-queries" + see}));
+  result.samples = 40;  // nine have no answer, which is no question of the rate
+  EXPECT_THAT(mends_of(result, rules), IsSupersetOf({"latency" + see, "early-stopping" + see}));
+  result.samples = 31;
+  result.faults.clear();
+  result.settings.max_queries = 31;
+  EXPECT_THAT(mends_of(result, rules), Each(HasSubstr(": a higher --max-queries")));
+  result.settings.max_queries = 0;
+  result.settings.max_duration_s = 12;
+  EXPECT_THAT(mends_of(result, rules), Each(HasSubstr(": a longer --max-duration")));
+  EXPECT_THAT(mends_of(server_run(100000, 1100), server_rules()),
+              Each(EndsWith(": a lower --target-qps, or a faster system")));
+  // It was not to be longer, by its own settings.
+  result.settings = LoadSettings();
+  result.settings.scenario = LoadScenario::kServer;
+  EXPECT_THAT(mends_of(result, rules), ElementsAre("min-duration: a longer --duration", "min-queries: --min-queries 64",
+                                                   "early-stopping: --min-queries 459"));
+  result.settings.target_qps = 3;
+  result.settings.max_duration_s = 60;
+  EXPECT_THAT(mends_of(result, rules), Contains("early-stopping: --min-queries 459 and a --max-duration above 153 s"));
 }
 
 TEST(LoadVerdict, SingleStreamNeedsItsQueries) {

@@ -105,8 +105,15 @@ void ResponseRing::complete(uint64_t id, const SampleAnswer& answer) {
   if (!claim(id, "an answer")) return;
   Slot& slot = slot_of(id);
   slot.answered_ns = std::max(now_ns, slot.issued_ns);
+  const int32_t streamed = slot.tokens.load(std::memory_order_relaxed);
+  slot.streamed_tokens = streamed;
   if (answer.tokens > 0) {
+    if (streamed > 0 && answer.tokens != streamed && !answer.has_own_count) {
+      note("token-counts", "the answer to id " + std::to_string(id) + " says " + std::to_string(answer.tokens) +
+                               " tokens, " + std::to_string(streamed) + " came");
+    }
     slot.tokens.store(static_cast<int32_t>(std::min<int64_t>(answer.tokens, INT32_MAX)), std::memory_order_relaxed);
+    slot.streamed_tokens = static_cast<int32_t>(std::min<int64_t>(answer.tokens, streamed));
   }
   if (keep_data_) data_[id & mask_].assign(answer.data);
   settle(id, kDone);
@@ -152,6 +159,7 @@ bool ResponseRing::take_one(uint64_t id, std::vector<SampleRecord>& records) {
   records.push_back(record_of(slot, id));
   records.back().answered_ns = slot.answered_ns;
   records.back().failed = failed;
+  records.back().streamed_tokens = failed ? 0 : slot.streamed_tokens;
   if (keep_data_) records.back().data.swap(data_[id & mask_]);
   slot.state.store(state_of(id, kTaken), std::memory_order_release);
   return true;

@@ -76,6 +76,7 @@ class ResponseRing final : public ResponseSink {
     int64_t due_ns = 0, issued_ns = 0, answered_ns = 0;
     std::atomic<int64_t> first_token_ns{-1}, last_token_ns{-1};
     std::atomic<int32_t> tokens{0};
+    int32_t streamed_tokens = 0;  // of `tokens`, when it is answered
     uint32_t index = 0;
   };
   struct Oddity {

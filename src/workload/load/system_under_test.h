@@ -35,6 +35,8 @@ struct SampleAnswer {
   int64_t tokens = 0;     // of the whole answer; 0: as many as were reported one by one
   std::string_view data;  // what accuracy is judged by; copied
   int64_t at_ns = 0;
+  // What was reported one by one may be pieces of several tokens. Else `tokens` must be their number where any were.
+  bool has_own_count = false;
 };
 
 // All of these from any thread, also from within issue(); none waits for a lock on its usual way.

@@ -256,6 +256,13 @@ Result<LoadRules> load_rules_for(const BenchRules& rules, const BenchmarkChoice&
     return usage_error("bad-usage", "there is no benchmark '" + printable(choice.benchmark) + "'", "--benchmark",
                        "one of: " + join(names, ", "));
   }
+  const auto& categories = benchmark->categories;
+  const bool is_of_it = choice.category.empty() || categories.empty() ||
+                        std::find(categories.begin(), categories.end(), choice.category) != categories.end();
+  if (!is_of_it) {
+    return usage_error("bad-usage", benchmark->name + " is no benchmark of the category " + choice.category,
+                       "--category", "one of its: " + join(categories, ", "));
+  }
   if (scenario == LoadScenario::kServer) {
     load.max_latency_s = benchmark->server_latency_s;
     load.max_ttft_s = benchmark->ttft_s;

@@ -85,8 +85,8 @@ struct BenchmarkChoice {
   bool high_accuracy = false;  // the stricter share, where there are two
 };
 
-// What a run has to keep. "bad-usage": no such benchmark or category, a scenario that the category or the benchmark has
-// not.
+// What a run has to keep. "bad-usage": no such benchmark or category, a benchmark of other categories, a scenario that
+// the category or the benchmark has not.
 Result<LoadRules> load_rules_for(const BenchRules& rules, const BenchmarkChoice& choice, LoadScenario scenario);
 
 }  // namespace perfcast

@@ -94,6 +94,11 @@ TEST_F(Rules, WhatIsNotThereIsRefusedWithWhatIs) {
   EXPECT_EQ(refused({"", "cloud", BenchDivision::kClosed, false}, LoadScenario::kServer).where, "--category");
   EXPECT_THAT(refused({"", "edge", BenchDivision::kClosed, false}, LoadScenario::kServer).message,
               HasSubstr("no scenario server"));
+  const Error elsewhere = refused({"llama2-70b", "edge", BenchDivision::kClosed, false}, LoadScenario::kOffline);
+  EXPECT_EQ(elsewhere.where, "--category");
+  EXPECT_EQ(elsewhere.expected, "one of its: datacenter");
+  EXPECT_EQ(refused({"resnet50", "tiny", BenchDivision::kOpen, false}, LoadScenario::kOffline).expected,
+            "one of its: datacenter, edge");
   EXPECT_THAT(refused({"3d-unet", "", BenchDivision::kClosed, false}, LoadScenario::kServer).message,
               HasSubstr("no latency limit"));
 }

@@ -22,7 +22,7 @@ Error bad_prompt(const std::string& what, const std::string& where) {
 
 }  // namespace
 
-Result<std::vector<std::string>> parse_prompts(std::string_view text, const std::string& source) {
+Result<std::vector<std::string>> parse_prompts(std::string_view text, const std::string& source, bool chat) {
   std::vector<std::string> prompts;
   const Status read = for_each_json_line(text, source, [&](const Json& json, const std::string& where) -> Status {
     if (prompts.size() == kMostPrompts) return bad_prompt("more than 1,000,000 prompts", where);
@@ -30,6 +30,10 @@ Result<std::vector<std::string>> parse_prompts(std::string_view text, const std:
     const bool has_prompt = json.is_object() && json.contains("prompt") && json["prompt"].is_string();
     const bool has_messages = json.is_object() && json.contains("messages") && json["messages"].is_array();
     if (!is_text && !has_prompt && !has_messages) return bad_prompt("no prompt", where);
+    if (!is_text && !has_prompt && !chat) {
+      return Error{"bad-prompt", "\"messages\" are no prompt of completions", where,
+                   "{\"prompt\": \"text\"}, or an address of chat completions: http://HOST:PORT/v1/chat/completions"};
+    }
     prompts.push_back(is_text ? Json{{"prompt", json}}.dump() : json.dump());
     return {};
   });
@@ -38,10 +42,10 @@ Result<std::vector<std::string>> parse_prompts(std::string_view text, const std:
   return prompts;
 }
 
-Result<std::vector<std::string>> read_prompts(const std::string& path) {
+Result<std::vector<std::string>> read_prompts(const std::string& path, bool chat) {
   const auto text = read_file(path, kLargestPromptsBytes);
   if (!text) return text.error();
-  return parse_prompts(*text, path);
+  return parse_prompts(*text, path, chat);
 }
 
 bool is_chat(const std::string& url) { return url.find("/chat/") != std::string::npos; }
@@ -69,7 +73,11 @@ std::string request_body(const HttpSystemOptions& options, const std::string& pr
     body.erase("prompt");
   }
   if (!options.model.empty()) body["model"] = options.model;
-  if (options.max_tokens > 0) body["max_tokens"] = options.max_tokens;
+  const bool has_own_limit = body.contains("max_tokens") || body.contains("max_completion_tokens");
+  if (options.max_tokens > 0 && (options.max_tokens_wins || !has_own_limit)) {
+    body["max_tokens"] = options.max_tokens;
+    body.erase("max_completion_tokens");
+  }
   body["stream"] = true;
   body["stream_options"] = Json{{"include_usage", true}};
   return body.dump(-1, ' ', false, Json::error_handler_t::replace);

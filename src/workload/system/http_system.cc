@@ -122,7 +122,11 @@ struct Transfer {
       return;
     }
     // The answer's end is its last piece's; what closes the stream behind it is no part of it.
-    sink->complete(id, {counted_tokens > 0 ? counted_tokens : pieces, answer, last_ns != 0 ? last_ns : now_ns});
+    const bool is_counted = counted_tokens > 0;
+    sink->complete(id, {.tokens = is_counted ? counted_tokens : pieces,
+                        .data = answer,
+                        .at_ns = last_ns != 0 ? last_ns : now_ns,
+                        .has_own_count = is_counted});
   }
 };
 

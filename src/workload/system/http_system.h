@@ -24,6 +24,7 @@ struct HttpSystemOptions {
   std::string model;                 // empty: the request names none
   std::vector<std::string> prompts;  // sample i has prompt i modulo their number: JSON objects whose members are sent
   int64_t max_tokens = 0;            // 0: the server's own
+  bool max_tokens_wins = false;      // over a prompt's own; else over none
   std::vector<std::string> headers;  // "Authorization: Bearer ..."
   int64_t most_connections = 512;    // at once; further requests wait for one, which their latency counts
   double connect_limit_s = 10;
@@ -35,9 +36,10 @@ Status check_endpoint(const std::string& url);
 // The body of a request: the prompt's members, with "model", "stream", "max_tokens" and what asks for a token count.
 std::string request_body(const HttpSystemOptions& options, const std::string& prompt);
 
-// Prompts from lines of JSON: a text, or an object with "prompt" or "messages". At most 1,000,000 lines and 256 MiB.
-Result<std::vector<std::string>> read_prompts(const std::string& path);
-Result<std::vector<std::string>> parse_prompts(std::string_view text, const std::string& source);
+// Prompts from lines of JSON: a text, or an object with "prompt" or, where they are for chat completions, "messages".
+// At most 1,000,000 lines and 256 MiB.
+Result<std::vector<std::string>> read_prompts(const std::string& path, bool chat);
+Result<std::vector<std::string>> parse_prompts(std::string_view text, const std::string& source, bool chat);
 // `count` different ones of so many words each, from a seed.
 std::vector<std::string> made_up_prompts(int64_t count, int64_t words, bool chat, uint64_t seed);
 bool is_chat(const std::string& url);

@@ -130,6 +130,7 @@ TEST_F(Endpoint, ManyAtOnce) {
 TEST_F(Endpoint, TheServersOwnCountIsTaken) {
   const LoadResult result = run("/usage/v1/completions");
   EXPECT_EQ(result.tokens, 12 * 9);
+  EXPECT_EQ(result.streamed_tokens, 12 * 5);
   EXPECT_THAT(result.faults, IsEmpty());
 }
 
@@ -186,12 +187,32 @@ TEST(HttpPrompts, RequestsHoldWhatIsAsked) {
   EXPECT_EQ((*parse_json(request_body(options, R"({"prompt": "hello"})"), "body"))["prompt"], "hello");
 }
 
+TEST(HttpPrompts, HaveTheirOwnLimitOfTokens) {
+  HttpSystemOptions options;
+  options.url = "http://h/v1/completions";
+  options.max_tokens = 64;
+  const auto limit_of = [&](const char* prompt) {
+    const auto body = parse_json(request_body(options, prompt), "body");
+    return body && body->contains("max_tokens") ? (*body)["max_tokens"].get<int>() : 0;
+  };
+  EXPECT_EQ(limit_of(R"({"prompt": "a"})"), 64);
+  EXPECT_EQ(limit_of(R"({"prompt": "a", "max_tokens": 5})"), 5);
+  EXPECT_EQ(limit_of(R"({"prompt": "a", "max_completion_tokens": 5})"), 0);
+  options.max_tokens_wins = true;
+  EXPECT_EQ(limit_of(R"({"prompt": "a", "max_tokens": 5})"), 64);
+}
+
 TEST(HttpPrompts, AreReadLineByLine) {
-  const auto prompts = parse_prompts("\"one\"\n\n{\"prompt\": \"two\"}\n{\"messages\": []}", "p");
+  const std::string lines = "\"one\"\n\n{\"prompt\": \"two\"}\n{\"messages\": []}";
+  const auto prompts = parse_prompts(lines, "p", true);
   ASSERT_TRUE(prompts);
   EXPECT_EQ(prompts->size(), 3u);
+  const auto refused = parse_prompts(lines, "p", false);  // completions have no messages
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().where, "p:4");
+  EXPECT_THAT(refused.error().expected, HasSubstr("/v1/chat/completions"));
   for (const char* const text : {"", "3", "{}", "{\"prompt\": 3}", "one"})
-    EXPECT_FALSE(parse_prompts(text, "p")) << text;
+    EXPECT_FALSE(parse_prompts(text, "p", true)) << text;
   EXPECT_EQ(made_up_prompts(3, 5, false, 1), made_up_prompts(3, 5, false, 1));
   EXPECT_NE(made_up_prompts(3, 5, false, 1)[0], made_up_prompts(3, 5, false, 1)[1]);
 }

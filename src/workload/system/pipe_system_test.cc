@@ -105,6 +105,11 @@ TEST_F(PipeOf, AHungSystemIsStartedAnew) {
   }
 }
 
+TEST_F(PipeOf, MoreTokensThanCameAreNotTaken) {
+  settings_.tokens = true;
+  EXPECT_THAT(run("claims").faults, fault("token-counts", "says 30 tokens, 3 came; 40 such in all"));
+}
+
 TEST_F(PipeOf, WrongAnswersAreNamed) {
   EXPECT_THAT(run("twice").faults, fault("answered-twice", "has one already"));
   EXPECT_THAT(run("unknown").faults, fault("unknown-ids", "id 1000000000000"));

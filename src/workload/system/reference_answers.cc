@@ -9,6 +9,7 @@ namespace perfcast {
 namespace {
 
 constexpr size_t kLargestReferencesBytes = size_t{256} << 20;
+constexpr size_t kMostNamed = 5;
 
 Error bad_reference(const std::string& what, const std::string& where) {
   return {"bad-reference", what, where, "a line such as {\"index\": 3, \"data\": \"text\"}"};
@@ -45,6 +46,23 @@ Result<ReferenceAnswers> read_references(const std::string& path) {
   const auto text = read_file(path, kLargestReferencesBytes);
   if (!text) return text.error();
   return parse_references(*text, path);
+}
+
+Status check_every_sample(const ReferenceAnswers& references, int64_t samples, const std::string& source) {
+  int64_t missing = 0;
+  std::vector<std::string> named;
+  named.reserve(kMostNamed + 1);
+  for (int64_t index = 0; index < samples; ++index) {
+    if (references.contains(static_cast<uint32_t>(index))) continue;
+    if (named.size() < kMostNamed) named.push_back(std::to_string(index));
+    ++missing;
+  }
+  if (missing == 0) return {};
+  if (static_cast<size_t>(missing) > named.size()) named.emplace_back("...");
+  return usage_error("bad-reference",
+                     std::to_string(missing) + " of " + std::to_string(samples) +
+                         " samples have no right answer in the file: " + join(named, ", "),
+                     source, "a line for each sample of the data set (--total-samples, --samples)");
 }
 
 std::optional<bool> is_right_answer(const ReferenceAnswers& references, uint32_t index, std::string_view data) {

@@ -19,6 +19,9 @@ using ReferenceAnswers = std::map<uint32_t, std::string>;
 Result<ReferenceAnswers> parse_references(std::string_view text, const std::string& source);
 Result<ReferenceAnswers> read_references(const std::string& path);
 
+// "bad-reference" names the samples of [0, samples) that have no line, as many as fit.
+Status check_every_sample(const ReferenceAnswers& references, int64_t samples, const std::string& source);
+
 // Absent: nobody said what is right there.
 std::optional<bool> is_right_answer(const ReferenceAnswers& references, uint32_t index, std::string_view data);
 

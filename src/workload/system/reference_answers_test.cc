@@ -1,5 +1,6 @@
 #include "workload/system/reference_answers.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace perfcast {
@@ -13,6 +14,18 @@ TEST(ReferenceAnswers, JudgesByWhatIsThere) {
   EXPECT_EQ(is_right_answer(*references, 3, "other"), false);
   EXPECT_EQ(is_right_answer(*references, 4, "A"), true);
   EXPECT_EQ(is_right_answer(*references, 5, "text"), std::nullopt);
+}
+
+TEST(ReferenceAnswers, NamesTheSamplesThatHaveNone) {
+  const auto references = parse_references("{\"index\": 1, \"data\": \"a\"}\n{\"index\": 0, \"data\": \"b\"}", "r");
+  ASSERT_TRUE(references);
+  EXPECT_TRUE(check_every_sample(*references, 2, "r").ok());
+  const Status three = check_every_sample(*references, 3, "r");
+  ASSERT_FALSE(three);
+  EXPECT_EQ(three.error().where, "r");
+  EXPECT_THAT(three.error().message, testing::HasSubstr("1 of 3 samples have no right answer in the file: 2"));
+  EXPECT_THAT(check_every_sample(*references, 90, "r").error().message,
+              testing::HasSubstr("88 of 90 samples have no right answer in the file: 2, 3, 4, 5, 6, ..."));
 }
 
 TEST(ReferenceAnswers, NamesTheLineThatIsNone) {

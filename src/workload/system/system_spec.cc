@@ -20,12 +20,13 @@ Result<System> make_endpoint(const SystemSpec& spec) {
   options.url = spec.name;
   options.model = spec.model;
   options.max_tokens = spec.max_tokens;
+  options.max_tokens_wins = spec.max_tokens_given;
   options.headers = spec.headers;
   options.most_connections = spec.most_connections;
   if (spec.prompts_file.empty()) {
     options.prompts = made_up_prompts(spec.samples, spec.prompt_length, is_chat(spec.name), spec.seed);
   } else {
-    auto prompts = read_prompts(spec.prompts_file);
+    auto prompts = read_prompts(spec.prompts_file, is_chat(spec.name));
     if (!prompts) return prompts.error();
     options.prompts = std::move(*prompts);
   }

@@ -24,6 +24,7 @@ struct SystemSpec {
   std::string model, prompts_file;  // of an endpoint
   int64_t prompt_length = 128;      // in words of an endpoint's, in tokens of a transformer's
   int64_t max_tokens = 64;          // of an answer
+  bool max_tokens_given = false;    // it stands above what prompts say themselves
   int64_t most_connections = 512;
   std::vector<std::string> headers;
 };

@@ -11,16 +11,6 @@
 namespace perfcast {
 namespace {
 
-// A number as trainings print it, with nan and inf.
-std::optional<double> reading_number(std::string_view text) {
-  if (const auto number = parse_number(text)) return number;
-  const std::string word = lower_case(text);
-  if (word == "nan" || word == "-nan" || word == "+nan") return std::numeric_limits<double>::quiet_NaN();
-  if (word == "inf" || word == "+inf" || word == "infinity") return std::numeric_limits<double>::infinity();
-  if (word == "-inf" || word == "-infinity") return -std::numeric_limits<double>::infinity();
-  return std::nullopt;
-}
-
 bool is_name_part(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
          c == '/' || c == '-' || c == '@';
@@ -45,14 +35,34 @@ std::optional<double> read_pair(std::string_view line, std::string_view metric) 
     // "0.93." at the end of a sentence.
     std::string_view number = line.substr(next, end - next);
     if (number.ends_with('.')) number.remove_suffix(1);
-    if (const auto value = reading_number(number)) found = value;
+    if (const auto value = parse_reading(number)) found = value;
   }
   return found;
 }
 
+// Of "name=0.9" and "name: 0.9" the names.
+void add_names_of_pairs(std::string_view line, std::vector<std::string>& names) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '"'; };
+  for (size_t sign = line.find_first_of("=:"); sign != std::string_view::npos;
+       sign = line.find_first_of("=:", sign + 1)) {
+    size_t end = sign;
+    while (end > 0 && is_blank(line[end - 1])) --end;
+    size_t begin = end;
+    while (begin > 0 && is_name_part(line[begin - 1])) --begin;
+    size_t number = sign + 1;
+    while (number < line.size() && is_blank(line[number])) ++number;
+    size_t behind = number;
+    while (behind < line.size() && is_number_part(line[behind])) ++behind;
+    std::string_view value = line.substr(number, behind - number);
+    if (value.ends_with('.')) value.remove_suffix(1);
+    const bool is_name = begin < end && !parse_number(line.substr(begin, end - begin)) && parse_reading(value);
+    if (is_name) names.emplace_back(line.substr(begin, end - begin));
+  }
+}
+
 std::optional<double> json_number(const Json& value) {
   if (value.is_number()) return value.get<double>();
-  if (value.is_string()) return reading_number(value.get<std::string>());  // "NaN" is no number of JSON
+  if (value.is_string()) return parse_reading(value.get<std::string>());  // "NaN" is no number of JSON
   return std::nullopt;
 }
 
@@ -86,6 +96,40 @@ std::optional<double> read_json(std::string_view line, const std::string& metric
 }
 
 }  // namespace
+
+std::optional<double> parse_reading(std::string_view text) {
+  if (const auto number = parse_number(text)) return number;
+  const std::string word = lower_case(text);
+  if (word == "nan" || word == "-nan" || word == "+nan") return std::numeric_limits<double>::quiet_NaN();
+  if (word == "inf" || word == "+inf" || word == "infinity") return std::numeric_limits<double>::infinity();
+  if (word == "-inf" || word == "-infinity") return -std::numeric_limits<double>::infinity();
+  return std::nullopt;
+}
+
+std::vector<std::string> metric_names_in(std::string_view line) {
+  line = line.substr(0, kLongestPatternLine);
+  std::vector<std::string> names;
+  const auto json = object_in(line);
+  if (!json) {
+    add_names_of_pairs(line, names);
+    return names;
+  }
+  const auto add_members = [&names](const Json& object) {
+    const auto key = object.find("key"), value = object.find("value");
+    if (key != object.end() && value != object.end() && key->is_string()) {
+      if (json_number(*value)) names.push_back(key->get<std::string>());
+      return;
+    }
+    for (const auto& [name, member] : object.items()) {
+      if (json_number(member)) names.push_back(name);
+    }
+  };
+  add_members(*json);
+  for (const auto& [name, member] : json->items()) {
+    if (member.is_object() && name != "metadata") add_members(member);
+  }
+  return names;
+}
 
 struct MetricReader::Pattern {
   std::regex regex;
@@ -128,7 +172,7 @@ std::optional<double> MetricReader::read(std::string_view line) const {
          ++match) {
       for (size_t group = 1; group < match->size(); ++group) {
         if (!(*match)[group].matched) continue;
-        if (const auto value = reading_number((*match)[group].str())) found = value;
+        if (const auto value = parse_reading((*match)[group].str())) found = value;
         break;
       }
     }

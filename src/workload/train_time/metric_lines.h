@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -33,6 +34,12 @@ class MetricReader {
   std::string metric_;
   std::shared_ptr<const Pattern> pattern_;  // null: the forms
 };
+
+// What a line has values of, in the same forms: names to offer where the one that was asked for never comes.
+std::vector<std::string> metric_names_in(std::string_view line);
+
+// A number as trainings print it, "nan", "inf" and "-inf" among them.
+std::optional<double> parse_reading(std::string_view text);
 
 // The time that a line of JSON states: time_s or elapsed_s as they are, time_ms / 1000 (MLLOG: since 1970).
 std::optional<double> stated_time_s(std::string_view line);

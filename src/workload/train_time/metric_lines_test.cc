@@ -37,6 +37,16 @@ TEST(MetricLines, TakeTheNameAsAWord) {
   EXPECT_EQ(read(R"({"key": "loss", "value": 3})"), std::nullopt);
 }
 
+TEST(MetricLines, SayWhatTheyHaveValuesOf) {
+  EXPECT_THAT(metric_names_in(R"({"epoch": 3, "accuracy": 0.91, "note": "good"})"),
+              testing::UnorderedElementsAre("epoch", "accuracy"));
+  EXPECT_THAT(metric_names_in(R"(step 5 {"eval": {"acc": "nan"}})"), ElementsAre("acc"));
+  EXPECT_THAT(metric_names_in(R"(:::MLLOG {"key": "eval_accuracy", "value": 0.9, "time_ms": 5})"),
+              ElementsAre("eval_accuracy"));
+  EXPECT_THAT(metric_names_in("12:30 epoch=3 val/loss: 0.5. state: good"), ElementsAre("epoch", "val/loss"));
+  EXPECT_THAT(metric_names_in("nothing here"), ElementsAre());
+}
+
 TEST(MetricLines, TakeAPattern) {
   EXPECT_EQ(read("epoch 3 top1 76.5 top5 93.2", "top1", "top1 ([0-9.]+)"), 76.5);
   EXPECT_EQ(read("a 1 a 2", "a", "a ([0-9])"), 2);

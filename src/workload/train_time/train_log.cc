@@ -175,9 +175,10 @@ Result<TrainLog> parse_csv(const CsvTable& table, const TimeColumn& unit, const 
   for (size_t row = 0; row < table.rows(); ++row) {
     const auto time_value = table.number(row, *time);
     if (!time_value) return time_value.error();
-    const auto value = table.number(row, *metric);
-    if (!value) return value.error();
-    if (!*time_value || !*value) continue;  // an epoch without an evaluation
+    const std::string_view cell = trim(table.cell(row, *metric));
+    if (!*time_value || cell.empty()) continue;  // an epoch without an evaluation
+    const auto value = parse_reading(cell);
+    if (!value) return table.number(row, *metric).error();
     if (**time_value < 0) return bad_log("a time before the start", table.where(row));
     const std::string name = systems ? printable(table.cell(row, *systems).substr(0, 200)) : system;
     int64_t seed = 1;
@@ -197,7 +198,7 @@ Result<TrainLog> parse_csv(const CsvTable& table, const TimeColumn& unit, const 
       curve.state = TrainRunState::kImported;
       log.curves.push_back(std::move(curve));
     }
-    log.curves[place->second].readings.push_back({unit.unit_s * **time_value, **value});
+    log.curves[place->second].readings.push_back({unit.unit_s * **time_value, *value});
   }
   sort_readings(log);
   return log;
@@ -276,6 +277,22 @@ std::string train_log_end(const TrainCurve& curve) {
     meters.push_back(std::move(entry));
   }
   return as_line(json);
+}
+
+bool is_spent_record(std::string_view text) {
+  size_t starts = 0, ends = 0;
+  for (size_t from = text.find('\n'); from != std::string_view::npos; from = text.find('\n', from + 1)) {
+    const std::string_view line = text.substr(from + 1, text.find('\n', from + 1) - from - 1);
+    if (line.empty()) continue;
+    const auto json = parse_json(line, "record");
+    if (!json || !json->is_object() || !json->contains("event")) return false;
+    const Json& event = (*json)["event"];
+    if (event == "reading") return false;
+    starts += event == "start" ? 1 : 0;
+    ends += event == "end" ? 1 : 0;
+  }
+  const std::string_view head = text.substr(0, text.find('\n'));
+  return head.find(kTrainLogSchema) != std::string_view::npos && starts == ends;
 }
 
 Result<TrainLog> parse_train_log(std::string_view text, const std::string& source, const MetricReader& reader,

@@ -29,6 +29,9 @@ std::string train_log_start(const std::string& system, int64_t seed, const std::
 std::string train_log_reading(const std::string& system, int64_t seed, const MetricReading& reading);
 std::string train_log_end(const TrainCurve& curve);
 
+// Whether a text is a record of ours whose runs have all ended, none with an evaluation: nothing is lost with it.
+bool is_spent_record(std::string_view text);
+
 struct TrainLog {
   std::vector<TrainCurve> curves;  // in the order of their starts; a seed that was begun again counts once, the last
   std::map<std::string, std::vector<std::string>> commands;  // of the systems of our own logs

@@ -69,6 +69,17 @@ TEST(TrainLog, LosesNoMoreThanItsLastLine) {
   EXPECT_EQ(again->curves[0].readings[0].value, 0.7);
 }
 
+TEST(TrainLog, IsSpentWhereAllHaveEndedWithoutAnEvaluation) {
+  TrainCurve curve;
+  curve.system = "a";
+  const std::string begun = train_log_head("accuracy") + train_log_start("a", 1, {"x"});
+  EXPECT_FALSE(is_spent_record(begun));  // may be running
+  EXPECT_TRUE(is_spent_record(begun + train_log_end(curve)));
+  EXPECT_FALSE(is_spent_record(begun + train_log_reading("a", 1, {1, 0.5}) + train_log_end(curve)));
+  EXPECT_FALSE(is_spent_record("time_s,accuracy\n"));
+  EXPECT_FALSE(is_spent_record(""));
+}
+
 TEST(TrainLog, RefusesWhatIsNone) {
   EXPECT_EQ(parse(train_log_head("loss")).error().code, "other-metric");
   EXPECT_EQ(parse(train_log_head("accuracy") + train_log_reading("a", 1, {1, 1})).error().code, "bad-log");
@@ -86,6 +97,11 @@ TEST(TrainLog, TakesTablesOfOthers) {
   EXPECT_EQ(log->curves[0].readings[1].value, 0.7);
   EXPECT_EQ(log->curves[2].readings.size(), 1u);
   EXPECT_EQ(log->curves[2].state, TrainRunState::kImported);
+  const auto diverged = parse("time_s,accuracy\n1,0.5\n2,nan\n3,-inf\n");
+  ASSERT_TRUE(diverged) << to_text(diverged.error());
+  ASSERT_EQ(diverged->curves[0].readings.size(), 3u);
+  EXPECT_TRUE(std::isnan(diverged->curves[0].readings[1].value));
+  EXPECT_EQ(parse("time_s,accuracy\n1,good\n").error().code, "bad-number");
   EXPECT_EQ(parse("time_s,loss\n1,2\n").error().code, "missing-column");
   EXPECT_EQ(parse("time_s,accuracy\n-1,2\n").error().code, "bad-log");
   EXPECT_EQ(parse("time_s,accuracy,seed\n1,2,x\n").error().code, "bad-number");

@@ -97,8 +97,7 @@ std::string train_report_page(const TrainReport& report) {
   figure.csv = curves_csv(report);
   page.figures.push_back(std::move(figure));
   page.figures_first = true;
-  page.sections.push_back(
-      {"results", "Results", "<div class=\"wide\"><pre>" + escape_html(train_report_text(report)) + "</pre></div>"});
+  page.sections.push_back({"results", "Results", preformatted_html(train_report_text(report))});
   return html_page(page);
 }
 

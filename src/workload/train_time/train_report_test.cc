@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/json.h"
@@ -55,6 +56,11 @@ TEST(TrainReport, DrawsACurveForEachSeed) {
   const std::string page = train_report_page(report_of({a, b}, 0.9));
   EXPECT_THAT(page, HasSubstr("<polyline"));
   EXPECT_THAT(page, HasSubstr("b &lt;script&gt;"));
+  const size_t table = page.find("<pre>");
+  ASSERT_NE(table, std::string::npos);
+  const std::string lines = page.substr(table, page.find("</pre>") - table);
+  EXPECT_GT(std::count(lines.begin(), lines.end(), '\n'), 5);
+  EXPECT_THAT(lines, HasSubstr("\na "));
   EXPECT_THAT(page, testing::Not(HasSubstr("<script>")));
 }
 

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstring>
 #include <regex>
+#include <set>
 #include <thread>
 
 #include "base/text.h"
@@ -27,7 +28,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr const char* kSeedWord = "{seed}";
-constexpr size_t kKeptTail = 4096, kTailWords = 200;
+constexpr size_t kKeptTail = 4096, kTailWords = 200, kMostNames = 100;
 
 std::vector<std::string> with_seed(const std::vector<std::string>& command, int64_t seed) {
   std::vector<std::string> words = command;
@@ -73,6 +74,8 @@ class OutputReader {
   }
   const Status& recorded() const { return recorded_; }
   const std::string& tail() const { return tail_; }
+  // What it printed values of, as long as none of the metric came.
+  const std::set<std::string>& names() const { return names_; }
   bool clock_started() const { return started_ns_ != kNotStarted; }
 
  private:
@@ -117,6 +120,9 @@ class OutputReader {
       started_ns_ = arrived_ns_;
     }
     const auto value = request_.reader->read(line);
+    if (!value && curve_.readings.empty() && names_.size() < kMostNames) {
+      for (std::string& name : metric_names_in(line)) names_.insert(std::move(name));
+    }
     if (!value || curve_.readings.size() >= kMostReadings) return;
     constexpr double kNanosecond_s = 1e-9;
     const auto since_ns = static_cast<double>(std::max<int64_t>(0, arrived_ns_ - started_ns_));
@@ -136,6 +142,7 @@ class OutputReader {
   std::atomic<int64_t> started_ns_{kNotStarted};
   int64_t arrived_ns_ = 0;
   std::string tail_;
+  std::set<std::string> names_;
   Status recorded_;
   std::jthread thread_;  // the last: it uses all others
 };
@@ -177,9 +184,25 @@ void take_meters(const EnergyReport& energy, TrainCurve& curve) {
   }
 }
 
-// One training to its end. An interrupt comes back as the error, after the record has the run's end.
+// What was printed in place of a metric, nearest names first; empty: nothing was.
+std::string names_in_words(const std::set<std::string>& names, const std::string& metric) {
+  constexpr size_t kMostNamed = 6;
+  if (names.empty()) return "";
+  return "it printed values of " +
+         printable(nearest_names(metric, std::vector<std::string>(names.begin(), names.end()), kMostNamed));
+}
+
+Error no_metric(const TrainCurve& curve, const std::string& metric, const std::string& printed) {
+  return {"no-metric",
+          fmt::format("{}, seed {}, ended without a value of '{}'; {}", printable(curve.system), curve.seed,
+                      printable(metric), printed.empty() ? "no line has a value in a form that is known" : printed),
+          "--metric", "the metric's name as it is printed, or --pattern: a regular expression with a group"};
+}
+
+// One training to its end; `printed`: names_in_words(). An interrupt comes back as the error, after the record has the
+// run's end.
 Result<TrainCurve> run_one(const TrainRunRequest& request, const TrainSystem& system, int64_t seed,
-                           const std::regex* start, EnergySession* energy) {
+                           const std::regex* start, EnergySession* energy, std::string& printed) {
   TrainCurve curve;
   curve.system = system.name;
   curve.seed = seed;
@@ -209,6 +232,8 @@ Result<TrainCurve> run_one(const TrainRunRequest& request, const TrainSystem& sy
         outcome.error().kind == ErrorKind::kInterrupted ? TrainRunState::kInterrupted : TrainRunState::kFailed;
     curve.why = outcome.error().message;
   }
+  if (curve.readings.empty()) printed = names_in_words(output.names(), request.reader->metric());
+  if (curve.state == TrainRunState::kFailed && !printed.empty()) curve.why += "; " + printed;
   if (const Status& recorded = output.recorded(); !recorded) return recorded.error();
   if (Status recorded = request.record(train_log_end(curve)); !recorded) return recorded.error();
   if (!outcome) return outcome.error();
@@ -220,6 +245,15 @@ Result<TrainCurve> run_one(const TrainRunRequest& request, const TrainSystem& sy
 bool TrainSystem::takes_seed() const {
   return std::any_of(command.begin(), command.end(),
                      [](const std::string& word) { return word.find(kSeedWord) != std::string::npos; });
+}
+
+Status check_programs(const std::vector<TrainSystem>& systems) {
+  for (const TrainSystem& system : systems) {
+    const bool hangs_on_seed = !system.command.empty() && system.command.front().find(kSeedWord) != std::string::npos;
+    if (hangs_on_seed) continue;
+    if (auto program = inspect_program(system.command); !program) return program.error();
+  }
+  return {};
 }
 
 Result<std::vector<TrainCurve>> run_trainings(const TrainRunRequest& request) {
@@ -237,13 +271,21 @@ Result<std::vector<TrainCurve>> run_trainings(const TrainRunRequest& request) {
   if (request.meters != nullptr && !request.meters->meters.empty()) energy.emplace(request.meters->all());
   std::vector<TrainCurve> curves;
   curves.reserve(request.seeds.size() * request.systems.size());
+  std::set<std::string> known_to_print;
+  for (const auto& [system, seed] : request.done) known_to_print.insert(system);
   for (const int64_t seed : request.seeds) {
     for (const TrainSystem& system : request.systems) {
       const auto known = std::find(request.done.begin(), request.done.end(), std::pair(system.name, seed));
       if (known != request.done.end()) continue;
       if (request.progress) request.progress(fmt::format("{}, seed {} ...", system.name, seed));
-      auto curve = run_one(request, system, seed, start ? &*start : nullptr, energy ? &*energy : nullptr);
+      std::string printed;
+      auto curve = run_one(request, system, seed, start ? &*start : nullptr, energy ? &*energy : nullptr, printed);
       if (!curve) return curve.error();
+      if (!curve->readings.empty()) known_to_print.insert(system.name);
+      const bool ended_well = curve->state == TrainRunState::kDone && curve->why.empty();
+      if (ended_well && !known_to_print.contains(system.name)) {
+        return no_metric(*curve, request.reader->metric(), printed);
+      }
       curves.push_back(std::move(*curve));
     }
   }

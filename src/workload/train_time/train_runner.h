@@ -36,11 +36,15 @@ struct TrainRunRequest {
   std::function<void(const std::string&)> progress;
 };
 
+// Whether the systems' programs are there: errors of inspect_program().
+Status check_programs(const std::vector<TrainSystem>& systems);
+
 // Every seed of every system, the systems of a seed after each other, so that what the machine does meanwhile falls on
 // all of them. What the command prints on both streams is looked at; its input is empty. PERFCAST_SEED and
 // PYTHONUNBUFFERED are set in its environment. A training that fails or runs into its limit is a curve with that state.
-// Errors: "interrupted", "program-not-found", "not-executable", "exec-failed", those of `record`, "bad-usage" for a
-// pattern.
+// Where a system's first training ends well without a value of the metric, the others would, too: "no-metric" names
+// what it printed values of. Errors beside: "interrupted", "program-not-found", "not-executable", "exec-failed", those
+// of `record`, "bad-usage" for a pattern.
 Result<std::vector<TrainCurve>> run_trainings(const TrainRunRequest& request);
 
 }  // namespace perfcast

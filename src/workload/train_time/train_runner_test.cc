@@ -96,6 +96,35 @@ TEST_F(TrainRunner, StopsWhereTheRecordCannotBeWritten) {
   EXPECT_EQ(run_trainings(request_).error().code, "cannot-write");
 }
 
+TEST_F(TrainRunner, StopsAfterARunWithoutTheMetric) {
+  add("a", "echo epoch=1 acuracy=0.5 loss=2");
+  const auto curves = run_trainings(request_);
+  ASSERT_FALSE(curves);
+  EXPECT_EQ(curves.error().code, "no-metric");
+  EXPECT_THAT(curves.error().message, HasSubstr("it printed values of acuracy, "));
+  EXPECT_EQ(record_.find("\"seed\":2"), std::string::npos);
+  EXPECT_TRUE(is_spent_record(record_));
+  // A later seed may well have none.
+  request_.systems.clear();
+  add("b", "test {seed} = 2 || echo accuracy=0.5");
+  EXPECT_TRUE(run_trainings(request_));
+  EXPECT_FALSE(is_spent_record(record_));
+  request_.systems.clear();
+  add("c", "echo loss=2; exit 3");
+  const auto failed = run_trainings(request_);
+  ASSERT_TRUE(failed);
+  EXPECT_THAT(failed->front().why, HasSubstr("it printed values of loss"));
+}
+
+TEST_F(TrainRunner, LooksForProgramsBeforeAnythingRuns) {
+  add("a", "true");
+  EXPECT_TRUE(check_programs(request_.systems).ok());
+  request_.systems.push_back({"b", {"no-such-program-at-all"}});
+  const Status missing = check_programs(request_.systems);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, "program-not-found");
+}
+
 TEST_F(TrainRunner, SaysThatThereIsNoSuchProgram) {
   request_.systems.push_back({"a", {"no-such-program-at-all"}});
   EXPECT_EQ(run_trainings(request_).error().code, "program-not-found");

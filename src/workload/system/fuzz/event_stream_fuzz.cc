@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto chunk = parse_completion_chunk(event);
     if (chunk && chunk->completion_tokens && *chunk->completion_tokens < 0) std::abort();
   }
-  const auto prompts = parse_prompts(text, "input");
+  const auto prompts = parse_prompts(text, "input", true);
   if (!prompts) return 0;
   HttpSystemOptions options;
   options.url = "http://host/v1/chat/completions";

@@ -3,6 +3,7 @@
 
 good      answers each sample, its data "answer INDEX"
 tokens    three tokens, then the answer
+claims    three tokens, then an answer that says thirty
 batch     answers when it is told that no more comes, in turn from the last
 die       ends with status 3 in the place of its eleventh answer, having said so on stderr
 kill      ends itself by a signal there
@@ -34,7 +35,7 @@ def answer(sample):
     if answered == 10 and mode == 'hang':
         return
     answered += 1
-    if mode == 'tokens':
+    if mode in ('tokens', 'claims'):
         for _ in range(3):
             say(id=sample['id'], token=1)
     if mode == 'nonsense' and answered % 5 == 0:
@@ -44,7 +45,7 @@ def answer(sample):
     if mode == 'error' and sample['index'] % 2 == 1:
         say(id=sample['id'], error='an odd one')
         return
-    say(id=sample['id'], data='answer %d' % sample['index'])
+    say(id=sample['id'], data='answer %d' % sample['index'], **({'tokens': 30} if mode == 'claims' else {}))
     if mode == 'twice':
         say(id=sample['id'])
 
