@@ -235,7 +235,7 @@ TEST_F(BenchOf, TokensThatNobodySawAreNotComparable) {
   ScriptedSystem system([](std::span<const IssuedSample> query, ResponseSink& sink) {
     sink.token(query[0].id);
     sink.token(query[0].id);
-    sink.complete(query[0].id, {.tokens = 9, .has_own_count = true});
+    sink.complete(query[0].id, {9, "", 0, true});
   });
   const auto report = run_bench(request_, system);
   ASSERT_TRUE(report);
