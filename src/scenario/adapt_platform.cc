@@ -21,6 +21,7 @@ constexpr size_t kMostRuns = 100000;
 constexpr double kSameRunLog = 0.2;     // two times of one program may be so far apart
 constexpr double kBeyond = 100;         // a fact so far beyond those of all platforms is a mistake
 constexpr double kUnitLog = 3.4;        // 30x: no platform is that far from what its facts say
+constexpr double kAllBeyond = 2;        // of the facts' own interval: not one run is within
 constexpr double kOtherDeviations = 8;  // one run beside the others
 constexpr size_t kNamed = 12;           // programs in an error
 constexpr size_t kMostFacts = 1000;
@@ -144,6 +145,10 @@ Result<std::vector<AdaptRun>> parse_adapt_runs(std::string_view text, const std:
   if (table->rows() > kMostRuns) {
     return Error{"bad-runs", "the file has " + std::to_string(table->rows()) + " rows", source,
                  "at most " + std::to_string(kMostRuns)};
+  }
+  if (table->rows() == 0) {
+    return Error{"too-few-runs", "the file has no run, and " + std::to_string(kFewestRuns) + " are needed", source,
+                 "a row for each program; perfcast adapt --suggest 3 says which, and without --runs facts alone decide"};
   }
   std::vector<AdaptRun> runs;
   runs.reserve(table->rows());
@@ -337,11 +342,33 @@ std::optional<double> AdaptScenario::typical_half_width(const std::function<bool
   return median(std::move(widths));
 }
 
+std::string AdaptScenario::all_beyond_facts() const {
+  double least = INFINITY, most = -INFINITY;
+  std::vector<double> widths;
+  bool are_beyond = adaptation_.runs().size() >= kFewestRuns;
+  widths.reserve(adaptation_.runs().size());
+  for (const ProgramRun& run : adaptation_.runs()) {
+    const double surprise = run.log_relative_time - adaptation_.prior().mean(run.program);
+    const double half_width = adaptation_.prior_half_widths()(run.program);
+    are_beyond = are_beyond && std::abs(surprise) > kAllBeyond * half_width;
+    least = std::min(least, surprise);
+    most = std::max(most, surprise);
+    widths.push_back(half_width);
+  }
+  if (!are_beyond || least * most <= 0) return "";
+  return fmt::format(
+      "all {} runs took {:.2g} to {:.2g} times what this platform's facts say, whose own 90% interval is x/{:.2f}: were "
+      "they of another amount of work, in another unit, with several threads, or on a busy machine? Intervals don't "
+      "know of it",
+      widths.size(), std::exp(least), std::exp(most), std::exp(median(widths)));
+}
+
 AdaptReport AdaptScenario::report(size_t suggest_count) const {
   AdaptReport report;
   report.platform = adaptation_.platform();
   report.nearest = bundle_->platforms[adaptation_.nearest()].name;
   report.runs = adaptation_.runs().size();
+  if (std::string beyond = all_beyond_facts(); !beyond.empty()) report.notes.push_back(std::move(beyond));
   const Gaussian& posterior = adaptation_.posterior();
   const Eigen::VectorXd& half_widths = adaptation_.half_widths();
   std::map<Eigen::Index, double> measured;

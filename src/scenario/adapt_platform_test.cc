@@ -58,6 +58,7 @@ TEST(AdaptPlatform, RunsAreReadFromCsv) {
   EXPECT_EQ((*runs)[1].seconds, 3e-9);
   EXPECT_EQ((*runs)[1].work_units, 4);
   EXPECT_EQ(parse_adapt_runs("program,time\na,1\n", "r").error().code, "missing-column");
+  EXPECT_EQ(parse_adapt_runs("program,seconds\n", "r").error().code, "too-few-runs");
   EXPECT_EQ(parse_adapt_runs("program,seconds\na,0\n", "r").error().code, "bad-runs");
   EXPECT_EQ(parse_adapt_runs("program,seconds\na,\n", "r").error().code, "bad-runs");
   EXPECT_EQ(parse_adapt_runs("program,seconds\n,1\n", "r").error().code, "bad-runs");
@@ -151,6 +152,20 @@ TEST(AdaptPlatform, OtherUnitsAreNoticed) {
   EXPECT_EQ(one.error().code, "bad-unit");
   EXPECT_THAT(one.error().message, HasSubstr("'program2'"));
   EXPECT_EQ(one.error().where, "runs.csv:4");
+}
+
+// Not by a whole unit, and all alike: nothing tells which of them is right, so they are taken, and doubted.
+TEST(AdaptPlatform, RunsThatAreAllFarFromTheFactsAreDoubted) {
+  AdaptScenario scenario = setting().scenario();
+  EXPECT_TRUE(scenario.report(0).notes.empty());
+  ASSERT_TRUE(scenario.measure(setting().runs(6)));
+  EXPECT_TRUE(scenario.report(0).notes.empty());
+  ASSERT_TRUE(scenario.measure(setting().runs(6, 20)));
+  const AdaptReport report = scenario.report(0);
+  ASSERT_EQ(report.notes.size(), 1U);
+  EXPECT_THAT(report.notes[0], HasSubstr("all 6 runs took"));
+  ASSERT_TRUE(scenario.measure(setting().runs(6, 1.0 / 20)));
+  EXPECT_EQ(scenario.report(0).notes.size(), 1U);
 }
 
 TEST(AdaptPlatform, BadRunsAreRefusedByName) {
