@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "base/json.h"
+#include "base/text.h"
 
 namespace perfcast {
 namespace {
@@ -90,6 +92,25 @@ Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& optio
   outcome.cost_s = clock() - begin;
   note_unsteadiness(outcome, outcome.notes);
   return outcome;
+}
+
+std::vector<std::string> left_out_in_words(const std::vector<LeftOutHere>& programs) {
+  std::map<std::string, std::map<std::string, size_t>> counts;  // by reason, then group
+  for (const LeftOutHere& program : programs) ++counts[program.why][program.group];
+  std::vector<std::string> texts;
+  texts.reserve(counts.size());
+  for (const auto& [why, groups] : counts) {
+    size_t all = 0;
+    std::vector<std::string> named;
+    named.reserve(groups.size());
+    for (const auto& [group, count] : groups) {
+      all += count;
+      named.push_back(fmt::format("{} of {}", count, group.empty() ? "no group" : group));
+    }
+    texts.push_back(fmt::format("{} of the bundle's programs ({}) can't be timed here: {}", all, join(named, ", "),
+                                why.empty() ? "no shipped suite does the work that their times are of" : why));
+  }
+  return texts;
 }
 
 Json here_as_json(const HereOutcome& outcome) {

@@ -49,6 +49,14 @@ Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& optio
                                const std::function<double()>& clock,
                                const std::function<void(const std::string&)>& progress);
 
+// A program that no suite runs here.
+struct LeftOutHere {
+  std::string group;
+  std::string why;  // and what mends it; empty: no suite has it at all
+};
+// In words, those with one reason together.
+std::vector<std::string> left_out_in_words(const std::vector<LeftOutHere>& programs);
+
 Json here_as_json(const HereOutcome& outcome);
 
 }  // namespace perfcast

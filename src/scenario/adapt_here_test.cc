@@ -89,6 +89,15 @@ TEST(AdaptHere, NoticesAMachineThatThrottles) {
   EXPECT_THAT(outcome->notes[0], HasSubstr("throttled"));
 }
 
+TEST(AdaptHere, NamesWhatIsLeftOutByReason) {
+  EXPECT_THAT(left_out_in_words({}), testing::IsEmpty());
+  EXPECT_THAT(
+      left_out_in_words({{"user", "no stress-ng"}, {"os", "no stress-ng"}, {"user", "no stress-ng"}, {"apps", ""}}),
+      testing::ElementsAre("1 of the bundle's programs (1 of apps) can't be timed here: no shipped suite does the work "
+                           "that their times are of",
+                           "3 of the bundle's programs (1 of os, 2 of user) can't be timed here: no stress-ng"));
+}
+
 TEST(AdaptHere, SaysWhereNothingRuns) {
   HereSetting setting;
   AdaptScenario scenario = setting.scenario();
