@@ -18,6 +18,7 @@ namespace {
 
 constexpr double kZ90 = 1.6449;  // of a normal distribution, 90% two-sided
 constexpr double kMostJoules = 1e15;
+constexpr double kUsualMost_w = 3e3;  // of one machine without several GPUs
 
 struct MeasuredJoules {
   size_t platform = 0;
@@ -322,6 +323,21 @@ Status add_frequencies(const Bundle& bundle, const Profile& profile, const Frequ
       forecast_over_frequency(request.table, {*row.time_s, result.time_at_hz, result.memory_ratio, request.period_s});
   if (!forecast) return forecast.error();
   result.forecast = *forecast;
+  double highest_w = 0;
+  for (const FrequencyPower& power : request.table) highest_w = std::max(highest_w, power.active_w);
+  if (highest_w > kUsualMost_w) {
+    report.notes.push_back(fmt::format("frequencies: active_w goes up to {}: if that was in milliwatts, divide by 1000",
+                                       in_unit(highest_w, "W")));
+  }
+  if (request.period_s && !forecast->best_period) {
+    const bool any_idle = std::any_of(request.table.begin(), request.table.end(),
+                                      [](const FrequencyPower& power) { return power.idle_w.has_value(); });
+    report.notes.push_back(
+        any_idle ? fmt::format("frequencies: nothing is told of a period of {}: at no clock with idle power is the run "
+                               "done in it, the fastest takes {}",
+                               human_seconds(*request.period_s), human_seconds(forecast->points.back().time_s))
+                 : std::string("frequencies: a period needs idle power: a column idle_w"));
+  }
   report.frequencies = std::move(result);
   return {};
 }
