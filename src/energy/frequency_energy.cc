@@ -55,10 +55,12 @@ std::string clock_that_fits(double frequency_hz) {
 Result<std::vector<FrequencyPower>> parse_frequency_table(std::string_view csv, const std::string& source) {
   const auto table = CsvTable::parse(without_comments(csv), source);
   if (!table) return table.error();
-  const auto frequency = table->column("frequency_hz");
-  if (!frequency) return frequency.error();
-  const auto active = table->column("active_w");
-  if (!active) return active.error();
+  const auto frequency = table->column("frequency_hz"), active = table->column("active_w");
+  if (!frequency || !active) {
+    Error error = frequency ? active.error() : frequency.error();
+    error.expected = "the columns frequency_hz, active_w and, where it is known, idle_w";
+    return error;
+  }
   const auto idle = table->find_column("idle_w");
   std::vector<FrequencyPower> rows;
   rows.reserve(table->rows());

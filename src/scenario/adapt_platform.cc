@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/csv.h"
@@ -137,10 +138,12 @@ Result<FoldedRuns> fold_runs(const Bundle& bundle, const std::map<std::string, P
 Result<std::vector<AdaptRun>> parse_adapt_runs(std::string_view text, const std::string& source) {
   const auto table = CsvTable::parse(text, source);
   if (!table) return table.error();
-  const auto program = table->column("program");
-  if (!program) return program.error();
-  const auto seconds = table->column("seconds");
-  if (!seconds) return seconds.error();
+  const auto program = table->column("program"), seconds = table->column("seconds");
+  if (!program || !seconds) {
+    Error error = program ? seconds.error() : program.error();
+    error.expected = "the columns program, seconds and, where it is not 1, work_units";
+    return error;
+  }
   const auto units = table->find_column("work_units");
   if (table->rows() > kMostRuns) {
     return Error{"bad-runs", "the file has " + std::to_string(table->rows()) + " rows", source,
@@ -186,6 +189,12 @@ Result<Platform> parse_platform_facts(std::string_view text, const std::string& 
     return Error{"bad-facts", what, source, expected};
   };
   if (!json->is_object()) return bad("the file holds no object", "{\"name\": ..., \"vendor\": ..., \"facts\": {...}}");
+  static const std::vector<std::string> known = {"name",  "vendor",   "arch", "kind",   "segment", "cpu_family",
+                                                 "model", "stepping", "flags", "facts", "id",      "source"};
+  for (const auto& [key, value] : json->items()) {
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      return bad("the key '" + printable(key.substr(0, 60)) + "' is unknown", "such as " + nearest_names(key, known, 3));
+  }
   JsonReader in(*json, source);
   Platform platform;
   platform.name = in.string("name");
@@ -228,6 +237,19 @@ Result<std::vector<std::string>> check_known_facts(const Platform& platform, con
     }
   }
   std::vector<std::string> names, notes;
+  // What a CPU or GPU is by is half of what it is known by.
+  for (const auto& [what, value, key] : {std::tuple{"vendor", &Platform::vendor, &vendor_key},
+                                         {"instruction set (arch)", &Platform::arch, &arch_key}}) {
+    std::vector<std::string> theirs;
+    bool is_known = (platform.*value).empty() || known.empty();
+    for (const Platform& of : known) {
+      is_known = is_known || key(of.*value) == key(platform.*value);
+      if (std::find(theirs.begin(), theirs.end(), of.*value) == theirs.end()) theirs.push_back(of.*value);
+    }
+    if (is_known) continue;
+    notes.push_back(fmt::format("no platform of the bundle has the {} '{}'; they have {}", what,
+                                printable(platform.*value), nearest_names(platform.*value, theirs)));
+  }
   names.reserve(ranges.size());
   for (const auto& [name, range] : ranges) names.push_back(name);
   for (const auto& [name, value] : platform.facts) {

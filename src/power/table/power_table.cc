@@ -382,7 +382,9 @@ Result<PowerTable> read_power_table(std::string_view text, const std::string& so
                  fmt::format("at most {} rows and {} columns", options.most_rows, options.most_columns)};
   }
   for (const std::string& name : options.ignored) {
-    if (const auto there = csv->column(name); !there) return there.error();
+    if (const auto there = csv->column(name); !there) {
+      return usage_error("missing-column", there.error().message, "--ignore", "columns of the samples");
+    }
   }
   const KnownColumns known = known_columns(*csv, options);
   for (const std::string& name : options.ignored) {
