@@ -387,6 +387,8 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
     const HostTimer timer(*suites, arguments, tools_of(arguments, work->path()));
     HereOptions limits = arguments.limits;
     limits.target_ratio = 1 + arguments.until_percent / 100;
+    limits.repeats = arguments.repeats;
+    limits.budget_s -= memory.took_s;
     const auto clock = [] {
       return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     };

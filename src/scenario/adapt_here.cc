@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -48,6 +49,14 @@ Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& optio
   std::set<std::string> done;
   const auto is_left = [&](const std::string& program) { return !done.contains(program) && may_run(program); };
   const double begin = clock();
+  // Of the next program: its runs, and no less than one took so far (preparing, starting, settling).
+  const auto expected_s = [&](double run_s) {
+    double mean_s = 0;
+    for (const HereStep& step : outcome.steps) mean_s += step.cost_s / static_cast<double>(outcome.steps.size());
+    return std::max(run_s * options.repeats, mean_s);
+  };
+  // The first program is timed again in the end.
+  const auto kept_s = [&] { return outcome.steps.empty() ? 0 : outcome.steps.front().cost_s; };
   outcome.stopped = "programs";
   while (outcome.steps.size() < options.most) {
     // Enough runs to tell a wrong one from the others, and an interval that is good enough.
@@ -59,7 +68,7 @@ Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& optio
     const auto next = scenario.suggest(1, is_left);
     if (next.empty()) break;
     const std::string program = scenario.program_id(next.front().program);
-    if (clock() - begin + next.front().seconds > options.budget_s) {
+    if (clock() - begin + expected_s(next.front().seconds) + kept_s() > options.budget_s) {
       outcome.stopped = "budget";
       break;
     }
@@ -76,6 +85,10 @@ Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& optio
     if (Status status = scenario.add(program, timed->seconds_per_unit); !status) return status.error();
     outcome.steps.push_back(
         {program, timed->seconds_per_unit, timed->spread_ratio, clock() - before, interval_ratio(scenario, may_run)});
+  }
+  if (outcome.steps.empty() && outcome.stopped == "budget") {
+    return usage_error("short-budget", fmt::format("no telling program is done within {:.1f} s", options.budget_s),
+                       "--budget", "a longer budget: measuring caches and memory is in it, too, or fewer --repeats");
   }
   if (outcome.steps.empty()) {
     return environment_error("nothing-to-run",

@@ -15,6 +15,7 @@ struct HereOptions {
   // run.
   double target_ratio = 1.1;
   double budget_s = 300;
+  int repeats = 1;   // timed runs of a program
   size_t most = 40;  // programs
 };
 

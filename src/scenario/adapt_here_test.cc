@@ -70,7 +70,10 @@ TEST(AdaptHere, KeepsToItsBudgetAndPassesOverWhatFails) {
   const auto outcome = setting.adapt(scenario, {.target_ratio = 1.0001, .budget_s = 40});
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->stopped, "budget");
-  EXPECT_LE(outcome->cost_s, 44);
+  EXPECT_LE(outcome->cost_s, 40);  // with the first program timed again
+  const auto none = setting.adapt(scenario, {.target_ratio = 1.0001, .budget_s = 1e-6});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, "short-budget");
   const auto all = setting.adapt(scenario, {.target_ratio = 1.0001, .budget_s = 1e6});
   ASSERT_TRUE(all);
   EXPECT_EQ(all->stopped, "programs");
