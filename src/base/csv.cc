@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
 
@@ -38,6 +39,20 @@ std::string csv_line(const std::vector<std::string>& cells) {
 }
 
 std::string csv_number(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; }
+
+namespace {
+
+// Of a table of one column whose name holds what other programs separate columns by; else empty.
+std::string separated_otherwise(const std::vector<std::string>& columns) {
+  if (columns.size() != 1) return "";
+  for (const auto& [character, name] : {std::pair{';', "semicolons"}, {'\t', "tabs"}}) {
+    if (columns[0].find(character) != std::string::npos)
+      return fmt::format(": columns look separated by {}, where commas are needed, and points in numbers", name);
+  }
+  return "";
+}
+
+}  // namespace
 
 Result<CsvTable> CsvTable::parse(std::string_view text, const std::string& source, char separator) {
   CsvTable table;
@@ -105,7 +120,7 @@ Result<CsvTable> CsvTable::parse(std::string_view text, const std::string& sourc
       continue;
     }
     if (record.size() != table.columns_.size()) {
-      return Error{"bad-csv", "found " + std::to_string(record.size()) + " cells",
+      return Error{"bad-csv", "found " + std::to_string(record.size()) + " cells" + separated_otherwise(table.columns_),
                    source + ":" + std::to_string(first_line), std::to_string(table.columns_.size()) + " cells"};
     }
     for (std::string& cell : record) table.cells_.push_back(std::move(cell));
@@ -123,8 +138,10 @@ std::optional<size_t> CsvTable::find_column(std::string_view name) const {
 
 Result<size_t> CsvTable::column(std::string_view name) const {
   if (auto found = find_column(name)) return *found;
-  return Error{"missing-column", "there is no column '" + std::string(name) + "'", source_ + ":1",
-               "one of: " + nearest_names(name, columns_)};
+  return Error{"missing-column",
+               fmt::format("there is no column '{}' among {}", name, printable(nearest_names(name, columns_))) +
+                   separated_otherwise(columns_),
+               source_ + ":1", fmt::format("a column '{}'", name)};
 }
 
 std::string CsvTable::where(size_t row) const { return source_ + ":" + std::to_string(lines_[row]); }

@@ -119,7 +119,7 @@ void FactMeasurement::measure_bandwidth(const FactSize& size) {
   // Each where its pages are to be.
   seconds_together(
       cpus, [&](int thread) { arrays[static_cast<size_t>(thread)].fill(1); }, places);
-  const auto touched = static_cast<uint32_t>(arrays.front().size / kTouchStep);
+  const auto touched = static_cast<uint32_t>(arrays.front().size / kTouchApart);
   using Touch = std::function<bool(const PlainArray&, int64_t)>;
   const std::array<std::pair<const char*, Touch>, 3> touches = {
       {{"rd",
@@ -151,7 +151,10 @@ void FactMeasurement::measure_bandwidth(const FactSize& size) {
     for (int repeat = 1; repeat < kFactRepeats && elapsed_s() < kFactBudget_s; ++repeat)
       best_s = std::min(best_s, once(cpus));
     if (!right || !(best_s > 0)) {
-      result_.notes.push_back(fmt::format("{} ({}) came out wrong: it is left out", what, name));
+      result_.notes.push_back(fmt::format(
+          "{} ({}) came out wrong, another sum was read than was stored: it is left out; where that comes again, have "
+          "the memory tested",
+          what, name));
       continue;
     }
     const double bytes = static_cast<double>(arrays.front().size * sizeof(uint32_t)) * static_cast<double>(passes);

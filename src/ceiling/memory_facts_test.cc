@@ -1,6 +1,6 @@
 #include "ceiling/memory_facts.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 namespace perfcast {
 namespace {
@@ -14,6 +14,8 @@ TEST(MemoryFacts, FallWithTheDistanceOfTheMemory) {
     const auto found = measured.facts.find(name);
     return found == measured.facts.end() ? 0 : found->second;
   };
+  // There may be no time or no memory for one; no measurement that was made may fail its own check.
+  EXPECT_THAT(measured.notes, testing::Not(testing::Contains(testing::HasSubstr("came out wrong"))));
   if (!measured.notes.empty()) GTEST_SKIP() << measured.notes.front();
   EXPECT_GE(measured.facts.size(), 3U * 3 + 1);
   EXPECT_GT(fact("bwmem_rd_16kib_per_vcpu_bytes_per_s"), fact("bwmem_rd_256mb_per_vcpu_bytes_per_s"));

@@ -3,7 +3,7 @@
 namespace perfcast {
 namespace {
 
-constexpr size_t kFourth = 4, kSums = 4;
+constexpr size_t kSums = 4;
 
 }  // namespace
 
@@ -14,7 +14,7 @@ uint32_t read_fourths(const uint32_t* array, size_t words, int64_t passes) {
   for (int64_t pass = 0; pass < passes; ++pass) {
     for (size_t i = 0; i < words; i += kTouchStep) {
 #pragma GCC unroll 16
-      for (size_t k = 0; k < kTouchStep / kFourth; ++k) sums[k % kSums] += at[i + k * kFourth];
+      for (size_t k = 0; k < kTouchStep / kTouchApart; ++k) sums[k % kSums] += at[i + k * kTouchApart];
     }
   }
   return sums[0] + sums[1] + sums[2] + sums[3];
@@ -25,7 +25,7 @@ void write_fourths(uint32_t* array, size_t words, int64_t passes, uint32_t value
   for (int64_t pass = 0; pass < passes; ++pass) {
     for (size_t i = 0; i < words; i += kTouchStep) {
 #pragma GCC unroll 16
-      for (size_t k = 0; k < kTouchStep / kFourth; ++k) at[i + k * kFourth] = value;
+      for (size_t k = 0; k < kTouchStep / kTouchApart; ++k) at[i + k * kTouchApart] = value;
     }
   }
 }
@@ -36,9 +36,9 @@ uint32_t read_write_fourths(uint32_t* array, size_t words, int64_t passes, uint3
   for (int64_t pass = 0; pass < passes; ++pass) {
     for (size_t i = 0; i < words; i += kTouchStep) {
 #pragma GCC unroll 16
-      for (size_t k = 0; k < kTouchStep / kFourth; ++k) {
-        sums[k % kSums] += at[i + k * kFourth];
-        at[i + k * kFourth] = value;
+      for (size_t k = 0; k < kTouchStep / kTouchApart; ++k) {
+        sums[k % kSums] += at[i + k * kTouchApart];
+        at[i + k * kTouchApart] = value;
       }
     }
   }

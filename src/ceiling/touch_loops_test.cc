@@ -10,6 +10,7 @@ namespace {
 TEST(TouchLoops, TouchEveryFourthWord) {
   std::vector<uint32_t> words(4 * kTouchStep);
   for (size_t i = 0; i < words.size(); ++i) words[i] = i % 4 == 0 ? 3 : 1000;
+  EXPECT_EQ(words.size() / kTouchApart, kTouchStep);
   EXPECT_EQ(read_fourths(words.data(), words.size(), 2), size_t{2} * 3 * kTouchStep);
   EXPECT_EQ(read_write_fourths(words.data(), words.size(), 2, 5), (3U + 5) * kTouchStep);
   write_fourths(words.data(), words.size(), 1, 7);

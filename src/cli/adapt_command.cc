@@ -133,18 +133,34 @@ std::string memory_facts_text(const MemoryFacts& measured) {
                      join(parts, ", "));
 }
 
+// Of tools that were named by path, unlike those that are looked for.
+Status check_named_tools(const AdaptArguments& arguments) {
+  if (!arguments.stress_ng.empty()) {
+    if (const auto found = find_stress_ng(arguments.stress_ng); !found) return found.error();
+  }
+  if (!arguments.harness.empty()) {
+    if (const auto found = find_harness(arguments.harness); !found) return found.error();
+  }
+  return {};
+}
+
+// With what gets it: whoever reads why programs are left out can mend it.
+std::string why_missing(const Error& error) {
+  return error.message + (error.expected.empty() ? "" : " (expected: " + error.expected + ")");
+}
+
 SuiteTools tools_of(const AdaptArguments& arguments, const std::string& work_folder) {
   SuiteTools tools;
   tools.work_folder = work_folder;
   if (auto found = find_stress_ng(arguments.stress_ng)) {
     tools.stress_ng = std::move(*found);
   } else {
-    tools.why_not["stress-ng"] = found.error().message;
+    tools.why_not["stress-ng"] = why_missing(found.error());
   }
   if (auto found = find_harness(arguments.harness)) {
     tools.harness = std::move(*found);
   } else {
-    tools.why_not["harness"] = found.error().message;
+    tools.why_not["harness"] = why_missing(found.error());
   }
   return tools;
 }
@@ -160,7 +176,11 @@ class HostTimer {
     for (ShippedSuite& shipped : suites_) {
       const SuiteRunner runner(shipped.suite, options_, tools_, SuiteRunner::real_actions());
       for (const SuiteProgram& program : shipped.suite.programs) {
-        if (!runner.obstacle(program)) shipped.runnable.insert(program.program.id);
+        if (const auto obstacle = runner.obstacle(program)) {
+          why_not_[program.program.id] = obstacle->reason;
+        } else {
+          shipped.runnable.insert(program.program.id);
+        }
       }
     }
   }
@@ -170,6 +190,16 @@ class HostTimer {
       if (shipped.runnable.contains(program)) return true;
     }
     return false;
+  }
+
+  std::vector<LeftOutHere> left_out(const Bundle& bundle) const {
+    std::vector<LeftOutHere> programs;
+    for (const Program& program : bundle.programs) {
+      if (may_run(program.id)) continue;
+      const auto why = why_not_.find(program.id);
+      programs.push_back({program.group, why == why_not_.end() ? "" : why->second});
+    }
+    return programs;
   }
 
   Result<TimedHere> time(const std::string& program) const {
@@ -192,6 +222,7 @@ class HostTimer {
 
  private:
   std::vector<ShippedSuite>& suites_;
+  std::map<std::string, std::string> why_not_;  // of programs that suites have and that can't be run
   SuiteTools tools_;
   SuiteOptions options_;
 };
@@ -243,7 +274,8 @@ std::string as_text(const AdaptReport& report, const HereOutcome* here, const Me
     }
     text += "\n" + table.to_text();
   }
-  if (!saved.empty()) text += "\n" + printable(saved) + ": a bundle that forecasts this platform, too\n";
+  if (!saved.empty()) text += "\n" + printable(saved) + ": a bundle that forecasts this platform, too" +
+            (here == nullptr ? "" : "; `predict` with it takes this machine for it") + "\n";
   return text;
 }
 
@@ -309,6 +341,7 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
     std::fputs(answer->c_str(), stdout);
     return kExitDone;
   }
+  if (const Status there = check_named_tools(arguments); !there) return report_error(there.error(), common);
   auto suites = shipped_suites();
   if (!suites) return report_error(suites.error(), common);
   auto platform = platform_of(arguments);
@@ -354,6 +387,8 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
     const HostTimer timer(*suites, arguments, tools_of(arguments, work->path()));
     HereOptions limits = arguments.limits;
     limits.target_ratio = 1 + arguments.until_percent / 100;
+    limits.repeats = arguments.repeats;
+    limits.budget_s -= memory.took_s;
     const auto clock = [] {
       return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     };
@@ -364,6 +399,7 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
         [&](const std::string& text) { progress.show(text); });
     if (!outcome) return report_error(outcome.error(), common);
     here = std::move(*outcome);
+    for (std::string& text : left_out_in_words(timer.left_out(*known))) here->notes.push_back(std::move(text));
   }
   AdaptReport report = scenario->report(arguments.suggest);
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());

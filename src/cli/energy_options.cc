@@ -108,6 +108,10 @@ Result<FrequencyRequest> frequency_request(const EnergyOptions& options) {
       return usage_error("bad-usage", "'" + printable(options.frequency) + "' is no clock", "--frequency",
                          "such as 3.2GHz");
     }
+    if (const std::string fits = clock_that_fits(*request.time_at_hz); !fits.empty()) {
+      return usage_error("bad-usage", "'" + printable(options.frequency) + "' is no processor's clock", "--frequency",
+                         "such as 3.2GHz; " + fits);
+    }
   }
   if (!options.period.empty()) {
     const auto period_s = parse_duration_s(options.period, "--period");

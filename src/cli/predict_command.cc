@@ -307,7 +307,7 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
   verb->add_option("--host", arguments->host,
                    "The platform that the profile was taken on, where its CPU hides its name")
       ->type_name("PLATFORM");
-  verb->add_flag("--strict", arguments->strict, "A measured time that contradicts the others is an error, not a note");
+  verb->add_flag("--strict", arguments->strict, "A measured time or energy that can't be is an error, not a note");
   verb->add_option("--process", arguments->process,
                    "Forecast the processes of this program alone, among those that the command starts")
       ->type_name("NAME");

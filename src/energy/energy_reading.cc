@@ -14,6 +14,7 @@ namespace {
 // More than one counter domain draws: a counter that could have gone round twice between two readings is not believed.
 constexpr double kMostWatts = 2000;
 constexpr double kLeastReadingIntervals = 2;
+constexpr double kRounding = 1e-9;  // of the joules: what sums and differences of them leave
 
 std::string too_short(double seconds_s, double interval_s, const char* what) {
   return fmt::format("the {} it lasted are less than two {} of the meter, which come every {}",
@@ -163,6 +164,7 @@ void subtract_idle(const MeterEnergy& idle, MeterEnergy& energy) {
   energy.idle_w = idle.mean_w;
   if (!energy.joules) return;
   energy.above_idle_joules = *energy.joules - *idle.mean_w * energy.seconds_s;
+  if (std::abs(*energy.above_idle_joules) <= kRounding * *energy.joules) energy.above_idle_joules = 0;
   if (*energy.above_idle_joules < 0) {
     energy.warnings.push_back(
         {"idle-higher", fmt::format("idle drew {:.4g} W, the command {:.4g} W: the machine was not idle", *idle.mean_w,

@@ -11,8 +11,8 @@
 
 namespace perfcast {
 
-// Codes: "counter-wrapped", "wraps-unsure", "gap", "blank-rows", "times-out-of-order", "readings-failed",
-// "device-limited", "idle-higher", "thermal-throttle", "clock-drop", "clocks-capped".
+// Codes: "counter-wrapped", "wraps-unsure", "gap", "blank-rows", "bad-rows", "times-out-of-order", "clock-ahead",
+// "log-late", "readings-failed", "device-limited", "idle-higher", "thermal-throttle", "clock-drop", "clocks-capped".
 struct EnergyWarning {
   std::string code, message;
 };

@@ -159,6 +159,13 @@ TEST(EnergyReading, SubtractsIdle) {
   EXPECT_DOUBLE_EQ(energy.idle_w.value(), 8);
   EXPECT_DOUBLE_EQ(energy.above_idle_joules.value(), 36);
   EXPECT_THAT(energy.warnings, IsEmpty());
+  MeterEnergy same, constant = energy;  // what rounding leaves is nothing
+  same.mean_w = 100.1;
+  constant.seconds_s = 3.3;
+  constant.joules = 100.1 * 3.3 - 1e-13;
+  subtract_idle(same, constant);
+  EXPECT_EQ(constant.above_idle_joules.value(), 0);
+  EXPECT_THAT(constant.warnings, IsEmpty());
   MeterEnergy less = sum(sampler(), {{0, 5}, {1, 5}, {2, 5}}, 2);
   subtract_idle(idle, less);
   EXPECT_DOUBLE_EQ(less.above_idle_joules.value(), -6);

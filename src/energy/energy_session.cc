@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/statistics.h"
 #include "base/text.h"
 #include "base/unknown.h"
 
@@ -15,6 +16,8 @@ namespace {
 // Counters are read to notice when they begin anew; powers as often as they change, within what costs nothing.
 constexpr double kCounterApart_s = 1, kLeastApart_s = 0.05, kFilesApart_s = 0.2;
 constexpr double kSettleStep_s = 0.1;
+// A log's times may be rounded to whole seconds.
+constexpr double kRoundedTime_s = 0.5, kLateLog_s = 1;
 
 double apart_of(const MeterFacts& facts) {
   if (std::isnan(facts.interval_s)) return kFilesApart_s;
@@ -47,8 +50,37 @@ std::string why_elsewhere(const PowerLog& log, double began_unix_s, double secon
   return "";
 }
 
+// A log that ends before the stretch does, though it was waited for; empty: it does not.
+std::string why_late(const PowerLog& log, double end_unix_s) {
+  if (log.samples.size() < 2) return "";
+  const double missing_s = end_unix_s - log.samples.back().unix_s;
+  std::vector<double> apart;
+  apart.reserve(log.samples.size());
+  for (size_t i = 1; i < log.samples.size(); ++i) apart.push_back(log.samples[i].unix_s - log.samples[i - 1].unix_s);
+  if (missing_s <= std::max(kLateLog_s, kGapIntervals * median(std::move(apart)))) return "";
+  return "its last row is of " + span_in_words(missing_s) +
+         " before the command's end: who writes it stopped or lags, or its clock is behind (--clock-offset)";
+}
+
 double unix_now_s() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+// Rows of times that are not yet, and a log that ends too early.
+void warn_of_clock(const PowerLog& log, double end_unix_s, double read_unix_s, MeterEnergy& energy) {
+  if (const double ahead_s = log.last_unix_s - read_unix_s; ahead_s > kRoundedTime_s) {
+    energy.warnings.push_back(
+        {"clock-ahead", "its last row was of " + span_in_words(ahead_s) +
+                            " after the moment when it was read: its clock is ahead by so much at the least "
+                            "(a negative --clock-offset), and the joules are of another stretch"});
+  }
+  const std::string late = why_late(log, end_unix_s);
+  if (late.empty()) return;
+  if (energy.joules) {
+    energy.warnings.push_back({"log-late", late});
+  } else if (energy.why_missing.find("--clock-offset") == std::string::npos) {
+    energy.why_missing += "; " + late;
+  }
 }
 
 }  // namespace
@@ -121,12 +153,13 @@ void EnergySession::follow(const std::stop_token& stop) {
 }
 
 // The log, once it reaches the end or nobody can wait for it any longer.
-PowerLog EnergySession::settled_log(size_t meter, double end_s, std::optional<Error>& failed) {
+PowerLog EnergySession::settled_log(size_t meter, double end_s, std::optional<Error>& failed, double& read_unix_s) {
   PowerLog log;
   const auto waited_from = Clock::now();
   while (true) {
     auto found = meters_[meter]->logged(began_unix_s_, began_unix_s_ + end_s);
     failed = found ? std::nullopt : std::optional(found.error());
+    read_unix_s = unix_now_s();
     if (found) log = std::move(*found);
     const double last_s = log.samples.empty() ? 0 : log.samples.back().unix_s;
     const bool reaches = !log.samples.empty() && last_s >= began_unix_s_ + end_s;
@@ -152,15 +185,22 @@ EnergyReport EnergySession::stop() {
   for (size_t i = 0; i < courses_.size(); ++i) {
     Course& course = courses_[i];
     PowerLog log;
+    double read_unix_s = 0;
     if (meters_[i]->facts().reading == MeterReading::kLog) {
       std::optional<Error> failed;
-      log = settled_log(i, end_s, failed);
+      log = settled_log(i, end_s, failed, read_unix_s);
       if (failed) course.readings.fail(*failed);
       for (const PowerSample& sample : log.samples) course.readings.add(sample.unix_s - began_unix_s_, sample.power_w);
     }
     MeterEnergy energy = course.readings.finish(0, end_s);
     if (meters_[i]->facts().reading == MeterReading::kLog && !energy.joules && energy.warnings.empty()) {
       if (const std::string why = why_elsewhere(log, began_unix_s_, end_s); !why.empty()) energy.why_missing = why;
+    }
+    warn_of_clock(log, began_unix_s_ + end_s, read_unix_s, energy);
+    if (log.bad_rows > 0) {
+      energy.warnings.push_back(
+          {"bad-rows", fmt::format("{} row{} of the log can't be read and {} left out: {}", log.bad_rows,
+                                   log.bad_rows == 1 ? "" : "s", log.bad_rows == 1 ? "is" : "are", log.first_bad)});
     }
     if (log.blank_rows > 0) {
       energy.warnings.push_back(

@@ -65,7 +65,8 @@ class EnergySession {
   double now_s() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
   void read(size_t meter);
   void follow(const std::stop_token& stop);
-  PowerLog settled_log(size_t meter, double end_s, std::optional<Error>& failed);
+  // `read_unix_s`: when its first reading was done, by this machine's clock.
+  PowerLog settled_log(size_t meter, double end_s, std::optional<Error>& failed, double& read_unix_s);
 
   std::vector<Meter*> meters_;
   EnergySessionOptions options_;

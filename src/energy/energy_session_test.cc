@@ -118,6 +118,38 @@ TEST(EnergySession, SaysThatALogHasNothingOfTheStretch) {
   EXPECT_EQ(session.stop().meters[0].why_missing, "the log has no row with a power");
 }
 
+// Of two tenths of a second, with rows each 20 ms that end so many seconds around the command's end.
+MeterEnergy with_clock_off(double off_s) {
+  const FolderOfFiles folder{{"m.csv", "time,watts\n1,1\n"}};
+  auto meter = open_meter_file(folder.of("m.csv"));
+  EXPECT_TRUE(meter);
+  EnergySessionOptions options;
+  options.settle_s = 0;
+  EnergySession session({meter->get()}, options);
+  const double began = unix_s();
+  session.start();
+  rest_s(1.2);
+  std::string text = "time,watts\n";
+  const double last = unix_s() + off_s;
+  for (int i = 0; began - 1 + 0.02 * i < last; ++i) text += fmt::format("{:.6f},50\n", began - 1 + 0.02 * i);
+  folder.write("m.csv", text + fmt::format("{:.6f},ERR\n", last));
+  return session.stop().meters.front();
+}
+
+TEST(EnergySession, SaysThatALogsClockIsOff) {
+  const MeterEnergy behind = with_clock_off(-1.1);
+  EXPECT_FALSE(behind.joules);
+  EXPECT_THAT(behind.why_missing, HasSubstr("its clock is behind (--clock-offset)"));
+  const MeterEnergy ahead = with_clock_off(1.5);
+  EXPECT_TRUE(ahead.joules);
+  ASSERT_THAT(ahead.warnings, SizeIs(2));
+  EXPECT_EQ(ahead.warnings[0].code, "clock-ahead");
+  EXPECT_EQ(ahead.warnings[1].code, "bad-rows");
+  const MeterEnergy right = with_clock_off(0);
+  EXPECT_TRUE(right.joules);
+  EXPECT_THAT(right.warnings, SizeIs(1));
+}
+
 TEST(EnergySession, WaitsOnceForALogThatNobodyWrites) {
   const FolderOfFiles folder{{"m.csv", "time,watts\n1,1\n2,1\n3,1\n"}};
   auto meter = open_meter_file(folder.of("m.csv"));

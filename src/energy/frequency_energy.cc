@@ -1,7 +1,10 @@
 #include "energy/frequency_energy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/csv.h"
 #include "base/text.h"
@@ -9,8 +12,8 @@
 namespace perfcast {
 namespace {
 
-constexpr double kMostTable_w = 1e6;
-constexpr double kMostFrequency_hz = 1e12;
+constexpr double kMostTable_w = 2e4;  // of one machine
+constexpr double kLeastClock_hz = 1e7, kMostClock_hz = 2e10;
 
 std::string without_comments(std::string_view csv) {
   std::string text;
@@ -25,18 +28,39 @@ std::string without_comments(std::string_view csv) {
 
 Error bad_power(const CsvTable& table, size_t row, const char* column) {
   return {"bad-number", std::string("the value of ") + column + " can't be", table.where(row),
-          "frequency_hz above 0, active_w above 0, idle_w from 0; powers below 1e6 W"};
+          "frequency_hz above 0, active_w above 0, idle_w from 0"};
+}
+
+Error bad_watts(const CsvTable& table, size_t row, const char* column, double watts) {
+  return {"bad-number", fmt::format("{} of {:.4g} W is more than one machine draws", column, watts), table.where(row),
+          fmt::format("watts: {:.4g} if that was in milliwatts", watts * 1e-3)};
 }
 
 }  // namespace
 
+std::string clock_that_fits(double frequency_hz) {
+  if (frequency_hz >= kLeastClock_hz && frequency_hz <= kMostClock_hz) return "";
+  struct Unit {
+    double hz;
+    const char* name;
+  };
+  for (const Unit& unit : {Unit{1e9, "GHz"}, {1e6, "MHz"}, {1e3, "kHz"}}) {
+    const double in_it = frequency_hz * unit.hz;
+    if (in_it >= kLeastClock_hz && in_it <= kMostClock_hz)
+      return fmt::format("Hz: {:.4g} for {:.4g} {}", in_it, frequency_hz, unit.name);
+  }
+  return fmt::format("Hz, from {:.0e} to {:.0e}", kLeastClock_hz, kMostClock_hz);
+}
+
 Result<std::vector<FrequencyPower>> parse_frequency_table(std::string_view csv, const std::string& source) {
   const auto table = CsvTable::parse(without_comments(csv), source);
   if (!table) return table.error();
-  const auto frequency = table->column("frequency_hz");
-  if (!frequency) return frequency.error();
-  const auto active = table->column("active_w");
-  if (!active) return active.error();
+  const auto frequency = table->column("frequency_hz"), active = table->column("active_w");
+  if (!frequency || !active) {
+    Error error = frequency ? active.error() : frequency.error();
+    error.expected = "the columns frequency_hz, active_w and, where it is known, idle_w";
+    return error;
+  }
   const auto idle = table->find_column("idle_w");
   std::vector<FrequencyPower> rows;
   rows.reserve(table->rows());
@@ -48,15 +72,25 @@ Result<std::vector<FrequencyPower>> parse_frequency_table(std::string_view csv, 
     if (!watts) return watts.error();
     power.frequency_hz = hz->value_or(0);
     power.active_w = watts->value_or(0);
-    if (!(power.frequency_hz > 0 && power.frequency_hz < kMostFrequency_hz))
-      return bad_power(*table, row, "frequency_hz");
-    if (!(power.active_w > 0 && power.active_w < kMostTable_w)) return bad_power(*table, row, "active_w");
+    if (!(power.frequency_hz > 0)) return bad_power(*table, row, "frequency_hz");
+    if (std::string fits = clock_that_fits(power.frequency_hz); !fits.empty()) {
+      return Error{"bad-number", fmt::format("frequency_hz of {:.4g} Hz is no processor's clock", power.frequency_hz),
+                   table->where(row), std::move(fits)};
+    }
+    if (!(power.active_w > 0)) return bad_power(*table, row, "active_w");
+    if (power.active_w > kMostTable_w) return bad_watts(*table, row, "active_w", power.active_w);
     if (idle) {
       const auto idle_w = table->number(row, *idle);
       if (!idle_w) return idle_w.error();
       power.idle_w = *idle_w;
-      if (power.idle_w && !(*power.idle_w >= 0 && *power.idle_w < kMostTable_w))
-        return bad_power(*table, row, "idle_w");
+      if (power.idle_w && !(*power.idle_w >= 0)) return bad_power(*table, row, "idle_w");
+      if (power.idle_w && *power.idle_w > kMostTable_w) return bad_watts(*table, row, "idle_w", *power.idle_w);
+      if (power.idle_w && *power.idle_w > power.active_w) {
+        return Error{
+            "bad-number",
+            fmt::format("active_w of {:.4g} W is below idle_w of {:.4g} W", power.active_w, *power.idle_w),
+            table->where(row), "active_w with idle power in it, both of the same meter: were the columns interchanged?"};
+      }
     }
     rows.push_back(power);
   }

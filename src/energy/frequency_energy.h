@@ -23,9 +23,14 @@ struct FrequencyPower {
   std::optional<double> idle_w;  // while it doesn't
 };
 
+// Clocks of processors lie between 10 MHz and 20 GHz. Empty for those; else what would fit in its place, in
+// words: "Hz: 2.4e+09 for 2.4 GHz".
+std::string clock_that_fits(double frequency_hz);
+
 // CSV with the columns frequency_hz, active_w and, where it is known, idle_w; "#" begins a comment line. In the order
-// of the frequencies. Errors with file and line: "missing-column", "bad-number" (none, or not above 0; an idle power
-// that is not below 1e6 W), "duplicate-frequency", "too-few-rows" (one frequency leaves no choice).
+// of the frequencies. Errors with file and line: "missing-column", "bad-number" (none, not above 0, a clock that no
+// processor has, above 20 kW, or less power active than idle), "duplicate-frequency", "too-few-rows" (one frequency
+// leaves no choice).
 Result<std::vector<FrequencyPower>> parse_frequency_table(std::string_view csv, const std::string& source);
 
 struct FrequencyQuestion {

@@ -87,8 +87,19 @@ TEST(FrequencyEnergy, NamesWhatIsWrongWithATable) {
   EXPECT_EQ(error("frequency_hz,active_w\n1e9,0\n"), "bad-number f.csv:2");
   EXPECT_EQ(error("#\nfrequency_hz,active_w\n1e9,5\n-1,5\n"), "bad-number f.csv:4");
   EXPECT_EQ(error("frequency_hz,active_w,idle_w\n1e9,5,-1\n"), "bad-number f.csv:2");
+  EXPECT_EQ(error("frequency_hz,active_w,idle_w\n1e9,5,4\n2e9,5,6\n"), "bad-number f.csv:3");  // less than idle
   EXPECT_EQ(error("frequency_hz,active_w\n1e9,5\n"), "too-few-rows f.csv");
   EXPECT_EQ(error("frequency_hz,active_w\n1e9,5\n1e9,6\n"), "duplicate-frequency f.csv");
+}
+
+TEST(FrequencyEnergy, NamesTheUnitThatWouldFit) {
+  const auto expected = [](const char* csv) { return parse_frequency_table(csv, "f.csv").error().expected; };
+  EXPECT_EQ(expected("frequency_hz,active_w\n1.2,5\n2.4,9\n"), "Hz: 1.2e+09 for 1.2 GHz");
+  EXPECT_EQ(expected("frequency_hz,active_w\n1200,5\n2400,9\n"), "Hz: 1.2e+09 for 1200 MHz");
+  EXPECT_EQ(expected("frequency_hz,active_w\n1200000,5\n2400000,9\n"), "Hz: 1.2e+09 for 1.2e+06 kHz");
+  EXPECT_EQ(expected("frequency_hz,active_w\n1e11,5\n2e11,9\n"), "Hz, from 1e+07 to 2e+10");
+  EXPECT_EQ(expected("frequency_hz,active_w\n1e9,21000\n2e9,61000\n"), "watts: 21 if that was in milliwatts");
+  EXPECT_EQ(clock_that_fits(3.2e9), "");
 }
 
 }  // namespace

@@ -68,6 +68,9 @@ struct PowerLog {
   std::vector<PowerSample> samples;  // in the order of their times
   int64_t blank_rows = 0;            // with a time, without a power
   int64_t out_of_order_rows = 0;     // whose time is before that of the row above
+  int64_t bad_rows = 0;              // whose time or power can't be read
+  std::string first_bad;             // of them, in words
+  double last_unix_s = kUnknown;     // of the whole log, whatever stretch was asked for
 };
 
 // Not for several threads at once.

@@ -11,6 +11,7 @@ namespace perfcast {
 namespace {
 
 constexpr double kMostPower_w = 1e8;
+constexpr double kMostBad = 0.25;  // of the rows
 // Unix seconds of this century are between 1e9 and 4e9: 1000 times that are milliseconds, and so on.
 constexpr double kMilliseconds = 1e11, kMicroseconds = 1e14, kNanoseconds = 1e17, kBeyondTime = 1e20;
 
@@ -138,11 +139,19 @@ Result<PowerLog> parse_power_csv(std::string_view text, const std::string& sourc
   PowerLog log;
   log.samples.reserve(table->rows());
   double last_s = -1;
+  std::optional<Error> first_bad;
+  const auto leave_out = [&](Error error) {
+    ++log.bad_rows;
+    if (first_bad) return;
+    log.first_bad = error.where + ": " + error.message;
+    first_bad = std::move(error);
+  };
   for (size_t row = 0; row < table->rows(); ++row) {
     const auto unix_s = unix_time(table->cell(row, *time));
     if (!unix_s) {
-      return Error{"bad-time", "'" + printable(table->cell(row, *time).substr(0, 60)) + "' is no time",
-                   table->where(row), "Unix seconds, or ISO 8601 with its zone: 2026-11-25T20:11:35Z"};
+      leave_out({"bad-time", "'" + printable(table->cell(row, *time).substr(0, 60)) + "' is no time", table->where(row),
+                 "Unix seconds, or ISO 8601 with its zone: 2026-11-25T20:11:35Z"});
+      continue;
     }
     if (is_blank(table->cell(row, *power))) {
       ++log.blank_rows;
@@ -151,15 +160,18 @@ Result<PowerLog> parse_power_csv(std::string_view text, const std::string& sourc
     const auto value = parse_number(trim(table->cell(row, *power)));
     const double power_w = value.value_or(-1) * factor;
     if (!value || power_w < 0 || power_w > kMostPower_w) {
-      return Error{"bad-number", "'" + printable(table->cell(row, *power).substr(0, 60)) + "' is no power of a machine",
-                   table->where(row), "watts from 0 to 1e8, or a blank"};
+      leave_out({"bad-number", "'" + printable(table->cell(row, *power).substr(0, 60)) + "' is no power of a machine",
+                 table->where(row), "watts from 0 to 1e8, or a blank"});
+      continue;
     }
     if (*unix_s < last_s) ++log.out_of_order_rows;
     last_s = *unix_s;
     log.samples.push_back({*unix_s, power_w});
   }
+  if (first_bad && static_cast<double>(log.bad_rows) > kMostBad * static_cast<double>(table->rows())) return *first_bad;
   std::stable_sort(log.samples.begin(), log.samples.end(),
                    [](const PowerSample& a, const PowerSample& b) { return a.unix_s < b.unix_s; });
+  if (!log.samples.empty()) log.last_unix_s = log.samples.back().unix_s;
   return log;
 }
 

@@ -45,6 +45,20 @@ TEST(MeterCsv, NoticesBlanksClocksThatWereSetAndRowsThatAreBeingWritten) {
   EXPECT_EQ(log.samples[1].power_w, 9);  // in the order of their times
 }
 
+TEST(MeterCsv, LeavesOutARowInWhichTheMeterStumbled) {
+  for (const char* bad : {"1700000050,ERR", "1700000050,-5", "1700000050,1e9", "never,5"}) {
+    std::string text = "time,watts\n";
+    for (int i = 0; i < 49; ++i) text += std::to_string(1700000000 + i) + ",7\n";
+    const PowerLog log = log_of(text + bad + "\n");
+    EXPECT_THAT(log.samples, SizeIs(49)) << bad;
+    EXPECT_EQ(log.bad_rows, 1) << bad;
+    EXPECT_THAT(log.first_bad, HasSubstr("m.csv:51: '")) << bad;
+    EXPECT_EQ(log.last_unix_s, 1700000048) << bad;
+  }
+  // A log that is mostly so is another file.
+  EXPECT_EQ(code_of("time,watts\n1,7\n2,ERR\n3,ERR\n4,7\n"), "bad-number m.csv:3");
+}
+
 TEST(MeterCsv, NamesWhatItCanNotRead) {
   EXPECT_EQ(code_of("time,amps\n1,2\n"), "missing-column m.csv:1");
   EXPECT_EQ(code_of("seconds,watts\n1,2\n"), "missing-column m.csv:1");

@@ -122,6 +122,7 @@ class LogMeter : public Meter {
     auto log = parse_power_csv(*text, path_);
     if (!log) return log.error();
     for (PowerSample& sample : log->samples) sample.unix_s += clock_offset_s_;
+    log->last_unix_s += clock_offset_s_;
     // One beyond either end, so that the ends are read between two samples.
     const auto before = [](const PowerSample& sample, double time_s) { return sample.unix_s < time_s; };
     auto first = std::lower_bound(log->samples.begin(), log->samples.end(), from_unix_s, before);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "corpus/machine/own_machine.h"
 #include "corpus/machine/processor.h"
 
 namespace perfcast {
@@ -19,6 +20,9 @@ constexpr double kCacheAgrees = 0.25;  // |log2 ratio|
 // What the host alone states may agree or not: counted as nothing, a platform of which only the name is published would
 // be nearer than all whose facts are known.
 constexpr double kUnstatedWeight = 0.5;
+// Of what decides; among platforms measured on this machine the last.
+constexpr double kSameName = 1000, kSameMachine = 2000;
+constexpr double kSameBytes = 1e-6;
 
 // As it names them and as platforms do.
 std::set<std::string> flags_of(const HostFacts& host) {
@@ -109,6 +113,29 @@ Comparison compare(const HostFacts& host, const std::set<std::string>& host_flag
   return result;
 }
 
+// A platform that perfcast itself measured on this machine, or on one that tells the same of itself in everything.
+bool is_own_machine(const HostFacts& host, const Platform& platform) {
+  if (platform.source != kOwnMachineSource || host.cpu_family != platform.cpu_family || host.model != platform.model ||
+      host.stepping != platform.stepping) {
+    return false;
+  }
+  std::set<std::string> flags;
+  for (const std::string& flag : host.cpu_flags) flags.insert(platform_flag(flag));
+  flags.erase("");
+  if (flags != std::set<std::string>(platform.flags.begin(), platform.flags.end())) return false;
+  bool any = host.model.has_value() || !flags.empty();
+  for (const CacheField& field : kCacheFields) {
+    const auto known = platform.facts.find(field.name);
+    const std::optional<double>& bytes = host.*field.bytes;
+    const bool is_known = known != platform.facts.end() && known->second > 0;
+    if (bytes.has_value() != is_known) return false;
+    if (!bytes) continue;
+    if (std::abs(*bytes - known->second) > kSameBytes * *bytes) return false;
+    any = true;
+  }
+  return any;
+}
+
 }  // namespace
 
 std::optional<HostMatch> match_host(const HostFacts& host, const std::vector<Platform>& platforms) {
@@ -120,6 +147,7 @@ std::optional<HostMatch> match_host(const HostFacts& host, const std::vector<Pla
   struct Candidate {
     size_t platform;
     double distance;
+    bool is_own;
     Comparison comparison;
   };
   std::vector<Candidate> candidates;
@@ -132,22 +160,29 @@ std::optional<HostMatch> match_host(const HostFacts& host, const std::vector<Pla
     Comparison comparison = compare(host, host_flags, platform, known_flags);
     // Nothing is known that could make it near.
     if (host.arch.empty() && host.vendor.empty() && !comparison.any && !comparison.same_name) continue;
-    // A name that names a model decides; facts then only choose between platforms that share it.
-    const double distance = comparison.distance - (comparison.same_name ? 1000 : 0);
-    candidates.push_back({i, distance, std::move(comparison)});
+    // A name that names a model decides; facts then only choose between platforms that share it. What was measured on
+    // this very machine is nearer than what others measured on such a model.
+    const bool is_own = is_own_machine(host, platform);
+    double distance = comparison.distance - (comparison.same_name ? kSameName : 0);
+    if (is_own) distance = -kSameMachine - static_cast<double>(i);
+    candidates.push_back({i, distance, is_own, std::move(comparison)});
   }
   if (candidates.empty()) return std::nullopt;
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
   const Comparison& of_best = candidates.front().comparison;
   std::optional<HostMatch> best = HostMatch{candidates.front().platform, HostMatch::Certainty::kNearest, "", {}};
-  if (!of_best.same_name) {
+  const bool is_own = candidates.front().is_own;
+  if (!of_best.same_name && !is_own) {
     for (size_t i = 1; i < candidates.size() && i <= HostMatch::kRunnersUp; ++i)
       best->runners_up.push_back(candidates[i].platform);
   }
   if (of_best.same_name) {
     best->certainty = HostMatch::Certainty::kName;
     best->how = "same model name";
+  } else if (is_own) {
+    best->certainty = HostMatch::Certainty::kName;
+    best->how = "which was measured on a machine with the same facts";
   } else if (of_best.same_model) {
     best->certainty = HostMatch::Certainty::kModel;
     best->how = "same CPU model number " + std::to_string(*host.model) + ", flags and caches";

@@ -13,7 +13,8 @@ namespace perfcast {
 
 struct HostMatch {
   enum class Certainty {
-    kName,     // the same model name, one that names a model; or the user says so
+    kName,     // the same model name, one that names a model; a platform whose facts were read on such a machine, which
+               // agree in all; or the user says so
     kModel,    // the same CPU family and model, and no fact that contradicts
     kNearest,  // another CPU of the same vendor
   };

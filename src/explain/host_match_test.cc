@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "corpus/machine/own_machine.h"
+
 namespace perfcast {
 namespace {
 
@@ -123,6 +125,46 @@ TEST(MatchHost, ByTheVeryNameWhereNothingContradictsIt) {
   EXPECT_EQ(match->certainty, HostMatch::Certainty::kName);
   facts.name = "Box C";
   EXPECT_FALSE(match_host(facts, platforms)) << "nothing is known that could make one of them near";
+}
+
+// As `adapt --here` adds it, under a name of its own, beside a published platform of the same model.
+TEST(MatchHost, KnowsThePlatformThatWasMeasuredHere) {
+  HostFacts facts = host("AMD EPYC 7763 64-Core Processor", "AuthenticAMD", 25, 1);
+  facts.stepping = 1;
+  facts.cpu_flags = {"avx2", "sha_ni", "rdtscp"};
+  facts.l2_bytes = 0.5 * kMiB;
+  std::vector<Platform> platforms = known();
+  Platform own = platforms[3];
+  own.id = own.name = "my server";
+  own.source = kOwnMachineSource;
+  own.stepping = 1;
+  own.flags = {"avx2", "sha"};
+  own.facts = {{"l2_bytes", 0.5 * kMiB}, {"bwmem_rd_16kib_per_vcpu_bytes_per_s", 1e10}};
+  platforms.push_back(own);
+  for (const char* name : {"AMD EPYC 7763 64-Core Processor", "AMD EPYC", ""}) {
+    facts.name = name;
+    const auto match = match_host(facts, platforms);
+    ASSERT_TRUE(match);
+    EXPECT_EQ(match->platform, 4U) << name;
+    EXPECT_EQ(match->certainty, HostMatch::Certainty::kName);
+    EXPECT_THAT(match->how, HasSubstr("same facts"));
+    EXPECT_TRUE(match->runners_up.empty());
+  }
+  // Measured again under another name: the later one.
+  platforms.push_back(own);
+  platforms.back().id = platforms.back().name = "my server again";
+  EXPECT_EQ(match_host(facts, platforms)->platform, 5U);
+  // Another machine: another stepping, other caches, other flags.
+  facts.name = "AMD EPYC 7763 64-Core Processor";
+  HostFacts other = facts;
+  other.stepping = 2;
+  EXPECT_EQ(match_host(other, platforms)->platform, 3U);
+  other = facts;
+  other.l2_bytes = 1 * kMiB;
+  EXPECT_EQ(match_host(other, platforms)->platform, 3U);
+  other = facts;
+  other.cpu_flags.push_back("aes");
+  EXPECT_EQ(match_host(other, platforms)->platform, 3U);
 }
 
 TEST(MatchHost, NeverAcrossArchitecturesOrVendors) {

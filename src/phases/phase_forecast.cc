@@ -35,6 +35,11 @@ Result<PhaseForecast> forecast_phases(const Profile& profile, const std::vector<
   for (const PhaseExample& example : model->examples()) programs.insert(example.program);
   forecast.programs = programs.size();
   forecast.settings = model->settings();
+  forecast.left_out_errors = model->left_out_errors();
+  for (const Profile& other : others) {
+    if (other.program != profile.program && phase_examples(other, kLeastRatio).empty())
+      forecast.skipped.push_back(other.command.empty() ? other.program : other.command.front());
+  }
   const auto& kinds = profile.phase_kinds->kinds;
   for (const PhaseKind& kind : kinds) {
     const auto costs = kind_costs(profile, kind.metrics);

@@ -16,7 +16,12 @@ struct PhaseForecast {
   std::vector<std::optional<double>> slice_s;  // of Profile::phases; those of a kind add up to its own
   size_t programs = 0;                         // that it was learnt from
   PhaseTimeModel::Settings settings;
+  // Errors of the same kind of forecast, each of those programs left out in turn.
+  std::vector<double> left_out_errors;
+  std::vector<std::string> skipped;  // commands of others without native times of phases: nothing to learn from
 };
+// Of fewer programs than this a forecast of another one may be far off.
+inline constexpr size_t kFewPrograms = 10;
 
 // `others`: profiles with native times by phase, of the machine that is forecast. Those of the same program are left
 // out.

@@ -62,6 +62,20 @@ TEST(PhaseForecast, LearnsWhatTakesTime) {
   }
 }
 
+TEST(PhaseForecast, TellsItsErrorOnProgramsLeftOutAndWhatItCouldNotLearnFrom) {
+  std::vector<Profile> others = programs();
+  Profile untimed = profile_of("untimed", 50);
+  for (PhaseKind& kind : untimed.phase_kinds->kinds) kind.native_cpu_s.reset();
+  others.push_back(untimed);
+  others.push_back(Profile());
+  others.back().program = "bare";
+  const auto forecast = forecast_phases(profile_of("unseen", 99), others);
+  ASSERT_TRUE(forecast) << to_text(forecast.error());
+  EXPECT_EQ(forecast->skipped, (std::vector<std::string>{"untimed", "bare"}));
+  ASSERT_EQ(forecast->left_out_errors.size(), 12U);
+  for (const double error : forecast->left_out_errors) EXPECT_LT(error, 0.1);
+}
+
 TEST(PhaseForecast, ScoresWithTheProgramLeftOut) {
   std::vector<Profile> profiles = programs();
   profiles.push_back(Profile());

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/statistics.h"
 #include "model/linear/lasso.h"
@@ -114,6 +115,7 @@ Result<PhaseTimeModel> PhaseTimeModel::fit(std::vector<PhaseExample> examples) {
   }
   Settings best;
   double least = std::numeric_limits<double>::infinity();
+  std::vector<double> least_errors;
   std::vector<Settings> grid;
   for (const bool few : {false, true}) {
     for (const double locality : kLocalities) {
@@ -124,6 +126,8 @@ Result<PhaseTimeModel> PhaseTimeModel::fit(std::vector<PhaseExample> examples) {
   }
   for (const Settings& settings : grid) {
     double error = 0;
+    std::vector<double> errors;
+    errors.reserve(programs.size());
     for (const auto& [program, left_out] : programs) {
       std::vector<PhaseExample> others;
       others.reserve(examples.size());
@@ -137,13 +141,17 @@ Result<PhaseTimeModel> PhaseTimeModel::fit(std::vector<PhaseExample> examples) {
         sum += examples[i].cpu_s * std::abs(model.ns_per_instruction(examples[i].costs) / measured - 1);
         seconds += examples[i].cpu_s;
       }
-      error += sum / seconds;
+      errors.push_back(sum / seconds);
+      error += errors.back();
     }
     if (error >= least) continue;
     least = error;
+    least_errors = std::move(errors);
     best = settings;
   }
-  return PhaseTimeModel(std::move(examples), best);
+  PhaseTimeModel model(std::move(examples), best);
+  model.left_out_errors_ = std::move(least_errors);
+  return model;
 }
 
 }  // namespace perfcast

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "base/json.h"
+#include "base/text.h"
 
 namespace perfcast {
 namespace {
@@ -46,6 +49,14 @@ Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& optio
   std::set<std::string> done;
   const auto is_left = [&](const std::string& program) { return !done.contains(program) && may_run(program); };
   const double begin = clock();
+  // Of the next program: its runs, and no less than one took so far (preparing, starting, settling).
+  const auto expected_s = [&](double run_s) {
+    double mean_s = 0;
+    for (const HereStep& step : outcome.steps) mean_s += step.cost_s / static_cast<double>(outcome.steps.size());
+    return std::max(run_s * options.repeats, mean_s);
+  };
+  // The first program is timed again in the end.
+  const auto kept_s = [&] { return outcome.steps.empty() ? 0 : outcome.steps.front().cost_s; };
   outcome.stopped = "programs";
   while (outcome.steps.size() < options.most) {
     // Enough runs to tell a wrong one from the others, and an interval that is good enough.
@@ -57,7 +68,7 @@ Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& optio
     const auto next = scenario.suggest(1, is_left);
     if (next.empty()) break;
     const std::string program = scenario.program_id(next.front().program);
-    if (clock() - begin + next.front().seconds > options.budget_s) {
+    if (clock() - begin + expected_s(next.front().seconds) + kept_s() > options.budget_s) {
       outcome.stopped = "budget";
       break;
     }
@@ -75,6 +86,10 @@ Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& optio
     outcome.steps.push_back(
         {program, timed->seconds_per_unit, timed->spread_ratio, clock() - before, interval_ratio(scenario, may_run)});
   }
+  if (outcome.steps.empty() && outcome.stopped == "budget") {
+    return usage_error("short-budget", fmt::format("no telling program is done within {:.1f} s", options.budget_s),
+                       "--budget", "a longer budget: measuring caches and memory is in it, too, or fewer --repeats");
+  }
   if (outcome.steps.empty()) {
     return environment_error("nothing-to-run",
                              outcome.passed_over.empty() ? "no program that tells of this machine can be run here"
@@ -90,6 +105,25 @@ Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& optio
   outcome.cost_s = clock() - begin;
   note_unsteadiness(outcome, outcome.notes);
   return outcome;
+}
+
+std::vector<std::string> left_out_in_words(const std::vector<LeftOutHere>& programs) {
+  std::map<std::string, std::map<std::string, size_t>> counts;  // by reason, then group
+  for (const LeftOutHere& program : programs) ++counts[program.why][program.group];
+  std::vector<std::string> texts;
+  texts.reserve(counts.size());
+  for (const auto& [why, groups] : counts) {
+    size_t all = 0;
+    std::vector<std::string> named;
+    named.reserve(groups.size());
+    for (const auto& [group, count] : groups) {
+      all += count;
+      named.push_back(fmt::format("{} of {}", count, group.empty() ? "no group" : group));
+    }
+    texts.push_back(fmt::format("{} of the bundle's programs ({}) can't be timed here: {}", all, join(named, ", "),
+                                why.empty() ? "no shipped suite does the work that their times are of" : why));
+  }
+  return texts;
 }
 
 Json here_as_json(const HereOutcome& outcome) {

@@ -15,6 +15,7 @@ struct HereOptions {
   // run.
   double target_ratio = 1.1;
   double budget_s = 300;
+  int repeats = 1;   // timed runs of a program
   size_t most = 40;  // programs
 };
 
@@ -48,6 +49,14 @@ Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& optio
                                const std::function<bool(const std::string&)>& may_run, const TimeHere& time,
                                const std::function<double()>& clock,
                                const std::function<void(const std::string&)>& progress);
+
+// A program that no suite runs here.
+struct LeftOutHere {
+  std::string group;
+  std::string why;  // and what mends it; empty: no suite has it at all
+};
+// In words, those with one reason together.
+std::vector<std::string> left_out_in_words(const std::vector<LeftOutHere>& programs);
 
 Json here_as_json(const HereOutcome& outcome);
 

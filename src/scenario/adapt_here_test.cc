@@ -70,7 +70,10 @@ TEST(AdaptHere, KeepsToItsBudgetAndPassesOverWhatFails) {
   const auto outcome = setting.adapt(scenario, {.target_ratio = 1.0001, .budget_s = 40});
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->stopped, "budget");
-  EXPECT_LE(outcome->cost_s, 44);
+  EXPECT_LE(outcome->cost_s, 40);  // with the first program timed again
+  const auto none = setting.adapt(scenario, {.target_ratio = 1.0001, .budget_s = 1e-6});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, "short-budget");
   const auto all = setting.adapt(scenario, {.target_ratio = 1.0001, .budget_s = 1e6});
   ASSERT_TRUE(all);
   EXPECT_EQ(all->stopped, "programs");
@@ -87,6 +90,15 @@ TEST(AdaptHere, NoticesAMachineThatThrottles) {
   EXPECT_GT(outcome->drift_ratio, 1.1);
   ASSERT_EQ(outcome->notes.size(), 2U);
   EXPECT_THAT(outcome->notes[0], HasSubstr("throttled"));
+}
+
+TEST(AdaptHere, NamesWhatIsLeftOutByReason) {
+  EXPECT_THAT(left_out_in_words({}), testing::IsEmpty());
+  EXPECT_THAT(
+      left_out_in_words({{"user", "no stress-ng"}, {"os", "no stress-ng"}, {"user", "no stress-ng"}, {"apps", ""}}),
+      testing::ElementsAre("1 of the bundle's programs (1 of apps) can't be timed here: no shipped suite does the work "
+                           "that their times are of",
+                           "3 of the bundle's programs (1 of os, 2 of user) can't be timed here: no stress-ng"));
 }
 
 TEST(AdaptHere, SaysWhereNothingRuns) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/csv.h"
@@ -21,6 +22,7 @@ constexpr size_t kMostRuns = 100000;
 constexpr double kSameRunLog = 0.2;     // two times of one program may be so far apart
 constexpr double kBeyond = 100;         // a fact so far beyond those of all platforms is a mistake
 constexpr double kUnitLog = 3.4;        // 30x: no platform is that far from what its facts say
+constexpr double kAllBeyond = 2;        // of the facts' own interval: not one run is within
 constexpr double kOtherDeviations = 8;  // one run beside the others
 constexpr size_t kNamed = 12;           // programs in an error
 constexpr size_t kMostFacts = 1000;
@@ -136,14 +138,20 @@ Result<FoldedRuns> fold_runs(const Bundle& bundle, const std::map<std::string, P
 Result<std::vector<AdaptRun>> parse_adapt_runs(std::string_view text, const std::string& source) {
   const auto table = CsvTable::parse(text, source);
   if (!table) return table.error();
-  const auto program = table->column("program");
-  if (!program) return program.error();
-  const auto seconds = table->column("seconds");
-  if (!seconds) return seconds.error();
+  const auto program = table->column("program"), seconds = table->column("seconds");
+  if (!program || !seconds) {
+    Error error = program ? seconds.error() : program.error();
+    error.expected = "the columns program, seconds and, where it is not 1, work_units";
+    return error;
+  }
   const auto units = table->find_column("work_units");
   if (table->rows() > kMostRuns) {
     return Error{"bad-runs", "the file has " + std::to_string(table->rows()) + " rows", source,
                  "at most " + std::to_string(kMostRuns)};
+  }
+  if (table->rows() == 0) {
+    return Error{"too-few-runs", "the file has no run, and " + std::to_string(kFewestRuns) + " are needed", source,
+                 "a row for each program; perfcast adapt --suggest 3 says which, and without --runs facts alone decide"};
   }
   std::vector<AdaptRun> runs;
   runs.reserve(table->rows());
@@ -181,6 +189,12 @@ Result<Platform> parse_platform_facts(std::string_view text, const std::string& 
     return Error{"bad-facts", what, source, expected};
   };
   if (!json->is_object()) return bad("the file holds no object", "{\"name\": ..., \"vendor\": ..., \"facts\": {...}}");
+  static const std::vector<std::string> known = {"name",  "vendor",   "arch", "kind",   "segment", "cpu_family",
+                                                 "model", "stepping", "flags", "facts", "id",      "source"};
+  for (const auto& [key, value] : json->items()) {
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      return bad("the key '" + printable(key.substr(0, 60)) + "' is unknown", "such as " + nearest_names(key, known, 3));
+  }
   JsonReader in(*json, source);
   Platform platform;
   platform.name = in.string("name");
@@ -223,6 +237,19 @@ Result<std::vector<std::string>> check_known_facts(const Platform& platform, con
     }
   }
   std::vector<std::string> names, notes;
+  // What a CPU or GPU is by is half of what it is known by.
+  for (const auto& [what, value, key] : {std::tuple{"vendor", &Platform::vendor, &vendor_key},
+                                         {"instruction set (arch)", &Platform::arch, &arch_key}}) {
+    std::vector<std::string> theirs;
+    bool is_known = (platform.*value).empty() || known.empty();
+    for (const Platform& of : known) {
+      is_known = is_known || key(of.*value) == key(platform.*value);
+      if (std::find(theirs.begin(), theirs.end(), of.*value) == theirs.end()) theirs.push_back(of.*value);
+    }
+    if (is_known) continue;
+    notes.push_back(fmt::format("no platform of the bundle has the {} '{}'; they have {}", what,
+                                printable(platform.*value), nearest_names(platform.*value, theirs)));
+  }
   names.reserve(ranges.size());
   for (const auto& [name, range] : ranges) names.push_back(name);
   for (const auto& [name, value] : platform.facts) {
@@ -337,11 +364,33 @@ std::optional<double> AdaptScenario::typical_half_width(const std::function<bool
   return median(std::move(widths));
 }
 
+std::string AdaptScenario::all_beyond_facts() const {
+  double least = INFINITY, most = -INFINITY;
+  std::vector<double> widths;
+  bool are_beyond = adaptation_.runs().size() >= kFewestRuns;
+  widths.reserve(adaptation_.runs().size());
+  for (const ProgramRun& run : adaptation_.runs()) {
+    const double surprise = run.log_relative_time - adaptation_.prior().mean(run.program);
+    const double half_width = adaptation_.prior_half_widths()(run.program);
+    are_beyond = are_beyond && std::abs(surprise) > kAllBeyond * half_width;
+    least = std::min(least, surprise);
+    most = std::max(most, surprise);
+    widths.push_back(half_width);
+  }
+  if (!are_beyond || least * most <= 0) return "";
+  return fmt::format(
+      "all {} runs took {:.2g} to {:.2g} times what this platform's facts say, whose own 90% interval is x/{:.2f}: were "
+      "they of another amount of work, in another unit, with several threads, or on a busy machine? Intervals don't "
+      "know of it",
+      widths.size(), std::exp(least), std::exp(most), std::exp(median(widths)));
+}
+
 AdaptReport AdaptScenario::report(size_t suggest_count) const {
   AdaptReport report;
   report.platform = adaptation_.platform();
   report.nearest = bundle_->platforms[adaptation_.nearest()].name;
   report.runs = adaptation_.runs().size();
+  if (std::string beyond = all_beyond_facts(); !beyond.empty()) report.notes.push_back(std::move(beyond));
   const Gaussian& posterior = adaptation_.posterior();
   const Eigen::VectorXd& half_widths = adaptation_.half_widths();
   std::map<Eigen::Index, double> measured;

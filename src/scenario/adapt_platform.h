@@ -25,8 +25,8 @@ struct AdaptRun {
 };
 
 // A CSV with the columns program, seconds and, if not 1, work_units. "bad-runs" with file and line where a time or an
-// amount of work is not above 0, or where no program takes so long or so short; "missing-column", "bad-number" as
-// CsvTable has them.
+// amount of work is not above 0, or where no program takes so long or so short; "too-few-runs" without any row;
+// "missing-column", "bad-number" as CsvTable has them.
 Result<std::vector<AdaptRun>> parse_adapt_runs(std::string_view text, const std::string& source);
 
 // A platform by its facts: the object that platforms have in JSON files (name, vendor, arch, ...), and "facts" {name:
@@ -113,6 +113,8 @@ class AdaptScenario {
                 PlatformAdaptation adaptation);
   // Log seconds per unit of work at relative time 1; absent: nothing tells.
   std::optional<double> level(Eigen::Index program) const;
+  // A note where not one of the runs is near to what the facts say, all to the same side; empty: some are.
+  std::string all_beyond_facts() const;
   Status check_units(const std::vector<AdaptRun>& runs, const std::vector<ProgramRun>& read) const;
 
   std::shared_ptr<const Bundle> bundle_;

@@ -57,7 +57,16 @@ TEST(AdaptPlatform, RunsAreReadFromCsv) {
   EXPECT_EQ((*runs)[0].work_units, 1);
   EXPECT_EQ((*runs)[1].seconds, 3e-9);
   EXPECT_EQ((*runs)[1].work_units, 4);
-  EXPECT_EQ(parse_adapt_runs("program,time\na,1\n", "r").error().code, "missing-column");
+  const auto other = parse_adapt_runs("prog,time\na,1\n", "r");
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, "missing-column");
+  EXPECT_EQ(other.error().message, "there is no column 'program' among prog, time");
+  EXPECT_EQ(other.error().expected, "the columns program, seconds and, where it is not 1, work_units");
+  const auto semicolons = parse_adapt_runs("program;seconds\na;1,5\n", "r");
+  ASSERT_FALSE(semicolons);
+  EXPECT_THAT(semicolons.error().message, HasSubstr("look separated by semicolons"));
+  EXPECT_THAT(parse_adapt_runs("program;seconds\na;1.5\n", "r").error().message, HasSubstr("by semicolons"));
+  EXPECT_EQ(parse_adapt_runs("program,seconds\n", "r").error().code, "too-few-runs");
   EXPECT_EQ(parse_adapt_runs("program,seconds\na,0\n", "r").error().code, "bad-runs");
   EXPECT_EQ(parse_adapt_runs("program,seconds\na,\n", "r").error().code, "bad-runs");
   EXPECT_EQ(parse_adapt_runs("program,seconds\n,1\n", "r").error().code, "bad-runs");
@@ -86,6 +95,10 @@ TEST(AdaptPlatform, FactsAreReadFromJson) {
   EXPECT_EQ(parse_platform_facts(R"({"name": ""})", "f").error().code, "bad-facts");
   EXPECT_EQ(parse_platform_facts(R"({"name": "a", "facts": {"l2_bytes": "big"}})", "f").error().code, "bad-facts");
   EXPECT_EQ(parse_platform_facts(R"({"name": "a", "cpu_family": "x"})", "f").error().code, "bad-facts");
+  const auto mistyped = parse_platform_facts(R"({"name": "a", "vendr": "AMD"})", "f");
+  ASSERT_FALSE(mistyped);
+  EXPECT_EQ(mistyped.error().message, "the key 'vendr' is unknown");
+  EXPECT_THAT(mistyped.error().expected, HasSubstr("such as vendor"));
 }
 
 TEST(AdaptPlatform, FactsAreThoseOfThePlatformsThatAreKnown) {
@@ -99,6 +112,13 @@ TEST(AdaptPlatform, FactsAreThoseOfThePlatformsThatAreKnown) {
     return checked->empty() ? std::string() : checked->front();
   };
   EXPECT_EQ(found("max_hz", 6e9), "");
+  asked.vendor = "Foo";
+  small.vendor = "AMD";
+  large.vendor = "Intel";
+  EXPECT_EQ(found("max_hz", 6e9), "no platform of the bundle has the vendor 'Foo'; they have AMD, Intel");
+  asked.vendor = "GenuineIntel";
+  EXPECT_EQ(found("max_hz", 6e9), "");
+  asked.vendor.clear();
   EXPECT_EQ(found("l3_bytes", 0), "");
   EXPECT_EQ(found("l3_bytes", 9e7), "");
   EXPECT_EQ(found("max_hz", 5e300), "max_hz of 5e+300; platforms of the bundle have 2e+09 to 5e+09");
@@ -151,6 +171,20 @@ TEST(AdaptPlatform, OtherUnitsAreNoticed) {
   EXPECT_EQ(one.error().code, "bad-unit");
   EXPECT_THAT(one.error().message, HasSubstr("'program2'"));
   EXPECT_EQ(one.error().where, "runs.csv:4");
+}
+
+// Not by a whole unit, and all alike: nothing tells which of them is right, so they are taken, and doubted.
+TEST(AdaptPlatform, RunsThatAreAllFarFromTheFactsAreDoubted) {
+  AdaptScenario scenario = setting().scenario();
+  EXPECT_TRUE(scenario.report(0).notes.empty());
+  ASSERT_TRUE(scenario.measure(setting().runs(6)));
+  EXPECT_TRUE(scenario.report(0).notes.empty());
+  ASSERT_TRUE(scenario.measure(setting().runs(6, 20)));
+  const AdaptReport report = scenario.report(0);
+  ASSERT_EQ(report.notes.size(), 1U);
+  EXPECT_THAT(report.notes[0], HasSubstr("all 6 runs took"));
+  ASSERT_TRUE(scenario.measure(setting().runs(6, 1.0 / 20)));
+  EXPECT_EQ(scenario.report(0).notes.size(), 1U);
 }
 
 TEST(AdaptPlatform, BadRunsAreRefusedByName) {

@@ -533,6 +533,10 @@ Result<ProgramForecast> forecast_in_full(const Forecaster& forecaster, const Pro
   }
   if (request.energy) {
     if (Status added = add_energy(bundle, profile, *request.energy, report); !added) return added.error();
+    if (request.strict && !report.out_of_line.empty()) {
+      return usage_error("contradicting-energy", report.out_of_line, "measured-energy",
+                         "joules of such a run, or no strictness");
+    }
   }
   if (request.frequencies) {
     if (Status added = add_frequencies(bundle, profile, *request.frequencies, report); !added) return added.error();

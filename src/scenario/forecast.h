@@ -108,7 +108,7 @@ struct ForecastReport {
   // without seconds.
   std::string time_basis;
   std::vector<std::string> notes;
-  std::string out_of_line;        // of the notes, that which says that a measured time can't be right; empty: none
+  std::string out_of_line;        // the note that a measured time or energy can't be right; empty: none
   std::vector<PlatformRow> rows;  // fastest first
   Attribution attribution;
   std::vector<FeatureStanding> features;       // most unusual first

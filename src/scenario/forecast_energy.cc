@@ -18,6 +18,10 @@ namespace {
 
 constexpr double kZ90 = 1.6449;  // of a normal distribution, 90% two-sided
 constexpr double kMostJoules = 1e15;
+constexpr double kUsualMost_w = 3e3;  // of one machine without several GPUs
+// Measured joules, so many times the TDP's share or a part of it, are of something else: 41 pairs of server and workload
+// had 0.5 to 3.3 times, and a mobile processor with one busy core several times.
+constexpr double kOtherEnergy = 10;
 
 struct MeasuredJoules {
   size_t platform = 0;
@@ -135,6 +139,7 @@ TdpCalibration calibrate(const std::vector<LogEnergy>& energies, const std::vect
     const LogEnergy& energy = energies[each.platform];
     const auto& at = rows[each.platform].energy;
     if (std::isnan(energy.log) || !at || at->basis != "TDP-based") continue;
+    if (std::abs(std::log(each.joules) - energy.log) > std::log(kOtherEnergy)) continue;
     const double time_deviation = (energy.time_lower + energy.time_upper) / 2 / kZ90;
     const double variance = kTdpPlatformLogDeviation * kTdpPlatformLogDeviation + time_deviation * time_deviation;
     weighted += (std::log(each.joules) - energy.log) / variance;
@@ -146,6 +151,23 @@ TdpCalibration calibrate(const std::vector<LogEnergy>& energies, const std::vect
   result.log_bias = 0;
   result.program_variance = 1 / precision;
   return result;
+}
+
+// Which measured joules can't be of such a run; they calibrate nothing.
+void note_other_energies(const std::vector<LogEnergy>& energies, const std::vector<MeasuredJoules>& measured,
+                         ForecastReport& report) {
+  for (const MeasuredJoules& each : measured) {
+    const PlatformRow& row = report.rows[each.platform];
+    const double log = energies[each.platform].log;
+    if (std::isnan(log) || !row.energy || row.energy->basis != "TDP-based") continue;
+    const double ratio = each.joules / std::exp(log);
+    if (ratio <= kOtherEnergy && ratio >= 1 / kOtherEnergy) continue;
+    report.out_of_line = fmt::format(
+        "the measured energy of {} is {:.3g}x its share of the TDP ({} for each busy core, where that has {}), and "
+        "servers had 0.5x to 3.3x: was it of the same run, in joules?",
+        row.platform.name, ratio, in_unit(row.energy->core_w * ratio, "W"), in_unit(row.energy->core_w, "W"));
+    report.notes.push_back("energy: " + report.out_of_line + " Other rows are not scaled by it");
+  }
 }
 
 double log_over(double upper, double value) {
@@ -208,6 +230,7 @@ Status add_energy(const Bundle& bundle, const Profile& profile, const EnergyQues
                                        [](const PlatformRow& row) { return row.time_s.has_value(); });
   const TdpCalibration calibration =
       calibrate(energies, report.rows, has_seconds ? *measured : std::vector<MeasuredJoules>());
+  if (has_seconds) note_other_energies(energies, *measured, report);
   if (calibration.is_measured) summary.calibration_ratio = std::exp(calibration.log_center);
   const double platform_variance = kTdpPlatformLogDeviation * kTdpPlatformLogDeviation;
   double log_mean = 0;
@@ -322,6 +345,21 @@ Status add_frequencies(const Bundle& bundle, const Profile& profile, const Frequ
       forecast_over_frequency(request.table, {*row.time_s, result.time_at_hz, result.memory_ratio, request.period_s});
   if (!forecast) return forecast.error();
   result.forecast = *forecast;
+  double highest_w = 0;
+  for (const FrequencyPower& power : request.table) highest_w = std::max(highest_w, power.active_w);
+  if (highest_w > kUsualMost_w) {
+    report.notes.push_back(fmt::format("frequencies: active_w goes up to {}: if that was in milliwatts, divide by 1000",
+                                       in_unit(highest_w, "W")));
+  }
+  if (request.period_s && !forecast->best_period) {
+    const bool any_idle = std::any_of(request.table.begin(), request.table.end(),
+                                      [](const FrequencyPower& power) { return power.idle_w.has_value(); });
+    report.notes.push_back(
+        any_idle ? fmt::format("frequencies: nothing is told of a period of {}: at no clock with idle power is the run "
+                               "done in it, the fastest takes {}",
+                               human_seconds(*request.period_s), human_seconds(forecast->points.back().time_s))
+                 : std::string("frequencies: a period needs idle power: a column idle_w"));
+  }
   report.frequencies = std::move(result);
   return {};
 }

@@ -153,6 +153,19 @@ TEST(ForecastEnergy, CalibratesByWhatWasMeasured) {
   EXPECT_FALSE(unknown.energy->calibration_ratio);
 }
 
+TEST(ForecastEnergy, NamesJoulesThatCanNotBe) {
+  ForecastRequest request = asking_energy();
+  request.energy->measured_joules = {{"Example 200", 12000}};  // of 2 s on a core of 10 W
+  const ForecastReport report = energies_of(request);
+  EXPECT_THAT(report.notes, Contains(HasSubstr("the measured energy of Example 200 is 600x its share of the TDP")));
+  EXPECT_EQ(energy_row(report, "Example 200").energy->joules, 12000);
+  EXPECT_FALSE(report.energy->calibration_ratio);  // the others stay as they are
+  request.strict = true;
+  EXPECT_EQ(energy_error(request), "contradicting-energy");
+  request.energy->measured_joules = {{"Example 200", 60}};
+  EXPECT_EQ(energy_error(request), "");
+}
+
 PowerModel power_model(const PowerTable& table, ActivitySet set = ActivitySet::kLoad) {
   PowerModelOptions options;
   options.forms = {PowerFormKind::kSharedLine};

@@ -4,13 +4,14 @@
 #include <set>
 
 #include "corpus/machine/caches.h"
+#include "corpus/machine/own_machine.h"
 #include "corpus/machine/processor.h"
 
 namespace perfcast {
 namespace {
 
 // Whoever measures decides on the licence; the file can't know.
-Source suite_source() { return {"perfcast-collect", "", "not stated", "", "own measurements by perfcast collect"}; }
+Source suite_source() { return {kOwnMachineSource, "", "not stated", "", "own measurements by perfcast collect"}; }
 
 Program described(const SuiteProgram& entry, const std::string& source) {
   Program program = entry.program;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <vector>
 
 #include "base/json.h"
@@ -64,6 +65,27 @@ std::vector<std::string> doubts(const Profile& profile) {
         "times marked ! are shorter than any core takes for so many instructions: natively other code ran than under "
         "the instrumenter, or they belong to another phase");
   return texts;
+}
+
+// And those of a forecast.
+std::vector<std::string> forecast_doubts(const PhaseForecast& forecast) {
+  std::vector<std::string> texts;
+  if (forecast.programs < kFewPrograms) {
+    texts.push_back(fmt::format("{} programs are few to learn from: a phase unlike theirs may take another time by far; "
+                                "tens are better",
+                                forecast.programs));
+  }
+  if (!forecast.skipped.empty()) {
+    texts.push_back(fmt::format(
+        "{} of the profiles after --learn {} no native times of phases and {} not learnt from: {}",
+        forecast.skipped.size(), forecast.skipped.size() == 1 ? "has" : "have",
+        forecast.skipped.size() == 1 ? "was" : "were", join(forecast.skipped, ", ")));
+  }
+  return texts;
+}
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 std::string seconds_or_dash(const std::optional<double>& seconds) { return seconds ? human_seconds(*seconds) : "-"; }
@@ -150,7 +172,13 @@ std::string phase_table_text(const Profile& profile, const std::optional<PhaseFo
   if (forecast) {
     text += fmt::format("{:<6}{:>9}{:>7}{:>9}{:>11}{:>10}{:>11}{:>6}\n", "all", "", "", "", human_seconds(measured_s),
                         "", human_seconds(forecast_s), off_text(forecast_s, measured_s));
-    text += fmt::format("forecast: learnt from phases of {} other programs\n", forecast->programs);
+    text += fmt::format("forecast: learnt from phases of {} other programs", forecast->programs);
+    if (const auto& errors = forecast->left_out_errors; !errors.empty()) {
+      text += fmt::format("; of each of them, left out in turn, it is off by {:.0f}% on average, {:.0f}% at most",
+                          100 * mean_of(errors), 100 * *std::max_element(errors.begin(), errors.end()));
+    }
+    text += "\n";
+    for (const std::string& doubt : forecast_doubts(*forecast)) text += "warning: " + printable(doubt) + "\n";
   }
   for (const std::string& doubt : doubts(profile)) text += "warning: " + printable(doubt) + "\n";
   return text;
@@ -166,7 +194,16 @@ Json phases_json(const Profile& profile, const std::optional<PhaseForecast>& for
       {"schema", kPhasesSchema}, {"program", profile.program},     {"instructions_ratio", set.instructions_ratio},
       {"phases", Json::array()}, {"transitions", set.transitions}, {"slices", Json::array()}};
   if (forecast) json["learnt_from_programs_count"] = forecast->programs;
-  json["warnings"] = doubts(profile);
+  if (forecast && !forecast->left_out_errors.empty()) {
+    const std::vector<double>& errors = forecast->left_out_errors;
+    json["left_out_error_ratio"] = mean_of(errors);
+    json["left_out_worst_error_ratio"] = *std::max_element(errors.begin(), errors.end());
+  }
+  std::vector<std::string> warnings = doubts(profile);
+  if (forecast) {
+    for (std::string& doubt : forecast_doubts(*forecast)) warnings.push_back(std::move(doubt));
+  }
+  json["warnings"] = std::move(warnings);
   for (size_t k = 0; k < set.kinds.size(); ++k) {
     const PhaseKind& kind = set.kinds[k];
     Json entry = {{"name", phase_name(k)},

@@ -51,6 +51,17 @@ TEST(PhaseReport, SaysWhatIsKnown) {
   EXPECT_THAT(text, HasSubstr("+33%"));
   EXPECT_THAT(text, HasSubstr("floats"));
   EXPECT_THAT(text, HasSubstr("after A     75    25"));
+  EXPECT_THAT(text, HasSubstr("warning: 5 programs are few to learn from"));
+  PhaseForecast scored = forecast_of_two();
+  scored.programs = 40;
+  scored.left_out_errors = {0.1, 0.5};
+  scored.skipped = {"a.out"};
+  const std::string told = phases_text(two_phases(), scored);
+  EXPECT_THAT(told, HasSubstr("left out in turn, it is off by 30% on average, 50% at most"));
+  EXPECT_THAT(told, HasSubstr("1 of the profiles after --learn has no native times of phases and was not learnt from: "
+                              "a.out"));
+  EXPECT_THAT(told, Not(HasSubstr("are few")));
+  EXPECT_EQ(phases_json(two_phases(), scored)["left_out_worst_error_ratio"], 0.5);
   const std::string bare = phases_text(two_phases(), std::nullopt);
   EXPECT_THAT(bare, Not(HasSubstr("forecast")));
 }

@@ -23,6 +23,9 @@ constexpr double kMostWatts = 2e4, kLeastWatts = 1e-3;
 constexpr double kUnitStep = 300;   // between two halves of one machine's samples: no load does that
 constexpr double kMostRate = 1e18;  // events a second: no machine has more
 constexpr double kConstant = 1e-4;
+constexpr double kSmallWatts = 1;  // a median below: a small device, or kilowatts
+// Events of a machine: so many CPUs at such a clock, an instruction after the other at such a width.
+constexpr double kMostCycles = 1024 * 6e9, kMostInstructionsPerCycle = 10, kOverClock = 1.1;
 constexpr double kMostWhole = 1e15;       // beyond, numbers have no room for fractions
 constexpr double kMostFractions = 0.5;    // of a counter's values
 constexpr double kFullLoad = 1.02;        // samplers' clocks differ a little
@@ -188,6 +191,65 @@ Status check_load(const PowerTable& table, const std::string& source, PowerTable
   return {};
 }
 
+// In how many rows a number is above what can be, and by how much at the most.
+struct Beyond {
+  double known = 0, above = 0, highest = 0;
+  void see(double value, double most) {
+    if (std::isnan(value) || !(most > 0)) return;
+    ++known;
+    if (value <= most) return;
+    ++above;
+    highest = std::max(highest, value / most);
+  }
+  bool is_many() const { return above > kMostOverloaded * known; }
+};
+
+// Cycles that no such machine has, and instructions that no core does in so many cycles.
+void note_impossible_rates(const PowerTable& table, PowerTableNotes& notes) {
+  Eigen::Index cycles = -1, instructions = -1;
+  for (size_t c = 0; c < table.counters.size(); ++c) {
+    const CounterRole role = counter_role(table.counters[c]);
+    if (role == CounterRole::kCycles) cycles = static_cast<Eigen::Index>(c);
+    if (role == CounterRole::kInstructions) instructions = static_cast<Eigen::Index>(c);
+  }
+  const bool has_capacity = table.frequency_hz.size() > 0 && table.cores.size() > 0;
+  Beyond clock, width;
+  for (Eigen::Index r = 0; r < table.values.rows(); ++r) {
+    const double most = has_capacity ? kOverClock * table.frequency_hz(r) * table.cores(r) : kMostCycles;
+    if (cycles >= 0) clock.see(table.values(r, cycles), most);
+    if (instructions < 0) continue;
+    const double in_cycles = cycles >= 0 ? table.values(r, cycles) : most;
+    width.see(table.values(r, instructions), kMostInstructionsPerCycle * in_cycles);
+  }
+  const char* const mend = "were they counts since the row before (--counts), or of another interval?";
+  if (clock.is_many()) {
+    notes.lines.push_back(fmt::format(
+        "{} a second are above what {} in {:.0f} of {:.0f} rows, up to {:.3g} times: {}",
+        printable(table.counters[static_cast<size_t>(cycles)]),
+        has_capacity ? "so many cores at that frequency have" : "1024 CPUs at 6 GHz have", clock.above, clock.known,
+        clock.highest, mend));
+  }
+  if (width.is_many()) {
+    notes.lines.push_back(fmt::format("{} are over {:.0f} in each cycle in {:.0f} of {:.0f} rows, more than any core does",
+                                      printable(table.counters[static_cast<size_t>(instructions)]),
+                                      kMostInstructionsPerCycle, width.above, width.known));
+  }
+}
+
+// A server in kilowatts looks like a small board in watts.
+void note_small_power(const PowerTable& table, PowerTableNotes& notes) {
+  std::vector<double> watts;
+  watts.reserve(table.rows());
+  for (const double value : table.watts) {
+    if (!std::isnan(value)) watts.push_back(value);
+  }
+  if (watts.empty()) return;
+  const double typical = median(std::move(watts));
+  if (typical >= kSmallWatts) return;
+  notes.lines.push_back(fmt::format(
+      "the median power is {:.3g} W, that of a small board: were it kilowatts, multiply the column by 1000", typical));
+}
+
 void note_absent(const PowerTable& table, PowerTableNotes& notes) {
   const auto rows = static_cast<double>(table.values.rows());
   for (Eigen::Index c = 0; c < table.values.cols(); ++c) {
@@ -231,7 +293,10 @@ PowerGaps number_runs(PowerTable& table, const std::vector<int>& given_run) {
   for (size_t r = 1; r < rows; ++r) {
     bool follows = same_place(r);
     const double step = table.time_s(static_cast<Eigen::Index>(r)) - table.time_s(static_cast<Eigen::Index>(r - 1));
-    if (follows && step < 0) follows = false;
+    if (follows && step < 0) {
+      follows = false;
+      ++gaps.back;
+    }
     if (follows && step > kGapIntervals * usual_s[table.machine[r]]) {
       follows = false;
       ++gaps.count;
@@ -317,7 +382,9 @@ Result<PowerTable> read_power_table(std::string_view text, const std::string& so
                  fmt::format("at most {} rows and {} columns", options.most_rows, options.most_columns)};
   }
   for (const std::string& name : options.ignored) {
-    if (const auto there = csv->column(name); !there) return there.error();
+    if (const auto there = csv->column(name); !there) {
+      return usage_error("missing-column", there.error().message, "--ignore", "columns of the samples");
+    }
   }
   const KnownColumns known = known_columns(*csv, options);
   for (const std::string& name : options.ignored) {
@@ -404,6 +471,10 @@ Result<PowerTable> read_power_table(std::string_view text, const std::string& so
                                       gaps.count == 1 ? "gap" : "gaps", human_seconds(gaps.longest_s),
                                       gaps.count == 1 ? "it" : "them"));
   }
+  if (gaps.back > 0) {
+    notes.lines.push_back(fmt::format("time steps back {} {}: a run ends there, and nothing is carried over", gaps.back,
+                                      gaps.back == 1 ? "time" : "times"));
+  }
   if (options.counts) {
     if (Status checked = check_counts(table, source); !checked) return checked.error();
     divide_by_time(table, notes);
@@ -416,11 +487,13 @@ Result<PowerTable> read_power_table(std::string_view text, const std::string& so
   }
   note_absent(table, notes);
   if (Status checked = check_load(table, source, notes); !checked) return checked.error();
+  note_impossible_rates(table, notes);
   if (options.needs_watts) {
     const Eigen::Index silent = table.watts.array().isNaN().count();
     if (silent == rows) return Error{"bad-samples", "no row has a power", source, "watts beside the counters"};
     if (silent > 0) notes.lines.push_back(fmt::format("{} rows without power are not learnt from", silent));
     if (Status checked = check_watts(table, source); !checked) return checked.error();
+    note_small_power(table, notes);
   }
   return table;
 }

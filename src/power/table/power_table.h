@@ -48,10 +48,12 @@ struct PowerTableNotes {
 Result<PowerTable> read_power_table(std::string_view text, const std::string& source, const PowerTableOptions& options,
                                     PowerTableNotes& notes);
 
-// Numbers the runs anew from time, machine, workload, frequency and cores; -> the gaps, with the longest in seconds.
+// Numbers the runs anew from time, machine, workload, frequency and cores; -> the gaps, with the longest in seconds, and
+// steps back.
 struct PowerGaps {
   size_t count = 0;
   double longest_s = 0;
+  size_t back = 0;  // steps back in time within what would else be one run
 };
 PowerGaps number_runs(PowerTable& table, const std::vector<int>& given_run = {});
 

@@ -108,6 +108,34 @@ TEST(PowerTable, AWrittenTableIsReadBack) {
   EXPECT_TRUE(notes.lines.empty());
 }
 
+TEST(PowerTable, NotesWhatIsDoubtful) {
+  const auto notes_of = [](const std::string& text) {
+    PowerTableNotes notes;
+    const auto table = read(text, notes);
+    EXPECT_TRUE(table) << (table ? "" : to_text(table.error()));
+    return notes.lines;
+  };
+  // A server's kilowatts.
+  const auto small = notes_of("watts,misses\n0.11,1\n0.12,2\n0.13,3\n");
+  ASSERT_EQ(small.size(), 1U);
+  EXPECT_THAT(small[0], HasSubstr("the median power is 0.12 W"));
+  // Of 8 cores at 2 GHz; and 40 instructions in each cycle.
+  const std::string setting = "watts,frequency_mhz,cores,cycles,instructions\n";
+  EXPECT_TRUE(notes_of(setting + "50,2000,8,1.5e10,2e10\n60,2000,8,1.6e10,2e10\n").empty());
+  const auto beyond = notes_of(setting + "50,2000,8,8e11,1e12\n60,2000,8,1.6e10,2e10\n");
+  ASSERT_EQ(beyond.size(), 1U);
+  EXPECT_THAT(beyond[0], HasSubstr("cycles a second are above what so many cores at that frequency have in 1 of 2 rows, "
+                                   "up to 45.5 times"));
+  const auto wide = notes_of("watts,cycles,instructions\n50,1e10,4e11\n60,1e10,5e11\n");
+  ASSERT_EQ(wide.size(), 1U);
+  EXPECT_THAT(wide[0], HasSubstr("instructions are over 10 in each cycle in 2 of 2 rows"));
+  // Time that stands for nothing, and that goes back.
+  const auto times = notes_of("time_s,watts,misses\n0,10,1\n1,11,1\n2,12,1\n60,13,1\n61,14,1\n30,15,1\n31,16,1\n");
+  ASSERT_EQ(times.size(), 2U);
+  EXPECT_THAT(times[0], HasSubstr("1 gap in the samples, the longest of 58"));
+  EXPECT_THAT(times[1], HasSubstr("time steps back 1 time"));
+}
+
 TEST(PowerTable, NoticesLoadAboveTheWholeMachine) {
   const auto rows = [](double load) {
     std::string text = "watts,cpu_percent\n";
