@@ -7,7 +7,7 @@
 
 namespace perfcast {
 
-inline constexpr size_t kTouchApart = 4;   // words: of so many one is touched
+inline constexpr size_t kTouchApart = 4;  // words: of so many one is touched
 inline constexpr size_t kTouchStep = 64;  // words; arrays are multiples of it
 
 // `passes` times over the whole array. Returns the sum of all words that were read.

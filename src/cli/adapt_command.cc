@@ -274,7 +274,8 @@ std::string as_text(const AdaptReport& report, const HereOutcome* here, const Me
     }
     text += "\n" + table.to_text();
   }
-  if (!saved.empty()) text += "\n" + printable(saved) + ": a bundle that forecasts this platform, too" +
+  if (!saved.empty())
+    text += "\n" + printable(saved) + ": a bundle that forecasts this platform, too" +
             (here == nullptr ? "" : "; `predict` with it takes this machine for it") + "\n";
   return text;
 }

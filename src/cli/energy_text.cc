@@ -192,8 +192,11 @@ std::string energy_run_text(const EnergyRun& run) {
     text += folded("+- is what the readings leave open; a meter's own accuracy is in it where it is stated (--list)");
   }
   text += details;
-  if (!run.has_joules()) text += "\n" + folded("no joules: no meter gave any; --meter FILE reads an external meter's log, or what ipmitool writes "
-                                                   "meanwhile (docs/ENERGY.md)");
+  if (!run.has_joules())
+    text +=
+        "\n" + folded(
+                   "no joules: no meter gave any; --meter FILE reads an external meter's log, or what ipmitool writes "
+                   "meanwhile (docs/ENERGY.md)");
   return run.missing.empty() ? text : text + "\nnot available here:\n" + missing_text(run.missing);
 }
 

@@ -86,10 +86,10 @@ Result<std::vector<FrequencyPower>> parse_frequency_table(std::string_view csv, 
       if (power.idle_w && !(*power.idle_w >= 0)) return bad_power(*table, row, "idle_w");
       if (power.idle_w && *power.idle_w > kMostTable_w) return bad_watts(*table, row, "idle_w", *power.idle_w);
       if (power.idle_w && *power.idle_w > power.active_w) {
-        return Error{
-            "bad-number",
-            fmt::format("active_w of {:.4g} W is below idle_w of {:.4g} W", power.active_w, *power.idle_w),
-            table->where(row), "active_w with idle power in it, both of the same meter: were the columns interchanged?"};
+        return Error{"bad-number",
+                     fmt::format("active_w of {:.4g} W is below idle_w of {:.4g} W", power.active_w, *power.idle_w),
+                     table->where(row),
+                     "active_w with idle power in it, both of the same meter: were the columns interchanged?"};
       }
     }
     rows.push_back(power);

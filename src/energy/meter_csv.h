@@ -13,8 +13,8 @@ namespace perfcast {
 // microseconds or nanoseconds (told apart by their size), or ISO 8601 such as 2026-11-25T20:11:35.5Z, with Z or +hh:mm.
 // The power: the one column whose name holds "watt" or "power" or ends in "_w" or "_mw" or is "w"; milliwatts or
 // kilowatts where the name says so ("mw", "milliwatt", "kw", "kilowatt"). A blank power or "N/A" leaves the row out.
-// Rows whose time is none or whose power is no number, below 0 or above 1e8 W, are left out and counted: meters stumble.
-// All samples, in the order of their times. Errors with file and line: "missing-column", "ambiguous-column",
+// Rows whose time is none or whose power is no number, below 0 or above 1e8 W, are left out and counted: meters
+// stumble. All samples, in the order of their times. Errors with file and line: "missing-column", "ambiguous-column",
 // "bad-time", "bad-number" where more than a quarter of the rows is such, and those of CsvTable.
 Result<PowerLog> parse_power_csv(std::string_view text, const std::string& source);
 

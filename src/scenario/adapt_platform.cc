@@ -150,8 +150,9 @@ Result<std::vector<AdaptRun>> parse_adapt_runs(std::string_view text, const std:
                  "at most " + std::to_string(kMostRuns)};
   }
   if (table->rows() == 0) {
-    return Error{"too-few-runs", "the file has no run, and " + std::to_string(kFewestRuns) + " are needed", source,
-                 "a row for each program; perfcast adapt --suggest 3 says which, and without --runs facts alone decide"};
+    return Error{
+        "too-few-runs", "the file has no run, and " + std::to_string(kFewestRuns) + " are needed", source,
+        "a row for each program; perfcast adapt --suggest 3 says which, and without --runs facts alone decide"};
   }
   std::vector<AdaptRun> runs;
   runs.reserve(table->rows());
@@ -189,11 +190,12 @@ Result<Platform> parse_platform_facts(std::string_view text, const std::string& 
     return Error{"bad-facts", what, source, expected};
   };
   if (!json->is_object()) return bad("the file holds no object", "{\"name\": ..., \"vendor\": ..., \"facts\": {...}}");
-  static const std::vector<std::string> known = {"name",  "vendor",   "arch", "kind",   "segment", "cpu_family",
+  static const std::vector<std::string> known = {"name",  "vendor",   "arch",  "kind",  "segment", "cpu_family",
                                                  "model", "stepping", "flags", "facts", "id",      "source"};
   for (const auto& [key, value] : json->items()) {
     if (std::find(known.begin(), known.end(), key) == known.end())
-      return bad("the key '" + printable(key.substr(0, 60)) + "' is unknown", "such as " + nearest_names(key, known, 3));
+      return bad("the key '" + printable(key.substr(0, 60)) + "' is unknown",
+                 "such as " + nearest_names(key, known, 3));
   }
   JsonReader in(*json, source);
   Platform platform;
@@ -238,8 +240,8 @@ Result<std::vector<std::string>> check_known_facts(const Platform& platform, con
   }
   std::vector<std::string> names, notes;
   // What a CPU or GPU is by is half of what it is known by.
-  for (const auto& [what, value, key] : {std::tuple{"vendor", &Platform::vendor, &vendor_key},
-                                         {"instruction set (arch)", &Platform::arch, &arch_key}}) {
+  for (const auto& [what, value, key] :
+       {std::tuple{"vendor", &Platform::vendor, &vendor_key}, {"instruction set (arch)", &Platform::arch, &arch_key}}) {
     std::vector<std::string> theirs;
     bool is_known = (platform.*value).empty() || known.empty();
     for (const Platform& of : known) {
@@ -379,7 +381,8 @@ std::string AdaptScenario::all_beyond_facts() const {
   }
   if (!are_beyond || least * most <= 0) return "";
   return fmt::format(
-      "all {} runs took {:.2g} to {:.2g} times what this platform's facts say, whose own 90% interval is x/{:.2f}: were "
+      "all {} runs took {:.2g} to {:.2g} times what this platform's facts say, whose own 90% interval is x/{:.2f}: "
+      "were "
       "they of another amount of work, in another unit, with several threads, or on a busy machine? Intervals don't "
       "know of it",
       widths.size(), std::exp(least), std::exp(most), std::exp(median(widths)));

@@ -19,8 +19,8 @@ namespace {
 constexpr double kZ90 = 1.6449;  // of a normal distribution, 90% two-sided
 constexpr double kMostJoules = 1e15;
 constexpr double kUsualMost_w = 3e3;  // of one machine without several GPUs
-// Measured joules, so many times the TDP's share or a part of it, are of something else: 41 pairs of server and workload
-// had 0.5 to 3.3 times, and a mobile processor with one busy core several times.
+// Measured joules, so many times the TDP's share or a part of it, are of something else: 41 pairs of server and
+// workload had 0.5 to 3.3 times, and a mobile processor with one busy core several times.
 constexpr double kOtherEnergy = 10;
 
 struct MeasuredJoules {

@@ -71,15 +71,16 @@ std::vector<std::string> doubts(const Profile& profile) {
 std::vector<std::string> forecast_doubts(const PhaseForecast& forecast) {
   std::vector<std::string> texts;
   if (forecast.programs < kFewPrograms) {
-    texts.push_back(fmt::format("{} programs are few to learn from: a phase unlike theirs may take another time by far; "
-                                "tens are better",
-                                forecast.programs));
+    texts.push_back(
+        fmt::format("{} programs are few to learn from: a phase unlike theirs may take another time by far; "
+                    "tens are better",
+                    forecast.programs));
   }
   if (!forecast.skipped.empty()) {
-    texts.push_back(fmt::format(
-        "{} of the profiles after --learn {} no native times of phases and {} not learnt from: {}",
-        forecast.skipped.size(), forecast.skipped.size() == 1 ? "has" : "have",
-        forecast.skipped.size() == 1 ? "was" : "were", join(forecast.skipped, ", ")));
+    texts.push_back(
+        fmt::format("{} of the profiles after --learn {} no native times of phases and {} not learnt from: {}",
+                    forecast.skipped.size(), forecast.skipped.size() == 1 ? "has" : "have",
+                    forecast.skipped.size() == 1 ? "was" : "were", join(forecast.skipped, ", ")));
   }
   return texts;
 }

@@ -223,16 +223,16 @@ void note_impossible_rates(const PowerTable& table, PowerTableNotes& notes) {
   }
   const char* const mend = "were they counts since the row before (--counts), or of another interval?";
   if (clock.is_many()) {
-    notes.lines.push_back(fmt::format(
-        "{} a second are above what {} in {:.0f} of {:.0f} rows, up to {:.3g} times: {}",
-        printable(table.counters[static_cast<size_t>(cycles)]),
-        has_capacity ? "so many cores at that frequency have" : "1024 CPUs at 6 GHz have", clock.above, clock.known,
-        clock.highest, mend));
+    notes.lines.push_back(fmt::format("{} a second are above what {} in {:.0f} of {:.0f} rows, up to {:.3g} times: {}",
+                                      printable(table.counters[static_cast<size_t>(cycles)]),
+                                      has_capacity ? "so many cores at that frequency have" : "1024 CPUs at 6 GHz have",
+                                      clock.above, clock.known, clock.highest, mend));
   }
   if (width.is_many()) {
-    notes.lines.push_back(fmt::format("{} are over {:.0f} in each cycle in {:.0f} of {:.0f} rows, more than any core does",
-                                      printable(table.counters[static_cast<size_t>(instructions)]),
-                                      kMostInstructionsPerCycle, width.above, width.known));
+    notes.lines.push_back(
+        fmt::format("{} are over {:.0f} in each cycle in {:.0f} of {:.0f} rows, more than any core does",
+                    printable(table.counters[static_cast<size_t>(instructions)]), kMostInstructionsPerCycle,
+                    width.above, width.known));
   }
 }
 

@@ -48,8 +48,8 @@ struct PowerTableNotes {
 Result<PowerTable> read_power_table(std::string_view text, const std::string& source, const PowerTableOptions& options,
                                     PowerTableNotes& notes);
 
-// Numbers the runs anew from time, machine, workload, frequency and cores; -> the gaps, with the longest in seconds, and
-// steps back.
+// Numbers the runs anew from time, machine, workload, frequency and cores; -> the gaps, with the longest in seconds,
+// and steps back.
 struct PowerGaps {
   size_t count = 0;
   double longest_s = 0;

@@ -124,8 +124,9 @@ TEST(PowerTable, NotesWhatIsDoubtful) {
   EXPECT_TRUE(notes_of(setting + "50,2000,8,1.5e10,2e10\n60,2000,8,1.6e10,2e10\n").empty());
   const auto beyond = notes_of(setting + "50,2000,8,8e11,1e12\n60,2000,8,1.6e10,2e10\n");
   ASSERT_EQ(beyond.size(), 1U);
-  EXPECT_THAT(beyond[0], HasSubstr("cycles a second are above what so many cores at that frequency have in 1 of 2 rows, "
-                                   "up to 45.5 times"));
+  EXPECT_THAT(beyond[0],
+              HasSubstr("cycles a second are above what so many cores at that frequency have in 1 of 2 rows, "
+                        "up to 45.5 times"));
   const auto wide = notes_of("watts,cycles,instructions\n50,1e10,4e11\n60,1e10,5e11\n");
   ASSERT_EQ(wide.size(), 1U);
   EXPECT_THAT(wide[0], HasSubstr("instructions are over 10 in each cycle in 2 of 2 rows"));
