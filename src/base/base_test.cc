@@ -89,7 +89,7 @@ TEST(Csv, ErrorsNameFileAndLine) {
   const auto table = CsvTable::parse("speed,b\nnan,2\n", "t.csv");
   ASSERT_TRUE(table);
   EXPECT_EQ(table->number(0, 0).error().where, "t.csv:2");
-  EXPECT_THAT(table->column("sped").error().expected, HasSubstr("speed"));
+  EXPECT_THAT(table->column("sped").error().message, HasSubstr("speed"));
 }
 
 TEST(JsonRead, ErrorsNameLineAndColumn) {

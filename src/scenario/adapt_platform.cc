@@ -366,26 +366,23 @@ std::optional<double> AdaptScenario::typical_half_width(const std::function<bool
   return median(std::move(widths));
 }
 
-std::string AdaptScenario::all_beyond_facts() const {
+std::string all_beyond_facts(const std::vector<RunBesideFacts>& runs) {
   double least = INFINITY, most = -INFINITY;
   std::vector<double> widths;
-  bool are_beyond = adaptation_.runs().size() >= kFewestRuns;
-  widths.reserve(adaptation_.runs().size());
-  for (const ProgramRun& run : adaptation_.runs()) {
-    const double surprise = run.log_relative_time - adaptation_.prior().mean(run.program);
-    const double half_width = adaptation_.prior_half_widths()(run.program);
-    are_beyond = are_beyond && std::abs(surprise) > kAllBeyond * half_width;
-    least = std::min(least, surprise);
-    most = std::max(most, surprise);
-    widths.push_back(half_width);
+  widths.reserve(runs.size());
+  for (const RunBesideFacts& run : runs) {
+    if (std::abs(run.log_ratio) <= kAllBeyond * run.half_width) return "";
+    least = std::min(least, run.log_ratio);
+    most = std::max(most, run.log_ratio);
+    widths.push_back(run.half_width);
   }
-  if (!are_beyond || least * most <= 0) return "";
+  if (runs.size() < kFewestRuns || least * most <= 0) return "";
   return fmt::format(
       "all {} runs took {:.2g} to {:.2g} times what this platform's facts say, whose own 90% interval is x/{:.2f}: "
       "were "
       "they of another amount of work, in another unit, with several threads, or on a busy machine? Intervals don't "
       "know of it",
-      widths.size(), std::exp(least), std::exp(most), std::exp(median(widths)));
+      runs.size(), std::exp(least), std::exp(most), std::exp(median(std::move(widths))));
 }
 
 AdaptReport AdaptScenario::report(size_t suggest_count) const {
@@ -393,7 +390,13 @@ AdaptReport AdaptScenario::report(size_t suggest_count) const {
   report.platform = adaptation_.platform();
   report.nearest = bundle_->platforms[adaptation_.nearest()].name;
   report.runs = adaptation_.runs().size();
-  if (std::string beyond = all_beyond_facts(); !beyond.empty()) report.notes.push_back(std::move(beyond));
+  std::vector<RunBesideFacts> beside;
+  beside.reserve(adaptation_.runs().size());
+  for (const ProgramRun& run : adaptation_.runs()) {
+    beside.push_back(
+        {run.log_relative_time - adaptation_.prior().mean(run.program), adaptation_.prior_half_widths()(run.program)});
+  }
+  if (std::string beyond = all_beyond_facts(beside); !beyond.empty()) report.notes.push_back(std::move(beyond));
   const Gaussian& posterior = adaptation_.posterior();
   const Eigen::VectorXd& half_widths = adaptation_.half_widths();
   std::map<Eigen::Index, double> measured;

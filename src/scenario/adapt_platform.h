@@ -84,6 +84,13 @@ struct AdaptReport {
 
 inline constexpr size_t kFewestRuns = 3;  // so that one of them can be told wrong
 
+// A run's time over what the facts alone say of it, and half the width of their 90% interval: logarithms.
+struct RunBesideFacts {
+  double log_ratio = 0, half_width = 0;
+};
+// A note where not one of the runs is near to what the facts say, all to the same side; empty: some are.
+std::string all_beyond_facts(const std::vector<RunBesideFacts>& runs);
+
 class AdaptScenario {
  public:
   // As PlatformAdaptation::start().
@@ -113,8 +120,6 @@ class AdaptScenario {
                 PlatformAdaptation adaptation);
   // Log seconds per unit of work at relative time 1; absent: nothing tells.
   std::optional<double> level(Eigen::Index program) const;
-  // A note where not one of the runs is near to what the facts say, all to the same side; empty: some are.
-  std::string all_beyond_facts() const;
   Status check_units(const std::vector<AdaptRun>& runs, const std::vector<ProgramRun>& read) const;
 
   std::shared_ptr<const Bundle> bundle_;
