@@ -22,6 +22,7 @@
 #include "collect/process/temp_folder.h"
 #include "collect/suite/suite_corpus.h"
 #include "collect/suite/suite_runner.h"
+#include "energy/meter.h"
 #include "scenario/adapt_here.h"
 #include "scenario/adapt_platform.h"
 #include "scenario/number_text.h"
@@ -390,6 +391,7 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
     limits.target_ratio = 1 + arguments.until_percent / 100;
     limits.repeats = arguments.repeats;
     limits.budget_s -= memory.took_s;
+    limits.cpu_root = MeterRoots().cpu;
     const auto clock = [] {
       return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     };

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/json.h"
 #include "base/text.h"
+#include "energy/throttle.h"
 
 namespace perfcast {
 namespace {
@@ -48,6 +50,8 @@ Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& optio
   HereOutcome outcome;
   std::set<std::string> done;
   const auto is_left = [&](const std::string& program) { return !done.contains(program) && may_run(program); };
+  std::optional<ThrottleWatch> throttle;
+  if (!options.cpu_root.empty()) throttle.emplace(options.cpu_root).begin();
   const double begin = clock();
   // Of the next program: its runs, and no less than one took so far (preparing, starting, settling).
   const auto expected_s = [&](double run_s) {
@@ -104,6 +108,9 @@ Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& optio
   }
   outcome.cost_s = clock() - begin;
   note_unsteadiness(outcome, outcome.notes);
+  if (throttle) {
+    for (EnergyWarning& warning : throttle->end()) outcome.notes.push_back(std::move(warning.message));
+  }
   return outcome;
 }
 

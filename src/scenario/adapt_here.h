@@ -17,6 +17,8 @@ struct HereOptions {
   double budget_s = 300;
   int repeats = 1;   // timed runs of a program
   size_t most = 40;  // programs
+  // Where heat and limits of the clocks are told (ThrottleWatch); empty: nobody looks.
+  std::string cpu_root = {};
 };
 
 // A program timed some times in a row.
@@ -44,7 +46,8 @@ struct HereOutcome {
 };
 
 // may_run: the programs of suites that can be run here. clock: seconds, for costs. Where runs drift or spread by more
-// than a machine at rest does, the outcome's notes say so. "nothing-to-run" where no program could be run.
+// than a machine at rest does, or the kernel counted heat meanwhile, the outcome's notes say so. "nothing-to-run" where
+// no program could be run.
 Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& options,
                                const std::function<bool(const std::string&)>& may_run, const TimeHere& time,
                                const std::function<double()>& clock,

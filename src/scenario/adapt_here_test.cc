@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <functional>
 
 #include "base/json.h"
+#include "energy/testing/folder_of_files.h"
 #include "model/bundle/train_bundle.h"
 #include "model/test_world.h"
 
@@ -18,6 +20,7 @@ struct HereSetting {
   testing_world::World world = additive_world({.programs = 30, .platforms = 7, .families = 15, .noise_log = 0.01});
   double now = 0, slowdown = 1, spread = 0.01;
   std::vector<std::string> run;
+  std::function<void()> on_run = [] {};
 
   AdaptScenario scenario() const {
     TrainOptions options;
@@ -34,6 +37,7 @@ struct HereSetting {
   // Programs that take ever longer where `slowdown` is not 1.
   Result<TimedHere> time(const std::string& program) {
     run.push_back(program);
+    on_run();
     now += 2;
     if (program == "program3") return Error{"not-timed", "it crashed", program, ""};
     const size_t index = std::stoul(program.substr(7));
@@ -90,6 +94,21 @@ TEST(AdaptHere, NoticesAMachineThatThrottles) {
   EXPECT_GT(outcome->drift_ratio, 1.1);
   ASSERT_EQ(outcome->notes.size(), 2U);
   EXPECT_THAT(outcome->notes[0], HasSubstr("throttled"));
+}
+
+TEST(AdaptHere, SaysWhereTheKernelCountedHeat) {
+  const FolderOfFiles cpus{{"cpu0/thermal_throttle/core_throttle_count", "3\n"}};
+  HereSetting setting;
+  AdaptScenario scenario = setting.scenario();
+  const HereOptions options = {.target_ratio = 2.5, .budget_s = 1e6, .cpu_root = cpus.path()};
+  const auto cool = setting.adapt(scenario, options);
+  ASSERT_TRUE(cool);
+  EXPECT_THAT(cool->notes, testing::IsEmpty());
+  setting.on_run = [&] { cpus.write("cpu0/thermal_throttle/core_throttle_count", "8\n"); };
+  AdaptScenario again = setting.scenario();
+  const auto hot = setting.adapt(again, options);
+  ASSERT_TRUE(hot);
+  EXPECT_THAT(hot->notes, testing::ElementsAre(HasSubstr("throttled for heat 5 times")));
 }
 
 TEST(AdaptHere, NamesWhatIsLeftOutByReason) {

@@ -113,7 +113,7 @@ std::optional<double> cpu_seconds_per_work(const Profile& profile) {
 }
 
 // Runs of one program on one platform with one thread count.
-using Cell = std::vector<const Run*>;
+using CellRuns = std::vector<const Run*>;
 
 class Checker {
  public:
@@ -130,7 +130,7 @@ class Checker {
   const Corpus& corpus_;
   QualityCard card_;
   std::unordered_map<std::string, size_t> program_index_, platform_index_;
-  std::map<std::tuple<size_t, size_t, int64_t>, Cell> cells_;  // program, platform, threads
+  std::map<std::tuple<size_t, size_t, int64_t>, CellRuns> cells_;  // program, platform, threads
 };
 
 QualityCard Checker::check() {

@@ -182,6 +182,25 @@ Status reproduce_servers(const Options& options) {
                                    {{0.06, "goal at 20"}, {scores->back().error(), "workload known"}}));
 }
 
+// One device has no other to learn from; what is new here is the setting: a frequency and number of cores.
+Status reproduce_cortex_transfer(const Options& options, const PowerTable& table, const std::string& suite) {
+  const std::vector<size_t> all = all_rows(table);
+  const PowerSamples samples =
+      PowerSamples::of(ActivityFeatures::learn(table, all, ActivitySet::kCounters).design(table), all);
+  CurveRequest curve;
+  curve.seeds = options.seeds;
+  curve.threads = options.threads;
+  curve.utilisation = samples.design.rows.col(1);
+  fmt::print(
+      "A frequency and number of cores left out ({}); k samples of it, scored on the programs that gave none, {} "
+      "seeds. All programs ran at the other settings.\n\n",
+      suite, options.seeds);
+  const std::vector<TransferCurve> curves = transfer_curves(samples, curve);
+  print_curves(curves, curve.counts, samples.design.groups);
+  return write_figure(options, "power_a15_" + suite,
+                      curve_figure("Power of a Cortex-A15 at a frequency that was never seen: " + suite, curves, {}));
+}
+
 Status reproduce_cortex(const Options& options) {
   for (const char* suite : {"cBench", "PARSEC"}) {
     const auto table = read_armpm(options.folder + "/armpm_xu3", suite);
@@ -223,6 +242,7 @@ Status reproduce_cortex(const Options& options) {
                     percent(score.delay_regret), std::to_string(score.workloads)});
     }
     fmt::print("{}\n", dvfs.to_text());
+    if (Status done = reproduce_cortex_transfer(options, *table, suite); !done) return done;
   }
   return {};
 }

@@ -1,5 +1,7 @@
 #include "workload/transformer_forecast/host_calibration.h"
 
+#include <algorithm>
+
 #include "workload/transformer/transformer_model.h"
 
 namespace perfcast {
@@ -17,6 +19,9 @@ constexpr CalibrationRow kCalibrationRows[] = {
     {4, 640, 5, 1, 128, 1728, 12032, true}, {8, 512, 8, 4, 64, 1408, 4096, true},
     {5, 896, 14, 2, 64, 2432, 20032, true}, {3, 1280, 20, 4, 64, 3456, 10048, true},
     {4, 1536, 24, 8, 64, 4096, 8000, true}};
+// 198 and 396 million, made only where a forecast is asked for of more than those above read.
+constexpr CalibrationRow kLargeRows[] = {{5, 1792, 14, 2, 128, 4864, 16000, false},
+                                         {17, 1408, 22, 2, 64, 4096, 20032, false}};
 constexpr size_t kQuickRows = 3;
 constexpr int64_t kQuickTokens = 160;  // of a prompt step
 
@@ -48,6 +53,30 @@ TransformerModel calibration_model(const CalibrationRow& row, size_t index) {
 
 }  // namespace
 
+Result<std::vector<TransformerModel>> calibration_models(const CalibrationOptions& options) {
+  std::vector<TransformerModel> models;
+  if (options.quick) {
+    for (size_t i = 0; i < kQuickRows; ++i) models.push_back(calibration_model(kCalibrationRows[i], i));
+    return models;
+  }
+  double read_weights = 0;
+  const auto add = [&](const CalibrationRow& row) -> Status {
+    models.push_back(calibration_model(row, models.size()));
+    const auto step = step_work(models.back().config, options.precision, kDecodePoints[0]);
+    if (!step) return step.error();
+    read_weights = std::max(read_weights, step->weights);
+    return {};
+  };
+  for (const CalibrationRow& row : kCalibrationRows) {
+    if (auto status = add(row); !status) return status.error();
+  }
+  for (const CalibrationRow& row : kLargeRows) {
+    if (options.most_weights <= kNoFurther * read_weights) break;
+    if (auto status = add(row); !status) return status.error();
+  }
+  return models;
+}
+
 Result<HostCalibration> HostCalibration::create(const CalibrationOptions& options) {
   HostCalibration calibration(options, options.quick ? 16.0 * (1 << 20) : 512.0 * (1 << 20));
   TransformerOptions with;
@@ -55,10 +84,11 @@ Result<HostCalibration> HostCalibration::create(const CalibrationOptions& option
   with.threads = options.threads;
   with.slots = kSlots;
   with.context = kContext;
-  const size_t count = options.quick ? kQuickRows : std::size(kCalibrationRows);
-  calibration.subjects_.reserve(count);
-  for (size_t i = 0; i < count; ++i) {
-    auto transformer = Transformer::random(calibration_model(kCalibrationRows[i], i), options.seed + i, with);
+  auto models = calibration_models(options);
+  if (!models) return models.error();
+  calibration.subjects_.reserve(models->size());
+  for (size_t i = 0; i < models->size(); ++i) {
+    auto transformer = Transformer::random((*models)[i], options.seed + i, with);
     if (!transformer) return transformer.error();
     Subject subject;
     subject.transformer = std::make_unique<Transformer>(std::move(*transformer));

@@ -1,6 +1,6 @@
 #pragma once
-// The transformers that a machine's model is learned from: nine of other sizes than those that are built in, timed
-// over prompts and contexts of their own.
+// The transformers that a machine's model is learned from: nine of other sizes than those that are built in, and
+// up to two large ones, timed over prompts and contexts of their own.
 
 #include <cstdint>
 #include <functional>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "workload/transformer/transformer_model.h"
 #include "workload/transformer_forecast/host_model.h"
 #include "workload/transformer_forecast/host_rates.h"
 
@@ -19,17 +20,22 @@ struct CalibrationOptions {
   int threads = 1;
   uint64_t seed = 1;
   bool quick = false;  // the three smallest alone, with short prompts: for tests and a rough look
+  double most_weights =
+      0;  // that a step of what will be forecast reads: large ones are timed as well where it takes them
 };
 
-// Holds the transformers, up to 1.5 GB of weights in single precision, and what was timed so far. Rounds may be run at
-// several moments: medians of all are taken.
+// Of large ones as many as it takes until a step of one reads `most_weights`, or all.
+Result<std::vector<TransformerModel>> calibration_models(const CalibrationOptions& options);
+
+// Holds the transformers, up to 1.5 GB of weights in single precision (large ones: 2.5 GB more), and what was timed so
+// far. Rounds may be run at several moments: medians of all are taken.
 class HostCalibration {
  public:
   // Errors of Transformer::random().
   static Result<HostCalibration> create(const CalibrationOptions& options);
 
-  // Everything once more: some ten seconds. "interrupted" where `is_interrupted`, which is asked between steps, says
-  // so.
+  // Everything once more: some ten seconds, with large ones up to a minute. "interrupted" where `is_interrupted`, which
+  // is asked between steps, says so.
   Status run_round(const std::function<bool()>& is_interrupted = {});
   // What was timed until now.
   HostRates facts() const { return host_.facts(); }

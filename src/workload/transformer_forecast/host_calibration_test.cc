@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace perfcast {
@@ -25,6 +26,27 @@ TEST(HostCalibration, TimesSeveralTransformersOverBothPhases) {
   EXPECT_EQ(models.size(), 3u);
   EXPECT_EQ(phases.size(), 2u);
   EXPECT_TRUE(calibration->fit());
+}
+
+TEST(HostCalibration, TakesLargeTransformersWhereTheForecastIsOfOne) {
+  const auto most_weights = [](double asked_for, bool quick) {
+    CalibrationOptions options;
+    options.most_weights = asked_for;
+    options.quick = quick;
+    const auto models = calibration_models(options);
+    if (!models) return kUnknown;
+    double most = 0;
+    for (const TransformerModel& model : *models) {
+      most = std::max(most, step_work(model.config, options.precision, {LlmPhase::kDecode, 1, 40})->weights);
+    }
+    return most;
+  };
+  EXPECT_LT(most_weights(1e8, false), 1.15e8);
+  EXPECT_LT(most_weights(1.2e8, false), 1.15e8);  // no further
+  EXPECT_NEAR(most_weights(1.5e8, false), 1.98e8, 2e6);
+  EXPECT_NEAR(most_weights(3.8e8, false), 3.96e8, 2e6);
+  EXPECT_NEAR(most_weights(8e9, false), 3.96e8, 2e6);  // then there is no interval
+  EXPECT_LT(most_weights(3.8e8, true), 3e7);
 }
 
 }  // namespace

@@ -20,7 +20,6 @@ constexpr double kLeastCachePower = 0.5, kMostCachePower = 1.5;
 constexpr double kSoftScale = 0.1;  // of log residuals
 constexpr double kCoverage = 0.9;
 constexpr double kLineBytes = 64;
-constexpr double kNoFurther = 1.1;
 
 // What of a launch's time grows with what, in units of its own; see the header.
 struct WorkTerms {

@@ -53,6 +53,9 @@ struct LeftOutStep {
   double forecast_s = 0, measured_s = 0;
 };
 
+// A tenth further than what was learned from is no further.
+inline constexpr double kNoFurther = 1.1;
+
 class HostModel {
  public:
   // All samples with weights of one precision and the threads of `facts`. Intervals are the largest of nine in ten
@@ -60,7 +63,6 @@ class HostModel {
   // there are fewer than three transformers.
   static Result<HostModel> fit(const HostRates& facts, Precision precision, const std::vector<StepSample>& samples);
 
-  // A tenth further than what was learned from is no further.
   Result<StepForecast> forecast(const LlmConfig& config, const StepPoint& point) const;
 
   const HostRates& facts() const { return facts_; }

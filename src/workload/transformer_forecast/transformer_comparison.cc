@@ -92,12 +92,15 @@ class ComparisonRun {
 
   Result<TransformerComparison> run() {
     const auto begin = std::chrono::steady_clock::now();
-    say("calibration: transformers of other sizes are made");
-    auto calibration = HostCalibration::create({request_.precision, request_.threads, request_.seed, request_.quick});
-    if (!calibration) return calibration.error();
     for (const std::string& model : request_.models) {
       if (auto status = open(model); !status) return status.error();
     }
+    const auto most_weights = most_weights_of_step();
+    if (!most_weights) return most_weights.error();
+    say("calibration: transformers of other sizes are made");
+    auto calibration =
+        HostCalibration::create({request_.precision, request_.threads, request_.seed, request_.quick, *most_weights});
+    if (!calibration) return calibration.error();
     for (int64_t round = 0; round < request_.rounds; ++round) {
       const std::string of = " " + std::to_string(round + 1) + " of " + std::to_string(request_.rounds);
       say("calibration, round" + of);
@@ -168,6 +171,18 @@ class ComparisonRun {
     }
     subjects_.push_back(std::move(subject));
     return {};
+  }
+
+  Result<double> most_weights_of_step() const {
+    double most = 0;
+    for (const Subject& subject : subjects_) {
+      for (const StepMeasurement& step : subject.steps) {
+        const auto work = step_work(subject.opened.transformer.model().config, request_.precision, step.point());
+        if (!work) return work.error();
+        most = std::max(most, work->weights);
+      }
+    }
+    return most;
   }
 
   void take_power() {
