@@ -439,8 +439,8 @@ void add_adapt_command(CLI::App& app, CommandContext& context) {
       "work, as perfcast collect --here prints them. Without runs the platform's facts alone decide. docs/ADAPT.md");
   verb->add_option("--runs", arguments->runs, "Times of programs on the new platform (CSV)");
   verb->add_option("--facts", arguments->facts, "The platform's name and facts (JSON); without it, this machine's");
-  CLI::Option* const here = verb->add_flag("--here", arguments->here,
-                                           "Run programs of the shipped suites on this machine until enough is known");
+  CLI::Option* const here = verb->add_flag(
+      "--here", arguments->here, "Run programs of the shipped suite cloud on this machine until enough is known");
   CLI::Option* const slurm =
       verb->add_option("--slurm", arguments->slurm.partition,
                        "With --here: on a node of this partition of Slurm, whose facts are read there")

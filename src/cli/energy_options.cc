@@ -50,45 +50,16 @@ Status take_measured_energy(const std::vector<std::string>& texts, EnergyQuestio
   return {};
 }
 
-// "PLATFORM=FILE[,machine=NAME][,clock=2GHz][,cpus=N]": keys from behind, since names of files may have commas.
+// "PLATFORM=FILE[,machine=NAME][,clock=2GHz][,cpus=N]".
 Result<ProgramPowerModel> power_model_of(const std::string& text) {
   const char* const form = "PLATFORM=FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]";
   const size_t equals = text.find('=');
-  ProgramPowerModel given;
-  std::string_view rest = equals == std::string::npos ? std::string_view() : std::string_view(text).substr(equals + 1);
-  if (equals != std::string::npos) given.platform = trim(text.substr(0, equals));
-  while (true) {
-    const size_t comma = rest.rfind(',');
-    if (comma == std::string_view::npos) break;
-    const std::string_view piece = rest.substr(comma + 1);
-    const size_t is = piece.find('=');
-    if (is == std::string_view::npos) break;
-    const std::string_view key = piece.substr(0, is), value = piece.substr(is + 1);
-    if (key == "machine") {
-      given.machine = std::string(value);
-    } else if (key == "clock") {
-      given.frequency_hz = number_with_unit(value, kClockSuffixes);
-      if (!given.frequency_hz || !(*given.frequency_hz > 0))
-        return usage_error("bad-usage", "'" + printable(value) + "' is no clock", "--power-model",
-                           "such as clock=3.2GHz");
-    } else if (key == "cpus") {
-      given.cpus = parse_number(value);
-      if (!given.cpus || !(*given.cpus >= 1 && *given.cpus <= kMostCpus))
-        return usage_error("bad-usage", "'" + printable(value) + "' is no number of CPUs", "--power-model",
-                           "such as cpus=64");
-    } else {
-      return usage_error("bad-usage", "'" + printable(key) + "' says nothing of a model of power", "--power-model",
-                         form);
-    }
-    rest = rest.substr(0, comma);
-  }
-  given.source = std::string(rest);
-  if (given.platform.empty() || given.source.empty())
+  const std::string platform =
+      equals == std::string::npos ? "" : std::string(trim(std::string_view(text).substr(0, equals)));
+  if (platform.empty() || equals + 1 == text.size())
     return usage_error("bad-usage", "'" + printable(text) + "' names no model of power", "--power-model", form);
-  if (Status there = check_named_file("--power-model", given.source); !there) return there.error();
-  auto model = read_power_model(given.source);
-  if (!model) return model.error();
-  given.model = std::move(*model);
+  auto given = read_program_power_model(std::string_view(text).substr(equals + 1), form);
+  if (given) given->platform = platform;
   return given;
 }
 
@@ -122,6 +93,45 @@ Result<FrequencyRequest> frequency_request(const EnergyOptions& options) {
 }
 
 }  // namespace
+
+// Keys from behind, since names of files may have commas.
+Result<ProgramPowerModel> read_program_power_model(std::string_view text, const char* form) {
+  ProgramPowerModel given;
+  std::string_view rest = text;
+  while (true) {
+    const size_t comma = rest.rfind(',');
+    if (comma == std::string_view::npos) break;
+    const std::string_view piece = rest.substr(comma + 1);
+    const size_t is = piece.find('=');
+    if (is == std::string_view::npos) break;
+    const std::string_view key = piece.substr(0, is), value = piece.substr(is + 1);
+    if (key == "machine") {
+      given.machine = std::string(value);
+    } else if (key == "clock") {
+      given.frequency_hz = number_with_unit(value, kClockSuffixes);
+      if (!given.frequency_hz || !(*given.frequency_hz > 0))
+        return usage_error("bad-usage", "'" + printable(value) + "' is no clock", "--power-model",
+                           "such as clock=3.2GHz");
+    } else if (key == "cpus") {
+      given.cpus = parse_number(value);
+      if (!given.cpus || !(*given.cpus >= 1 && *given.cpus <= kMostCpus))
+        return usage_error("bad-usage", "'" + printable(value) + "' is no number of CPUs", "--power-model",
+                           "such as cpus=64");
+    } else {
+      return usage_error("bad-usage", "'" + printable(key) + "' says nothing of a model of power", "--power-model",
+                         form);
+    }
+    rest = rest.substr(0, comma);
+  }
+  given.source = std::string(rest);
+  if (given.source.empty())
+    return usage_error("bad-usage", "'" + printable(text) + "' names no model of power", "--power-model", form);
+  if (Status there = check_named_file("--power-model", given.source); !there) return there.error();
+  auto model = read_power_model(given.source);
+  if (!model) return model.error();
+  given.model = std::move(*model);
+  return given;
+}
 
 void add_power_options(CLI::App& verb, EnergyOptions& options) {
   verb.add_option("--power", options.power,

@@ -4,10 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "scenario/forecast.h"
+#include "scenario/program_power.h"
 
 namespace perfcast {
 
@@ -23,6 +25,10 @@ struct EnergyOptions {
 void add_energy_options(CLI::App& verb, EnergyOptions& options);
 // Of these --power, --power-model and --measured-energy.
 void add_power_options(CLI::App& verb, EnergyOptions& options);
+
+// "FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]" of --power-model; the platform stays empty. `form`: what an error says
+// is valid.
+Result<ProgramPowerModel> read_program_power_model(std::string_view text, const char* form);
 
 // Fills in `energy` and `frequencies` of the request. Errors name the option.
 Status take_energy_options(const EnergyOptions& options, ForecastRequest& request);

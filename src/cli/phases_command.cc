@@ -1,6 +1,7 @@
 // perfcast phases: the phases of a profile, measured and forecast.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,16 +9,18 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/energy_options.h"
 #include "cli/named_file.h"
 #include "phases/report/phase_page.h"
 #include "phases/report/phase_report.h"
+#include "scenario/phase_power.h"
 
 namespace perfcast {
 namespace {
 
 struct PhasesArguments {
   std::vector<std::string> profiles, learn;
-  std::string report;
+  std::string report, power_model;
   bool score = false;
 };
 
@@ -33,9 +36,9 @@ Result<std::vector<Profile>> read_profiles(const std::vector<std::string>& paths
 }
 
 int score(const PhasesArguments& arguments, const CommonOptions& options) {
-  if (!arguments.learn.empty() || !arguments.report.empty()) {
-    return report_error(usage_error("bad-usage", "--score has no use for --learn and --report", "--score",
-                                    "the profiles alone: each is forecast from the others"),
+  if (!arguments.learn.empty() || !arguments.report.empty() || !arguments.power_model.empty()) {
+    return report_error(usage_error("bad-usage", "--score has no use for --learn, --report and --power-model",
+                                    "--score", "the profiles alone: each is forecast from the others"),
                         options);
   }
   const auto profiles = read_profiles(arguments.profiles);
@@ -63,6 +66,13 @@ int run_phases(const PhasesArguments& arguments, const CommonOptions& options) {
   }
   std::vector<std::string> read = arguments.learn;
   read.push_back(arguments.profiles[0]);
+  std::optional<ProgramPowerModel> model;
+  if (!arguments.power_model.empty()) {
+    auto given = read_program_power_model(arguments.power_model, "FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]");
+    if (!given) return report_error(given.error(), options);
+    read.push_back(given->source);
+    model = std::move(*given);
+  }
   if (const Status status = check_not_read("--report", arguments.report, read); !status)
     return report_error(status.error(), options);
   const auto profile = read_profiles(arguments.profiles);
@@ -81,11 +91,22 @@ int run_phases(const PhasesArguments& arguments, const CommonOptions& options) {
     if (!found) return report_error(found.error(), options);
     forecast = std::move(*found);
   }
+  std::optional<PhasePowers> power;
+  if (model) {
+    auto found = phase_powers(*model, shown, forecast ? forecast->kind_s : std::vector<std::optional<double>>());
+    if (!found) {
+      Error error = found.error();
+      if (error.where == "power-model") error.where = "--power-model";
+      return report_error(error, options);
+    }
+    power = std::move(*found);
+  }
   if (!arguments.report.empty()) {
-    if (const Status status = write_file_atomically(arguments.report, phases_html(shown, forecast)); !status)
+    if (const Status status = write_file_atomically(arguments.report, phases_html(shown, forecast, power)); !status)
       return report_error(status.error(), options);
   }
-  return write_result(options.json ? to_text(phases_json(shown, forecast)) : phases_text(shown, forecast), options);
+  return write_result(options.json ? to_text(phases_json(shown, forecast, power)) : phases_text(shown, forecast, power),
+                      options);
 }
 
 }  // namespace
@@ -100,6 +121,10 @@ void add_phases_command(CLI::App& app, CommandContext& context) {
       "what was measured. Profiles of the same program are left out.");
   verb->add_option("PROFILE", arguments->profiles, "Profile with phases; several with --score")->required();
   verb->add_option("--learn", arguments->learn, "Profiles to forecast from, separated by commas")->delimiter(',');
+  verb->add_option("--power-model", arguments->power_model,
+                   "FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]: watts and joules of each phase by this model of "
+                   "`perfcast power fit`, of the machine that the times are of")
+      ->type_name("FILE");
   verb->add_flag("--score", arguments->score,
                  "Forecast each of the profiles from the others, and say how good that is");
   verb->add_option("--report", arguments->report, "FILE for a page: measured and forecast over the run (HTML)");

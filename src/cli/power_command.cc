@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,10 +30,12 @@ namespace {
 constexpr size_t kLargestSamplesBytes = size_t{1} << 30;
 constexpr const char* kFitSchema = "perfcast.power-fit/1";
 constexpr const char* kForecastSchema = "perfcast.power-forecast/1";
+constexpr size_t kFewCounted = 30;  // rows of a new machine: fewer tell its capacity badly
 constexpr double kOtherUnit = 100;  // a median this far off is no error of a model
 
 struct PowerArguments {
   std::string samples, model, series;
+  std::optional<std::string> new_machine;
   std::vector<std::string> ignored;
   bool counts = false;
 };
@@ -57,15 +60,24 @@ std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format
 
 std::string card_text(const PowerModel& model) {
   const PowerModelCard& card = model.card();
-  std::string text =
-      fmt::format("{} samples of {} {} in {} {}\n", card.rows, card.workloads.size(),
-                  card.left_out == "workload" ? "workloads" : "stretches of time (fewer than three workloads)",
-                  card.groups.size(), card.groups.size() == 1 ? "group" : "groups");
+  std::string text;
+  if (card.new_machine) {
+    text = fmt::format("{} samples of {} known machines; {} of '{}'\n", card.rows - card.new_machine->samples,
+                       card.new_machine->known_machines,
+                       card.new_machine->samples == 0 ? "none" : std::to_string(card.new_machine->samples),
+                       printable(card.new_machine->machine));
+  } else {
+    text = fmt::format("{} samples of {} {} in {} {}\n", card.rows, card.workloads.size(),
+                       card.left_out == "workload" ? "workloads" : "stretches of time (fewer than three workloads)",
+                       card.groups.size(), card.groups.size() == 1 ? "group" : "groups");
+  }
   text += fmt::format("model: {}\n", card.chosen);
-  text += fmt::format("error, a {} left out: {}; of saying the mean power instead: {}\n", card.left_out,
-                      percent(card.error), percent(card.mean_power_error));
-  text += fmt::format("{:.0f}% interval: forecast x {:.3f} to x {:.3f}\n\n", 100 * model.coverage(),
-                      std::exp(-model.half_width()), std::exp(model.half_width()));
+  text += fmt::format("error, a {} left out{}: {}; of saying the mean power instead: {}\n", card.left_out,
+                      card.new_machine ? " that gives as many samples" : "", percent(card.error),
+                      percent(card.mean_power_error));
+  text +=
+      fmt::format("{:.0f}% interval: forecast x {:.3f} to x {:.3f}{}\n\n", 100 * model.coverage(),
+                  std::exp(-model.half_width()), std::exp(model.half_width()), card.new_machine ? ", typically" : "");
   TextTable table;
   table.add_column(card.left_out + " left out", TextTable::Align::kLeft);
   table.add_column("error", TextTable::Align::kRight);
@@ -73,6 +85,32 @@ std::string card_text(const PowerModel& model) {
     table.add_row({name.empty() ? "(no name)" : printable(name), percent(error)});
   }
   return text + table.to_text();
+}
+
+// What a person should know of a new machine's rows before the model is believed.
+void note_new_machine(const PowerTable& table, const std::string& machine, PowerTableNotes& notes) {
+  size_t rows = 0, given = 0;
+  for (size_t r = 0; r < table.rows(); ++r) {
+    if (table.machines[static_cast<size_t>(table.machine[r])] != machine) continue;
+    ++rows;
+    if (!std::isnan(table.watts(static_cast<Eigen::Index>(r)))) ++given;
+  }
+  if (rows == 0) {
+    std::vector<std::string> names;
+    for (const std::string& name : table.machines) names.push_back(name.empty() ? "(no name)" : printable(name));
+    notes.lines.push_back(fmt::format("there are no rows of '{}', but of {}: its power is forecast from theirs alone",
+                                      printable(machine), join(names, ", ")));
+    return;
+  }
+  if (given == 0) {
+    notes.lines.push_back(
+        fmt::format("no row of '{}' has a power: it is forecast from the others' alone", printable(machine)));
+  }
+  if (rows < kFewCounted && table.frequency_hz.size() == 0) {
+    notes.lines.push_back(
+        fmt::format("{} {} of '{}': how many cycles it has when busy is told by few; rows without power help, too",
+                    rows, rows == 1 ? "row" : "rows", printable(machine)));
+  }
 }
 
 int run_fit(const PowerArguments& arguments, const CommonOptions& options) {
@@ -83,12 +121,19 @@ int run_fit(const PowerArguments& arguments, const CommonOptions& options) {
   PowerTableNotes notes;
   const auto table = read_samples(arguments, true, notes);
   if (!table) return report_error(table.error(), options);
+  if (arguments.new_machine) note_new_machine(*table, *arguments.new_machine, notes);
   print_notes(notes, options);
-  PowerModelOptions fit;
-  fit.seed = options.seed;
   const auto model = [&] {
     ProgressLine line(options);
     line.show("fitting");
+    if (arguments.new_machine) {
+      NewMachineOptions fit;
+      fit.machine = *arguments.new_machine;
+      fit.seed = options.seed;
+      return PowerModel::fit_new_machine(*table, fit);
+    }
+    PowerModelOptions fit;
+    fit.seed = options.seed;
     return PowerModel::fit(*table, all_rows(*table), fit);
   }();
   if (!model) {
@@ -226,9 +271,13 @@ int run_forecast(const PowerArguments& arguments, const CommonOptions& options) 
   for (const std::string& machine : table->machines) {
     if (std::none_of(model->card().groups.begin(), model->card().groups.end(),
                      [&](const std::string& group) { return group.starts_with(machine); })) {
-      notes.lines.push_back("the model has no samples of " +
-                            (machine.empty() ? "a machine without a name" : printable(machine)) +
-                            ": what its machines share is taken, and the interval is too narrow");
+      const std::string who = machine.empty() ? "a machine without a name" : printable(machine);
+      notes.lines.push_back(
+          model->card().new_machine
+              ? fmt::format("the model is of '{}', not of {}: it is taken for that, and the interval is too narrow",
+                            printable(model->card().new_machine->machine), who)
+              : "the model has no samples of " + who +
+                    ": what its machines share is taken, and the interval is too narrow");
     }
   }
   print_notes(notes, options);
@@ -294,6 +343,9 @@ void add_power_command(CLI::App& app, CommandContext& context) {
   CLI::App* fit =
       power->add_subcommand("fit", "A model from samples of power and counters, chosen on workloads left out");
   add_samples_options(*fit, *fit_arguments);
+  fit->add_option("--new-machine", fit_arguments->new_machine,
+                  "A model of this machine of the samples, from its few samples with power (or none) and the others'")
+      ->type_name("NAME");
   fit->footer(
       "The model goes to -o FILE as JSON (perfcast.power-model/1), what it is worth to standard output. Columns "
       "frequency_mhz,\nvoltage_v, temperature_c, cores and run are understood. See docs/POWER.md.");

@@ -189,7 +189,8 @@ std::string transitions_html(const PhaseSet& set) {
 
 }  // namespace
 
-std::string phases_html(const Profile& profile, const std::optional<PhaseForecast>& forecast) {
+std::string phases_html(const Profile& profile, const std::optional<PhaseForecast>& forecast,
+                        const std::optional<PhasePowers>& power) {
   const PhaseSet& set = *profile.phase_kinds;
   const std::vector<Step> steps = steps_of(profile, forecast);
   Page page;
@@ -201,7 +202,7 @@ std::string phases_html(const Profile& profile, const std::optional<PhaseForecas
   page.facts_html = "<dl><dt>command</dt><dd>" + escape_html(join(profile.command, " ")) + "</dd></dl>\n";
   page.facts_html +=
       fmt::format("<p><a class=\"csv\" download=\"perfcast-phases.json\" href=\"{}\">These phases as JSON</a></p>\n",
-                  data_uri("application/json", to_text(phases_json(profile, forecast))));
+                  data_uri("application/json", to_text(phases_json(profile, forecast, power))));
   Figure course;
   course.id = "course";
   course.title = "Over the run";
@@ -226,7 +227,7 @@ std::string phases_html(const Profile& profile, const std::optional<PhaseForecas
     times.images.push_back(times_svg(profile, *forecast));
     page.figures.push_back(std::move(times));
   }
-  page.sections.push_back({"table", "Phases", preformatted_html(phase_table_text(profile, forecast))});
+  page.sections.push_back({"table", "Phases", preformatted_html(phase_table_text(profile, forecast, power))});
   page.sections.push_back({"transitions", "Transitions", transitions_html(set)});
   page.figures_first = true;
   return html_page(page);

@@ -6,10 +6,12 @@
 #include <string>
 
 #include "phases/phase_forecast.h"
+#include "phases/phase_power.h"
 
 namespace perfcast {
 
 // The profile has phase_kinds. Deterministic; all text is escaped.
-std::string phases_html(const Profile& profile, const std::optional<PhaseForecast>& forecast);
+std::string phases_html(const Profile& profile, const std::optional<PhaseForecast>& forecast,
+                        const std::optional<PhasePowers>& power = std::nullopt);
 
 }  // namespace perfcast

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
 #include "base/json.h"
 #include "base/text.h"
+#include "base/unknown.h"
 
 namespace perfcast {
 namespace {
@@ -96,6 +98,39 @@ std::string off_text(const std::optional<double>& forecast, const std::optional<
   return fmt::format("{:+.0f}%", 100 * (*forecast / *measured - 1));
 }
 
+// Joules of the phases, and of all whose power is known; "-" where it isn't.
+std::vector<std::string> joules_of(const PhasePowers& power) {
+  std::vector<double> joules;
+  double sum = 0;
+  for (const auto& kind : power.kinds) {
+    joules.push_back(kind ? kind->energy_joules : kUnknown);
+    sum += kind ? kind->energy_joules : 0;
+  }
+  joules.push_back(sum > 0 ? sum : kUnknown);
+  return energy_column(joules);
+}
+
+std::string power_note(const PhasePowers& power, bool is_forecast) {
+  double lowest_w = 0, highest_w = 0, widest = 0;
+  for (const auto& kind : power.kinds) {
+    if (!kind) continue;
+    lowest_w = lowest_w == 0 ? kind->machine_w : std::min(lowest_w, kind->machine_w);
+    highest_w = std::max(highest_w, kind->machine_w);
+    widest = std::max(widest, kind->log_half_width);
+  }
+  std::string text;
+  if (highest_w > 0) {
+    text = fmt::format(
+        "power: a CPU's share when all {:g} CPUs{} run copies of the phase, idle power with it, by {}; the machine "
+        "draws {:.4g} to {:.4g} W\nenergy: that power for the {} time; {:.0f}% interval of the power within x/{:.2f}\n",
+        power.cpus, power.machine.empty() ? "" : " of " + power.machine, printable(power.source), lowest_w, highest_w,
+        is_forecast ? "forecast (where it isn't known, the native)" : "native", 100 * power.coverage_ratio,
+        std::exp(widest));
+  }
+  for (const std::string& note : power.notes) text += "note: " + printable(note) + "\n";
+  return text;
+}
+
 double all_instructions(const PhaseSet& set) {
   double sum = 0;
   for (const PhaseKind& kind : set.kinds) sum += kind.instructions_count;
@@ -143,7 +178,8 @@ std::string phase_character(const MetricValues& metrics) {
   return text.empty() ? "mixed" : text;
 }
 
-std::string phase_table_text(const Profile& profile, const std::optional<PhaseForecast>& forecast) {
+std::string phase_table_text(const Profile& profile, const std::optional<PhaseForecast>& forecast,
+                             const std::optional<PhasePowers>& power) {
   const PhaseSet& set = *profile.phase_kinds;
   const double all = all_instructions(set);
   std::string text = fmt::format("{}: {} phases in {} slices; {} instructions in all\n", printable(profile.program),
@@ -151,6 +187,8 @@ std::string phase_table_text(const Profile& profile, const std::optional<PhaseFo
   text +=
       fmt::format("{:<6}{:>9}{:>7}{:>9}{:>11}{:>10}", "phase", "instr.", "visits", "first at", "native", "ns/instr");
   if (forecast) text += fmt::format("{:>11}{:>6}", "forecast", "off");
+  const std::vector<std::string> joules = power ? joules_of(*power) : std::vector<std::string>();
+  if (power) text += fmt::format("{:>10}{:>10}", "power", "energy");
   text += "  what it does\n";
   double measured_s = 0, forecast_s = 0;  // of phases that have both
   for (size_t k = 0; k < set.kinds.size(); ++k) {
@@ -168,11 +206,16 @@ std::string phase_table_text(const Profile& profile, const std::optional<PhaseFo
     if (forecast)
       text += fmt::format("{:>11}{:>6}", seconds_or_dash(forecast->kind_s[k]),
                           off_text(forecast->kind_s[k], kind.native_cpu_s));
+    if (power) {
+      text += fmt::format("{:>10}{:>10}", power->kinds[k] ? fmt::format("{:.3g} W", power->kinds[k]->core_w) : "-",
+                          joules[k]);
+    }
     text += "  " + phase_character(kind.metrics) + "\n";
   }
   if (forecast) {
-    text += fmt::format("{:<6}{:>9}{:>7}{:>9}{:>11}{:>10}{:>11}{:>6}\n", "all", "", "", "", human_seconds(measured_s),
-                        "", human_seconds(forecast_s), off_text(forecast_s, measured_s));
+    text += fmt::format("{:<6}{:>9}{:>7}{:>9}{:>11}{:>10}{:>11}{:>6}", "all", "", "", "", human_seconds(measured_s), "",
+                        human_seconds(forecast_s), off_text(forecast_s, measured_s));
+    text += power ? fmt::format("{:>10}{:>10}\n", "", joules.back()) : "\n";
     text += fmt::format("forecast: learnt from phases of {} other programs", forecast->programs);
     if (const auto& errors = forecast->left_out_errors; !errors.empty()) {
       text += fmt::format("; of each of them, left out in turn, it is off by {:.0f}% on average, {:.0f}% at most",
@@ -181,15 +224,18 @@ std::string phase_table_text(const Profile& profile, const std::optional<PhaseFo
     text += "\n";
     for (const std::string& doubt : forecast_doubts(*forecast)) text += "warning: " + printable(doubt) + "\n";
   }
+  if (power) text += power_note(*power, forecast.has_value());
   for (const std::string& doubt : doubts(profile)) text += "warning: " + printable(doubt) + "\n";
   return text;
 }
 
-std::string phases_text(const Profile& profile, const std::optional<PhaseForecast>& forecast) {
-  return phase_table_text(profile, forecast) + transitions_text(*profile.phase_kinds);
+std::string phases_text(const Profile& profile, const std::optional<PhaseForecast>& forecast,
+                        const std::optional<PhasePowers>& power) {
+  return phase_table_text(profile, forecast, power) + transitions_text(*profile.phase_kinds);
 }
 
-Json phases_json(const Profile& profile, const std::optional<PhaseForecast>& forecast) {
+Json phases_json(const Profile& profile, const std::optional<PhaseForecast>& forecast,
+                 const std::optional<PhasePowers>& power) {
   const PhaseSet& set = *profile.phase_kinds;
   Json json = {
       {"schema", kPhasesSchema}, {"program", profile.program},     {"instructions_ratio", set.instructions_ratio},
@@ -205,6 +251,13 @@ Json phases_json(const Profile& profile, const std::optional<PhaseForecast>& for
     for (std::string& doubt : forecast_doubts(*forecast)) warnings.push_back(std::move(doubt));
   }
   json["warnings"] = std::move(warnings);
+  if (power) {
+    json["power_model"] = {{"file", power->source},
+                           {"cpus_count", power->cpus},
+                           {"coverage_ratio", power->coverage_ratio},
+                           {"notes", power->notes}};
+    if (!power->machine.empty()) json["power_model"]["machine"] = power->machine;
+  }
   for (size_t k = 0; k < set.kinds.size(); ++k) {
     const PhaseKind& kind = set.kinds[k];
     Json entry = {{"name", phase_name(k)},
@@ -216,6 +269,15 @@ Json phases_json(const Profile& profile, const std::optional<PhaseForecast>& for
     if (is_impossible(kind)) entry["native_is_impossible"] = true;
     if (kind.native_deviation_s) entry["native_deviation_s"] = *kind.native_deviation_s;
     if (forecast && forecast->kind_s[k]) entry["forecast_cpu_s"] = *forecast->kind_s[k];
+    if (power && power->kinds[k]) {
+      const PhasePower& of_kind = *power->kinds[k];
+      const double factor = std::exp(of_kind.log_half_width);
+      entry["machine_power_w"] = of_kind.machine_w;
+      entry["core_power_w"] = of_kind.core_w;
+      entry["core_power_lower_w"] = of_kind.core_w / factor;
+      entry["core_power_upper_w"] = of_kind.core_w * factor;
+      entry["energy_joules"] = of_kind.energy_joules;
+    }
     json["phases"].push_back(std::move(entry));
   }
   for (size_t i = 0; i < profile.phases.size(); ++i) {

@@ -6,6 +6,7 @@
 
 #include "base/json_fwd.h"
 #include "phases/phase_forecast.h"
+#include "phases/phase_power.h"
 
 namespace perfcast {
 
@@ -17,9 +18,12 @@ std::string phase_name(size_t kind);
 std::string phase_character(const MetricValues& metrics);
 
 // The profile has phase_kinds. The text is the table of phases, then what follows what.
-std::string phase_table_text(const Profile& profile, const std::optional<PhaseForecast>& forecast);
-std::string phases_text(const Profile& profile, const std::optional<PhaseForecast>& forecast);
-Json phases_json(const Profile& profile, const std::optional<PhaseForecast>& forecast);
+std::string phase_table_text(const Profile& profile, const std::optional<PhaseForecast>& forecast,
+                             const std::optional<PhasePowers>& power = std::nullopt);
+std::string phases_text(const Profile& profile, const std::optional<PhaseForecast>& forecast,
+                        const std::optional<PhasePowers>& power = std::nullopt);
+Json phases_json(const Profile& profile, const std::optional<PhaseForecast>& forecast,
+                 const std::optional<PhasePowers>& power = std::nullopt);
 
 std::string phase_scores_text(const PhaseScores& scores);
 Json phase_scores_json(const PhaseScores& scores);

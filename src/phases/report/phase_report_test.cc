@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "base/json.h"
 #include "phases/report/phase_page.h"
 
@@ -88,6 +90,32 @@ TEST(PhaseReport, JsonLeavesOutWhatIsMissing) {
   EXPECT_FALSE(json["phases"][1].contains("native_cpu_s"));
   EXPECT_FALSE(json["phases"][1].contains("forecast_cpu_s"));
   EXPECT_EQ(json["slices"][1]["phase"], "B");
+}
+
+TEST(PhaseReport, HasWattsAndJoulesWhereTheyAreKnown) {
+  PhasePowers power;
+  power.kinds = {PhasePower{160, 20, 1.2, 24, std::log(1.1)}, std::nullopt};
+  power.source = "m.json";
+  power.machine = "server 3";
+  power.cpus = 8;
+  power.notes = {"1 of 2 phases has no power by m.json: the profile doesn't tell misses"};
+  const std::string text = phases_text(two_phases(), forecast_of_two(), power);
+  EXPECT_THAT(text, HasSubstr("20 W"));
+  EXPECT_THAT(text, HasSubstr("24.0 J"));
+  EXPECT_THAT(text, HasSubstr("when all 8 CPUs of server 3 run copies of the phase, idle power with it, by m.json"));
+  EXPECT_THAT(text, HasSubstr("for the forecast (where it isn't known, the native) time"));
+  EXPECT_THAT(text, HasSubstr("x/1.10"));
+  EXPECT_THAT(text, HasSubstr("note: 1 of 2 phases has no power"));
+  const Json json = phases_json(two_phases(), forecast_of_two(), power);
+  EXPECT_EQ(json["phases"][0]["machine_power_w"], 160);
+  EXPECT_EQ(json["phases"][0]["core_power_w"], 20);
+  EXPECT_NEAR(json["phases"][0]["core_power_upper_w"].get<double>(), 22, 1e-9);
+  EXPECT_EQ(json["phases"][0]["energy_joules"], 24);
+  EXPECT_FALSE(json["phases"][1].contains("energy_joules"));
+  EXPECT_FALSE(json["phases"][1].contains("core_power_w"));
+  EXPECT_EQ(json["power_model"]["cpus_count"], 8);
+  EXPECT_FALSE(phases_json(two_phases(), forecast_of_two()).contains("power_model"));
+  EXPECT_THAT(phases_html(two_phases(), forecast_of_two(), power), HasSubstr("24.0 J"));
 }
 
 TEST(PhaseReport, PageEscapesAndDraws) {

@@ -1,6 +1,7 @@
 #include "power/model/busy_machine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -82,7 +83,7 @@ Result<BusyPower> busy_power(const PowerModel& model, const BusyMachine& machine
   }
   const auto forecast = model.forecast(table);
   if (!forecast) return forecast.error();
-  return BusyPower{forecast->watts(kRows - 1), model.half_width()};
+  return BusyPower{forecast->watts(kRows - 1), std::log(forecast->upper(kRows - 1) / forecast->watts(kRows - 1))};
 }
 
 }  // namespace perfcast

@@ -36,7 +36,7 @@ TEST(BusyMachine, HasThePowerOfFullLoad) {
   ASSERT_TRUE(power) << to_text(power.error());
   // Idle 85 W, 20 W awake, 130 W of cycles at 1.2 instructions in each.
   EXPECT_NEAR(power->watts, 85 + 20 + 130 * (0.7 + 0.2 * 1.2), 12);
-  EXPECT_EQ(power->log_half_width, model.half_width());
+  EXPECT_NEAR(power->log_half_width, model.half_width(), 1e-12);
   machine.setting = model.settings()[0];
   EXPECT_LT(busy_power(model, machine)->watts, power->watts);
   machine.setting.machine = "machine 9";  // whose cycles nobody knows

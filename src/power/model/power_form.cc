@@ -339,6 +339,43 @@ class TreesForm : public PowerForm {
   double mean_ = 0;
 };
 
+// Any row is taken for one of the group that the line is of.
+class UpdatedLineForm : public PowerForm {
+ public:
+  explicit UpdatedLineForm(UpdatedLine line) : line_(std::move(line)) {}
+  PowerFormKind kind() const override { return PowerFormKind::kUpdatedLine; }
+  Status fit(const PowerSamples& /*samples*/, const std::vector<size_t>& /*which*/) override {
+    return Error{"not-fitted", "a line that was updated can't be fitted anew", "", "another form"};
+  }
+  Eigen::VectorXd forecast(const PowerSamples& samples, const std::vector<size_t>& which) const override {
+    Eigen::VectorXd result(static_cast<Eigen::Index>(which.size()));
+    for (size_t i = 0; i < which.size(); ++i) {
+      result(static_cast<Eigen::Index>(i)) =
+          samples.inputs.row(static_cast<Eigen::Index>(which[i])).dot(line_.coefficients);
+    }
+    return result;
+  }
+  Eigen::VectorXd half_widths(const PowerSamples& samples, const std::vector<size_t>& which) const override {
+    Eigen::VectorXd result(static_cast<Eigen::Index>(which.size()));
+    for (size_t i = 0; i < which.size(); ++i) {
+      const Eigen::VectorXd x = samples.inputs.row(static_cast<Eigen::Index>(which[i]));
+      result(static_cast<Eigen::Index>(i)) =
+          line_.interval_factor * std::sqrt(line_.noise + std::max(0.0, x.dot(line_.covariance * x)));
+    }
+    return result;
+  }
+  Json to_json() const override {
+    return {{"form", to_text(kind())},
+            {"coefficients", as_json(line_.coefficients)},
+            {"covariance", rows_json(line_.covariance)},
+            {"noise_variance", line_.noise},
+            {"interval_factor", line_.interval_factor}};
+  }
+
+ private:
+  UpdatedLine line_;
+};
+
 Result<std::vector<int>> groups_from(const Json& json, const std::string& path, size_t groups, size_t count) {
   std::vector<int> result;
   const Error bad{"bad-json-field", path + ".groups are not those of the model", path + ".groups",
@@ -366,6 +403,8 @@ const char* to_text(PowerFormKind kind) {
       return "gaussian-process";
     case PowerFormKind::kTrees:
       return "trees";
+    case PowerFormKind::kUpdatedLine:
+      return "updated-line";
   }
   return "";
 }
@@ -394,8 +433,14 @@ std::unique_ptr<PowerForm> make_power_form(PowerFormKind kind, const PowerFormOp
       return std::make_unique<KernelForm>(options.seed);
     case PowerFormKind::kTrees:
       return std::make_unique<TreesForm>(options.seed);
+    case PowerFormKind::kUpdatedLine:
+      break;
   }
   return nullptr;
+}
+
+std::unique_ptr<PowerForm> make_updated_line(UpdatedLine line) {
+  return std::make_unique<UpdatedLineForm>(std::move(line));
 }
 
 const SharedLine* shared_line_of(const PowerForm& form) {
@@ -457,8 +502,28 @@ Result<std::unique_ptr<PowerForm>> power_form_from_json(const Json& json, const 
     if (!trees) return trees.error();
     return std::unique_ptr<PowerForm>(std::make_unique<TreesForm>(std::move(*trees), static_cast<int>(count), mean));
   }
+  if (form == to_text(PowerFormKind::kUpdatedLine)) {
+    const Json wrapped = {
+        {"coefficients", Json::array({json.contains("coefficients") ? json["coefficients"] : Json()})}};
+    auto coefficients = matrix_from(wrapped, "coefficients", path, inputs + 1);
+    if (!coefficients) return coefficients.error();
+    auto covariance = matrix_from(json, "covariance", path, inputs + 1);
+    if (!covariance) return covariance.error();
+    if (covariance->rows() != covariance->cols()) return bad_matrix(path + ".covariance", "as many rows as columns");
+    UpdatedLine line;
+    line.coefficients = coefficients->row(0).transpose();
+    line.covariance = std::move(*covariance);
+    line.noise = in.number("noise_variance");
+    line.interval_factor = in.number("interval_factor");
+    if (Status done = in.finish(); !done) return done.error();
+    if (!(line.noise >= 0) || !(line.interval_factor >= 0)) {
+      return Error{"bad-json-field", "a variance or a width below 0", path + ".noise_variance",
+                   "numbers of at least 0"};
+    }
+    return make_updated_line(std::move(line));
+  }
   return Error{"bad-json-field", "'" + printable(form) + "' is no form of a model of power", path + ".form",
-               "shared-line, nonnegative, gaussian-process or trees"};
+               "shared-line, nonnegative, gaussian-process, trees or updated-line"};
 }
 
 }  // namespace perfcast

@@ -27,8 +27,9 @@ struct PowerSamples {
   static PowerSamples with_scale(PowerDesign design, InputScale scale);
 };
 
-enum class PowerFormKind { kSharedLine, kNonnegative, kKernel, kTrees };
-const char* to_text(PowerFormKind kind);  // "shared-line", "nonnegative", "gaussian-process", "trees"
+// kUpdatedLine is never fitted: make_updated_line() has it from what was learnt of other groups.
+enum class PowerFormKind { kSharedLine, kNonnegative, kKernel, kTrees, kUpdatedLine };
+const char* to_text(PowerFormKind kind);  // "shared-line", "nonnegative", "gaussian-process", "trees", "updated-line"
 
 struct PowerFormOptions {
   SharedLineOptions line;
@@ -45,13 +46,28 @@ class PowerForm {
   virtual Status fit(const PowerSamples& samples, const std::vector<size_t>& which) = 0;
   // Log of watts as a multiple of the scale, one for each row of `which`.
   virtual Eigen::VectorXd forecast(const PowerSamples& samples, const std::vector<size_t>& which) const = 0;
+  // Half the interval of each of these forecasts, where the form knows it itself; else empty.
+  virtual Eigen::VectorXd half_widths(const PowerSamples& /*samples*/, const std::vector<size_t>& /*which*/) const {
+    return {};
+  }
   virtual Json to_json() const = 0;
 };
 
+// Of any kind but kUpdatedLine, which has nullptr.
 std::unique_ptr<PowerForm> make_power_form(PowerFormKind kind, const PowerFormOptions& options);
 // `inputs`: F; `groups`: how many there are. "bad-json-field" where sizes or values can't be.
 Result<std::unique_ptr<PowerForm>> power_form_from_json(const Json& json, const std::string& path, Eigen::Index inputs,
                                                         size_t groups);
+
+// The line of one group, with how sure its coefficients are.
+struct UpdatedLine {
+  Eigen::VectorXd coefficients;  // [K], the last one of the ones
+  Eigen::MatrixXd covariance;    // [K x K]
+  double noise = 0;              // variance of one sample, of the log target
+  double interval_factor = 0;    // half an interval over the deviation of a forecast
+};
+// For rows of any group. Its fit() fails with "not-fitted".
+std::unique_ptr<PowerForm> make_updated_line(UpdatedLine line);
 
 // The line itself, for those that go on with it.
 const SharedLine* shared_line_of(const PowerForm& form);

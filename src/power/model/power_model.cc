@@ -312,6 +312,9 @@ class Chooser {
   std::map<std::string, std::vector<size_t>> blends_;
 };
 
+// What the errors of a card are by, as its JSON has it.
+const char* by_key(const PowerModelCard& card) { return card.left_out == "machine" ? "machine" : "workload"; }
+
 // What saying each group's mean power, of all other workloads, would have cost.
 double error_of_means(const PowerSamples& samples, const std::vector<size_t>& which) {
   std::map<std::pair<int, int>, std::pair<double, double>> sums;
@@ -458,15 +461,19 @@ Result<PowerForecast> PowerModel::forecast(const PowerTable& table) const {
   log_target = log_target.array().max(lowest_ - kBelow).min(highest_ + kAbove);
   PowerForecast forecast;
   forecast.watts = (log_target + samples.design.log_scale).array().exp();
-  forecast.lower = forecast.watts * std::exp(-half_width_);
-  forecast.upper = forecast.watts * std::exp(half_width_);
+  Eigen::ArrayXd width = Eigen::ArrayXd::Constant(forecast.watts.size(), half_width_);
+  if (forms_.size() == 1) {
+    if (const Eigen::VectorXd own = forms_[0]->half_widths(samples, rows); own.size() > 0) width = own.array();
+  }
+  forecast.lower = forecast.watts.array() * (-width).exp();
+  forecast.upper = forecast.watts.array() * width.exp();
   return forecast;
 }
 
 Json PowerModel::to_json() const {
   Json by_workload = Json::array(), tried = Json::array(), forms = Json::array();
   for (const auto& [name, error] : card_.error_by_workload)
-    by_workload.push_back({{"workload", name}, {"error_ratio", error}});
+    by_workload.push_back({{by_key(card_), name}, {"error_ratio", error}});
   for (const auto& [name, error] : card_.tried) tried.push_back({{"model", name}, {"error_ratio", error}});
   for (const auto& form : forms_) forms.push_back(form->to_json());
   Json json = {{"schema", kSchema}};
@@ -475,9 +482,14 @@ Json PowerModel::to_json() const {
                   {"left_out", card_.left_out},
                   {"error_ratio", card_.error},
                   {"mean_power_error_ratio", card_.mean_power_error},
-                  {"error_by_workload", by_workload},
+                  {std::string("error_by_") + by_key(card_), by_workload},
                   {"tried", tried},
                   {"units", "watts; counters are events a second or shares"}};
+  if (card_.new_machine) {
+    json["card"]["new_machine"] = {{"machine", card_.new_machine->machine},
+                                   {"samples_count", card_.new_machine->samples},
+                                   {"known_machines_count", card_.new_machine->known_machines}};
+  }
   json["features"] = features_.to_json();
   json["groups"] = groups_;
   if (!settings_.empty()) json["settings"] = settings_json(settings_);
@@ -559,11 +571,22 @@ Result<PowerModel> PowerModel::from_json(const Json& json, const std::string& so
       if (!entry.finish()) facts.complain(key, "an entry of another form", "a name and error_ratio");
     }
   };
-  list("error_by_workload", "workload", model.card_.error_by_workload);
+  list((std::string("error_by_") + by_key(model.card_)).c_str(), by_key(model.card_), model.card_.error_by_workload);
   list("tried", "model", model.card_.tried);
+  const Json* of_new = facts.object("new_machine");
   if (Status done = facts.finish(); !done) return done.error();
+  if (of_new != nullptr) {
+    JsonReader entry(*of_new, source + ".card.new_machine");
+    NewMachineCard& into = model.card_.new_machine.emplace();
+    into.machine = entry.string("machine");
+    into.samples = static_cast<size_t>(std::max<int64_t>(0, entry.integer("samples_count")));
+    into.known_machines = static_cast<size_t>(std::max<int64_t>(0, entry.integer("known_machines_count")));
+    if (Status done = entry.finish(); !done) return done.error();
+  }
   model.card_.groups = model.groups_;
-  for (const auto& [name, error] : model.card_.error_by_workload) model.card_.workloads.push_back(name);
+  if (!model.card_.new_machine) {
+    for (const auto& [name, error] : model.card_.error_by_workload) model.card_.workloads.push_back(name);
+  }
   return model;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,15 +28,29 @@ struct PowerModelOptions {
   uint64_t seed = 1;
 };
 
+// A machine that gave few samples with power or none.
+struct NewMachineOptions {
+  std::string machine;  // as the table's; one that it doesn't have is forecast from the others alone
+  double coverage = 0.9;
+  uint64_t seed = 1;
+};
+
+struct NewMachineCard {
+  std::string machine;
+  size_t samples = 0;  // of it that have power and were taken
+  size_t known_machines = 0;
+};
+
 struct PowerModelCard {
   size_t rows = 0;
   std::vector<std::string> workloads, groups;
   std::string chosen;           // "shared-line + trees on history inputs"
-  std::string left_out;         // "workload", or "stretch of time" where there are too few workloads
+  std::string left_out;         // "workload"; "stretch of time" where there are too few; "machine" of a new machine
   double error = 0;             // mean absolute percentage error on what was left out, averaged over cells, as a share
   double mean_power_error = 0;  // of saying the mean power of the training rows' group instead
-  std::vector<std::pair<std::string, double>> error_by_workload;
-  std::vector<std::pair<std::string, double>> tried;  // every candidate with its error
+  std::vector<std::pair<std::string, double>> error_by_workload;  // or by what else was left out
+  std::vector<std::pair<std::string, double>> tried;              // every candidate with its error
+  std::optional<NewMachineCard> new_machine;
 };
 
 struct PowerForecast {
@@ -48,13 +63,20 @@ class PowerModel {
   static Result<PowerModel> fit(const PowerTable& table, const std::vector<size_t>& which,
                                 const PowerModelOptions& options);
 
+  // Of a machine with few samples or none: a line that the table's other machines share, updated with them (Bayes;
+  // power_transfer.h). All settings of a machine (frequency, cores) are one group. Rows of it without power cost no
+  // meter and tell its capacity. Errors: "too-few-machines" below two others, "too-few-samples" where one of those has
+  // fewer than 10 rows with power, "missing-counters" where a counter is told of the new machine alone, or an input of
+  // the others alone.
+  static Result<PowerModel> fit_new_machine(const PowerTable& table, const NewMachineOptions& options);
+
   // Of all rows: what lies around a row in its run is read, too. "missing-counters" where the table lacks one that the
   // model was made with.
   Result<PowerForecast> forecast(const PowerTable& table) const;
 
   const PowerModelCard& card() const { return card_; }
   double coverage() const { return coverage_; }
-  double half_width() const { return half_width_; }  // of the interval, of log watts
+  double half_width() const { return half_width_; }  // of the interval, of log watts; of a new machine a typical one
   bool knows(const std::string& group) const;
   const ActivityFeatures& features() const { return features_; }
   // One for each group; empty where the model's file doesn't say.

@@ -51,14 +51,8 @@ const std::vector<TransferSetting>& settings_of(TransferMethod method) {
   return updated;
 }
 
-struct Fitted {
-  Eigen::VectorXd coefficients;
-  Eigen::MatrixXd covariance;
-  double noise = 0;
-};
-
-Fitted fit_group(const PowerSamples& samples, TransferMethod method, const TransferSetting& setting,
-                 const SharedLine& line, const std::vector<size_t>& given) {
+UpdatedLine fit_group(const PowerSamples& samples, TransferMethod method, const TransferSetting& setting,
+                      const SharedLine& line, const std::vector<size_t>& given) {
   const auto count = static_cast<Eigen::Index>(given.size());
   Eigen::MatrixXd inputs(count, samples.inputs.cols());
   Eigen::VectorXd target(count);
@@ -67,7 +61,7 @@ Fitted fit_group(const PowerSamples& samples, TransferMethod method, const Trans
     target(i) = samples.target(static_cast<Eigen::Index>(given[static_cast<size_t>(i)]));
   }
   const Eigen::Index size = samples.inputs.cols();
-  Fitted fitted;
+  UpdatedLine fitted;
   fitted.noise = std::max(line.noise_variance(), kLeastNoise) * setting.noise_factor;
   Eigen::VectorXd prior = line.own_variance().array().max(kLeastPrior) * setting.prior_factor;
   prior(size - 1) = std::max(prior(size - 1), kLeastOffsetPrior);
@@ -97,7 +91,7 @@ struct LogForecast {
   Eigen::VectorXd value, deviation;
 };
 
-LogForecast forecast_rows(const PowerSamples& samples, const Fitted& fitted, const std::vector<size_t>& rows,
+LogForecast forecast_rows(const PowerSamples& samples, const UpdatedLine& fitted, const std::vector<size_t>& rows,
                           double lowest, double highest) {
   LogForecast result;
   const auto count = static_cast<Eigen::Index>(rows.size());
@@ -184,7 +178,8 @@ PowerTransfer PowerTransfer::learn(const PowerSamples& samples, const Request& r
   double best = std::numeric_limits<double>::infinity();
   for (const TransferSetting& setting : settings) {
     double total = 0;
-    std::vector<double> ratios;
+    std::vector<double> ratios, deviations;
+    std::map<int, double> of_groups;
     std::map<int, SharedLine> lines;
     for (const Draw& draw : draws) {
       const auto [at, fresh] = lines.try_emplace(draw.group);
@@ -192,9 +187,12 @@ PowerTransfer PowerTransfer::learn(const PowerSamples& samples, const Request& r
         at->second = SharedLine::fit(
             moments, [&draw](const LineMoments::Cell& cell) { return cell.group != draw.group; }, setting.line);
       }
-      const Fitted fitted = fit_group(samples, request.method, setting, at->second, draw.given);
+      const UpdatedLine fitted = fit_group(samples, request.method, setting, at->second, draw.given);
       const LogForecast forecast = forecast_rows(samples, fitted, draw.rows, result.lowest_, result.highest_);
-      total += log_cell_error(samples, draw.rows, forecast.value);
+      const double error = log_cell_error(samples, draw.rows, forecast.value);
+      total += error;
+      of_groups[draw.group] += error / kInnerDraws;
+      deviations.insert(deviations.end(), forecast.deviation.begin(), forecast.deviation.end());
       for (size_t i = 0; i < draw.rows.size(); ++i) {
         const auto at_row = static_cast<Eigen::Index>(i);
         ratios.push_back(std::abs(forecast.value(at_row) - samples.target(static_cast<Eigen::Index>(draw.rows[i]))) /
@@ -207,6 +205,8 @@ PowerTransfer PowerTransfer::learn(const PowerSamples& samples, const Request& r
       result.setting_ = setting;
       result.inner_error_ = total;
       result.interval_factor_ = quantile(std::move(ratios), request.coverage);
+      result.half_width_ = deviations.empty() ? 0 : result.interval_factor_ * median(std::move(deviations));
+      result.group_errors_ = std::move(of_groups);
     }
   }
   result.line_ = SharedLine::fit(
@@ -214,9 +214,15 @@ PowerTransfer PowerTransfer::learn(const PowerSamples& samples, const Request& r
   return result;
 }
 
+UpdatedLine PowerTransfer::update(const std::vector<size_t>& given) const {
+  UpdatedLine line = fit_group(*samples_, method_, setting_, line_, given);
+  line.interval_factor = interval_factor_;
+  return line;
+}
+
 PowerTransfer::Forecast PowerTransfer::forecast(const std::vector<size_t>& given,
                                                 const std::vector<size_t>& rows) const {
-  const Fitted fitted = fit_group(*samples_, method_, setting_, line_, given);
+  const UpdatedLine fitted = fit_group(*samples_, method_, setting_, line_, given);
   const LogForecast log = forecast_rows(*samples_, fitted, rows, lowest_, highest_);
   Forecast result;
   Eigen::VectorXd scale(log.value.size());

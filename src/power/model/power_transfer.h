@@ -2,6 +2,7 @@
 // Power of a machine that has given no or few samples, from what the others have in common.
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "power/model/power_form.h"
@@ -40,15 +41,24 @@ class PowerTransfer {
   };
   // Of rows of a new group that gave `given` (rows with watts, as many as were said or fewer).
   Forecast forecast(const std::vector<size_t>& given, const std::vector<size_t>& rows) const;
+  // The line that these samples make of what is shared, to be kept: forecast() in closed form.
+  UpdatedLine update(const std::vector<size_t>& given) const;
+
   const TransferSetting& setting() const { return setting_; }
   double inner_error() const { return inner_error_; }
+  // The same of each known group, left out.
+  const std::map<int, double>& group_errors() const { return group_errors_; }
+  double half_width() const { return half_width_; }  // of the interval, of log watts: the median over what was left out
+  double lowest() const { return lowest_; }          // forecasts of the log target stay between these
+  double highest() const { return highest_; }
 
  private:
   const PowerSamples* samples_ = nullptr;
   TransferMethod method_ = TransferMethod::kUpdated;
   TransferSetting setting_;
   SharedLine line_;
-  double inner_error_ = 0, interval_factor_ = 1.645;
+  double inner_error_ = 0, interval_factor_ = 1.645, half_width_ = 0;
+  std::map<int, double> group_errors_;
   double lowest_ = 0, highest_ = 0;
 };
 
