@@ -21,6 +21,7 @@
 #include "scenario/bench/bench_forecast.h"
 #include "scenario/bench/bench_suite.h"
 #include "workload/rules/bench_rules.h"
+#include "workload/rules/field_demand.h"
 #include "workload/system/reference_answers.h"
 #include "workload/system/system_spec.h"
 #include "workload/system/transformer_system.h"
@@ -284,6 +285,7 @@ class BenchRun {
     if ((rules.max_ttft_s || rules.max_tpot_s) && settings.scenario == LoadScenario::kServer) settings.tokens = true;
     if (given("--least-accuracy")) rules.least_accuracy = arguments_.least_accuracy;
     if (given("--accuracy")) rules.accuracy = arguments_.accuracy;
+    compare_with_demand();
     const bool limited = rules.max_latency_s || rules.max_ttft_s || rules.max_tpot_s;
     if (request_.find_peak && !limited) {
       return usage_error("bad-usage", "without a limit every rate is valid", "--find-peak",
@@ -310,25 +312,35 @@ class BenchRun {
     const auto all = read_bench_rules(path);
     if (!all) return as_named_file(all.error(), !arguments_.rules_file.empty());
     arguments_.choice.high_accuracy = arguments_.high_accuracy;
-    const auto rules = load_rules_for(*all, arguments_.choice, scenario_);
-    if (!rules) return rules.error();
-    request_.rules = *rules;
-    request_.benchmark = arguments_.choice.benchmark;
+    auto demand = field_demand_of(*all, arguments_.choice, scenario_);
+    if (!demand) return demand.error();
+    demand_ = std::move(*demand);
+    request_.rules = demand_.rules;
+    request_.benchmark = demand_.benchmark;
     request_.category = arguments_.choice.category;
     request_.division = arguments_.choice.division == BenchDivision::kOpen ? "open" : "closed";
     LoadSettings& settings = request_.settings;
-    if (!given("--samples-per-query"))
-      settings.samples_per_query = rule_of(*all, LoadScenario::kMultiStream).samples_per_query;
-    const InferenceRule* const benchmark = find_inference_rule(*all, arguments_.choice.benchmark);
-    if (benchmark == nullptr) return {};
-    request_.benchmark = benchmark->name;
-    if (benchmark->samples > 0 && !given("--samples")) {
-      settings.loaded_samples = arguments_.system.samples = benchmark->samples;
-      settings.total_samples = given("--total-samples") ? arguments_.total_samples : benchmark->samples;
+    if (!given("--samples-per-query")) settings.samples_per_query = demand_.samples_per_query;
+    if (demand_.samples > 0 && !given("--samples")) {
+      settings.loaded_samples = arguments_.system.samples = demand_.samples;
+      settings.total_samples = given("--total-samples") ? arguments_.total_samples : demand_.samples;
     }
-    settings.equal_issue = settings.equal_issue || benchmark->equal_issue;
-    settings.tokens = settings.tokens || benchmark->streams();
+    settings.equal_issue = settings.equal_issue || demand_.equal_issue;
+    settings.tokens = settings.tokens || demand_.streams;
     return {};
+  }
+
+  // Of a benchmark: what options made looser than its rules, or other than it is.
+  void compare_with_demand() {
+    if (request_.benchmark.empty()) return;
+    const SystemSpec& spec = arguments_.system;
+    std::vector<std::string>& why_not = request_.not_comparable;
+    why_not = looser_than_field(demand_, request_.rules, request_.settings);
+    if (!arguments_.rules_file.empty()) {
+      why_not.push_back("its rules are those of " + printable(arguments_.rules_file) + ", not the shipped ones");
+    }
+    if (is_streaming(spec) && spec.prompts_file.empty()) why_not.emplace_back("its prompts are made up");
+    if (!is_streaming(spec) && spec.name != "pipe") why_not.push_back(printable(spec.name) + " is not its model");
   }
 
   Status take_objectives() {
@@ -376,6 +388,7 @@ class BenchRun {
   const CommandContext& context_;
   const CommonOptions& options_;
   LoadScenario scenario_ = LoadScenario::kSingleStream;  // that request_ is of
+  FieldDemand demand_;                                   // with a benchmark or a category
   BenchRequest request_;
   MeterSet meters_;
 };

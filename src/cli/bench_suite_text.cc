@@ -102,6 +102,28 @@ std::string no_interval_text(const BenchForecast& forecast) {
   return text;
 }
 
+// Another forecast of the same steps, which knows of this machine what a data sheet would.
+std::string llm_forecast_table(const BenchForecast& forecast) {
+  if (!forecast.no_llm_steps.empty()) {
+    return wrapped("perfcast llm forecast says nothing: " + printable(forecast.no_llm_steps), kSuiteWidth, "", "  ") +
+           "\n";
+  }
+  TextTable table;
+  table.add_column("step", TextTable::Align::kLeft);
+  for (const char* const title : {"batch", "llm forecast", "90% interval", "measured", "off by"}) {
+    table.add_column(title, TextTable::Align::kRight);
+  }
+  table.add_column("", TextTable::Align::kLeft);
+  for (const LlmForecastStep& step : forecast.llm_steps) {
+    table.add_row({step.phase == LlmPhase::kDecode ? "a token" : "a prompt", std::to_string(step.batch),
+                   human_seconds(step.forecast_s), human_seconds(step.lower_s) + " .. " + human_seconds(step.upper_s),
+                   human_seconds(step.measured_s), fmt::format("{:+.1f}%", 100 * step.error()),
+                   step.outside() ? "outside" : ""});
+  }
+  return "what perfcast llm forecast says of a device with the bandwidth and the peaks measured here\n" +
+         table.to_text();
+}
+
 std::string outside_of_forecast(const BenchForecastRow& row) {
   const std::string what = row.farthest_operator.empty()
                                ? "its steps by themselves lie within theirs: what differs lies between them, or came "
@@ -149,7 +171,8 @@ std::string bench_suite_text(const BenchSuite& suite) {
     }
   }
   if (!why_not.empty()) {
-    text += "\n" + wrapped("not comparable with published results: " + join(why_not, "; "), kSuiteWidth) + "\n";
+    text +=
+        "\n" + wrapped("not comparable with published results: " + printable(join(why_not, "; ")), kSuiteWidth) + "\n";
   }
   const std::string& log = suite.reports.front().log_folder;
   if (log.empty()) return text;
@@ -172,7 +195,7 @@ std::string bench_forecast_text(const BenchForecast& forecast) {
   for (const BenchForecastRow& row : forecast.rows) {
     if (row.outside()) text += wrapped(outside_of_forecast(row), kSuiteWidth, "", "  ") + "\n";
   }
-  return text + "\n" + to_text(forecast.comparison, true);
+  return text + "\n" + llm_forecast_table(forecast) + "\n" + to_text(forecast.comparison, true);
 }
 
 }  // namespace perfcast

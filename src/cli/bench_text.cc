@@ -187,8 +187,10 @@ std::string bench_text(const BenchReport& report) {
   text += objectives_table(report);
   text += trials_table(report);
   if (!report.not_comparable.empty()) {
-    text += "\n" + wrapped("not comparable with published results: " + join(report.not_comparable, "; "), kBenchWidth) +
-            "\n";
+    text +=
+        "\n" +
+        wrapped("not comparable with published results: " + printable(join(report.not_comparable, "; ")), kBenchWidth) +
+        "\n";
   }
   if (report.log_folder.empty()) return text;
   text += (report.not_comparable.empty() ? "\n" : "") + std::string("log: ") + printable(report.log_folder) + "\n";

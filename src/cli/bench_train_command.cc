@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -22,6 +24,8 @@
 #include "collect/process/duration.h"
 #include "collect/process/interrupt.h"
 #include "tune/run/trial_log.h"
+#include "workload/rules/bench_rules.h"
+#include "workload/rules/training_goal.h"
 #include "workload/train_time/sample_training.h"
 #include "workload/train_time/train_log.h"
 #include "workload/train_time/train_report.h"
@@ -36,6 +40,7 @@ constexpr const char* kUsualRecord = "bench-train.jsonl";
 struct BenchTrainArguments {
   std::vector<std::string> commands, samples, logs, meters;
   std::string metric, pattern, rule = "raw", name, from, limit, record = kUsualRecord, report, one_sample;
+  std::string benchmark, rules_file;
   std::vector<double> thresholds;
   double threshold = 0;
   int64_t seeds = 5, epochs = 30;
@@ -63,6 +68,7 @@ class BenchTrainRun {
     const auto comparison = compare_trainings(report_.curves, request_);
     if (!comparison) return report_error(done ? comparison.error() : done.error(), options_);
     report_.comparison = *comparison;
+    note_percent();
     if (!arguments_.report.empty()) {
       const Status written = write_file_atomically(arguments_.report, train_report_page(report_));
       if (!written) return report_error(written.error(), options_);
@@ -91,13 +97,14 @@ class BenchTrainRun {
 
   Status work() {
     if (Status checked = check(); !checked) return checked;
+    if (Status taken = take_benchmark(); !taken) return taken;
     if (Status found = find_systems(); !found) return found;
     const auto reader = MetricReader::create(metric_, arguments_.pattern);
     if (!reader) return reader.error();
     const auto rule = parse_threshold_rule(arguments_.rule, lower_);
     if (!rule) return rule.error();
     request_.rule = *rule;
-    request_.threshold = arguments_.threshold;
+    request_.threshold = *threshold_;
     request_.thresholds = arguments_.thresholds;
     request_.seed = options_.seed;
     report_.metric = metric_;
@@ -132,6 +139,44 @@ class BenchTrainRun {
     return {};
   }
 
+  bool given(const char* option) const { return arguments_.verb->get_option(option)->count() > 0; }
+
+  // What is measured, and up to where: the options', else a benchmark's.
+  Status take_benchmark() {
+    metric_ = arguments_.metric;
+    lower_ = arguments_.lower;
+    if (given("--threshold")) threshold_ = arguments_.threshold;
+    if (!given("--benchmark")) {
+      return check_unused(*arguments_.verb, "a training of no benchmark", {"--rules"}, "--benchmark NAME with it");
+    }
+    const std::string path = arguments_.rules_file.empty() ? shipped_file("bench/rules.json") : arguments_.rules_file;
+    const auto rules = read_bench_rules(path);
+    if (!rules) return as_named_file(rules.error(), !arguments_.rules_file.empty());
+    auto goal = training_goal_of(*rules, arguments_.benchmark, {metric_, threshold_, lower_});
+    if (!goal) return goal.error();
+    goal_ = std::move(*goal);
+    metric_ = goal_->metric;
+    threshold_ = goal_->threshold;
+    lower_ = goal_->lower_is_better;
+    report_.benchmark = goal_->benchmark;
+    report_.quality = goal_->quality;
+    for (const std::string& note : goal_->notes) report_.notes.push_back(printable(note));
+    return {};
+  }
+
+  // A benchmark's target is a share of 1; trainings that print percent are at it with their first evaluation.
+  void note_percent() {
+    if (!goal_) return;
+    double largest = 0;
+    for (const TrainCurve& curve : report_.curves) {
+      for (const MetricReading& reading : curve.readings) {
+        if (std::isfinite(reading.value)) largest = std::max(largest, reading.value);
+      }
+    }
+    const std::string note = percent_note(*goal_, largest);
+    if (!note.empty()) report_.notes.push_back(note);
+  }
+
   Status find_systems() {
     std::set<std::string> names;
     const auto add = [&](const std::string& name, std::vector<std::string> command) -> Status {
@@ -141,8 +186,6 @@ class BenchTrainRun {
       systems_.push_back({name, std::move(command)});
       return {};
     };
-    metric_ = arguments_.metric;
-    lower_ = arguments_.lower;
     if (!context_.command.empty()) {
       const std::string usual = std::filesystem::path(context_.command.front()).filename().string();
       if (Status added = add(arguments_.name.empty() ? usual : arguments_.name, context_.command); !added) return added;
@@ -169,7 +212,7 @@ class BenchTrainRun {
     }
     if (metric_.empty())
       return usage_error("bad-usage", "which metric?", "--metric", "its name as the training prints it");
-    if (arguments_.verb->get_option("--threshold")->count() == 0)
+    if (!threshold_)
       return usage_error("bad-usage", "which quality is to be reached?", "--threshold", "a value of " + metric_);
     return {};
   }
@@ -288,6 +331,8 @@ class BenchTrainRun {
   const CommonOptions& options_;
   std::string metric_;
   bool lower_ = false;
+  std::optional<double> threshold_;
+  std::optional<TrainingGoal> goal_;  // of --benchmark
   std::vector<TrainSystem> systems_;
   TrainRequest request_;
   TrainReport report_;
@@ -299,6 +344,10 @@ void add_bench_train_options(CLI::App& verb, BenchTrainArguments& arguments) {
                   "Its name as the training prints it: accuracy, val/loss, eval_accuracy");
   verb.add_option("--threshold", arguments.threshold, "The quality to be reached");
   verb.add_flag("--lower-is-better", arguments.lower, "Of losses and error rates");
+  verb.add_option("--benchmark", arguments.benchmark,
+                  "Metric, target and direction of a training benchmark of the field, such as retinanet, bert, dlrm")
+      ->type_name("NAME");
+  verb.add_option("--rules", arguments.rules_file, "In place of the shipped rules (JSON)")->type_name("FILE");
   verb.add_option("--rule", arguments.rule,
                   "raw: the first evaluation there; median:K: the median of the last K; hold:M: M in a row")
       ->capture_default_str();

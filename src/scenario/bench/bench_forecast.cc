@@ -197,6 +197,12 @@ Result<BenchForecast> forecast_bench(ComparisonRequest request, int64_t slots, c
   BenchForecast forecast;
   forecast.comparison = std::move(*comparison);
   if (Status added = add_forecast_rows(slots, reports, forecast); !added) return added.error();
+  auto steps = llm_forecast_steps(forecast.comparison, forecast.comparison.models.front());
+  if (steps) {
+    forecast.llm_steps = std::move(*steps);
+  } else {
+    forecast.no_llm_steps = steps.error().message;
+  }
   return forecast;
 }
 
@@ -221,6 +227,9 @@ Json to_json(const BenchForecast& forecast) {
   }
   const auto scope = forecast.comparison.power_scope;
   Json json{{"load", std::move(rows)}, {"has_meter", scope.has_value()}, {"steps", to_json(forecast.comparison)}};
+  Json& llm = json["llm_forecast"] = Json::array();
+  for (const LlmForecastStep& step : forecast.llm_steps) llm.push_back(to_json(step));
+  if (!forecast.no_llm_steps.empty()) json["no_llm_forecast"] = forecast.no_llm_steps;
   if (scope) {
     json["calibration_w"] = forecast.comparison.calibration_w;
     json["power_covers"] = to_string(*scope);

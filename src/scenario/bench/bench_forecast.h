@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/unknown.h"
 #include "scenario/bench/bench_run.h"
+#include "scenario/bench/llm_forecast_steps.h"
 #include "workload/transformer_forecast/transformer_comparison.h"
 
 namespace perfcast {
@@ -32,6 +33,8 @@ struct BenchForecastRow {
 struct BenchForecast {
   TransformerComparison comparison;
   std::vector<BenchForecastRow> rows;  // of energy where the run has joules of the scope that the calibration has
+  std::vector<LlmForecastStep> llm_steps;
+  std::string no_llm_steps;  // why there are none
 };
 
 // `request`: of one model, with the lengths, the precision and the threads of the system that was measured; its batches

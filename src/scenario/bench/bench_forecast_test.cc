@@ -78,6 +78,12 @@ TEST(BenchForecast, FollowsTheLoadThroughTheQueue) {
     EXPECT_TRUE(json["load"][2].contains(member)) << member;
   }
   EXPECT_EQ(json["steps"]["schema"], "perfcast.bench.forecast/1");
+  EXPECT_EQ(forecast->no_llm_steps, "");
+  ASSERT_EQ(json["llm_forecast"].size(), steps.size());
+  for (size_t i = 0; i < steps.size(); ++i) {
+    EXPECT_GT(forecast->llm_steps[i].forecast_s, 0);
+    EXPECT_EQ(json["llm_forecast"][i]["measured_s"], steps[i].measured_s);
+  }
 
   // On a shared machine CPU time says little of the wall's, and of long prompts nothing was learned.
   const auto expect_no_interval = [&](const std::string& why) {

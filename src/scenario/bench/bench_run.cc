@@ -275,6 +275,7 @@ class Bench {
               " tokens were not seen as they came: they are the system's own count");
     }
     if (report_.division == "open") say_not("in the open division the model may be another");
+    for (const std::string& why : request_.not_comparable) say_not(why);
   }
 
   Result<BenchReport> finish() {

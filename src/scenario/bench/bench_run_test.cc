@@ -65,6 +65,24 @@ TEST_F(BenchOf, AValidRunSaysSoAndIsOnDisk) {
   EXPECT_THAT(content("bench_detail.txt"), HasSubstr("power_begin"));
 }
 
+// A valid run of a benchmark whose rules its own options are looser than, speed or answers alone.
+TEST_F(BenchOf, WhatIsLooserThanTheFieldIsInTheReport) {
+  request_.benchmark = "resnet50";
+  request_.division = "closed";
+  request_.not_comparable = {"latency limit 20 ms, the field's is 15 ms"};
+  ScriptedSystem system(answer_all);
+  const auto fast = run_bench(request_, system);
+  ASSERT_TRUE(fast);
+  EXPECT_TRUE(fast->verdict.valid());
+  EXPECT_EQ(fast->not_comparable.back(), request_.not_comparable.front());
+  EXPECT_EQ(to_json(*fast)["comparable"], false);
+  request_.accuracy = true;
+  request_.performance = false;
+  const auto right = run_bench(request_, system);
+  ASSERT_TRUE(right);
+  EXPECT_EQ(right->not_comparable.back(), request_.not_comparable.front());
+}
+
 TEST_F(BenchOf, AccuracyComesFirstAndIsAsked) {
   request_.accuracy = true;
   request_.rules.least_accuracy = 0.9;

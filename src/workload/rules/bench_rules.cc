@@ -103,6 +103,7 @@ InferenceRule inference_from(JsonReader& in) {
     }
   }
   std::sort(rule.least_shares.begin(), rule.least_shares.end());
+  rule.not_held = in.strings("not_held");
   rule.server_latency_s = positive(in, "server_latency_s", 1e6);
   rule.ttft_s = positive(in, "ttft_s", 1e6);
   rule.tpot_s = positive(in, "tpot_s", 1e6);
@@ -114,6 +115,8 @@ InferenceRule inference_from(JsonReader& in) {
 
 TrainingRule training_from(JsonReader& in) {
   TrainingRule rule;
+  rule.name = in.string("name");
+  rule.aliases = in.strings("aliases");
   rule.area = in.string_or("area", "");
   rule.benchmark = in.string("benchmark");
   rule.dataset = in.string_or("dataset", "");
@@ -121,6 +124,7 @@ TrainingRule training_from(JsonReader& in) {
   rule.metric = in.string_or("metric", "");
   rule.target = in.optional_number("target");
   rule.larger_is_better = in.boolean_or("larger_is_better", true);
+  rule.not_held = in.strings("not_held");
   rule.model = in.string_or("model", "");
   rule.version = in.string_or("version", "");
   rule.sources = in.strings("sources");
@@ -131,12 +135,11 @@ Error bad_rules(const std::string& what, const std::string& source, const std::s
   return {"bad-rules", what, source, expected};
 }
 
-Status check_rules(const BenchRules& rules, const std::string& source) {
+// Of the benchmarks of one table: each name is one's alone, each source is of the file.
+template <typename Rule>
+Status check_benchmarks(const std::vector<Rule>& table, const BenchRules& rules, const std::string& source) {
   std::set<std::string> names;
-  const auto known_sources = [&](const std::vector<std::string>& given) {
-    return std::all_of(given.begin(), given.end(), [&](const auto& name) { return rules.sources.contains(name); });
-  };
-  for (const InferenceRule& rule : rules.inference) {
+  for (const Rule& rule : table) {
     std::set<std::string> own = {plain_name(rule.name)};
     for (const std::string& alias : rule.aliases) own.insert(plain_name(alias));
     for (const std::string& name : own) {
@@ -145,14 +148,29 @@ Status check_rules(const BenchRules& rules, const std::string& source) {
                          "names of one benchmark each");
       }
     }
-    if (!known_sources(rule.sources))
-      return bad_rules("a source of '" + printable(rule.name) + "' is none", source, "sources of the file");
+    const bool known = std::all_of(rule.sources.begin(), rule.sources.end(),
+                                   [&](const std::string& name) { return rules.sources.contains(name); });
+    if (!known) return bad_rules("a source of '" + printable(rule.name) + "' is none", source, "sources of the file");
   }
-  for (const TrainingRule& rule : rules.training) {
-    if (!known_sources(rule.sources)) {
-      return bad_rules("a source of '" + printable(rule.benchmark) + "' is none", source, "sources of the file");
+  return {};
+}
+
+// By name or alias, which are held to be one's alone.
+template <typename Rule>
+const Rule* find_named(const std::vector<Rule>& table, std::string_view name) {
+  const std::string wanted = plain_name(name);
+  for (const Rule& rule : table) {
+    if (plain_name(rule.name) == wanted) return &rule;
+    for (const std::string& alias : rule.aliases) {
+      if (plain_name(alias) == wanted) return &rule;
     }
   }
+  return nullptr;
+}
+
+Status check_rules(const BenchRules& rules, const std::string& source) {
+  if (Status valid = check_benchmarks(rules.inference, rules, source); !valid) return valid;
+  if (Status valid = check_benchmarks(rules.training, rules, source); !valid) return valid;
   std::set<LoadScenario> scenarios;
   for (const ScenarioRule& rule : rules.scenarios) scenarios.insert(rule.scenario);
   if (scenarios.size() == 4 && rules.scenarios.size() == 4) return {};
@@ -186,14 +204,31 @@ Result<BenchRules> parse_bench_rules(std::string_view text, const std::string& s
                    [&](JsonReader& entry) { rules.categories.push_back(category_from(entry)); });
   if (!read) return read.error();
   read = read_list(*json, "inference", source,
-                   {"name", "aliases", "category", "area", "task", "model", "dataset", "samples", "quality", "metric",
-                    "reference", "least_shares", "server_latency_s", "ttft_s", "tpot_s", "offline_min_samples",
-                    "equal_issue", "version", "sources"},
+                   {"name",
+                    "aliases",
+                    "category",
+                    "area",
+                    "task",
+                    "model",
+                    "dataset",
+                    "samples",
+                    "quality",
+                    "metric",
+                    "reference",
+                    "least_shares",
+                    "not_held",
+                    "server_latency_s",
+                    "ttft_s",
+                    "tpot_s",
+                    "offline_min_samples",
+                    "equal_issue",
+                    "version",
+                    "sources"},
                    [&](JsonReader& entry) { rules.inference.push_back(inference_from(entry)); });
   if (!read) return read.error();
   read = read_list(*json, "training", source,
-                   {"area", "benchmark", "dataset", "quality", "metric", "target", "larger_is_better", "model",
-                    "version", "sources"},
+                   {"name", "aliases", "area", "benchmark", "dataset", "quality", "metric", "target",
+                    "larger_is_better", "not_held", "model", "version", "sources"},
                    [&](JsonReader& entry) { rules.training.push_back(training_from(entry)); });
   if (!read) return read.error();
   if (Status valid = check_rules(rules, source); !valid) return valid.error();
@@ -207,14 +242,11 @@ Result<BenchRules> read_bench_rules(const std::string& path) {
 }
 
 const InferenceRule* find_inference_rule(const BenchRules& rules, std::string_view name) {
-  const std::string wanted = plain_name(name);
-  for (const InferenceRule& rule : rules.inference) {
-    if (plain_name(rule.name) == wanted) return &rule;
-    for (const std::string& alias : rule.aliases) {
-      if (plain_name(alias) == wanted) return &rule;
-    }
-  }
-  return nullptr;
+  return find_named(rules.inference, name);
+}
+
+const TrainingRule* find_training_rule(const BenchRules& rules, std::string_view name) {
+  return find_named(rules.training, name);
 }
 
 const ScenarioRule& rule_of(const BenchRules& rules, LoadScenario scenario) {
@@ -259,6 +291,17 @@ Result<LoadRules> load_rules_for(const BenchRules& rules, const BenchmarkChoice&
   const auto& categories = benchmark->categories;
   const bool is_of_it = choice.category.empty() || categories.empty() ||
                         std::find(categories.begin(), categories.end(), choice.category) != categories.end();
+  const bool any_of_it = std::any_of(rules.inference.begin(), rules.inference.end(), [&](const InferenceRule& rule) {
+    return std::find(rule.categories.begin(), rule.categories.end(), choice.category) != rule.categories.end();
+  });
+  if (!is_of_it && !any_of_it) {
+    return usage_error("bad-usage",
+                       "no benchmark of the category " + choice.category +
+                           " is known here: no source at hand states one with its quality",
+                       "--category",
+                       "for " + benchmark->name + " one of: " + join(categories, ", ") + "; for " + choice.category +
+                           " your own limits, without --benchmark");
+  }
   if (!is_of_it) {
     return usage_error("bad-usage", benchmark->name + " is no benchmark of the category " + choice.category,
                        "--category", "one of its: " + join(categories, ", "));

@@ -6,13 +6,14 @@
 //    "categories": [{"name": "edge", "scenarios": ["single-stream", "offline"], "source": "..."}],
 //    "inference": [{"name": "resnet50", "aliases": [], "category": ["datacenter"], "area": "Vision", "task": "...",
 //                   "model": "...", "dataset": "...", "samples": 1024, "quality": "99% of FP32 (76.46%)",
-//                   "metric": "top-1 accuracy in %", "reference": 76.46, "least_shares": [0.99],
+//                   "metric": "top-1 accuracy in %", "reference": 76.46, "least_shares": [0.99], "not_held": [],
 //                   "server_latency_s": 0.015, "offline_min_samples": 24576, "version": "v4.0", "sources":
 //                   ["slides"]}],
-//    "training": [{"area": "...", "benchmark": "...", "dataset": "...", "quality": "34.0% mAP", "metric": "mAP",
-//                  "target": 0.34, "larger_is_better": true, "model": "...", "version": "v4.1", "sources":
-//                  ["slides"]}]}
-// "quality" is what the document says; "metric", "reference", "target" what of it can be compared.
+//    "training": [{"name": "retinanet", "aliases": [], "area": "...", "benchmark": "...", "dataset": "...",
+//                  "quality": "34.0% mAP", "metric": "mAP", "target": 0.34, "larger_is_better": true, "not_held": [],
+//                  "model": "...", "version": "v4.1", "sources": ["slides"]}]}
+// "quality" is what the document says; "metric", "reference", "target" what of it can be compared, "not_held" its other
+// parts: a run has one quality.
 
 #include <map>
 #include <optional>
@@ -46,6 +47,7 @@ struct InferenceRule {
   int64_t samples = 0;               // that performance mode draws from; 0: not stated
   std::optional<double> reference;   // of the metric, in fp32
   std::vector<double> least_shares;  // of the reference, weakest first
+  std::vector<std::string> not_held;
   std::optional<double> server_latency_s, ttft_s, tpot_s;
   std::optional<int64_t> offline_min_samples;
   bool equal_issue = false;
@@ -54,10 +56,10 @@ struct InferenceRule {
 };
 
 struct TrainingRule {
-  std::string area, benchmark, dataset, quality, metric, model, version;
+  std::string name, area, benchmark, dataset, quality, metric, model, version;
   std::optional<double> target;
   bool larger_is_better = true;
-  std::vector<std::string> sources;
+  std::vector<std::string> aliases, not_held, sources;
 };
 
 struct BenchRules {
@@ -74,6 +76,7 @@ Result<BenchRules> read_bench_rules(const std::string& path);
 
 // By name or alias, "-", "_" and case alike; null: none.
 const InferenceRule* find_inference_rule(const BenchRules& rules, std::string_view name);
+const TrainingRule* find_training_rule(const BenchRules& rules, std::string_view name);
 const ScenarioRule& rule_of(const BenchRules& rules, LoadScenario scenario);
 
 // Closed: the model, its quality and all limits are given. Open: the model may be another, its quality is only told.

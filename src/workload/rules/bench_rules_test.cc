@@ -30,7 +30,10 @@ TEST_F(Rules, TheShippedTablesAreWhole) {
   EXPECT_EQ(rules_->inference.size(), 22u);  // the slides' 15, three of the settings alone, four of tiny
   EXPECT_EQ(rules_->categories.size(), 4u);
   for (const InferenceRule& rule : rules_->inference) EXPECT_FALSE(rule.sources.empty()) << rule.name;
-  for (const TrainingRule& rule : rules_->training) EXPECT_TRUE(rule.target) << rule.benchmark;
+  for (const TrainingRule& rule : rules_->training) {
+    EXPECT_TRUE(rule.target) << rule.name;
+    EXPECT_FALSE(rule.metric.empty()) << rule.name;
+  }
 }
 
 // The audit's models state the same qualities, as shares; each from its own document.
@@ -97,10 +100,29 @@ TEST_F(Rules, WhatIsNotThereIsRefusedWithWhatIs) {
   const Error elsewhere = refused({"llama2-70b", "edge", BenchDivision::kClosed, false}, LoadScenario::kOffline);
   EXPECT_EQ(elsewhere.where, "--category");
   EXPECT_EQ(elsewhere.expected, "one of its: datacenter");
-  EXPECT_EQ(refused({"resnet50", "tiny", BenchDivision::kOpen, false}, LoadScenario::kOffline).expected,
+  EXPECT_EQ(refused({"resnet50", "tiny", BenchDivision::kOpen, false}, LoadScenario::kSingleStream).expected,
             "one of its: datacenter, edge");
   EXPECT_THAT(refused({"3d-unet", "", BenchDivision::kClosed, false}, LoadScenario::kServer).message,
               HasSubstr("no latency limit"));
+}
+
+TEST_F(Rules, CategoriesHaveTheScenariosOfTheirSources) {
+  const auto error_of = [&](const BenchmarkChoice& choice, LoadScenario scenario) {
+    const auto load = load_rules_for(*rules_, choice, scenario);
+    return load ? Error() : load.error();
+  };
+  // All of tiny is single stream.
+  for (const LoadScenario scenario : {LoadScenario::kOffline, LoadScenario::kMultiStream, LoadScenario::kServer}) {
+    EXPECT_EQ(error_of({"tiny-keyword-spotting", "tiny", BenchDivision::kClosed, false}, scenario).expected,
+              "one of: single-stream");
+  }
+  EXPECT_TRUE(load_rules_for(*rules_, {"tiny-keyword-spotting", "tiny", BenchDivision::kClosed, false},
+                             LoadScenario::kSingleStream));
+  // Of mobile no source names a benchmark with its quality.
+  const Error mobile = error_of({"mobilenet-v1", "mobile", BenchDivision::kClosed, false}, LoadScenario::kOffline);
+  EXPECT_THAT(mobile.message, HasSubstr("no benchmark of the category mobile is known here"));
+  EXPECT_THAT(mobile.expected, HasSubstr("for mobilenet-v1 one of: datacenter, edge"));
+  EXPECT_TRUE(load_rules_for(*rules_, {"", "mobile", BenchDivision::kClosed, false}, LoadScenario::kOffline));
 }
 
 TEST(BenchRulesReader, NamesWhatIsWrong) {
@@ -123,6 +145,9 @@ TEST(BenchRulesReader, NamesWhatIsWrong) {
   EXPECT_EQ(changed("0.99, 0.999", "99"), "bad-json-field");
   EXPECT_EQ(changed("\"server_latency_s\"", "\"server_latency_ms\""), "bad-json-field");
   EXPECT_EQ(changed("{\"name\": \"one\"", "{\"name\": \"\""), "bad-rules");
+  EXPECT_EQ(changed("[{\"name\": \"two\", ", "[{"), "bad-json-field");
+  EXPECT_EQ(changed("\"training\": [", "\"training\": [{\"name\": \"Zwei\", \"quality\": \"\", \"benchmark\": \"\"}, "),
+            "bad-rules");
 }
 
 }  // namespace

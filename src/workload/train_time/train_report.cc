@@ -188,8 +188,12 @@ std::string training_time_text(double time_s) {
 
 std::string train_report_text(const TrainReport& report) {
   const TrainRequest& request = report.comparison.request;
-  std::string text = fmt::format("time to {} {} {:g}; rule {}: {}\n\n", printable(report.metric), side_of(report),
+  std::string text = fmt::format("time to {} {} {:g}; rule {}: {}\n", printable(report.metric), side_of(report),
                                  request.threshold, rule_name(request.rule), rule_in_words(request.rule));
+  if (!report.benchmark.empty()) {
+    text += wrapped("benchmark: " + printable(report.benchmark + ", " + report.quality), kTextWidth, "", "  ") + "\n";
+  }
+  text += "\n";
   text += systems_text(report) + seeds_text(report) + orders_text(report) + energy_text(report);
   for (const std::string& note : report.notes) text += wrapped("note: " + note, kTextWidth, "", "  ") + "\n";
   if (!report.record.empty()) text += "every evaluation is in " + printable(report.record) + "\n";
@@ -202,6 +206,10 @@ Json train_report_json(const TrainReport& report) {
       {"schema", "perfcast.bench.train/1"},         {"metric", report.metric},
       {"threshold", comparison.request.threshold},  {"lower_is_better", comparison.request.rule.lower_is_better},
       {"rule", rule_name(comparison.request.rule)}, {"rule_in_words", rule_in_words(comparison.request.rule)}};
+  if (!report.benchmark.empty()) {
+    json["benchmark"] = report.benchmark;
+    json["quality"] = report.quality;
+  }
   Json& systems = json["systems"] = Json::array();
   for (const SystemTime& system : comparison.systems) systems.push_back(system_json(report, system));
   Json& orders = json["thresholds"] = Json::array();

@@ -13,6 +13,7 @@ namespace perfcast {
 
 struct TrainReport {
   std::string metric;
+  std::string benchmark, quality;  // of the field, that metric and threshold are of; empty: of none
   TrainComparison comparison;
   std::vector<TrainCurve> curves;
   std::map<std::string, std::vector<std::string>> commands;  // of the systems that were run

@@ -47,6 +47,19 @@ TEST(TrainReport, SaysWhichSeedsNeverGotThere) {
   EXPECT_FALSE(json["systems"][0]["seeds"][1].contains("time_s"));
 }
 
+TEST(TrainReport, SaysWhichBenchmarkItIsOf) {
+  TrainCurve curve;
+  curve.system = "net";
+  curve.readings = {{10, 0.95}};
+  TrainReport report = report_of({curve}, 0.9);
+  EXPECT_FALSE(train_report_json(report).contains("benchmark"));
+  report.benchmark = "retinanet";
+  report.quality = "34.0% mAP";
+  EXPECT_THAT(train_report_text(report), HasSubstr("threshold or above\nbenchmark: retinanet, 34.0% mAP\n\nsystem"));
+  EXPECT_EQ(train_report_json(report)["benchmark"], "retinanet");
+  EXPECT_EQ(train_report_json(report)["quality"], "34.0% mAP");
+}
+
 TEST(TrainReport, DrawsACurveForEachSeed) {
   TrainCurve a, b;
   a.system = "a";
