@@ -53,7 +53,4 @@ std::unique_ptr<PowerForm> make_power_form(PowerFormKind kind, const PowerFormOp
 Result<std::unique_ptr<PowerForm>> power_form_from_json(const Json& json, const std::string& path, Eigen::Index inputs,
                                                         size_t groups);
 
-// The line itself, for those that go on with it.
-const SharedLine* shared_line_of(const PowerForm& form);
-
 }  // namespace perfcast
