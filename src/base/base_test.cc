@@ -239,6 +239,10 @@ TEST(Text, TimesOfAColumnHaveOneUnitAndOneNumberOfDecimals) {
   EXPECT_EQ(seconds_column({0.438, 89.5e-6, 2e-6}), (Cells{"438.00 ms", "0.09 ms", "<0.01 ms"}));
   EXPECT_EQ(seconds_column({kUnknown}), Cells{"-"});
   EXPECT_EQ(seconds_column({}), Cells{});
+  EXPECT_EQ(spread_seconds_column({0.071, 0.0763, 0, 0.1603}), (Cells{"71.0 ms", "76.3 ms", "0 ms", "160.3 ms"}));
+  EXPECT_EQ(spread_seconds_column({0.0101, 1}), (Cells{"0.0101 s", "1.0000 s"}));
+  EXPECT_EQ(spread_seconds_column({0.01, 1, 0.0007, kUnknown, 0}), (Cells{"10.0 ms", "1.00 s", "700 us", "-", "0 s"}));
+  EXPECT_EQ(spread_seconds_column({0, kUnknown}), (Cells{"0 s", "-"}));
   EXPECT_EQ(duration_column({36.4 * 60, 16.83 * 3600, kUnknown, 0}), (Cells{"0.607 h", "16.830 h", "-", "0 h"}));
   EXPECT_EQ(duration_column({30, 150}), (Cells{"0.500 min", "2.500 min"}));
   EXPECT_EQ(duration_column({0.25, 119}), (Cells{"0.25 s", "119.00 s"}));

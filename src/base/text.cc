@@ -241,6 +241,9 @@ struct ColumnUnit {
   const char* name;
 };
 
+constexpr ColumnUnit kSecondsUnits[] = {
+    {1, 0.9995, "s"}, {1e-3, 0.9995e-3, "ms"}, {1e-6, 0.9995e-6, "us"}, {1e-9, 0, "ns"}};
+
 // In one of `units`, largest first, the last from 0 on. A 0 is "0" where it `counts`, else missing.
 std::vector<std::string> column_in_one_unit(const std::vector<double>& values, std::span<const ColumnUnit> units,
                                             bool zero_counts) {
@@ -282,8 +285,22 @@ std::vector<std::string> column_in_one_unit(const std::vector<double>& values, s
 }  // namespace
 
 std::vector<std::string> seconds_column(const std::vector<double>& times_s) {
-  constexpr ColumnUnit kUnits[] = {{1, 0.9995, "s"}, {1e-3, 0.9995e-3, "ms"}, {1e-6, 0.9995e-6, "us"}, {1e-9, 0, "ns"}};
-  return column_in_one_unit(times_s, kUnits, false);
+  return column_in_one_unit(times_s, kSecondsUnits, false);
+}
+
+std::vector<std::string> spread_seconds_column(const std::vector<double>& times_s) {
+  constexpr double kMostApart = 100;  // five digits of the longest are three of the shortest
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (const double time_s : times_s) {
+    if (!std::isfinite(time_s) || !(time_s > 0)) continue;
+    least = std::min(least, time_s);
+    most = std::max(most, time_s);
+  }
+  if (most < kMostApart * least) return column_in_one_unit(times_s, kSecondsUnits, true);
+  std::vector<std::string> cells;
+  cells.reserve(times_s.size());
+  for (const double time_s : times_s) cells.push_back(column_in_one_unit({time_s}, kSecondsUnits, true).front());
+  return cells;
 }
 
 std::vector<std::string> duration_column(const std::vector<double>& durations_s) {

@@ -51,6 +51,10 @@ std::string human_seconds(double seconds);
 // the longest no more than five: {0.071, 0.1603} -> "71.0 ms", "160.3 ms". What is too short for them is "<0.01 ms";
 // what isn't finite or above 0 is "-".
 std::vector<std::string> seconds_column(const std::vector<double>& times_s);
+// A column of times that may lie orders of magnitude apart, the shortest as worth reading as the longest: one unit
+// where that leaves each at least three digits, else three digits in a unit of its own: {0.0007, 1.8} -> "700 us",
+// "1.80 s". A 0 stays one: "0 s"; what isn't known is "-".
+std::vector<std::string> spread_seconds_column(const std::vector<double>& times_s);
 // The same for what may be long, in s, min, h or d, and for energies, in J to TJ. A 0 stays one: "0 h"; what isn't
 // known is "-".
 std::vector<std::string> duration_column(const std::vector<double>& durations_s);

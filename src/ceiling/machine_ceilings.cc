@@ -264,13 +264,6 @@ const ComputeCeiling* MachineCeilings::widest(std::string_view format) const {
   return nullptr;
 }
 
-const ComputeCeiling* MachineCeilings::of_lanes(std::string_view format, int lanes) const {
-  for (const ComputeCeiling& ceiling : compute) {
-    if (ceiling.format == format && ceiling.lanes == lanes) return &ceiling;
-  }
-  return nullptr;
-}
-
 const BandwidthCeiling* MachineCeilings::level(std::string_view name) const {
   for (const BandwidthCeiling& ceiling : bandwidth) {
     if (ceiling.level == name) return &ceiling;

@@ -35,7 +35,6 @@ struct MachineCeilings {
   double took_s = 0;
 
   const ComputeCeiling* widest(std::string_view format) const;  // null: not measured
-  const ComputeCeiling* of_lanes(std::string_view format, int lanes) const;
   const BandwidthCeiling* level(std::string_view name) const;
 };
 

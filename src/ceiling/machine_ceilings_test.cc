@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "ceiling/cpu_isa.h"
 #include "ceiling/peak_loops.h"
 #include "ceiling/register_block.h"
@@ -25,8 +27,10 @@ TEST(MachineCeilings, GrowWithTheWidthOfRegisters) {
     const ComputeCeiling* const widest = measured().widest(format);
     if (peak_loops().empty() || !measured().notes.empty()) GTEST_SKIP() << "not all was measured";
     ASSERT_NE(widest, nullptr);
-    const ComputeCeiling* const scalar = measured().of_lanes(format, 1);
-    ASSERT_NE(scalar, nullptr);
+    const auto scalar =
+        std::find_if(measured().compute.begin(), measured().compute.end(),
+                     [&](const ComputeCeiling& ceiling) { return ceiling.format == format && ceiling.lanes == 1; });
+    ASSERT_NE(scalar, measured().compute.end());
     EXPECT_EQ(scalar->isa, kScalarIsa);
     EXPECT_GT(scalar->one_cpu_flops_per_s, 1e8);
     EXPECT_GT(widest->one_cpu_flops_per_s, 1.2 * scalar->one_cpu_flops_per_s);

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <thread>
+#include <new>
 
+#include "base/parallel.h"
 #include "base/unknown.h"
 #include "ceiling/cpu_isa.h"
 #include "ceiling/packing.h"
@@ -178,11 +179,12 @@ void block_product_threads(const RegisterBlock& block, int64_t m, int64_t n, int
       block_product(block, m, size, k, a, k, b + from, n, c + from, n, room);
     }
   };
-  std::vector<std::jthread> others;
-  for (int64_t from = strip, t = 1; from < side; from += strip, ++t) {
-    others.emplace_back([&work, &packed, from, t] { work(from, packed[static_cast<size_t>(t)]); });
-  }
-  work(0, packed[0]);
+  const auto strips = static_cast<size_t>((side + strip - 1) / strip);
+  const Status done = parallel_for(strips, threads, [&](size_t t) {
+    work(static_cast<int64_t>(t) * strip, packed[t]);
+    return Status();
+  });
+  if (!done) throw std::bad_alloc();  // nothing else fails there
 }
 
 }  // namespace perfcast

@@ -33,7 +33,6 @@ struct BlockSizes {
 };
 // `l2_bytes` of one core; not-a-number where it isn't known: 256 KiB then.
 BlockSizes block_sizes(const RegisterBlock& block, double l2_bytes);
-// Of a core of this machine; not-a-number where the system doesn't tell.
 
 // Room for packed blocks, kept from call to call.
 struct PackedBlocks {

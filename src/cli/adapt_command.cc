@@ -257,10 +257,17 @@ std::string as_text(const AdaptReport& report, const HereOutcome* here, const Me
     TextTable table;
     table.add_column("program", TextTable::Align::kLeft);
     for (const char* title : {"measured", "from facts", "off by"}) table.add_column(title, TextTable::Align::kRight);
+    std::vector<const AdaptedProgram*> rows;
+    std::vector<double> times_s;  // of both columns, which are read side by side
     for (const AdaptedProgram& row : report.programs) {
       if (!row.measured_s || !row.facts_s) continue;
-      table.add_row({printable(row.program), human_seconds(*row.measured_s), human_seconds(*row.facts_s),
-                     fmt::format("{:+.0f}%", 100 * (*row.facts_s / *row.measured_s - 1))});
+      rows.push_back(&row);
+      times_s.insert(times_s.end(), {*row.measured_s, *row.facts_s});
+    }
+    const std::vector<std::string> times = spread_seconds_column(times_s);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      table.add_row({printable(rows[i]->program), times[2 * i], times[2 * i + 1],
+                     fmt::format("{:+.0f}%", 100 * (*rows[i]->facts_s / *rows[i]->measured_s - 1))});
     }
     if (table.rows() > 0) text += "\n" + table.to_text();
   }
@@ -268,10 +275,15 @@ std::string as_text(const AdaptReport& report, const HereOutcome* here, const Me
     TextTable table;
     table.add_column("to run next", TextTable::Align::kLeft);
     for (const char* title : {"run time", "doubt left"}) table.add_column(title, TextTable::Align::kRight);
+    std::vector<double> times_s;
+    times_s.reserve(report.suggested.size());
+    for (const SuggestedProgram& row : report.suggested) times_s.push_back(row.run_s);
+    const std::vector<std::string> times = spread_seconds_column(times_s);
     double left = 1;
-    for (const SuggestedProgram& row : report.suggested) {
+    for (size_t i = 0; i < report.suggested.size(); ++i) {
+      const SuggestedProgram& row = report.suggested[i];
       left *= row.half_width_ratio;
-      table.add_row({printable(row.program), human_seconds(row.run_s), fmt::format("{:.0f}%", 100 * left)});
+      table.add_row({printable(row.program), times[i], fmt::format("{:.0f}%", 100 * left)});
     }
     text += "\n" + table.to_text();
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/unknown.h"
 #include "cli/bench_text.h"
 #include "cli/energy_text.h"
 
@@ -15,8 +16,16 @@ namespace {
 
 constexpr size_t kSuiteWidth = 118;
 
-std::string time_or_dash(const LatencySummary& times, int64_t LatencySummary::*percentile) {
-  return times.count > 0 ? human_seconds(static_cast<double>(times.*percentile) / 1e9) : "-";
+// A column: one percentile of all scenarios. An offline run's latency is its whole time.
+std::vector<std::string> percentile_column(const BenchSuite& suite, const LatencySummary LoadSummary::*of,
+                                           int64_t LatencySummary::*percentile) {
+  std::vector<double> times_s;
+  times_s.reserve(suite.reports.size());
+  for (const BenchReport& report : suite.reports) {
+    const LatencySummary& times = report.summary.*of;
+    times_s.push_back(times.count > 0 ? static_cast<double>(times.*percentile) / 1e9 : kUnknown);
+  }
+  return spread_seconds_column(times_s);
 }
 
 std::string energy_of_scenario(const BenchReport& report) {
@@ -36,19 +45,24 @@ std::string scenarios_table(const BenchSuite& suite) {
   if (tokens) titles.insert(titles.end(), {"tokens/s", "first token p50", "p99", "per token p50", "p99"});
   titles.push_back(tokens ? "energy a token" : "energy a sample");
   for (const char* const title : titles) table.add_column(title, TextTable::Align::kRight);
-  for (const BenchReport& report : suite.reports) {
+  std::vector<std::vector<std::string>> times;  // p50 and p99 of latencies, first tokens, tokens
+  for (const auto of : {&LoadSummary::latency, &LoadSummary::ttft, &LoadSummary::tpot}) {
+    for (const auto percentile : {&LatencySummary::p50, &LatencySummary::p99}) {
+      times.push_back(percentile_column(suite, of, percentile));
+    }
+  }
+  for (size_t i = 0; i < suite.reports.size(); ++i) {
+    const BenchReport& report = suite.reports[i];
     const LoadSummary& summary = report.summary;
     std::vector<std::string> cells = {to_string(report.result.settings.scenario),
                                       report.verdict.valid() ? "VALID" : "INVALID",
                                       std::to_string(report.result.answered),
                                       human_number(summary.samples_per_s),
-                                      time_or_dash(summary.latency, &LatencySummary::p50),
-                                      time_or_dash(summary.latency, &LatencySummary::p99)};
+                                      times[0][i],
+                                      times[1][i]};
     if (tokens) {
       cells.insert(cells.end(),
-                   {human_number(summary.tokens_per_s), time_or_dash(summary.ttft, &LatencySummary::p50),
-                    time_or_dash(summary.ttft, &LatencySummary::p99), time_or_dash(summary.tpot, &LatencySummary::p50),
-                    time_or_dash(summary.tpot, &LatencySummary::p99)});
+                   {human_number(summary.tokens_per_s), times[2][i], times[3][i], times[4][i], times[5][i]});
     }
     cells.push_back(energy_of_scenario(report));
     table.add_row(std::move(cells));

@@ -111,10 +111,14 @@ std::string frequencies_as_table(const ForecastReport& report, const ForecastVie
   table.add_column("energy x time", TextTable::Align::kRight);
   if (periods) table.add_column("in the period", TextTable::Align::kRight);
   table.add_column("", TextTable::Align::kLeft);
+  std::vector<double> times_s;
+  times_s.reserve(forecast.points.size());
+  for (const FrequencyPoint& point : forecast.points) times_s.push_back(point.time_s);
+  const std::vector<std::string> times = seconds_column(times_s);
   for (size_t i = 0; i < forecast.points.size(); ++i) {
     const FrequencyPoint& point = forecast.points[i];
-    std::vector<std::string> cells = {in_unit(point.frequency_hz, "Hz"), human_seconds(point.time_s),
-                                      joules_in_words(point.joules), joules_in_words(point.energy_delay_js) + "s"};
+    std::vector<std::string> cells = {in_unit(point.frequency_hz, "Hz"), times[i], joules_in_words(point.joules),
+                                      joules_in_words(point.energy_delay_js) + "s"};
     if (periods) cells.push_back(point.period_joules ? joules_in_words(*point.period_joules) : "-");
     std::vector<std::string> words;
     if (i == forecast.best_energy) words.emplace_back("least energy");

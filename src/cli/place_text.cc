@@ -112,10 +112,17 @@ std::string table_text(const Placement& placement, const PlaceView& view) {
   for (const PlaceColumn& column : columns) {
     if (column.shown) table.add_column(column.title, column.align);
   }
+  // Times with the ends of their intervals. Devices may lie orders of magnitude apart.
+  std::vector<double> times_s, transfers_s, loads_s;
   for (const PlacementRow* row : rows) {
-    const auto time = [](const std::optional<double>& value) {
-      return value ? human_seconds(*value) : std::string("-");
-    };
+    for (const auto& time_s : {row->time_s, row->lower_s, row->upper_s}) times_s.push_back(time_s.value_or(kUnknown));
+    transfers_s.push_back(row->transfer_s.value_or(kUnknown));
+    loads_s.push_back(row->load_s.value_or(kUnknown));
+  }
+  const std::vector<std::string> times = spread_seconds_column(times_s), transfers = spread_seconds_column(transfers_s),
+                                 loads = spread_seconds_column(loads_s);
+  for (size_t r = 0; r < rows.size(); ++r) {
+    const PlacementRow* row = rows[r];
     const auto number = [](const std::optional<double>& value) {
       return value ? human_number(*value) : std::string("-");
     };
@@ -127,10 +134,10 @@ std::string table_text(const Placement& placement, const PlaceView& view) {
         fmt::format("{:.0f}", row->count),
         row->vcpus > 0 ? fmt::format("{:.0f}", row->vcpus) : "",
         row->relative_time ? fmt::format("{:.2f}", *row->relative_time) : "-",
-        time(row->time_s),
-        row->lower_s && row->upper_s ? time(row->lower_s) + " to " + time(row->upper_s) : "",
-        row->kind == PlaceKind::kCpu ? "" : time(row->transfer_s) + doubt,
-        row->kind == PlaceKind::kCpu ? "" : time(row->load_s) + doubt,
+        times[3 * r],
+        row->lower_s && row->upper_s ? times[3 * r + 1] + " to " + times[3 * r + 2] : "",
+        row->kind == PlaceKind::kCpu ? "" : transfers[r] + doubt,
+        row->kind == PlaceKind::kCpu ? "" : loads[r] + doubt,
         number(row->energy_joules),
         row->energy_joules ? std::string(name_of(row->energy_basis)) : "",
         row->cost ? money_text(*row->cost) : "-",

@@ -1,6 +1,7 @@
 #pragma once
 // Which platform a user means.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,5 +15,9 @@ namespace perfcast {
 // place in a file; `kind`: kUsage for a name that was asked for, kData for one that stands in a file.
 Result<size_t> find_platform(const std::vector<Platform>& platforms, const std::string& text, const std::string& where,
                              ErrorKind kind = ErrorKind::kUsage);
+
+// The same, for those who look elsewhere then: nothing where no platform is called so. Fails with "ambiguous-platform".
+Result<std::optional<size_t>> look_up_platform(const std::vector<Platform>& platforms, const std::string& text,
+                                               const std::string& where, ErrorKind kind = ErrorKind::kUsage);
 
 }  // namespace perfcast

@@ -44,5 +44,13 @@ TEST(FindPlatform, ListsNearNamesOfAnUnknownOne) {
   EXPECT_EQ(find_platform(platforms(), "Neoverse-N7", "x.json", ErrorKind::kData).error().kind, ErrorKind::kData);
 }
 
+TEST(LookUpPlatform, HasNothingOfAnUnknownOne) {
+  EXPECT_EQ(**look_up_platform(platforms(), "neoverse-n1", ""), 3u);
+  const auto unknown = look_up_platform(platforms(), "Neoverse-N7", "");
+  ASSERT_TRUE(unknown);
+  EXPECT_FALSE(*unknown);
+  EXPECT_EQ(look_up_platform(platforms(), "EPYC", "").error().code, "ambiguous-platform");
+}
+
 }  // namespace
 }  // namespace perfcast

@@ -221,12 +221,6 @@ SpreadEffect effect_of(const Spread& spread, const std::string& text, const std:
   return together;
 }
 
-std::string effect_in_words(const SpreadEffect& effect, const std::string& platform) {
-  const double ratio = std::exp(effect.log) - 1;
-  return fmt::format("on {} it {} {:.0f}% {} {}", platform, ratio > 0 ? "loses" : "gains", std::abs(100 * ratio),
-                     ratio > 0 ? "to" : "from", effect.text);
-}
-
 std::string spread_line(const Spread& spread, const std::string& platform, double least_ratio, size_t most) {
   std::vector<std::string> told;
   std::string verb;  // said once for those of a kind that follow each other

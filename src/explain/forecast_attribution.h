@@ -64,9 +64,6 @@ Spread spread_of(const ForecastAttribution& attribution, int64_t platform, int64
 // what they are to people. Inputs that tell of several findings count in each.
 SpreadEffect effect_of(const Spread& spread, const std::string& text, const std::vector<std::string>& metrics);
 
-// "on Neoverse-N2 it loses 18% to branch mispredictions": of one effect, however small.
-std::string effect_in_words(const SpreadEffect& effect, const std::string& platform);
-
 // "forest: TreeSHAP, exact; physics, cores: additive, exact; sums are within 2e-15 of the forecast".
 std::string method_in_words(const ForecastAttribution& attribution);
 std::string method_name(AttributionMethod method);  // "tree-shap", "additive", "integrated-gradients", "group-shapley"

@@ -110,8 +110,7 @@ TEST(EffectOf, IsOfAllInputsThatTellOfTheMetrics) {
       effect_of(spread, "branch mispredictions", {"tage_misses_count", "gshare_misses_count", "bimodal_misses_count"});
   EXPECT_NEAR(effect.log, std::log(1.1 * 1.07), 1e-12);
   EXPECT_EQ(effect.group, "branch");
-  EXPECT_EQ(effect_in_words(effect, "Neoverse-N2"), "on Neoverse-N2 it loses 18% to branch mispredictions");
-  EXPECT_EQ(effect_in_words({"", "", "loads", std::log(0.95)}, "X"), "on X it gains 5% from loads");
+  EXPECT_EQ(effect.text, "branch mispredictions");
   EXPECT_EQ(effect_of(spread, "nothing", {"syscalls_count"}).log, 0);
 }
 

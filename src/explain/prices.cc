@@ -127,4 +127,17 @@ std::optional<double> PriceList::per_hour(const std::string& vendor, const std::
   return prices_[found->second].per_hour;
 }
 
+std::string unmatched_prices_in_words(const std::vector<Price>& unmatched, size_t all, const std::string& what) {
+  constexpr size_t kNamed = 5;
+  std::vector<std::string> named;
+  for (const Price& price : unmatched) {
+    if (named.size() == kNamed) break;
+    named.push_back(printable(price.vendor + " " + price.server) + " (" + printable(price.where) + ")");
+  }
+  std::string text = std::to_string(unmatched.size()) + " of " + std::to_string(all) + " prices " +
+                     (unmatched.size() == 1 ? "matches no " : "match no ") + what + ": " + join(named, ", ");
+  if (unmatched.size() > named.size()) text += " and " + std::to_string(unmatched.size() - named.size()) + " more";
+  return text;
+}
+
 }  // namespace perfcast

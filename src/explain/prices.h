@@ -45,4 +45,8 @@ class PriceList {
   std::map<std::pair<std::string, std::string>, size_t> index_;
 };
 
+// For a note: "1 of 2 prices matches no row: cloud-z m2.x1 (p.csv:3)", five of them named. `what`: what they match none
+// of.
+std::string unmatched_prices_in_words(const std::vector<Price>& unmatched, size_t all, const std::string& what);
+
 }  // namespace perfcast

@@ -53,17 +53,6 @@ void fill_modelled(const Profile& profile, Eigen::VectorXd& costs) {
 
 }  // namespace
 
-const std::vector<std::string>& phase_cost_names() {
-  static const std::vector<std::string> names = {
-      "instruction",    "memory access",    "chain cycle",    "multiplication or addition of floats",
-      "division, root", "vector operation", "branch",         "call, return",
-      "branch miss",    "indirect miss",    "L2 hit",         "L3 hit, stream",
-      "L3 hit, random", "memory, stream",   "memory, random", "TLB miss",
-      "page walk",      "code miss",        "system call",    "string byte",
-      "atomic, fence",  "dependent load",   "modelled cycle"};
-  return names;
-}
-
 std::optional<Eigen::VectorXd> phase_costs(const MetricValues& metrics) {
   const Rates rates(metrics);
   if (!(rates.instructions() > 0)) return std::nullopt;
@@ -92,7 +81,7 @@ std::optional<Eigen::VectorXd> phase_costs(const MetricValues& metrics) {
       rates.of({"op_call_count", "op_ret_count", "op_ind_call_count", "op_ind_branch_count"}),
       rates.of({"tage_misses_count"}),
       rates.of({"indirect_misses_count", "return_misses_count"}),
-      rates.between("miss_32k_count", "miss_1m_count"),
+      rates.between("miss_32k_count", "miss_1m_count"),  // L2 hits; then L3's, of streams and at random; then memory
       std::max(0.0, rates.between("miss_1m_count", "miss_32m_count") - l3_random),
       l3_random,
       std::max(0.0, rates.of({"miss_32m_count"}) - memory_random),

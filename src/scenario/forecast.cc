@@ -24,7 +24,6 @@ namespace {
 constexpr size_t kLastWordsBytes = 200;
 
 constexpr size_t kFeaturesKept = 12;
-constexpr size_t kUnmatchedPricesNamed = 5;
 
 std::string distinct(const std::vector<Platform>& platforms, std::string Platform::*member) {
   std::vector<std::string> values;
@@ -38,11 +37,13 @@ std::string distinct(const std::vector<Platform>& platforms, std::string Platfor
 
 // An instance type stands for the CPU model that it carries: "c7i.large", "aws c7i.large", "aws/c7i.large".
 Result<size_t> platform_named(const Bundle& bundle, const std::string& text, const std::string& where) {
-  auto platform = find_platform(bundle.platforms, text, where);
-  if (platform || platform.error().code != "unknown-platform") return platform;
+  const auto called = look_up_platform(bundle.platforms, text, where);
+  if (!called) return called.error();
+  if (*called) return **called;
   std::set<std::string> carried;
   for (const size_t server : servers_called(bundle.servers, text)) carried.insert(bundle.servers[server].platform);
   std::vector<std::string> named;
+  size_t platform = 0;
   for (size_t i = 0; i < bundle.platforms.size(); ++i) {
     if (!carried.contains(bundle.platforms[i].id)) continue;
     named.push_back(bundle.platforms[i].name);
@@ -193,17 +194,8 @@ void note_prices(const ForecastRequest& request, const Bundle& bundle, bool has_
   }
   const std::vector<Price>& unmatched = *report.unmatched_prices;
   if (unmatched.empty()) return;
-  std::vector<std::string> named;
-  for (const Price& price : unmatched) {
-    if (named.size() == kUnmatchedPricesNamed) break;
-    named.push_back(printable(price.vendor + " " + price.server) + " (" + printable(price.where) + ")");
-  }
-  std::string listed = join(named, ", ");
-  if (unmatched.size() > named.size()) listed += fmt::format(" and {} more", unmatched.size() - named.size());
-  report.notes.push_back(fmt::format(
-      "{} of {} prices {} no known instance type: {}; vendor and server must be written "
-      "as the list of instances has them",
-      unmatched.size(), request.prices->prices().size(), unmatched.size() == 1 ? "matches" : "match", listed));
+  report.notes.push_back(unmatched_prices_in_words(unmatched, request.prices->prices().size(), "known instance type") +
+                         "; vendor and server must be written as the list of instances has them");
 }
 
 void explain(const Bundle& bundle, const Profile& profile, ForecastReport& report) {

@@ -35,9 +35,9 @@ Result<GroupMachine> find_machine(const std::string& text, const std::vector<Pla
                  "one of " + join(names, ", ") + "; or the CPU model, with its number of cores"};
   }
   if (called.empty()) {
-    const auto part = find_platform(platforms, text, where, ErrorKind::kData);
-    if (part) return GroupMachine{*part, std::nullopt};
-    if (part.error().code != "unknown-platform") return part.error();
+    const auto part = look_up_platform(platforms, text, where, ErrorKind::kData);
+    if (!part) return part.error();
+    if (*part) return GroupMachine{**part, std::nullopt};
     return Error{"missing-platform", "'" + printable(text) + "' is no CPU model or instance type " + of_whom, where,
                  nearest_machines(platforms, servers, text)};
   }

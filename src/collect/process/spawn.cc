@@ -6,11 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 
+#include "collect/process/ending.h"
 #include "collect/process/interrupt.h"
 
 extern char** environ;
@@ -169,6 +171,20 @@ Result<pid_t> spawn(const SpawnRequest& request) {
     return status.error();
   }
   return child->process();
+}
+
+void end_group(pid_t leader) {
+  kill(-leader, SIGKILL);
+  const auto give_up = Ending::Clock::now() + Ending::kPatience;
+  // Most are gone at once.
+  useconds_t pause_us = 50;
+  constexpr useconds_t kLongestPause_us = 10'000;
+  while (true) {
+    const pid_t ended = waitpid(leader, nullptr, WNOHANG);
+    if (ended > 0 || (ended < 0 && errno != EINTR) || Ending::Clock::now() >= give_up) return;
+    usleep(pause_us);
+    pause_us = std::min(2 * pause_us, kLongestPause_us);
+  }
 }
 
 }  // namespace perfcast

@@ -75,4 +75,8 @@ Result<HeldChild> spawn_held(const SpawnRequest& request);
 // Both in one: the process, or the errors of both; nothing is left to be waited for then.
 Result<pid_t> spawn(const SpawnRequest& request);
 
+// Ends a child that leads a group of its own, with all of that group, by SIGKILL, and waits for it, but no longer than
+// Ending::kPatience.
+void end_group(pid_t leader);
+
 }  // namespace perfcast

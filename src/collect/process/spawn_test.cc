@@ -54,6 +54,23 @@ TEST(Spawn, WithoutDescriptorsReadsAndWritesNothing) {
   EXPECT_EQ(exit_code_of(*process), 0);
 }
 
+TEST(Spawn, EndsAGroupAndWaitsForItsLeader) {
+  Pipe from;
+  ASSERT_TRUE(from.open());
+  SpawnRequest request;
+  request.executable = "/bin/sh";
+  request.arguments = {"sh", "-c", "trap '' TERM; sleep 60 & echo here; wait"};
+  request.output = from.write_end.get();
+  const auto process = spawn(request);
+  ASSERT_TRUE(process.ok()) << process.error().message;
+  from.write_end.reset();
+  char first = 0;
+  ASSERT_EQ(read(from.read_end.get(), &first, 1), 1);
+  end_group(*process);
+  EXPECT_EQ(all_of(from.read_end.get()), "ere\n");  // ends with the last that could write
+  EXPECT_EQ(waitpid(*process, nullptr, WNOHANG), -1);
+}
+
 TEST(Spawn, SaysWhyAProgramCannotStart) {
   SpawnRequest request;
   request.executable = "/no/such/program";

@@ -1,23 +1,18 @@
 #include "collect/process/tool.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
+#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "collect/process/process.h"
 #include "collect/process/program_inspector.h"
 #include "collect/process/temp_folder.h"
-
-extern char** environ;
 
 namespace perfcast {
 namespace {
@@ -30,30 +25,24 @@ constexpr size_t kLongestLineBytes = 4096;
 FirstLineLater::FirstLineLater(const std::vector<std::string>& command) {
   const bool is_path = command.front().find('/') != std::string::npos;
   const std::string program = is_path ? command.front() : find_in_path(command.front());
-  std::array<int, 2> ends{};
-  if (program.empty() || pipe2(ends.data(), O_CLOEXEC) != 0) return;
-  std::vector<std::string> texts = command;
-  std::vector<char*> arguments;
-  arguments.reserve(texts.size() + 1);
-  for (std::string& text : texts) arguments.push_back(text.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  if (posix_spawn(&process_, program.c_str(), &actions, nullptr, arguments.data(), environ) != 0) process_ = -1;
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  answer_ = ends[0];
+  Pipe pipe;
+  if (program.empty() || !pipe.open()) return;
+  SpawnRequest request;
+  request.executable = program;
+  request.arguments = command;
+  request.output = pipe.write_end.get();
+  const auto process = spawn(request);
+  if (!process) return;
+  process_ = *process;
+  answer_ = std::move(pipe.read_end);
 }
 
-FirstLineLater::~FirstLineLater() {
-  if (process_ > 0) {
-    kill(process_, SIGKILL);
-    while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
-  }
-  if (answer_ >= 0) close(answer_);
+FirstLineLater::~FirstLineLater() { end(); }
+
+void FirstLineLater::end() {
+  if (process_ <= 0) return;
+  end_group(process_);
+  process_ = -1;
 }
 
 std::string FirstLineLater::get() {
@@ -65,19 +54,17 @@ std::string FirstLineLater::get() {
   while (!whole && text.size() < kLongestLineBytes) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(give_up - std::chrono::steady_clock::now()).count();
-    pollfd ready{answer_, POLLIN, 0};
+    pollfd ready{answer_.get(), POLLIN, 0};
     const int readable = left > 0 ? poll(&ready, 1, static_cast<int>(left)) : 0;
     if (readable < 0 && errno == EINTR) continue;
     if (readable <= 0) break;
-    const ssize_t count = read(answer_, part.data(), part.size());
+    const ssize_t count = read(answer_.get(), part.data(), part.size());
     if (count < 0 && errno == EINTR) continue;
     if (count > 0) text.append(part.data(), static_cast<size_t>(count));
     whole = count <= 0 || text.find('\n') != std::string::npos;
   }
   if (!whole) text.clear();
-  kill(process_, SIGKILL);  // it has said all that is wanted
-  while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
-  process_ = -1;
+  end();  // it has said all that is wanted
   line_ = printable(trim(text.substr(0, text.find('\n'))));
   return line_;
 }

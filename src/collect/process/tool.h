@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "collect/process/spawn.h"
 
 namespace perfcast {
 
@@ -22,8 +23,10 @@ class FirstLineLater {
   std::string get();
 
  private:
-  int answer_ = -1;   // the end of the pipe that we read
-  int process_ = -1;  // none: could not be started, or has been waited for
+  void end();
+
+  Descriptor answer_;   // the end of the pipe that we read
+  pid_t process_ = -1;  // none: could not be started, or was ended
   std::string line_;
 };
 

@@ -81,12 +81,6 @@ void add_mapping(MappedFiles& files, const CodeMapping& mapping) {
                 piece);
 }
 
-void add_mappings(MappedFiles& files, const MappedFiles& more) {
-  for (const auto& [path, pieces] : more) {
-    for (const FilePiece& piece : pieces) add_mapping(files, {0, piece.bytes, piece.offset, path});
-  }
-}
-
 uint64_t mapped_bytes(const std::vector<FilePiece>& pieces) {
   uint64_t sum = 0;
   for (const FilePiece& piece : pieces) sum += piece.bytes;

@@ -24,8 +24,6 @@ using MappedFiles = std::map<std::string, std::vector<FilePiece>>;
 // A text of /proc/PID/maps: what may be executed and has a file.
 CodeMappings executable_mappings(std::string_view maps);
 void add_mapping(MappedFiles& files, const CodeMapping& mapping);
-// Of both.
-void add_mappings(MappedFiles& files, const MappedFiles& more);
 uint64_t mapped_bytes(const std::vector<FilePiece>& pieces);
 
 // Looks at /proc/PID/maps now and then, at no more than a fiftieth of the time.

@@ -38,9 +38,7 @@ TEST(MappedFiles, CountsEachPageOnce) {
   add_mapping(files, {0x1000, 0x2000, 0, "//anon"});
   add_mapping(files, {0x1000, 0x2000, 0, "[vdso]"});
   EXPECT_EQ(files.size(), 1U);
-  MappedFiles more;
-  add_mapping(more, {0, 0x1000, 0x3000, "/a"});
-  add_mappings(files, more);
+  add_mapping(files, {0, 0x1000, 0x3000, "/a"});
   EXPECT_EQ(mapped_bytes(files["/a"]), 0x7000U);
 }
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/fuzz/mended_checksum.h"
 #include "model/fit/fit_checkpoint.h"
-#include "model/fuzz/mended_checksum.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes = with_mended_checksum(data, size);

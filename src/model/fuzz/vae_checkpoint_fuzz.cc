@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "model/fuzz/mended_checksum.h"
+#include "base/fuzz/mended_checksum.h"
 #include "model/neural/vae_checkpoint.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,10 +1,9 @@
 // What a training run starts from: checked data, chosen rows, networks new or resumed.
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <cmath>
 
+#include "base/bytes.h"
 #include "base/json.h"
 #include "base/random.h"
 #include "model/neural/vae_trainer.h"
@@ -17,7 +16,7 @@ Error bad_training_data(const std::string& message, const std::string& where, co
 }
 
 uint32_t add_bytes(uint32_t sum, const void* bytes, size_t n) {
-  return static_cast<uint32_t>(crc32_z(sum, static_cast<const Bytef*>(bytes), n));
+  return crc32_of({static_cast<const char*>(bytes), n}, sum);
 }
 
 uint32_t add_matrix(uint32_t sum, const RowMatrixF& matrix) {

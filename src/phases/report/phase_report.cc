@@ -295,10 +295,14 @@ Json phases_json(const Profile& profile, const std::optional<PhaseForecast>& for
 std::string phase_scores_text(const PhaseScores& scores) {
   std::string text =
       fmt::format("{:<44}{:>6}{:>10}{:>10}{:>7}\n", "program, left out", "phase", "native", "forecast", "off");
-  for (const PhaseScore& score : scores.phases) {
-    text += fmt::format("{:<44}{:>6}{:>10}{:>10}{:>7}\n", printable(score.command.substr(0, 43)),
-                        phase_name(score.kind), human_seconds(score.measured_s), human_seconds(score.forecast_s),
-                        off_text(score.forecast_s, score.measured_s));
+  std::vector<double> times_s;  // of both columns, which are read side by side
+  for (const PhaseScore& score : scores.phases) times_s.insert(times_s.end(), {score.measured_s, score.forecast_s});
+  const std::vector<std::string> times = spread_seconds_column(times_s);
+  for (size_t i = 0; i < scores.phases.size(); ++i) {
+    const PhaseScore& score = scores.phases[i];
+    text +=
+        fmt::format("{:<44}{:>6}{:>10}{:>10}{:>7}\n", printable(score.command.substr(0, 43)), phase_name(score.kind),
+                    times[2 * i], times[2 * i + 1], off_text(score.forecast_s, score.measured_s));
   }
   const PhaseErrors ours = phase_errors(scores, &PhaseScore::forecast_s);
   const PhaseErrors mean = phase_errors(scores, &PhaseScore::mean_s);

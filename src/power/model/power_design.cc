@@ -11,27 +11,6 @@ constexpr double kFlat = 1e-9;
 
 }  // namespace
 
-PowerDesign design_part(const PowerDesign& design, const std::vector<size_t>& which) {
-  PowerDesign part;
-  part.names = design.names;
-  part.groups = design.groups;
-  part.workloads = design.workloads;
-  const auto n = static_cast<Eigen::Index>(which.size());
-  part.rows.resize(n, design.rows.cols());
-  part.log_scale.resize(n);
-  part.watts.resize(n);
-  for (Eigen::Index i = 0; i < n; ++i) {
-    const size_t r = which[static_cast<size_t>(i)];
-    const auto row = static_cast<Eigen::Index>(r);
-    part.rows.row(i) = design.rows.row(row);
-    part.log_scale(i) = design.log_scale(row);
-    part.watts(i) = design.watts(row);
-    part.group.push_back(design.group[r]);
-    part.workload.push_back(design.workload[r]);
-  }
-  return part;
-}
-
 InputScale InputScale::fit(const Eigen::MatrixXd& rows, const std::vector<size_t>& which) {
   const Eigen::Index columns = rows.cols();
   InputScale scale;

@@ -20,9 +20,6 @@ struct PowerDesign {
   size_t size() const { return group.size(); }
 };
 
-// The rows of `which`, in its order; names stay.
-PowerDesign design_part(const PowerDesign& design, const std::vector<size_t>& which);
-
 // Column-wise shift and scale of rows, learnt from some of them; absent entries become 0 (the mean), others are clipped
 // to +-5. A last column of ones is added.
 struct InputScale {

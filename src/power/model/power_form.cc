@@ -110,7 +110,6 @@ class SharedLineForm : public PowerForm {
             {"own", rows_json(line_.own().transpose())},
             {"noise_variance", line_.noise_variance()}};
   }
-  const SharedLine& line() const { return line_; }
 
  private:
   SharedLineOptions options_;
@@ -441,11 +440,6 @@ std::unique_ptr<PowerForm> make_power_form(PowerFormKind kind, const PowerFormOp
 
 std::unique_ptr<PowerForm> make_updated_line(UpdatedLine line) {
   return std::make_unique<UpdatedLineForm>(std::move(line));
-}
-
-const SharedLine* shared_line_of(const PowerForm& form) {
-  const auto* line = dynamic_cast<const SharedLineForm*>(&form);
-  return line == nullptr ? nullptr : &line->line();
 }
 
 Result<std::unique_ptr<PowerForm>> power_form_from_json(const Json& json, const std::string& path, Eigen::Index inputs,

@@ -69,7 +69,4 @@ struct UpdatedLine {
 // For rows of any group. Its fit() fails with "not-fitted".
 std::unique_ptr<PowerForm> make_updated_line(UpdatedLine line);
 
-// The line itself, for those that go on with it.
-const SharedLine* shared_line_of(const PowerForm& form);
-
 }  // namespace perfcast

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "base/text.h"
 #include "corpus/machine/processor.h"
@@ -89,6 +90,24 @@ Error unknown_row(const Placement& placement, const std::string& name, const std
   for (const PlacementRow& row : placement.rows) names.push_back(row.device);
   return usage_error("unknown-device", "no row is called '" + printable(name) + "'", where,
                      "one of the rows, such as " + nearest_names(name, names));
+}
+
+// A misspelt device or server would otherwise only be absent from the table.
+void note_unmatched(const PriceList& prices, Placement& placement) {
+  std::set<std::string> devices, instances;
+  for (const PlacementRow& row : placement.rows) {
+    devices.insert(folded_name(row.device));
+    for (const std::string& alias : row.aliases) devices.insert(folded_name(alias));
+    if (!row.instance.empty()) instances.insert(row.instance);
+  }
+  std::vector<Price> unmatched;
+  for (const Price& price : prices.prices()) {
+    if (devices.contains(folded_name(price.server)) || instances.contains(price.vendor + " " + price.server)) continue;
+    unmatched.push_back(price);
+  }
+  if (unmatched.empty()) return;
+  placement.notes.push_back(
+      unmatched_prices_in_words(unmatched, prices.prices().size(), "device and no instance type of the rows"));
 }
 
 Status keep_rows(const PlacementWishes& wishes, Placement& placement) {
@@ -470,6 +489,7 @@ void take_prices(const PriceList& prices, Placement& placement) {
     }
     row.price_time();
   }
+  note_unmatched(prices, placement);
 }
 
 Status finish_placement(const PlacementWishes& wishes, Placement& placement) {

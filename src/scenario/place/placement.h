@@ -141,7 +141,8 @@ struct Placement {
 // `where`, with names.
 Result<size_t> find_row(const Placement& placement, const std::string& name, const std::string& where);
 
-// Prices of a list whose server is a device of the rows, by name: the least of them, to rows that have none yet.
+// Prices of a list whose server is a device of the rows, by name: the least of them, to rows that have none yet. A note
+// names those that are of no device and no instance type of the rows.
 void take_prices(const PriceList& prices, Placement& placement);
 
 // Keeps the rows that are wanted, takes prices, powers and measured times, sorts, finds the front and what is best,

@@ -11,6 +11,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 PlacementRow row(const std::string& device, PlaceKind kind, double time_s,
@@ -182,6 +183,17 @@ TEST(Placement, TakesDevicesOfAPriceList) {
   EXPECT_EQ(placement.currency, "EUR");
   EXPECT_DOUBLE_EQ(*placement.rows[3].price_per_hour, 2);
   EXPECT_FALSE(placement.rows[0].price_per_hour);
+  EXPECT_THAT(placement.notes, ElementsAre("1 of 3 prices matches no device and no instance type of the rows: a "
+                                           "nothing (prices.csv:4)"));
+}
+
+TEST(Placement, PricesOfTheRowsInstanceTypesLeaveNoNote) {
+  Placement placement = four_devices();
+  placement.rows[2].instance = "aws c7i.xlarge";
+  const auto prices = PriceList::parse("vendor,server,price_per_hour\naws,c7i.xlarge,0.2\n", "prices.csv");
+  ASSERT_TRUE(prices);
+  take_prices(*prices, placement);
+  EXPECT_THAT(placement.notes, IsEmpty());
 }
 
 TEST(Placement, JsonIsWholeAndTheSameEachTime) {

@@ -1,19 +1,13 @@
 #include <cstdint>
-#include <cstring>
 #include <string>
+#include <vector>
 
-#include "base/bytes.h"
+#include "base/fuzz/mended_checksum.h"
 #include "weightless/lut_network.h"
 #include "weightless/packed_network.h"
 
-// The last four bytes become the checksum of what stands before them: without it nothing behind the check is reached.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  std::string bytes(reinterpret_cast<const char*>(data), size);
-  if (size > 4) {
-    const uint32_t sum = perfcast::crc32_of(std::string_view(bytes).substr(0, size - 4));
-    std::memcpy(bytes.data() + size - 4, &sum, 4);
-  }
-  const auto network = perfcast::LutNetwork::from_bytes(bytes, "fuzz");
+  const auto network = perfcast::LutNetwork::from_bytes(with_mended_checksum(data, size), "fuzz");
   if (!network || network->luts() > 10000 || network->inputs() > 10000 || network->outputs() > 1000) return 0;
   std::vector<float> row(network->inputs());
   for (size_t i = 0; i < row.size(); ++i) row[i] = 0.25f * static_cast<float>(i % 7) - 0.5f;

@@ -1,5 +1,7 @@
 #include "workload/cpu_tokens/token_bundle.h"
 
+#include <cmath>
+
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -58,6 +60,11 @@ std::string token_bundle_text(const TokenBundle& bundle) {
   json["card"] = {{"purpose", bundle.card.purpose}, {"data", bundle.card.data},
                   {"licence", bundle.card.licence}, {"attribution", bundle.card.attribution},
                   {"limits", bundle.card.limits},   {"scores", bundle.card.scores}};
+  const auto state = [&card = json["card"]](const char* name, double ratio) {
+    if (!std::isnan(ratio)) card[name] = std::round(ratio * 1e4) / 1e4;
+  };
+  state("generation_error_ratio", bundle.card.generation_error_ratio);
+  state("prefill_error_ratio", bundle.card.prefill_error_ratio);
   json["generation"] = bundle.generation.to_json();
   json["prefill"] = bundle.prefill.to_json();
   json["cpus"] = bundle.cpus.to_json();
@@ -91,6 +98,8 @@ Result<TokenBundle> parse_token_bundle(std::string_view text, const std::string&
   bundle.card.attribution = card.string("attribution");
   bundle.card.limits = card.string("limits");
   bundle.card.scores = card.strings("scores");
+  bundle.card.generation_error_ratio = card.number_or("generation_error_ratio", kUnknown);
+  bundle.card.prefill_error_ratio = card.number_or("prefill_error_ratio", kUnknown);
   if (const Status status = card.finish(); !status) return bad(status.error().message);
   auto cpus = CpuCatalogue::from_json(*cpus_json, source + ": cpus");
   if (!cpus) return cpus.error();

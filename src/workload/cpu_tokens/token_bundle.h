@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/unknown.h"
 #include "workload/cpu_tokens/cpu_catalogue.h"
 #include "workload/cpu_tokens/token_model.h"
 
@@ -14,6 +15,9 @@ namespace perfcast {
 struct TokenCard {
   std::string purpose, data, licence, attribution, limits;
   std::vector<std::string> scores;  // one line each: split, predictor, figure
+  // Median error on CPU models left out, the figure of `scores` that a test can hold a bundle to; not a number: not
+  // stated.
+  double generation_error_ratio = kUnknown, prefill_error_ratio = kUnknown;
 };
 TokenCard sparecores_token_card();  // scores empty
 

@@ -18,6 +18,7 @@ TokenBundle small_bundle() {
   TokenBundle bundle;
   bundle.card = sparecores_token_card();
   bundle.card.scores = {"generation: 1%"};
+  bundle.card.generation_error_ratio = 0.01;
   bundle.cpus = CpuCatalogue::from_servers(rates.servers);
   for (TokenModel* model : {&bundle.prefill, &bundle.generation}) {
     const TokenPhase phase = model->phase();
@@ -34,6 +35,8 @@ TEST(TokenBundle, TextAndBack) {
   ASSERT_TRUE(back) << to_text(back.error());
   EXPECT_EQ(token_bundle_text(*back), text);
   EXPECT_EQ(back->card.scores, bundle.card.scores);
+  EXPECT_EQ(back->card.generation_error_ratio, 0.01);
+  EXPECT_TRUE(std::isnan(back->card.prefill_error_ratio));  // not stated: older bundles
   EXPECT_NE(back->card.licence.find("CC BY-SA 4.0"), std::string::npos);
   EXPECT_EQ(back->generation.measured_widths[1], 0.5);
   EXPECT_TRUE(std::isnan(back->generation.measured_widths[2]));

@@ -18,8 +18,6 @@ class SseReader {
   // Calls `event` with the data of each event that these bytes end. "event-too-long" for one of more than 4 MiB; the
   // reader takes nothing more then.
   Status feed(std::string_view bytes, const std::function<void(std::string_view data)>& event);
-  // Whether an event has begun that no blank line has ended.
-  bool is_within_event() const { return !line_.empty() || has_data_; }
 
  private:
   void take_line(const std::function<void(std::string_view)>& event);

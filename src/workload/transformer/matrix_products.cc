@@ -4,6 +4,8 @@
 #include <atomic>
 #include <map>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -31,7 +33,6 @@ class MatrixProducts::Library {
   struct Product {
     dnnl::matmul matmul;
     dnnl::memory::desc x, weights, out, scratch;
-    std::string name;
   };
 
   // Null where the library has no such product; compiles what it meets for the first time. Throws dnnl::error.
@@ -80,11 +81,10 @@ class MatrixProducts::Library {
     omp_set_num_threads(1);
     try {
       const dnnl::matmul::primitive_desc description(dnnl::matmul::desc(x, weights, out), attributes, engine_);
-      auto product = std::make_unique<Product>();
-      *product = {dnnl::matmul(description),  x, weights, out, description.scratchpad_desc(),
-                  description.impl_info_str()};
       // Its reference implementation takes any layout, and a hundred times as long.
-      if (product->name.find("ref") != std::string::npos) return nullptr;
+      if (std::string_view(description.impl_info_str()).find("ref") != std::string_view::npos) return nullptr;
+      auto product = std::make_unique<Product>();
+      *product = {dnnl::matmul(description), x, weights, out, description.scratchpad_desc()};
       return product;
     } catch (const dnnl::error& problem) {
       if (problem.status == dnnl_unimplemented) return nullptr;
@@ -187,19 +187,6 @@ void MatrixProducts::round_rows(const PackedMatrix& weights, const float* x, int
   };
   if (rows >= kManyRows) return team_.run(rows, round_row);
   for (int64_t row = 0; row < rows; ++row) round_row(row, 0);
-}
-
-std::string MatrixProducts::many_rows_by(const PackedMatrix& weights) const {
-  if (!library_) return "own";
-  try {
-    const int64_t outputs = std::min(panels_of_call(weights.panels()), weights.panels()) * kPanelColumns;
-    const bool bytes = weights.in_bytes();
-    const int64_t inputs = bytes ? weights.padded_inputs() : weights.inputs();
-    const auto* product = library_->find({kRowBlock, inputs, outputs, inputs, outputs, bytes});
-    return product == nullptr ? "own" : product->name;
-  } catch (const dnnl::error&) {
-    return "own";
-  }
 }
 
 double MatrixProducts::scratch_bytes_for(int64_t most_rows, int64_t most_inputs) {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "base/result.h"
 #include "workload/transformer/kernel/transformer_kernels.h"
@@ -39,8 +38,6 @@ class MatrixProducts {
   Status multiply(const PackedMatrix& weights, const float* x, int64_t x_stride, int64_t rows, float* out,
                   int64_t out_stride);
 
-  // What products of many rows run on: oneDNN's name of it, or "own".
-  std::string many_rows_by(const PackedMatrix& weights) const;
   double scratch_bytes() const;
   // Of rows in bytes; what the library takes beside it isn't known before.
   static double scratch_bytes_for(int64_t most_rows, int64_t most_inputs);

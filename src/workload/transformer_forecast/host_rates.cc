@@ -111,10 +111,4 @@ HostRates HostRateMeasurement::facts() const {
   return facts;
 }
 
-HostRates measure_host(int threads, double most_bytes) {
-  HostRateMeasurement measurement(threads, most_bytes);
-  for (int round = 0; round < 3; ++round) measurement.run_round();
-  return measurement.facts();
-}
-
 }  // namespace perfcast

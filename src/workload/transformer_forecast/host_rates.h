@@ -28,13 +28,11 @@ struct HostRates {
   double memory_bytes_per_s() const { return read.empty() ? kUnknown : read.back().second; }
 };
 
-// Some seconds; medians of several passes. Sizes up to `most_bytes`, as far as there is memory.
-HostRates measure_host(int threads, double most_bytes = 512.0 * (1 << 20));
-
-// One more value of each size, taken at another moment: their medians are kept. What measure_host() begins with.
+// Sizes up to `most_bytes`, as far as there is memory.
 class HostRateMeasurement {
  public:
   HostRateMeasurement(int threads, double most_bytes);
+  // One more value of each size, taken at another moment; some seconds. Their medians are kept.
   void run_round();
   HostRates facts() const;
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "weightless/classic/wisard.h"
+#include "model/weightless/study/wisard.h"
 #include "weightless/lut_trainer.h"
 #include "weightless/packed_network.h"
 #include "weightless/table_booster.h"

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
-#include <vector>
+#include <new>
+
+#include "base/parallel.h"
 
 namespace perfcast::gemm {
 
@@ -42,12 +43,13 @@ void image_columns(const ConvShape& shape, const float* x, int64_t from, int64_t
 
 void image_columns_threads(const ConvShape& shape, const float* x, float* out, int threads) {
   const int64_t lines = shape.in_channels * shape.kernel_height * shape.kernel_width;
-  const auto part = [&](int64_t t) { return lines * t / threads; };
-  std::vector<std::jthread> others;
-  for (int64_t t = 1; t < threads; ++t) {
-    if (part(t) < part(t + 1)) others.emplace_back([&, t] { image_columns(shape, x, part(t), part(t + 1), out); });
-  }
-  image_columns(shape, x, 0, part(1), out);
+  const int64_t parts = std::min<int64_t>(lines, threads);
+  const auto part = [&](int64_t t) { return lines * t / parts; };
+  const Status done = parallel_for(static_cast<size_t>(parts), static_cast<int>(parts), [&](size_t t) {
+    image_columns(shape, x, part(static_cast<int64_t>(t)), part(static_cast<int64_t>(t) + 1), out);
+    return Status();
+  });
+  if (!done) throw std::bad_alloc();  // nothing else fails there
 }
 
 }  // namespace perfcast::gemm

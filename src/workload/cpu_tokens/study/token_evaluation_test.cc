@@ -1,11 +1,11 @@
-#include "workload/cpu_tokens/token_evaluation.h"
+#include "workload/cpu_tokens/study/token_evaluation.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <filesystem>
 
-#include "workload/cpu_tokens/token_folds.h"
+#include "workload/cpu_tokens/study/token_folds.h"
 #include "workload/cpu_tokens/token_test_world.h"
 
 namespace perfcast {
@@ -61,6 +61,9 @@ TEST(TokenEvaluation, OfAWorldThatObeysThePhysics) {
   const auto bundle = make_token_bundle(rates, *evaluation, quick());
   ASSERT_TRUE(bundle);
   EXPECT_FALSE(bundle->card.scores.empty());
+  const TokenScore* prefill = find(*evaluation, TokenPhase::kPrefill, "perfcast");
+  EXPECT_NEAR(bundle->card.prefill_error_ratio, prefill->median_error, 1e-4);
+  EXPECT_GT(bundle->card.generation_error_ratio, 0);
   EXPECT_GT(bundle->generation.measured_widths[0], 0);
 }
 
@@ -120,7 +123,6 @@ TEST(TokenFolds, GroupsAreEqualAndSeeded) {
 TEST(TokenEvaluation, TooFewCpuModels) {
   TokenRates rates;
   EXPECT_EQ(evaluate_token_rates(rates, quick()).error().code, "too-few-rows");
-  EXPECT_EQ(evaluate_cpu_tokens("/nonexistent", quick()).error().code, "file-not-found");
 }
 
 // Few folds and physics alone, so that it takes seconds; the goals of the whole are in the reproduction's table.
@@ -131,7 +133,9 @@ TEST(TokenEvaluation, PhysicsAloneOnTheSharedTables) {
   options.cpu_folds = 3;
   options.depths = {0};
   options.other_splits = false;
-  const auto evaluation = evaluate_cpu_tokens(folder.string(), options);
+  const auto rates = read_token_rates(folder.string());
+  ASSERT_TRUE(rates) << to_text(rates.error());
+  const auto evaluation = evaluate_token_rates(*rates, options);
   ASSERT_TRUE(evaluation) << to_text(evaluation.error());
   for (const TokenPhase phase : kTokenPhases) {
     const TokenScore* ours = find(*evaluation, phase, "physics alone");

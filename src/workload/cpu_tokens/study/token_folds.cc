@@ -1,4 +1,4 @@
-#include "workload/cpu_tokens/token_folds.h"
+#include "workload/cpu_tokens/study/token_folds.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "workload/cpu_tokens/token_evaluation.h"
+#include "workload/cpu_tokens/study/token_evaluation.h"
 
 #include <fmt/format.h>
 
@@ -15,14 +15,13 @@
 #include "base/unknown.h"
 #include "corpus/machine/core_design.h"
 #include "model/forecast/conformal.h"
-#include "workload/cpu_tokens/token_folds.h"
+#include "workload/cpu_tokens/study/token_folds.h"
 
 namespace perfcast {
 namespace {
 
 constexpr double kCoverage = 0.9;
 constexpr int64_t kFewestCpuModels = 4;
-constexpr const char* kLeaveCpuOut = "a CPU model left out";
 
 class Evaluator {
  public:
@@ -223,10 +222,10 @@ void Evaluator::baselines(TokenPhase phase) {
     }
     return result;
   };
-  score(phase, kLeaveCpuOut, "bandwidth / weights", roofline);
-  score(phase, kLeaveCpuOut, "bandwidth / weights x one efficiency", fitted(roofline));
-  score(phase, kLeaveCpuOut, "bandwidth at the weights' size x one efficiency", fitted(at_size));
-  if (phase == TokenPhase::kPrefill) score(phase, kLeaveCpuOut, "cores / products x one rate", fitted(cores));
+  score(phase, kCpuModelLeftOut, "bandwidth / weights", roofline);
+  score(phase, kCpuModelLeftOut, "bandwidth / weights x one efficiency", fitted(roofline));
+  score(phase, kCpuModelLeftOut, "bandwidth at the weights' size x one efficiency", fitted(at_size));
+  if (phase == TokenPhase::kPrefill) score(phase, kCpuModelLeftOut, "cores / products x one rate", fitted(cores));
 }
 
 // Every second server of one CPU model and size, by name, forecast by the median of the others.
@@ -290,12 +289,13 @@ Status Evaluator::run_phase(TokenPhase phase) {
   if (!forecasts) return forecasts.error();
 
   baselines(phase);
-  score(phase, kLeaveCpuOut, "physics alone", forecasts->physics);
-  score(phase, kLeaveCpuOut, "perfcast", forecasts->learnt).coverage = coverage(phase, forecasts->learnt);
+  score(phase, kCpuModelLeftOut, "physics alone", forecasts->physics);
+  score(phase, kCpuModelLeftOut, kOurTokenForecasts, forecasts->learnt).coverage = coverage(phase, forecasts->learnt);
   for (const LlmWork& llm : rates_.llms) {
-    if (score(phase, kLeaveCpuOut, "perfcast", forecasts->learnt, llm.name).n == 0) result_.scores.pop_back();
+    const TokenScore& of_llm = score(phase, kCpuModelLeftOut, kOurTokenForecasts, forecasts->learnt, llm.name);
+    if (of_llm.n == 0) result_.scores.pop_back();
   }
-  score(phase, kLeaveCpuOut, "perfcast, bandwidth not measured", forecasts->without_bandwidth).coverage =
+  score(phase, kCpuModelLeftOut, "perfcast, bandwidth not measured", forecasts->without_bandwidth).coverage =
       coverage(phase, forecasts->without_bandwidth);
   noise_floor(phase);
 
@@ -336,10 +336,10 @@ Status Evaluator::other_splits(TokenPhase phase, int64_t depth) {
     say(fmt::format("{}: {}", to_string(phase), name));
     const auto forecasts = forecast_left_out(rates_, phase, *folds, settings);
     if (!forecasts) return forecasts.error();
-    score(phase, name, "perfcast", forecasts->learnt);
+    score(phase, name, kOurTokenForecasts, forecasts->learnt);
     if (folds != &by_llm) continue;
     for (const LlmWork& llm : rates_.llms) {
-      if (score(phase, name, "perfcast", forecasts->learnt, llm.name).n == 0) result_.scores.pop_back();
+      if (score(phase, name, kOurTokenForecasts, forecasts->learnt, llm.name).n == 0) result_.scores.pop_back();
     }
   }
   return {};
@@ -349,12 +349,6 @@ Status Evaluator::other_splits(TokenPhase phase, int64_t depth) {
 
 Result<TokenEvaluation> evaluate_token_rates(const TokenRates& rates, const TokenEvaluationOptions& options) {
   return Evaluator(rates, options).run();
-}
-
-Result<TokenEvaluation> evaluate_cpu_tokens(const std::string& folder, const TokenEvaluationOptions& options) {
-  const auto rates = read_token_rates(folder);
-  if (!rates) return rates.error();
-  return evaluate_token_rates(*rates, options);
 }
 
 }  // namespace perfcast

@@ -1,4 +1,4 @@
-#include "weightless/classic/wisard.h"
+#include "model/weightless/study/wisard.h"
 
 #include <algorithm>
 #include <numeric>

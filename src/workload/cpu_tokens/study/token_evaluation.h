@@ -28,6 +28,10 @@ struct TokenEvaluationOptions {
   std::function<void(const std::string&)> progress;  // may be empty; called from the calling thread
 };
 
+// The split and the predictor that a bundle's card vouches for.
+inline constexpr const char* kCpuModelLeftOut = "a CPU model left out";
+inline constexpr const char* kOurTokenForecasts = "perfcast";
+
 struct TokenScore {
   TokenPhase phase = TokenPhase::kGeneration;
   std::string split, predictor;
@@ -50,8 +54,6 @@ struct TokenEvaluation {
 
 // Errors: "too-few-rows" below 4 CPU models, those of TokenModel::fit.
 Result<TokenEvaluation> evaluate_token_rates(const TokenRates& rates, const TokenEvaluationOptions& options);
-// The same of the tables in a folder.
-Result<TokenEvaluation> evaluate_cpu_tokens(const std::string& folder, const TokenEvaluationOptions& options);
 
 // Tables for people.
 std::string to_text(const TokenEvaluation& evaluation);

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "workload/cpu_tokens/token_evaluation.h"
+#include "workload/cpu_tokens/study/token_evaluation.h"
 
 namespace perfcast {
 
@@ -19,6 +19,9 @@ Result<TokenBundle> make_token_bundle(const TokenRates& rates, const TokenEvalua
                                    score.predictor, 100 * score.median_error, score.n);
     if (!std::isnan(score.coverage)) line += fmt::format(", 90% intervals cover {:.0f}%", 100 * score.coverage);
     bundle.card.scores.push_back(std::move(line));
+    if (score.split != kCpuModelLeftOut || score.predictor != kOurTokenForecasts) continue;
+    (score.phase == TokenPhase::kPrefill ? bundle.card.prefill_error_ratio : bundle.card.generation_error_ratio) =
+        score.median_error;
   }
   TokenFitOptions fit;
   fit.rounds = options.rounds;

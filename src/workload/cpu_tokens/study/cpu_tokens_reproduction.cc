@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/file.h"
-#include "workload/cpu_tokens/token_evaluation.h"
+#include "workload/cpu_tokens/study/token_evaluation.h"
 
 namespace perfcast {
 namespace {
