@@ -1,6 +1,6 @@
 #pragma once
-// Power and energy of a profile's phases as plain numbers, for the report. scenario/phase_power.h makes them by a model
-// of power.
+// Power and energy of a profile's phases as plain numbers, for the report. scenario/forecast/phase_power.h makes them
+// by a model of power.
 
 #include <optional>
 #include <string>

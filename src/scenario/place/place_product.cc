@@ -7,7 +7,7 @@
 
 #include "base/csv.h"
 #include "base/text.h"
-#include "scenario/number_text.h"
+#include "scenario/forecast/number_text.h"
 #include "scenario/place/host_link.h"
 #include "scenario/place/place_bound.h"
 #include "workload/latency/model/device_catalogue.h"

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "corpus/profile.h"
 #include "model/forecast/forecaster.h"
-#include "scenario/forecast.h"
+#include "scenario/forecast/forecast.h"
 #include "scenario/place/placement.h"
 
 namespace perfcast {

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "corpus/machine/processor.h"
 #include "energy/platform_power.h"
-#include "scenario/number_text.h"
+#include "scenario/forecast/number_text.h"
 
 namespace perfcast {
 namespace {

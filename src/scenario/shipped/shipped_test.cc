@@ -21,7 +21,7 @@
 #include "corpus/profile.h"
 #include "model/bundle/bundle.h"
 #include "model/forecast/forecaster.h"
-#include "scenario/instance_forecast.h"
+#include "scenario/forecast/instance_forecast.h"
 #include "workload/cpu_tokens/token_bundle.h"
 #include "workload/latency/model/gpu_bundle.h"
 #include "workload/latency/model/half_precision.h"

@@ -1,0 +1,58 @@
+#include "cli/data/corpus_croissant.h"
+
+#include <ctime>
+#include <filesystem>
+
+#include "base/json.h"
+#include "cli/shared/named_file.h"
+#include "corpus/croissant/croissant_check.h"
+
+namespace perfcast {
+namespace {
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", &utc);
+  return text;
+}
+
+}  // namespace
+
+void add_croissant_options(CLI::App& exported, CroissantArguments& arguments) {
+  CLI::Option* wanted = exported.add_flag(
+      "--croissant", arguments.wanted,
+      "To publish: CSV tables alone, and croissant.json, which describes them as MLCommons' Croissant 1.0 has it");
+  CroissantInfo& info = arguments.info;
+  const auto add = [&](const char* name, std::string& value, const char* help) {
+    exported.add_option(name, value, help)->needs(wanted);
+  };
+  add("--license", info.license,
+      "URL of the licence that the set is published under; default: that of all its sources");
+  add("--url", info.url, "Where the set is published");
+  add("--creator", info.creator, "Who publishes it");
+  add("--name", info.name, "Its name; default: the corpus file's");
+  add("--description", info.description, "What it is; sources and their licences are added");
+  add("--cite", info.citation, "How to cite it, as BibTeX; default: made of the others");
+  add("--date", info.date_published, "When it is published, such as 2026-11-24; default: today");
+  exported.add_option("--data-version", info.version, "MAJOR.MINOR.PATCH")->needs(wanted)->capture_default_str();
+}
+
+CroissantInfo croissant_info(const CroissantArguments& arguments, const Corpus& corpus, const CommonOptions& options) {
+  CroissantInfo info = arguments.info;
+  if (info.name.empty()) info.name = std::filesystem::path(options.corpus).stem().string();
+  if (info.license.empty()) info.license = common_licence(corpus);
+  if (info.date_published.empty()) info.date_published = today();
+  return info;
+}
+
+int run_check_croissant(const CommonOptions& options, const std::string& folder) {
+  const auto check = check_croissant_folder(folder);
+  if (!check) return report_error(as_named_file(check.error(), true), options);
+  const int written = write_result(options.json ? to_text(to_json(*check, folder)) : to_text(*check, folder), options);
+  return written == kExitDone && check->findings.mistakes() > 0 ? kExitFailure : written;
+}
+
+}  // namespace perfcast

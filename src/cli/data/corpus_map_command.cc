@@ -1,0 +1,207 @@
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/shared/forecast_input.h"
+#include "cli/shared/named_file.h"
+#include "cli/shared/table_options.h"
+#include "map/corpus_map.h"
+#include "map/map_page.h"
+#include "map/map_report.h"
+#include "map/map_request.h"
+#include "map/subset_evaluation.h"
+
+namespace perfcast {
+namespace {
+
+struct MapArguments {
+  TableArguments table;
+  std::string keep = "50%", by = "profiles", report;
+  std::vector<std::string> profiles, candidates;
+  bool score = false;
+  int64_t draws = 10;
+  const CLI::App* verb = nullptr;  // knows which options were given
+  MapRequest request;
+};
+
+// "40" programs or "50%" of them.
+Status take_keep(const std::string& text, MapRequest& request) {
+  const bool is_share = text.ends_with('%');
+  const auto value = parse_number(trim(is_share ? text.substr(0, text.size() - 1) : text));
+  if (value && is_share && *value > 0 && *value <= 100) {
+    request.keep_ratio = *value / 100;
+    return {};
+  }
+  if (value && !is_share && *value >= 1 && *value < 1e9 && *value == std::floor(*value)) {
+    request.keep = static_cast<int64_t>(*value);
+    return {};
+  }
+  return usage_error("bad-usage", "'" + printable(text) + "' is no number of programs", "--keep",
+                     "such as 40, or a share such as 50%");
+}
+
+// Named as the profile names its program; by its file where that is not one of a kind.
+Result<std::vector<NamedProfile>> read_profiles(const std::string& option, const std::vector<std::string>& paths) {
+  std::vector<NamedProfile> named;
+  std::set<std::string> names;
+  for (const std::string& given : paths) {
+    const std::string path = profile_path(given);
+    if (Status there = check_named_file(option, path); !there) return there.error();
+    auto profile = read_profile(path);
+    if (!profile) return profile.error();
+    if (!profile->ok()) {
+      return Error{"program-failed", "the profile's run did not succeed", path, "a profile of a run that succeeded"};
+    }
+    std::string name = profile->program;
+    if (name.empty() || !names.insert(name).second) name = std::filesystem::path(path).stem().string();
+    named.push_back({name, std::move(*profile)});
+  }
+  return named;
+}
+
+int run_score(const MapArguments& arguments, const TrainingTable& table, const CommonOptions& common) {
+  SubsetEvaluationOptions options;
+  options.model = arguments.request.model;
+  options.keep_ratio = arguments.request.keep_ratio;
+  if (arguments.request.keep) {
+    return report_error(usage_error("bad-usage", "what is kept differs from fold to fold", "--keep",
+                                    "a share with --score, such as 50%"),
+                        common);
+  }
+  options.folds = arguments.request.folds;
+  options.draws = arguments.draws;
+  options.seed = common.seed;
+  options.threads = common.threads;
+  ProgressLine progress(common);
+  options.progress = [&progress](const std::string& text) { progress.show(text); };
+  const auto evaluation = evaluate_subsets(table, options);
+  if (!evaluation) return report_error(evaluation.error(), common);
+  return write_result(common.json ? to_text(to_json(*evaluation)) : to_text(*evaluation), common);
+}
+
+Result<CorpusMap> map_with_progress(const MapRequest& request, const CommonOptions& common) {
+  ProgressLine progress(common);
+  MapRequest shown = request;
+  shown.progress = [&progress](const std::string& text) { progress.show(text); };
+  return make_corpus_map(shown);
+}
+
+int run_map(const CommandContext& context, const MapArguments& given) {
+  const CommonOptions& common = context.options;
+  MapArguments arguments = given;
+  MapRequest& request = arguments.request;
+  const Status used = arguments.score
+                          ? check_unused(*arguments.verb, "--score",
+                                         {"--report", "--profile", "--candidate", "--by", "--clusters", "--redundant"})
+                          : check_unused(*arguments.verb, "a map", {"--draws"}, "--score --draws N");
+  if (!used) return report_error(used.error(), common);
+  if (Status taken = take_keep(arguments.keep, request); !taken) return report_error(taken.error(), common);
+  if (Status there = check_output_file("--report", arguments.report); !there)
+    return report_error(there.error(), common);
+  std::vector<std::string> read = {common.corpus};
+  for (const auto& paths : {arguments.profiles, arguments.candidates}) {
+    for (const std::string& path : paths) read.push_back(profile_path(path));
+  }
+  for (const auto& [option, path] : {std::pair{"--report", arguments.report}, {"-o", common.output}}) {
+    if (Status kept = check_not_read(option, path, read); !kept) return report_error(kept.error(), common);
+  }
+  if (!arguments.report.empty() && same_file(arguments.report, common.output)) {
+    return report_error(
+        usage_error("bad-usage", "the map and the report would go to the same place", "--report", "another file"),
+        common);
+  }
+  auto profiles = read_profiles("--profile", arguments.profiles);
+  if (!profiles) return report_error(profiles.error(), common);
+  auto candidates = read_profiles("--candidate", arguments.candidates);
+  if (!candidates) return report_error(candidates.error(), common);
+
+  const auto corpus = open_corpus(common);
+  if (!corpus) return report_error(corpus.error(), common);
+  const std::vector<std::string> groups = list_of(arguments.table.groups);
+  if (corpus->runs.empty() && !arguments.score) {
+    const Status unused = check_unused(
+        *arguments.verb, "a corpus without run times",
+        {"--platforms", "--segments", "--minimum-programs", "--minimum-servers", "--complete", "--minimum-coverage"},
+        "--groups, or a corpus with times (perfcast import)");
+    if (!unused) return report_error(unused.error(), common);
+    request.table = table_without_times(*corpus, groups);
+  } else {
+    auto loaded = fold_corpus(*corpus, arguments.table);
+    if (!loaded) return report_error(loaded.error(), common);
+    request.table = std::move(loaded->table);
+    request.untimed = untimed_programs(*corpus, groups, request.table);
+  }
+  if (arguments.score) return run_score(arguments, request.table, common);
+
+  request.profiles = std::move(*profiles);
+  request.candidates = std::move(*candidates);
+  request.by_times = arguments.by == "times";
+  request.with_tsne = common.json || !arguments.report.empty();
+  request.seed = common.seed;
+  request.threads = common.threads;
+  const auto map = map_with_progress(request, common);
+  if (!map) return report_error(map.error(), common);
+  const std::string name = std::filesystem::path(common.corpus).filename().string();
+  const int code = write_result(common.json ? to_text(to_json(*map, name)) : to_text(*map, name), common);
+  if (code != kExitDone || arguments.report.empty()) return code;
+  if (Status status = write_file_atomically(arguments.report, map_page(*map, name)); !status) {
+    CommonOptions how = common;
+    how.json = common.json && common.output != "-";  // stdout holds the map already
+    return report_error(status.error(), how);
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_corpus_map_command(CLI::App& corpus, CommandContext& context) {
+  auto arguments = std::make_shared<MapArguments>();
+  CLI::App* verb = corpus.add_subcommand(
+      "map", "What its programs are like: clusters, what is redundant, what to drop, where your profile lies");
+  arguments->verb = verb;
+  verb->footer(
+      "Programs are compared by the numbers that models see of their profiles. What to drop first is chosen by "
+      "profiles\n"
+      "alone; the cost is measured on forecasts of programs whose family the model doesn't know. See docs/MAP.md.");
+  verb->add_option("--keep", arguments->keep, "Programs that a smaller suite is to have: a number, or a share")
+      ->capture_default_str();
+  verb->add_option("--profile", arguments->profiles, "Profiles to place on the map; last: what predict took last");
+  verb->add_option("--candidate", arguments->candidates, "Profiles of programs that may be added: which adds most?");
+  verb->add_option("--by", arguments->by, "Clusters by profiles, or by times (log, relative)")
+      ->check(CLI::IsMember({"profiles", "times"}))
+      ->capture_default_str();
+  verb->add_option("--clusters", arguments->request.clusters, "How many; 0: as their silhouette says")
+      ->check(CLI::Range(0, 100000))
+      ->capture_default_str();
+  verb->add_option("--redundant", arguments->request.redundant_distance,
+                   "Pairs nearer than this are redundant: 1 is one standard deviation in each number")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+  verb->add_option("--model", arguments->request.model, "Model family that the cost of dropping is measured with")
+      ->capture_default_str();
+  verb->add_option("--folds", arguments->request.folds, "Groups of families left out for that; 0: one at a time")
+      ->check(CLI::Range(0, 10000))
+      ->capture_default_str();
+  verb->add_option("--report", arguments->report, "HTML file with pictures, beside the usual output");
+  verb->add_flag("--score", arguments->score,
+                 "Instead: how much accuracy such a part keeps, against parts that are drawn; nothing of what is "
+                 "scored is seen when choosing");
+  verb->add_option("--draws", arguments->draws, "With --score: parts to draw")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  add_table_options(*verb, arguments->table);
+  add_common_options(*verb, context, kCorpusOption | kQuietOption | kSeedOption | kThreadsOption);
+  verb->callback(
+      [arguments, &context] { context.run = [arguments, &context] { return run_map(context, *arguments); }; });
+}
+
+}  // namespace perfcast

@@ -1,0 +1,213 @@
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/shared/model_settings.h"
+#include "cli/shared/table_options.h"
+#include "evaluate/evaluate.h"
+#include "evaluate/report/evaluation_report.h"
+#include "evaluate/report/html_report.h"
+#include "evaluate/scaling_evaluation.h"
+#include "model/predictor.h"
+
+namespace perfcast {
+namespace {
+
+constexpr const char* kDefaultModel = "auto";
+
+struct EvaluateArguments {
+  TableArguments table;
+  std::vector<std::string> models;  // empty: kDefaultModel
+  std::string split = "program-family", config;
+  EvaluationOptions options;
+  bool whole_machines = false;
+  const CLI::App* verb = nullptr;  // knows which options were given
+  bool details = false;
+  std::string report, report_program;  // path, program id; empty: none, the one of median error
+};
+
+Status check_report_program(const TrainingTable& table, const std::string& program) {
+  std::vector<std::string> ids;
+  ids.reserve(table.programs.size());
+  for (const Program& candidate : table.programs) ids.push_back(candidate.id);
+  if (program.empty() || std::find(ids.begin(), ids.end(), program) != ids.end()) return {};
+  return usage_error("bad-usage", "no program is called '" + printable(program) + "'", "--report-program",
+                     "for example " + nearest_names(program, ids));
+}
+
+// Profiles of one program taken on several platforms, or several times.
+bool has_repeated_programs(const TrainingTable& table) {
+  std::set<std::string> ids;
+  return std::any_of(table.programs.begin(), table.programs.end(),
+                     [&ids](const Program& program) { return !ids.insert(program.id).second; });
+}
+
+// Of --whole-machines: families are left out, one score for each way of forecasting, and no more.
+Status check_whole_machines(const CLI::App& verb) {
+  return check_unused(verb, "--whole-machines",
+                      {"--split", "--folds", "--holdout", "--seeds", "--reference", "--measured", "--no-intervals",
+                       "--own-times", "--details", "--report", "--report-program", "--include-unprofiled"},
+                      "one of both: there each program family is left out in turn");
+}
+
+// Scores of what is forecast of servers full of copies; with models, of their times of one copy too.
+int run_whole_machines(const CommonOptions& common, const EvaluateArguments& arguments) {
+  auto loaded = load_table(common, arguments.table);
+  if (!loaded) return report_error(loaded.error(), common);
+  if (!loaded->scaling) {
+    return report_error({"empty-corpus", "no server of the corpus ran two programs both alone and as many copies", "",
+                         "a corpus with whole machines: perfcast import sparecores"},
+                        common);
+  }
+  ProgressLine progress(common);
+  progress.show("forecasting whole servers without each program family, and without each CPU model ...");
+  EvaluationOptions options = arguments.options;
+  options.progress = [&progress](const std::string& text) { progress.show(text); };
+  const auto one_copy = forecast_one_copy(*loaded->scaling, loaded->table, options);
+  if (!one_copy) return report_error(one_copy.error(), common);
+  const auto evaluation = evaluate_scaling(ScalingFit(*loaded->scaling), *one_copy);
+  if (!evaluation) return report_error(evaluation.error(), common);
+  return write_result(common.json ? to_text(to_json(*evaluation)) : to_text(*evaluation), common);
+}
+
+int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
+  CommonOptions common = context.options;
+  if (arguments.whole_machines) {
+    if (Status used = check_whole_machines(*arguments.verb); !used) return report_error(used.error(), common);
+  }
+  const auto split = parse_split(arguments.split);
+  if (!split) return report_error(split.error(), common);
+  EvaluationOptions& options = arguments.options;
+  options.split = *split;
+  options.models = list_of(arguments.models);
+  if (options.models.empty() && !arguments.whole_machines) options.models = {kDefaultModel};
+  for (const std::string& model : options.models) {
+    const auto known = make_predictor(model);
+    if (!known)
+      return report_error(usage_error("bad-usage", known.error().message, "--models", known.error().expected), common);
+  }
+  if (!arguments.report.empty() && same_file(arguments.report, common.output)) {
+    return report_error(
+        usage_error("bad-usage", "the scores and the report would go to the same place, " + arguments.report,
+                    "--report", "another file"),
+        common);
+  }
+  for (const std::string& model : options.models) {
+    if (arguments.table.include_unprofiled && model != "mean") {
+      return report_error(usage_error("bad-usage", "the model " + printable(model) + " reads profiles",
+                                      "--include-unprofiled", "--models mean, which reads none"),
+                          common);
+    }
+  }
+  auto settings = read_model_settings(arguments.config, options.models, common);
+  if (!settings) return report_error(settings.error(), common);
+  options.settings = std::move(*settings);
+  options.seed = common.seed;
+  options.threads = common.threads;
+  if (arguments.whole_machines) return run_whole_machines(common, arguments);
+  const auto loaded = load_table(common, arguments.table);
+  if (!loaded) return report_error(loaded.error(), common);
+
+  if (Status status = check_report_program(loaded->table, arguments.report_program); !status) {
+    return report_error(status.error(), common);
+  }
+  const auto scored = [&](Split by) {
+    ProgressLine progress(common);
+    options.split = by;
+    options.progress = [&progress](const std::string& text) { progress.show(text); };
+    return evaluate(loaded->table, options);
+  };
+  auto evaluation = scored(*split);
+  if (!evaluation) return report_error(evaluation.error(), common);
+  evaluation->notes.insert(evaluation->notes.end(), loaded->notes.begin(), loaded->notes.end());
+  const std::string corpus = std::filesystem::path(common.corpus).filename().string();
+  std::string text;
+  const bool leaks = *split == Split::kRandom && has_repeated_programs(loaded->table);
+  const auto by_workload = leaks ? scored(Split::kWorkload) : Result<Evaluation>(Evaluation());
+  if (!by_workload) return report_error(by_workload.error(), common);
+  if (common.json) {
+    Json json = to_json(*evaluation, corpus, arguments.details);
+    if (leaks) json["by_workload"] = to_json(*by_workload, corpus, arguments.details);
+    text = to_text(json);
+  } else {
+    text = to_text(*evaluation, corpus, arguments.details);
+    if (leaks) {
+      text += "\nThe same by workload, where no program and input stands on both sides:\n\n" +
+              to_text(*by_workload, corpus, arguments.details);
+    }
+  }
+  // The scores first: they may have taken hours, and are not lost where the report can't be written.
+  if (const int code = write_result(text, common); code != kExitDone || arguments.report.empty()) return code;
+  const std::string report = html_report(*evaluation, {corpus, arguments.report_program});
+  if (Status status = write_file_atomically(arguments.report, report); !status) {
+    CommonOptions how = common;
+    how.json = common.json && common.output != "-";  // stdout holds the scores already
+    return report_error(status.error(), how);
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_evaluate_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<EvaluateArguments>();
+  CLI::App* verb = app.add_subcommand("evaluate", "Score models on programs or platforms that they have not seen");
+  arguments->verb = verb;
+  verb->add_option(
+          "--models", arguments->models,
+          "Model families, separated by commas, or means of several: forest+physics; the mean RPV is always added")
+      ->default_str(kDefaultModel);
+  verb->add_option("--config", arguments->config,
+                   "Settings (JSON) of those models that take them; see perfcast train --print-config");
+  verb->add_option("--split", arguments->split,
+                   "What never stands on both sides: random (nothing), workload (program and input), program, "
+                   "program-family, group, platform, core-design")
+      ->capture_default_str();
+  verb->add_option("--folds", arguments->options.folds, "Groups to leave out; 0: one at a time (random, workload: 5)")
+      ->check(CLI::Range(0, 10000))
+      ->capture_default_str();
+  verb->add_flag("--holdout", arguments->options.holdout,
+                 "Test the first fold only: one 80-20 split per seed with --folds 5");
+  verb->add_option("--seeds", arguments->options.seeds, "Repetitions to average, with seeds --seed, --seed + 1, ...")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  verb->add_option("--reference", arguments->options.reference,
+                   "Platform that relative times refer to; without it, the geometric mean of the platforms");
+  verb->add_option("--measured", arguments->options.measured,
+                   "Platforms on which each tested program counts as measured; left out of the scores")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  verb->add_flag("!--no-intervals", arguments->options.intervals, "Point scores only: many times faster, no coverage");
+  verb->add_option("--inner-folds", arguments->options.inner_folds,
+                   "Groups of training families left out in turn for intervals and for the choice of `auto`; 0: each "
+                   "family alone")
+      ->check(CLI::Range(0, 10000))
+      ->capture_default_str();
+  verb->add_flag(
+      "--whole-machines", arguments->whole_machines,
+      "Instead: times of servers full of copies, from the known time of one; with --models also from the time "
+      "that each of them forecasts for one. Program families are left out, other splits don't apply");
+  verb->add_flag(
+      "--own-times", arguments->options.own_times,
+      "A ceiling too: what the program's own times on the other CPU models of a core design say of one more");
+  verb->add_flag("--details", arguments->details, "List families and programs, worst first");
+  verb->add_option("--report", arguments->report,
+                   "HTML file with scores and figures, to write beside the usual output");
+  verb->add_option("--report-program", arguments->report_program,
+                   "Program whose forecast the report shows; without it, the one of median error");
+  verb->add_flag("--include-unprofiled", arguments->table.include_unprofiled,
+                 "Programs without a profile too: scores of the baselines, with --models mean");
+  add_table_options(*verb, arguments->table);
+  add_common_options(*verb, context, kCorpusOption | kQuietOption | kSeedOption | kThreadsOption);
+  verb->callback(
+      [arguments, &context] { context.run = [arguments, &context] { return run_evaluate(context, *arguments); }; });
+}
+
+}  // namespace perfcast

@@ -1,0 +1,159 @@
+// perfcast export: a bundle's weightless model as source.
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/shared/forecast_input.h"
+#include "cli/shared/named_file.h"
+#include "corpus/profile.h"
+#include "model/forecast/forecaster.h"
+#include "scenario/forecast/export_model.h"
+
+namespace perfcast {
+namespace {
+
+constexpr const char* kSchema = "perfcast.export/1";
+
+struct ExportArguments {
+  std::string format = "c", task = "times", name = "perfcast", folder = ".";
+  std::vector<std::string> platforms, profiles;
+  size_t rows = 64;
+};
+
+std::string how_to_test(const ExportRequest& request) {
+  switch (request.format) {
+    case SourceFormat::kC:
+      return fmt::format("cc -std=c99 -O2 {0}.c {0}_selftest.c -lm -o {0}_selftest && ./{0}_selftest", request.name);
+    case SourceFormat::kCpp:
+      return fmt::format("c++ -std=c++17 -O2 {0}_selftest.cpp -o {0}_selftest && ./{0}_selftest", request.name);
+    case SourceFormat::kVerilog:
+      break;
+  }
+  return fmt::format("iverilog -o {0}_test {0}.v {0}_test.v && vvp -n {0}_test | grep '^ok'", request.name);
+}
+
+// Inputs are printed so that they can be given to the exported source.
+Json profile_json(const ExportedModel& model, const RecordedRow& row) {
+  Json inputs = Json::object();
+  for (size_t i = 0; i < row.inputs.size(); ++i)
+    inputs[model.network.inputs[i]] = std::isnan(row.inputs[i]) ? Json(nullptr) : Json(row.inputs[i]);
+  return {{"program", row.name}, {"inputs", inputs}, {"sums", row.sums}, {"best", model.platforms[row.best]}};
+}
+
+Json export_json(const ExportRequest& request, const ExportedModel& model, const std::vector<std::string>& paths) {
+  const NetworkSize& size = model.size;
+  Json profiles = Json::array();
+  for (const RecordedRow& row : model.profiles) profiles.push_back(profile_json(model, row));
+  return {{"schema", kSchema},
+          {"name", request.name},
+          {"format", std::string(to_text(request.format))},
+          {"task", to_text(request.task)},
+          {"files", paths},
+          {"self_test", how_to_test(request)},
+          {"recorded_rows_count", model.recorded},
+          {"inputs", model.network.inputs},
+          {"platforms", model.platforms},
+          {"sum_unit_log_rpv", request.task == IntegerTask::kTimes ? Json(model.network.network.head().scale) : Json()},
+          {"thresholds_count", size.thresholds},
+          {"tables_count", size.tables},
+          {"data_bytes", size.data_bytes},
+          {"encoder_luts", size.encoder_luts},
+          {"table_luts", size.table_luts},
+          {"sum_luts", size.sum_luts},
+          {"best_luts", size.best_luts},
+          {"luts", size.luts()},
+          {"profiles", profiles}};
+}
+
+std::string export_text(const ExportRequest& request, const ExportedModel& model,
+                        const std::vector<std::string>& paths) {
+  const NetworkSize& size = model.size;
+  std::string text = fmt::format("{}: {} of {} platforms from {} inputs\n\n", request.name,
+                                 request.task == IntegerTask::kBestPlatform ? "the best" : "relative times",
+                                 model.platforms.size(), model.network.inputs.size());
+  text += fmt::format("  tables       {} of {} bits, on {} thresholds\n", size.tables,
+                      model.network.network.layers().front().arity, size.thresholds);
+  text += fmt::format("  constants    {}\n", human_bytes(static_cast<double>(size.data_bytes)));
+  text +=
+      fmt::format("  6-input LUTs {}: encoder {}, tables {}, sums {}, best {} (by rule; a synthesis may need fewer)\n",
+                  size.luts(), size.encoder_luts, size.table_luts, size.sum_luts, size.best_luts);
+  for (const RecordedRow& row : model.profiles)
+    text += fmt::format("  {}: {}\n", printable(row.name), printable(model.network.outputs[row.best]));
+  text +=
+      fmt::format("\nwritten: {}\nself-test of {} rows: {}\n", join(paths, ", "), model.recorded, how_to_test(request));
+  return text;
+}
+
+int run(const ExportArguments& arguments, const CommandContext& context) {
+  const CommonOptions& common = context.options;
+  ExportRequest request;
+  request.name = arguments.name;
+  request.platforms = arguments.platforms;
+  request.drawn_rows = arguments.rows;
+  request.seed = common.seed;
+  const auto format = parse_source_format(arguments.format);
+  if (!format) return report_error(format.error(), common);
+  const auto task = parse_integer_task(arguments.task);
+  if (!task) return report_error(task.error(), common);
+  request.format = *format;
+  request.task = *task;
+  if (const Status there = check_profiles(arguments.profiles); !there) return report_error(there.error(), common);
+  std::error_code failed;
+  if (!std::filesystem::is_directory(arguments.folder, failed)) {
+    return report_error(usage_error("no-folder", "there is no folder '" + printable(arguments.folder) + "'", "--folder",
+                                    "a folder that exists"),
+                        common);
+  }
+  for (const std::string& path : arguments.profiles) {
+    auto profile = read_profile(profile_path(path));
+    if (!profile) return report_error(profile.error(), common);
+    request.profiles.push_back(std::move(*profile));
+  }
+  const auto forecaster = open_forecaster(common);
+  if (!forecaster) return report_error(forecaster.error(), common);
+  const auto model = export_model(forecaster->bundle(), request);
+  if (!model) return report_error(with_option_names(model.error()), common);
+  std::vector<std::string> paths;
+  for (const SourceFile& file : model->files) {
+    paths.push_back((std::filesystem::path(arguments.folder) / file.name).lexically_normal().string());
+    if (const Status written = write_file_atomically(paths.back(), file.text); !written)
+      return report_error(written.error(), common);
+  }
+  return write_result(common.json ? to_text(export_json(request, *model, paths)) : export_text(request, *model, paths),
+                      common);
+}
+
+}  // namespace
+
+void add_export_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<ExportArguments>();
+  CLI::App* verb = app.add_subcommand("export", "A weightless model as C, C++ or Verilog source with a self-test");
+  verb->footer(
+      "Of bundles of train --model dwn; their other parts (intervals, whole machines) stay behind: "
+      "docs/WEIGHTLESS.md.");
+  verb->add_option("--format", arguments->format, "c (C99), cpp (C++17) or verilog (2001)")->capture_default_str();
+  verb->add_option("--task", arguments->task,
+                   "times: of every platform, relative; best: which is the fastest, by votes of a classifier that "
+                   "bundles of few platforms have")
+      ->capture_default_str();
+  verb->add_option("--name", arguments->name, "Names the files and all that they define")->capture_default_str();
+  verb->add_option("--folder", arguments->folder, "Where the files go")->option_text("FOLDER")->capture_default_str();
+  verb->add_option("--platforms", arguments->platforms, "Only these platforms, by id or name")->delimiter(',');
+  verb->add_option("--profile", arguments->profiles,
+                   "Hold the self-test to these profiles, too; --json prints their inputs")
+      ->option_text("FILE ...");
+  verb->add_option("--rows", arguments->rows, "Rows drawn for the self-test, beside up to 64 training programs")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  add_common_options(*verb, context, kBundleOption | kSeedOption);
+  verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
+}
+
+}  // namespace perfcast

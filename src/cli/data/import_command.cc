@@ -1,0 +1,80 @@
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/json.h"
+#include "cli/command.h"
+#include "cli/shared/named_file.h"
+#include "corpus/importers/import.h"
+#include "corpus/store/store.h"
+
+namespace perfcast {
+namespace {
+
+struct ImportArguments {
+  std::string format, path, suite;
+};
+
+Result<ProgramCatalogue> catalogue_for(const ImportFormat& format, const std::string& named) {
+  if (!named.empty()) return ProgramCatalogue::read(named);
+  const std::string shipped = shipped_file(format.suite);
+  std::error_code ignored;
+  if (!format.needs_suite && !std::filesystem::exists(shipped, ignored)) return ProgramCatalogue();
+  return ProgramCatalogue::read(shipped);
+}
+
+// A disk that fills up leaves no corpus with nothing in it.
+Status write_corpus(const std::string& path, const Corpus& additions) {
+  std::error_code ignored;
+  const bool is_new = !std::filesystem::exists(path, ignored);
+  Status written = [&]() -> Status {
+    auto store = CorpusStore::open(path);
+    return store ? (*store)->replace_sources(additions) : Status(store.error());
+  }();
+  if (written || !is_new) return written;
+  const auto store = CorpusStore::open_read_only(path);
+  const auto left = store ? (*store)->load() : Result<Corpus>(store.error());
+  if (left ? left->sources.empty() : left.error().code == "not-a-corpus") std::filesystem::remove(path, ignored);
+  return written;
+}
+
+int run_import(const CommandContext& context, const ImportArguments& arguments) {
+  const CommonOptions& common = context.options;
+  const auto format = find_import_format(arguments.format);
+  if (!format) return report_error(format.error(), common);
+  for (const auto& [option, path] : {std::pair{"PATH", arguments.path}, {"--suite", arguments.suite}}) {
+    if (const Status there = check_named_file(option, path); !there) return report_error(there.error(), common);
+  }
+  const auto catalogue = catalogue_for(*format, arguments.suite);
+  if (!catalogue) return report_error(catalogue.error(), common);
+
+  ProgressLine progress(common);
+  progress.show("reading " + arguments.path);
+  const auto result = format->read(arguments.path, *catalogue);
+  if (!result) return report_error(result.error(), common);
+  progress.show("writing " + common.corpus);
+  if (const Status status = write_corpus(common.corpus, result->corpus); !status)
+    return report_error(status.error(), common);
+  return write_result(common.json ? to_text(to_json(*result)) : to_text(*result), common);
+}
+
+}  // namespace
+
+void add_import_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<ImportArguments>();
+  CLI::App* verb = app.add_subcommand("import", "Read a published data set into the corpus");
+  std::string formats = "Formats:";
+  for (const ImportFormat& format : import_formats()) formats += "\n  " + format.name + "  " + format.description;
+  verb->add_option("format", arguments->format, "What the data set is; see below")->required()->option_text("FORMAT");
+  verb->add_option("path", arguments->path, "Where it lies")->required()->option_text("PATH");
+  verb->add_option("--suite", arguments->suite,
+                   "Suite file: family, group and validity of the programs; without it, the shipped one of the format");
+  verb->footer(formats +
+               "\nImporting a source again replaces what it gave before. Killed at any point, the corpus is as "
+               "before or complete.");
+  add_common_options(*verb, context, kCorpusOption | kQuietOption);
+  verb->callback(
+      [arguments, &context] { context.run = [arguments, &context] { return run_import(context, *arguments); }; });
+}
+
+}  // namespace perfcast

@@ -1,0 +1,500 @@
+// perfcast adapt: a platform that a bundle doesn't know, from its facts and a few runs.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "ceiling/memory_facts.h"
+#include "cli/command.h"
+#include "cli/forecast/adapt_slurm.h"
+#include "cli/shared/named_file.h"
+#include "collect/native/host_facts.h"
+#include "collect/process/interrupt.h"
+#include "collect/process/temp_folder.h"
+#include "collect/suite/suite_corpus.h"
+#include "collect/suite/suite_runner.h"
+#include "energy/meter.h"
+#include "scenario/adapt/adapt_here.h"
+#include "scenario/adapt/adapt_platform.h"
+#include "scenario/forecast/number_text.h"
+
+namespace perfcast {
+namespace {
+
+constexpr size_t kMostRunsBytes = size_t{16} << 20;
+constexpr size_t kMostFactsBytes = size_t{1} << 20;
+
+struct AdaptArguments {
+  std::string runs, facts, stress_ng, harness;
+  std::optional<std::string> name;
+  std::vector<std::string> profiles;
+  bool here = false, any_version = false, no_memory_facts = false, on_slurm = false;
+  size_t suggest = 0;
+  HereOptions limits;
+  AdaptSlurmOptions slurm;
+  double until_percent = 10;
+  int repeats = 3;
+};
+
+struct ShippedSuite {
+  Suite suite;
+  std::set<std::string> runnable;
+};
+
+// The suites whose programs a machine is learned by: a unit of their work is what the published times are of. Those of
+// applications are of other versions and inputs than ours.
+Result<std::vector<ShippedSuite>> shipped_suites() {
+  std::vector<ShippedSuite> suites;
+  for (const char* name : {"cloud"}) {
+    auto suite = read_suite(shipped_file(std::string("suites/") + name + ".json"));
+    if (!suite) return suite.error();
+    suites.push_back({std::move(*suite), {}});
+  }
+  return suites;
+}
+
+// What profiles say of the work of the bundle's programs: those of the shipped suites, then those of --profiles.
+std::map<std::string, ProgramWork> work_of(const Bundle& bundle, const std::vector<ShippedSuite>& suites,
+                                           const std::vector<std::string>& folders) {
+  std::map<std::string, ProgramWork> work;
+  std::vector<std::string> all;
+  all.reserve(suites.size() + folders.size());
+  for (const ShippedSuite& shipped : suites) all.push_back(shipped_file("profiles/" + shipped.suite.name));
+  all.insert(all.end(), folders.begin(), folders.end());
+  for (const Program& program : bundle.programs) {
+    ProgramWork& entry = work[program.id];
+    for (const std::string& folder : all) {
+      const std::string path = folder + "/" + program.id + ".json";
+      if (std::error_code ignored; !std::filesystem::exists(path, ignored)) continue;
+      const auto profile = read_suite_profile(path);
+      if (!profile || !profile->work_units) continue;
+      const auto instructions = profile->metrics.find("instructions_count");
+      if (instructions == profile->metrics.end()) continue;
+      entry.instructions_per_unit = instructions->second / *profile->work_units;
+    }
+    for (const ShippedSuite& shipped : suites) {
+      const SuiteProgram* in_suite = shipped.suite.find(program.id);
+      if (in_suite != nullptr) entry.run_units = native_work_units(in_suite->run);
+    }
+  }
+  return work;
+}
+
+Result<Platform> platform_of(const AdaptArguments& arguments) {
+  Platform platform;
+  if (!arguments.facts.empty()) {
+    if (const Status there = check_named_file("--facts", arguments.facts); !there) return there.error();
+    const auto text = read_file(arguments.facts, kMostFactsBytes);
+    if (!text) return text.error();
+    auto read = parse_platform_facts(*text, arguments.facts);
+    if (!read) return read.error();
+    platform = std::move(*read);
+  } else {
+    platform = host_platform(read_host_facts());
+  }
+  if (arguments.name) platform.name = *arguments.name;
+  platform.id = slug(platform.name);
+  return platform;
+}
+
+// What this machine's caches and memory do, as far as platforms of the bundle state it, beside what the platform
+// states.
+MemoryFacts add_memory_facts(const Bundle& bundle, Platform& platform, std::vector<std::string>& notes) {
+  MemoryFacts measured = measure_memory_facts();
+  std::erase_if(measured.facts, [&](const auto& fact) {
+    return std::none_of(bundle.platforms.begin(), bundle.platforms.end(),
+                        [&](const Platform& known) { return known.facts.contains(fact.first); });
+  });
+  for (const auto& [name, value] : measured.facts) platform.facts[name] = value;
+  notes.insert(notes.end(), measured.notes.begin(), measured.notes.end());
+  return measured;
+}
+
+std::string memory_facts_text(const MemoryFacts& measured) {
+  std::vector<std::string> parts;
+  const auto add = [&](const char* fact, const char* words, const char* unit) {
+    const auto found = measured.facts.find(fact);
+    if (found != measured.facts.end()) parts.push_back(words + in_unit(found->second, unit));
+  };
+  add("bwmem_rd_16kib_per_vcpu_bytes_per_s", "a CPU reads 16 KiB at ", "B/s");
+  add("bwmem_rd_256mb_per_vcpu_bytes_per_s", "256 MB at ", "B/s");
+  add("membench_latency_32kib_ns", "waits in 32 KiB ", "ns");
+  add("membench_latency_512kib_ns", "in 512 KiB ", "ns");
+  if (parts.empty()) return "";
+  return fmt::format("memory: {} facts measured in {}: {}\n", measured.facts.size(), human_seconds(measured.took_s),
+                     join(parts, ", "));
+}
+
+// Of tools that were named by path, unlike those that are looked for.
+Status check_named_tools(const AdaptArguments& arguments) {
+  if (!arguments.stress_ng.empty()) {
+    if (const auto found = find_stress_ng(arguments.stress_ng); !found) return found.error();
+  }
+  if (!arguments.harness.empty()) {
+    if (const auto found = find_harness(arguments.harness); !found) return found.error();
+  }
+  return {};
+}
+
+// With what gets it: whoever reads why programs are left out can mend it.
+std::string why_missing(const Error& error) {
+  return error.message + (error.expected.empty() ? "" : " (expected: " + error.expected + ")");
+}
+
+SuiteTools tools_of(const AdaptArguments& arguments, const std::string& work_folder) {
+  SuiteTools tools;
+  tools.work_folder = work_folder;
+  if (auto found = find_stress_ng(arguments.stress_ng)) {
+    tools.stress_ng = std::move(*found);
+  } else {
+    tools.why_not["stress-ng"] = why_missing(found.error());
+  }
+  if (auto found = find_harness(arguments.harness)) {
+    tools.harness = std::move(*found);
+  } else {
+    tools.why_not["harness"] = why_missing(found.error());
+  }
+  return tools;
+}
+
+// The suites' programs, timed natively on this machine.
+class HostTimer {
+ public:
+  HostTimer(std::vector<ShippedSuite>& suites, const AdaptArguments& arguments, const SuiteTools& tools)
+      : suites_(suites), tools_(tools) {
+    options_.times_only = true;
+    options_.any_version = arguments.any_version;
+    options_.native_repeats = arguments.repeats;
+    for (ShippedSuite& shipped : suites_) {
+      const SuiteRunner runner(shipped.suite, options_, tools_, SuiteRunner::real_actions());
+      for (const SuiteProgram& program : shipped.suite.programs) {
+        if (const auto obstacle = runner.obstacle(program)) {
+          why_not_[program.program.id] = obstacle->reason;
+        } else {
+          shipped.runnable.insert(program.program.id);
+        }
+      }
+    }
+  }
+
+  bool may_run(const std::string& program) const {
+    for (const ShippedSuite& shipped : suites_) {
+      if (shipped.runnable.contains(program)) return true;
+    }
+    return false;
+  }
+
+  std::vector<LeftOutHere> left_out(const Bundle& bundle) const {
+    std::vector<LeftOutHere> programs;
+    for (const Program& program : bundle.programs) {
+      if (may_run(program.id)) continue;
+      const auto why = why_not_.find(program.id);
+      programs.push_back({program.group, why == why_not_.end() ? "" : why->second});
+    }
+    return programs;
+  }
+
+  Result<TimedHere> time(const std::string& program) const {
+    for (const ShippedSuite& shipped : suites_) {
+      if (!shipped.runnable.contains(program)) continue;
+      SuiteOptions options = options_;
+      options.only = {program};
+      SuiteRunner runner(shipped.suite, options, tools_, SuiteRunner::real_actions());
+      const auto outcomes =
+          runner.run([](const SuiteProgram&, const Profile&) { return Status(); }, [](const std::string&) {});
+      if (!outcomes) return outcomes.error();
+      for (const SuiteOutcome& outcome : *outcomes) {
+        if (outcome.program != program) continue;
+        if (!outcome.time_per_unit_s) return Error{"not-timed", outcome.reason, program, ""};
+        return TimedHere{*outcome.time_per_unit_s, outcome.spread_ratio.value_or(0)};
+      }
+    }
+    return Error{"not-timed", "no suite runs it here", program, ""};
+  }
+
+ private:
+  std::vector<ShippedSuite>& suites_;
+  std::map<std::string, std::string> why_not_;  // of programs that suites have and that can't be run
+  SuiteTools tools_;
+  SuiteOptions options_;
+};
+
+std::string factor_text(double log_half_width) { return fmt::format("x/{:.2f}", std::exp(log_half_width)); }
+
+std::string as_text(const AdaptReport& report, const HereOutcome* here, const MemoryFacts& memory,
+                    const std::string& saved) {
+  std::string text =
+      fmt::format("platform: {} (nearest by facts: {})\n", printable(report.platform.name), printable(report.nearest));
+  TextTable groups;
+  groups.add_column("programs", TextTable::Align::kLeft);
+  for (const char* title : {"run there", "of", "typical 90% interval of the others", "from facts alone"}) {
+    groups.add_column(title, TextTable::Align::kRight);
+  }
+  for (const AdaptedGroup& group : report.groups) {
+    const bool is_left = group.measured < group.programs;
+    groups.add_row({printable(group.group), std::to_string(group.measured), std::to_string(group.programs),
+                    is_left ? factor_text(group.half_width) : "-",
+                    is_left ? factor_text(group.half_width_facts) : "-"});
+  }
+  text += memory_facts_text(memory);
+  if (here != nullptr) {
+    text += fmt::format("cost: {} for {} programs; ended by: {}\n", human_seconds(here->cost_s), here->steps.size(),
+                        here->stopped);
+    for (const std::string& why : here->passed_over) text += "passed over: " + printable(why) + "\n";
+  }
+  for (const std::string& note : report.notes) text += wrapped("note: " + printable(note), 118, "", "  ") + "\n";
+  text += "\n" + groups.to_text();
+  if (report.runs > 0) {
+    TextTable table;
+    table.add_column("program", TextTable::Align::kLeft);
+    for (const char* title : {"measured", "from facts", "off by"}) table.add_column(title, TextTable::Align::kRight);
+    std::vector<const AdaptedProgram*> rows;
+    std::vector<double> times_s;  // of both columns, which are read side by side
+    for (const AdaptedProgram& row : report.programs) {
+      if (!row.measured_s || !row.facts_s) continue;
+      rows.push_back(&row);
+      times_s.insert(times_s.end(), {*row.measured_s, *row.facts_s});
+    }
+    const std::vector<std::string> times = spread_seconds_column(times_s);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      table.add_row({printable(rows[i]->program), times[2 * i], times[2 * i + 1],
+                     fmt::format("{:+.0f}%", 100 * (*rows[i]->facts_s / *rows[i]->measured_s - 1))});
+    }
+    if (table.rows() > 0) text += "\n" + table.to_text();
+  }
+  if (!report.suggested.empty()) {
+    TextTable table;
+    table.add_column("to run next", TextTable::Align::kLeft);
+    for (const char* title : {"run time", "doubt left"}) table.add_column(title, TextTable::Align::kRight);
+    std::vector<double> times_s;
+    times_s.reserve(report.suggested.size());
+    for (const SuggestedProgram& row : report.suggested) times_s.push_back(row.run_s);
+    const std::vector<std::string> times = spread_seconds_column(times_s);
+    double left = 1;
+    for (size_t i = 0; i < report.suggested.size(); ++i) {
+      const SuggestedProgram& row = report.suggested[i];
+      left *= row.half_width_ratio;
+      table.add_row({printable(row.program), times[i], fmt::format("{:.0f}%", 100 * left)});
+    }
+    text += "\n" + table.to_text();
+  }
+  if (!saved.empty())
+    text += "\n" + printable(saved) + ": a bundle that forecasts this platform, too" +
+            (here == nullptr ? "" : "; `predict` with it takes this machine for it") + "\n";
+  return text;
+}
+
+Result<std::vector<AdaptRun>> read_runs(const std::string& path) {
+  if (const Status there = check_named_file("--runs", path); !there) return there.error();
+  const auto text = read_file(path, kMostRunsBytes);
+  if (!text) return text.error();
+  return parse_adapt_runs(*text, path);
+}
+
+// The options of this machine's run, for the same on another.
+std::vector<std::string> words_of(const AdaptArguments& arguments) {
+  std::error_code problem;
+  const auto absolute = [&](const std::string& path) { return std::filesystem::absolute(path, problem).string(); };
+  std::vector<std::string> words = {"--until",   fmt::format("{}", arguments.until_percent),
+                                    "--budget",  fmt::format("{}", arguments.limits.budget_s),
+                                    "--repeats", std::to_string(arguments.repeats)};
+  if (arguments.name) words.insert(words.end(), {"--name", *arguments.name});
+  if (arguments.suggest > 0) words.insert(words.end(), {"--suggest", std::to_string(arguments.suggest)});
+  for (const std::string& folder : arguments.profiles) words.insert(words.end(), {"--profiles", absolute(folder)});
+  if (arguments.any_version) words.emplace_back("--any-version");
+  if (arguments.no_memory_facts) words.emplace_back("--no-memory-facts");
+  if (!arguments.stress_ng.empty()) words.insert(words.end(), {"--stress-ng", absolute(arguments.stress_ng)});
+  if (!arguments.harness.empty()) words.insert(words.end(), {"--harness", absolute(arguments.harness)});
+  return words;
+}
+
+int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
+  const CommonOptions& common = context.options;
+  const auto refuse = [&](const std::string& message, const std::string& expected) {
+    return report_error(usage_error("bad-usage", message, "", expected), common);
+  };
+  if (arguments.here && (!arguments.runs.empty() || !arguments.facts.empty())) {
+    return refuse("--here runs programs on this machine: --runs and --facts are of another", "one or the other");
+  }
+  if (arguments.runs.empty() && arguments.facts.empty() && !arguments.here && arguments.suggest == 0) {
+    return refuse("nothing to adapt to", "--runs FILE, --facts FILE, --here, or --suggest K");
+  }
+  const bool saves = common.output != "-";
+  if (saves && arguments.runs.empty() && arguments.facts.empty() && !arguments.here) {
+    return refuse("--suggest names programs to run, and nothing was measured or told yet that a bundle could hold",
+                  "--suggest without -o; or -o with --runs, --facts or --here");
+  }
+  if (arguments.name && slug(*arguments.name).empty()) {
+    return refuse("--name '" + printable(*arguments.name) + "' has no letter or digit", "a name of letters and digits");
+  }
+  if (const Status writable = check_output_file("-o", common.output); !writable) {
+    return report_error(writable.error(), common);
+  }
+  for (const std::string& folder : arguments.profiles) {
+    if (const Status there = check_named_file("--profiles", folder); !there) return report_error(there.error(), common);
+  }
+  if (const Status kept =
+          check_not_read("-o", saves ? common.output : "", {common.bundle, arguments.runs, arguments.facts});
+      !kept) {
+    return report_error(kept.error(), common);
+  }
+  if (arguments.on_slurm) {
+    ProgressLine progress(common);
+    progress.show("waiting for a node of " + printable(arguments.slurm.partition) + ", and for its programs ...");
+    const auto answer = adapt_on_slurm(arguments.slurm, words_of(arguments), common);
+    if (!answer) return report_error(answer.error(), common);
+    std::fputs(answer->c_str(), stdout);
+    return kExitDone;
+  }
+  if (const Status there = check_named_tools(arguments); !there) return report_error(there.error(), common);
+  auto suites = shipped_suites();
+  if (!suites) return report_error(suites.error(), common);
+  auto platform = platform_of(arguments);
+  if (!platform) return report_error(platform.error(), common);
+  std::vector<AdaptRun> runs;
+  if (!arguments.runs.empty()) {
+    auto read = read_runs(arguments.runs);
+    if (!read) return report_error(read.error(), common);
+    runs = std::move(*read);
+  }
+  auto bundle = read_bundle(common.bundle);
+  if (!bundle) return report_error(bundle.error(), common);
+  std::vector<std::string> notes;
+  if (!arguments.facts.empty()) {
+    auto checked = check_known_facts(*platform, bundle->platforms, arguments.facts);
+    if (!checked) return report_error(checked.error(), common);
+    notes = std::move(*checked);
+  }
+  const InterruptGuard guard;
+  MemoryFacts memory;
+  if (arguments.here && !arguments.no_memory_facts) {
+    ProgressLine progress(common);
+    progress.show("measuring caches and memory ...");
+    memory = add_memory_facts(*bundle, *platform, notes);
+  }
+  const auto known = std::make_shared<const Bundle>(std::move(*bundle));
+  const std::map<std::string, ProgramWork> work_known = work_of(*known, *suites, arguments.profiles);
+  if (const Status status = check_adapt_runs(*known, work_known, runs); !status) {
+    return report_error(status.error(), common);
+  }
+  auto scenario = [&] {
+    ProgressLine progress(common);
+    progress.show("learning from " + std::to_string(known->platforms.size()) + " platforms ...");
+    return AdaptScenario::start(known, *platform, work_known);
+  }();
+  if (!scenario) return report_error(scenario.error(), common);
+  if (const Status status = scenario->measure(runs); !status) return report_error(status.error(), common);
+
+  std::optional<HereOutcome> here;
+  if (arguments.here) {
+    const auto work = TempFolder::create();
+    if (!work) return report_error(work.error(), common);
+    const HostTimer timer(*suites, arguments, tools_of(arguments, work->path()));
+    HereOptions limits = arguments.limits;
+    limits.target_ratio = 1 + arguments.until_percent / 100;
+    limits.repeats = arguments.repeats;
+    limits.budget_s -= memory.took_s;
+    limits.cpu_root = MeterRoots().cpu;
+    const auto clock = [] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    };
+    ProgressLine progress(common);
+    auto outcome = adapt_here(
+        *scenario, limits, [&](const std::string& program) { return timer.may_run(program); },
+        [&](const std::string& program) { return timer.time(program); }, clock,
+        [&](const std::string& text) { progress.show(text); });
+    if (!outcome) return report_error(outcome.error(), common);
+    here = std::move(*outcome);
+    for (std::string& text : left_out_in_words(timer.left_out(*known))) here->notes.push_back(std::move(text));
+  }
+  AdaptReport report = scenario->report(arguments.suggest);
+  report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
+  if (here) report.notes.insert(report.notes.end(), here->notes.begin(), here->notes.end());
+  if (saves) {
+    if (const Status status = write_bundle(scenario->finish(), common.output); !status) {
+      return report_error(status.error(), common);
+    }
+  }
+  if (common.json) {
+    Json json = adapt_as_json(report);
+    if (here) json["here"] = here_as_json(*here);
+    if (!memory.facts.empty()) {
+      json["here"]["measured_facts"] = memory.facts;
+      json["here"]["measured_facts_s"] = memory.took_s;
+    }
+    if (saves) json["bundle"] = common.output;
+    std::fputs(to_text(json).c_str(), stdout);
+  } else if (!common.quiet || !saves) {
+    std::fputs(as_text(report, here ? &*here : nullptr, memory, saves ? common.output : "").c_str(), stdout);
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_adapt_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<AdaptArguments>();
+  CLI::App* verb =
+      app.add_subcommand("adapt", "Add a platform to a bundle from a few runs: perfcast adapt --runs FILE -o B2");
+  verb->footer(
+      "A runs file is a CSV with the columns program, seconds and, if not 1, work_units: CPU seconds of so many units "
+      "of\n"
+      "work, as perfcast collect --here prints them. Without runs the platform's facts alone decide. docs/ADAPT.md");
+  verb->add_option("--runs", arguments->runs, "Times of programs on the new platform (CSV)");
+  verb->add_option("--facts", arguments->facts, "The platform's name and facts (JSON); without it, this machine's");
+  CLI::Option* const here = verb->add_flag(
+      "--here", arguments->here, "Run programs of the shipped suite cloud on this machine until enough is known");
+  CLI::Option* const slurm =
+      verb->add_option("--slurm", arguments->slurm.partition,
+                       "With --here: on a node of this partition of Slurm, whose facts are read there")
+          ->needs(here)
+          ->type_name("PARTITION");
+  verb->add_option("--srun-option", arguments->slurm.options,
+                   "With --slurm: a further option for srun, such as --account=a (repeatable)")
+      ->needs(slurm)
+      ->allow_extra_args(false);
+  verb->add_flag("--shared-nodes", arguments->slurm.shared, "With --slurm: other jobs may run on the node meanwhile")
+      ->needs(slurm);
+  verb->add_option("--name", arguments->name, "What tables are to call the platform");
+  verb->add_option("--suggest", arguments->suggest, "Name so many programs to run next, by what they tell per second")
+      ->check(CLI::Range(1, 1000));
+  verb->add_option("--profiles", arguments->profiles,
+                   "Further folders of profiles, which say how much work programs do")
+      ->allow_extra_args(false);
+  verb->add_option("--until", arguments->until_percent,
+                   "With --here: a typical 90% interval that is good enough, percent")
+      ->needs(here)
+      ->check(CLI::Range(1.0, 1000.0))
+      ->capture_default_str();
+  verb->add_option("--budget", arguments->limits.budget_s, "With --here: seconds that it may take")
+      ->needs(here)
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb->add_option("--repeats", arguments->repeats, "With --here: timed runs of each program")
+      ->needs(here)
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  verb->add_flag("--any-version", arguments->any_version, "With --here: take a stress-ng of another version")
+      ->needs(here);
+  verb->add_flag("--no-memory-facts", arguments->no_memory_facts,
+                 "With --here: don't measure bandwidths and latencies of caches and memory (some seconds)")
+      ->needs(here);
+  verb->add_option("--stress-ng", arguments->stress_ng, "The stress-ng program; by PATH where absent");
+  verb->add_option("--harness", arguments->harness, "perfcast-harness; beside perfcast or by PATH where absent");
+  add_common_options(*verb, context, kBundleOption | kQuietOption);
+  verb->callback([arguments, slurm, &context] {
+    arguments->on_slurm = slurm->count() > 0;
+    context.run = [arguments, &context] { return run_adapt(*arguments, context); };
+  });
+}
+
+}  // namespace perfcast

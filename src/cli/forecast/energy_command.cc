@@ -1,0 +1,115 @@
+// perfcast energy: a command's joules, by every meter that there is; and which meters there are.
+
+#include <memory>
+
+#include "base/csv.h"
+#include "base/json.h"
+#include "cli/command.h"
+#include "cli/shared/energy_text.h"
+#include "cli/shared/meter_options.h"
+#include "collect/native/energy_run.h"
+#include "collect/process/duration.h"
+#include "energy/meter.h"
+
+namespace perfcast {
+namespace {
+
+struct EnergyArguments {
+  std::vector<std::string> meters;
+  std::string idle = "5s", limit, clock_offset;
+  int repeats = 1;
+  bool list = false, accept_failure = false;
+};
+
+// Seconds, which may be negative: "-1.5", "-1500ms".
+Result<double> parse_offset_s(const std::string& text) {
+  if (const auto seconds = parse_number(text)) return *seconds;
+  const bool behind = text.starts_with("-");
+  const auto duration = parse_duration_s(behind ? text.substr(1) : text, "--clock-offset");
+  if (!duration) return duration.error();
+  return behind ? -*duration : *duration;
+}
+
+Result<MeterSet> meters_of(const EnergyArguments& arguments) {
+  MeterFileOptions options;
+  if (!arguments.clock_offset.empty()) {
+    const auto offset_s = parse_offset_s(arguments.clock_offset);
+    if (!offset_s) return offset_s.error();
+    options.clock_offset_s = *offset_s;
+  }
+  return meters_of_option(arguments.meters, options);
+}
+
+Result<EnergyRun> measure(const EnergyArguments& arguments, const CommandContext& context) {
+  auto set = meters_of(arguments);
+  if (!set) return set.error();
+  if (arguments.list) return listed_meters(*set);
+  EnergyRunRequest request;
+  request.command = context.command;
+  request.repeats = arguments.repeats;
+  request.accept_failure = arguments.accept_failure;
+  request.show_output = context.options.show_output;
+  request.idle_s = 0;
+  if (arguments.idle != "none") {
+    const auto idle_s = parse_duration_s(arguments.idle, "--idle");
+    if (!idle_s) return idle_s.error();
+    request.idle_s = *idle_s;
+  }
+  if (!arguments.limit.empty()) {
+    const auto limit_s = parse_duration_s(arguments.limit, "--limit");
+    if (!limit_s) return limit_s.error();
+    request.limit_s = *limit_s;
+  }
+  ProgressLine line(context.options);
+  return measure_energy(request, *set, [&line](const std::string& text) { line.show(text); });
+}
+
+int run(const EnergyArguments& arguments, const CommandContext& context) {
+  const CommonOptions& options = context.options;
+  if (arguments.list && !context.command.empty()) {
+    return report_error(usage_error("bad-usage", "--list runs nothing", "--list", "perfcast energy --list, or -- CMD"),
+                        options);
+  }
+  const auto measured = measure(arguments, context);
+  if (!measured) return report_error(measured.error(), options);
+  const std::string text = options.json     ? to_text(to_json(*measured))
+                           : arguments.list ? meters_text(*measured)
+                                            : energy_run_text(*measured);
+  const int written = write_result(text, options);
+  if (written != kExitDone || arguments.list) return written;
+  return measured->has_joules() ? kExitDone : kExitFailure;
+}
+
+}  // namespace
+
+void add_energy_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<EnergyArguments>();
+  CLI::App* verb = app.add_subcommand("energy", "Measure a command's joules: perfcast energy -- CMD ARGS...");
+  verb->footer(
+      "Reads every meter of this machine (RAPL, NVML, hwmon) while the command runs, and files that a meter's reader\n"
+      "writes meanwhile. Its input is empty, its output discarded. Idle power stays in \"energy\" and is told beside "
+      "it.\n"
+      "Exit status: 0 with joules from a meter; 1 without any, which is said, and the time is printed all the same.\n"
+      "See docs/ENERGY.md.");
+  verb->add_option("--meter", arguments->meters,
+                   "A meter's name or kind, or a FILE: CSV of an external meter, output of ipmitool, JSON of Redfish "
+                   "(repeatable); default: all of this machine")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("NAME|FILE");
+  verb->add_option("--clock-offset", arguments->clock_offset,
+                   "Seconds to add to the times of an external meter's CSV: how far its clock is behind this machine's")
+      ->type_name("SECONDS");
+  verb->add_option("--idle", arguments->idle, "How long idle is measured before the first run; none: not at all")
+      ->capture_default_str()
+      ->type_name("TIME");
+  verb->add_option("--repeats", arguments->repeats, "Runs")->check(CLI::Range(1, 1000))->capture_default_str();
+  verb->add_option("--limit", arguments->limit, "Time limit of a single run, such as 60s");
+  verb->add_flag("--list", arguments->list,
+                 "The meters, what each covers and how well it reads, and which are missing");
+  verb->add_flag("--accept-failure", arguments->accept_failure, "Runs that fail count, too");
+  add_common_options(*verb, context, kShowOutputOption | kQuietOption);
+  verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
+}
+
+}  // namespace perfcast

@@ -1,0 +1,137 @@
+// perfcast phases: the phases of a profile, measured and forecast.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/shared/energy_options.h"
+#include "cli/shared/named_file.h"
+#include "phases/report/phase_page.h"
+#include "phases/report/phase_report.h"
+#include "scenario/forecast/phase_power.h"
+
+namespace perfcast {
+namespace {
+
+struct PhasesArguments {
+  std::vector<std::string> profiles, learn;
+  std::string report, power_model;
+  bool score = false;
+};
+
+Result<std::vector<Profile>> read_profiles(const std::vector<std::string>& paths) {
+  std::vector<Profile> profiles;
+  profiles.reserve(paths.size());
+  for (const std::string& path : paths) {
+    auto profile = read_profile(path);
+    if (!profile) return as_named_file(profile.error(), true);
+    profiles.push_back(std::move(*profile));
+  }
+  return profiles;
+}
+
+int score(const PhasesArguments& arguments, const CommonOptions& options) {
+  if (!arguments.learn.empty() || !arguments.report.empty() || !arguments.power_model.empty()) {
+    return report_error(usage_error("bad-usage", "--score has no use for --learn, --report and --power-model",
+                                    "--score", "the profiles alone: each is forecast from the others"),
+                        options);
+  }
+  const auto profiles = read_profiles(arguments.profiles);
+  if (!profiles) return report_error(profiles.error(), options);
+  const auto scores = score_phases(*profiles, options.threads);
+  if (!scores) return report_error(scores.error(), options);
+  return write_result(options.json ? to_text(phase_scores_json(*scores)) : phase_scores_text(*scores), options);
+}
+
+int run_phases(const PhasesArguments& arguments, const CommonOptions& options) {
+  if (arguments.score) return score(arguments, options);
+  if (arguments.profiles.size() != 1) {
+    return report_error(usage_error("bad-usage", "several profiles are given", "PROFILE",
+                                    "one of them, others with --learn, or --score for all"),
+                        options);
+  }
+  if (const Status status = check_output_file("--report", arguments.report); !status)
+    return report_error(status.error(), options);
+  for (const std::string& path : arguments.learn) {
+    if (path.empty()) {
+      return report_error(usage_error("bad-usage", "a name of a file is empty", "--learn",
+                                      "profiles of other programs, such as a.json,b.json"),
+                          options);
+    }
+  }
+  std::vector<std::string> read = arguments.learn;
+  read.push_back(arguments.profiles[0]);
+  std::optional<ProgramPowerModel> model;
+  if (!arguments.power_model.empty()) {
+    auto given = read_program_power_model(arguments.power_model, "FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]");
+    if (!given) return report_error(given.error(), options);
+    read.push_back(given->source);
+    model = std::move(*given);
+  }
+  if (const Status status = check_not_read("--report", arguments.report, read); !status)
+    return report_error(status.error(), options);
+  const auto profile = read_profiles(arguments.profiles);
+  if (!profile) return report_error(profile.error(), options);
+  const Profile& shown = profile->front();
+  if (!shown.phase_kinds) {
+    return report_error(Error{"no-phases", "the profile has no phases", arguments.profiles[0],
+                              "one written by perfcast profile --phases auto -o FILE -- CMD"},
+                        options);
+  }
+  std::optional<PhaseForecast> forecast;
+  if (!arguments.learn.empty()) {
+    const auto others = read_profiles(arguments.learn);
+    if (!others) return report_error(others.error(), options);
+    auto found = forecast_phases(shown, *others);
+    if (!found) return report_error(found.error(), options);
+    forecast = std::move(*found);
+  }
+  std::optional<PhasePowers> power;
+  if (model) {
+    auto found = phase_powers(*model, shown, forecast ? forecast->kind_s : std::vector<std::optional<double>>());
+    if (!found) {
+      Error error = found.error();
+      if (error.where == "power-model") error.where = "--power-model";
+      return report_error(error, options);
+    }
+    power = std::move(*found);
+  }
+  if (!arguments.report.empty()) {
+    if (const Status status = write_file_atomically(arguments.report, phases_html(shown, forecast, power)); !status)
+      return report_error(status.error(), options);
+  }
+  return write_result(options.json ? to_text(phases_json(shown, forecast, power)) : phases_text(shown, forecast, power),
+                      options);
+}
+
+}  // namespace
+
+void add_phases_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<PhasesArguments>();
+  CLI::App* verb =
+      app.add_subcommand("phases", "Phases of a profile: what they are, their time, forecast and measured");
+  verb->footer(
+      "Profiles come from: perfcast profile --phases auto -o p.json -- CMD ARGS\n"
+      "With --learn, profiles of other programs on the machine that is forecast: time of each phase from them, beside\n"
+      "what was measured. Profiles of the same program are left out.");
+  verb->add_option("PROFILE", arguments->profiles, "Profile with phases; several with --score")->required();
+  verb->add_option("--learn", arguments->learn, "Profiles to forecast from, separated by commas")->delimiter(',');
+  verb->add_option("--power-model", arguments->power_model,
+                   "FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]: watts and joules of each phase by this model of "
+                   "`perfcast power fit`, of the machine that the times are of")
+      ->type_name("FILE");
+  verb->add_flag("--score", arguments->score,
+                 "Forecast each of the profiles from the others, and say how good that is");
+  verb->add_option("--report", arguments->report, "FILE for a page: measured and forecast over the run (HTML)");
+  add_common_options(*verb, context, kThreadsOption);
+  verb->callback([arguments, &context] {
+    context.run = [arguments, &context] { return run_phases(*arguments, context.options); };
+  });
+}
+
+}  // namespace perfcast

@@ -1,0 +1,420 @@
+// perfcast place: one workload on CPUs, GPUs, TPUs and other ASICs side by side.
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "base/unknown.h"
+#include "cli/choices.h"
+#include "cli/command.h"
+#include "cli/forecast/place_inputs.h"
+#include "cli/forecast/place_text.h"
+#include "cli/shared/energy_options.h"
+#include "cli/shared/forecast_input.h"
+#include "cli/shared/named_file.h"
+#include "cli/shared/price_options.h"
+#include "cli/shared/table_options.h"
+#include "cli/workload/llm_command.h"
+#include "scenario/place/break_even.h"
+#include "scenario/place/place_llm.h"
+#include "scenario/place/place_profile.h"
+#include "scenario/place/placement.h"
+#include "scenario/place/placement_figure.h"
+#include "workload/latency/model/device_catalogue.h"
+
+namespace perfcast {
+namespace {
+
+constexpr size_t kPlaceRows = 20;
+constexpr int64_t kMostBatch = 65536;
+
+using Pairs = std::vector<std::pair<std::string, double>>;
+
+struct PlaceArguments {
+  std::string workload, device_file, svg, break_even, host;
+  std::vector<std::string> kinds, devices, measured, prices, powers;
+  PriceArguments price_list;
+  PlacementWishes::Sort sort = PlacementWishes::Sort::kTime;
+  std::optional<double> budget, most_latency_s, most_energy_joules, host_link_bytes_per_s, link_bytes_per_s, vcpus;
+  LlmPrecisionArguments precision;
+  int64_t batch = 1, output_tokens = 128, tensor_parallel = 0;
+  std::optional<int64_t> sequence;
+  EnergyOptions energy;
+  bool graph_launch = false, count_load = false, resident = false, all = false, accept_failure = false;
+};
+
+// DEVICE=NUMBER; a number alone, where one may be of all rows.
+Result<Pairs> pairs_of(const std::vector<std::string>& given, const char* option, bool of_all) {
+  Pairs pairs;
+  pairs.reserve(given.size());
+  for (const std::string& text : given) {
+    const size_t equals = text.rfind('=');
+    const bool alone = equals == std::string::npos;
+    const auto value = parse_number(trim(alone ? text : text.substr(equals + 1)));
+    const std::string name(alone ? "" : trim(text.substr(0, equals)));
+    if (!value || !(*value > 0) || (name.empty() && !(alone && of_all))) {
+      return usage_error("bad-usage", "'" + printable(text) + "' gives no number above 0", option,
+                         of_all ? "DEVICE=NUMBER, or a number for all rows" : "DEVICE=NUMBER");
+    }
+    pairs.emplace_back(name, *value);
+  }
+  return pairs;
+}
+
+Result<PlacementWishes> wishes_of(const PlaceArguments& arguments) {
+  PlacementWishes wishes;
+  for (const auto& [given, option, expected] :
+       {std::tuple{&arguments.kinds, "--kinds", "some of: cpu, gpu, tpu, asic"},
+        {&arguments.devices, "--device", "parts of names, such as h100,epyc"}}) {
+    if (!given->empty() && list_of(*given).empty())
+      return usage_error("bad-usage", "it names nothing", option, expected);
+  }
+  for (const std::string& name : list_of(arguments.kinds)) {
+    const auto kind = place_kind_named(name);
+    if (!kind) {
+      return usage_error("bad-usage", "there is no kind '" + printable(name) + "'", "--kinds",
+                         "some of: cpu, gpu, tpu, asic");
+    }
+    wishes.kinds.push_back(*kind);
+  }
+  wishes.filters = list_of(arguments.devices);
+  wishes.sort = arguments.sort;
+  wishes.most_cost = arguments.budget;
+  wishes.most_s = arguments.most_latency_s;
+  wishes.most_joules = arguments.most_energy_joules;
+  const struct {
+    const std::vector<std::string>& given;
+    const char* option;
+    bool of_all;
+    Pairs& taken;
+  } values[] = {{arguments.measured, "--measured", false, wishes.measured_s},
+                {arguments.powers, "--power-w", false, wishes.powers_w},
+                {arguments.prices, "--price", true, wishes.prices_per_hour}};
+  for (const auto& each : values) {
+    auto pairs = pairs_of(each.given, each.option, each.of_all);
+    if (!pairs) return pairs.error();
+    each.taken = *std::move(pairs);
+  }
+  for (const auto& [value, option] : {std::pair{arguments.budget, "--budget"},
+                                      {arguments.most_latency_s, "--max-latency"},
+                                      {arguments.most_energy_joules, "--max-energy"},
+                                      {arguments.link_bytes_per_s, "--link-bytes-per-s"},
+                                      {arguments.host_link_bytes_per_s, "--host-link"}}) {
+    if (value && !(*value > 0)) return usage_error("bad-usage", "a number that is not above 0", option, "above 0");
+  }
+  return wishes;
+}
+
+Result<std::optional<std::pair<std::string, std::string>>> named_pair_of(const std::string& text) {
+  using Pair = std::optional<std::pair<std::string, std::string>>;
+  if (text.empty()) return Pair();
+  const size_t comma = text.find(',');
+  if (comma == std::string::npos || text.find(',', comma + 1) != std::string::npos) {
+    return usage_error("bad-usage", "'" + printable(text) + "' names no two rows", "--break-even", "A,B");
+  }
+  return Pair(std::pair(std::string(trim(text.substr(0, comma))), std::string(trim(text.substr(comma + 1)))));
+}
+
+// Fields of a request as the options that they come from.
+Error with_place_options(Error error) {
+  for (const char* field : {"device", "measured", "price", "power-w", "sort", "budget", "max-energy", "break-even",
+                            "batch", "sequence", "output-tokens", "tensor-parallel"}) {
+    if (error.where == field) error.where.insert(0, "--");
+  }
+  return with_option_names(std::move(error));
+}
+
+bool wants(const PlacementWishes& wishes, PlaceKind kind) {
+  return wishes.kinds.empty() || std::find(wishes.kinds.begin(), wishes.kinds.end(), kind) != wishes.kinds.end();
+}
+
+bool wants_accelerators(const PlacementWishes& wishes) {
+  return wants(wishes, PlaceKind::kGpu) || wants(wishes, PlaceKind::kTpu) || wants(wishes, PlaceKind::kAsic);
+}
+
+// What rows are made of.
+struct Hardware {
+  std::vector<PlaceDevice> devices;
+  std::vector<PlaceCpu> cpus;
+  TokenBundle tokens;
+  std::optional<PriceList> prices;
+};
+
+Result<Hardware> hardware_of(const PlaceArguments& arguments, const PlacementWishes& wishes, bool with_clocks,
+                             const CommonOptions& options) {
+  Hardware hardware;
+  auto prices = read_prices(arguments.price_list);
+  if (!prices) return prices.error();
+  hardware.prices = *std::move(prices);
+  if (wants_accelerators(wishes) || !arguments.device_file.empty()) {
+    auto devices = place_devices(arguments.device_file);
+    if (!devices) return devices.error();
+    hardware.devices = *std::move(devices);
+  }
+  if (!wants(wishes, PlaceKind::kCpu)) return hardware;
+  auto tokens = read_token_bundle(shipped_file("bundles/cpu-tokens.json"));
+  if (!tokens) return tokens.error();
+  hardware.tokens = *std::move(tokens);
+  CpuChoice choice;
+  choice.vcpus = arguments.vcpus.value_or(kUnknown);
+  choice.with_clocks = with_clocks;
+  choice.prices = hardware.prices ? &*hardware.prices : nullptr;
+  ForecastRequest energy;
+  if (Status taken = take_energy_options(arguments.energy, energy); !taken) return taken.error();
+  if (energy.energy) choice.powers = &energy.energy->table;
+  auto cpus = place_cpus(hardware.tokens, choice, options);
+  if (!cpus) {
+    Error error = cpus.error();
+    if (error.code == "bad-vcpus") error.where = "--vcpus";
+    return error;
+  }
+  hardware.cpus = *std::move(cpus);
+  return hardware;
+}
+
+// Prices, wishes and break-evens: what all workloads have in common.
+Result<Placement> finished(const PlaceArguments& arguments, const PlacementWishes& wishes,
+                           const std::optional<PriceList>& prices, Placement placement, const SecondsAtSize& seconds,
+                           int64_t present, int64_t most) {
+  const auto pair = named_pair_of(arguments.break_even);
+  if (!pair) return pair.error();
+  if (prices) take_prices(*prices, placement);
+  if (placement.currency.empty() && !wishes.prices_per_hour.empty()) placement.currency = "USD";
+  if (Status status = finish_placement(wishes, placement); !status) return status.error();
+  if (!seconds) return placement;
+  auto crossings = find_break_even(placement, seconds, *pair, present, most);
+  if (!crossings) return crossings.error();
+  placement.break_even = *std::move(crossings);
+  return placement;
+}
+
+Result<Placement> place_model(const PlaceArguments& arguments, const PlacementWishes& wishes, const LlmConfig& config,
+                              const CommonOptions& options) {
+  LlmPlaceRequest request;
+  request.config = config;
+  LlmWorkload formats;
+  if (Status status = take_precision(config, arguments.precision, formats); !status) return status.error();
+  request.request.weights = formats.weights;
+  request.request.activations = formats.activations;
+  request.request.kv = formats.kv;
+  request.request.weight_bits_per_value = formats.weight_bits_per_value;
+  const bool asked = !arguments.precision.weights.empty() || !arguments.precision.precision.empty();
+  if (asked) request.cpu_weights = formats.weights;
+  request.cpu_bits_per_value = formats.weight_bits_per_value;
+  request.request.batch = arguments.batch;
+  request.request.output_tokens = arguments.output_tokens;
+  request.request.sequence = arguments.sequence.value_or(usual_prompt(config, arguments.output_tokens));
+  request.request.tensor_parallel = arguments.tensor_parallel;
+  request.graph_launch = arguments.graph_launch;
+  request.host_link_bytes_per_s = arguments.host_link_bytes_per_s.value_or(kUnknown);
+  request.link_bytes_per_s = arguments.link_bytes_per_s.value_or(kUnknown);
+  request.count_load = arguments.count_load;
+  const auto hardware = hardware_of(arguments, wishes, false, options);
+  if (!hardware) return hardware.error();
+  auto placer = LlmPlacer::create(request, hardware->devices, hardware->cpus, hardware->tokens);
+  if (!placer) return placer.error();
+  auto placement = placer->place();
+  if (!placement) return placement.error();
+  const int64_t tokens = request.request.sequence + (config.has_cache() ? arguments.output_tokens : 0);
+  if (config.max_positions > 0 && tokens > config.max_positions) {
+    placement->notes.push_back("the model was made for " + std::to_string(config.max_positions) + " tokens, and " +
+                               std::to_string(tokens) + " are asked for: what it says beyond is worth little");
+  }
+  return finished(
+      arguments, wishes, hardware->prices, *std::move(placement),
+      [&](const std::string& device, int64_t batch) { return placer->seconds_at(device, batch); }, arguments.batch,
+      kMostBatch);
+}
+
+Result<Placement> place_matrices(const PlaceArguments& arguments, const PlacementWishes& wishes,
+                                 const ProductWorkload& product, const CommonOptions& options) {
+  const auto hardware = hardware_of(arguments, wishes, true, options);
+  if (!hardware) return hardware.error();
+  ProductRequest request;
+  request.product = product;
+  request.host_link_bytes_per_s = arguments.host_link_bytes_per_s.value_or(kUnknown);
+  request.resident = arguments.resident;
+  const ProductPlacer placer(request, hardware->devices, hardware->cpus);
+  return finished(
+      arguments, wishes, hardware->prices, placer.place(),
+      [&](const std::string& device, int64_t side) { return placer.seconds_at(device, side); }, product.longest(),
+      kLongestSide);
+}
+
+Result<Placement> place_program(const PlaceArguments& arguments, PlacementWishes wishes, const Profile& profile,
+                                const CommonOptions& options) {
+  if (Status status = check_success(profile, arguments.accept_failure); !status) return status.error();
+  std::vector<DeviceFacts> devices;
+  if (wants_accelerators(wishes)) {
+    const auto known = place_devices(arguments.device_file);
+    if (!known) return known.error();
+    devices.reserve(known->size());
+    for (const PlaceDevice& device : *known) devices.push_back(device->device());
+  }
+  ForecastRequest request;
+  request.host = arguments.host;
+  auto prices = read_prices(arguments.price_list);
+  if (!prices) return prices.error();
+  request.prices = *std::move(prices);
+  // Times of CPUs sharpen the forecasts of all others.
+  DeviceCatalogue catalogue;
+  catalogue.devices = devices;
+  Pairs of_devices;
+  for (const auto& [name, seconds] : wishes.measured_s) {
+    (find_device(catalogue, name) ? of_devices : request.measured_s).emplace_back(name, seconds);
+  }
+  wishes.measured_s = std::move(of_devices);
+  if (Status taken = take_energy_options(arguments.energy, request); !taken) return taken.error();
+  const auto forecaster = open_forecaster(options);
+  if (!forecaster) return forecaster.error();
+  auto placement = place_profile(*forecaster, profile, request, devices);
+  if (!placement) return placement.error();
+  return finished(arguments, wishes, std::nullopt, *std::move(placement), {}, 1, 1);
+}
+
+constexpr const char* kOfModels[] = {"--batch",   "--sequence", "--output-tokens", "--tensor-parallel", "--precision",
+                                     "--weights", "--kv",       "--graph-launch",  "--with-load"};
+constexpr const char* kOfProducts[] = {"--resident"};
+constexpr const char* kOfPrograms[] = {"--host", "--accept-failure", "--measured-energy", "--power-model"};
+constexpr const char* kOfSizes[] = {"--break-even", "--vcpus", "--host-link"};
+
+// Options of another kind of workload.
+template <size_t N>
+Status check_none(const CLI::App& verb, const char* way, const char* const (&options)[N], const char* kind) {
+  for (const char* option : options) {
+    const std::string expected = std::string("a ") + kind + " with it, or none of it";
+    if (Status status = check_unused(verb, way, {option}, expected); !status) return status;
+  }
+  return {};
+}
+
+Status check_options(const CLI::App& verb, const PlacedInput& input) {
+  const bool is_profile = std::holds_alternative<Profile>(input);
+  const char* way = is_profile                                 ? "a profile"
+                    : std::holds_alternative<LlmConfig>(input) ? "a language model"
+                                                               : "a product";
+  if (!std::holds_alternative<LlmConfig>(input)) {
+    if (Status status = check_none(verb, way, kOfModels, "language model"); !status) return status;
+  }
+  if (!std::holds_alternative<ProductWorkload>(input)) {
+    if (Status status = check_none(verb, way, kOfProducts, "product"); !status) return status;
+  }
+  if (is_profile) return check_none(verb, way, kOfSizes, "language model or a product");
+  return check_none(verb, way, kOfPrograms, "profile");
+}
+
+Result<Placement> placement_of(const PlaceArguments& arguments, const CLI::App& verb, const CommonOptions& options) {
+  if (Status there = check_named_file("--device-file", arguments.device_file); !there) return there.error();
+  if (Status fine = check_output_file("--svg", arguments.svg); !fine) return fine.error();
+  const auto input = read_workload(arguments.workload);
+  if (!input) return input.error();
+  if (Status status = check_options(verb, *input); !status) return status.error();
+  const auto wishes = wishes_of(arguments);
+  if (!wishes) return wishes.error();
+  if (const auto* profile = std::get_if<Profile>(&*input)) return place_program(arguments, *wishes, *profile, options);
+  if (const auto* model = std::get_if<LlmConfig>(&*input)) return place_model(arguments, *wishes, *model, options);
+  return place_matrices(arguments, *wishes, std::get<ProductWorkload>(*input), options);
+}
+
+int run_place(const PlaceArguments& arguments, const CLI::App& verb, const CommandContext& context) {
+  const CommonOptions& options = context.options;
+  auto placement = placement_of(arguments, verb, options);
+  if (!placement) return report_error(with_place_options(placement.error()), options);
+  if (!arguments.svg.empty()) {
+    if (arguments.svg == options.output) {
+      return report_error(
+          usage_error("bad-usage", "the picture and the table go to one place", "--svg", "another file"), options);
+    }
+    const auto picture = placement_svg(*placement);
+    if (!picture) return report_error(picture.error(), options);
+    if (Status status = write_file_atomically(arguments.svg, *picture); !status) {
+      return report_error(status.error(), options);
+    }
+  }
+  if (options.json) return write_result(to_text(to_json(*placement)), options);
+  if (options.quiet) placement->notes.clear();
+  PlaceView view;
+  view.most_rows = arguments.all ? 0 : kPlaceRows;
+  return write_result(placement_text(*placement, view), options);
+}
+
+}  // namespace
+
+void add_place_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<PlaceArguments>();
+  arguments->energy.energy = true;
+  CLI::App* verb = app.add_subcommand("place", "Where does it belong? CPUs, GPUs, TPUs and other ASICs side by side");
+  verb->footer(
+      "WORKLOAD is a profile (p.json, or last), a language model (as perfcast llm takes them), or a product of\n"
+      "matrices M,N,K[,PRECISION]. Each row says measured, fitted or datasheet. See docs/PLACE.md.\n"
+      "Example: perfcast place llama3-8b --batch 8 --price H100=3.5 --price L4=0.8 --svg place.svg");
+  verb->add_option("workload", arguments->workload, "A profile, a language model, or M,N,K[,PRECISION]")
+      ->option_text("WORKLOAD");
+  verb->add_option("--kinds", arguments->kinds, "Only these: cpu,gpu,tpu,asic")->option_text("KIND,...");
+  verb->add_option("--device", arguments->devices, "Only rows with one of these in their names: h100,epyc")
+      ->option_text("TEXT,...");
+  verb->add_option("--sort", arguments->sort, "Best is by the same; default: time")
+      ->transform(choices<PlacementWishes::Sort>({{"time", PlacementWishes::Sort::kTime},
+                                                  {"energy", PlacementWishes::Sort::kEnergy},
+                                                  {"cost", PlacementWishes::Sort::kCost},
+                                                  {"name", PlacementWishes::Sort::kName}}))
+      ->type_name("KEY");
+  verb->add_option("--measured", arguments->measured,
+                   "DEVICE=SECONDS that the workload took there (repeatable); of a profile's platforms it improves all "
+                   "other forecasts")
+      ->take_all()
+      ->allow_extra_args(false);
+  verb->add_option("--max-latency", arguments->most_latency_s, "Only what takes at most so many seconds can be best");
+  verb->add_option("--budget", arguments->budget, "Likewise what costs at most so much; needs prices");
+  verb->add_option("--max-energy", arguments->most_energy_joules, "Likewise what needs at most so many joules");
+  verb->add_option("--batch", arguments->batch, "Sequences at once")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 30));
+  verb->add_option("--sequence", arguments->sequence,
+                   "Tokens of the prompt (default: 2048, or as many as the model has room for)")
+      ->check(CLI::Range(1, 1 << 30));
+  verb->add_option("--output-tokens", arguments->output_tokens, "New tokens of each sequence")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 30));
+  add_llm_precision_options(*verb, arguments->precision);
+  verb->add_option("--tensor-parallel", arguments->tensor_parallel,
+                   "Devices that share the model; default: as few as hold it, 8 at most")
+      ->check(CLI::Range(1, 4096));
+  verb->add_option("--link-bytes-per-s", arguments->link_bytes_per_s, "Between devices, one direction");
+  verb->add_flag("--graph-launch", arguments->graph_launch, "Kernels are recorded and launched as one graph");
+  verb->add_flag("--with-load", arguments->count_load, "Times include bringing the weights to the device, once");
+  verb->add_flag("--resident", arguments->resident, "Of a product: operands are on the device, the result stays there");
+  verb->add_option("--host-link", arguments->host_link_bytes_per_s,
+                   "Bytes per second between host and device, one direction, in the place of the devices' own");
+  verb->add_option("--vcpus", arguments->vcpus, "Of the CPUs' machines (default: the largest that was measured)");
+  verb->add_option("--break-even", arguments->break_even,
+                   "From which size on one row is ahead of the other; default: the best against those of other kinds")
+      ->type_name("A,B");
+  verb->add_option("--price", arguments->prices, "Per hour of one device: DEVICE=3.5, or 3.5 for all without one")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->option_text("DEVICE=USD");
+  add_price_options(*verb, arguments->price_list,
+                    "CSV (vendor, server, price per hour or month): instance types of CPUs, and devices by name");
+  verb->add_option("--power-w", arguments->powers, "Watts of one device or machine (default: its data sheet's)")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->option_text("DEVICE=W");
+  add_power_options(*verb, arguments->energy);
+  verb->add_option("--device-file", arguments->device_file, "Facts of more devices (JSON)");
+  verb->add_option("--host", arguments->host, "Of a profile: the platform that it was taken on")->type_name("PLATFORM");
+  verb->add_flag("--accept-failure", arguments->accept_failure, "Of a profile: a program that failed, too");
+  verb->add_flag("--all", arguments->all, "Every row in the table, not 20 alone; JSON always has all");
+  verb->add_option("--svg", arguments->svg, "Picture of time against cost, or energy")->option_text("FILE");
+  add_common_options(*verb, context, kBundleOption | kQuietOption);
+  verb->callback([arguments, verb, &context] {
+    context.run = [arguments, verb, &context] { return run_place(*arguments, *verb, context); };
+  });
+}
+
+}  // namespace perfcast

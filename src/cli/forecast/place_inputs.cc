@@ -1,0 +1,174 @@
+#include "cli/forecast/place_inputs.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <map>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/shared/forecast_input.h"
+#include "cli/shared/named_file.h"
+#include "cli/workload/llm_devices.h"
+#include "model/bundle/bundle.h"
+#include "workload/llm/model_catalogue.h"
+
+namespace perfcast {
+namespace {
+
+constexpr size_t kBeginning = 256, kLargestConfigBytes = size_t{64} << 20;
+
+// A profile begins with its schema.
+bool holds_profile(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return false;
+  std::string beginning(kBeginning, '\0');
+  beginning.resize(std::fread(beginning.data(), 1, kBeginning, file));
+  std::fclose(file);
+  return beginning.find("\"perfcast.profile/") != std::string::npos;
+}
+
+// What can be said of a file that holds no workload, better than a reader of models could.
+Status check_workload_file(const std::string& path) {
+  constexpr const char* kExpected =
+      "a profile (perfcast profile -o FILE -- CMD), a model's config.json or GGUF file, or a product M,N,K[,PRECISION]";
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return {};
+  if (std::filesystem::file_size(path, ignored) == 0)
+    return Error{"bad-workload", "the file is empty", path, kExpected};
+  if (!path.ends_with(".json")) return {};
+  const auto text = read_file(path, kLargestConfigBytes);
+  if (!text) return text.error();
+  const auto json = parse_json(*text, path);
+  if (!json) {
+    Error error = json.error();
+    error.expected = kExpected;
+    return error;
+  }
+  if (!json->is_object()) return Error{"bad-workload", "the file holds no object of JSON", path, kExpected};
+  const auto schema = json->find("schema");
+  if (schema != json->end() && schema->is_string()) {
+    return Error{"bad-workload", "'" + printable(schema->get<std::string>().substr(0, 60)) + "' is no workload", path,
+                 kExpected};
+  }
+  if (json->contains("model_type") || json->contains("architectures")) return {};
+  return Error{"bad-workload",
+               "the JSON is neither a profile nor a model's config.json: it has no schema and no model_type", path,
+               kExpected};
+}
+
+// The base clock of x86 is that of the time-stamp counter. What kernels in virtual machines report as the maximum is
+// often a constant below it.
+double clock_of(const Platform& platform) {
+  const auto fact = [&](const char* name) {
+    const auto found = platform.facts.find(name);
+    return found == platform.facts.end() ? kUnknown : found->second;
+  };
+  const double counter_hz = fact("tsc_hz");
+  return busy_clock_hz(counter_hz > 0 ? counter_hz : fact("nominal_hz"), fact("max_hz"));
+}
+
+// The instance types of a CPU model that have a price, cheapest first.
+void add_instances(const TokenBundle& tokens, const PlaceCpu& cpu, const std::vector<const Server*>& servers,
+                   const PriceList& prices, std::vector<PlaceCpu>& rows) {
+  for (const Server* server : servers) {
+    const auto price = prices.per_hour(server->vendor, server->name);
+    if (!price || !server->vcpus) continue;
+    PlaceCpu row = cpu;
+    const auto facts = tokens.cpus.find(cpu.facts.name, *server->vcpus);
+    if (!facts) continue;
+    row.facts = *facts;
+    row.facts.memory_gib = server->memory_gib.value_or(kUnknown);
+    row.instance = server->vendor + " " + server->name;
+    row.price_per_hour = *price;
+    rows.push_back(std::move(row));
+  }
+}
+
+}  // namespace
+
+Result<PlacedInput> read_workload(const std::string& given) {
+  if (given.empty()) {
+    return usage_error(
+        "bad-usage", "no workload is named", "WORKLOAD",
+        "a profile (p.json, or last), a language model (perfcast llm analyze --list, a config.json, a GGUF "
+        "file), or a product M,N,K[,PRECISION]");
+  }
+  if (looks_like_product(given)) {
+    auto product = parse_product(given);
+    if (!product) return product.error();
+    return PlacedInput(*product);
+  }
+  const std::string path = profile_path(given);
+  if (given == "last" && !holds_profile(path)) {
+    return usage_error("file-not-found", "no profile was kept yet", "WORKLOAD last",
+                       "perfcast predict -- CMD ARGS first");
+  }
+  if (holds_profile(path)) {
+    auto profile = read_profile(path);
+    if (!profile) return profile.error();
+    return PlacedInput(*std::move(profile));
+  }
+  if (Status fine = check_workload_file(given); !fine) return fine.error();
+  auto model = load_model(given);
+  if (model) return PlacedInput(*std::move(model));
+  Error error = as_named_file(model.error(), true);
+  if (error.code == "unknown-model") {
+    error.message = "'" + printable(given) + "' is no language model that is known, no file and no product";
+    error.where = "WORKLOAD";
+    error.expected += "; or a profile, or M,N,K[,PRECISION]";
+  }
+  return error;
+}
+
+Result<std::vector<PlaceDevice>> place_devices(const std::string& device_file) {
+  const auto provider = open_devices(device_file);
+  if (!provider) return provider.error();
+  const std::vector<std::string> names = (*provider)->names();
+  std::vector<PlaceDevice> devices;
+  devices.reserve(names.size());
+  for (const std::string& name : names) {
+    const auto model = (*provider)->find(name);
+    if (!model) return model.error();
+    devices.push_back(*model);
+  }
+  return devices;
+}
+
+Result<std::vector<PlaceCpu>> place_cpus(const TokenBundle& tokens, const CpuChoice& choice,
+                                         const CommonOptions& options) {
+  std::map<std::string, double> clocks;                       // by the platform's name
+  std::map<std::string, std::vector<const Server*>> servers;  // likewise
+  std::optional<Bundle> bundle;
+  if (choice.with_clocks || choice.prices != nullptr) {
+    auto read = read_bundle(options.bundle);
+    if (!read) return as_named_file(read.error(), options.bundle_given);
+    bundle = *std::move(read);
+    std::map<std::string, std::string> names;  // by id
+    for (const Platform& platform : bundle->platforms) {
+      clocks.emplace(platform.name, clock_of(platform));
+      names.emplace(platform.id, platform.name);
+    }
+    for (const Server& server : bundle->servers) servers[names[server.platform]].push_back(&server);
+  }
+  std::vector<PlaceCpu> rows;
+  rows.reserve(tokens.cpus.records().size());
+  for (const CpuRecord& record : tokens.cpus.records()) {
+    const auto facts = tokens.cpus.find(record.facts.name, choice.vcpus);
+    if (!facts) return facts.error();
+    PlaceCpu cpu;
+    cpu.facts = *facts;
+    const auto clock = clocks.find(record.facts.name);
+    if (clock != clocks.end()) cpu.clock_hz = clock->second;
+    const CpuPower* power = choice.powers != nullptr ? choice.powers->find(record.facts.name) : nullptr;
+    if (power != nullptr) cpu.power = *power;
+    const size_t before = rows.size();
+    if (choice.prices != nullptr) add_instances(tokens, cpu, servers[record.facts.name], *choice.prices, rows);
+    if (rows.size() == before) rows.push_back(std::move(cpu));
+  }
+  return rows;
+}
+
+}  // namespace perfcast

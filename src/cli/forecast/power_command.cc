@@ -1,0 +1,369 @@
+// perfcast power: a model of power from samples of counters, and what it forecasts for others.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/statistics.h"
+#include "base/text.h"
+#include "base/unknown.h"
+#include "cli/command.h"
+#include "cli/shared/named_file.h"
+#include "cli/shared/power_model_file.h"
+#include "power/model/power_model.h"
+#include "power/model/power_phases.h"
+#include "power/table/power_table.h"
+
+namespace perfcast {
+namespace {
+
+constexpr size_t kLargestSamplesBytes = size_t{1} << 30;
+constexpr const char* kFitSchema = "perfcast.power-fit/1";
+constexpr const char* kForecastSchema = "perfcast.power-forecast/1";
+constexpr size_t kFewCounted = 30;  // rows of a new machine: fewer tell its capacity badly
+constexpr double kOtherUnit = 100;  // a median this far off is no error of a model
+
+struct PowerArguments {
+  std::string samples, model, series;
+  std::optional<std::string> new_machine;
+  std::vector<std::string> ignored;
+  bool counts = false;
+};
+
+Result<PowerTable> read_samples(const PowerArguments& arguments, bool needs_watts, PowerTableNotes& notes) {
+  if (Status there = check_named_file("--samples", arguments.samples); !there) return there.error();
+  const auto text = read_file(arguments.samples, kLargestSamplesBytes);
+  if (!text) return text.error();
+  PowerTableOptions options;
+  options.counts = arguments.counts;
+  options.ignored = arguments.ignored;
+  options.needs_watts = needs_watts;
+  return read_power_table(*text, arguments.samples, options, notes);
+}
+
+void print_notes(const PowerTableNotes& notes, const CommonOptions& options) {
+  if (options.quiet) return;
+  for (const std::string& line : notes.lines) std::fprintf(stderr, "note: %s\n", line.c_str());
+}
+
+std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.1f}%", 100 * share); }
+
+std::string card_text(const PowerModel& model) {
+  const PowerModelCard& card = model.card();
+  std::string text;
+  if (card.new_machine) {
+    text = fmt::format("{} samples of {} known machines; {} of '{}'\n", card.rows - card.new_machine->samples,
+                       card.new_machine->known_machines,
+                       card.new_machine->samples == 0 ? "none" : std::to_string(card.new_machine->samples),
+                       printable(card.new_machine->machine));
+  } else {
+    text = fmt::format("{} samples of {} {} in {} {}\n", card.rows, card.workloads.size(),
+                       card.left_out == "workload" ? "workloads" : "stretches of time (fewer than three workloads)",
+                       card.groups.size(), card.groups.size() == 1 ? "group" : "groups");
+  }
+  text += fmt::format("model: {}\n", card.chosen);
+  text += fmt::format("error, a {} left out{}: {}; of saying the mean power instead: {}\n", card.left_out,
+                      card.new_machine ? " that gives as many samples" : "", percent(card.error),
+                      percent(card.mean_power_error));
+  text +=
+      fmt::format("{:.0f}% interval: forecast x {:.3f} to x {:.3f}{}\n\n", 100 * model.coverage(),
+                  std::exp(-model.half_width()), std::exp(model.half_width()), card.new_machine ? ", typically" : "");
+  TextTable table;
+  table.add_column(card.left_out + " left out", TextTable::Align::kLeft);
+  table.add_column("error", TextTable::Align::kRight);
+  for (const auto& [name, error] : card.error_by_workload) {
+    table.add_row({name.empty() ? "(no name)" : printable(name), percent(error)});
+  }
+  return text + table.to_text();
+}
+
+// What a person should know of a new machine's rows before the model is believed.
+void note_new_machine(const PowerTable& table, const std::string& machine, PowerTableNotes& notes) {
+  size_t rows = 0, given = 0;
+  for (size_t r = 0; r < table.rows(); ++r) {
+    if (table.machines[static_cast<size_t>(table.machine[r])] != machine) continue;
+    ++rows;
+    if (!std::isnan(table.watts(static_cast<Eigen::Index>(r)))) ++given;
+  }
+  if (rows == 0) {
+    std::vector<std::string> names;
+    for (const std::string& name : table.machines) names.push_back(name.empty() ? "(no name)" : printable(name));
+    notes.lines.push_back(fmt::format("there are no rows of '{}', but of {}: its power is forecast from theirs alone",
+                                      printable(machine), join(names, ", ")));
+    return;
+  }
+  if (given == 0) {
+    notes.lines.push_back(
+        fmt::format("no row of '{}' has a power: it is forecast from the others' alone", printable(machine)));
+  }
+  if (rows < kFewCounted && table.frequency_hz.size() == 0) {
+    notes.lines.push_back(
+        fmt::format("{} {} of '{}': how many cycles it has when busy is told by few; rows without power help, too",
+                    rows, rows == 1 ? "row" : "rows", printable(machine)));
+  }
+}
+
+int run_fit(const PowerArguments& arguments, const CommonOptions& options) {
+  for (const Status& status :
+       {check_output_file("-o", options.output), check_not_read("-o", options.output, {arguments.samples})}) {
+    if (!status) return report_error(status.error(), options);
+  }
+  PowerTableNotes notes;
+  const auto table = read_samples(arguments, true, notes);
+  if (!table) return report_error(table.error(), options);
+  if (arguments.new_machine) note_new_machine(*table, *arguments.new_machine, notes);
+  print_notes(notes, options);
+  const auto model = [&] {
+    ProgressLine line(options);
+    line.show("fitting");
+    if (arguments.new_machine) {
+      NewMachineOptions fit;
+      fit.machine = *arguments.new_machine;
+      fit.seed = options.seed;
+      return PowerModel::fit_new_machine(*table, fit);
+    }
+    PowerModelOptions fit;
+    fit.seed = options.seed;
+    return PowerModel::fit(*table, all_rows(*table), fit);
+  }();
+  if (!model) {
+    Error error = model.error();
+    if (error.where.empty()) error.where = arguments.samples;
+    return report_error(error, options);
+  }
+  if (options.output == "-") return write_result(to_text(model->to_json()), options);
+  if (Status written = write_file_atomically(options.output, to_text(model->to_json())); !written) {
+    return report_error(written.error(), options);
+  }
+  CommonOptions said = options;
+  said.output = "-";
+  if (options.json) {
+    const Json whole = model->to_json();
+    Json json = {{"schema", kFitSchema}, {"model", options.output}};
+    for (const auto& [key, value] : whole["card"].items()) json[key] = value;
+    json["coverage_ratio"] = model->coverage();
+    json["half_width_log"] = model->half_width();
+    return write_result(to_text(json), said);
+  }
+  return options.quiet ? kExitDone : write_result(card_text(*model), said);
+}
+
+// One phase of a run, or the whole of it.
+struct PhaseRow {
+  std::string machine, workload;
+  int run = 0;
+  double from_s = kUnknown, duration_s = kUnknown;
+  size_t samples = 0;
+  double watts = 0, lower = 0, upper = 0, measured = kUnknown, energy_joules = kUnknown;
+};
+
+std::vector<PhaseRow> phase_rows(const PowerTable& table, const PowerForecast& forecast) {
+  std::vector<PhaseRow> rows;
+  for (const PowerPhase& phase : power_phases(table, forecast.watts, {})) {
+    PhaseRow row;
+    row.machine = table.machines[static_cast<size_t>(table.machine[phase.from])];
+    row.workload = table.workloads[static_cast<size_t>(table.workload[phase.from])];
+    row.run = table.run[phase.from] + 1;
+    row.samples = phase.to - phase.from;
+    const auto from = static_cast<Eigen::Index>(phase.from), count = static_cast<Eigen::Index>(row.samples);
+    row.watts = forecast.watts.segment(from, count).mean();
+    row.lower = forecast.lower.segment(from, count).mean();
+    row.upper = forecast.upper.segment(from, count).mean();
+    row.measured = table.watts.segment(from, count).mean();
+    row.from_s = table.time_s(from);
+    if (count > 1) {
+      // The last sample stands for as long as one does at the mean.
+      const double span_s = table.time_s(from + count - 1) - table.time_s(from);
+      row.duration_s = span_s * static_cast<double>(count) / static_cast<double>(count - 1);
+      row.energy_joules = row.watts * row.duration_s;
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+Status check_unit(const PowerTable& table, const PowerForecast& forecast, const std::string& source) {
+  std::vector<double> ratios;
+  for (Eigen::Index r = 0; r < table.watts.size(); ++r) {
+    if (!std::isnan(table.watts(r))) ratios.push_back(table.watts(r) / forecast.watts(r));
+  }
+  if (ratios.empty()) return {};
+  const double ratio = median(std::move(ratios));
+  if (ratio < kOtherUnit && ratio > 1 / kOtherUnit) return {};
+  return Error{"bad-samples", fmt::format("the measured power is {:.3g} times the forecast", ratio), source,
+               "watts, and samples of a machine like the model's"};
+}
+
+std::string series_csv(const PowerTable& table, const PowerForecast& forecast) {
+  std::string text =
+      csv_line({"machine", "workload", "run", "time_s", "forecast_watts", "lower_watts", "upper_watts", "watts"});
+  for (Eigen::Index r = 0; r < forecast.watts.size(); ++r) {
+    const auto row = static_cast<size_t>(r);
+    text += csv_line({table.machines[static_cast<size_t>(table.machine[row])],
+                      table.workloads[static_cast<size_t>(table.workload[row])], std::to_string(table.run[row] + 1),
+                      std::isnan(table.time_s(r)) ? "" : fmt::format("{:.3f}", table.time_s(r)),
+                      csv_number(forecast.watts(r)), csv_number(forecast.lower(r)), csv_number(forecast.upper(r)),
+                      csv_number(table.watts(r))});
+  }
+  return text;
+}
+
+std::string forecast_text(const std::vector<PhaseRow>& rows, bool has_measured) {
+  std::vector<double> durations, energies;
+  durations.reserve(rows.size());
+  energies.reserve(rows.size());
+  for (const PhaseRow& row : rows) {
+    durations.push_back(row.duration_s);
+    energies.push_back(row.energy_joules);
+  }
+  const std::vector<std::string> duration = duration_column(durations), energy = energy_column(energies);
+  TextTable table;
+  const bool machines = std::any_of(rows.begin(), rows.end(), [](const PhaseRow& row) { return !row.machine.empty(); });
+  const bool workloads =
+      std::any_of(rows.begin(), rows.end(), [](const PhaseRow& row) { return !row.workload.empty(); });
+  if (machines) table.add_column("machine", TextTable::Align::kLeft);
+  if (workloads) table.add_column("workload", TextTable::Align::kLeft);
+  for (const char* title : {"run", "phase", "samples", "duration", "power", "interval", "energy"}) {
+    table.add_column(title, TextTable::Align::kRight);
+  }
+  if (has_measured) table.add_column("measured", TextTable::Align::kRight);
+  int run = -1, phase = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const PhaseRow& row = rows[i];
+    phase = row.run == run ? phase + 1 : 1;
+    run = row.run;
+    std::vector<std::string> cells;
+    if (machines) cells.push_back(printable(row.machine));
+    if (workloads) cells.push_back(printable(row.workload));
+    for (const std::string& cell :
+         {std::to_string(row.run), std::to_string(phase), std::to_string(row.samples), duration[i],
+          fmt::format("{:.4g} W", row.watts), fmt::format("{:.4g} .. {:.4g}", row.lower, row.upper), energy[i]}) {
+      cells.push_back(cell);
+    }
+    if (has_measured) cells.push_back(std::isnan(row.measured) ? "-" : fmt::format("{:.4g} W", row.measured));
+    table.add_row(cells);
+  }
+  return table.to_text();
+}
+
+int run_forecast(const PowerArguments& arguments, const CommonOptions& options) {
+  for (const Status& status :
+       {check_named_file("--model", arguments.model), check_output_file("--series", arguments.series),
+        check_not_read("--series", arguments.series, {arguments.samples, arguments.model}),
+        check_not_read("-o", options.output, {arguments.samples, arguments.model})}) {
+    if (!status) return report_error(status.error(), options);
+  }
+  const auto model = read_power_model(arguments.model);
+  if (!model) return report_error(model.error(), options);
+  PowerTableNotes notes;
+  const auto table = read_samples(arguments, false, notes);
+  if (!table) return report_error(table.error(), options);
+  for (const std::string& machine : table->machines) {
+    if (std::none_of(model->card().groups.begin(), model->card().groups.end(),
+                     [&](const std::string& group) { return group.starts_with(machine); })) {
+      const std::string who = machine.empty() ? "a machine without a name" : printable(machine);
+      notes.lines.push_back(
+          model->card().new_machine
+              ? fmt::format("the model is of '{}', not of {}: it is taken for that, and the interval is too narrow",
+                            printable(model->card().new_machine->machine), who)
+              : "the model has no samples of " + who +
+                    ": what its machines share is taken, and the interval is too narrow");
+    }
+  }
+  print_notes(notes, options);
+  const auto forecast = model->forecast(*table);
+  if (!forecast) {
+    Error error = forecast.error();
+    if (error.where.empty()) error.where = arguments.samples;
+    return report_error(error, options);
+  }
+  if (Status unit = check_unit(*table, *forecast, arguments.samples); !unit) return report_error(unit.error(), options);
+  if (!arguments.series.empty()) {
+    if (Status written = write_file_atomically(arguments.series, series_csv(*table, *forecast)); !written) {
+      return report_error(written.error(), options);
+    }
+  }
+  const std::vector<PhaseRow> rows = phase_rows(*table, *forecast);
+  const bool has_measured = !table->watts.array().isNaN().all();
+  double error = 0, known = 0;
+  for (Eigen::Index r = 0; r < table->watts.size(); ++r) {
+    if (std::isnan(table->watts(r))) continue;
+    error += std::abs(forecast->watts(r) / table->watts(r) - 1);
+    ++known;
+  }
+  if (options.json) {
+    Json result = {{"schema", kForecastSchema}, {"model", arguments.model}, {"coverage_ratio", model->coverage()}};
+    if (known > 0) result["error_ratio"] = error / known;
+    Json phases = Json::array();
+    for (const PhaseRow& row : rows) {
+      Json phase = {{"machine", row.machine},  {"workload", row.workload},    {"run", row.run},
+                    {"samples", row.samples},  {"forecast_watts", row.watts}, {"lower_watts", row.lower},
+                    {"upper_watts", row.upper}};
+      const auto add = [&phase](const char* key, double value) {
+        if (!std::isnan(value)) phase[key] = value;
+      };
+      add("from_s", row.from_s);
+      add("duration_s", row.duration_s);
+      add("energy_joules", row.energy_joules);
+      add("measured_watts", row.measured);
+      phases.push_back(std::move(phase));
+    }
+    result["phases"] = std::move(phases);
+    return write_result(to_text(result), options);
+  }
+  std::string said = forecast_text(rows, has_measured);
+  if (known > 0) said += fmt::format("\nerror over {:.0f} measured samples: {}\n", known, percent(error / known));
+  return write_result(said, options);
+}
+
+void add_samples_options(CLI::App& verb, PowerArguments& arguments) {
+  verb.add_option("--samples", arguments.samples,
+                  "CSV: time_s, watts, machine, workload, and a column for each counter")
+      ->required();
+  verb.add_flag("--counts", arguments.counts, "Counters are counts since the row before, not events a second");
+  verb.add_option("--ignore", arguments.ignored, "Columns to leave out, such as A,B")->delimiter(',');
+}
+
+}  // namespace
+
+void add_power_command(CLI::App& app, CommandContext& context) {
+  CLI::App* power = app.add_subcommand("power", "Power from counters: a model of your own samples, and its forecasts");
+  power->require_subcommand(1);
+  auto fit_arguments = std::make_shared<PowerArguments>();
+  CLI::App* fit =
+      power->add_subcommand("fit", "A model from samples of power and counters, chosen on workloads left out");
+  add_samples_options(*fit, *fit_arguments);
+  fit->add_option("--new-machine", fit_arguments->new_machine,
+                  "A model of this machine of the samples, from its few samples with power (or none) and the others'")
+      ->type_name("NAME");
+  fit->footer(
+      "The model goes to -o FILE as JSON (perfcast.power-model/1), what it is worth to standard output. Columns "
+      "frequency_mhz,\nvoltage_v, temperature_c, cores and run are understood. See docs/POWER.md.");
+  add_common_options(*fit, context, kQuietOption | kSeedOption);
+  fit->callback([fit_arguments, &context] {
+    context.run = [fit_arguments, &context] { return run_fit(*fit_arguments, context.options); };
+  });
+  auto forecast_arguments = std::make_shared<PowerArguments>();
+  CLI::App* forecast =
+      power->add_subcommand("forecast", "Power of samples by such a model, phase by phase, with intervals");
+  forecast->add_option("--model", forecast_arguments->model, "What `perfcast power fit` wrote")->required();
+  add_samples_options(*forecast, *forecast_arguments);
+  forecast->add_option("--series", forecast_arguments->series, "Write every sample's forecast to this CSV file");
+  forecast->footer("Samples may have watts, which are then compared. See docs/POWER.md.");
+  add_common_options(*forecast, context, kQuietOption);
+  forecast->callback([forecast_arguments, &context] {
+    context.run = [forecast_arguments, &context] { return run_forecast(*forecast_arguments, context.options); };
+  });
+}
+
+}  // namespace perfcast

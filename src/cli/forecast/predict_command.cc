@@ -1,0 +1,329 @@
+// perfcast predict: how a program that was measured here, or a stored profile, would run on every known platform.
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/choices.h"
+#include "cli/command.h"
+#include "cli/shared/energy_options.h"
+#include "cli/shared/forecast_input.h"
+#include "cli/shared/forecast_text.h"
+#include "cli/shared/named_file.h"
+#include "cli/shared/price_options.h"
+#include "collect/collector.h"
+#include "collect/process/duration.h"
+#include "collect/process/interrupt.h"
+#include "scenario/forecast/forecast.h"
+#include "scenario/forecast/workload_forecast.h"
+
+namespace perfcast {
+namespace {
+
+constexpr size_t kRowsShown = 20;
+
+struct PredictArguments {
+  std::vector<std::string> profiles;
+  std::vector<double> weights;
+  std::string limit, save_profile, process, host;
+  PriceArguments prices;
+  std::string reference = "mean", explain_platform, explain_against;
+  std::vector<std::string> measured, filters;
+  size_t top = 0;
+  bool all = false;
+  int repeats = 3;
+  bool instances = false, explain = false, accept_failure = false, exact = false, quick = false, strict = false,
+       cheapest = false;
+  bool csv = false, markdown = false;
+  std::optional<double> copies;
+  double within = 1.2;
+  std::optional<ForecastRequest::Sort> sort;
+  EnergyOptions energy;
+};
+
+bool is_explained(const PredictArguments& arguments) {
+  return arguments.explain || !arguments.explain_platform.empty() || !arguments.explain_against.empty();
+}
+
+Result<std::vector<std::pair<std::string, double>>> parse_measured(const std::vector<std::string>& texts) {
+  std::vector<std::pair<std::string, double>> measured;
+  for (const std::string& text : texts) {
+    const size_t equals = text.rfind('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+      return usage_error("bad-usage", "'" + printable(text) + "' is no measurement", "--measured",
+                         "PLATFORM=SECONDS, such as \"AMD EPYC 7763=12.5\"");
+    }
+    const std::string value = text.substr(equals + 1);
+    std::optional<double> seconds = parse_number(value);
+    if (!seconds) {
+      const auto duration = parse_duration_s(value, "--measured");
+      if (!duration) return duration.error();
+      seconds = *duration;
+    }
+    measured.emplace_back(trim(text.substr(0, equals)), *seconds);
+  }
+  return measured;
+}
+
+// What holds for one program alone, or for several alone.
+Status check_workload(const PredictArguments& arguments) {
+  if (!arguments.weights.empty() && arguments.weights.size() != arguments.profiles.size()) {
+    return usage_error("bad-usage",
+                       std::to_string(arguments.weights.size()) + " weights for " +
+                           std::to_string(arguments.profiles.size()) + " stored profiles",
+                       "--weights", "as many as --profile names, in its order");
+  }
+  if (arguments.profiles.size() < 2) return {};
+  const std::pair<const char*, bool> of_one_program[] = {{"--save-profile", !arguments.save_profile.empty()},
+                                                         {"--process", !arguments.process.empty()},
+                                                         {"--explain", arguments.explain},
+                                                         {"--explain-platform", !arguments.explain_platform.empty()},
+                                                         {"--explain-against", !arguments.explain_against.empty()},
+                                                         {"--energy", arguments.energy.energy},
+                                                         {"--measured-energy", !arguments.energy.measured.empty()},
+                                                         {"--power-model", !arguments.energy.models.empty()},
+                                                         {"--frequencies", !arguments.energy.frequencies.empty()}};
+  for (const auto& [option, given] : of_one_program) {
+    if (given)
+      return usage_error("bad-usage", "several profiles, where one is meant", option, "one --profile, or none of this");
+  }
+  return {};
+}
+
+Status check_usage(const PredictArguments& arguments, const CommandContext& context) {
+  const char* const usage = "perfcast predict -- CMD ARGS..., or perfcast predict --profile p.json";
+  if (arguments.profiles.empty() && context.command.empty()) {
+    return usage_error("bad-usage", "nothing to forecast", "", usage);
+  }
+  if (!arguments.profiles.empty() && !context.command.empty()) {
+    return usage_error("bad-usage", "both a stored profile and a command", "--profile", usage);
+  }
+  const std::pair<const char*, bool> of_measuring[] = {
+      {"--limit", !arguments.limit.empty()}, {"--quick", arguments.quick}, {"--exact", arguments.exact}};
+  for (const auto& [option, given] : of_measuring) {
+    if (given && !arguments.profiles.empty()) {
+      return usage_error("bad-usage", "a stored profile is not measured again", option,
+                         std::string(option) + " with a command, or --profile without it");
+    }
+  }
+  if (arguments.sort == ForecastRequest::Sort::kCost && arguments.prices.path.empty()) {
+    return usage_error("bad-usage", "costs need prices", "--sort cost", "--prices FILE beside it");
+  }
+  if (Status workload = check_workload(arguments); !workload) return workload;
+  if (Status there = check_profiles(arguments.profiles); !there) return there;
+  if (Status there = check_named_file("--prices", arguments.prices.path); !there) return there;
+  for (const auto& [option, path] :
+       {std::pair{"--save-profile", arguments.save_profile}, {"-o", context.options.output}}) {
+    if (Status writable = check_output_file(option, path); !writable) return writable;
+  }
+  return {};
+}
+
+Result<Profile> measure(const PredictArguments& arguments, const CommandContext& context) {
+  CollectRequest request;
+  request.command = context.command;
+  request.native_repeats = arguments.repeats;
+  request.exact = arguments.exact;
+  request.quick = arguments.quick;
+  request.core_designs = shipped_core_designs();
+  request.needs_counts = true;
+  request.must_succeed = !arguments.accept_failure;
+  request.pass_output = false;
+  request.show_output = context.options.show_output;
+  if (!arguments.limit.empty()) {
+    const auto limit_s = parse_duration_s(arguments.limit, "--limit");
+    if (!limit_s) return limit_s.error();
+    request.limit_s = *limit_s;
+  }
+  ProgressLine line(context.options);
+  return profile_command(request, [&line](const std::string& text) { line.show(text); });
+}
+
+// A profile took minutes: whatever goes wrong from here on, it is there.
+void keep_profile(const Profile& profile, const CommonOptions& options) {
+  const std::string path = last_profile_path();
+  std::error_code problem;
+  if (path.empty()) return;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), problem);
+  if (write_file_atomically(path, to_text(to_json(profile))) && !options.quiet)
+    std::fprintf(stderr, "perfcast: the profile is kept: predict --profile last (%s)\n", path.c_str());
+}
+
+Result<ForecastReport> forecast_several(const Forecaster& forecaster, const PredictArguments& arguments,
+                                        const ForecastRequest& request) {
+  std::vector<WorkloadPart> parts;
+  for (const std::string& given : arguments.profiles) {
+    auto profile = read_profile(profile_path(given));
+    if (!profile) return profile.error();
+    if (Status status = check_success(*profile, arguments.accept_failure); !status) return status.error();
+    parts.push_back({std::move(*profile), arguments.weights.empty() ? 1 : arguments.weights[parts.size()]});
+  }
+  return forecast_workload(forecaster, parts, request);
+}
+
+Result<ForecastReport> forecast(const PredictArguments& arguments, const CommandContext& context) {
+  if (Status status = check_usage(arguments, context); !status) return status.error();
+  ForecastRequest request;
+  request.reference = arguments.reference;
+  request.filters = arguments.filters;
+  request.top = arguments.top;
+  request.instances = arguments.instances;
+  request.host = arguments.host;
+  request.copies = arguments.copies;
+  request.within_ratio = arguments.within;
+  request.sort = arguments.sort;
+  request.instances |= arguments.copies.has_value() && arguments.prices.path.empty();
+  request.strict = arguments.strict;
+  request.explain_platform = arguments.explain_platform;
+  request.explain_against = arguments.explain_against;
+  request.explain = is_explained(arguments);
+  const auto measured = parse_measured(arguments.measured);
+  if (!measured) return measured.error();
+  request.measured_s = *measured;
+  auto prices = read_prices(arguments.prices);
+  if (!prices) return prices.error();
+  request.prices = std::move(*prices);
+  if (Status taken = take_energy_options(arguments.energy, request); !taken) return taken.error();
+  // The bundle first: nobody should wait for a profile and then learn that there is no model.
+  const auto forecaster = open_forecaster(context.options);
+  if (!forecaster) return forecaster.error();
+  if (Status status = check_request(*forecaster, request); !status) return status.error();
+  if (arguments.profiles.size() > 1) return forecast_several(*forecaster, arguments, request);
+  const Result<Profile> profile =
+      arguments.profiles.empty() ? measure(arguments, context) : read_profile(profile_path(arguments.profiles.front()));
+  if (!profile) return profile.error();
+  // One that can be forecast goes before one that can't.
+  if (arguments.profiles.empty() && check_success(*profile, arguments.accept_failure))
+    keep_profile(*profile, context.options);
+  if (!arguments.save_profile.empty()) {
+    const Status status = write_file_atomically(arguments.save_profile, to_text(to_json(*profile)));
+    if (!status) return status.error();
+  }
+  if (Status status = check_success(*profile, arguments.accept_failure); !status) return status.error();
+  if (arguments.process.empty()) return forecast_program(*forecaster, *profile, request);
+  const auto part = profile_of_part(*profile, arguments.process);
+  if (!part) return part.error();
+  return forecast_program(*forecaster, *part, request);
+}
+
+int run(const PredictArguments& arguments, const CommandContext& context) {
+  const CommonOptions& options = context.options;
+  auto report = forecast(arguments, context);
+  if (!report) {
+    return report_error(with_option_names(report.error()), options);
+  }
+  if (!report->in_distribution && !options.quiet && options.output != "-") {
+    std::fputs("perfcast: warning: out of distribution: see the forecast\n", stderr);
+  }
+  if (options.quiet && !options.json) report->notes.clear();
+  if (options.json) return write_result(to_text(to_json(*report)), options);
+  if (arguments.csv) {
+    const bool instances = arguments.instances || !arguments.prices.path.empty();
+    return write_result(instances ? instances_csv(*report) : forecast_csv(*report), options);
+  }
+  ForecastView view;
+  view.explain = is_explained(arguments);
+  view.answer_only = arguments.cheapest;
+  view.most_rows = arguments.all ? 0 : arguments.top > 0 ? arguments.top : kRowsShown;
+  view.most_instances = arguments.all ? 0 : kRowsShown;
+  view.is_markdown = arguments.markdown;
+  view.is_coloured = !arguments.markdown && options.output == "-" && is_colour_wanted();
+  return write_result(forecast_text(*report, view), options);
+}
+
+}  // namespace
+
+void add_predict_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<PredictArguments>();
+  CLI::App* verb =
+      app.add_subcommand("predict", "Forecast a program on every known platform: perfcast predict -- CMD ARGS...");
+  verb->footer(
+      "The program runs natively, then once more under an instrumenter; its stdout is discarded. Relative times below\n"
+      "1 are faster than the reference. Exit status 0 also when out of distribution, which is said.");
+  verb->add_option("--profile", arguments->profiles,
+                   "Forecast this stored profile instead of running a command; last: the one that predict took last; "
+                   "several: a workload, of which one run is a round of all");
+  verb->add_option("--weights", arguments->weights, "Runs of each of several profiles in a round; default: 1 of each")
+      ->delimiter(',')
+      ->type_name("N,N,...");
+  verb->add_option("--reference", arguments->reference,
+                   "What relative times refer to: mean (of the platforms), host, or a platform's name")
+      ->capture_default_str();
+  verb->add_option("--measured", arguments->measured,
+                   "PLATFORM=SECONDS that this program took elsewhere (repeatable): improves all other forecasts")
+      ->take_all()
+      ->allow_extra_args(false);
+  verb->add_option("--filter", arguments->filters,
+                   "kind=cloud|server|desktop (or several with commas), vendor=..., arch=..., cloud=..., vcpus=4..16, "
+                   "memory=16GiB.., name=..., or a part of a name (repeatable: all of them must hold)")
+      ->take_all()
+      ->allow_extra_args(false);
+  verb->add_option("--top", arguments->top, "Only the N fastest platforms; instances and prices are of all")
+      ->check(CLI::Range(1, 1000000));
+  verb->add_flag("--all", arguments->all, "Every platform in the table, not the 20 fastest alone; JSON always has all");
+  verb->add_flag("--instances", arguments->instances,
+                 "List the instance types that carry each CPU model: time of a run, runs per hour with all vCPUs busy");
+  verb->add_option("--copies", arguments->copies,
+                   "Runs side by side on an instance; default: as many as fill its vCPUs")
+      ->check(CLI::Range(1.0, 1e6));
+  add_price_options(*verb, arguments->prices,
+                    "CSV (vendor, server, price per hour or month): adds costs, the fastest and the cheapest instance");
+  verb->add_flag("--cheapest", arguments->cheapest,
+                 "The answer alone: the fastest, the cheapest, and why, without tables")
+      ->needs(verb->get_option("--prices"));
+  verb->add_option("--within", arguments->within,
+                   "Beside them the cheapest that is at most so many times slower than the fastest")
+      ->check(CLI::Range(1.0, 1000.0))
+      ->capture_default_str();
+  verb->add_option("--sort", arguments->sort,
+                   "Of platforms and instances; default: platforms by time, instances by cost")
+      ->transform(choices<ForecastRequest::Sort>({{"time", ForecastRequest::Sort::kTime},
+                                                  {"cost", ForecastRequest::Sort::kCost},
+                                                  {"energy", ForecastRequest::Sort::kEnergy},
+                                                  {"name", ForecastRequest::Sort::kName}}))
+      ->type_name("KEY");
+  CLI::Option* csv =
+      verb->add_flag("--csv", arguments->csv,
+                     "The platforms as CSV, all of them, numbers in full; with --instances or --prices the instances");
+  verb->add_flag("--markdown", arguments->markdown, "Tables as Markdown, for a page or a pull request")->excludes(csv);
+  verb->add_flag("--explain", arguments->explain,
+                 "Which counters move the forecast, on which platforms; with --json every input on every platform");
+  verb->add_option("--explain-platform", arguments->explain_platform,
+                   "Take the forecast for this platform apart, input by input; default: the first of the table")
+      ->type_name("PLATFORM");
+  verb->add_option("--explain-against", arguments->explain_against,
+                   "What sets it apart from this platform, in place of the mean over all platforms")
+      ->type_name("PLATFORM");
+  verb->add_flag("--accept-failure", arguments->accept_failure, "Forecast a program that failed, too");
+  CLI::Option* exact =
+      verb->add_flag("--exact", arguments->exact, "Simulate caches and branches all the time, not in windows");
+  verb->add_option("--host", arguments->host,
+                   "The platform that the profile was taken on, where its CPU hides its name")
+      ->type_name("PLATFORM");
+  verb->add_flag("--strict", arguments->strict, "A measured time or energy that can't be is an error, not a note");
+  verb->add_option("--process", arguments->process,
+                   "Forecast the processes of this program alone, among those that the command starts")
+      ->type_name("NAME");
+  verb->add_option("--limit", arguments->limit, "Time limit of the profile, such as 60s, 2m, 500ms");
+  CLI::Option* repeats =
+      verb->add_option("--repeats", arguments->repeats, "Native runs at most; long programs run fewer times")
+          ->check(CLI::Range(1, 1000))
+          ->capture_default_str();
+  verb->add_flag("--quick", arguments->quick,
+                 "One native run, fewer windows, of what takes long the beginning: sooner and less sure")
+      ->excludes(exact)
+      ->excludes(repeats);
+  verb->add_option("--save-profile", arguments->save_profile, "Keep the profile in this file");
+  add_energy_options(*verb, arguments->energy);
+  add_common_options(*verb, context, kBundleOption | kShowOutputOption | kQuietOption);
+  verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
+}
+
+}  // namespace perfcast

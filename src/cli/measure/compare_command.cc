@@ -1,0 +1,286 @@
+// perfcast compare: is B slower than A, by runs in turns, by counts, by files of results; and since which revision.
+
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/measure/compare_request.h"
+#include "cli/shared/named_file.h"
+#include "collect/process/interrupt.h"
+#include "collect/process/temp_folder.h"
+#include "compare/comparison_report.h"
+#include "compare/counts.h"
+#include "compare/result_file.h"
+#include "compare/revision_report.h"
+#include "compare/session_report.h"
+#include "compare/turns.h"
+
+namespace perfcast {
+namespace {
+
+int exit_status_of(const Comparison& comparison) {
+  if (comparison.interrupted) return kExitBySignal + interrupting_signal();
+  return comparison.verdict == CompareVerdict::kSlower ? kExitRegression : kExitDone;
+}
+
+int report_failure(Error error, const CommonOptions& options) {
+  if (error.code == "program-failed") error.expected += ", or --accept-failure";
+  if (error.code == "limit-reached" && error.where.empty()) error.where = "--limit";
+  return report_error(error, options);
+}
+
+int print(const Comparison& comparison, const CommandTexts& texts, const CompareArguments& arguments,
+          const CommonOptions& options) {
+  const int written = write_result(options.json ? to_text(comparison_json(comparison, texts))
+                                                : comparison_text(comparison, texts, arguments.markdown),
+                                   options);
+  return written == kExitDone ? exit_status_of(comparison) : written;
+}
+
+// Two files of times, runs of which were not in turns.
+int compare_files(const std::array<ComparedFile, 2>& files, const CompareArguments& arguments,
+                  const CommonOptions& options) {
+  const auto request = session_request(arguments);
+  if (!request) return report_error(request.error(), options);
+  auto comparison = compare_sessions(files[0].results, files[1].results, *request);
+  if (!comparison) return report_error(comparison.error(), options);
+  if (files[0].profile && files[1].profile) {
+    if (Status added = add_profile_facts(*files[0].profile, *files[1].profile, *comparison); !added)
+      return report_error(added.error(), options);
+  }
+  const CommandTexts texts = {arguments.a, arguments.b};
+  const int written = write_result(options.json ? to_text(comparison_json(*comparison, texts))
+                                                : comparison_text(*comparison, texts, arguments.markdown),
+                                   options);
+  if (written != kExitDone) return written;
+  return comparison->any(CompareVerdict::kSlower) ? kExitRegression : kExitDone;
+}
+
+// Counts of a profile, or of an earlier comparison's B, stand for the command; only counts can be compared with those
+// of another time.
+Status take_recorded(const std::array<std::optional<ComparedFile>, 2>& files, const CompareArguments& arguments,
+                     CompareRequest& request) {
+  for (size_t i = 0; i < 2; ++i) {
+    if (!files[i]) continue;
+    const std::string& path = files[i]->results.path;
+    if (files[i]->counts) {
+      request.recorded[i] = *files[i]->counts;
+      continue;
+    }
+    if (!files[i]->profile) {
+      // A path that names no file of results is most often a mistyped one.
+      const std::string& other = i == 0 ? arguments.b : arguments.a;
+      if (other.find(' ') == std::string::npos && other.ends_with(".json")) {
+        return usage_error("file-not-found", "'" + printable(other) + "' is no file of results", i == 0 ? "B" : "A",
+                           "the path of an existing file of results, which is not empty");
+      }
+      return usage_error("bad-usage", "'" + printable(path) + "' holds times, and the other is a command",
+                         i == 0 ? "A" : "B", "two files, two commands, or a profile or comparison beside a command");
+    }
+    auto counts = counts_of(*files[i]->profile, path);
+    if (!counts) return counts.error();
+    request.recorded[i] = std::move(*counts);
+  }
+  return {};
+}
+
+// The user's folder for trees, or one that goes when the comparison ends.
+struct TreeFolder {
+  std::optional<TempFolder> own;
+  std::string path;
+};
+Result<TreeFolder> make_tree_folder(const std::string& given) {
+  TreeFolder folder;
+  if (given.empty()) {
+    auto made = TempFolder::create(" \t'\"$`\\");
+    if (!made) return made.error();
+    folder.own.emplace(std::move(*made));
+    folder.path = folder.own->path();
+    return folder;
+  }
+  std::error_code problem;
+  std::filesystem::create_directories(given, problem);
+  if (problem)
+    return environment_error("cannot-write", "cannot make the folder: " + problem.message(), given,
+                             "--trees with a folder that you may write");
+  folder.path = given;
+  return folder;
+}
+
+class CompareRun {
+ public:
+  CompareRun(const CompareArguments& arguments, const CommonOptions& options)
+      : arguments_(arguments), options_(options) {}
+
+  int run() {
+    for (const auto& [option, path] : {std::pair{"--log", arguments_.log}, {"-o", options_.output}}) {
+      if (Status writable = check_output_file(option, path); !writable) return report_error(writable.error(), options_);
+      if (Status kept = check_not_read(option, path, {arguments_.a, arguments_.b}); !kept)
+        return report_error(kept.error(), options_);
+    }
+    if (Status fresh = check_new_file("--log", arguments_.log); !fresh) return report_error(fresh.error(), options_);
+    if (!arguments_.at.empty() || !arguments_.build.empty()) return compare_builds();
+    if (arguments_.bisect || !arguments_.trees.empty()) {
+      return report_error(usage_error("bad-usage", "without revisions there is nothing to look through",
+                                      arguments_.bisect ? "--bisect" : "--trees", "--build COMMAND --at OLD --at NEW"),
+                          options_);
+    }
+    if (arguments_.b.empty()) {
+      return report_error(
+          usage_error("bad-usage", "B is missing", "B", "a second command or file, or --build and --at"), options_);
+    }
+    std::array<std::optional<ComparedFile>, 2> files;
+    for (size_t i = 0; i < 2; ++i) {
+      const std::string& text = i == 0 ? arguments_.a : arguments_.b;
+      if (!is_compared_file(text)) continue;
+      auto file = read_compared_file(text);
+      if (!file) return report_error(file.error(), options_);
+      files[i] = std::move(*file);
+    }
+    const bool have_times = files[0] && files[1] && !files[0]->counts && !files[1]->counts;
+    if (have_times && !arguments_.by_counts()) return compare_files({*files[0], *files[1]}, arguments_, options_);
+    if (!arguments_.between_sessions.empty()) {
+      return report_error(usage_error("bad-usage", "what is compared are not times of two files", "--between-sessions",
+                                      "two files of results"),
+                          options_);
+    }
+    return compare_commands(files);
+  }
+
+ private:
+  template <typename Work>
+  auto with_progress(CompareRequest& request, const Work& work) {
+    ProgressLine line(options_);
+    request.progress = [&line](const std::string& text) { line.show(text); };
+    auto result = work();
+    request.progress = nullptr;
+    return result;
+  }
+
+  Status open_log(CompareRequest& request) {
+    if (arguments_.log.empty()) return {};
+    if (Status opened = log_.open_at(arguments_.log); !opened) return opened;
+    request.record = [this](const ComparedRun& of) { return log_.add(of); };
+    return {};
+  }
+
+  int compare_commands(const std::array<std::optional<ComparedFile>, 2>& files) {
+    auto request = compare_request(arguments_, options_);
+    if (!request) return report_error(request.error(), options_);
+    if (Status taken = take_recorded(files, arguments_, *request); !taken) return report_error(taken.error(), options_);
+    const bool has_record = files[0] || files[1];
+    if (has_record && arguments_.measure_given && !arguments_.by_counts()) {
+      return report_error(usage_error("bad-usage", "times of a file and of a command are not of one session",
+                                      "--measure", "--measure instructions, or two commands"),
+                          options_);
+    }
+    if (Status opened = open_log(*request); !opened) return report_error(opened.error(), options_);
+    const InterruptGuard guard;
+    const Result<Comparison> comparison = with_progress(*request, [&] {
+      return has_record || arguments_.by_counts() ? compare_counts(*request) : compare_in_turns(*request);
+    });
+    if (!comparison) return report_failure(comparison.error(), options_);
+    return print(*comparison, {arguments_.a, arguments_.b}, arguments_, options_);
+  }
+
+  int compare_builds() {
+    CompareArguments arguments = arguments_;
+    if (arguments.b.empty()) arguments.b = arguments.a;
+    auto request = revision_request(arguments, options_);
+    if (!request) return report_error(request.error(), options_);
+    const InterruptGuard guard;
+    const auto repository = Repository::open();
+    if (!repository) return report_error(repository.error(), options_);
+    for (size_t i = 0; i < 2; ++i) {
+      auto revision = repository->resolve(arguments.at[i]);
+      if (!revision) return report_error(revision.error(), options_);
+      (i == 0 ? request->a : request->b) = std::move(*revision);
+    }
+    const auto trees = make_tree_folder(request->trees);
+    if (!trees) return report_error(trees.error(), options_);
+    request->trees = trees->path;
+    if (Status opened = open_log(request->comparison); !opened) return report_error(opened.error(), options_);
+    const CommandTexts texts = {revision_text(arguments.at[0], request->a, arguments.a),
+                                revision_text(arguments.at[1], request->b, arguments.b)};
+    if (!arguments.bisect) {
+      const auto comparison =
+          with_progress(request->comparison, [&] { return compare_revisions(*repository, *request); });
+      return comparison ? print(*comparison, texts, arguments, options_) : report_failure(comparison.error(), options_);
+    }
+    const auto search = with_progress(request->comparison, [&] { return find_first_slow(*repository, *request); });
+    if (!search) return report_failure(search.error(), options_);
+    const int written = write_result(
+        options_.json ? to_text(search_json(*search, texts)) : search_text(*search, texts, arguments.markdown),
+        options_);
+    return written == kExitDone ? exit_status_of(search->ends) : written;
+  }
+
+  const CompareArguments& arguments_;
+  const CommonOptions& options_;
+  RunLog log_;
+};
+
+void add_options(CLI::App& verb, CompareArguments& arguments) {
+  verb.add_option("A", arguments.a, "The command to compare with, in quotes; or a file of results or a profile")
+      ->required();
+  verb.add_option("B", arguments.b, "The other; none with --at: the same");
+  verb.add_option("--measure", arguments.measure,
+                  "What is compared: wall time, cpu time (user and system), or instructions, which need two runs of "
+                  "each and no quiet machine")
+      ->check(CLI::IsMember({"wall", "cpu", "instructions"}))
+      ->capture_default_str();
+  verb.add_option("--budget", arguments.budget, "Time for all timed runs and those before")->capture_default_str();
+  verb.add_option("--threshold", arguments.threshold, "Slowdown of B that is accepted, such as 2%")
+      ->capture_default_str();
+  verb.add_option("--error", arguments.error, "How often two that are the same may be called different")
+      ->check(CLI::Range(1e-6, 0.5))
+      ->capture_default_str();
+  verb.add_option("--warmups", arguments.warmups, "Runs of each before that don't count")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  verb.add_option("--counted-runs", arguments.counted_runs, "Runs of each under the instrumenter, for counts; 0: none")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  verb.add_option("--limit", arguments.limit, "Time limit of a single run, such as 60s");
+  verb.add_option("--log", arguments.log, "A line of JSON for each run, as it ends");
+  verb.add_flag("--accept-failure", arguments.accept_failure, "Runs that fail count, too");
+  verb.add_option("--between-sessions", arguments.between_sessions,
+                  "Of two files: by how much times of one session differ from another's (one standard deviation), such "
+                  "as 2%");
+  verb.add_option("--at", arguments.at, "A revision of this git repository to build; twice, the older first")
+      ->type_name("REVISION")
+      ->allow_extra_args(false);
+  verb.add_option("--build", arguments.build, "How a revision is built: a shell's command, at the top of its tree");
+  verb.add_option("--build-limit", arguments.build_limit, "Time limit of a build");
+  verb.add_option("--trees", arguments.trees,
+                  "Folder that keeps the revisions' trees, for faster builds the next time");
+  verb.add_flag("--bisect", arguments.bisect, "Find the first revision between the two that is slow");
+  verb.add_flag("--markdown", arguments.markdown, "For a pull request");
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<CompareArguments>();
+  CLI::App* verb =
+      app.add_subcommand("compare", "Is B slower than A? Commands run in turns, revisions, or result files");
+  verb->footer(
+      "Runs A and B in turns, in an order that is drawn, until the answer is clear or the budget ends; then counts\n"
+      "instructions of both. Their input is empty, their output discarded. With --build and two --at one command is\n"
+      "run from two revisions ({tree} in it is the top of its tree). Files are of hyperfine, Google Benchmark,\n"
+      "pytest-benchmark, or profiles. Exit status 3: B is slower beyond the threshold. See docs/COMPARE.md.");
+  add_options(*verb, *arguments);
+  add_common_options(*verb, context, kQuietOption | kSeedOption);
+  verb->callback([arguments, verb, &context] {
+    arguments->measure_given = verb->count("--measure") > 0;
+    context.run = [arguments, &context] { return CompareRun(*arguments, context.options).run(); };
+  });
+}
+
+}  // namespace perfcast

@@ -1,0 +1,205 @@
+// perfcast diagnose -- CMD: why it is slow here, and what would help.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/shared/forecast_input.h"
+#include "cli/shared/named_file.h"
+#include "collect/process/duration.h"
+#include "diagnose/bloat/bloat_figure.h"
+#include "diagnose/report/diagnosis_page.h"
+#include "diagnose/report/diagnosis_report.h"
+#include "diagnose/report/diagnosis_trace.h"
+#include "evaluate/platform_name.h"
+#include "scenario/forecast/elsewhere.h"
+
+namespace perfcast {
+namespace {
+
+struct DiagnoseArguments {
+  std::string proofs = "60s", limit, on, rebuild, source, threads, report, trace;
+  bool quick = false, bloat = false;
+};
+
+constexpr size_t kShown = 5;
+
+std::string elsewhere_text(const Elsewhere& elsewhere) {
+  std::string text =
+      fmt::format("\non {}, against {}, by the forecast of its counters: {:.2f} x the relative time ({})\n",
+                  printable(elsewhere.platform), printable(elsewhere.against), std::exp(elsewhere.log_ratio),
+                  elsewhere.log_ratio < 0 ? "faster" : "slower");
+  size_t shown = 0;
+  for (const SpreadEffect& effect : elsewhere.effects) {
+    if (shown++ == kShown) break;
+    text += fmt::format("   {} {:.1f}% {} {}\n", effect.log > 0 ? "loses" : "gains",
+                        100 * std::abs(std::expm1(effect.log)), effect.log > 0 ? "to" : "from", printable(effect.text));
+  }
+  if (elsewhere.effects.empty()) text += "   none of its counters sets it apart there\n";
+  shown = 0;
+  for (const Counterfactual& change : elsewhere.counterfactuals) {
+    if (!change.reaches || shown++ == kShown) break;
+    text += "   10% less there: " + printable(counterfactual_in_words(change)) + "\n";
+  }
+  if (shown == 0) text += "   no counter alone would take 10% off there\n";
+  return text;
+}
+
+// Before anything slow: each file can be written, is no other's, and is none that the command is given.
+Status check_files(const DiagnoseArguments& arguments, const CommandContext& context) {
+  std::vector<std::string> read = context.command;
+  if (!arguments.on.empty()) read.push_back(context.options.bundle);
+  const std::vector<std::pair<std::string, std::string>> written = {
+      {"--report", arguments.report}, {"--trace", arguments.trace}, {"-o", context.options.output}};
+  for (size_t i = 0; i < written.size(); ++i) {
+    const auto& [option, path] = written[i];
+    if (Status writable = check_output_file(option, path); !writable) return writable;
+    if (Status kept = check_not_read(option, path, read); !kept) return kept;
+    for (size_t k = i + 1; k < written.size(); ++k) {
+      if (!path.empty() && !written[k].second.empty() && same_file(path, written[k].second))
+        return usage_error("bad-usage", "'" + printable(path) + "' would be written by " + written[k].first + ", too",
+                           option, "another file");
+    }
+  }
+  return {};
+}
+
+int run(const DiagnoseArguments& arguments, const CommandContext& context) {
+  const CommonOptions& common = context.options;
+  if (context.command.empty()) {
+    return report_error(
+        usage_error("bad-usage", "there is no command to diagnose", "", "perfcast diagnose -- ./prog args"), common);
+  }
+  if (Status files = check_files(arguments, context); !files) return report_error(files.error(), common);
+  DiagnosisRequest request;
+  request.command = context.command;
+  request.with_counts = !arguments.quick;
+  request.with_bloat = arguments.bloat;
+  request.seed = common.seed;
+  if (arguments.proofs == "none") {
+    request.proof_budget_s = 0;
+  } else {
+    const auto budget = parse_duration_s(arguments.proofs, "--proofs");
+    if (!budget) return report_error(budget.error(), common);
+    request.proof_budget_s = *budget;
+  }
+  if (!arguments.limit.empty()) {
+    const auto limit = parse_duration_s(arguments.limit, "--limit");
+    if (!limit) return report_error(limit.error(), common);
+    request.limit_s = *limit;
+  }
+  if (!arguments.threads.empty() && request.proof_budget_s <= 0) {
+    return report_error(
+        usage_error("bad-usage", "--threads runs the program, which --proofs none forbids", "--threads", "one of both"),
+        common);
+  }
+  if (!arguments.source.empty() && arguments.rebuild.empty()) {
+    return report_error(
+        usage_error("bad-usage", "--source says where --rebuild builds", "--source", "--rebuild LINE, too"), common);
+  }
+  request.rebuild = arguments.rebuild;
+  request.source = arguments.source;
+  request.threads = arguments.threads;
+  request.core_designs = shipped_core_designs();
+  std::optional<Forecaster> forecaster;
+  if (!arguments.on.empty()) {
+    if (arguments.quick)
+      return report_error(
+          usage_error("bad-usage", "--on goes by counts, which --quick leaves out", "--on", "one of both"), common);
+    auto opened = open_forecaster(common);
+    if (!opened) return report_error(opened.error(), common);
+    forecaster = std::move(*opened);
+    // Before anything slow.
+    if (const auto known = find_platform(forecaster->bundle().platforms, arguments.on, "--on"); !known)
+      return report_error(known.error(), common);
+    request.for_forecast = true;
+  }
+  auto progress = std::make_unique<ProgressLine>(common);
+  request.progress = [&](const std::string& text) { progress->show(text); };
+  request.first_findings = [&](const std::vector<Finding>& findings) {
+    if (common.quiet) return;
+    progress.reset();
+    std::fputs(first_findings_text(findings).c_str(), stderr);
+    progress = std::make_unique<ProgressLine>(common);
+  };
+  const auto diagnosis = diagnose(request);
+  progress.reset();
+  if (!diagnosis) return report_error(diagnosis.error(), common);
+  Json json = common.json ? diagnosis_json(*diagnosis) : Json();
+  std::string text = common.json ? "" : diagnosis_text(*diagnosis);
+  if (forecaster) {
+    const auto elsewhere = diagnosis->profile
+                               ? look_elsewhere(forecaster->bundle(), *diagnosis->profile, arguments.on)
+                               : Result<Elsewhere>(Error{"no-counts", "the program could not be counted", "--on", ""});
+    if (elsewhere) {
+      if (common.json) json["on"] = to_json(*elsewhere);
+      text += elsewhere_text(*elsewhere);
+    } else {
+      // What was found here stands.
+      if (common.json) json["on"] = nullptr;
+      text += "\nnote: nothing of " + printable(arguments.on) + ": " + elsewhere.error().message + "\n";
+    }
+  }
+  // What was found first: it may have taken minutes, and is not lost where a file can't be written.
+  if (const int code = write_result(common.json ? to_text(json) : text, common); code != kExitDone) return code;
+  CommonOptions how = common;
+  how.json = common.json && common.output != "-";  // stdout holds the result already
+  if (!arguments.report.empty()) {
+    std::vector<Figure> figures;
+    if (diagnosis->bloat) figures.push_back(code_bloat_figure(*diagnosis->bloat));
+    const Status written = write_file_atomically(arguments.report, diagnosis_page(*diagnosis, figures));
+    if (!written) return report_error(written.error(), how);
+  }
+  if (!arguments.trace.empty()) {
+    const Status written = write_file_atomically(arguments.trace, diagnosis_trace(diagnosis->seen, diagnosis->command));
+    if (!written) return report_error(written.error(), how);
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_diagnose_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<DiagnoseArguments>();
+  CLI::App* verb =
+      app.add_subcommand("diagnose", "Why a program is slow here, and what would help, tried where it can be");
+  verb->footer(
+      "The command runs as you would run it: once as it is, once under an instrumenter, and some ten times for each "
+      "thing "
+      "that is tried. What it writes it writes each time; --proofs none tries nothing. docs/DIAGNOSE.md says how each "
+      "cause is found, and how that can be wrong.");
+  verb->add_option("--proofs", arguments->proofs, "How long to try what may help, or none")
+      ->option_text("DURATION")
+      ->capture_default_str();
+  verb->add_option("--limit", arguments->limit, "Of each run, such as 30s or 5m")->option_text("DURATION");
+  verb->add_option("--on", arguments->on, "What of it would matter on this platform, and what would have to change")
+      ->option_text("PLATFORM");
+  verb->add_option("--rebuild", arguments->rebuild,
+                   "How the program is built, {flags} in the place of its compiler's flags; others are tried in copies")
+      ->option_text("LINE");
+  verb->add_option("--source", arguments->source, "Folder that --rebuild builds in (default: this one)")
+      ->option_text("FOLDER");
+  verb->add_option("--threads", arguments->threads,
+                   "Numbers of threads to run it with, such as 1,2,4, or auto; {threads} in the command stands for one")
+      ->option_text("LIST");
+  verb->add_flag("--bloat", arguments->bloat,
+                 "Also which code is loaded, and what of it runs, file by file; counts the whole run");
+  verb->add_flag("--quick", arguments->quick, "No instrumented run: nothing of caches and branches, no roofline");
+  verb->add_option("--report", arguments->report, "A page with pictures (HTML)")->option_text("FILE");
+  verb->add_option("--trace", arguments->trace, "What each thread did when (JSON, for ui.perfetto.dev)")
+      ->option_text("FILE");
+  add_common_options(*verb, context, kSeedOption | kBundleOption | kQuietOption);
+  verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
+}
+
+}  // namespace perfcast

@@ -1,0 +1,189 @@
+// perfcast profile: measure one program; its own streams and exit code pass through, as with perf stat.
+
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "base/csv.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/shared/named_file.h"
+#include "collect/collector.h"
+#include "collect/native/code_course.h"
+#include "collect/process/duration.h"
+#include "collect/process/interrupt.h"
+#include "collect/qemu/phase_series.h"
+#include "collect/session/profile_summary.h"
+#include "corpus/machine/core_design.h"
+#include "phases/phase_clusters.h"
+#include "phases/phase_description.h"
+#include "phases/report/phase_report.h"
+
+namespace perfcast {
+namespace {
+
+constexpr const char* kWindowsNotWritten = "windows-not-written";
+
+struct ProfileOptions {
+  std::string limit, windows, phases;
+  int repeats = 3;
+  bool mix_only = false;
+  bool cross_check = false;
+  bool exact = false, quick = false;
+  bool has_output = false;
+};
+
+// Before minutes of measuring: can the result be stored?
+int exit_code_of(const Profile& profile) {
+  return profile.signal ? kExitBySignal + *profile.signal : profile.exit_code.value_or(kExitDone);
+}
+
+void print_warnings(const Profile& profile) {
+  for (const ProfileWarning& warning : profile.warnings) {
+    if (!is_serious(warning) || warning.code == kWindowsNotWritten) continue;  // that is an error, said last
+    std::fprintf(stderr, "perfcast: warning: %s\n", printable(warning.message).c_str());
+    if (!warning.advice.empty()) std::fprintf(stderr, "  advice: %s\n", printable(warning.advice).c_str());
+  }
+}
+
+// "auto", or how many kinds of phases.
+Result<PhaseRequest> phase_request(const std::string& text) {
+  PhaseRequest request;
+  if (text == "auto") return request;
+  const auto number = parse_number(text);
+  if (!number || *number != std::floor(*number) || *number < 1 || *number > kMostPhaseKinds) {
+    return usage_error("bad-usage", "'" + printable(text) + "' is no number of phases", "--phases",
+                       "auto, or 1 to " + std::to_string(kMostPhaseKinds));
+  }
+  request.kinds = static_cast<size_t>(*number);
+  return request;
+}
+
+int run(const ProfileOptions& chosen, const CommandContext& context) {
+  CommonOptions options = context.options;
+  CollectRequest request;
+  request.command = context.command;
+  if (request.command.empty()) {
+    return report_error(
+        usage_error("bad-usage", "no command to measure", "", "perfcast profile [-o p.json] -- CMD ARGS..."), options);
+  }
+  if (!chosen.limit.empty()) {
+    const auto limit_s = parse_duration_s(chosen.limit, "--limit");
+    if (!limit_s) return report_error(limit_s.error(), options);
+    request.limit_s = *limit_s;
+  }
+  const bool to_file = chosen.has_output && options.output != "-";
+  const bool to_stdout = !to_file && (options.json || chosen.has_output);
+  if (to_file) {
+    if (const Status status = check_output_file("-o", options.output); !status)
+      return report_error(status.error(), options);
+  }
+  if (!chosen.windows.empty()) {
+    if (chosen.mix_only) {
+      return report_error(usage_error("bad-usage", "--windows needs the simulation that --mix-only leaves out",
+                                      "--windows", "one of both"),
+                          options);
+    }
+    if (const Status status = check_output_file("--windows", chosen.windows); !status)
+      return report_error(status.error(), options);
+    if (to_file && same_file(chosen.windows, options.output)) {
+      return report_error(usage_error("bad-usage", "the windows and the profile would go to the same file",
+                                      chosen.windows, "two files"),
+                          options);
+    }
+  }
+  std::optional<PhaseRequest> phases;
+  if (!chosen.phases.empty()) {
+    const auto asked = phase_request(chosen.phases);
+    if (!asked) return report_error(asked.error(), options);
+    phases = *asked;
+    request.code_courses = std::make_shared<std::vector<CodeCourse>>();
+    request.phase_series = std::make_shared<PhaseSeries>();
+  }
+  request.trace_path = chosen.windows;
+  request.native_repeats = chosen.repeats;
+  request.mix_only = chosen.mix_only;
+  request.cross_check = chosen.cross_check;
+  request.exact = chosen.exact;
+  request.quick = chosen.quick;
+  request.core_designs = shipped_core_designs();
+  // The profile on stdout and the program's stdout can't both be read.
+  request.pass_output = !to_stdout;
+  request.show_output = options.show_output;
+
+  Result<Profile> profile = [&] {
+    ProgressLine line(options);
+    return profile_command(request, [&](const std::string& text) { line.show(text); });
+  }();
+  if (!profile) {
+    return report_error(profile.error(), options);
+  }
+  if (phases && request.core_designs) {
+    for (const CoreDesign& design : *request.core_designs) {
+      if (design.name == core_design(profile->host)) phases->design = &design;
+    }
+  }
+  if (phases) describe_phases(*request.phase_series, *request.code_courses, *phases, *profile);
+  if (!options.quiet) {
+    if (to_file || to_stdout) {
+      print_warnings(*profile);
+    } else {
+      std::fprintf(stderr, "\n%s", profile_summary(*profile).c_str());
+      if (profile->phase_kinds) std::fprintf(stderr, "\n%s", phases_text(*profile, std::nullopt).c_str());
+    }
+  }
+  if (to_file || to_stdout) {
+    if (const int code = write_result(to_text(to_json(*profile)), options); code != kExitDone) return code;
+  }
+  for (const ProfileWarning& warning : profile->warnings) {
+    if (warning.code == kWindowsNotWritten)
+      return report_error(Error{warning.code, warning.message, "--windows", warning.advice}, options);
+  }
+  return exit_code_of(*profile);
+}
+
+}  // namespace
+
+void add_profile_command(CLI::App& app, CommandContext& context) {
+  auto chosen = std::make_shared<ProfileOptions>();
+  CLI::App* verb = app.add_subcommand("profile", "Measure a program: perfcast profile [-o p.json] -- CMD ARGS...");
+  verb->footer(
+      "The program runs natively, then once more under an instrumenter. Its standard input, output, error and exit\n"
+      "code pass through once, from the first run; all runs read the same input. The program must therefore bear\n"
+      "being run several times: what it writes to files, it writes each time.\n"
+      "Without -o a summary goes to stderr. With -o FILE the profile goes there as JSON. With --json or -o - the\n"
+      "profile goes to stdout and the program's stdout is discarded, or goes to stderr with --show-output.\n"
+      "Exit status: the program's own, 128+N if signal N killed it; 1 where it can't be measured, 2 for bad usage.");
+  verb->add_option("--limit", chosen->limit, "Time limit of the whole profile, such as 60s, 2m, 500ms");
+  CLI::Option* repeats =
+      verb->add_option("--repeats", chosen->repeats, "Native runs at most; long programs run fewer times")
+          ->check(CLI::Range(1, 1000))
+          ->capture_default_str();
+  verb->add_flag("--mix-only", chosen->mix_only, "Opcode mix alone: one instrumented run and no native one");
+  CLI::Option* exact =
+      verb->add_flag("--exact", chosen->exact, "Simulate caches and branches all the time, not in windows");
+  verb->add_flag("--quick", chosen->quick,
+                 "One native run, fewer windows, of what takes long the beginning: sooner and less sure")
+      ->excludes(exact)
+      ->excludes(repeats);
+  verb->add_option("--windows", chosen->windows,
+                   "FILE for pieces of what ran, instruction by instruction (perfcast.trace/1), for models of cores");
+  verb->add_option(
+      "--phases", chosen->phases,
+      "auto or N: what the program does over time, as so many kinds of phases, with the native time of each");
+  verb->add_flag("--cross-check", chosen->cross_check, "Run under cachegrind as well");
+  add_common_options(*verb, context, kShowOutputOption | kQuietOption);
+  const CLI::Option* output = verb->get_option("--output");
+  verb->callback([chosen, output, &context] {
+    chosen->has_output = output->count() > 0;
+    context.run = [chosen, &context] { return run(*chosen, context); };
+  });
+}
+
+}  // namespace perfcast

@@ -1,0 +1,223 @@
+// perfcast watch: rows of metrics as they come, and what is unusual about them.
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/shared/named_file.h"
+#include "collect/process/duration.h"
+#include "collect/process/interrupt.h"
+#include "watch/watch_stream.h"
+
+namespace perfcast {
+namespace {
+
+constexpr double kMostWarmUpBytes = 1 << 30;
+
+struct WatchArguments {
+  std::string input, format = "detect", time_column, group_column, endpoint, interval, season = "1d",
+                     change_after = "20m", state;
+  std::string false_alarms = "1/d", warm_up = "5000";
+  size_t most_metrics = 200, most_groups = 64;
+  uint64_t scrapes = 0;
+  bool follow = false;
+};
+
+// "20m", and days, which other options don't have.
+Result<double> watch_duration(const std::string& text, const char* option) {
+  if (!text.ends_with('d')) return parse_duration_s(text, option);
+  const auto days = parse_duration_s(text.substr(0, text.size() - 1) + "h", option);
+  if (days) return *days * 24;
+  return usage_error("bad-usage", "'" + printable(text) + "' is no time", option, "such as 1d, 2h, 20m or 30s");
+}
+
+// "1/d", "2/h", "0.5/d": alarms a day.
+Result<double> alarms_per_day(const std::string& text) {
+  const size_t slash = text.find('/');
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  const std::string unit = slash == std::string::npos ? "d" : text.substr(slash + 1);
+  const double a_day = unit == "d" ? 1 : unit == "h" ? 24 : unit == "w" ? 1.0 / 7 : 0;
+  const bool whole = end == text.c_str() + (slash == std::string::npos ? text.size() : slash);
+  if (whole && a_day > 0 && number > 0 && number * a_day <= 10000) return number * a_day;
+  return usage_error("bad-usage", "'" + printable(text) + "' is no rate of alarms", "--false-alarms",
+                     "such as 1/d, 2/h or 1/w");
+}
+
+Result<WatchRequest> watch_request(const WatchArguments& arguments, const CommonOptions& options) {
+  WatchRequest request;
+  request.input = arguments.input.empty() ? "-" : arguments.input;
+  request.endpoint = arguments.endpoint;
+  request.follow = arguments.follow;
+  request.most_scrapes = arguments.scrapes;
+  request.state = arguments.state;
+  if (!arguments.endpoint.empty() && !arguments.input.empty())
+    return usage_error("bad-usage", "a file and an endpoint are given", "--prometheus", "one of them");
+  if (arguments.endpoint.empty() && arguments.input.empty())
+    return usage_error("bad-usage", "there is nothing to watch", "FILE",
+                       "a file, - for standard input, or --prometheus URL");
+  request.parser.format = arguments.format == "csv"    ? StreamFormat::kCsv
+                          : arguments.format == "json" ? StreamFormat::kJsonLines
+                                                       : StreamFormat::kDetect;
+  request.parser.time_column = arguments.time_column;
+  request.parser.group_column = arguments.group_column;
+  if (!arguments.interval.empty()) {
+    const auto interval = watch_duration(arguments.interval, "--interval");
+    if (!interval) return interval.error();
+    request.interval_s = request.parser.interval_s = *interval;
+  }
+  DetectorOptions& detector = request.watcher.detector;
+  const auto rate = alarms_per_day(arguments.false_alarms);
+  if (!rate) return rate.error();
+  detector.false_alarms_per_day = *rate;
+  if (arguments.season == "none") {
+    detector.season_s = 0;
+  } else {
+    const auto season = watch_duration(arguments.season, "--season");
+    if (!season) return season.error();
+    detector.season_s = *season;
+  }
+  const auto change = watch_duration(arguments.change_after, "--change-after");
+  if (!change) return change.error();
+  detector.change_after_s = *change;
+  char* end = nullptr;
+  const unsigned long rows = std::strtoul(arguments.warm_up.c_str(), &end, 10);
+  if (*end != '\0' || rows < 200 || rows > 200000) {
+    return usage_error("bad-usage", "'" + printable(arguments.warm_up) + "' is no number of rows to learn from",
+                       "--warm-up", "200 to 200000");
+  }
+  // Rows to learn from are kept until there are enough, of each group.
+  const double most_bytes =
+      8.0 * static_cast<double>(rows) * static_cast<double>(arguments.most_metrics * arguments.most_groups);
+  if (most_bytes > kMostWarmUpBytes) {
+    return usage_error("bad-usage",
+                       "rows to learn from could take " + std::to_string(static_cast<int64_t>(most_bytes / (1 << 20))) +
+                           " MiB of memory",
+                       "--warm-up", "--warm-up x --max-metrics x --max-groups of 128 million numbers (1 GiB) at most");
+  }
+  detector.warm_up_rows = rows;
+  detector.seed = options.seed;
+  request.watcher.most_columns = arguments.most_metrics;
+  request.watcher.most_groups = arguments.most_groups;
+  return request;
+}
+
+// Alerts go out as they come: to a file or a pipe as JSON lines, to a person as text.
+class AlertOutput {
+ public:
+  explicit AlertOutput(const CommonOptions& options) : options_(options) {}
+  ~AlertOutput() {
+    if (file_ != nullptr && file_ != stdout) std::fclose(file_);
+  }
+  AlertOutput(const AlertOutput&) = delete;
+  AlertOutput& operator=(const AlertOutput&) = delete;
+
+  Status open() {
+    file_ = options_.output == "-" ? stdout : std::fopen(options_.output.c_str(), "a");
+    if (file_ == nullptr)
+      return environment_error("cannot-write", "cannot write alerts", options_.output,
+                               "-o with a file in an existing folder that you may write");
+    as_json_ = options_.json || file_ != stdout || ::isatty(STDOUT_FILENO) == 0;
+    return {};
+  }
+  Status write(const Alert& alert, const std::vector<std::string>& names) {
+    const std::string line = (as_json_ ? alert_json(alert, names).dump(-1, ' ', false, Json::error_handler_t::replace)
+                                       : alert_text(alert, names)) +
+                             "\n";
+    const bool written = std::fwrite(line.data(), 1, line.size(), file_) == line.size() && std::fflush(file_) == 0;
+    if (written) return {};
+    if (errno != EPIPE) {
+      return environment_error("cannot-write", std::string("cannot write alerts: ") + std::strerror(errno),
+                               options_.output, "-o with a place that has room");
+    }
+    Error gone = environment_error("closed-pipe", "nobody reads the alerts any more", options_.output, "");
+    gone.kind = ErrorKind::kReaderGone;
+    return gone;
+  }
+
+ private:
+  const CommonOptions& options_;
+  std::FILE* file_ = nullptr;
+  bool as_json_ = true;
+};
+
+int run_watch(const WatchArguments& arguments, const CommonOptions& options) {
+  auto request = watch_request(arguments, options);
+  if (!request) return report_error(request.error(), options);
+  if (Status writable = check_output_file("--state", arguments.state); !writable)
+    return report_error(writable.error(), options);
+  if (Status kept = check_not_read("-o", options.output, {arguments.input, arguments.state}); !kept)
+    return report_error(kept.error(), options);
+  AlertOutput output(options);
+  if (Status opened = output.open(); !opened) return report_error(opened.error(), options);
+  const InterruptGuard guard;
+  request->alert = [&](const Alert& alert, const std::vector<std::string>& names) {
+    return output.write(alert, names);
+  };
+  request->note = [](const std::string& text) { std::fprintf(stderr, "note: %s\n", printable(text).c_str()); };
+  request->stop = [] { return interrupting_signal() != 0; };
+  const auto summary = watch_stream(*request);
+  if (!summary) return report_error(summary.error(), options);
+  if (!options.quiet) {
+    std::fprintf(stderr, "%llu rows of %zu metrics%s: %llu alerts, of them %llu changes\n",
+                 static_cast<unsigned long long>(summary->counts.rows), summary->columns,
+                 summary->groups > 1 ? (" in " + std::to_string(summary->groups) + " groups").c_str() : "",
+                 static_cast<unsigned long long>(summary->alerts), static_cast<unsigned long long>(summary->changes));
+    for (const std::string& line : summary_lines(*summary, request->watcher))
+      std::fprintf(stderr, "note: %s\n", line.c_str());
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_watch_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<WatchArguments>();
+  CLI::App* verb = app.add_subcommand("watch", "A stream of metric rows: what is unusual, since when, which metrics");
+  verb->add_option("FILE", arguments->input, "CSV or JSON lines; - is standard input");
+  verb->add_option("--format", arguments->format, "Of the rows")
+      ->check(CLI::IsMember({"detect", "csv", "json"}))
+      ->capture_default_str();
+  verb->add_option("--time", arguments->time_column, "Column of times; by default time_s, timestamp or time");
+  verb->add_option("--group", arguments->group_column,
+                   "Column that says whose a row is, such as machine: each is watched by itself");
+  verb->add_flag("--follow", arguments->follow,
+                 "Go on at the end of the file as it grows, through rotation and truncation");
+  verb->add_option("--prometheus", arguments->endpoint, "Scrape this address in place of a file");
+  verb->add_option("--interval", arguments->interval, "Between scrapes (10s), or between rows without a time (1s)");
+  verb->add_option("--scrapes", arguments->scrapes, "End after so many; 0: never")->capture_default_str();
+  verb->add_option("--false-alarms", arguments->false_alarms, "How many may come by chance, such as 1/d, 2/h")
+      ->capture_default_str();
+  verb->add_option("--warm-up", arguments->warm_up, "Rows to learn from before anything is said")
+      ->capture_default_str();
+  verb->add_option("--season", arguments->season, "After which the usual recurs, or none")->capture_default_str();
+  verb->add_option("--change-after", arguments->change_after,
+                   "What is unusual for so long is a change, and the new usual")
+      ->capture_default_str();
+  verb->add_option("--state", arguments->state,
+                   "File that keeps what was learnt: read at the start, written now and then and at the end");
+  verb->add_option("--max-metrics", arguments->most_metrics, "Columns that are watched; further ones are left out")
+      ->check(CLI::Range(1, 500))
+      ->capture_default_str();
+  verb->add_option("--max-groups", arguments->most_groups, "Groups that are watched; rows of others are left out")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->footer(
+      "Alerts are JSON lines (perfcast.alert/1) with --json, -o, or where standard output is no terminal. What was "
+      "wrong with the\n"
+      "stream is summed up on stderr at its end. See docs/WATCH.md.");
+  add_common_options(*verb, context, kQuietOption | kSeedOption);
+  verb->callback([arguments, &context] {
+    context.run = [arguments, &context] { return run_watch(*arguments, context.options); };
+  });
+}
+
+}  // namespace perfcast

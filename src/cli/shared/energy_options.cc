@@ -1,0 +1,210 @@
+#include "cli/shared/energy_options.h"
+
+#include <array>
+
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/shared/named_file.h"
+#include "cli/shared/power_model_file.h"
+#include "collect/process/duration.h"
+
+namespace perfcast {
+namespace {
+
+constexpr size_t kLargestFrequencyFileBytes = size_t{16} << 20;
+constexpr double kMostCpus = 65536;
+constexpr const char* kEnergyGroup = "Energy";
+
+struct Suffix {
+  const char* text;
+  double factor;
+};
+constexpr std::array<Suffix, 4> kEnergySuffixes = {{{"kJ", 1e3}, {"Wh", 3600}, {"mJ", 1e-3}, {"J", 1}}};
+constexpr std::array<Suffix, 3> kClockSuffixes = {{{"GHz", 1e9}, {"MHz", 1e6}, {"Hz", 1}}};
+
+template <size_t N>
+std::optional<double> number_with_unit(std::string_view text, const std::array<Suffix, N>& suffixes) {
+  text = trim(text);
+  for (const Suffix& suffix : suffixes) {
+    if (!text.ends_with(suffix.text)) continue;
+    const auto value = parse_number(trim(text.substr(0, text.size() - std::string_view(suffix.text).size())));
+    return value ? std::optional(*value * suffix.factor) : std::nullopt;
+  }
+  return parse_number(text);
+}
+
+Status take_measured_energy(const std::vector<std::string>& texts, EnergyQuestion& question) {
+  for (const std::string& text : texts) {
+    const size_t equals = text.rfind('=');
+    const auto joules = equals == std::string::npos || equals == 0
+                            ? std::nullopt
+                            : number_with_unit(std::string_view(text).substr(equals + 1), kEnergySuffixes);
+    if (!joules) {
+      return usage_error("bad-usage", "'" + printable(text) + "' is no measured energy", "--measured-energy",
+                         "PLATFORM=JOULES, such as \"AMD EPYC 7763=35.2\" or 1.2kJ");
+    }
+    question.measured_joules.emplace_back(trim(text.substr(0, equals)), *joules);
+  }
+  return {};
+}
+
+// "PLATFORM=FILE[,machine=NAME][,clock=2GHz][,cpus=N]".
+Result<ProgramPowerModel> power_model_of(const std::string& text) {
+  const char* const form = "PLATFORM=FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]";
+  const size_t equals = text.find('=');
+  const std::string platform =
+      equals == std::string::npos ? "" : std::string(trim(std::string_view(text).substr(0, equals)));
+  if (platform.empty() || equals + 1 == text.size())
+    return usage_error("bad-usage", "'" + printable(text) + "' names no model of power", "--power-model", form);
+  auto given = read_program_power_model(std::string_view(text).substr(equals + 1), form);
+  if (given) given->platform = platform;
+  return given;
+}
+
+Result<FrequencyRequest> frequency_request(const EnergyOptions& options) {
+  FrequencyRequest request;
+  if (Status there = check_named_file("--frequencies", options.frequencies); !there) return there.error();
+  const auto text = read_file(options.frequencies, kLargestFrequencyFileBytes);
+  if (!text) return text.error();
+  auto table = parse_frequency_table(*text, options.frequencies);
+  if (!table) return table.error();
+  request.table = std::move(*table);
+  request.platform = options.frequencies_of;
+  request.memory_ratio = options.memory_share;
+  if (!options.frequency.empty()) {
+    request.time_at_hz = number_with_unit(options.frequency, kClockSuffixes);
+    if (!request.time_at_hz || !(*request.time_at_hz > 0)) {
+      return usage_error("bad-usage", "'" + printable(options.frequency) + "' is no clock", "--frequency",
+                         "such as 3.2GHz");
+    }
+    if (const std::string fits = clock_that_fits(*request.time_at_hz); !fits.empty()) {
+      return usage_error("bad-usage", "'" + printable(options.frequency) + "' is no processor's clock", "--frequency",
+                         "such as 3.2GHz; " + fits);
+    }
+  }
+  if (!options.period.empty()) {
+    const auto period_s = parse_duration_s(options.period, "--period");
+    if (!period_s) return period_s.error();
+    request.period_s = *period_s;
+  }
+  return request;
+}
+
+}  // namespace
+
+// Keys from behind, since names of files may have commas.
+Result<ProgramPowerModel> read_program_power_model(std::string_view text, const char* form) {
+  ProgramPowerModel given;
+  std::string_view rest = text;
+  while (true) {
+    const size_t comma = rest.rfind(',');
+    if (comma == std::string_view::npos) break;
+    const std::string_view piece = rest.substr(comma + 1);
+    const size_t is = piece.find('=');
+    if (is == std::string_view::npos) break;
+    const std::string_view key = piece.substr(0, is), value = piece.substr(is + 1);
+    if (key == "machine") {
+      given.machine = std::string(value);
+    } else if (key == "clock") {
+      given.frequency_hz = number_with_unit(value, kClockSuffixes);
+      if (!given.frequency_hz || !(*given.frequency_hz > 0))
+        return usage_error("bad-usage", "'" + printable(value) + "' is no clock", "--power-model",
+                           "such as clock=3.2GHz");
+    } else if (key == "cpus") {
+      given.cpus = parse_number(value);
+      if (!given.cpus || !(*given.cpus >= 1 && *given.cpus <= kMostCpus))
+        return usage_error("bad-usage", "'" + printable(value) + "' is no number of CPUs", "--power-model",
+                           "such as cpus=64");
+    } else {
+      return usage_error("bad-usage", "'" + printable(key) + "' says nothing of a model of power", "--power-model",
+                         form);
+    }
+    rest = rest.substr(0, comma);
+  }
+  given.source = std::string(rest);
+  if (given.source.empty())
+    return usage_error("bad-usage", "'" + printable(text) + "' names no model of power", "--power-model", form);
+  if (Status there = check_named_file("--power-model", given.source); !there) return there.error();
+  auto model = read_power_model(given.source);
+  if (!model) return model.error();
+  given.model = std::move(*model);
+  return given;
+}
+
+void add_power_options(CLI::App& verb, EnergyOptions& options) {
+  verb.add_option("--power", options.power,
+                  "JSON of CPUs' thermal design powers (perfcast.platform-power/1); default: the shipped one")
+      ->type_name("FILE")
+      ->group(kEnergyGroup);
+  verb.add_option("--measured-energy", options.measured,
+                  "PLATFORM=JOULES that a run of this program took elsewhere (repeatable): improves all other energies")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->group(kEnergyGroup);
+  verb.add_option("--power-model", options.models,
+                  "PLATFORM=FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]: joules there by this model of `perfcast power "
+                  "fit`, of a machine with N CPUs full of the program (repeatable)")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("PLATFORM=FILE")
+      ->group(kEnergyGroup);
+}
+
+void add_energy_options(CLI::App& verb, EnergyOptions& options) {
+  verb.add_flag("--energy", options.energy, "Joules of a run beside its time, where a platform's power is known")
+      ->group(kEnergyGroup);
+  add_power_options(verb, options);
+  CLI::Option* frequencies =
+      verb.add_option("--frequencies", options.frequencies,
+                      "CSV (frequency_hz, active_w, idle_w): time and joules over the clock, and the best")
+          ->type_name("FILE")
+          ->group(kEnergyGroup);
+  verb.add_option("--frequencies-of", options.frequencies_of, "Whose clock that is; default: the host's")
+      ->type_name("PLATFORM")
+      ->needs(frequencies)
+      ->group(kEnergyGroup);
+  verb.add_option("--frequency", options.frequency,
+                  "The clock that its time is of, such as 3.2GHz; default: the highest of the file")
+      ->type_name("CLOCK")
+      ->needs(frequencies)
+      ->group(kEnergyGroup);
+  verb.add_option("--memory-share", options.memory_share,
+                  "Share of that time that waits for memory; default: by the model of its core")
+      ->check(CLI::Range(0.0, 1.0))
+      ->needs(frequencies)
+      ->group(kEnergyGroup);
+  verb.add_option("--period", options.period, "A run is due every so often: idle power counts until then")
+      ->type_name("TIME")
+      ->needs(frequencies)
+      ->group(kEnergyGroup);
+}
+
+Status take_energy_options(const EnergyOptions& options, ForecastRequest& request) {
+  if (!options.frequencies.empty()) {
+    auto frequencies = frequency_request(options);
+    if (!frequencies) return frequencies.error();
+    request.frequencies = std::move(*frequencies);
+  }
+  const bool wanted = options.energy || !options.measured.empty() || !options.power.empty() ||
+                      !options.models.empty() || request.sort == ForecastRequest::Sort::kEnergy;
+  if (!wanted) return {};
+  EnergyQuestion question;
+  if (Status status = take_measured_energy(options.measured, question); !status) return status;
+  if (Status there = check_named_file("--power", options.power); !there) return there;
+  auto table =
+      PlatformPowerTable::read(options.power.empty() ? shipped_file("platform-power/cpus.json") : options.power);
+  if (!table) return table.error();
+  question.table = std::move(*table);
+  question.models.reserve(options.models.size());
+  for (const std::string& text : options.models) {
+    auto model = power_model_of(text);
+    if (!model) return model.error();
+    question.models.push_back(std::move(*model));
+  }
+  request.energy = std::move(question);
+  return {};
+}
+
+}  // namespace perfcast

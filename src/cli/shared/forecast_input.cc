@@ -1,0 +1,57 @@
+#include "cli/shared/forecast_input.h"
+
+#include <filesystem>
+#include <memory>
+
+#include "base/file.h"
+#include "cli/shared/named_file.h"
+#include "model/bundle/bundle.h"
+
+namespace perfcast {
+
+Result<Forecaster> open_forecaster(const CommonOptions& options) {
+  auto bundle = read_bundle(options.bundle);
+  if (!bundle) {
+    Error error = as_named_file(bundle.error(), options.bundle_given);
+    if (error.code == "file-not-found") {
+      error.message = "there is no bundle of trained models: " + error.message;
+      error.expected = "--bundle FILE, or a new one: perfcast train --model auto -o FILE";
+    }
+    return error;
+  }
+  return Forecaster(std::make_shared<const Bundle>(std::move(*bundle)));
+}
+
+std::string last_profile_path() {
+  const std::string folder = user_cache_folder();
+  return folder.empty() ? folder : folder + "/last-profile.json";
+}
+
+std::string profile_path(const std::string& given) {
+  std::error_code ignored;
+  return given == "last" && !std::filesystem::exists("last", ignored) ? last_profile_path() : given;
+}
+
+Status check_profiles(const std::vector<std::string>& given) {
+  std::error_code ignored;
+  for (const std::string& each : given) {
+    const std::string path = profile_path(each);
+    if (each == "last" && !std::filesystem::exists(path, ignored)) {
+      return usage_error("file-not-found", "no profile was kept yet", "--profile last",
+                         "perfcast predict -- CMD ARGS first");
+    }
+    if (Status there = check_named_file("--profile", path); !there) return there;
+  }
+  return {};
+}
+
+Error with_option_names(Error error) {
+  for (const char* field : {"reference", "measured", "filter", "host", "weights", "explain-platform", "explain-against",
+                            "measured-energy", "power-model", "frequencies", "frequencies-of"}) {
+    if (error.where == field) error.where.insert(0, "--");
+  }
+  if (error.code == "program-failed") error.expected += ", or --accept-failure to forecast it all the same";
+  return error;
+}
+
+}  // namespace perfcast

@@ -1,0 +1,27 @@
+#pragma once
+// What verbs that forecast have in common: the bundle, and errors of a request in the words of the command line.
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/command.h"
+#include "model/forecast/forecaster.h"
+
+namespace perfcast {
+
+// Of --bundle. Errors as read_bundle(); where there is none, it says how to make one.
+Result<Forecaster> open_forecaster(const CommonOptions& options);
+
+// Where `predict` keeps the profile that it took last; empty where a user has no folder for such.
+std::string last_profile_path();
+// "last" is that one, unless a file is called so.
+std::string profile_path(const std::string& given);
+// Whether those that --profile names are there.
+Status check_profiles(const std::vector<std::string>& given);
+
+// An error of scenario/forecast/forecast.h with the options that its fields come from: "reference" becomes
+// "--reference", and a program that failed can be accepted.
+Error with_option_names(Error error);
+
+}  // namespace perfcast

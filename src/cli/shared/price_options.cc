@@ -1,0 +1,53 @@
+#include "cli/shared/price_options.h"
+
+#include "base/csv.h"
+#include "base/text.h"
+#include "cli/shared/named_file.h"
+
+namespace perfcast {
+namespace {
+
+Result<PriceOptions> price_options_of(const PriceArguments& arguments) {
+  PriceOptions options;
+  options.spot = arguments.spot;
+  for (const std::string& text : arguments.rates) {
+    const size_t equals = text.find('=');
+    const auto value = equals == std::string::npos ? std::nullopt : parse_number(trim(text.substr(equals + 1)));
+    const std::string currency = upper_case(trim(text.substr(0, equals)));
+    if (currency.empty() || !value || !(*value > 0) || !options.rates.emplace(currency, *value).second) {
+      return usage_error("bad-usage", "'" + printable(text) + "' is no rate", "--rate",
+                         "CURRENCY=WORTH, each once, such as EUR=1.08 where other prices are in USD");
+    }
+  }
+  return options;
+}
+
+}  // namespace
+
+void add_price_options(CLI::App& verb, PriceArguments& arguments, const std::string& text, const std::string& group) {
+  CLI::Option* prices = verb.add_option("--prices", arguments.path, text);
+  CLI::Option* spot =
+      verb.add_flag("--spot", arguments.spot, "Of the price list the column of spot prices")->needs(prices);
+  CLI::Option* rate =
+      verb.add_option("--rate", arguments.rates,
+                      "CURRENCY=WORTH in the price list's other currency, such as EUR=1.08 (repeatable)")
+          ->take_all()
+          ->allow_extra_args(false)
+          ->needs(prices);
+  if (group.empty()) return;
+  for (CLI::Option* option : {prices, spot, rate}) option->group(group);
+}
+
+Result<std::optional<PriceList>> read_prices(const PriceArguments& arguments) {
+  if (arguments.path.empty()) return std::optional<PriceList>();
+  if (Status there = check_named_file("--prices", arguments.path); !there) return there.error();
+  auto options = price_options_of(arguments);
+  if (!options) return options.error();
+  auto prices = PriceList::read(arguments.path, *options);
+  if (prices) return std::optional<PriceList>(std::move(*prices));
+  Error error = prices.error();
+  if (error.code == "mixed-currencies") error.expected += " (--rate CURRENCY=WORTH)";
+  return error;
+}
+
+}  // namespace perfcast

@@ -1,0 +1,148 @@
+#include "cli/shared/table_options.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "cli/shared/named_file.h"
+#include "corpus/store/store.h"
+#include "model/features/model_inputs.h"
+
+namespace perfcast {
+
+void add_table_options(CLI::App& verb, TableArguments& arguments) {
+  verb.add_option("--groups", arguments.groups, "Only programs of these groups (compressor, user, os, ...)");
+  verb.add_option("--platforms", arguments.platforms, "Only these platforms, by id or name");
+  verb.add_flag("--every-profile", arguments.every_profile,
+                "Each profile of a program is a sample of its own, as where counters were taken on every platform");
+  verb.add_option("--source", arguments.source,
+                  "How the platform that a profile was taken on enters the inputs: one-hot (a column for each), facts "
+                  "(its clock, caches, bandwidth, ...), none; auto: one-hot where profiles have other counters than "
+                  "ours. nncost and physics see the instruction mix alone")
+      ->check(CLI::IsMember({"auto", "one-hot", "facts", "none"}))
+      ->capture_default_str();
+  verb.add_option("--features", arguments.features,
+                  "Counters that models see: all, or table1: those of Table I of Nichols, Yeom, Bhatele")
+      ->check(CLI::IsMember({"all", "table1"}))
+      ->capture_default_str();
+  verb.add_flag("--complete", arguments.complete_rows, "Only programs measured on every one of the platforms");
+  verb.add_option("--minimum-coverage", arguments.minimum_coverage,
+                  "Leave out platforms measured on a smaller share of the programs")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  verb.add_option("--minimum-programs", arguments.minimum_programs,
+                  "Instead: leave out platforms measured on fewer programs; for a corpus of several sources")
+      ->check(CLI::Range(0, 1000000));
+  verb.add_option("--segments", arguments.segments, "Only platforms of these segments: cloud, server, desktop");
+  verb.add_option("--minimum-servers", arguments.minimum_servers,
+                  "Leave out platforms with fewer servers (of published means: results)")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+}
+
+std::vector<std::string> list_of(const std::vector<std::string>& given, const std::vector<std::string>& known) {
+  std::vector<std::string> parts;
+  for (const std::string& item : given) {
+    if (std::find(known.begin(), known.end(), item) != known.end()) {
+      parts.push_back(item);
+      continue;
+    }
+    for (const std::string& part : split(item, ',')) {
+      if (!trim(part).empty()) parts.emplace_back(trim(part));
+    }
+  }
+  return parts;
+}
+
+namespace {
+
+InputChoice inputs_of(const TableArguments& arguments) {
+  using Source = InputChoice::Source;
+  InputChoice inputs;
+  if (arguments.features == "table1") inputs.counters = InputChoice::Counters::kTable1;
+  if (arguments.source == "one-hot") inputs.source = Source::kOneHot;
+  if (arguments.source == "facts") inputs.source = Source::kFacts;
+  if (arguments.source == "none") inputs.source = Source::kNone;
+  return inputs;
+}
+
+}  // namespace
+
+Result<Corpus> open_corpus(const CommonOptions& options) {
+  auto store = CorpusStore::open_read_only(options.corpus);
+  if (store) return (*store)->load();
+  Error error = as_named_file(store.error(), options.corpus_given);
+  if (error.code == "file-not-found") {
+    error.expected =
+        "a corpus: make one with `perfcast import sparecores PATH` and `perfcast collect --suite cloud`, or name one "
+        "with --corpus FILE";
+  }
+  return error;
+}
+
+Result<LoadedTable> fold_corpus(const Corpus& corpus, const TableArguments& arguments) {
+  TableOptions wanted;
+  std::vector<std::string> platform_names, group_names;
+  for (const Platform& platform : corpus.platforms) platform_names.push_back(platform.name);
+  wanted.groups = list_of(arguments.groups);
+  wanted.platforms = list_of(arguments.platforms, platform_names);
+  wanted.every_profile = arguments.every_profile;
+  wanted.complete_rows = arguments.complete_rows;
+  wanted.minimum_coverage = arguments.minimum_coverage;
+  wanted.minimum_programs = arguments.minimum_programs;
+  wanted.include_unprofiled = arguments.include_unprofiled;
+  wanted.segments = list_of(arguments.segments);
+  for (const std::string& segment : wanted.segments) {
+    if (segment != "cloud" && segment != "server" && segment != "desktop") {
+      return usage_error("bad-usage", "there is no segment '" + printable(segment) + "'", "--segments",
+                         "cloud, server, desktop, or several with commas between");
+    }
+  }
+  wanted.inputs = inputs_of(arguments);
+  auto table = make_training_table(corpus, wanted);
+  if (!table) return table.error();
+
+  LoadedTable loaded;
+  if (!corpus.machine_runs.empty()) {
+    auto scaling = make_scaling_table(corpus);  // none where there is nothing to learn from
+    if (scaling) loaded.scaling = std::make_shared<const ScalingTable>(std::move(*scaling));
+  }
+  if (arguments.minimum_servers > 1) {
+    std::vector<size_t> kept;
+    for (size_t j = 0; j < table->platforms.size(); ++j) {
+      int64_t servers = 0;
+      for (size_t i = 0; i < table->programs.size(); ++i) {
+        if (const auto& time = table->at(i, j)) servers = std::max({servers, time->servers, time->results});
+      }
+      if (servers >= arguments.minimum_servers) kept.push_back(j);
+    }
+    if (kept.empty()) {
+      return Error{"empty-corpus",
+                   "no platform was measured on " + std::to_string(arguments.minimum_servers) + " servers or more",
+                   "--minimum-servers", "a smaller number"};
+    }
+    loaded.table = table->with_platforms(kept);
+  } else {
+    loaded.table = std::move(*table);
+  }
+  if (!arguments.include_unprofiled) {  // else nothing reads the profiles
+    auto notes = describe_inputs(loaded.table);
+    if (!notes) return notes.error();
+    loaded.notes = std::move(*notes);
+  }
+  std::set<std::string> platforms;
+  for (const Platform& platform : loaded.table.platforms) platforms.insert(platform.id);
+  for (const Server& server : corpus.servers) {
+    if (platforms.count(server.platform) > 0) loaded.servers.push_back(server);
+  }
+  loaded.sources = corpus.sources;
+  return loaded;
+}
+
+Result<LoadedTable> load_table(const CommonOptions& options, const TableArguments& arguments) {
+  const auto corpus = open_corpus(options);
+  if (!corpus) return corpus.error();
+  return fold_corpus(*corpus, arguments);
+}
+
+}  // namespace perfcast

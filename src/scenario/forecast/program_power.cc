@@ -1,0 +1,193 @@
+#include "scenario/forecast/program_power.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string_view>
+
+#include "base/text.h"
+#include "corpus/machine/platform.h"
+#include "corpus/profile.h"
+#include "metrics/catalogue.h"
+#include "power/model/busy_machine.h"
+
+namespace perfcast {
+namespace {
+
+constexpr double kSameClock = 0.05;  // relative: nearer than any two steps of a clock that a model is made for
+constexpr size_t kMostNamed = 8;
+
+// Events that a program's code decides, by the names that perf has for them: the first metric that the profile has.
+struct OwnEvent {
+  const char* event;
+  std::vector<const char*> metrics;
+};
+const std::vector<OwnEvent>& own_events() {
+  static const std::vector<OwnEvent> events = {{"L1-dcache-loads", {"load_instructions_count", "loads_count"}},
+                                               {"L1-dcache-stores", {"store_instructions_count", "stores_count"}},
+                                               {"page-faults", {"page_faults_count"}},
+                                               {"minor-faults", {"page_faults_minor_count"}},
+                                               {"major-faults", {"page_faults_major_count"}},
+                                               {"context-switches", {"context_switches_count"}}};
+  return events;
+}
+constexpr const char* kBranchClasses[] = {"op_cond_branch_count", "op_jump_count",     "op_ind_branch_count",
+                                          "op_call_count",        "op_ind_call_count", "op_ret_count"};
+
+std::optional<double> value_of(const MetricValues& metrics, std::string_view name) {
+  const auto found = metrics.find(name);
+  return found == metrics.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<double> first_known(const MetricValues& metrics, const std::vector<const char*>& names) {
+  for (const char* name : names) {
+    if (const auto value = value_of(metrics, name)) return value;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> branches_of(const MetricValues& metrics) {
+  if (const auto counted = value_of(metrics, "hw_branches_count")) return counted;
+  double sum = 0;
+  for (const char* name : kBranchClasses) {
+    const auto value = value_of(metrics, name);
+    if (!value) return std::nullopt;
+    sum += *value;
+  }
+  return sum;
+}
+
+// Events of one run by the name that a table of samples has for them; absent: the profile doesn't tell.
+std::optional<double> events_of(const MetricValues& metrics, const std::string& counter, bool is_host) {
+  if (counter_role(counter) == CounterRole::kInstructions)
+    return first_known(metrics, {"hw_instructions_count", "instructions_count"});
+  if (counter == "branches" || counter == "branch-instructions") return branches_of(metrics);
+  for (const OwnEvent& own : own_events()) {
+    if (counter == own.event) return first_known(metrics, own.metrics);
+  }
+  const Catalogue& catalogue = Catalogue::built_in();
+  const Metric* metric = catalogue.find(counter);
+  for (const char* collector : {"perf_event", "papi", "likwid"}) {
+    if (metric != nullptr) break;
+    if (const std::string* name = catalogue.metric_of(collector, counter)) metric = catalogue.find(*name);
+  }
+  if (metric == nullptr || metric->kind != "counter" || (metric->unit != "1" && metric->unit != "byte"))
+    return std::nullopt;
+  if (metric->name.ends_with("_ratio") || (metric->name.starts_with("hw_") && !is_host)) return std::nullopt;
+  return value_of(metrics, metric->name);
+}
+
+std::string clock_in_words(double hz) { return fmt::format("{:.4g} MHz", hz * 1e-6); }
+
+std::string listed(const std::set<std::string>& names) {
+  std::vector<std::string> shown;
+  shown.reserve(kMostNamed);
+  for (const std::string& name : names) {
+    if (shown.size() == kMostNamed) break;
+    shown.push_back(name.empty() ? "(no name)" : printable(name));
+  }
+  return join(shown, ", ") + (names.size() > kMostNamed ? ", ..." : "");
+}
+
+Error wrong_choice(const ProgramPowerModel& model, const std::string& what, const std::string& expected) {
+  return usage_error("bad-usage", printable(model.source) + ": " + what, "power-model", expected);
+}
+
+}  // namespace
+
+Result<PowerMachine> power_machine(const ProgramPowerModel& model) {
+  const std::vector<PowerSetting>& settings = model.model.settings();
+  if (settings.empty()) {
+    return wrong_choice(model, "the file doesn't say at which clock and cores its samples were taken",
+                        "a model that is fitted anew");
+  }
+  std::set<std::string> machines, clocks, cores;
+  std::vector<const PowerSetting*> left;
+  for (const PowerSetting& setting : settings) {
+    machines.insert(setting.machine);
+    if (setting.machine == model.machine || (model.machine.empty() && settings.front().machine == setting.machine))
+      left.push_back(&setting);
+  }
+  if (left.empty()) {
+    return wrong_choice(model, "there is no machine '" + printable(model.machine) + "'",
+                        "machine= " + listed(machines));
+  }
+  if (model.machine.empty() && machines.size() > 1) {
+    return wrong_choice(model, fmt::format("samples of {} machines", machines.size()),
+                        "machine=NAME, one of " + listed(machines));
+  }
+  double clock_hz = 0;
+  for (const PowerSetting* setting : left) {
+    if (!setting->frequency_hz) continue;
+    clocks.insert(clock_in_words(*setting->frequency_hz));
+    const bool nearer = model.frequency_hz && std::abs(*setting->frequency_hz - *model.frequency_hz) <
+                                                  std::abs(clock_hz - *model.frequency_hz);
+    if (clock_hz == 0 || nearer || (!model.frequency_hz && *setting->frequency_hz > clock_hz))
+      clock_hz = *setting->frequency_hz;
+  }
+  if (model.frequency_hz && clock_hz == 0) {
+    return wrong_choice(model, "its samples are of no clock", "no clock=");
+  }
+  if (model.frequency_hz && std::abs(clock_hz / *model.frequency_hz - 1) > kSameClock) {
+    return wrong_choice(model, "no samples at " + clock_in_words(*model.frequency_hz), "clock= " + listed(clocks));
+  }
+  PowerMachine machine;
+  const PowerSetting* chosen = nullptr;
+  for (const PowerSetting* setting : left) {
+    if (setting->frequency_hz.value_or(0) != clock_hz) continue;
+    if (setting->cores) cores.insert(fmt::format("{:g}", *setting->cores));
+    if (model.cpus && setting->cores && *setting->cores != *model.cpus) continue;
+    if (chosen == nullptr || setting->cores.value_or(0) > chosen->cores.value_or(0)) chosen = setting;
+  }
+  if (chosen == nullptr) {
+    return wrong_choice(model, fmt::format("no samples of {:g} CPUs", model.cpus.value_or(0)),
+                        "cpus= " + listed(cores));
+  }
+  machine.setting = *chosen;
+  const std::optional<double> cpus = model.cpus ? model.cpus : chosen->cores;
+  if (!cpus) {
+    return wrong_choice(model, "the samples don't say how many CPUs make a load of 100%",
+                        "cpus=N behind the file's name");
+  }
+  machine.cpus = *cpus;
+  return machine;
+}
+
+Result<ProgramPower> program_power(const ProgramPowerModel& model, const Platform& platform, const Profile& profile,
+                                   double core_s, bool is_host) {
+  const auto machine = power_machine(model);
+  if (!machine) return machine.error();
+  const MetricValues metrics = Catalogue::built_in().derive(profile.metrics);
+  const bool same_code = profile.host.arch.empty() || platform.arch.empty() || profile.host.arch == platform.arch;
+  BusyMachine busy;
+  busy.setting = machine->setting;
+  busy.cpus = machine->cpus;
+  if (const auto system = value_of(metrics, "system_s"), user = value_of(metrics, "user_s");
+      system && user && *system + *user > 0) {
+    busy.system_ratio = *system / (*system + *user);
+  }
+  std::vector<std::string> missing;
+  for (const std::string& counter : program_counters(model.model)) {
+    const auto events = same_code && core_s > 0 ? events_of(metrics, counter, is_host) : std::nullopt;
+    if (events) {
+      busy.events_per_cpu_s[counter] = *events / core_s;
+    } else {
+      missing.push_back(printable(counter));
+    }
+  }
+  if (!missing.empty()) {
+    return Error{"missing-counters",
+                 same_code ? "the profile doesn't tell " + join(missing, ", ")
+                           : fmt::format("the profile counted {} code, which tells nothing of {}", profile.host.arch,
+                                         join(missing, ", ")),
+                 model.source,
+                 "a model of counters that the program decides: load, cycles, instructions, loads, stores"};
+  }
+  const auto power = busy_power(model.model, busy);
+  if (!power) return power.error();
+  return ProgramPower{power->watts, power->watts / machine->cpus, power->log_half_width};
+}
+
+}  // namespace perfcast
