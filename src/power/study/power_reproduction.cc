@@ -20,6 +20,7 @@
 #include "power/study/dvfs_forecast.h"
 #include "power/study/left_out_workloads.h"
 #include "power/study/power_sets.h"
+#include "power/study/rival_methods.h"
 #include "power/study/transfer_curves.h"
 
 namespace perfcast {
@@ -76,6 +77,11 @@ std::vector<NamedMethod> our_methods(bool quick) {
   single("non-negative lasso", PowerFormKind::kNonnegative);
   methods.push_back({"Gaussian process on all counters", form_method(PowerFormKind::kKernel, ActivitySet::kCounters)});
   methods.push_back({"boosted trees on all counters", form_method(PowerFormKind::kTrees, ActivitySet::kCounters)});
+  methods.push_back({"random forest on all counters", random_forest_method()});
+  if (!quick) {
+    methods.push_back({"dense network on all counters", dense_network_method(false)});
+    methods.push_back({"VAE and dense network on all counters", dense_network_method(true)});
+  }
   single("shared line", PowerFormKind::kSharedLine);
   if (!quick) methods.push_back({"perfcast, chosen on inner folds", model_method({})});
   return methods;
