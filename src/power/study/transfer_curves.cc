@@ -106,6 +106,7 @@ std::vector<TransferCurve> transfer_curves(const PowerSamples& samples, const Cu
       for (const size_t r : candidates) {
         if (request.apart ? seen.count(samples.design.workload[r]) == 0 : taken.count(r) == 0) rows.push_back(r);
       }
+      if (rows.empty()) continue;  // every workload gave a sample
       for (const auto& [method, transfer] : learnt) {
         const PowerTransfer::Forecast made = transfer.forecast(given, rows);
         trial.scores[to_text(method)] = score(samples, rows, {made.watts, made.lower, made.upper});
