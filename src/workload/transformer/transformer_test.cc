@@ -229,7 +229,7 @@ TEST(Transformer, WhatAPassTakesCountsAsWeightsDo) {
   const TransformerMemory memory = memory_for(model, options);
   EXPECT_GT(memory.scratch_bytes, 2.0 * 512 * 65536 * 16 * sizeof(float));
   EXPECT_LT(memory.weights_bytes, memory.scratch_bytes / 10);
-  config.heads = static_cast<int64_t>(free_memory_bytes() / (512 * 16 * sizeof(float)));
+  config.heads = static_cast<int64_t>(free_memory_bytes() / (sizeof(float) * 512 * 16));
   const auto made = Transformer::random(model, 1, options);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, "out-of-memory");
