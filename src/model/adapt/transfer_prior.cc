@@ -17,7 +17,10 @@ constexpr double kWorstError = 0.4;              // log; beyond it an outlier de
 constexpr double kSlopes[] = {0.15, 0.3, 0.45};  // of what models of cores say
 constexpr size_t kFewestPlatforms = 3, kFewestDesigns = 3;
 constexpr double kNormal90 = 1.645;  // standard deviations of half an interval that holds 90%
-constexpr double kUnknownScale = 3, kScalePrior = 2;
+// How far the programs of one platform surprise, in standard deviations: as if so many had been off by as much before.
+constexpr double kScalePrior = 8;                        // by 1
+constexpr double kFewScalePrior = 2, kUnknownScale = 3;  // of one or two designs
+constexpr double kMostSurprise = 3;                      // one odd program doesn't widen all intervals
 constexpr double kAnyLevel = 0.5;   // variance of log time
 constexpr double kOtherDesign = 4;  // variance between designs over that within one
 constexpr double kGain = 1e-5;      // of mean error: less is none
@@ -321,25 +324,28 @@ Gaussian TransferPrior::update(const Gaussian& prior, const std::vector<Eigen::I
   return posterior;
 }
 
-double TransferPrior::surprise_multiple(const Gaussian& prior, const std::vector<Eigen::Index>& where,
-                                        const Eigen::VectorXd& log_times) const {
-  if (where.size() < 2) return kNormal90 * kUnknownScale;
+Eigen::RowVectorXd TransferPrior::surprise_scales(const Gaussian& prior, const std::vector<Eigen::Index>& where,
+                                                  const Eigen::MatrixXd& off) const {
+  const bool has_few = designs_count_ < kFewestDesigns;
+  const double usual = has_few ? kUnknownScale : 1, usual_count = has_few ? kFewScalePrior : kScalePrior;
+  // Of one or two designs the first program tells the level alone.
+  if (where.size() < (has_few ? 2 : 1)) return Eigen::RowVectorXd::Constant(off.cols(), usual);
   Eigen::MatrixXd seen = prior.covariance(where, where);
   seen.diagonal().array() += options_.noise_log * options_.noise_log / 2;
   // Left out one by one, in closed form: Rasmussen & Williams, section 5.4.2.
   const Eigen::MatrixXd inverse = inverse_positive_definite(seen);
-  const Eigen::VectorXd dual = inverse * (log_times - prior.mean(where));
-  const double squares = dual.cwiseAbs2().cwiseQuotient(inverse.diagonal()).sum();
+  const Eigen::MatrixXd off_ratio = inverse.diagonal().cwiseSqrt().cwiseInverse().asDiagonal() * (inverse * off);
+  const double most = has_few ? std::numeric_limits<double>::infinity() : kMostSurprise * kMostSurprise;
+  const Eigen::RowVectorXd squares = off_ratio.cwiseAbs2().cwiseMin(most).colwise().sum();
   const double count = static_cast<double>(where.size());
-  // As if kScalePrior programs had been off by kUnknownScale deviations before.
-  const double scale = std::sqrt((squares + kScalePrior * kUnknownScale * kUnknownScale) / (count + kScalePrior));
-  return kNormal90 * std::max(scale, 1.0);
+  return ((squares.array() + usual_count * usual * usual) / (count + usual_count)).sqrt();
 }
 
 Eigen::VectorXd TransferPrior::interval_multiples(const Gaussian& prior, const std::vector<Eigen::Index>& where,
                                                   const Eigen::VectorXd& log_times, double coverage) const {
+  const double own_scale = surprise_scales(prior, where, log_times - prior.mean(where))(0);
   if (designs_count_ < kFewestDesigns) {
-    return Eigen::VectorXd::Constant(missed_.rows(), surprise_multiple(prior, where, log_times));
+    return Eigen::VectorXd::Constant(missed_.rows(), kNormal90 * std::max(own_scale, 1.0));
   }
   ConformalScores scores;
   scores.scores = Eigen::MatrixXd::Constant(missed_.cols(), missed_.rows(), kUnknown);
@@ -357,6 +363,7 @@ Eigen::VectorXd TransferPrior::interval_multiples(const Gaussian& prior, const s
   for (const Eigen::Index p : where) is_measured[static_cast<size_t>(p)] = true;
   for (const auto& [seen, platforms] : by_pattern) {
     Eigen::MatrixXd left = missed_(Eigen::all, platforms);
+    const Eigen::RowVectorXd scales = surprise_scales(prior, seen, missed_(seen, platforms));
     Eigen::VectorXd variance = prior.covariance.diagonal();
     if (!seen.empty()) {
       const Eigen::MatrixXd cross = prior.covariance(Eigen::all, seen);
@@ -366,9 +373,10 @@ Eigen::VectorXd TransferPrior::interval_multiples(const Gaussian& prior, const s
     }
     const Eigen::VectorXd deviation = variance.cwiseMax(std::pow(kFewest * options_.noise_log, 2)).cwiseSqrt();
     for (size_t i = 0; i < platforms.size(); ++i) {
+      const auto column = static_cast<Eigen::Index>(i);
       for (Eigen::Index p = 0; p < left.rows(); ++p) {
         if (is_measured[static_cast<size_t>(p)]) continue;
-        scores.scores(platforms[i], p) = std::abs(left(p, static_cast<Eigen::Index>(i))) / deviation(p);
+        scores.scores(platforms[i], p) = std::abs(left(p, column)) / (scales(column) * deviation(p));
       }
     }
   }
@@ -378,7 +386,7 @@ Eigen::VectorXd TransferPrior::interval_multiples(const Gaussian& prior, const s
     const double multiple = conformal_quantile({scores.scores(Eigen::all, rows), scores.family}, coverage);
     if (!std::isnan(multiple)) multiples(rows).setConstant(multiple);
   }
-  return multiples;
+  return own_scale * multiples;
 }
 
 }  // namespace perfcast

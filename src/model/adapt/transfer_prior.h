@@ -77,9 +77,11 @@ class TransferPrior {
   // [rows x known] times less what the others say of each design left out.
   Eigen::MatrixXd left_out(const PlatformKernel& kernel, const std::vector<Eigen::Index>& rows) const;
   Eigen::VectorXd weights(const Kernels& kernels, size_t platform) const;
-  // With few designs: how far each measured program is from what the other measured ones say of it.
-  double surprise_multiple(const Gaussian& prior, const std::vector<Eigen::Index>& where,
-                           const Eigen::VectorXd& log_times) const;
+  // [platforms] by what factor measured programs are further from what the other measured ones say of them than the
+  // prior has it (the scale of a multivariate t distribution). off: [where.size() x platforms], times less the prior's
+  // mean.
+  Eigen::RowVectorXd surprise_scales(const Gaussian& prior, const std::vector<Eigen::Index>& where,
+                                     const Eigen::MatrixXd& off) const;
   Gaussian prior_of_few_designs() const;
   // What two programs share of a surprise without any platform to tell.
   double kinship(Eigen::Index p, Eigen::Index q) const;

@@ -115,7 +115,7 @@ void print_curves(const std::vector<TransferCurve>& curves, const std::vector<si
     table.add_row(cells);
   }
   fmt::print("{}", table.to_text());
-  fmt::print("(in parentheses: the range over seeds)\n\n");
+  fmt::print("(in parentheses: the range over seeds; -: needs samples, or over half of the draws leave no workload to score)\n\n");
   const TransferCurve& ours = curves.back();
   TextTable detail;
   detail.add_column(ours.method, TextTable::Align::kLeft);
@@ -123,7 +123,8 @@ void print_curves(const std::vector<TransferCurve>& curves, const std::vector<si
   detail.add_column("in 90% interval", TextTable::Align::kRight);
   for (const CurvePoint& point : ours.points) {
     std::vector<std::string> cells = {fmt::format("k={}", point.samples)};
-    for (const double error : point.of_group) cells.push_back(fmt::format("{:.1f}%", 100 * error));
+    for (const double error : point.of_group)
+      cells.push_back(std::isnan(error) ? "-" : fmt::format("{:.1f}%", 100 * error));
     cells.push_back(std::isnan(point.covered) ? "-" : fmt::format("{:.0f}%", 100 * point.covered));
     detail.add_row(cells);
   }

@@ -141,7 +141,11 @@ std::vector<TransferCurve> transfer_curves(const PowerSamples& samples, const Cu
           if (!std::isnan(found->second.second)) covered.push_back(found->second.second);
         }
       }
-      if (by_seed.empty()) continue;
+      size_t scored = 0;
+      for (const auto& [seed, errors] : by_seed) scored += errors.size();
+      const size_t draws = groups.size() * static_cast<size_t>(count == 0 ? 1 : request.seeds);
+      // What is left of a few lucky draws is no score of the method.
+      if (scored == 0 || 2 * scored < draws) continue;
       std::vector<double> means;
       means.reserve(by_seed.size());
       for (const auto& [seed, errors] : by_seed) means.push_back(mean(errors));
@@ -149,7 +153,10 @@ std::vector<TransferCurve> transfer_curves(const PowerSamples& samples, const Cu
       point.lowest = *std::min_element(means.begin(), means.end());
       point.highest = *std::max_element(means.begin(), means.end());
       point.covered = covered.empty() ? kUnknown : mean(covered);
-      for (const auto& [group, errors] : by_group) point.of_group.push_back(mean(errors));
+      for (const int group : groups) {
+        const auto found = by_group.find(group);
+        point.of_group.push_back(found == by_group.end() ? kUnknown : mean(found->second));
+      }
       curve.points.push_back(std::move(point));
     }
     curves.push_back(std::move(curve));

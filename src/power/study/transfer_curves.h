@@ -14,12 +14,13 @@ struct CurvePoint {
   size_t samples = 0;
   double error = 0, lowest = 0, highest = 0;  // mean, and the range over seeds, of the mean over groups
   double covered = 0;                         // NaN without intervals
-  std::vector<double> of_group;               // mean over seeds
+  std::vector<double> of_group;               // mean over seeds; NaN: none of its draws left anything to score
 };
 
 struct TransferCurve {
   std::string method;
-  std::vector<CurvePoint> points;  // a method that needs samples has none at 0
+  // None at 0 of a method that needs samples, none where over half of the draws left nothing to score.
+  std::vector<CurvePoint> points;
 };
 
 struct CurveRequest {
