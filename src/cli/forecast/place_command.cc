@@ -179,15 +179,15 @@ Result<Hardware> hardware_of(const PlaceArguments& arguments, const PlacementWis
 
 // Prices, wishes and break-evens: what all workloads have in common.
 Result<Placement> finished(const PlaceArguments& arguments, const PlacementWishes& wishes,
-                           const std::optional<PriceList>& prices, Placement placement, const SecondsAtSize& seconds,
+                           const std::optional<PriceList>& prices, Placement placement, const TimeAtSize& time,
                            int64_t present, int64_t most) {
   const auto pair = named_pair_of(arguments.break_even);
   if (!pair) return pair.error();
   if (prices) take_prices(*prices, placement);
   if (placement.currency.empty() && !wishes.prices_per_hour.empty()) placement.currency = "USD";
   if (Status status = finish_placement(wishes, placement); !status) return status.error();
-  if (!seconds) return placement;
-  auto crossings = find_break_even(placement, seconds, *pair, present, most);
+  if (!time) return placement;
+  auto crossings = find_break_even(placement, time, *pair, present, most);
   if (!crossings) return crossings.error();
   placement.break_even = *std::move(crossings);
   return placement;
@@ -227,7 +227,7 @@ Result<Placement> place_model(const PlaceArguments& arguments, const PlacementWi
   }
   return finished(
       arguments, wishes, hardware->prices, *std::move(placement),
-      [&](const std::string& device, int64_t batch) { return placer->seconds_at(device, batch); }, arguments.batch,
+      [&](const std::string& device, int64_t batch) { return placer->at_size(device, batch); }, arguments.batch,
       kMostBatch);
 }
 
@@ -242,7 +242,7 @@ Result<Placement> place_matrices(const PlaceArguments& arguments, const Placemen
   const ProductPlacer placer(request, hardware->devices, hardware->cpus);
   return finished(
       arguments, wishes, hardware->prices, placer.place(),
-      [&](const std::string& device, int64_t side) { return placer.seconds_at(device, side); }, product.longest(),
+      [&](const std::string& device, int64_t side) { return placer.at_size(device, side); }, product.longest(),
       kLongestSide);
 }
 

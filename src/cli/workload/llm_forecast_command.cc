@@ -131,7 +131,6 @@ Result<std::vector<ForecastDevice>> devices_of(const DeviceProvider& provider, c
     });
     if (twice) continue;
     ForecastDevice device{*model, {}};
-    device.terms.power_w = (*model)->device().power_w;
     device.terms.step.launch = arguments.graph_launch ? LaunchMode::kGraph : LaunchMode::kStream;
     if (arguments.link_bytes_per_s) device.terms.step.link_bytes_per_s = *arguments.link_bytes_per_s;
     devices.push_back(std::move(device));
@@ -292,7 +291,8 @@ void add_llm_forecast_command(CLI::App& llm, CommandContext& context) {
   verb->add_option("--link-bytes-per-s", arguments->link_bytes_per_s, "Between devices, one direction");
   verb->add_option("--price", arguments->prices, "US dollars per hour of one device: DEVICE=3.5, or 3.5 for all")
       ->option_text("DEVICE=USD");
-  verb->add_option("--power-w", arguments->powers, "Watts of one device (default: its board's): DEVICE=300, or 300")
+  verb->add_option("--power-w", arguments->powers,
+                   "Watts of one device (default: modelled from its stated power): DEVICE=300, or 300")
       ->option_text("DEVICE=W");
   verb->add_option("--calibrate", arguments->calibrate,
                    "Products timed on a device: CSV of device,kind,batch,m,k,n,precision,latency_s")

@@ -21,9 +21,9 @@ constexpr double kNormal90 = 1.645;  // standard deviations of half an interval 
 constexpr double kScalePrior = 8;                        // by 1
 constexpr double kFewScalePrior = 2, kUnknownScale = 3;  // of one or two designs
 constexpr double kMostSurprise = 3;                      // one odd program doesn't widen all intervals
-constexpr double kAnyLevel = 0.5;   // variance of log time
-constexpr double kOtherDesign = 4;  // variance between designs over that within one
-constexpr double kGain = 1e-5;      // of mean error: less is none
+constexpr double kAnyLevel = 0.5;                        // variance of log time
+constexpr double kOtherDesign = 4;                       // variance between designs over that within one
+constexpr double kGain = 1e-5;                           // of mean error: less is none
 // What programs share of a surprise: all, those of a group, of a family, those of a family that take as long, and their
 // own.
 constexpr double kAllShare = 0.4, kGroupShare = 0.1, kFamilyShare = 0.2, kSizeShare = 0.2, kOwnShare = 0.1;

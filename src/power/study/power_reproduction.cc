@@ -115,7 +115,9 @@ void print_curves(const std::vector<TransferCurve>& curves, const std::vector<si
     table.add_row(cells);
   }
   fmt::print("{}", table.to_text());
-  fmt::print("(in parentheses: the range over seeds; -: needs samples, or over half of the draws leave no workload to score)\n\n");
+  fmt::print(
+      "(in parentheses: the range over seeds; -: needs samples, or over half of the draws leave no workload to "
+      "score)\n\n");
   const TransferCurve& ours = curves.back();
   TextTable detail;
   detail.add_column(ours.method, TextTable::Align::kLeft);

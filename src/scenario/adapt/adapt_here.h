@@ -15,7 +15,7 @@ struct HereOptions {
   // run.
   double target_ratio = 1.1;
   double budget_s = 300;
-  int repeats = 1;   // timed runs of a program
+  int repeats = 1;     // timed runs of a program
   size_t most = 1000;  // programs
   // Where heat and limits of the clocks are told (ThrottleWatch); empty: nobody looks.
   std::string cpu_root = {};

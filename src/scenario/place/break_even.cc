@@ -14,32 +14,38 @@ constexpr int64_t kLeastSize = 1;
 // One row's measure at any size. Remembers: measures differ by a factor, pairs share rows.
 class RowAtSize {
  public:
-  RowAtSize(const PlacementRow& row, const SecondsAtSize& seconds, int64_t present) : row_(row), seconds_(seconds) {
+  RowAtSize(const PlacementRow& row, const TimeAtSize& time, int64_t present) : row_(row), time_(time) {
     const auto now = at(present);
-    if (now && row.time_s && row.basis == PlaceBasis::kMeasured) scale_ = *row.time_s / *now;
+    if (now && row.time_s && row.basis == PlaceBasis::kMeasured) scale_ = *row.time_s / now->time_s;
   }
 
-  std::optional<double> at(int64_t size) {
+  std::optional<SizedTime> at(int64_t size) {
     const auto known = times_.find(size);
     if (known != times_.end()) return known->second;
-    return times_.emplace(size, seconds_(row_.device, size)).first->second;
+    return times_.emplace(size, time_(row_.device, size)).first->second;
   }
 
-  // What a second costs by this measure; absent where it isn't known.
-  std::optional<double> factor(PlaceMeasure measure) const {
-    if (measure == PlaceMeasure::kTime) return scale_;
-    const auto value = row_.value(measure);
-    if (!value || !row_.time_s) return std::nullopt;
-    return scale_ * *value / *row_.time_s;
+  bool knows(PlaceMeasure measure) const {
+    return measure == PlaceMeasure::kTime || (row_.value(measure).has_value() && row_.time_s.has_value());
+  }
+  // By a measure that it knows; beyond any where the device doesn't hold that size.
+  double value(PlaceMeasure measure, int64_t size) {
+    const auto sized = at(size);
+    if (!sized) return HUGE_VAL;
+    const double time_s = scale_ * sized->time_s;
+    if (measure == PlaceMeasure::kTime) return time_s;
+    const bool is_forecast = row_.energy_basis == EnergyBasis::kModelled || row_.energy_basis == EnergyBasis::kTdp;
+    if (measure == PlaceMeasure::kEnergy && is_forecast && sized->power_w) return time_s * *sized->power_w * row_.count;
+    return time_s * *row_.value(measure) / *row_.time_s;
   }
 
   const PlacementRow& row() const { return row_; }
 
  private:
   const PlacementRow& row_;
-  const SecondsAtSize& seconds_;
+  const TimeAtSize& time_;
   double scale_ = 1;
-  std::map<int64_t, std::optional<double>> times_;
+  std::map<int64_t, std::optional<SizedTime>> times_;
 };
 
 Result<std::vector<std::pair<size_t, size_t>>> named_pair(const Placement& placement,
@@ -126,7 +132,7 @@ int64_t largest_size(const std::function<bool(int64_t)>& holds, int64_t least, i
   return below;
 }
 
-Result<std::vector<PlaceBreakEven>> find_break_even(const Placement& placement, const SecondsAtSize& seconds,
+Result<std::vector<PlaceBreakEven>> find_break_even(const Placement& placement, const TimeAtSize& time,
                                                     const std::optional<std::pair<std::string, std::string>>& named,
                                                     int64_t present, int64_t most) {
   std::vector<std::pair<size_t, size_t>> pairs;
@@ -139,7 +145,7 @@ Result<std::vector<PlaceBreakEven>> find_break_even(const Placement& placement, 
   }
   std::vector<PlaceBreakEven> all;
   for (const auto& [left, right] : pairs) {
-    RowAtSize a(placement.rows[left], seconds, present), b(placement.rows[right], seconds, present);
+    RowAtSize a(placement.rows[left], time, present), b(placement.rows[right], time, present);
     const int64_t held_by_a = largest_size([&](int64_t size) { return a.at(size).has_value(); }, kLeastSize, most);
     const int64_t held_by_b = largest_size([&](int64_t size) { return b.at(size).has_value(); }, kLeastSize, most);
     const int64_t held = std::min(held_by_a, held_by_b);
@@ -149,10 +155,9 @@ Result<std::vector<PlaceBreakEven>> find_break_even(const Placement& placement, 
     }
     if (held == 0) continue;
     for (const PlaceMeasure measure : kPlaceMeasures) {
-      const auto of_a = a.factor(measure), of_b = b.factor(measure);
-      if (!of_a || !of_b) continue;
-      const auto value_a = [&](int64_t size) { return *of_a * a.at(size).value_or(HUGE_VAL); };
-      const auto value_b = [&](int64_t size) { return *of_b * b.at(size).value_or(HUGE_VAL); };
+      if (!a.knows(measure) || !b.knows(measure)) continue;
+      const auto value_a = [&](int64_t size) { return a.value(measure, size); };
+      const auto value_b = [&](int64_t size) { return b.value(measure, size); };
       const bool a_first = value_a(kLeastSize) <= value_b(kLeastSize);
       const SizeCrossing crossing = a_first ? find_crossing(value_a, value_b, kLeastSize, held)
                                             : find_crossing(value_b, value_a, kLeastSize, held);

@@ -13,9 +13,9 @@
 
 namespace perfcast {
 
-// Seconds of the workload at a size on the device of a row; absent where it holds no more, or has no forecast. Sizes
+// The workload at a size on the device of a row; absent where it holds no more, or has no forecast. Sizes
 // that a device holds are those up to some largest one.
-using SecondsAtSize = std::function<std::optional<double>(const std::string& device, int64_t size)>;
+using TimeAtSize = std::function<std::optional<SizedTime>(const std::string& device, int64_t size)>;
 
 // Where `second` comes below `first`, which is no higher at the least size: sizes are doubled from `least` to `most`,
 // and the first change is bisected to the size. Absent where there is none. `crossings_count`: changes that doubling
@@ -35,7 +35,7 @@ int64_t largest_size(const std::function<bool(int64_t)>& holds, int64_t least, i
 // rows are of, by which times that were measured scale those of other sizes.
 // "unknown-device" at "break-even" with near names, "bad-usage" there for a row without a forecast or named twice,
 // "does-not-fit" for a named one that holds no size.
-Result<std::vector<PlaceBreakEven>> find_break_even(const Placement& placement, const SecondsAtSize& seconds,
+Result<std::vector<PlaceBreakEven>> find_break_even(const Placement& placement, const TimeAtSize& time,
                                                     const std::optional<std::pair<std::string, std::string>>& named,
                                                     int64_t present, int64_t most);
 

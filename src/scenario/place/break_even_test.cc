@@ -39,10 +39,10 @@ TEST(LargestSize, IsFoundToTheSize) {
 }
 
 // A starts slowly and grows slowly; B holds 500 at the most.
-std::optional<double> seconds_at(const std::string& device, int64_t size) {
-  if (device == "A") return 10 + as_double(size);
+std::optional<SizedTime> at_size(const std::string& device, int64_t size) {
+  if (device == "A") return SizedTime{10 + as_double(size), std::nullopt};
   if (device == "B" && size > 500) return std::nullopt;
-  return 3 * as_double(size);
+  return SizedTime{3 * as_double(size), std::nullopt};
 }
 
 Placement two_rows() {
@@ -51,7 +51,7 @@ Placement two_rows() {
     PlacementRow row;
     row.device = name;
     row.kind = name[0] == 'A' ? PlaceKind::kGpu : PlaceKind::kCpu;
-    row.time_s = seconds_at(name, 2);
+    row.time_s = at_size(name, 2)->time_s;
     row.power_w = name[0] == 'A' ? 30 : 10;
     row.price_time();
     placement.rows.push_back(row);
@@ -61,7 +61,7 @@ Placement two_rows() {
 }
 
 TEST(BreakEven, BetweenTheBestOfTwoKindsByEveryMeasure) {
-  const auto all = find_break_even(two_rows(), seconds_at, std::nullopt, 2, 4096);
+  const auto all = find_break_even(two_rows(), at_size, std::nullopt, 2, 4096);
   ASSERT_TRUE(all);
   ASSERT_THAT(*all, SizeIs(2));
   const PlaceBreakEven& time = (*all)[0];
@@ -83,18 +83,34 @@ TEST(BreakEven, MeasuredTimesScaleTheForecast) {
     row.basis = PlaceBasis::kMeasured;
     row.price_time();
   }
-  const auto all = find_break_even(placement, seconds_at, std::pair(std::string("a"), std::string("b")), 2, 4096);
+  const auto all = find_break_even(placement, at_size, std::pair(std::string("a"), std::string("b")), 2, 4096);
   ASSERT_TRUE(all);
   EXPECT_EQ(all->front().at, 3);  // 10 + s against 6 s: equal at 2
 }
 
+TEST(BreakEven, ModelledWattsAreThoseOfTheSize) {
+  Placement placement = two_rows();
+  for (PlacementRow& row : placement.rows) row.energy_basis = EnergyBasis::kModelled;
+  // The larger it is, the less A draws: 300 (10 + s) / s against 30 s.
+  const auto less = [](const std::string& device, int64_t size) {
+    auto sized = at_size(device, size);
+    if (device == "A") sized->power_w = 300 / as_double(size);
+    return sized;
+  };
+  const auto all = find_break_even(placement, less, std::nullopt, 2, 4096);
+  ASSERT_TRUE(all);
+  ASSERT_THAT(*all, SizeIs(2));
+  EXPECT_EQ((*all)[1].measure, PlaceMeasure::kEnergy);
+  EXPECT_EQ((*all)[1].at, 17);  // s^2 = 10 (10 + s): 16.2
+}
+
 TEST(BreakEven, NamesOfRows) {
   using Pair = std::pair<std::string, std::string>;
-  EXPECT_EQ(find_break_even(two_rows(), seconds_at, Pair("A", "C"), 2, 64).error().code, "unknown-device");
-  EXPECT_EQ(find_break_even(two_rows(), seconds_at, Pair("A", "a"), 2, 64).error().code, "bad-usage");
+  EXPECT_EQ(find_break_even(two_rows(), at_size, Pair("A", "C"), 2, 64).error().code, "unknown-device");
+  EXPECT_EQ(find_break_even(two_rows(), at_size, Pair("A", "a"), 2, 64).error().code, "bad-usage");
   Placement placement = two_rows();
   for (PlacementRow& row : placement.rows) row.time_s = std::nullopt;
-  EXPECT_EQ(find_break_even(placement, seconds_at, Pair("A", "B"), 2, 64).error().where, "break-even");
+  EXPECT_EQ(find_break_even(placement, at_size, Pair("A", "B"), 2, 64).error().where, "break-even");
 }
 
 }  // namespace

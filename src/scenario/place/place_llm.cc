@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "energy/accelerator_power.h"
 #include "scenario/place/host_link.h"
 #include "scenario/place/place_bound.h"
 #include "workload/llm_forecast/cpu_work.h"
@@ -73,6 +74,13 @@ LlmPlacer::Seconds LlmPlacer::seconds_of(const LlmForecast& forecast, const Devi
   return seconds;
 }
 
+std::optional<double> LlmPlacer::modelled_power_w(const LlmForecast& forecast, const DeviceFacts& device,
+                                                  double whole_s) {
+  if (!forecast.power_is_modelled) return std::nullopt;
+  const double waiting_w = device.power_w * accelerator_power_ratio({});  // while bytes come over the link
+  return (forecast.power_w * forecast.request_s + waiting_w * (whole_s - forecast.request_s)) / whole_s;
+}
+
 PlacementRow LlmPlacer::row_of(size_t index, std::optional<Error>& refusal) {
   const PlaceDevice& device = devices_[index];
   const DeviceFacts& facts = device->device();
@@ -80,7 +88,6 @@ PlacementRow LlmPlacer::row_of(size_t index, std::optional<Error>& refusal) {
   PlacementRow row;
   row.device = facts.name;
   row.kind = kind_of(facts);
-  row.power_w = if_known(facts.power_w);
   row.aliases = facts.aliases;
   row.precision = request_.request.weight_bits_per_value
                       ? fmt::format("{:.3g} bits", *request_.request.weight_bits_per_value)
@@ -124,10 +131,7 @@ PlacementRow LlmPlacer::row_of(size_t index, std::optional<Error>& refusal) {
   row.host_link_assumed = seconds.assumed;
   const double generation_s = forecast.request_s - forecast.prefill_s;
   const double moved_s = seconds.whole - forecast.request_s;
-  const double generation_sd = forecast.generates ? forecast.token.log_sd : 0;
-  const double log_sd =
-      (forecast.prefill_s * forecast.prefill.log_sd + generation_s * generation_sd + moved_s * kHostCopyLogError) /
-      seconds.whole;
+  const double log_sd = (forecast.request_s * forecast.request_log_sd() + moved_s * kHostCopyLogError) / seconds.whole;
   row.lower_s = *row.time_s * std::exp(-kInterval90 * log_sd);
   row.upper_s = *row.time_s * std::exp(kInterval90 * log_sd);
   row.prefill_bound = place_bound_of(forecast.prefill.bound());
@@ -136,6 +140,12 @@ PlacementRow LlmPlacer::row_of(size_t index, std::optional<Error>& refusal) {
               : moved_s > forecast.request_s       ? PlaceBound::kTransfer
               : generation_s >= forecast.prefill_s ? row.token_bound
                                                    : row.prefill_bound;
+  row.power_w = modelled_power_w(forecast, facts, seconds.whole);
+  if (row.power_w) {
+    row.energy_basis = EnergyBasis::kModelled;
+  } else {
+    row.power_w = if_known(facts.power_w);
+  }
   row.price_time();
   return row;
 }
@@ -228,7 +238,7 @@ Result<Placement> LlmPlacer::place() {
   return placement;
 }
 
-std::optional<double> LlmPlacer::seconds_at(const std::string& device, int64_t batch) {
+std::optional<SizedTime> LlmPlacer::at_size(const std::string& device, int64_t batch) {
   for (size_t i = 0; i < devices_.size(); ++i) {
     if (devices_[i]->device().name != device) continue;
     LlmRequest asked = request_.request;
@@ -237,13 +247,15 @@ std::optional<double> LlmPlacer::seconds_at(const std::string& device, int64_t b
     LlmForecast forecast;
     if (!shared_[i].forecaster.forecast(asked, forecast)) return std::nullopt;
     if (forecast.memory.known() && !forecast.memory.fits()) return std::nullopt;
-    return seconds_of(forecast, devices_[i]->device()).whole;
+    const DeviceFacts& facts = devices_[i]->device();
+    const double whole_s = seconds_of(forecast, facts).whole;
+    return SizedTime{whole_s, modelled_power_w(forecast, facts, whole_s)};
   }
   for (const PlaceCpu& cpu : cpus_) {
     if (cpu.name() != device) continue;
     const PlacementRow row = row_of(cpu);
     if (!row.time_s || !row.fits.value_or(true)) return std::nullopt;
-    return *row.time_s / count_of(request_.request.batch) * count_of(batch);
+    return SizedTime{*row.time_s / count_of(request_.request.batch) * count_of(batch), std::nullopt};
   }
   return std::nullopt;
 }

@@ -45,7 +45,7 @@ class LlmPlacer {
   // why; the error is the refusal where there is no other row, or where the request itself is wrong.
   Result<Placement> place();
   // Of a row of place() by its name, with another batch and as many devices; absent where they don't hold it.
-  std::optional<double> seconds_at(const std::string& device, int64_t batch);
+  std::optional<SizedTime> at_size(const std::string& device, int64_t batch);
 
  private:
   struct Shared {
@@ -65,6 +65,8 @@ class LlmPlacer {
     bool assumed = false;
   };
   Seconds seconds_of(const LlmForecast& forecast, const DeviceFacts& device) const;
+  // Of one device, over `whole_s`; absent where it isn't modelled.
+  static std::optional<double> modelled_power_w(const LlmForecast& forecast, const DeviceFacts& device, double whole_s);
 
   LlmPlaceRequest request_;
   const std::vector<PlaceDevice>& devices_;

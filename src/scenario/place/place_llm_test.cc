@@ -148,8 +148,10 @@ TEST(PlaceLlm, BreakEvenBatchIsWhereTheForecastsCross) {
   auto placement = placer.place();
   ASSERT_TRUE(placement);
   ASSERT_TRUE(finish_placement({}, *placement));
-  const auto seconds = [&](const std::string& device, int64_t batch) { return placer.seconds_at(device, batch); };
-  EXPECT_NEAR(*seconds("Big GPU", 1), *row_called(*placement, "big").time_s, 1e-12);
+  const auto seconds = [&](const std::string& device, int64_t batch) { return placer.at_size(device, batch); };
+  EXPECT_NEAR(seconds("Big GPU", 1)->time_s, *row_called(*placement, "big").time_s, 1e-12);
+  EXPECT_NEAR(*seconds("Big GPU", 1)->power_w, *row_called(*placement, "big").power_w, 1e-9);
+  EXPECT_GT(*seconds("Big GPU", 64)->power_w, *seconds("Big GPU", 1)->power_w);
   const auto all = find_break_even(*placement, seconds, std::nullopt, 1, 65536);
   ASSERT_TRUE(all);
   ASSERT_FALSE(all->empty());

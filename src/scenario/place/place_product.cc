@@ -7,6 +7,7 @@
 
 #include "base/csv.h"
 #include "base/text.h"
+#include "energy/accelerator_power.h"
 #include "scenario/forecast/number_text.h"
 #include "scenario/place/host_link.h"
 #include "scenario/place/place_bound.h"
@@ -133,7 +134,6 @@ PlacementRow ProductPlacer::row_of(const PlaceDevice& device, const ProductWorkl
   PlacementRow row;
   row.device = facts.name;
   row.kind = kind_of(facts);
-  row.power_w = if_known(facts.power_w);
   row.aliases = facts.aliases;
   set_memory(row, product.bytes(), facts.memory_bytes);
   LlmWorkload formats;
@@ -172,6 +172,15 @@ PlacementRow ProductPlacer::row_of(const PlaceDevice& device, const ProductWorkl
               : *row.transfer_s > on_device_s ? PlaceBound::kTransfer
               : starts                        ? PlaceBound::kLaunch
                                               : place_bound_of(time.bound);
+  row.power_w = if_known(facts.power_w);
+  const double peak = facts.peak(mode);
+  if (row.power_w && facts.kind != DeviceKind::kCpu && peak > 0 && facts.memory_bytes_per_s > 0) {
+    const AcceleratorLoad load = {product.operations() / peak / on_device_s,
+                                  product.bytes() / facts.memory_bytes_per_s / on_device_s};
+    *row.power_w *=
+        (accelerator_power_ratio(load) * on_device_s + accelerator_power_ratio({}) * *row.transfer_s) / *row.time_s;
+    row.energy_basis = EnergyBasis::kModelled;
+  }
   row.price_time();
   return row;
 }
@@ -220,10 +229,12 @@ Placement ProductPlacer::place() const {
   return placement;
 }
 
-std::optional<double> ProductPlacer::seconds_at(const std::string& device, int64_t longest_side) const {
+std::optional<SizedTime> ProductPlacer::at_size(const std::string& device, int64_t longest_side) const {
   const ProductWorkload product = request_.product.scaled_to(longest_side);
   const auto answer = [](const PlacementRow& row) {
-    return row.fits.value_or(true) ? row.time_s : std::optional<double>();
+    if (!row.time_s || !row.fits.value_or(true)) return std::optional<SizedTime>();
+    // How busy a device is, and how many of a CPU's cores are, hangs on the size.
+    return std::optional<SizedTime>({*row.time_s, row.power_w});
   };
   for (const PlaceDevice& one : devices_) {
     if (one->device().name == device) return answer(row_of(one, product));

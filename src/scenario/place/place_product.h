@@ -69,7 +69,7 @@ class ProductPlacer {
   // Not finished: see finish_placement().
   Placement place() const;
   // Of a row by its name, with the longest side in the place of the product's; absent where it holds no such product.
-  std::optional<double> seconds_at(const std::string& device, int64_t longest_side) const;
+  std::optional<SizedTime> at_size(const std::string& device, int64_t longest_side) const;
 
  private:
   PlacementRow row_of(const PlaceDevice& device, const ProductWorkload& product) const;

@@ -114,7 +114,7 @@ TEST(PlaceProduct, BreakEvenIsWhereTheForecastsCross) {
   const ProductPlacer placer({*product, kUnknown, false}, devices, cpus);
   Placement placement = placer.place();
   ASSERT_TRUE(finish_placement({}, placement));
-  const auto seconds = [&](const std::string& device, int64_t side) { return placer.seconds_at(device, side); };
+  const auto seconds = [&](const std::string& device, int64_t side) { return placer.at_size(device, side); };
   const auto all =
       find_break_even(placement, seconds, std::pair(std::string("EPYC 7763"), std::string("big")), 4096, kLongestSide);
   ASSERT_TRUE(all);
@@ -124,9 +124,30 @@ TEST(PlaceProduct, BreakEvenIsWhereTheForecastsCross) {
   ASSERT_TRUE(time.at);
   EXPECT_GT(*time.at, 64);
   EXPECT_LT(*time.at, 4096);
-  EXPECT_LT(*seconds("Big GPU", *time.at), *seconds(cpus[0].name(), *time.at));
-  EXPECT_GE(*seconds("Big GPU", *time.at - 1), *seconds(cpus[0].name(), *time.at - 1));
+  EXPECT_LT(seconds("Big GPU", *time.at)->time_s, seconds(cpus[0].name(), *time.at)->time_s);
+  EXPECT_GE(seconds("Big GPU", *time.at - 1)->time_s, seconds(cpus[0].name(), *time.at - 1)->time_s);
   EXPECT_EQ(time.limited_by, "Big GPU");
+}
+
+TEST(PlaceProduct, EnergyOfAGpuFollowsHowBusyItIs) {
+  const std::vector<PlaceCpu> cpus;
+  const std::vector<PlaceDevice> devices = testing::round_devices();
+  const auto joules = [&](const char* text, bool resident) {
+    Placement placement = ProductPlacer({*parse_product(text), kUnknown, resident}, devices, cpus).place();
+    EXPECT_TRUE(finish_placement({}, placement));
+    return *std::find_if(placement.rows.begin(), placement.rows.end(),
+                         [](const PlacementRow& row) { return row.device == "Big GPU"; });
+  };
+  const PlacementRow square = joules("8192,8192,8192,fp16", true), vector = joules("1,8192,8192,fp16", true),
+                     moved = joules("1,8192,8192,fp16", false);
+  EXPECT_EQ(square.energy_basis, EnergyBasis::kModelled);
+  EXPECT_LE(*square.power_w, 400);
+  EXPECT_GT(*square.power_w, *vector.power_w);
+  EXPECT_GT(*vector.power_w, *moved.power_w);
+  EXPECT_GT(*moved.power_w, 400 * kAwakeShare);
+  EXPECT_GT(*moved.energy_joules, *vector.energy_joules);
+  EXPECT_LT(*square.energy_lower_joules, *square.energy_joules);
+  EXPECT_GT(*square.energy_upper_joules, *square.energy_joules * std::exp(1.64 * kOtherPowerLogDeviation));
 }
 
 TEST(PlaceProduct, EnergyOfACpuIsItsBusyCoresShareOfTheTdp) {

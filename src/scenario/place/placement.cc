@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "corpus/machine/processor.h"
+#include "energy/accelerator_power.h"
 #include "energy/platform_power.h"
 #include "scenario/forecast/number_text.h"
 
@@ -350,6 +351,12 @@ void note_rows(const PlacementWishes& wishes, Placement& placement) {
       parts.emplace_back(
           "TDP-based is the busy cores' share of their package's TDP, whose error is known from five older servers");
     }
+    if (has_basis(EnergyBasis::kModelled) && placement.kind != PlacedWorkload::kProfile) {
+      parts.push_back(
+          fmt::format("modelled is the share of the stated power that such a load took of an H100 and an H200, of "
+                      "other devices within a factor of {:.1f}",
+                      std::exp(kZ90 * kOtherPowerLogDeviation)));
+    }
     if (has_basis(EnergyBasis::kDatasheet)) {
       parts.emplace_back("datasheet is the time at the stated power, an upper end");
     }
@@ -437,12 +444,15 @@ void PlacementRow::price_time() {
   if (time_s && power_w) {
     energy_joules = *time_s * *power_w * count;
     energy_lower_joules = energy_upper_joules = std::nullopt;
-    if (energy_basis == EnergyBasis::kTdp) {
-      const double half = kZ90 * std::hypot(kTdpProgramLogDeviation, kTdpPlatformLogDeviation);
+    if (energy_basis == EnergyBasis::kTdp || energy_basis == EnergyBasis::kModelled) {
+      const bool is_tdp = energy_basis == EnergyBasis::kTdp;
+      const double bias = is_tdp ? kTdpLogBias : 0;
+      const double half = kZ90 * (is_tdp ? std::hypot(kTdpProgramLogDeviation, kTdpPlatformLogDeviation)
+                                         : accelerator_power_log_deviation(device));
       const double faster = lower_s && *lower_s > 0 ? std::log(*time_s / *lower_s) : 0;
       const double slower = upper_s && *time_s > 0 ? std::log(*upper_s / *time_s) : 0;
-      energy_lower_joules = *energy_joules * std::exp(kTdpLogBias - std::hypot(half, faster));
-      energy_upper_joules = *energy_joules * std::exp(kTdpLogBias + std::hypot(half, slower));
+      energy_lower_joules = *energy_joules * std::exp(bias - std::hypot(half, faster));
+      energy_upper_joules = *energy_joules * std::exp(bias + std::hypot(half, slower));
     }
   }
   if (time_s && price_per_hour) cost = *time_s * *price_per_hour * count / kHour_s;

@@ -27,7 +27,8 @@ inline constexpr size_t kPlaceKinds = 4;
 enum class PlaceBasis : uint8_t { kMeasured, kFitted, kDatasheet };
 // Where a row's joules are from. kDatasheet: the time at the power that its data sheet states, an upper end. kTdp: the
 // share of the cores that are busy of their package's thermal design power, with the interval of
-// energy/platform_power.h. kModelled, kMeasured: as scenario/forecast/forecast_energy.h has them. kGiven: at the user's
+// energy/platform_power.h. kModelled: of accelerators the share of the stated power of energy/accelerator_power.h, with
+// its interval; of profiles, and kMeasured: as scenario/forecast/forecast_energy.h has them. kGiven: at the user's
 // watts.
 enum class EnergyBasis : uint8_t { kDatasheet, kTdp, kModelled, kMeasured, kGiven };
 // kCapacity: it doesn't fit. kLaunch: starting kernels. kLink: between devices that share a model. kTransfer: between
@@ -57,6 +58,12 @@ std::string_view name_of(PlacedWorkload workload);
 std::optional<PlaceKind> place_kind_named(std::string_view name);
 // TPUs are Google's; other accelerators that are no GPUs are ASICs.
 PlaceKind kind_of(const DeviceFacts& device);
+
+// A row's workload at another size.
+struct SizedTime {
+  double time_s = 0;
+  std::optional<double> power_w;  // of one device, forecast for this size; absent: the row's holds at any
+};
 
 // What isn't known is absent. Times, energy and cost are of the whole workload on `count` devices.
 struct PlacementRow {

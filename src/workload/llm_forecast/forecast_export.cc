@@ -58,6 +58,12 @@ void put_detail(Json& json, const LlmForecast& forecast) {
   json["classes"] = classes_json(forecast);
 }
 
+// "given" by the user, "modelled" (energy/accelerator_power.h), or the data sheet's.
+const char* power_basis(const LlmForecastReport& report, const ForecastRow& row) {
+  if (row.power_is_modelled) return "modelled";
+  return std::isfinite(report.devices[row.device].terms.power_w) ? "given" : "datasheet";
+}
+
 Json row_json(const LlmForecastReport& report, size_t i) {
   const ForecastRow& row = report.result.rows[i];
   Json json{
@@ -83,7 +89,11 @@ Json row_json(const LlmForecastReport& report, size_t i) {
   put_bytes(json, "device_memory_bytes", report.device(row).memory_bytes);
   if (row.memory_known && !row.fits) put_bytes(json, "missing_bytes", row.missing_bytes);
   if (report.fits_on[i] > 0) json["fits_on_devices"] = report.fits_on[i];
+  put(json, "power_w", row.power_w);
+  if (std::isfinite(row.power_w)) json["power_basis"] = power_basis(report, row);
   put(json, "energy_per_million_tokens_joules", row.energy_j_per_million);
+  put(json, "energy_per_million_tokens_lower_joules", row.energy_lower_j_per_million);
+  put(json, "energy_per_million_tokens_upper_joules", row.energy_upper_j_per_million);
   put(json, "cost_per_million_tokens_usd", row.cost_per_million);
   if (!report.details.empty()) put_detail(json, report.details[i]);
   return json;
@@ -120,7 +130,9 @@ std::string forecast_csv(const LlmForecastReport& report) {
                                "fits",
                                "missing_bytes",
                                "energy_per_million_tokens_joules",
-                               "cost_per_million_tokens_usd"});
+                               "cost_per_million_tokens_usd",
+                               "power_w",
+                               "power_basis"});
   for (const ForecastRow& row : report.result.rows) {
     text += csv_line({report.device(row).name,
                       row.calibrated ? "true" : "false",
@@ -150,7 +162,9 @@ std::string forecast_csv(const LlmForecastReport& report) {
                                         : "false",
                       row.memory_known ? cell(row.missing_bytes) : "",
                       cell(row.energy_j_per_million),
-                      cell(row.cost_per_million)});
+                      cell(row.cost_per_million),
+                      cell(row.power_w),
+                      std::isfinite(row.power_w) ? power_basis(report, row) : ""});
   }
   return text;
 }

@@ -1,5 +1,7 @@
 #include "workload/llm_forecast/forecast_report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -76,6 +78,15 @@ std::vector<std::string> notes_of(const LlmForecastReport& report) {
   if (!unmeasured.empty()) {
     notes.push_back("uncalibrated: no measured times stand behind the rows of " + join(unmeasured, ", ") +
                     "; they follow from data sheets or kin");
+  }
+  const bool modelled = std::any_of(report.result.rows.begin(), report.result.rows.end(),
+                                    [](const ForecastRow& row) { return row.power_is_modelled; });
+  if (modelled) {
+    notes.push_back(
+        fmt::format("joules are at modelled watts, the share of the stated power that such a load took of an H100 and "
+                    "an H200; of other devices "
+                    "within a factor of {:.1f}, 90% (--power-w: yours)",
+                    std::exp(kInterval90 * kOtherPowerLogDeviation)));
   }
   if (report.config.has_moe()) notes.emplace_back("tokens visit experts uniformly");
   const bool misses = std::any_of(report.result.rows.begin(), report.result.rows.end(),

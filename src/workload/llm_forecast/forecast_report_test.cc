@@ -51,7 +51,10 @@ TEST(ForecastReport, JsonHasTheFieldsOfItsSchema) {
                               "lower", "upper", "fits", "bound", "cost_per_million_tokens_usd"}) {
       EXPECT_TRUE(row.contains(field)) << field;
     }
-    EXPECT_FALSE(row.contains("energy_per_million_tokens_joules"));  // no power was given
+    EXPECT_EQ(row["power_basis"], "modelled");
+    EXPECT_LT(row["power_w"], 400);
+    EXPECT_LT(row["energy_per_million_tokens_lower_joules"], row["energy_per_million_tokens_joules"]);
+    EXPECT_GT(row["energy_per_million_tokens_upper_joules"], row["energy_per_million_tokens_joules"]);
     EXPECT_EQ(row["calibrated"], false);
     double sum = 0;
     for (const Json& part : row["classes"]) sum += part["token_s"].get<double>();
@@ -61,6 +64,16 @@ TEST(ForecastReport, JsonHasTheFieldsOfItsSchema) {
   EXPECT_EQ(json["rows"][5]["fits"], false);  // 16 GB of weights and 5 GB of cache, with activations, on 24 GB
   EXPECT_GT(json["rows"][5]["missing_bytes"], 0);
   EXPECT_EQ(json["rows"][5]["fits_on_devices"], 2);
+}
+
+TEST(ForecastReport, WattsThatWereGivenHaveNoInterval) {
+  DeviceTerms terms;
+  terms.power_w = 350;
+  const Json json = forecast_json(report_of("llama3-8b", {1}, terms));
+  const Json& row = json["rows"][0];
+  EXPECT_EQ(row["power_basis"], "given");
+  EXPECT_EQ(row["power_w"], 350);
+  EXPECT_FALSE(row.contains("energy_per_million_tokens_lower_joules"));
 }
 
 TEST(ForecastReport, CsvReadsBack) {

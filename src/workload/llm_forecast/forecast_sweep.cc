@@ -40,7 +40,15 @@ ForecastRow row_of(const LlmForecast& forecast, uint32_t device) {
   row.missing_bytes = forecast.memory.missing();
   row.memory_known = forecast.memory.known();
   row.fits = forecast.memory.fits();
+  row.power_w = forecast.power_w;
+  row.power_is_modelled = forecast.power_is_modelled;
   row.energy_j_per_million = forecast.energy_j_per_million;
+  row.energy_lower_j_per_million = row.energy_upper_j_per_million = kUnknown;
+  if (forecast.power_is_modelled) {
+    const double ratio = forecast.energy_ratio90();
+    row.energy_lower_j_per_million = forecast.energy_j_per_million / ratio;
+    row.energy_upper_j_per_million = forecast.energy_j_per_million * ratio;
+  }
   row.cost_per_million = forecast.cost_per_million;
   return row;
 }

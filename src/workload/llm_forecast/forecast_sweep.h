@@ -20,10 +20,11 @@ struct ForecastRow {
   double tokens_per_s = 0, lower = 0, upper = 0;
   double request_s = 0, output_per_s = 0;
   double memory_bytes = 0, missing_bytes = 0;
-  double energy_j_per_million = 0, cost_per_million = 0;
+  double power_w = 0, energy_j_per_million = 0, cost_per_million = 0;
+  double energy_lower_j_per_million = 0, energy_upper_j_per_million = 0;  // 90%; of modelled power alone
   Bound prefill_bound = Bound::kCompute, token_bound = Bound::kCompute;
   MathMode mode = MathMode::kFp32;
-  bool generates = true, calibrated = false, memory_known = false, fits = false;
+  bool generates = true, calibrated = false, memory_known = false, fits = false, power_is_modelled = false;
 
   Bound bound() const { return generates ? token_bound : prefill_bound; }
 };

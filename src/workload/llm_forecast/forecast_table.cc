@@ -133,7 +133,11 @@ std::string times_text(const LlmForecastReport& report) {
     table.add_row({"tokens/s of it", rate(row.output_per_s), "", "", ""});
   }
   if (std::isfinite(row.energy_j_per_million)) {
-    table.add_row({"joules per million tokens", human_number(row.energy_j_per_million), "", "", ""});
+    table.add_row({"joules per million tokens", human_number(row.energy_j_per_million),
+                   row.power_is_modelled
+                       ? interval(row.energy_lower_j_per_million, row.energy_upper_j_per_million, human_number)
+                       : "",
+                   "", ""});
   }
   if (std::isfinite(row.cost_per_million)) {
     table.add_row({"USD per million tokens", human_number(row.cost_per_million), "", "", ""});

@@ -1,6 +1,7 @@
 #include "workload/llm_forecast/llm_forecast.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 namespace perfcast {
@@ -103,8 +104,40 @@ void LlmForecaster::finish(LlmForecast& forecast) const {
   }
   forecast.output_per_s = produced / forecast.request_s;
   const double device_seconds = real(request.tensor_parallel) * kMillion / forecast.output_per_s;
-  forecast.energy_j_per_million = terms_.power_w * device_seconds;
+  set_power(forecast);
+  forecast.energy_j_per_million = forecast.power_w * device_seconds;
   forecast.cost_per_million = terms_.price_per_hour / kHour_s * device_seconds;
+}
+
+std::optional<AcceleratorLoad> load_of(const StepTime& step) {
+  if (std::isnan(step.compute_s) || std::isnan(step.memory_s) || !(step.seconds > 0)) return std::nullopt;
+  return AcceleratorLoad{step.compute_s / step.seconds, step.memory_s / step.seconds};
+}
+
+double LlmForecast::request_log_sd() const {
+  const double token_log_sd = generates ? token.log_sd : 0;
+  return (prefill_s * prefill.log_sd + (request_s - prefill_s) * token_log_sd) / request_s;
+}
+
+double LlmForecast::energy_ratio90() const {
+  return std::exp(kInterval90 * std::hypot(power_log_sd, request_log_sd()));
+}
+
+void LlmForecaster::set_power(LlmForecast& forecast) const {
+  forecast.power_w = terms_.power_w;
+  if (!std::isnan(terms_.power_w)) return;
+  const DeviceFacts& device = timer_.model().device();
+  forecast.power_w = device.power_w;
+  if (device.kind == DeviceKind::kCpu || !(device.power_w > 0)) return;
+  const auto prompt = load_of(forecast.prefill), token = forecast.generates ? load_of(forecast.token) : prompt;
+  if (!prompt || !token) return;
+  const double token_s = forecast.request_s - forecast.prefill_s;
+  forecast.power_w =
+      device.power_w *
+      (accelerator_power_ratio(*prompt) * forecast.prefill_s + accelerator_power_ratio(*token) * token_s) /
+      forecast.request_s;
+  forecast.power_is_modelled = true;
+  forecast.power_log_sd = accelerator_power_log_deviation(device.name);
 }
 
 Status LlmForecaster::forecast(const LlmRequest& request, LlmForecast& forecast) {

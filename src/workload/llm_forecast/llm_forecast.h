@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/unknown.h"
+#include "energy/accelerator_power.h"
 #include "workload/llm_forecast/step_time.h"
 
 namespace perfcast {
@@ -23,7 +24,7 @@ struct LlmRequest {
 
 // What is known of a device beside its latency model.
 struct DeviceTerms {
-  double power_w = kUnknown;         // of one device while it serves
+  double power_w = kUnknown;         // of one device while it serves; not known: see LlmForecast::power_w
   double price_per_hour = kUnknown;  // of one device, in US dollars
   StepSettings step;
 };
@@ -58,16 +59,28 @@ struct LlmForecast {
   int64_t mean_context = 0;
 
   double prefill_s = 0, token_s = kUnknown;
-  double tokens_per_s = 0;                 // batch / token_s; of encoders the prompts' tokens over prefill_s
-  double lower = 0, upper = 0;             // of tokens_per_s, 90%
-  double request_s = 0;                    // prefill_s + (output_tokens - 1) * token_s
-  double output_per_s = 0;                 // new tokens over request_s: prefill included
+  double tokens_per_s = 0;      // batch / token_s; of encoders the prompts' tokens over prefill_s
+  double lower = 0, upper = 0;  // of tokens_per_s, 90%
+  double request_s = 0;         // prefill_s + (output_tokens - 1) * token_s
+  double output_per_s = 0;      // new tokens over request_s: prefill included
+  // Of one device, mean over the request: the terms' power, else of accelerators the stated power times the share that
+  // energy/accelerator_power.h has for prompt and tokens, else (of CPUs) the stated power.
+  double power_w = kUnknown;
+  bool power_is_modelled = false;
+  double power_log_sd = 0;                 // standard deviation of the log of a modelled power
   double energy_j_per_million = kUnknown;  // tokens of output_per_s, at power_w from first to last
   double cost_per_million = kUnknown;      // likewise, in US dollars
   MemoryNeed memory;
 
   const StepTime& main_step() const { return generates ? token : prefill; }
+  // Of prompt and tokens, which err together: a standard deviation of the log of request_s.
+  double request_log_sd() const;
+  // Joules are within this factor up and down, 90%; of modelled power.
+  double energy_ratio90() const;
 };
+
+// Of a step, while it runs; absent where the device's peak or bandwidth isn't known.
+std::optional<AcceleratorLoad> load_of(const StepTime& step);
 
 // One model on one device. Reuses its operator graph and the times of operators; not for several threads at once.
 class LlmForecaster {
@@ -94,6 +107,7 @@ class LlmForecaster {
   Status build(const LlmRequest& request);
   Result<MemoryNeed> memory_of(const LlmRequest& request) const;
   void finish(LlmForecast& forecast) const;
+  void set_power(LlmForecast& forecast) const;
 
   LlmConfig config_;
   DeviceTerms terms_;

@@ -47,6 +47,34 @@ TEST(LlmForecast, RequestMemoryEnergyAndCostByHand) {
   EXPECT_FALSE(forecast.calibrated);
 }
 
+// Where bytes bound the step, the memory is as busy as the model says it can be kept, and the units hardly at all.
+TEST(LlmForecast, WattsAreThoseOfTheSharesOfThePeaks) {
+  DeviceFacts facts = device_of("slow memory", DeviceKind::kGpu, 1e12, 1e6);
+  facts.power_w = 300;
+  LlmForecaster forecaster = forecaster_of(tiny_llama(), facts);
+  LlmRequest request;
+  request.sequence = 30;
+  request.output_tokens = 3;
+  const LlmForecast forecast = forecast_of(forecaster, request);
+  ASSERT_TRUE(forecast.power_is_modelled);
+  const auto watts = [&](const StepTime& step) {
+    return 300 *
+           (kAwakeShare + kMemoryShare * step.memory_s / step.seconds + kComputeShare * step.compute_s / step.seconds);
+  };
+  EXPECT_NEAR(forecast.token.memory_s, 169800 / 1e6 * 0.75, 0.03);
+  const double joules = watts(forecast.prefill) * forecast.prefill_s + watts(forecast.token) * 2 * forecast.token_s;
+  EXPECT_NEAR(forecast.power_w, joules / forecast.request_s, 1e-9);
+  EXPECT_NEAR(forecast.energy_j_per_million, joules * 1e6 / 3, 1e-3);
+  EXPECT_EQ(forecast.power_log_sd, kOtherPowerLogDeviation);
+  // Of a CPU nothing says what such a load draws.
+  facts.kind = DeviceKind::kCpu;
+  LlmForecaster cpu = forecaster_of(tiny_llama(), facts);
+  EXPECT_EQ(forecast_of(cpu, request).power_w, 300);
+  facts.power_w = kUnknown;
+  LlmForecaster unstated = forecaster_of(tiny_llama(), facts);
+  EXPECT_TRUE(std::isnan(forecast_of(unstated, request).energy_j_per_million));
+}
+
 TEST(LlmForecast, FitsUpToTheLastByte) {
   DeviceFacts facts = datacenter_gpu();
   const auto config = built_in_model("llama3-8b");

@@ -270,11 +270,13 @@ Status StepTimer::time(const LlmConfig& config, const LlmWorkload& workload, con
 
   const DeviceFacts& device = model_->device();
   const double cache = std::isfinite(device.l2_bytes) ? device.l2_bytes : 0;
-  const double compute_s = (sums.product_flops > 0 ? sums.product_flops / device.peak(modes->product) : 0) +
-                           (sums.attention_flops > 0 ? sums.attention_flops / device.peak(modes->attention) : 0);
-  const double memory_s = std::max(0.0, sums.held_bytes - cache) / device.memory_bytes_per_s;
+  step.compute_s = (sums.product_flops > 0 ? sums.product_flops / device.peak(modes->product) : 0) +
+                   (sums.attention_flops > 0 ? sums.attention_flops / device.peak(modes->attention) : 0);
+  step.memory_s = std::max(0.0, sums.held_bytes - cache) / device.memory_bytes_per_s;
   const double link_s = sums.link_bytes > 0 ? sums.link_bytes / link_bytes_per_s_ : 0;
-  step.roofline_s = std::isnan(compute_s) || std::isnan(memory_s) ? kUnknown : std::max({compute_s, memory_s, link_s});
+  step.roofline_s = std::isnan(step.compute_s) || std::isnan(step.memory_s)
+                        ? kUnknown
+                        : std::max({step.compute_s, step.memory_s, link_s});
   return {};
 }
 

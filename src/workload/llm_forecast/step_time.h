@@ -67,6 +67,8 @@ struct StepTime {
   double log_sd = 0;          // standard deviation of the log of `seconds`
   double roofline_s = 0;      // no execution is faster: the longest of operations at the peak, weights and cache at the
                               // bandwidth (less what the last cache may hold), bytes sent at the link; NaN: not known
+  // What its operations take at the peak, and weights and cache (less what the last cache may hold) at the bandwidth.
+  double compute_s = kUnknown, memory_s = kUnknown;
   MathMode mode = MathMode::kFp32;  // of products with weights
   MathMode attention_mode = MathMode::kFp32;
   // Device seconds by class and by what bounds them.
