@@ -70,6 +70,10 @@ int run(const EnergyArguments& arguments, const CommandContext& context) {
     return report_error(usage_error("bad-usage", "--list runs nothing", "--list", "perfcast energy --list, or -- CMD"),
                         options);
   }
+  // A meter may be named by a file.
+  if (Status kept = check_not_read("-o", options.output, arguments.meters); !kept) {
+    return report_error(kept.error(), options);
+  }
   const auto measured = measure(arguments, context);
   if (!measured) return report_error(measured.error(), options);
   const std::string text = options.json     ? to_text(to_json(*measured))

@@ -310,7 +310,16 @@ Status check_options(const CLI::App& verb, const PlacedInput& input) {
 
 Result<Placement> placement_of(const PlaceArguments& arguments, const CLI::App& verb, const CommonOptions& options) {
   if (Status there = check_named_file("--device-file", arguments.device_file); !there) return there.error();
-  if (Status fine = check_output_file("--svg", arguments.svg); !fine) return fine.error();
+  const std::vector<std::string> read = {arguments.workload, arguments.device_file, arguments.price_list,
+                                         arguments.energy.power};
+  for (const auto& [option, file] : {std::pair("--svg", arguments.svg), std::pair("-o", options.output)}) {
+    if (file.empty() || file == "-") continue;
+    if (Status fine = check_output_file(option, file); !fine) return fine.error();
+    if (Status kept = check_not_read(option, file, read); !kept) return kept.error();
+  }
+  if (!arguments.svg.empty() && same_file(arguments.svg, options.output)) {
+    return usage_error("bad-usage", "the picture and the table go to one place", "--svg", "another file");
+  }
   const auto input = read_workload(arguments.workload);
   if (!input) return input.error();
   if (Status status = check_options(verb, *input); !status) return status.error();
@@ -326,10 +335,6 @@ int run_place(const PlaceArguments& arguments, const CLI::App& verb, const Comma
   auto placement = placement_of(arguments, verb, options);
   if (!placement) return report_error(with_place_options(placement.error()), options);
   if (!arguments.svg.empty()) {
-    if (arguments.svg == options.output) {
-      return report_error(
-          usage_error("bad-usage", "the picture and the table go to one place", "--svg", "another file"), options);
-    }
     const auto picture = placement_svg(*placement);
     if (!picture) return report_error(picture.error(), options);
     if (Status status = write_file_atomically(arguments.svg, *picture); !status) {

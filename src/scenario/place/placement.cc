@@ -168,6 +168,8 @@ Status take_measured(const PlacementWishes& wishes, Placement& placement) {
     row.lower_s = row.upper_s = std::nullopt;
     row.basis = PlaceBasis::kMeasured;
     if (row.fits) row.fits = true;  // it ran
+    row.fits_on = std::nullopt;
+    if (row.bound == PlaceBound::kCapacity) row.bound = std::nullopt;
     row.price_time();
     if (!row.forecast_s) continue;
     const double ratio = seconds / *row.forecast_s;
