@@ -1,7 +1,7 @@
 #include "phases/phase_costs.h"
 
-#include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "base/text.h"
 #include "base/unknown.h"
@@ -9,14 +9,17 @@
 namespace perfcast {
 namespace {
 
+double at_least_0(double value) { return value < 0 ? 0 : value; }  // what isn't known stays so
+
 class Rates {
  public:
   explicit Rates(const MetricValues& metrics) : metrics_(metrics), instructions_(value("instructions_count")) {}
-  double value(const char* name) const {
-    const auto found = metrics_.find(name);
-    return found == metrics_.end() ? 0 : found->second;
+  // Classes of instructions that a collector doesn't tell apart count with others; whatever else is absent isn't known.
+  double value(std::string_view name) const {
+    const auto found = metrics_.find(std::string(name));
+    if (found != metrics_.end()) return found->second;
+    return name.starts_with("op_") ? 0 : kUnknown;
   }
-  bool has(const char* name) const { return metrics_.contains(name); }
   double instructions() const { return instructions_; }
   double of(std::initializer_list<const char*> names) const {
     double sum = 0;
@@ -25,7 +28,7 @@ class Rates {
   }
   // Misses of one size that the next larger holds.
   double between(const char* smaller, const char* larger) const {
-    return std::max(0.0, value(smaller) - value(larger)) / instructions_;
+    return at_least_0(value(smaller) - value(larger)) / instructions_;
   }
 
  private:
@@ -57,7 +60,7 @@ std::optional<Eigen::VectorXd> phase_costs(const MetricValues& metrics) {
   const Rates rates(metrics);
   if (!(rates.instructions() > 0)) return std::nullopt;
   for (const char* needed : {"miss_32k_count", "miss_32m_count", "tage_misses_count"}) {
-    if (!rates.has(needed)) return std::nullopt;
+    if (std::isnan(rates.value(needed))) return std::nullopt;
   }
   const double l3_random = rates.between("miss_1m_random_count", "miss_32m_random_count");
   const double memory_random = rates.of({"miss_32m_random_count"});
@@ -82,15 +85,15 @@ std::optional<Eigen::VectorXd> phase_costs(const MetricValues& metrics) {
       rates.of({"tage_misses_count"}),
       rates.of({"indirect_misses_count", "return_misses_count"}),
       rates.between("miss_32k_count", "miss_1m_count"),  // L2 hits; then L3's, of streams and at random; then memory
-      std::max(0.0, rates.between("miss_1m_count", "miss_32m_count") - l3_random),
+      at_least_0(rates.between("miss_1m_count", "miss_32m_count") - l3_random),
       l3_random,
-      std::max(0.0, rates.of({"miss_32m_count"}) - memory_random),
+      at_least_0(rates.of({"miss_32m_count"}) - memory_random),
       memory_random,
       rates.between("tlb_miss_count", "stlb_1536_miss_count"),
       rates.of({"stlb_1536_miss_count"}),
       rates.of({"icache_32k_miss_count"}),
       rates.of({"syscalls_count"}),
-      rates.of({"string_loaded_bytes", "string_stored_bytes"}),
+      rates.of({"string_loads_count", "string_stores_count"}),
       rates.of({"op_atomic_count", "op_fence_count"}),
       rates.of({"dependent_loads_count", "dependent_loads_self_loop_count"}),
       modelled};

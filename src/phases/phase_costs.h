@@ -11,8 +11,8 @@
 namespace perfcast {
 
 // Of a phase's counters; absent where what caches and predictors did is not known of it. All are at least 0; more of
-// any never makes a program faster. The last, cycles of a model of this host's core, is not a number where no model was
-// run.
+// any never makes a program faster. What wasn't counted is not a number; so is the last, cycles of a model of this
+// host's core, where no model was run.
 std::optional<Eigen::VectorXd> phase_costs(const MetricValues& metrics);
 // The same, of a phase of this profile, which says what is not known of the phase alone.
 std::optional<Eigen::VectorXd> kind_costs(const Profile& profile, const MetricValues& metrics);

@@ -1,16 +1,55 @@
 #include "phases/phase_forecast.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/parallel.h"
+#include "base/unknown.h"
+#include "model/forecast/conformal.h"
 
 namespace perfcast {
 namespace {
 
 constexpr double kLeastRatio = 0.01;
+
+constexpr double kCoverage = 0.9;
+constexpr size_t kFewestOthers = 3;
+
+// Of a new program: each program left out counts as much as any other.
+double half_width_of(const std::vector<PhaseTimeModel::LeftOut>& programs) {
+  size_t most = 0;
+  for (const PhaseTimeModel::LeftOut& program : programs) most = std::max(most, program.logs.size());
+  ConformalScores scores;
+  scores.scores =
+      Eigen::MatrixXd::Constant(static_cast<Eigen::Index>(programs.size()), static_cast<Eigen::Index>(most), kUnknown);
+  for (size_t p = 0; p < programs.size(); ++p) {
+    scores.family.push_back(static_cast<int64_t>(p));
+    for (size_t i = 0; i < programs[p].logs.size(); ++i) {
+      scores.scores(static_cast<Eigen::Index>(p), static_cast<Eigen::Index>(i)) = std::abs(programs[p].logs[i]);
+    }
+  }
+  return conformal_quantile(scores, kCoverage);
+}
+
+// Of the profiles that have native times; a machine is its CPU, as far as the kernel tells.
+std::vector<std::string> machines_of(const std::vector<Profile>& profiles) {
+  std::vector<std::string> names;
+  std::set<std::tuple<std::string, int64_t, int64_t, int64_t>> seen;
+  for (const Profile& profile : profiles) {
+    if (phase_examples(profile, kLeastRatio).empty()) continue;
+    const HostFacts& host = profile.host;
+    if (seen.emplace(host.name, host.cpu_family.value_or(-1), host.model.value_or(-1), host.stepping.value_or(-1))
+            .second) {
+      names.push_back(host.name.empty() ? "an unnamed machine" : host.name);
+    }
+  }
+  return names;
+}
 
 std::vector<PhaseExample> examples_without(const std::vector<Profile>& profiles, const std::string& program) {
   std::vector<PhaseExample> examples;
@@ -23,19 +62,21 @@ std::vector<PhaseExample> examples_without(const std::vector<Profile>& profiles,
 
 }  // namespace
 
-Result<PhaseForecast> forecast_phases(const Profile& profile, const std::vector<Profile>& others) {
+Result<PhaseForecast> forecast_phases(const Profile& profile, const std::vector<Profile>& others, int threads) {
   if (!profile.phase_kinds) {
     return Error{"no-phases", "the profile has no phases", profile.program,
                  "one written by perfcast profile --phases auto -o FILE -- CMD"};
   }
-  const auto model = PhaseTimeModel::fit(examples_without(others, profile.program));
+  const auto model = PhaseTimeModel::fit_with_errors(examples_without(others, profile.program), threads);
   if (!model) return model.error();
   PhaseForecast forecast;
   std::set<std::string> programs;
   for (const PhaseExample& example : model->examples()) programs.insert(example.program);
   forecast.programs = programs.size();
   forecast.settings = model->settings();
-  forecast.left_out_errors = model->left_out_errors();
+  for (const PhaseTimeModel::LeftOut& left : model->left_out()) forecast.left_out_errors.push_back(left.error);
+  if (forecast.programs >= kFewPrograms) forecast.half_width_log = half_width_of(model->left_out());
+  forecast.machines = machines_of(others);
   for (const Profile& other : others) {
     if (other.program != profile.program && phase_examples(other, kLeastRatio).empty())
       forecast.skipped.push_back(other.command.empty() ? other.program : other.command.front());
@@ -72,6 +113,13 @@ Result<PhaseScores> score_phases(const std::vector<Profile>& profiles, int threa
       programs[profile.program].push_back(&profile);
     }
   }
+  if (programs.size() <= kFewestOthers) {
+    return Error{
+        "too-few-phases",
+        fmt::format("{} program{} with native times of phases, where each is forecast from {} others at least",
+                    programs.size(), programs.size() == 1 ? "" : "s", kFewestOthers),
+        "", fmt::format("profiles of {} programs and more, written by perfcast profile --phases", kFewestOthers + 1)};
+  }
   std::vector<std::string> names;
   names.reserve(programs.size());
   for (const auto& [name, of] : programs) names.push_back(name);
@@ -96,6 +144,7 @@ Result<PhaseScores> score_phases(const std::vector<Profile>& profiles, int threa
   if (!done) return done.error();
   for (auto& of : found) scores.phases.insert(scores.phases.end(), of.begin(), of.end());
   scores.programs = names.size();
+  scores.machines = machines_of(profiles);
   return scores;
 }
 

@@ -16,8 +16,12 @@ struct PhaseForecast {
   std::vector<std::optional<double>> slice_s;  // of Profile::phases; those of a kind add up to its own
   size_t programs = 0;                         // that it was learnt from
   PhaseTimeModel::Settings settings;
-  // Errors of the same kind of forecast, each of those programs left out in turn.
+  // Errors of the same kind of forecast, each of those programs left out in turn, settings and all.
   std::vector<double> left_out_errors;
+  // Half width of the 90% interval of the log of a phase's time, from these; absent below kFewPrograms.
+  std::optional<double> half_width_log;
+  // Machines that the times are of ("AMD EPYC"), in the order of the profiles: of more than one a forecast is of none.
+  std::vector<std::string> machines;
   std::vector<std::string> skipped;  // commands of others without native times of phases: nothing to learn from
 };
 // Of fewer programs than this a forecast of another one may be far off.
@@ -25,7 +29,7 @@ inline constexpr size_t kFewPrograms = 10;
 
 // `others`: profiles with native times by phase, of the machine that is forecast. Those of the same program are left
 // out.
-Result<PhaseForecast> forecast_phases(const Profile& profile, const std::vector<Profile>& others);
+Result<PhaseForecast> forecast_phases(const Profile& profile, const std::vector<Profile>& others, int threads = 1);
 
 // A phase of a program that was left out.
 struct PhaseScore {
@@ -38,6 +42,7 @@ struct PhaseScore {
 struct PhaseScores {
   std::vector<PhaseScore> phases;
   size_t programs = 0, without_times = 0;  // profiles that have no native times of phases
+  std::vector<std::string> machines;       // that the times are of, as PhaseForecast's
 };
 // Mean absolute percentage errors, as ratios.
 struct PhaseErrors {

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/random.h"
+#include "phases/phase_costs.h"
 
 namespace perfcast {
 namespace {
@@ -74,6 +77,63 @@ TEST(PhaseForecast, TellsItsErrorOnProgramsLeftOutAndWhatItCouldNotLearnFrom) {
   EXPECT_EQ(forecast->skipped, (std::vector<std::string>{"untimed", "bare"}));
   ASSERT_EQ(forecast->left_out_errors.size(), 12U);
   for (const double error : forecast->left_out_errors) EXPECT_LT(error, 0.1);
+}
+
+TEST(PhaseForecast, ItsIntervalHoldsPhasesOfAProgramThatItNeverSaw) {
+  const std::vector<Profile> others = programs();
+  const auto few = forecast_phases(profile_of("unseen", 99), {others.begin(), others.begin() + 5});
+  ASSERT_TRUE(few);
+  EXPECT_FALSE(few->half_width_log);
+  size_t held = 0, all = 0;
+  for (uint64_t seed = 100; seed < 110; ++seed) {
+    const Profile unseen = profile_of("unseen", seed);
+    const auto forecast = forecast_phases(unseen, others);
+    ASSERT_TRUE(forecast && forecast->half_width_log);
+    for (size_t k = 0; k < 3; ++k, ++all) {
+      held += std::abs(std::log(*forecast->kind_s[k] / *unseen.phase_kinds->kinds[k].native_cpu_s)) <=
+              *forecast->half_width_log;
+    }
+  }
+  EXPECT_GE(held, all * 8 / 10);
+}
+
+// With three programs none is left to choose settings by once one is out, and one more is scored.
+TEST(PhaseForecast, ThreeProgramsAreTheLeast) {
+  const std::vector<Profile> others = programs();
+  EXPECT_TRUE(forecast_phases(profile_of("unseen", 99), {others.begin(), others.begin() + 3}));
+  EXPECT_EQ(forecast_phases(profile_of("unseen", 99), {others.begin(), others.begin() + 2}).error().code,
+            "too-few-phases");
+  const auto scores = score_phases({others.begin(), others.begin() + 3}, 1);
+  ASSERT_FALSE(scores);
+  EXPECT_NE(scores.error().message.find("3 programs"), std::string::npos);
+}
+
+TEST(PhaseForecast, TimesOfTwoMachinesAreTold) {
+  std::vector<Profile> others = programs();
+  for (Profile& profile : others) profile.host.name = "one";
+  EXPECT_EQ(forecast_phases(profile_of("unseen", 99), others)->machines, std::vector<std::string>{"one"});
+  others[3].host.name = "another";
+  EXPECT_EQ(forecast_phases(profile_of("unseen", 99), others)->machines, (std::vector<std::string>{"one", "another"}));
+}
+
+// A counter that a profile lacks is not a phase without such events: nothing is learnt of it.
+TEST(PhaseForecast, WhatWasNotCountedIsNotZero) {
+  MetricValues metrics = profile_of("a", 1).phase_kinds->kinds[0].metrics;
+  const auto without = phase_costs(metrics);
+  metrics["tlb_miss_count"] = 0;
+  metrics["stlb_1536_miss_count"] = 0;
+  const auto with = phase_costs(metrics);
+  ASSERT_TRUE(without && with);
+  size_t known_more = 0;
+  for (Eigen::Index k = 0; k < with->size(); ++k) {
+    known_more += std::isnan((*without)(k)) && (*with)(k) == 0;
+    if (std::isfinite((*without)(k))) {
+      EXPECT_EQ((*without)(k), (*with)(k));
+    }
+  }
+  EXPECT_EQ(known_more, 2U);
+  metrics.erase("miss_32m_count");
+  EXPECT_FALSE(phase_costs(metrics));
 }
 
 TEST(PhaseForecast, ScoresWithTheProgramLeftOut) {

@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "base/parallel.h"
 #include "base/statistics.h"
 #include "model/linear/lasso.h"
 
@@ -23,6 +24,7 @@ constexpr std::array kLocalities = {0.0, 1.0, 0.5};
 constexpr double kFarAway = 0.03;
 constexpr double kRidge = 1e-6;
 constexpr double kMostBeyond = 1.5;
+constexpr size_t kMostNested = 40;  // programs for which settings are chosen anew
 
 // Costs are compared by their square roots: a few misses more matter where there are few.
 Eigen::MatrixXd placed(const Eigen::MatrixXd& scaled) { return scaled.cwiseMax(0).cwiseSqrt(); }
@@ -105,18 +107,19 @@ double PhaseTimeModel::ns_per_instruction(const Eigen::VectorXd& costs) const {
   return std::max(least_, (scaled * found)(0));
 }
 
-Result<PhaseTimeModel> PhaseTimeModel::fit(std::vector<PhaseExample> examples) {
-  const auto programs = by_program(examples);
-  if (programs.size() < kLeastPrograms) {
-    return Error{
-        "too-few-phases",
-        fmt::format("phases with native times of {} programs are too few to learn from", programs.size()), "",
-        fmt::format("profiles of {} and more, written by perfcast profile --phases on this machine", kLeastPrograms)};
+namespace {
+
+std::vector<PhaseExample> without(const std::vector<PhaseExample>& examples, const std::string& program) {
+  std::vector<PhaseExample> others;
+  others.reserve(examples.size());
+  for (const PhaseExample& example : examples) {
+    if (example.program != program) others.push_back(example);
   }
-  Settings best;
-  double least = std::numeric_limits<double>::infinity();
-  std::vector<double> least_errors;
-  std::vector<Settings> grid;
+  return others;
+}
+
+std::vector<PhaseTimeModel::Settings> all_settings() {
+  std::vector<PhaseTimeModel::Settings> grid;
   for (const bool few : {false, true}) {
     for (const double locality : kLocalities) {
       for (const double penalty : kPenalties) {
@@ -124,33 +127,68 @@ Result<PhaseTimeModel> PhaseTimeModel::fit(std::vector<PhaseExample> examples) {
       }
     }
   }
-  for (const Settings& settings : grid) {
+  return grid;
+}
+
+}  // namespace
+
+PhaseTimeModel::LeftOut PhaseTimeModel::forecast_of(const std::vector<PhaseExample>& examples,
+                                                    const std::string& program, const Settings& settings) {
+  const PhaseTimeModel model(without(examples, program), settings);
+  LeftOut result;
+  double seconds = 0;
+  for (const PhaseExample& example : examples) {
+    if (example.program != program) continue;
+    const double ratio = model.ns_per_instruction(example.costs) / example.ns_per_instruction();
+    result.error += example.cpu_s * std::abs(ratio - 1);
+    result.logs.push_back(-std::log(ratio));
+    seconds += example.cpu_s;
+  }
+  result.error /= seconds;
+  return result;
+}
+
+PhaseTimeModel::Settings PhaseTimeModel::chosen_for(const std::vector<PhaseExample>& examples) {
+  Settings best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Settings& settings : all_settings()) {
     double error = 0;
-    std::vector<double> errors;
-    errors.reserve(programs.size());
-    for (const auto& [program, left_out] : programs) {
-      std::vector<PhaseExample> others;
-      others.reserve(examples.size());
-      for (const PhaseExample& example : examples) {
-        if (example.program != program) others.push_back(example);
-      }
-      const PhaseTimeModel model(std::move(others), settings);
-      double sum = 0, seconds = 0;
-      for (const size_t i : left_out) {
-        const double measured = examples[i].ns_per_instruction();
-        sum += examples[i].cpu_s * std::abs(model.ns_per_instruction(examples[i].costs) / measured - 1);
-        seconds += examples[i].cpu_s;
-      }
-      errors.push_back(sum / seconds);
-      error += errors.back();
-    }
+    for (const auto& [program, rows] : by_program(examples)) error += forecast_of(examples, program, settings).error;
     if (error >= least) continue;
     least = error;
-    least_errors = std::move(errors);
     best = settings;
   }
-  PhaseTimeModel model(std::move(examples), best);
-  model.left_out_errors_ = std::move(least_errors);
+  return best;
+}
+
+Result<PhaseTimeModel> PhaseTimeModel::fit(std::vector<PhaseExample> examples) {
+  const auto programs = by_program(examples);
+  if (programs.size() < kLeastPrograms) {
+    return Error{
+        "too-few-phases",
+        fmt::format("phases with native times of {} program{} are too few to learn from", programs.size(),
+                    programs.size() == 1 ? "" : "s"),
+        "",
+        fmt::format("profiles of {} and more, written by perfcast profile --phases on this machine", kLeastPrograms)};
+  }
+  const Settings settings = chosen_for(examples);
+  return PhaseTimeModel(std::move(examples), settings);
+}
+
+Result<PhaseTimeModel> PhaseTimeModel::fit_with_errors(std::vector<PhaseExample> examples, int threads) {
+  auto model = fit(std::move(examples));
+  if (!model) return model;
+  std::vector<std::string> names;
+  for (const auto& [program, rows] : by_program(model->examples_)) names.push_back(program);
+  model->left_out_.resize(names.size());
+  const Status done = parallel_for(names.size(), threads, [&](size_t i) -> Status {
+    const Settings settings = names.size() <= kMostNested && names.size() > kLeastPrograms
+                                  ? chosen_for(without(model->examples_, names[i]))
+                                  : model->settings_;
+    model->left_out_[i] = forecast_of(model->examples_, names[i], settings);
+    return {};
+  });
+  if (!done) return done.error();
   return model;
 }
 

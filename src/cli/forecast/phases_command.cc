@@ -87,7 +87,7 @@ int run_phases(const PhasesArguments& arguments, const CommonOptions& options) {
   if (!arguments.learn.empty()) {
     const auto others = read_profiles(arguments.learn);
     if (!others) return report_error(others.error(), options);
-    auto found = forecast_phases(shown, *others);
+    auto found = forecast_phases(shown, *others, options.threads);
     if (!found) return report_error(found.error(), options);
     forecast = std::move(*found);
   }

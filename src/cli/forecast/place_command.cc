@@ -310,7 +310,7 @@ Status check_options(const CLI::App& verb, const PlacedInput& input) {
 
 Result<Placement> placement_of(const PlaceArguments& arguments, const CLI::App& verb, const CommonOptions& options) {
   if (Status there = check_named_file("--device-file", arguments.device_file); !there) return there.error();
-  const std::vector<std::string> read = {arguments.workload, arguments.device_file, arguments.price_list,
+  const std::vector<std::string> read = {arguments.workload, arguments.device_file, arguments.price_list.path,
                                          arguments.energy.power};
   for (const auto& [option, file] : {std::pair("--svg", arguments.svg), std::pair("-o", options.output)}) {
     if (file.empty() || file == "-") continue;

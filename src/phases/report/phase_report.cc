@@ -78,6 +78,12 @@ std::vector<std::string> forecast_doubts(const PhaseForecast& forecast) {
                     "tens are better",
                     forecast.programs));
   }
+  if (forecast.machines.size() > 1) {
+    texts.push_back(
+        fmt::format("the profiles after --learn have times of {} machines ({}): what is learnt from them together is "
+                    "the time of none",
+                    forecast.machines.size(), join(forecast.machines, ", ")));
+  }
   if (!forecast.skipped.empty()) {
     texts.push_back(
         fmt::format("{} of the profiles after --learn {} no native times of phases and {} not learnt from: {}",
@@ -182,8 +188,9 @@ std::string phase_table_text(const Profile& profile, const std::optional<PhaseFo
                              const std::optional<PhasePowers>& power) {
   const PhaseSet& set = *profile.phase_kinds;
   const double all = all_instructions(set);
-  std::string text = fmt::format("{}: {} phases in {} slices; {} instructions in all\n", printable(profile.program),
-                                 set.kinds.size(), profile.phases.size(), human_number(all));
+  std::string text = fmt::format("{}: {} phase{} in {} slice{}; {} instructions in all\n", printable(profile.program),
+                                 set.kinds.size(), set.kinds.size() == 1 ? "" : "s", profile.phases.size(),
+                                 profile.phases.size() == 1 ? "" : "s", human_number(all));
   text +=
       fmt::format("{:<6}{:>9}{:>7}{:>9}{:>11}{:>10}", "phase", "instr.", "visits", "first at", "native", "ns/instr");
   if (forecast) text += fmt::format("{:>11}{:>6}", "forecast", "off");
@@ -193,9 +200,9 @@ std::string phase_table_text(const Profile& profile, const std::optional<PhaseFo
   double measured_s = 0, forecast_s = 0;  // of phases that have both
   for (size_t k = 0; k < set.kinds.size(); ++k) {
     const PhaseKind& kind = set.kinds[k];
-    if (forecast && forecast->kind_s[k] && kind.native_cpu_s) {
+    if (kind.native_cpu_s && (!forecast || forecast->kind_s[k])) {
       measured_s += *kind.native_cpu_s;
-      forecast_s += *forecast->kind_s[k];
+      if (forecast) forecast_s += *forecast->kind_s[k];
     }
     const auto first = std::find_if(profile.phases.begin(), profile.phases.end(),
                                     [k](const ProfilePhase& phase) { return phase.kind == k; });
@@ -212,14 +219,21 @@ std::string phase_table_text(const Profile& profile, const std::optional<PhaseFo
     }
     text += "  " + phase_character(kind.metrics) + "\n";
   }
+  text +=
+      fmt::format("{:<6}{:>9}{:>7}{:>9}{:>11}", "all", "", "", "", measured_s > 0 ? human_seconds(measured_s) : "-");
   if (forecast) {
-    text += fmt::format("{:<6}{:>9}{:>7}{:>9}{:>11}{:>10}{:>11}{:>6}", "all", "", "", "", human_seconds(measured_s), "",
-                        human_seconds(forecast_s), off_text(forecast_s, measured_s));
-    text += power ? fmt::format("{:>10}{:>10}\n", "", joules.back()) : "\n";
+    text += fmt::format("{:>10}{:>11}{:>6}", "", human_seconds(forecast_s), off_text(forecast_s, measured_s));
+  }
+  if (power) text += fmt::format("{:>{}}", joules.back(), forecast ? 20 : 30);
+  text += "\n";
+  if (forecast) {
     text += fmt::format("forecast: learnt from phases of {} other programs", forecast->programs);
     if (const auto& errors = forecast->left_out_errors; !errors.empty()) {
       text += fmt::format("; of each of them, left out in turn, it is off by {:.0f}% on average, {:.0f}% at most",
                           100 * mean_of(errors), 100 * *std::max_element(errors.begin(), errors.end()));
+    }
+    if (forecast->half_width_log) {
+      text += fmt::format("; 90% of a new program's phases take x/{:.2f} of it", std::exp(*forecast->half_width_log));
     }
     text += "\n";
     for (const std::string& doubt : forecast_doubts(*forecast)) text += "warning: " + printable(doubt) + "\n";
@@ -245,6 +259,7 @@ Json phases_json(const Profile& profile, const std::optional<PhaseForecast>& for
     const std::vector<double>& errors = forecast->left_out_errors;
     json["left_out_error_ratio"] = mean_of(errors);
     json["left_out_worst_error_ratio"] = *std::max_element(errors.begin(), errors.end());
+    json["learnt_from_machines"] = forecast->machines;
   }
   std::vector<std::string> warnings = doubts(profile);
   if (forecast) {
@@ -268,7 +283,13 @@ Json phases_json(const Profile& profile, const std::optional<PhaseForecast>& for
     if (kind.native_cpu_s) entry["native_cpu_s"] = *kind.native_cpu_s;
     if (is_impossible(kind)) entry["native_is_impossible"] = true;
     if (kind.native_deviation_s) entry["native_deviation_s"] = *kind.native_deviation_s;
-    if (forecast && forecast->kind_s[k]) entry["forecast_cpu_s"] = *forecast->kind_s[k];
+    if (forecast && forecast->kind_s[k]) {
+      entry["forecast_cpu_s"] = *forecast->kind_s[k];
+      if (forecast->half_width_log) {
+        entry["forecast_lower_cpu_s"] = *forecast->kind_s[k] * std::exp(-*forecast->half_width_log);
+        entry["forecast_upper_cpu_s"] = *forecast->kind_s[k] * std::exp(*forecast->half_width_log);
+      }
+    }
     if (power && power->kinds[k]) {
       const PhasePower& of_kind = *power->kinds[k];
       const double factor = std::exp(of_kind.log_half_width);
@@ -283,8 +304,8 @@ Json phases_json(const Profile& profile, const std::optional<PhaseForecast>& for
   for (size_t i = 0; i < profile.phases.size(); ++i) {
     const ProfilePhase& phase = profile.phases[i];
     Json entry = {{"first_instruction_count", phase.first_instruction_count},
-                  {"instructions_count", phase.instructions_count},
-                  {"phase", phase_name(phase.kind.value_or(0))}};
+                  {"instructions_count", phase.instructions_count}};
+    if (phase.kind) entry["phase"] = phase_name(*phase.kind);
     if (phase.native_cpu_s) entry["native_cpu_s"] = *phase.native_cpu_s;
     if (forecast && forecast->slice_s[i]) entry["forecast_cpu_s"] = *forecast->slice_s[i];
     json["slices"].push_back(std::move(entry));
@@ -317,15 +338,25 @@ std::string phase_scores_text(const PhaseScores& scores) {
   row("mean rate of the others", mean);
   if (const auto noise = noise_of(scores))
     text += fmt::format("{:<34}{:>8.1f}%   (native runs among themselves)\n", "noise floor", 100 * (1 - *noise));
-  if (scores.without_times > 0)
-    text += fmt::format("{} of the profiles have no native times of phases\n", scores.without_times);
+  if (scores.without_times > 0) {
+    text += fmt::format("{} of the profiles {} no native times of phases\n", scores.without_times,
+                        scores.without_times == 1 ? "has" : "have");
+  }
+  if (scores.machines.size() > 1) {
+    text += fmt::format("warning: times of {} machines ({}) are scored as if they were one's\n", scores.machines.size(),
+                        printable(join(scores.machines, ", ")));
+  }
   return text;
 }
 
 Json phase_scores_json(const PhaseScores& scores) {
-  Json json = {{"schema", kPhaseScoresSchema},      {"split", "program"},
-               {"programs_count", scores.programs}, {"without_times_count", scores.without_times},
-               {"models", Json::array()},           {"phases", Json::array()}};
+  Json json = {{"schema", kPhaseScoresSchema},
+               {"split", "program"},
+               {"programs_count", scores.programs},
+               {"without_times_count", scores.without_times},
+               {"machines", scores.machines},
+               {"models", Json::array()},
+               {"phases", Json::array()}};
   const auto add = [&](const char* name, double PhaseScore::*forecast) {
     const PhaseErrors errors = phase_errors(scores, forecast);
     json["models"].push_back({{"model", name},
