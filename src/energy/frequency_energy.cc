@@ -107,6 +107,10 @@ Result<std::vector<FrequencyPower>> parse_frequency_table(std::string_view csv, 
   return rows;
 }
 
+double time_at(const FrequencyQuestion& question, double frequency_hz) {
+  return question.time_s * ((1 - question.memory_ratio) * question.time_at_hz / frequency_hz + question.memory_ratio);
+}
+
 Result<FrequencyForecast> forecast_over_frequency(const std::vector<FrequencyPower>& table,
                                                   const FrequencyQuestion& question) {
   const auto wrong = [](const char* message, const char* expected) {
@@ -123,8 +127,7 @@ Result<FrequencyForecast> forecast_over_frequency(const std::vector<FrequencyPow
   for (const FrequencyPower& power : table) {
     FrequencyPoint point;
     point.frequency_hz = power.frequency_hz;
-    point.time_s = question.time_s *
-                   ((1 - question.memory_ratio) * question.time_at_hz / power.frequency_hz + question.memory_ratio);
+    point.time_s = time_at(question, power.frequency_hz);
     point.joules = power.active_w * point.time_s;
     point.energy_delay_js = point.joules * point.time_s;
     if (question.period_s && power.idle_w && point.time_s <= *question.period_s)

@@ -53,6 +53,8 @@ struct FrequencyForecast {
   std::optional<size_t> best_period;  // fewest joules in a period, of those that are done in time
 };
 
+double time_at(const FrequencyQuestion& question, double frequency_hz);
+
 // Errors "bad-usage": a table that is empty, a question outside of what its fields say.
 Result<FrequencyForecast> forecast_over_frequency(const std::vector<FrequencyPower>& table,
                                                   const FrequencyQuestion& question);

@@ -1,6 +1,7 @@
 #include "cli/shared/energy_options.h"
 
 #include <array>
+#include <fstream>
 
 #include "base/csv.h"
 #include "base/file.h"
@@ -63,14 +64,37 @@ Result<ProgramPowerModel> power_model_of(const std::string& text) {
   return given;
 }
 
+// A model that `perfcast power fit` wrote, or a name with its keys; anything else is taken for a table.
+bool is_power_model(const std::string& name) {
+  for (const char* key : {",cpus=", ",machine=", ",clock="}) {
+    if (name.find(key) != std::string::npos) return true;
+  }
+  char first = 0;
+  return std::ifstream(name) >> first && first == '{';
+}
+
 Result<FrequencyRequest> frequency_request(const EnergyOptions& options) {
   FrequencyRequest request;
-  if (Status there = check_named_file("--frequencies", options.frequencies); !there) return there.error();
-  const auto text = read_file(options.frequencies, kLargestFrequencyFileBytes);
-  if (!text) return text.error();
-  auto table = parse_frequency_table(*text, options.frequencies);
-  if (!table) return table.error();
-  request.table = std::move(*table);
+  if (is_power_model(options.frequencies)) {
+    auto model = read_program_power_model(options.frequencies, "FILE[,cpus=N][,machine=NAME]");
+    if (!model) {
+      Error error = model.error();
+      if (error.where == "--power-model") error.where = "--frequencies";
+      return error;
+    }
+    if (model->frequency_hz) {
+      return usage_error("bad-usage", "one clock is named", "--frequencies",
+                         "no clock=: all clocks of the model are compared");
+    }
+    request.model = std::move(*model);
+  } else {
+    if (Status there = check_named_file("--frequencies", options.frequencies); !there) return there.error();
+    const auto text = read_file(options.frequencies, kLargestFrequencyFileBytes);
+    if (!text) return text.error();
+    auto table = parse_frequency_table(*text, options.frequencies);
+    if (!table) return table.error();
+    request.table = std::move(*table);
+  }
   request.platform = options.frequencies_of;
   request.memory_ratio = options.memory_share;
   if (!options.frequency.empty()) {
@@ -157,8 +181,10 @@ void add_energy_options(CLI::App& verb, EnergyOptions& options) {
       ->group(kEnergyGroup);
   add_power_options(verb, options);
   CLI::Option* frequencies =
-      verb.add_option("--frequencies", options.frequencies,
-                      "CSV (frequency_hz, active_w, idle_w): time and joules over the clock, and the best")
+      verb.add_option(
+              "--frequencies", options.frequencies,
+              "CSV (frequency_hz, active_w, idle_w), or FILE[,cpus=N][,machine=NAME] of `perfcast power fit` with "
+              "samples at several clocks: time and joules over the clock, and the best")
           ->type_name("FILE")
           ->group(kEnergyGroup);
   verb.add_option("--frequencies-of", options.frequencies_of, "Whose clock that is; default: the host's")

@@ -302,6 +302,27 @@ Status add_energy(const Bundle& bundle, const Profile& profile, const EnergyQues
   return {};
 }
 
+namespace {
+
+// A program runs slower at a lower clock, so that its events per second are fewer, too.
+Result<std::vector<FrequencyPower>> modelled_over_clocks(const ProgramPowerModel& model,
+                                                         const std::vector<double>& clocks_hz,
+                                                         const FrequencyQuestion& question, const PlatformRow& row,
+                                                         const Profile& profile) {
+  const double cores_busy = cores_busy_in(profile);
+  std::vector<FrequencyPower> table;
+  for (const double clock_hz : clocks_hz) {
+    ProgramPowerModel at = model;
+    at.frequency_hz = clock_hz;
+    const auto power = program_power(at, row.platform, profile, time_at(question, clock_hz) * cores_busy, row.is_host);
+    if (!power) return power.error();
+    table.push_back({clock_hz, power->core_w * cores_busy, std::nullopt});
+  }
+  return table;
+}
+
+}  // namespace
+
 Status add_frequencies(const Bundle& bundle, const Profile& profile, const FrequencyRequest& request,
                        ForecastReport& report) {
   std::optional<size_t> platform;
@@ -338,22 +359,43 @@ Status add_frequencies(const Bundle& bundle, const Profile& profile, const Frequ
     result.memory_ratio = memory == bounds->second.end() ? 0 : std::clamp(memory->second, 0.0, 1.0);
     result.memory_source = "by the model of " + design;
   }
-  double highest_hz = 0;
-  for (const FrequencyPower& power : request.table) highest_hz = std::max(highest_hz, power.frequency_hz);
-  result.time_at_hz = request.time_at_hz.value_or(highest_hz);
-  const auto forecast =
-      forecast_over_frequency(request.table, {*row.time_s, result.time_at_hz, result.memory_ratio, request.period_s});
+  std::vector<double> clocks_hz;
+  if (request.model) {
+    auto known = power_clocks_hz(*request.model);
+    if (!known) return known.error();
+    if (known->size() < 2) {
+      return usage_error("too-few-rows", printable(request.model->source) + " has samples of one clock, or of none",
+                         "frequencies",
+                         "a model of a machine that was sampled at several clocks (column frequency_mhz)");
+    }
+    clocks_hz = *std::move(known);
+    result.power_model = request.model->source;
+    report.notes.push_back(
+        fmt::format("frequencies: watts by {}: the busy CPUs' share of a machine full of copies of the program, "
+                    "idle power with it",
+                    printable(request.model->source)));
+  }
+  for (const FrequencyPower& power : request.table) clocks_hz.push_back(power.frequency_hz);
+  result.time_at_hz = request.time_at_hz.value_or(*std::max_element(clocks_hz.begin(), clocks_hz.end()));
+  const FrequencyQuestion question = {*row.time_s, result.time_at_hz, result.memory_ratio, request.period_s};
+  std::vector<FrequencyPower> table = request.table;
+  if (request.model) {
+    auto modelled = modelled_over_clocks(*request.model, clocks_hz, question, row, profile);
+    if (!modelled) return modelled.error();
+    table = *std::move(modelled);
+  }
+  const auto forecast = forecast_over_frequency(table, question);
   if (!forecast) return forecast.error();
   result.forecast = *forecast;
   double highest_w = 0;
-  for (const FrequencyPower& power : request.table) highest_w = std::max(highest_w, power.active_w);
+  for (const FrequencyPower& power : table) highest_w = std::max(highest_w, power.active_w);
   if (highest_w > kUsualMost_w) {
     report.notes.push_back(fmt::format("frequencies: active_w goes up to {}: if that was in milliwatts, divide by 1000",
                                        in_unit(highest_w, "W")));
   }
   if (request.period_s && !forecast->best_period) {
-    const bool any_idle = std::any_of(request.table.begin(), request.table.end(),
-                                      [](const FrequencyPower& power) { return power.idle_w.has_value(); });
+    const bool any_idle =
+        std::any_of(table.begin(), table.end(), [](const FrequencyPower& power) { return power.idle_w.has_value(); });
     report.notes.push_back(
         any_idle ? fmt::format("frequencies: nothing is told of a period of {}: at no clock with idle power is the run "
                                "done in it, the fastest takes {}",

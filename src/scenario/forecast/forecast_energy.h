@@ -30,7 +30,10 @@ struct EnergyQuestion {
 };
 
 struct FrequencyRequest {
+  // Power over the clock: measured, or by a model that knows its machine at several clocks (its `platform` and
+  // `frequency_hz` don't count). Of a model it is the program's own: the busy CPUs' share of a machine full of copies.
   std::vector<FrequencyPower> table;
+  std::optional<ProgramPowerModel> model;
   std::string platform;                // as find_platform(); empty: the host's
   std::optional<double> time_at_hz;    // the clock that its time is of; absent: the table's highest
   std::optional<double> memory_ratio;  // of the time; absent: as the model of the platform's core design has it
@@ -67,6 +70,7 @@ struct FrequencyReport {
   std::string platform;  // name
   double time_at_hz = 0, memory_ratio = 0;
   std::string memory_source;  // who says so
+  std::string power_model;    // its file; empty: a table
   std::optional<double> period_s;
   FrequencyForecast forecast;
 };

@@ -287,6 +287,45 @@ TEST(ForecastEnergy, GoesOverTheClock) {
   EXPECT_EQ(energy_error(request), "unknown-platform");
 }
 
+// A machine that was sampled at two clocks: at half the clock it has half the cycles, and draws less.
+PowerTable two_clocks() {
+  PowerTable table = PowerWorld().table();
+  const Eigen::Index rows = table.watts.size();
+  table.frequency_hz.resize(rows);
+  for (Eigen::Index r = 0; r < rows; ++r) {
+    const bool is_slow = r % 80 >= 40;
+    table.frequency_hz(r) = is_slow ? 2.5e9 : 5e9;
+    if (!is_slow) continue;
+    table.watts(r) = 60 + (table.watts(r) - 60) / 3;
+    for (Eigen::Index k = 1; k < 4; ++k) table.values(r, k) /= 2;
+  }
+  return table;
+}
+
+TEST(ForecastEnergy, GoesOverTheClocksOfAModel) {
+  ForecastRequest request;
+  request.frequencies.emplace();
+  request.frequencies->memory_ratio = 0.5;
+  request.frequencies->model = ProgramPowerModel{"", "m.json", power_model(two_clocks()), "", {}, 8};
+  Profile profile = timed_example();
+  profile.metrics["instructions_count"] = 1.2 * 4e10 / 8 * 2;
+  const ForecastReport report = energies_of(request, profile);
+  ASSERT_TRUE(report.frequencies);
+  const std::vector<FrequencyPoint>& points = report.frequencies->forecast.points;
+  ASSERT_THAT(points, SizeIs(2));
+  EXPECT_EQ(report.frequencies->time_at_hz, 5e9);
+  EXPECT_EQ(points[0].frequency_hz, 2.5e9);
+  EXPECT_NEAR(points[0].time_s, 3, 1e-9);  // half of 2 s follows the clock
+  EXPECT_NEAR(points[1].time_s, 2, 1e-9);
+  const auto watts = [&](size_t i) { return 8 * points[i].joules / points[i].time_s; };  // of the full machine
+  EXPECT_NEAR(watts(1), 60 + 20 + 100 * (0.7 + 0.2 * 1.2), 12);
+  EXPECT_NEAR(watts(0), 60 + (20 + 100 * (0.7 + 0.2 * 1.2)) / 3, 12);
+  EXPECT_EQ(to_json(report).at("frequencies").at("power_model").at("file"), "m.json");
+  EXPECT_THAT(report.notes, Contains(HasSubstr("watts by m.json")));
+  request.frequencies->model->model = power_model(PowerWorld().table());
+  EXPECT_EQ(energy_error(request, profile), "too-few-rows");
+}
+
 TEST(ForecastEnergy, TakesTheMemorysShareFromTheModelOfTheCore) {
   ForecastRequest request;
   request.frequencies.emplace();

@@ -137,6 +137,7 @@ Json frequencies_as_json(const FrequencyReport& report) {
                {"time_at_hz", report.time_at_hz},
                {"memory_ratio", report.memory_ratio},
                {"memory_source", report.memory_source}};
+  if (!report.power_model.empty()) json["power_model"] = {{"file", report.power_model}};
   if (report.period_s) json["period_s"] = *report.period_s;
   const FrequencyForecast& forecast = report.forecast;
   Json& points = json["points"] = Json::array();

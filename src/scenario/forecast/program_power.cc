@@ -155,6 +155,21 @@ Result<PowerMachine> power_machine(const ProgramPowerModel& model) {
   return machine;
 }
 
+Result<std::vector<double>> power_clocks_hz(const ProgramPowerModel& model) {
+  ProgramPowerModel at = model;
+  at.frequency_hz = std::nullopt;
+  const auto machine = power_machine(at);
+  if (!machine) return machine.error();
+  std::set<double> clocks_hz;
+  for (const PowerSetting& setting : model.model.settings()) {
+    if (setting.machine == machine->setting.machine && setting.cores == machine->setting.cores &&
+        setting.frequency_hz) {
+      clocks_hz.insert(*setting.frequency_hz);
+    }
+  }
+  return std::vector<double>(clocks_hz.begin(), clocks_hz.end());
+}
+
 Result<ProgramPower> program_power(const ProgramPowerModel& model, const Platform& platform, const Profile& profile,
                                    double core_s, bool is_host) {
   const auto machine = power_machine(model);

@@ -30,6 +30,9 @@ struct PowerMachine {
 };
 Result<PowerMachine> power_machine(const ProgramPowerModel& model);
 
+// The clocks at which that machine was sampled with so many CPUs, the lowest first; errors of power_machine().
+Result<std::vector<double>> power_clocks_hz(const ProgramPowerModel& model);
+
 struct ProgramPower {
   double machine_w = 0;       // of the full machine, idle power with it
   double core_w = 0;          // for each CPU that is busy
