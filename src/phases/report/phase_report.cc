@@ -233,7 +233,7 @@ std::string phase_table_text(const Profile& profile, const std::optional<PhaseFo
                           100 * mean_of(errors), 100 * *std::max_element(errors.begin(), errors.end()));
     }
     if (forecast->half_width_log) {
-      text += fmt::format("; 90% of a new program's phases take x/{:.2f} of it", std::exp(*forecast->half_width_log));
+      text += fmt::format("; 90% of a new program's phases are within x/{:.2f}", std::exp(*forecast->half_width_log));
     }
     text += "\n";
     for (const std::string& doubt : forecast_doubts(*forecast)) text += "warning: " + printable(doubt) + "\n";
