@@ -12,7 +12,8 @@
 namespace perfcast {
 
 // Codes: "counter-wrapped", "wraps-unsure", "gap", "blank-rows", "bad-rows", "times-out-of-order", "clock-ahead",
-// "log-late", "readings-failed", "device-limited", "idle-higher", "thermal-throttle", "clock-drop", "clocks-capped".
+// "log-late", "power-high", "readings-failed", "device-limited", "idle-higher", "thermal-throttle", "clock-drop",
+// "clocks-capped".
 struct EnergyWarning {
   std::string code, message;
 };

@@ -18,6 +18,7 @@ constexpr double kCounterApart_s = 1, kLeastApart_s = 0.05, kFilesApart_s = 0.2;
 constexpr double kSettleStep_s = 0.1;
 // A log's times may be rounded to whole seconds.
 constexpr double kRoundedTime_s = 0.5, kLateLog_s = 1;
+constexpr double kMostUsual_w = 2e4;  // of one meter: a full rack of servers
 
 double apart_of(const MeterFacts& facts) {
   if (std::isnan(facts.interval_s)) return kFilesApart_s;
@@ -31,7 +32,8 @@ std::string span_in_words(double seconds) {
 }
 
 // Why a log has nothing of a stretch: all of its rows are of other times. Empty: some are of it.
-std::string why_elsewhere(const PowerLog& log, double began_unix_s, double seconds_s) {
+// `offset`: what a person sets to shift the log's clock.
+std::string why_elsewhere(const PowerLog& log, double began_unix_s, double seconds_s, const std::string& offset) {
   if (log.samples.empty()) return "the log has no row with a power";
   const bool any_within = std::any_of(log.samples.begin(), log.samples.end(), [&](const PowerSample& sample) {
     return sample.unix_s >= began_unix_s && sample.unix_s <= began_unix_s + seconds_s;
@@ -40,18 +42,18 @@ std::string why_elsewhere(const PowerLog& log, double began_unix_s, double secon
   const double behind_s = began_unix_s - log.samples.back().unix_s;
   if (behind_s > 0) {
     return "its last row is of " + span_in_words(behind_s) +
-           " before the command began: nobody writes it, or its clock is behind (--clock-offset)";
+           " before the command began: nobody writes it, or its clock is behind (" + offset + ")";
   }
   const double ahead_s = log.samples.front().unix_s - began_unix_s - seconds_s;
   if (ahead_s > 0) {
-    return "its first row is of " + span_in_words(ahead_s) +
-           " after the command's end: its clock is ahead (--clock-offset)";
+    return "its first row is of " + span_in_words(ahead_s) + " after the command's end: its clock is ahead (" + offset +
+           ")";
   }
   return "";
 }
 
 // A log that ends before the stretch does, though it was waited for; empty: it does not.
-std::string why_late(const PowerLog& log, double end_unix_s) {
+std::string why_late(const PowerLog& log, double end_unix_s, const std::string& offset) {
   if (log.samples.size() < 2) return "";
   const double missing_s = end_unix_s - log.samples.back().unix_s;
   std::vector<double> apart;
@@ -59,7 +61,7 @@ std::string why_late(const PowerLog& log, double end_unix_s) {
   for (size_t i = 1; i < log.samples.size(); ++i) apart.push_back(log.samples[i].unix_s - log.samples[i - 1].unix_s);
   if (missing_s <= std::max(kLateLog_s, kGapIntervals * median(std::move(apart)))) return "";
   return "its last row is of " + span_in_words(missing_s) +
-         " before the command's end: who writes it stopped or lags, or its clock is behind (--clock-offset)";
+         " before the command's end: who writes it stopped or lags, or its clock is behind (" + offset + ")";
 }
 
 double unix_now_s() {
@@ -67,20 +69,33 @@ double unix_now_s() {
 }
 
 // Rows of times that are not yet, and a log that ends too early.
-void warn_of_clock(const PowerLog& log, double end_unix_s, double read_unix_s, MeterEnergy& energy) {
+void warn_of_clock(const PowerLog& log, double end_unix_s, double read_unix_s, const std::string& offset,
+                   MeterEnergy& energy) {
   if (const double ahead_s = log.last_unix_s - read_unix_s; ahead_s > kRoundedTime_s) {
     energy.warnings.push_back(
         {"clock-ahead", "its last row was of " + span_in_words(ahead_s) +
                             " after the moment when it was read: its clock is ahead by so much at the least "
-                            "(a negative --clock-offset), and the joules are of another stretch"});
+                            "(a negative " +
+                            offset + "), and the joules are of another stretch"});
   }
-  const std::string late = why_late(log, end_unix_s);
+  const std::string late = why_late(log, end_unix_s, offset);
   if (late.empty()) return;
   if (energy.joules) {
     energy.warnings.push_back({"log-late", late});
-  } else if (energy.why_missing.find("--clock-offset") == std::string::npos) {
+  } else if (energy.why_missing.find(offset) == std::string::npos) {
     energy.why_missing += "; " + late;
   }
+}
+
+// Milliwatts that are called watts look like a machine hall.
+void warn_of_unit(const PowerLog& log, MeterEnergy& energy) {
+  double most_w = 0;
+  for (const PowerSample& sample : log.samples) most_w = std::max(most_w, sample.power_w);
+  if (most_w <= kMostUsual_w) return;
+  energy.warnings.push_back(
+      {"power-high", fmt::format("up to {:.3g} W, more than a rack of servers: were they in another unit, the column's "
+                                 "name should say so (power_mw)",
+                                 most_w)});
 }
 
 }  // namespace
@@ -194,9 +209,11 @@ EnergyReport EnergySession::stop() {
     }
     MeterEnergy energy = course.readings.finish(0, end_s);
     if (meters_[i]->facts().reading == MeterReading::kLog && !energy.joules && energy.warnings.empty()) {
-      if (const std::string why = why_elsewhere(log, began_unix_s_, end_s); !why.empty()) energy.why_missing = why;
+      if (const std::string why = why_elsewhere(log, began_unix_s_, end_s, options_.clock_offset); !why.empty())
+        energy.why_missing = why;
     }
-    warn_of_clock(log, began_unix_s_ + end_s, read_unix_s, energy);
+    warn_of_clock(log, began_unix_s_ + end_s, read_unix_s, options_.clock_offset, energy);
+    warn_of_unit(log, energy);
     if (log.bad_rows > 0) {
       energy.warnings.push_back(
           {"bad-rows", fmt::format("{} row{} of the log can't be read and {} left out: {}", log.bad_rows,

@@ -42,6 +42,8 @@ struct EnergySessionOptions {
   // So long stop() waits for a log to reach the end of the stretch: whoever writes it may keep rows back. Once for a
   // log that nobody writes.
   double settle_s = 2;
+  // What a person sets where a log's clock is off, as messages name it: a field here, an option of a command there.
+  std::string clock_offset = "clock_offset_s";
 };
 
 // One stretch at a time; start() begins anew. The meters must outlive it, and nobody else may read them meanwhile.

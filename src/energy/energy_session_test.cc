@@ -139,7 +139,7 @@ MeterEnergy with_clock_off(double off_s) {
 TEST(EnergySession, SaysThatALogsClockIsOff) {
   const MeterEnergy behind = with_clock_off(-1.1);
   EXPECT_FALSE(behind.joules);
-  EXPECT_THAT(behind.why_missing, HasSubstr("its clock is behind (--clock-offset)"));
+  EXPECT_THAT(behind.why_missing, HasSubstr("its clock is behind (clock_offset_s)"));
   const MeterEnergy ahead = with_clock_off(1.5);
   EXPECT_TRUE(ahead.joules);
   ASSERT_THAT(ahead.warnings, SizeIs(2));
@@ -148,6 +148,29 @@ TEST(EnergySession, SaysThatALogsClockIsOff) {
   const MeterEnergy right = with_clock_off(0);
   EXPECT_TRUE(right.joules);
   EXPECT_THAT(right.warnings, SizeIs(1));
+}
+
+TEST(EnergySession, DoubtsPowersOfAMachineHall) {
+  const auto codes_of = [](const std::string& watts) {
+    const FolderOfFiles folder{{"m.csv", "time,watts\n1,1\n"}};
+    auto meter = open_meter_file(folder.of("m.csv"));
+    EXPECT_TRUE(meter);
+    EnergySessionOptions options;
+    options.settle_s = 0;
+    EnergySession session({meter->get()}, options);
+    const double began = unix_s();
+    session.start();
+    rest_s(0.1);
+    std::string text = "time,watts\n";
+    for (int i = 0; i <= 20; ++i) text += fmt::format("{:.6f},{}\n", began - 1 + 0.1 * i, watts);
+    folder.write("m.csv", text);
+    std::vector<std::string> codes;
+    const EnergyReport report = session.stop();
+    for (const EnergyWarning& warning : report.meters.front().warnings) codes.push_back(warning.code);
+    return codes;
+  };
+  EXPECT_THAT(codes_of("85000"), testing::Contains("power-high"));
+  EXPECT_THAT(codes_of("850"), testing::Not(testing::Contains("power-high")));
 }
 
 TEST(EnergySession, WaitsOnceForALogThatNobodyWrites) {

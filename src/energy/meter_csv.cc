@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kMostPower_w = 1e8;
 constexpr double kMostBad = 0.25;  // of the rows
+constexpr const char* kPowerColumns = "a column such as power_w, or power_mw, power_uw, power_kw, Power (mW)";
 // Unix seconds of this century are between 1e9 and 4e9: 1000 times that are milliseconds, and so on.
 constexpr double kMilliseconds = 1e11, kMicroseconds = 1e14, kNanoseconds = 1e17, kBeyondTime = 1e20;
 
@@ -20,19 +21,119 @@ bool is_time_column(const std::string& name) {
   return key.starts_with("time") || key.starts_with("date") || key == "unix_s" || key == "unixtime" || key == "epoch";
 }
 
-bool is_power_column(const std::string& name) {
-  const std::string key = lower_case(trim(name));
-  return key.find("watt") != std::string::npos || key.find("power") != std::string::npos || key.ends_with("_w") ||
-         key.ends_with("_mw") || key == "w";
+// What the name of a column says that its numbers are.
+enum class ColumnUnit {
+  kNone,   // no power, or nothing that says so
+  kPower,  // in watts times a factor; watts where a power has no unit
+  kOther,  // energy, apparent power, or a unit that is not known: never read as watts
+};
+struct NamedUnit {
+  ColumnUnit unit = ColumnUnit::kNone;
+  double factor = 1;
+};
+
+struct UnitWord {
+  const char* text;
+  double factor;  // 0: a unit of something else
+};
+constexpr UnitWord kUnitWords[] = {{"w", 1},           {"watt", 1},         {"watts", 1},
+                                   {"mw", 1e-3},       {"milliwatt", 1e-3}, {"milliwatts", 1e-3},
+                                   {"uw", 1e-6},       {"microwatt", 1e-6}, {"microwatts", 1e-6},
+                                   {"kw", 1e3},        {"kilowatt", 1e3},   {"kilowatts", 1e3},
+                                   {"nanowatt", 1e-9}, {"nanowatts", 1e-9}, {"megawatt", 1e6},
+                                   {"megawatts", 1e6}, {"wh", 0},           {"kwh", 0},
+                                   {"mwh", 0},         {"uwh", 0},          {"j", 0},
+                                   {"mj", 0},          {"uj", 0},           {"kj", 0},
+                                   {"joule", 0},       {"joules", 0},       {"microjoules", 0},
+                                   {"millijoules", 0}, {"kilojoules", 0},   {"va", 0},
+                                   {"kva", 0},         {"var", 0},          {"kvar", 0},
+                                   {"dbm", 0},         {"btu", 0},          {"amp", 0},
+                                   {"amps", 0},        {"volt", 0},         {"volts", 0},
+                                   {"percent", 0},     {"pct", 0},          {"factor", 0}};
+// Beside a power they say which, not in what unit.
+constexpr const char* kQualifiers[] = {"avg", "average", "mean",   "min", "max",   "total",  "active",  "real",
+                                       "ac",  "dc",      "in",     "out", "input", "output", "now",     "instantaneous",
+                                       "rms", "server",  "system", "cpu", "gpu",   "board",  "package", "power"};
+
+std::optional<double> factor_of(const std::string& word) {
+  for (const UnitWord& unit : kUnitWords) {
+    if (word == unit.text) return unit.factor;
+  }
+  return std::nullopt;
 }
 
-double watts_per_unit(const std::string& name) {
-  const std::string key = lower_case(trim(name));
-  const auto holds = [&](const char* text) { return key.find(text) != std::string::npos; };
-  if (holds("milliwatt") || key.ends_with("_mw") || holds("(mw)") || holds("[mw]")) return 1e-3;
-  if (holds("kilowatt") || key.ends_with("_kw") || holds("(kw)") || holds("[kw]")) return 1e3;
-  return 1;
+bool is_hour(const std::string& word) {
+  return word == "h" || word == "hr" || word == "hrs" || word == "hour" || word == "hours";
 }
+
+struct NameWord {
+  std::string text;
+  bool in_brackets = false;
+};
+
+// "Active Power (mW)" -> active, power, mw; "powerWatts" -> power, watts. A micro sign is a u.
+std::vector<NameWord> words_of(const std::string& name) {
+  std::string plain = lower_case(trim(name));
+  for (const char* micro : {"\xc2\xb5", "\xce\xbc"}) {
+    for (size_t at = plain.find(micro); at != std::string::npos; at = plain.find(micro)) plain.replace(at, 2, "u");
+  }
+  std::vector<NameWord> words;
+  NameWord word;
+  const auto end_word = [&] {
+    // Words that are written together.
+    for (const char* first : {"power", "watt"}) {
+      const std::string rest = word.text.starts_with(first) ? word.text.substr(std::string_view(first).size()) : "";
+      if (rest.empty() || rest == "s") continue;
+      if (!factor_of(rest) && !is_hour(rest)) continue;
+      words.push_back({first, word.in_brackets});
+      word.text = rest;
+    }
+    if (!word.text.empty()) words.push_back(word);
+    word.text.clear();
+  };
+  for (const char c : plain) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '%' || (c & 0x80) != 0;
+    if (is_letter) {
+      word.text += c;
+      continue;
+    }
+    end_word();
+    if (c == '(' || c == '[') word.in_brackets = true;
+    if (c == ')' || c == ']') word.in_brackets = false;
+  }
+  end_word();
+  return words;
+}
+
+NamedUnit unit_of(const std::string& name) {
+  const std::vector<NameWord> words = words_of(name);
+  bool is_power = false, is_other = false, unknown_unit = false;
+  std::optional<double> factor;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i].text;
+    is_power = is_power || word.find("power") != std::string::npos || word.find("watt") != std::string::npos;
+    if (const auto unit = factor_of(word)) {
+      is_other = is_other || *unit == 0 || (factor && *factor != *unit);
+      if (*unit != 0) factor = unit;
+      // Only a unit of power at the end, or alone, makes a power of what isn't called so.
+      if (*unit != 0 && i + 1 == words.size()) is_power = true;
+      // "watt hours", "kW/h": energy.
+      if (*unit != 0 && i + 1 < words.size() && is_hour(words[i + 1].text)) is_other = true;
+      continue;
+    }
+    const bool is_qualifier =
+        std::find(std::begin(kQualifiers), std::end(kQualifiers), word) != std::end(kQualifiers) ||
+        (!word.empty() && word.find_first_not_of("0123456789") == std::string::npos);
+    // What stands in brackets is a unit, where no other word is one.
+    unknown_unit = unknown_unit || (words[i].in_brackets && !is_qualifier);
+    if (word.find("watth") != std::string::npos) is_other = true;
+  }
+  if (!is_power) return {};
+  is_other = is_other || (unknown_unit && !factor);
+  return {is_other ? ColumnUnit::kOther : ColumnUnit::kPower, factor.value_or(1)};
+}
+
+bool is_power_column(const std::string& name) { return unit_of(name).unit == ColumnUnit::kPower; }
 
 bool is_blank(std::string_view cell) {
   const std::string key = lower_case(trim(cell));
@@ -122,6 +223,17 @@ Result<size_t> only_column(const CsvTable& table, const std::string& source, boo
                source + ":1", std::string("one of them; ") + expected};
 }
 
+// A column that is called a power and is in another unit, or in one that nobody here knows.
+std::optional<Error> other_unit(const CsvTable& table, const std::string& source) {
+  for (const std::string& name : table.columns()) {
+    if (unit_of(name).unit != ColumnUnit::kOther) continue;
+    return Error{"bad-unit",
+                 "the column '" + printable(name) + "' is not in watts: another unit, or none that is known",
+                 source + ":1", kPowerColumns};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<PowerLog> parse_power_csv(std::string_view text, const std::string& source) {
@@ -133,9 +245,14 @@ Result<PowerLog> parse_power_csv(std::string_view text, const std::string& sourc
   if (!table) return table.error();
   const auto time = only_column(*table, source, is_time_column, "time", "a column timestamp: Unix seconds or ISO 8601");
   if (!time) return time.error();
-  const auto power = only_column(*table, source, is_power_column, "power", "a column such as power_w");
-  if (!power) return power.error();
-  const double factor = watts_per_unit(table->columns()[*power]);
+  const auto power = only_column(*table, source, is_power_column, "power", kPowerColumns);
+  if (!power) {
+    if (power.error().code == "missing-column") {
+      if (const auto other = other_unit(*table, source)) return *other;
+    }
+    return power.error();
+  }
+  const double factor = unit_of(table->columns()[*power]).factor;
   PowerLog log;
   log.samples.reserve(table->rows());
   double last_s = -1;

@@ -36,6 +36,26 @@ TEST(MeterCsv, KnowsUnitsAndSeparators) {
   EXPECT_EQ(log_of("date,Watts\n1700000000,7\n").samples[0].power_w, 7);
 }
 
+TEST(MeterCsv, TakesTheUnitThatTheNameSays) {
+  const auto watts_of = [](const std::string& column) {
+    return log_of("time," + column + "\n1700000000,1000\n").samples.at(0).power_w;
+  };
+  for (const char* watts : {"w", "power", "power_w", "active_power", "powerWatts", "Power (W)", "power.draw [W]",
+                            "Power (avg)", "hp_power_w", "power_w_host1", "power_phase_a", "watts_total"}) {
+    EXPECT_EQ(watts_of(watts), 1000) << watts;
+  }
+  for (const char* milli : {"power_mw", "power mW", "Power (mW)", "power[mW]", "milliwatts", "powermW", "power_mW_avg"})
+    EXPECT_EQ(watts_of(milli), 1) << milli;
+  for (const char* micro : {"power_uw", "microwatts", "power (uW)", "Power (\xc2\xb5W)", "power \xce\xbcW", "load_uw"})
+    EXPECT_NEAR(watts_of(micro), 1e-3, 1e-12) << micro;
+  for (const char* kilo : {"power kW", "power_kw", "Power [kW]", "kilowatts"}) EXPECT_EQ(watts_of(kilo), 1e6) << kilo;
+  for (const char* other : {"power_kwh", "power kWh", "watt_hours", "watthours", "Power (kW h)", "power_joules",
+                            "power_va", "Power (dBm)", "power [hp]", "Power (%)", "power_factor", "power_w_kw"}) {
+    EXPECT_EQ(code_of(std::string("time,") + other + "\n1700000000,1000\n"), "bad-unit m.csv:1") << other;
+  }
+  EXPECT_EQ(log_of("time,power_kw,power_factor,total_kwh\n1700000000,2,0.9,1\n").samples.at(0).power_w, 2000);
+}
+
 TEST(MeterCsv, NoticesBlanksClocksThatWereSetAndRowsThatAreBeingWritten) {
   const PowerLog log =
       log_of("time,watts\n1700000000,7\n1700000001,\n1700000002,N/A\n1700000004,8\n1700000003,9\n170000");

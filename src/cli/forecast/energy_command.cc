@@ -45,6 +45,7 @@ Result<EnergyRun> measure(const EnergyArguments& arguments, const CommandContext
   if (!set) return set.error();
   if (arguments.list) return listed_meters(*set);
   EnergyRunRequest request;
+  request.clock_offset = "--clock-offset";
   request.command = context.command;
   request.repeats = arguments.repeats;
   request.accept_failure = arguments.accept_failure;

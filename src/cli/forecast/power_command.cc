@@ -22,6 +22,7 @@
 #include "cli/shared/power_model_file.h"
 #include "power/model/power_model.h"
 #include "power/model/power_phases.h"
+#include "power/model/unseen_settings.h"
 #include "power/table/power_table.h"
 
 namespace perfcast {
@@ -97,7 +98,11 @@ void note_new_machine(const PowerTable& table, const std::string& machine, Power
   }
   if (rows == 0) {
     std::vector<std::string> names;
-    for (const std::string& name : table.machines) names.push_back(name.empty() ? "(no name)" : printable(name));
+    for (size_t m = 0; m < table.machines.size(); ++m) {
+      // Those whose rows were all left out have a name and no row.
+      if (std::find(table.machine.begin(), table.machine.end(), static_cast<int>(m)) == table.machine.end()) continue;
+      names.push_back(table.machines[m].empty() ? "(no name)" : printable(table.machines[m]));
+    }
     notes.lines.push_back(fmt::format("there are no rows of '{}', but of {}: its power is forecast from theirs alone",
                                       printable(machine), join(names, ", ")));
     return;
@@ -140,6 +145,11 @@ int run_fit(const PowerArguments& arguments, const CommonOptions& options) {
     Error error = model.error();
     if (error.where.empty()) error.where = arguments.samples;
     return report_error(error, options);
+  }
+  if (const double step_hz = model->features().clock_step_hz(); step_hz > 1e6 && !options.quiet) {
+    std::fprintf(stderr,
+                 "note: frequencies differ in almost every sample, as measured ones do: taken in steps of %g MHz\n",
+                 step_hz / 1e6);
   }
   if (options.output == "-") return write_result(to_text(model->to_json()), options);
   if (Status written = write_file_atomically(options.output, to_text(model->to_json())); !written) {
@@ -268,18 +278,7 @@ int run_forecast(const PowerArguments& arguments, const CommonOptions& options) 
   PowerTableNotes notes;
   const auto table = read_samples(arguments, false, notes);
   if (!table) return report_error(table.error(), options);
-  for (const std::string& machine : table->machines) {
-    if (std::none_of(model->card().groups.begin(), model->card().groups.end(),
-                     [&](const std::string& group) { return group.starts_with(machine); })) {
-      const std::string who = machine.empty() ? "a machine without a name" : printable(machine);
-      notes.lines.push_back(
-          model->card().new_machine
-              ? fmt::format("the model is of '{}', not of {}: it is taken for that, and the interval is too narrow",
-                            printable(model->card().new_machine->machine), who)
-              : "the model has no samples of " + who +
-                    ": what its machines share is taken, and the interval is too narrow");
-    }
-  }
+  for (std::string& line : unseen_settings(*model, *table)) notes.lines.push_back(std::move(line));
   print_notes(notes, options);
   const auto forecast = model->forecast(*table);
   if (!forecast) {

@@ -130,6 +130,7 @@ Result<EnergyRun> measure_energy(const EnergyRunRequest& request, const MeterSet
   run.missing = set.missing;
   EnergySessionOptions options;
   options.cpu_root = request.cpu_root;
+  options.clock_offset = request.clock_offset;
   EnergySession session(set.all(), options);
   std::optional<EnergyReport> idle;
   if (request.idle_s > 0 && !set.meters.empty()) {

@@ -23,6 +23,7 @@ struct EnergyRunRequest {
   bool accept_failure = false;  // a run that fails counts, too
   bool show_output = false;     // on stderr; else the command's output is discarded
   std::string cpu_root = MeterRoots().cpu;
+  std::string clock_offset = EnergySessionOptions().clock_offset;  // as messages name it
 };
 
 // Of all runs. Medians where there are several.

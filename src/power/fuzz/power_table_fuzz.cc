@@ -1,10 +1,12 @@
-// Any bytes as samples of power: no crash; what is read has rows of one length, power above 0 and runs in order.
+// Any bytes as samples of power: no crash; what is read has rows of one length, power and settings above 0 and runs in
+// order.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
 #include "power/table/power_table.h"
+#include "power/table/table_settings.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace perfcast;
@@ -24,6 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       if (r > 0 && table->run[static_cast<size_t>(r)] < table->run[static_cast<size_t>(r - 1)]) std::abort();
     }
     if ((table->values.array() < 0).any()) std::abort();
+    if (!check_settings(*table)) std::abort();
   }
   return 0;
 }

@@ -1,5 +1,7 @@
 #include "power/model/activity_features.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,6 +12,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "base/unknown.h"
+#include "power/table/table_settings.h"
 
 namespace perfcast {
 namespace {
@@ -59,12 +62,32 @@ Eigen::MatrixXd row_before(const Eigen::MatrixXd& rows, const std::vector<int>& 
   return result;
 }
 
-Eigen::VectorXd as_share(const Eigen::VectorXd& values) {
-  const double divisor = share_divisor(values);
-  return values.unaryExpr([divisor](double value) {
-    const double share = value / divisor;
+Eigen::VectorXd as_share(const Eigen::VectorXd& values, double whole) {
+  return values.unaryExpr([whole](double value) {
+    const double share = value / whole;
     return share > kMostShare ? kUnknown : share;
   });
+}
+
+// Of those that a table has; -1 where there is none. User, system and wait come from one tool, in one unit.
+struct ShareColumns {
+  Eigen::Index load, user, system, wait;
+  explicit ShareColumns(const PowerTable& table)
+      : load(find_counter(table, CounterRole::kLoad)),
+        user(find_counter(table, CounterRole::kUser)),
+        system(find_counter(table, CounterRole::kSystem)),
+        wait(find_counter(table, CounterRole::kWait)) {}
+  std::vector<Eigen::Index> parts() const {
+    std::vector<Eigen::Index> known;
+    for (const Eigen::Index at : {user, system, wait}) {
+      if (at >= 0) known.push_back(at);
+    }
+    return known;
+  }
+};
+
+const std::string& name_of(const PowerTable& table, Eigen::Index column) {
+  return table.counters[static_cast<size_t>(column)];
 }
 
 struct Inputs {
@@ -113,6 +136,9 @@ std::optional<double> ActivityFeatures::capacity(const std::string& machine) con
 }
 
 bool ActivityFeatures::is_percent(const std::string& counter) const {
+  if (wholes_) {
+    if (const auto share = wholes_->find(counter); share != wholes_->end()) return share->second == kPercent;
+  }
   const auto found = std::find(others_.begin(), others_.end(), counter);
   return found != others_.end() && other_scale_(found - others_.begin()) > kMostShare;
 }
@@ -123,44 +149,127 @@ struct ActivityFeatures::Columns {
   bool has_load_column = false;
   std::vector<Eigen::Index> used;  // columns of the table that stand in the above
 
-  explicit Columns(const PowerTable& table) {
+  Columns(const PowerTable& table, const Wholes& wholes) {
+    const ShareColumns shares(table);
     const auto take = [&](Eigen::Index at) {
       used.push_back(at);
       return Eigen::VectorXd(table.values.col(at));
     };
-    const Eigen::Index user = find_counter(table, CounterRole::kUser),
-                       system = find_counter(table, CounterRole::kSystem);
-    if (const Eigen::Index at = find_counter(table, CounterRole::kLoad); at >= 0) {
-      load = as_share(take(at));
-    } else if (user >= 0) {
-      Eigen::VectorXd sum = take(user);
-      if (system >= 0) sum += table.values.col(system);
-      load = as_share(sum);
+    const auto whole = [&](Eigen::Index at) { return wholes.at(name_of(table, at)); };
+    if (shares.load >= 0) {
+      load = as_share(take(shares.load), whole(shares.load));
+    } else if (shares.user >= 0) {
+      Eigen::VectorXd sum = take(shares.user);
+      if (shares.system >= 0) sum += table.values.col(shares.system);
+      load = as_share(sum, whole(shares.user));
     }
     has_load_column = load.size() > 0;
     if (const Eigen::Index at = find_counter(table, CounterRole::kCycles); at >= 0) cycles = take(at);
     if (const Eigen::Index at = find_counter(table, CounterRole::kInstructions); at >= 0) instructions = take(at);
-    if (const Eigen::Index at = find_counter(table, CounterRole::kWait); at >= 0) wait = as_share(take(at));
+    if (shares.wait >= 0) wait = as_share(take(shares.wait), whole(shares.wait));
   }
   bool knows_clock(const PowerTable& table) const { return table.frequency_hz.size() > 0; }
 };
 
-double ActivityFeatures::capacity_of(const PowerTable& table, int machine) const {
+// Names first; then the values, of user, system and wait together. Waiting alone is too little to tell: as the load.
+ActivityFeatures::Wholes ActivityFeatures::wholes_of(const PowerTable& table) {
+  const ShareColumns shares(table);
+  Wholes wholes;
+  double of_load = 1;
+  if (shares.load >= 0) {
+    const std::string& name = name_of(table, shares.load);
+    of_load = says_percent(name) ? kPercent : share_divisor(table.values.col(shares.load));
+    wholes[name] = of_load;
+  }
+  const std::vector<Eigen::Index> parts = shares.parts();
+  if (parts.empty()) return wholes;
+  Eigen::VectorXd sum = Eigen::VectorXd::Constant(table.values.rows(), kUnknown);
+  bool is_percent = shares.user < 0 && shares.system < 0 && of_load == kPercent;
+  for (const Eigen::Index at : parts) {
+    is_percent = is_percent || says_percent(name_of(table, at));
+    for (Eigen::Index r = 0; r < sum.size(); ++r) {
+      if (const double value = table.values(r, at); !std::isnan(value))
+        sum(r) = std::isnan(sum(r)) ? value : sum(r) + value;
+    }
+  }
+  const double whole = is_percent ? kPercent : share_divisor(sum);
+  for (const Eigen::Index at : parts) wholes[name_of(table, at)] = whole;
+  return wholes;
+}
+
+ActivityFeatures::Wholes ActivityFeatures::wholes_by_values(const PowerTable& table) {
+  const ShareColumns shares(table);
+  Wholes wholes;
+  const auto add = [&](Eigen::Index at, const Eigen::VectorXd& values) {
+    wholes[name_of(table, at)] = share_divisor(values);
+  };
+  if (shares.load >= 0) add(shares.load, table.values.col(shares.load));
+  if (shares.wait >= 0) add(shares.wait, table.values.col(shares.wait));
+  if (shares.user < 0) return wholes;
+  Eigen::VectorXd sum = table.values.col(shares.user);
+  if (shares.system >= 0) sum += table.values.col(shares.system);
+  add(shares.user, sum);
+  return wholes;
+}
+
+// A model's percent stays percent: samples of a machine that idles look like shares. What was learnt as shares of 1 is
+// percent where names or values can be nothing else.
+ActivityFeatures::Wholes ActivityFeatures::wholes_for(const PowerTable& table) const {
+  if (!wholes_) return wholes_by_values(table);
+  Wholes wholes = wholes_of(table);
+  for (auto& [name, whole] : wholes) {
+    if (const auto learnt = wholes_->find(name); learnt != wholes_->end()) whole = std::max(whole, learnt->second);
+  }
+  return wholes;
+}
+
+std::vector<std::string> ActivityFeatures::percent_by_model(const PowerTable& table) const {
+  std::vector<std::string> names;
+  if (!wholes_) return names;
+  const Wholes by_table = wholes_of(table);
+  for (const auto& [name, whole] : wholes_for(table)) {
+    if (whole != by_table.at(name)) names.push_back(name);
+  }
+  return names;
+}
+
+std::string ActivityFeatures::group_of(const PowerTable& table, size_t row) const {
+  const auto r = static_cast<Eigen::Index>(row);
+  // Callers that check settings have numbers here.
+  const auto whole = [](double value) { return std::isfinite(value) ? fmt::format("{:.0f}", std::round(value)) : "?"; };
+  std::string name = table.machines[static_cast<size_t>(table.machine[row])];
+  if (table.frequency_hz.size() > 0) {
+    const double steps = std::round(table.frequency_hz(r) / clock_step_hz_);
+    name += (name.empty() ? "" : " ") + whole(steps * clock_step_hz_ / 1e6) + " MHz";
+  }
+  if (table.cores.size() > 0) name += " " + whole(table.cores(r)) + " cores";
+  return name;
+}
+
+double ActivityFeatures::capacity_of(const PowerTable& table, const Columns& columns, int machine) const {
   const auto known = std::find(machines_.begin(), machines_.end(), table.machines[static_cast<size_t>(machine)]);
   if (known != machines_.end()) return capacity_(known - machines_.begin());
   std::vector<size_t> own;
   for (size_t r = 0; r < table.rows(); ++r) {
     if (table.machine[r] == machine) own.push_back(r);
   }
-  const ActivityFeatures learnt = learn(table, own, ActivitySet::kLoad);
+  const ActivityFeatures learnt = learn(table, own, ActivitySet::kLoad, columns);
   return learnt.capacity_.size() > 0 ? learnt.capacity_(0) : 0;
 }
 
 ActivityFeatures ActivityFeatures::learn(const PowerTable& table, const std::vector<size_t>& which, ActivitySet set) {
+  Wholes wholes = wholes_of(table);
+  ActivityFeatures result = learn(table, which, set, Columns(table, wholes));
+  result.wholes_ = std::move(wholes);
+  result.clock_step_hz_ = perfcast::clock_step_hz(table);
+  return result;
+}
+
+ActivityFeatures ActivityFeatures::learn(const PowerTable& table, const std::vector<size_t>& which, ActivitySet set,
+                                         const Columns& columns) {
   ActivityFeatures result;
   result.set_ = set;
   result.counters_ = table.counters;
-  const Columns columns(table);
   std::vector<std::vector<double>> busy(table.machines.size()), plain(table.machines.size());
   for (const size_t r : which) {
     const auto i = static_cast<Eigen::Index>(r);
@@ -204,7 +313,7 @@ ActivityFeatures ActivityFeatures::learn(const PowerTable& table, const std::vec
 
 PowerDesign ActivityFeatures::design(const PowerTable& table) const {
   const auto n = static_cast<Eigen::Index>(table.rows());
-  const Columns columns(table);
+  const Columns columns(table, wholes_for(table));
   const bool clocked = columns.knows_clock(table);
   Eigen::VectorXd capacity = Eigen::VectorXd::Zero(n);
   std::map<int, double> of_machine;
@@ -214,7 +323,7 @@ PowerDesign ActivityFeatures::design(const PowerTable& table) const {
     } else if (columns.cycles.size() > 0) {
       const int machine = table.machine[static_cast<size_t>(r)];
       const auto [at, fresh] = of_machine.try_emplace(machine, 0);
-      if (fresh) at->second = capacity_of(table, machine);
+      if (fresh) at->second = capacity_of(table, columns, machine);
       capacity(r) = at->second;
     }
   }
@@ -288,12 +397,10 @@ PowerDesign ActivityFeatures::design(const PowerTable& table) const {
   design.watts = table.watts;
   design.workloads = table.workloads;
   design.workload = table.workload;
-  std::map<std::string, int> group_of;
+  std::map<std::string, int> numbers;
   for (Eigen::Index r = 0; r < n; ++r) {
-    std::string name = table.machines[static_cast<size_t>(table.machine[static_cast<size_t>(r)])];
-    if (clocked) name += (name.empty() ? "" : " ") + std::to_string(std::llround(table.frequency_hz(r) / 1e6)) + " MHz";
-    if (table.cores.size() > 0) name += " " + std::to_string(std::llround(table.cores(r))) + " cores";
-    const auto [at, fresh] = group_of.try_emplace(name, static_cast<int>(design.groups.size()));
+    const std::string name = group_of(table, static_cast<size_t>(r));
+    const auto [at, fresh] = numbers.try_emplace(name, static_cast<int>(design.groups.size()));
     if (fresh) design.groups.push_back(name);
     design.group.push_back(at->second);
   }
@@ -311,6 +418,11 @@ Json ActivityFeatures::to_json() const {
   }
   json["others"] = others;
   json["capacities"] = capacities;
+  json["clock_step_hz"] = clock_step_hz_;
+  if (wholes_) {
+    json["shares"] = Json::array();
+    for (const auto& [name, whole] : *wholes_) json["shares"].push_back({{"name", name}, {"whole", whole}});
+  }
   return json;
 }
 
@@ -321,6 +433,9 @@ Result<ActivityFeatures> ActivityFeatures::from_json(const Json& json, const std
   result.counters_ = in.strings("counters");
   const Json* others = in.require_array("others");
   const Json* capacities = in.require_array("capacities");
+  const Json* shares = in.array("shares");
+  result.clock_step_hz_ = in.number_or("clock_step_hz", result.clock_step_hz_);
+  if (!(result.clock_step_hz_ >= 1)) in.complain("clock_step_hz", "a step that is none", "a number of at least 1");
   if (Status done = in.finish(); !done) return done.error();
   if (!set) return set.error();
   result.set_ = *set;
@@ -344,6 +459,20 @@ Result<ActivityFeatures> ActivityFeatures::from_json(const Json& json, const std
   if (Status done = read(*capacities, "capacities", "machine", "cycles_per_s", result.machines_, result.capacity_);
       !done) {
     return done.error();
+  }
+  if (shares != nullptr) {
+    std::vector<std::string> names;
+    Eigen::VectorXd wholes;
+    if (Status done = read(*shares, "shares", "name", "whole", names, wholes); !done) return done.error();
+    result.wholes_.emplace();
+    for (size_t i = 0; i < names.size(); ++i) {
+      const double whole = wholes(static_cast<Eigen::Index>(i));
+      if (whole != 1 && whole != kPercent) {
+        in.complain("shares[" + std::to_string(i) + "].whole", "neither shares of 1 nor percent", "1 or 100");
+      }
+      (*result.wholes_)[names[i]] = whole;
+    }
+    if (Status done = in.finish(); !done) return done.error();
   }
   return result;
 }

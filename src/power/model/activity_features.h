@@ -2,6 +2,7 @@
 // From samples of a machine's counters to the inputs of its power: how much of the machine is busy, at which clock,
 // with how much work per cycle, and what else its counters say.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,15 +44,29 @@ class ActivityFeatures {
   std::vector<std::string> needed_counters() const;
   // Cycles a second of a machine that is busy; absent: not learnt.
   std::optional<double> capacity(const std::string& machine) const;
-  // Whether the counter, an input by itself, was learnt as so many of a hundred.
+  // Whether the counter, a share or an input by itself, was learnt as so many of a hundred.
   bool is_percent(const std::string& counter) const;
+  // The group of a row: "node1 2400 MHz 8 cores", of what the table tells.
+  std::string group_of(const PowerTable& table, size_t row) const;
+  // Frequencies this close are one group: 1 MHz, more where they were measured (table_settings.h).
+  double clock_step_hz() const { return clock_step_hz_; }
+  // Shares of the table that are taken for percent because the model's samples were, and that their own values would
+  // not tell: a machine that idles, or shares of 1.
+  std::vector<std::string> percent_by_model(const PowerTable& table) const;
 
   Json to_json() const;
   static Result<ActivityFeatures> from_json(const Json& json, const std::string& path);
 
  private:
   struct Columns;
-  double capacity_of(const PowerTable& table, int machine) const;
+  // What all of a machine's time is in each column of shares: 1 or 100.
+  using Wholes = std::map<std::string, double>;
+  static Wholes wholes_of(const PowerTable& table);
+  static Wholes wholes_by_values(const PowerTable& table);  // as files without wholes have them
+  Wholes wholes_for(const PowerTable& table) const;
+  static ActivityFeatures learn(const PowerTable& table, const std::vector<size_t>& which, ActivitySet set,
+                                const Columns& columns);
+  double capacity_of(const PowerTable& table, const Columns& columns, int machine) const;
 
   ActivitySet set_ = ActivitySet::kLoad;
   std::vector<std::string> counters_;  // that the training table had
@@ -59,6 +74,8 @@ class ActivityFeatures {
   Eigen::VectorXd other_scale_;        // their 99% quantile per capacity
   std::vector<std::string> machines_;  // whose capacity was learnt
   Eigen::VectorXd capacity_;           // cycles a second; 0: not known
+  double clock_step_hz_ = 1e6;
+  std::optional<Wholes> wholes_;  // of the training table; absent: the model's file doesn't say
 };
 
 }  // namespace perfcast

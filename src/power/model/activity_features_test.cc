@@ -65,6 +65,29 @@ TEST(ActivityFeatures, PercentAndFaultsOfSharesAreSeen) {
   EXPECT_LT(column(percent, "load")(5), 1);
 }
 
+TEST(ActivityFeatures, UserSystemAndWaitHaveOneUnit) {
+  PowerTable table = PowerWorld().table();
+  table.counters = {"cpu_user", "cpu_system", "cpu_wio", "misses"};
+  table.values.col(0) *= 100;
+  table.values.col(1) = table.values.col(0) * 0.01;  // under 1%
+  table.values.col(2).setConstant(0.5);              // half a percent, not half of the time
+  const PowerDesign design = ActivityFeatures::learn(table, all_rows(table), ActivitySet::kLoad).design(table);
+  EXPECT_NEAR(column(design, "wait")(7), 0.005, 1e-12);
+  EXPECT_LT(column(design, "load").maxCoeff(), 1);
+  table.counters[0] = "cpu_share";
+  table.values.col(0) /= 100;
+  table.counters[1] = "other";
+  const PowerDesign alone = ActivityFeatures::learn(table, all_rows(table), ActivitySet::kLoad).design(table);
+  EXPECT_NEAR(column(alone, "wait")(7), 0.5, 1e-12);
+}
+
+TEST(ActivityFeatures, PercentIsWhatTheNameSays) {
+  PowerTable table = PowerWorld().table();
+  table.counters[0] = "cpu_percent";
+  const PowerDesign design = ActivityFeatures::learn(table, all_rows(table), ActivitySet::kLoad).design(table);
+  EXPECT_LT(column(design, "load").maxCoeff(), 0.01);
+}
+
 TEST(ActivityFeatures, ReadsBackWhatItWrites) {
   const PowerTable table = PowerWorld().table();
   for (const ActivitySet set : {ActivitySet::kLoad, ActivitySet::kCounters, ActivitySet::kHistory}) {

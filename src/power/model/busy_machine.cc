@@ -14,11 +14,11 @@ namespace {
 constexpr int kRows = 5;  // alike: the last one has neighbours and a past
 
 std::optional<double> counter_of(const PowerModel& model, const BusyMachine& machine, const std::string& name) {
-  // Shares of counters that are inputs by themselves keep the unit that they were learnt in.
+  // In the unit that it was learnt in.
   const double whole = model.features().is_percent(name) ? 100 : 1;
   switch (counter_role(name)) {
     case CounterRole::kLoad:
-      return 1;
+      return whole;
     case CounterRole::kUser:
       return (1 - machine.system_ratio) * whole;
     case CounterRole::kSystem:

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "power/model/power_model.h"
 #include "power/model/power_transfer.h"
+#include "power/table/table_settings.h"
 
 namespace perfcast {
 namespace {
@@ -128,6 +129,7 @@ double error_of_mean_power(const PowerDesign& design, const std::vector<size_t>&
 }  // namespace
 
 Result<PowerModel> PowerModel::fit_new_machine(const PowerTable& table, const NewMachineOptions& options) {
+  if (Status placed = check_settings(table); !placed) return placed.error();
   const NewMachineRows rows = rows_of(table, options.machine);
   if (Status checked = check_known(table, rows, options.machine); !checked) return checked.error();
   // A new machine's counters cost no meter: all of its rows tell its capacity.
@@ -159,6 +161,10 @@ Result<PowerModel> PowerModel::fit_new_machine(const PowerTable& table, const Ne
   design.groups = used.machines;
   const PowerSamples samples = PowerSamples::of(std::move(design), rows.known);
   model.scale_ = samples.scale;
+  if (Status fits = check_line_size(samples.inputs.cols(), samples.design.group, samples.design.workload, rows.known);
+      !fits) {
+    return fits.error();
+  }
   const std::vector<size_t> given = rows.given.size() <= kMostGiven
                                         ? rows.given
                                         : drawn_samples(samples.design, rows.given, kMostGiven, options.seed);

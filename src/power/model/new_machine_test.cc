@@ -139,6 +139,15 @@ TEST(NewMachine, RefusesWhatCanNotBeLearntFrom) {
   EXPECT_THAT(thin.error().message, HasSubstr("machine 1 (5)"));
 }
 
+TEST(NewMachine, TakesNoRowWithoutItsSetting) {
+  FewSamples few(8);
+  few.table.cores = Eigen::VectorXd::Constant(few.table.watts.size(), 8);
+  few.table.cores(few.table.watts.size() - 1) = kUnknown;
+  const auto model = PowerModel::fit_new_machine(few.table, {"machine 3", 0.9, 1});
+  ASSERT_FALSE(model);
+  EXPECT_EQ(model.error().code, "missing-setting");
+}
+
 TEST(NewMachine, RefusesCountersThatNotAllHave) {
   const auto without = [](int counter, bool of_new) {
     FewSamples few(8);

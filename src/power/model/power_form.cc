@@ -33,7 +33,8 @@ Cells cells_of(const PowerSamples& samples, const std::vector<size_t>& which) {
   return cells;
 }
 
-// At most `most` rows, as many from each cell as it has where they are few.
+// Some `most` rows, at least two from each cell and as many from each as it has where they are few; never more than
+// twice as many.
 std::vector<size_t> stratified(const Cells& cells, size_t most, uint64_t seed) {
   std::vector<size_t> picked;
   if (cells.empty()) return picked;
@@ -44,6 +45,11 @@ std::vector<size_t> stratified(const Cells& cells, size_t most, uint64_t seed) {
     random.shuffle(shuffled);
     shuffled.resize(std::min(each, shuffled.size()));
     picked.insert(picked.end(), shuffled.begin(), shuffled.end());
+  }
+  // Of very many cells not each has its two.
+  if (picked.size() > 2 * most) {
+    random.shuffle(picked);
+    picked.resize(2 * most);
   }
   return picked;
 }

@@ -9,20 +9,18 @@
 #include <numeric>
 #include <set>
 
-#include "base/json.h"
 #include "base/random.h"
 #include "base/statistics.h"
 #include "base/text.h"
 #include "base/unknown.h"
 #include "model/forecast/conformal.h"
+#include "power/table/table_settings.h"
 
 namespace perfcast {
 namespace {
 
 constexpr size_t kFewestRows = 30, kFewestWorkloads = 3, kStretches = 5;
 constexpr double kBelow = 0.05, kAbove = 0.1;  // forecasts leave the range of the training rows by no more
-constexpr const char* kSchema = "perfcast.power-model/1";
-constexpr size_t kMostListed = 100000;
 constexpr size_t kMostCompared = 4000, kFewestCompared = 10;
 
 // Chosen from on inner folds.
@@ -190,6 +188,10 @@ class Chooser {
       return Error{"too-few-samples", "there is nothing to leave out: all samples are of one stretch", "",
                    "samples of two workloads or more, or of a longer time"};
     }
+    if (Status fits = check_line_size(samples.inputs.cols(), samples.design.group, samples.design.workload, which_);
+        !fits) {
+      return fits;
+    }
     const LineMoments moments(samples.inputs, samples.target, samples.design.group, samples.design.workload, which_);
     for (const SharedLineOptions& line : line_choices()) {
       Candidate candidate =
@@ -312,9 +314,6 @@ class Chooser {
   std::map<std::string, std::vector<size_t>> blends_;
 };
 
-// What the errors of a card are by, as its JSON has it.
-const char* by_key(const PowerModelCard& card) { return card.left_out == "machine" ? "machine" : "workload"; }
-
 // What saying each group's mean power, of all other workloads, would have cost.
 double error_of_means(const PowerSamples& samples, const std::vector<size_t>& which) {
   std::map<std::pair<int, int>, std::pair<double, double>> sums;
@@ -323,15 +322,17 @@ double error_of_means(const PowerSamples& samples, const std::vector<size_t>& wh
     sum += samples.design.watts(static_cast<Eigen::Index>(r));
     ++count;
   }
+  std::map<int, std::pair<double, double>> of_group;  // sum of the cells' means, their number
+  for (const auto& [cell, own] : sums) {
+    auto& [sum, count] = of_group[cell.first];
+    sum += own.first / own.second;
+    ++count;
+  }
   std::map<std::pair<int, int>, double> others;
   for (const auto& [cell, own] : sums) {
-    double sum = 0, count = 0;
-    for (const auto& [other, of] : sums) {
-      if (other.first != cell.first || other.second == cell.second) continue;
-      sum += of.first / of.second;
-      ++count;
-    }
-    others[cell] = count > 0 ? sum / count : own.first / own.second;
+    const double mean = own.first / own.second;
+    const auto& [sum, count] = of_group[cell.first];
+    others[cell] = count > 1 ? (sum - mean) / (count - 1) : mean;
   }
   Eigen::VectorXd means(static_cast<Eigen::Index>(which.size()));
   for (size_t i = 0; i < which.size(); ++i) {
@@ -376,6 +377,7 @@ double log_cell_error(const PowerSamples& samples, const std::vector<size_t>& wh
 
 Result<PowerModel> PowerModel::fit(const PowerTable& table, const std::vector<size_t>& which,
                                    const PowerModelOptions& options) {
+  if (Status placed = check_settings(table); !placed) return placed.error();
   std::vector<size_t> rows;
   for (const size_t r : which) {
     if (!std::isnan(table.watts(static_cast<Eigen::Index>(r)))) rows.push_back(r);
@@ -440,6 +442,7 @@ Result<PowerForecast> PowerModel::forecast(const PowerTable& table) const {
     return Error{"missing-counters", "the samples lack " + join(missing, ", "), "",
                  "the counters that the model was made with: " + join(features_.counters(), ", ")};
   }
+  if (Status placed = check_settings(table); !placed) return placed.error();
   PowerDesign design = features_.design(table);
   if (design.rows.cols() != scale_.centre.size()) {
     return Error{"missing-counters",
@@ -461,6 +464,11 @@ Result<PowerForecast> PowerModel::forecast(const PowerTable& table) const {
   log_target = log_target.array().max(lowest_ - kBelow).min(highest_ + kAbove);
   PowerForecast forecast;
   forecast.watts = (log_target + samples.design.log_scale).array().exp();
+  for (Eigen::Index r = 0; r < forecast.watts.size(); ++r) {
+    if (forecast.watts(r) > 0 && std::isfinite(forecast.watts(r))) continue;
+    return Error{"bad-model", fmt::format("the model has no power for sample {}", r + 1), "",
+                 "a model whose numbers are of the size of samples like these"};
+  }
   Eigen::ArrayXd width = Eigen::ArrayXd::Constant(forecast.watts.size(), half_width_);
   if (forms_.size() == 1) {
     if (const Eigen::VectorXd own = forms_[0]->half_widths(samples, rows); own.size() > 0) width = own.array();
@@ -468,126 +476,6 @@ Result<PowerForecast> PowerModel::forecast(const PowerTable& table) const {
   forecast.lower = forecast.watts.array() * (-width).exp();
   forecast.upper = forecast.watts.array() * width.exp();
   return forecast;
-}
-
-Json PowerModel::to_json() const {
-  Json by_workload = Json::array(), tried = Json::array(), forms = Json::array();
-  for (const auto& [name, error] : card_.error_by_workload)
-    by_workload.push_back({{by_key(card_), name}, {"error_ratio", error}});
-  for (const auto& [name, error] : card_.tried) tried.push_back({{"model", name}, {"error_ratio", error}});
-  for (const auto& form : forms_) forms.push_back(form->to_json());
-  Json json = {{"schema", kSchema}};
-  json["card"] = {{"rows", card_.rows},
-                  {"chosen", card_.chosen},
-                  {"left_out", card_.left_out},
-                  {"error_ratio", card_.error},
-                  {"mean_power_error_ratio", card_.mean_power_error},
-                  {std::string("error_by_") + by_key(card_), by_workload},
-                  {"tried", tried},
-                  {"units", "watts; counters are events a second or shares"}};
-  if (card_.new_machine) {
-    json["card"]["new_machine"] = {{"machine", card_.new_machine->machine},
-                                   {"samples_count", card_.new_machine->samples},
-                                   {"known_machines_count", card_.new_machine->known_machines}};
-  }
-  json["features"] = features_.to_json();
-  json["groups"] = groups_;
-  if (!settings_.empty()) json["settings"] = settings_json(settings_);
-  json["centre"] = std::vector<double>(scale_.centre.begin(), scale_.centre.end());
-  json["scale"] = std::vector<double>(scale_.scale.begin(), scale_.scale.end());
-  json["lowest_log"] = lowest_;
-  json["highest_log"] = highest_;
-  json["coverage_ratio"] = coverage_;
-  json["half_width_log"] = half_width_;
-  json["forms"] = forms;
-  return json;
-}
-
-Result<PowerModel> PowerModel::from_json(const Json& json, const std::string& source) {
-  JsonReader in(json, source);
-  if (const std::string schema = in.string("schema"); in.complaints().empty() && schema != kSchema) {
-    return Error{"bad-json-field", "'" + printable(schema) + "' is no model of power", source,
-                 std::string(kSchema) + ", as `perfcast power fit` writes it"};
-  }
-  PowerModel model;
-  const Json* card = in.require_object("card");
-  const Json* features = in.require_object("features");
-  const Json* forms = in.require_array("forms");
-  const Json* centre = in.require_array("centre");
-  const Json* scale = in.require_array("scale");
-  const Json* settings = in.array("settings");
-  model.groups_ = in.strings("groups");
-  model.lowest_ = in.number("lowest_log");
-  model.highest_ = in.number("highest_log");
-  model.coverage_ = in.number("coverage_ratio");
-  model.half_width_ = in.number("half_width_log");
-  if (Status done = in.finish(); !done) return done.error();
-  if (model.lowest_ > model.highest_ || model.half_width_ < 0 || !(model.coverage_ > 0 && model.coverage_ < 1)) {
-    in.complain("lowest_log", "limits that exclude each other", "a range, a coverage in (0, 1), a width of at least 0");
-  }
-  if (centre->size() != scale->size() || centre->size() > kMostListed || forms->empty() || forms->size() > 8) {
-    in.complain("scale", "another number of inputs", "as many as in centre, and one to eight forms");
-  }
-  if (Status done = in.finish(); !done) return done.error();
-  const auto size = static_cast<Eigen::Index>(centre->size());
-  model.scale_.centre.resize(size);
-  model.scale_.scale.resize(size);
-  for (Eigen::Index c = 0; c < size; ++c) {
-    const Json& shift = (*centre)[static_cast<size_t>(c)];
-    const Json& width = (*scale)[static_cast<size_t>(c)];
-    if (!shift.is_number() || !width.is_number() || !(width.get<double>() > 0) || !std::isfinite(shift.get<double>())) {
-      in.complain("scale", "an entry that is no number above 0", "numbers");
-      if (Status done = in.finish(); !done) return done.error();
-    }
-    model.scale_.centre(c) = shift.get<double>();
-    model.scale_.scale(c) = width.get<double>();
-  }
-  if (settings != nullptr) {
-    auto known = settings_from_json(*settings, model.groups_.size(), source);
-    if (!known) return known.error();
-    model.settings_ = std::move(*known);
-  }
-  auto read = ActivityFeatures::from_json(*features, source + ".features");
-  if (!read) return read.error();
-  model.features_ = std::move(*read);
-  for (size_t i = 0; i < forms->size(); ++i) {
-    auto form =
-        power_form_from_json((*forms)[i], source + ".forms[" + std::to_string(i) + "]", size, model.groups_.size());
-    if (!form) return form.error();
-    model.forms_.push_back(std::move(*form));
-  }
-  JsonReader facts(*card, source + ".card");
-  model.card_.rows = static_cast<size_t>(std::max<int64_t>(0, facts.integer("rows")));
-  model.card_.chosen = facts.string("chosen");
-  model.card_.left_out = facts.string("left_out");
-  model.card_.error = facts.number("error_ratio");
-  model.card_.mean_power_error = facts.number("mean_power_error_ratio");
-  const auto list = [&](const char* key, const char* name_key, std::vector<std::pair<std::string, double>>& into) {
-    const Json* entries = facts.require_array(key);
-    if (entries == nullptr) return;
-    for (size_t i = 0; i < entries->size(); ++i) {
-      JsonReader entry((*entries)[i], source + ".card." + key + "[" + std::to_string(i) + "]");
-      into.emplace_back(entry.string(name_key), entry.number("error_ratio"));
-      if (!entry.finish()) facts.complain(key, "an entry of another form", "a name and error_ratio");
-    }
-  };
-  list((std::string("error_by_") + by_key(model.card_)).c_str(), by_key(model.card_), model.card_.error_by_workload);
-  list("tried", "model", model.card_.tried);
-  const Json* of_new = facts.object("new_machine");
-  if (Status done = facts.finish(); !done) return done.error();
-  if (of_new != nullptr) {
-    JsonReader entry(*of_new, source + ".card.new_machine");
-    NewMachineCard& into = model.card_.new_machine.emplace();
-    into.machine = entry.string("machine");
-    into.samples = static_cast<size_t>(std::max<int64_t>(0, entry.integer("samples_count")));
-    into.known_machines = static_cast<size_t>(std::max<int64_t>(0, entry.integer("known_machines_count")));
-    if (Status done = entry.finish(); !done) return done.error();
-  }
-  model.card_.groups = model.groups_;
-  if (!model.card_.new_machine) {
-    for (const auto& [name, error] : model.card_.error_by_workload) model.card_.workloads.push_back(name);
-  }
-  return model;
 }
 
 }  // namespace perfcast

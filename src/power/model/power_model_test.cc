@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/random.h"
+#include "base/unknown.h"
 #include "power/testing/power_world.h"
 
 namespace perfcast {
@@ -118,6 +119,98 @@ TEST(PowerModel, SaysWhatIsMissing) {
   const auto forecast = model->forecast(other);
   ASSERT_FALSE(forecast);
   EXPECT_THAT(forecast.error().message, HasSubstr("misses"));
+}
+
+TEST(PowerModel, TakesNoRowWithoutItsSetting) {
+  PowerTable table = PowerWorld().table();
+  table.frequency_hz = Eigen::VectorXd::Constant(static_cast<Eigen::Index>(table.rows()), 2e9);
+  PowerModelOptions options;
+  options.forms = {PowerFormKind::kSharedLine};
+  const auto model = PowerModel::fit(table, all_rows(table), options);
+  ASSERT_TRUE(model) << to_text(model.error());
+  table.frequency_hz(17) = kUnknown;
+  const auto refused = PowerModel::fit(table, all_rows(table), options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "missing-setting");
+  EXPECT_THAT(refused.error().message, HasSubstr("sample 18 has no frequency"));
+  const auto forecast = model->forecast(table);
+  ASSERT_FALSE(forecast);
+  EXPECT_EQ(forecast.error().code, "missing-setting");
+}
+
+TEST(PowerModel, MeasuredClocksMakeFewGroups) {
+  PowerTable table = PowerWorld().table();
+  const auto n = static_cast<Eigen::Index>(table.rows());
+  table.frequency_hz.resize(n);
+  Random random(3);
+  for (Eigen::Index r = 0; r < n; ++r) table.frequency_hz(r) = 1e9 + 2e9 * random.uniform();
+  number_runs(table);
+  PowerModelOptions options;
+  options.forms = {PowerFormKind::kSharedLine};
+  options.sets = {ActivitySet::kLoad};
+  const auto model = PowerModel::fit(table, all_rows(table), options);
+  ASSERT_TRUE(model) << to_text(model.error());
+  EXPECT_LE(model->card().groups.size(), 65U);
+  const auto again = PowerModel::from_json(model->to_json(), "m");
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->features().clock_step_hz(), model->features().clock_step_hz());
+}
+
+TEST(PowerModel, RefusesMoreGroupsThanMemoryHolds) {
+  PowerTable table = PowerWorld().table();
+  const auto n = static_cast<Eigen::Index>(table.rows());
+  // 400 counters, each sample a workload of its own.
+  table.counters.resize(400);
+  for (size_t c = 4; c < 400; ++c) table.counters[c] = "counter " + std::to_string(c);
+  Random random(4);
+  table.values.conservativeResize(n, 400);
+  for (Eigen::Index c = 4; c < 400; ++c) {
+    for (Eigen::Index r = 0; r < n; ++r) table.values(r, c) = random.uniform();
+  }
+  table.workloads.clear();
+  for (size_t r = 0; r < table.rows(); ++r) {
+    table.workloads.push_back("job " + std::to_string(r));
+    table.workload[r] = static_cast<int>(r);
+  }
+  PowerModelOptions options;
+  options.forms = {PowerFormKind::kSharedLine};
+  options.sets = {ActivitySet::kCounters};
+  const auto refused = PowerModel::fit(table, all_rows(table), options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "too-large");
+  EXPECT_THAT(refused.error().expected, HasSubstr("--ignore"));
+}
+
+TEST(PowerModel, IdleSamplesOfAModelInPercentStayPercent) {
+  PowerTable table = PowerWorld().table();
+  table.counters[0] = "cpu_utilisation";
+  table.values.col(0) *= 100;
+  PowerModelOptions options;
+  options.forms = {PowerFormKind::kSharedLine};
+  options.sets = {ActivitySet::kLoad};
+  const auto model = PowerModel::fit(table, all_rows(table), options);
+  ASSERT_TRUE(model);
+  PowerTable idle = table;
+  idle.values *= 0.008;  // 0.04 to 0.8 percent
+  const auto again = PowerModel::from_json(model->to_json(), "m");
+  ASSERT_TRUE(again) << to_text(again.error());
+  for (const PowerModel& one : {*model, *again}) {
+    const auto forecast = one.forecast(idle);
+    ASSERT_TRUE(forecast);
+    EXPECT_LT(forecast->watts.maxCoeff(), 80);
+    EXPECT_EQ(one.features().percent_by_model(idle), std::vector<std::string>{"cpu_utilisation"});
+    EXPECT_TRUE(one.features().percent_by_model(table).empty());
+  }
+  // A file that doesn't say what the shares were is taken as before.
+  Json old = model->to_json();
+  old["features"].erase("shares");
+  old["features"].erase("clock_step_hz");
+  const auto before = PowerModel::from_json(old, "m");
+  ASSERT_TRUE(before) << to_text(before.error());
+  EXPECT_EQ(before->forecast(table)->watts, model->forecast(table)->watts);
+  EXPECT_GT(before->forecast(idle)->watts.maxCoeff(), 90);
+  old["features"]["shares"] = Json::array({{{"name", "cpu_utilisation"}, {"whole", 7}}});
+  EXPECT_FALSE(PowerModel::from_json(old, "m").ok());
 }
 
 TEST(PowerModel, RefusesWhatIsNoModel) {

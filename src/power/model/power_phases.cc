@@ -6,26 +6,28 @@
 namespace perfcast {
 namespace {
 
+// Of one run: what is wrong in one must not reach the next, nor its size cost digits.
 class Segmentation {
  public:
-  Segmentation(const Eigen::VectorXd& watts, const PhaseOptions& options)
-      : options_(options), sums_(watts.size() + 1), squares_(watts.size() + 1) {
+  Segmentation(const Eigen::VectorXd& run_watts, const PhaseOptions& options)
+      : options_(options), sums_(run_watts.size() + 1), squares_(run_watts.size() + 1) {
     sums_(0) = squares_(0) = 0;
-    for (Eigen::Index i = 0; i < watts.size(); ++i) {
-      const double value = std::log(watts(i));
+    for (Eigen::Index i = 0; i < run_watts.size(); ++i) {
+      const double value = std::log(run_watts(i));
       sums_(i + 1) = sums_(i) + value;
       squares_(i + 1) = squares_(i) + value * value;
     }
   }
 
-  void cut(size_t from, size_t to, std::vector<PowerPhase>& into) const {
-    std::vector<PowerPhase> open = {{from, to}};
+  // `first`: the run's first row in the table.
+  void cut(size_t first, std::vector<PowerPhase>& into) const {
+    std::vector<PowerPhase> open = {{0, static_cast<size_t>(sums_.size()) - 1}};
     while (!open.empty()) {
       const PowerPhase phase = open.back();
       open.pop_back();
       const size_t at = best_cut(phase);
       if (at == 0) {
-        into.push_back(phase);
+        into.push_back({first + phase.from, first + phase.to});
         continue;
       }
       open.push_back({at, phase.to});
@@ -73,12 +75,13 @@ class Segmentation {
 
 std::vector<PowerPhase> power_phases(const PowerTable& table, const Eigen::VectorXd& watts,
                                      const PhaseOptions& options) {
-  const Segmentation segmentation(watts, options);
   std::vector<PowerPhase> phases;
   size_t from = 0;
   for (size_t r = 1; r <= table.rows(); ++r) {
     if (r < table.rows() && table.run[r] == table.run[from]) continue;
-    segmentation.cut(from, r, phases);
+    const Eigen::VectorXd run_watts =
+        watts.segment(static_cast<Eigen::Index>(from), static_cast<Eigen::Index>(r - from));
+    Segmentation(run_watts, options).cut(from, phases);
     from = r;
   }
   return phases;

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/random.h"
+#include "base/unknown.h"
 
 namespace perfcast {
 namespace {
@@ -30,6 +33,18 @@ TEST(PowerPhases, NoiseIsNoPhase) {
   Eigen::VectorXd watts(200);
   for (double& value : watts) value = 100 * (1 + 0.03 * random.normal());
   EXPECT_EQ(power_phases(table_of(std::vector<int>(200, 0)), watts, {}).size(), 1U);
+}
+
+TEST(PowerPhases, WhatIsWrongInARunStaysThere) {
+  Eigen::VectorXd watts = Eigen::VectorXd::Constant(60, 100);
+  watts.tail(20).setConstant(200);
+  watts(3) = kUnknown;
+  std::vector<int> runs(60, 1);
+  std::fill(runs.begin(), runs.begin() + 20, 0);
+  const auto phases = power_phases(table_of(runs), watts, {});
+  ASSERT_EQ(phases.size(), 3U);
+  EXPECT_EQ(phases[1].from, 20U);
+  EXPECT_EQ(phases[1].to, 40U);
 }
 
 TEST(PowerPhases, RunsAreApart) {

@@ -5,10 +5,12 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "algebra/dense.h"
 #include "base/random.h"
 #include "base/statistics.h"
+#include "model/forecast/conformal.h"
 #include "power/model/power_model.h"
 
 namespace perfcast {
@@ -52,7 +54,9 @@ const std::vector<TransferSetting>& settings_of(TransferMethod method) {
 }
 
 UpdatedLine fit_group(const PowerSamples& samples, TransferMethod method, const TransferSetting& setting,
-                      const SharedLine& line, const std::vector<size_t>& given) {
+                      const SharedLine& line, std::vector<size_t> given) {
+  // One row without a target would make every coefficient unknown.
+  std::erase_if(given, [&](size_t r) { return std::isnan(samples.target(static_cast<Eigen::Index>(r))); });
   const auto count = static_cast<Eigen::Index>(given.size());
   Eigen::MatrixXd inputs(count, samples.inputs.cols());
   Eigen::VectorXd target(count);
@@ -103,6 +107,14 @@ LogForecast forecast_rows(const PowerSamples& samples, const UpdatedLine& fitted
     result.deviation(i) = std::sqrt(fitted.noise + std::max(0.0, x.dot(fitted.covariance * x)));
   }
   return result;
+}
+
+// Each group counts alike, however many rows it has: what is new is a group, not a row.
+double interval_factor(const std::vector<double>& ratios, std::vector<int64_t> groups, double coverage) {
+  ConformalScores scores;
+  scores.scores = Eigen::Map<const Eigen::VectorXd>(ratios.data(), static_cast<Eigen::Index>(ratios.size()));
+  scores.family = std::move(groups);
+  return conformal_quantile(scores, coverage);
 }
 
 }  // namespace
@@ -179,6 +191,7 @@ PowerTransfer PowerTransfer::learn(const PowerSamples& samples, const Request& r
   for (const TransferSetting& setting : settings) {
     double total = 0;
     std::vector<double> ratios, deviations;
+    std::vector<int64_t> families;  // of the ratios: groups
     std::map<int, double> of_groups;
     std::map<int, SharedLine> lines;
     for (const Draw& draw : draws) {
@@ -197,6 +210,7 @@ PowerTransfer PowerTransfer::learn(const PowerSamples& samples, const Request& r
         const auto at_row = static_cast<Eigen::Index>(i);
         ratios.push_back(std::abs(forecast.value(at_row) - samples.target(static_cast<Eigen::Index>(draw.rows[i]))) /
                          forecast.deviation(at_row));
+        families.push_back(draw.group);
       }
     }
     total /= static_cast<double>(draws.size());
@@ -204,7 +218,7 @@ PowerTransfer PowerTransfer::learn(const PowerSamples& samples, const Request& r
       best = total;
       result.setting_ = setting;
       result.inner_error_ = total;
-      result.interval_factor_ = quantile(std::move(ratios), request.coverage);
+      result.interval_factor_ = interval_factor(ratios, families, request.coverage);
       result.half_width_ = deviations.empty() ? 0 : result.interval_factor_ * median(std::move(deviations));
       result.group_errors_ = std::move(of_groups);
     }

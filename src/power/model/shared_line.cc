@@ -1,19 +1,48 @@
 #include "power/model/shared_line.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "algebra/dense.h"
+#include "base/text.h"
 
 namespace perfcast {
 namespace {
 
 constexpr double kFreeOffset = 1e-6;  // of what is shared: the offset is not shrunk, but never singular
 constexpr Eigen::Index kBlockRows = 512;
+constexpr double kMostMoments = 512.0 * 1024 * 1024 / sizeof(double);  // a fit takes thrice as much for a while
+constexpr double kCellOverhead = 64;                                   // of a cell, beside its numbers, in numbers
+constexpr size_t kMostGroups = 4000;                                   // each is a column of what trees grow on
 
 }  // namespace
+
+Status check_line_size(Eigen::Index inputs, const std::vector<int>& group, const std::vector<int>& workload,
+                       const std::vector<size_t>& which) {
+  std::set<std::pair<int, int>> cells;
+  std::set<int> groups;
+  for (const size_t r : which) {
+    cells.emplace(group[r], workload[r]);
+    groups.insert(group[r]);
+  }
+  const auto size = static_cast<double>(inputs);
+  const double numbers = static_cast<double>(cells.size()) * (size * size + size + kCellOverhead);
+  if (numbers <= kMostMoments && groups.size() <= kMostGroups) return {};
+  return Error{
+      "too-large",
+      fmt::format("{} pairs of a group (machine, frequency, cores) and a workload, of {} groups, with {} inputs "
+                  "each take {}",
+                  cells.size(), groups.size(), inputs, human_bytes(numbers * sizeof(double))),
+      "",
+      fmt::format("at most {} and {} groups: --ignore leaves out counters, or the columns of frequency, cores "
+                  "or workload where they differ in every row",
+                  human_bytes(kMostMoments * sizeof(double)), kMostGroups)};
+}
 
 LineMoments::LineMoments(const Eigen::MatrixXd& inputs, const Eigen::VectorXd& target, const std::vector<int>& group,
                          const std::vector<int>& workload, const std::vector<size_t>& which)

@@ -7,6 +7,8 @@
 #include <functional>
 #include <vector>
 
+#include "base/result.h"
+
 namespace perfcast {
 
 struct SharedLineOptions {
@@ -14,6 +16,10 @@ struct SharedLineOptions {
   double shared_penalty = 1e-3, own_penalty = 0.03;
   double own_offset_penalty = 1e-4;
 };
+
+// "too-large" where the moments of these rows would take more than 512 MiB, or groups are too many to tell apart.
+Status check_line_size(Eigen::Index inputs, const std::vector<int>& group, const std::vector<int>& workload,
+                       const std::vector<size_t>& which);
 
 // Second moments of rows by (group, workload), each cell of weight 1 whatever its number of rows: leaving a workload
 // out costs a subtraction.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/statistics.h"
+#include "base/text.h"
 
 namespace perfcast {
 
@@ -39,7 +40,9 @@ double share_divisor(const Eigen::VectorXd& values) {
     if (!std::isnan(value)) known.push_back(value);
   }
   const bool percent = !known.empty() && quantile(known, 0.9) > kMostShare;
-  return percent || (!known.empty() && quantile(known, 0.5) > 1) ? 100 : 1;
+  return percent || (!known.empty() && quantile(known, 0.5) > 1) ? kPercent : 1;
 }
+
+bool says_percent(std::string_view name) { return lower_case(name).ends_with("percent"); }
 
 }  // namespace perfcast

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/unknown.h"
 #include "power/table/counter_role.h"
+#include "power/table/table_settings.h"
 
 namespace perfcast {
 namespace {
@@ -159,25 +160,32 @@ void divide_by_time(PowerTable& table, PowerTableNotes& notes) {
 Status check_load(const PowerTable& table, const std::string& source, PowerTableNotes& notes) {
   Eigen::VectorXd load;
   std::vector<std::string> names;
+  bool is_percent = false;
   for (const CounterRole role : {CounterRole::kLoad, CounterRole::kUser, CounterRole::kSystem}) {
     for (size_t c = 0; c < table.counters.size(); ++c) {
       if (counter_role(table.counters[c]) != role) continue;
       const Eigen::VectorXd values = table.values.col(static_cast<Eigen::Index>(c));
       load = load.size() == 0 ? values : Eigen::VectorXd(load + values);
       names.push_back(printable(table.counters[c]));
+      is_percent = is_percent || says_percent(table.counters[c]);
       break;
     }
     if (role == CounterRole::kLoad && load.size() > 0) break;
   }
   if (load.size() == 0) return {};
-  const double divisor = share_divisor(load);
-  double known = 0, above = 0, highest = 0;
+  const double divisor = is_percent ? kPercent : share_divisor(load);
+  double known = 0, above = 0, highest = 0, most = 0;
   for (const double value : load) {
     if (std::isnan(value)) continue;
     ++known;
+    most = std::max(most, value);
     if (value / divisor <= kFullLoad) continue;
     ++above;
     highest = std::max(highest, value / divisor);
+  }
+  if (is_percent && most > 0 && most <= 1) {
+    notes.lines.push_back(fmt::format("{} {} {:.3g} at the most, which is taken for percent: a share of 1 is cpu_share",
+                                      join(names, " + "), names.size() == 1 ? "is" : "are", most));
   }
   if (above == 0) return {};
   const std::string found = fmt::format("{} {} above 100% in {:.0f} of {:.0f} rows, up to {:.0f}%", join(names, " + "),
@@ -270,14 +278,16 @@ Eigen::Index PowerTable::counter(std::string_view name) const {
 
 PowerGaps number_runs(PowerTable& table, const std::vector<int>& given_run) {
   const size_t rows = table.rows();
-  std::vector<double> steps;
+  const double step_hz = clock_step_hz(table);
   const auto same_place = [&](size_t r) {
     const auto i = static_cast<Eigen::Index>(r);
-    const auto same = [i](const Eigen::VectorXd& values) {
-      return values.size() == 0 || values(i) == values(i - 1) || (std::isnan(values(i)) && std::isnan(values(i - 1)));
+    const auto same = [i](const Eigen::VectorXd& values, double step) {
+      return values.size() == 0 || std::round(values(i) / step) == std::round(values(i - 1) / step) ||
+             (std::isnan(values(i)) && std::isnan(values(i - 1)));
     };
     return table.machine[r] == table.machine[r - 1] && table.workload[r] == table.workload[r - 1] &&
-           same(table.frequency_hz) && same(table.cores) && (given_run.empty() || given_run[r] == given_run[r - 1]);
+           same(table.frequency_hz, step_hz) && same(table.cores, 1) &&
+           (given_run.empty() || given_run[r] == given_run[r - 1]);
   };
   // The usual step hangs on the machine: meters differ.
   std::map<int, std::vector<double>> steps_of;
@@ -335,9 +345,12 @@ PowerTable table_part(const PowerTable& table, const std::vector<size_t>& which)
 
 Status check_watts(const PowerTable& table, const std::string& source) {
   std::vector<std::vector<double>> of(table.machines.size());
+  std::vector<std::vector<size_t>> rows(table.machines.size());
   for (size_t r = 0; r < table.rows(); ++r) {
     const double watts = table.watts(static_cast<Eigen::Index>(r));
-    if (!std::isnan(watts)) of[static_cast<size_t>(table.machine[r])].push_back(watts);
+    if (std::isnan(watts)) continue;
+    of[static_cast<size_t>(table.machine[r])].push_back(watts);
+    rows[static_cast<size_t>(table.machine[r])].push_back(r);
   }
   for (size_t m = 0; m < of.size(); ++m) {
     if (of[m].empty()) continue;
@@ -348,17 +361,15 @@ Status check_watts(const PowerTable& table, const std::string& source) {
       return Error{"bad-samples", fmt::format("{} have a median power of {:.3g} W", who, typical), source,
                    typical > kMostWatts ? "watts: divide milliwatts by 1000" : "watts: multiply kilowatts by 1000"};
     }
-    for (size_t r = 0; r < table.rows(); ++r) {
-      const double watts = table.watts(static_cast<Eigen::Index>(r));
-      const bool is_spike = table.machine[r] == static_cast<int>(m) && watts > kUnitStep * typical;
-      // Rows in one unit and rows in another are told as such below.
-      if (is_spike && quantile(of[m], 0.98) <= kUnitStep * typical) {
-        return Error{"bad-samples",
-                     fmt::format("a power of {:.3g} W, where {} have {:.3g} W at the median", watts, who, typical),
-                     fmt::format("{}, sample {}", source, r + 1), "no spikes of the meter: nothing where it was wrong"};
-      }
-    }
     const double low = quantile(of[m], 0.02), high = quantile(of[m], 0.98);
+    // Rows in one unit and rows in another are told as such below.
+    for (size_t i = 0; high <= kUnitStep * typical && i < of[m].size(); ++i) {
+      if (of[m][i] <= kUnitStep * typical) continue;
+      return Error{"bad-samples",
+                   fmt::format("a power of {:.3g} W, where {} have {:.3g} W at the median", of[m][i], who, typical),
+                   fmt::format("{}, sample {}", source, rows[m][i] + 1),
+                   "no spikes of the meter: nothing where it was wrong"};
+    }
     if (high > kUnitStep * low) {
       return Error{"bad-samples", fmt::format("{} range from {:.3g} to {:.3g} W", who, low, high), source,
                    "one unit in the whole column: parts of it look like milliwatts"};
@@ -433,19 +444,19 @@ Result<PowerTable> read_power_table(std::string_view text, const std::string& so
         fill(known.temperature, 1, table.temperature_c), fill(known.cores, 1, table.cores)}) {
     if (!done) return done.error();
   }
+  const std::vector<SettingColumn> settings = setting_columns(table);
   for (Eigen::Index r = 0; r < rows; ++r) {
     table.time_s(r) = to_seconds(table.time_s(r));
     if (table.watts(r) <= 0) {
       return Error{"bad-samples", fmt::format("a power of {:.4g} W", table.watts(r)),
                    csv->where(static_cast<size_t>(r)), "watts above 0, or nothing where the meter was silent"};
     }
-    for (const auto& [values, what] : {std::pair{&table.frequency_hz, "frequency"},
-                                       {&table.voltage_v, "voltage"},
-                                       {&table.cores, "number of cores"}}) {
-      if (values->size() > 0 && (*values)(r) <= 0) {
-        return Error{"bad-samples", fmt::format("a {} of {:.4g}", what, (*values)(r)),
-                     csv->where(static_cast<size_t>(r)), "a number above 0"};
-      }
+    for (const SettingColumn& column : settings) {
+      const double value = (*column.values)(r);
+      if (std::isnan(value) || (value > 0 && value <= column.most)) continue;
+      return Error{"bad-samples", fmt::format("a {} of {:.4g} {}", column.name, value, column.unit),
+                   csv->where(static_cast<size_t>(r)),
+                   fmt::format("above 0, and at most {:g} {}", column.most, column.unit)};
     }
   }
   table.values.resize(rows, static_cast<Eigen::Index>(known.counters.size()));
@@ -494,6 +505,12 @@ Result<PowerTable> read_power_table(std::string_view text, const std::string& so
     if (silent > 0) notes.lines.push_back(fmt::format("{} rows without power are not learnt from", silent));
     if (Status checked = check_watts(table, source); !checked) return checked.error();
     note_small_power(table, notes);
+  }
+  // The last: counts are since the row before, whatever its setting, and errors tell rows by number.
+  if (Status placed = leave_out_unplaced(table, given_run, source, notes); !placed) return placed.error();
+  if (options.needs_watts && table.watts.array().isNaN().all()) {
+    return Error{"bad-samples", "no row has a power and its setting", source,
+                 "watts beside frequency, voltage and cores"};
   }
   return table;
 }

@@ -42,14 +42,15 @@ struct PowerTableNotes {
 // CSV with a line of names. Time: time_s, timestamp or time (seconds, ms, us or ns since 1970; told apart by size, all
 // brought to seconds). Power: watts, power_w, power_watts or powerWatts. Optional: machine, workload, run,
 // frequency_mhz or frequency_hz, voltage_v, temperature_c, cores. Every other column is a counter.
-// "missing-column" without power or without a counter; "bad-number"; "bad-samples" where power is not above 0, does not
-// vary, or is in units that can't be (a thousandfold step within one machine, a median above 20 kW or below 1 mW);
-// "too-large" beyond the limits.
+// Rows without a frequency, voltage or number of cores, where the table has the column, are left out, with a note:
+// power can't be placed without. "missing-column" without power or without a counter; "bad-number"; "bad-samples" where
+// power is not above 0, does not vary, or is in units that can't be (a thousandfold step within one machine, a median
+// above 20 kW or below 1 mW); "too-large" beyond the limits.
 Result<PowerTable> read_power_table(std::string_view text, const std::string& source, const PowerTableOptions& options,
                                     PowerTableNotes& notes);
 
-// Numbers the runs anew from time, machine, workload, frequency and cores; -> the gaps, with the longest in seconds,
-// and steps back.
+// Numbers the runs anew from time, machine, workload, frequency (in steps of clock_step_hz()) and cores; -> the gaps,
+// with the longest in seconds, and steps back.
 struct PowerGaps {
   size_t count = 0;
   double longest_s = 0;

@@ -1,7 +1,9 @@
 #include "power/table/power_table.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "power/testing/power_world.h"
@@ -87,6 +89,61 @@ TEST(PowerTable, SaysWhatIsWrong) {
   PowerTableOptions few;
   few.most_rows = 1;
   EXPECT_EQ(error_of("watts,misses\n1,1\n2,2\n", few).code, "too-large");
+}
+
+TEST(PowerTable, LeavesOutRowsWhoseSettingIsNotKnown) {
+  PowerTableNotes notes;
+  const auto table = read(
+      "time_s,watts,frequency_mhz,voltage_v,cores,misses\n0,10,1000,1,2,5\n1,11,,1,2,6\n2,12,1000,1,2,7\n"
+      "3,13,1000,,2,8\n4,14,1000,1,2,9\n",
+      notes);
+  ASSERT_TRUE(table) << to_text(table.error());
+  EXPECT_EQ(table->rows(), 3U);
+  EXPECT_EQ(table->watts, Eigen::Vector3d(10, 12, 14));
+  EXPECT_EQ(table->run, (std::vector<int>{0, 0, 0}));
+  EXPECT_FALSE(table->frequency_hz.array().isNaN().any());
+  ASSERT_EQ(notes.lines.size(), 1U);
+  EXPECT_EQ(notes.lines[0],
+            "2 of 5 rows are left out, since their setting is not known: no frequency in 1, no voltage in 1");
+  EXPECT_EQ(error_of("watts,cores,misses\n10,,1\n11,,2\n").message,
+            "all 2 rows lack a setting: no number of cores in 2");
+  EXPECT_THAT(error_of("watts,cores,misses\n10,,1\n11,,2\n,4,3\n").message, HasSubstr("no row has a power and"));
+  // Hz in a column of MHz.
+  const Error unit = error_of("watts,frequency_mhz,misses\n10,2400000000,1\n11,2400000000,2\n");
+  EXPECT_EQ(unit.where, "s.csv:2");
+  EXPECT_THAT(unit.message, HasSubstr("a frequency of 2.4e+15 Hz"));
+}
+
+TEST(PowerTable, CountsOfARowWithoutASettingAreItsOwn) {
+  PowerTableOptions options;
+  options.counts = true;
+  options.needs_watts = false;
+  PowerTableNotes notes;
+  const auto table =
+      read("time_s,frequency_mhz,misses\n0,1000,0\n1,1000,10\n2,,70\n3,1000,10\n4,1000,10\n", notes, options);
+  ASSERT_TRUE(table) << to_text(table.error());
+  ASSERT_EQ(table->rows(), 4U);
+  EXPECT_EQ(table->values(1, 0), 10);
+  EXPECT_TRUE(std::isnan(table->values(2, 0)));  // never 10 in two seconds
+  EXPECT_EQ(table->values(3, 0), 10);
+}
+
+TEST(PowerTable, RefusesManySpikesAsFastAsOne) {
+  // In so many rows that their 98% quantile is one, too: looked for once, not for each.
+  std::string text = "watts,misses\n";
+  for (int i = 0; i < 100000; ++i) text += i % 10 < 7 ? "50,1\n" : "90000,1\n";
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_THAT(error_of(text).message, HasSubstr("range from 50 to 9e+04 W"));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
+}
+
+TEST(PowerTable, PercentIsWhatTheNameSays) {
+  PowerTableNotes notes;
+  std::string text = "watts,cpu_percent\n";
+  for (int i = 0; i < 20; ++i) text += fmt::format("{},{}\n", 50 + i, 0.04 * i);
+  ASSERT_TRUE(read(text, notes));
+  ASSERT_EQ(notes.lines.size(), 1U);
+  EXPECT_THAT(notes.lines[0], HasSubstr("cpu_percent is 0.76 at the most, which is taken for percent"));
 }
 
 TEST(PowerTable, NoticesAUnitThatChanges) {
