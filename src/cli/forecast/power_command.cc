@@ -194,8 +194,11 @@ std::vector<PhaseRow> phase_rows(const PowerTable& table, const PowerForecast& f
     if (count > 1) {
       // The last sample stands for as long as one does at the mean.
       const double span_s = table.time_s(from + count - 1) - table.time_s(from);
-      row.duration_s = span_s * static_cast<double>(count) / static_cast<double>(count - 1);
-      row.energy_joules = row.watts * row.duration_s;
+      // Samples of one and the same time say nothing of how long it was.
+      if (span_s > 0) {
+        row.duration_s = span_s * static_cast<double>(count) / static_cast<double>(count - 1);
+        row.energy_joules = row.watts * row.duration_s;
+      }
     }
     rows.push_back(row);
   }

@@ -24,6 +24,7 @@ constexpr double kMostWatts = 2e4, kLeastWatts = 1e-3;
 constexpr double kUnitStep = 300;   // between two halves of one machine's samples: no load does that
 constexpr double kMostRate = 1e18;  // events a second: no machine has more
 constexpr double kConstant = 1e-4;
+constexpr size_t kFewSamples = 9;
 constexpr double kSmallWatts = 1;  // a median below: a small device, or kilowatts
 // Events of a machine: so many CPUs at such a clock, an instruction after the other at such a width.
 constexpr double kMostCycles = 1024 * 6e9, kMostInstructionsPerCycle = 10, kOverClock = 1.1;
@@ -247,15 +248,31 @@ void note_impossible_rates(const PowerTable& table, PowerTableNotes& notes) {
 // A server in kilowatts looks like a small board in watts.
 void note_small_power(const PowerTable& table, PowerTableNotes& notes) {
   std::vector<double> watts;
+  std::vector<std::vector<double>> of(table.machines.size());
   watts.reserve(table.rows());
-  for (const double value : table.watts) {
-    if (!std::isnan(value)) watts.push_back(value);
+  for (size_t r = 0; r < table.rows(); ++r) {
+    const double value = table.watts(static_cast<Eigen::Index>(r));
+    if (std::isnan(value)) continue;
+    watts.push_back(value);
+    of[static_cast<size_t>(table.machine[r])].push_back(value);
   }
   if (watts.empty()) return;
   const double typical = median(std::move(watts));
-  if (typical >= kSmallWatts) return;
-  notes.lines.push_back(fmt::format(
-      "the median power is {:.3g} W, that of a small board: were it kilowatts, multiply the column by 1000", typical));
+  if (typical < kSmallWatts) {
+    notes.lines.push_back(fmt::format(
+        "the median power is {:.3g} W, that of a small board: were it kilowatts, multiply the column by 1000",
+        typical));
+    return;
+  }
+  for (size_t m = 0; m < of.size(); ++m) {
+    const double own = of[m].empty() ? typical : median(std::move(of[m]));
+    if (own >= kSmallWatts) continue;
+    notes.lines.push_back(
+        fmt::format("the median power of {} is {:.3g} W, that of a small board, where all samples have {:.3g} W: were "
+                    "it kilowatts, "
+                    "multiply by 1000",
+                    printable(table.machines[m]), own, typical));
+  }
 }
 
 void note_absent(const PowerTable& table, PowerTableNotes& notes) {
@@ -375,7 +392,9 @@ Status check_watts(const PowerTable& table, const std::string& source) {
                    "one unit in the whole column: parts of it look like milliwatts"};
     }
     const auto [least, most] = std::minmax_element(of[m].begin(), of[m].end());
-    if (of[m].size() > 1 && *most - *least <= kConstant * typical) {
+    // A few samples of a machine beside others may well be of idle alone.
+    const size_t few = of.size() == 1 ? 1 : kFewSamples;
+    if (of[m].size() > few && *most - *least <= kConstant * typical) {
       return Error{"bad-samples",
                    fmt::format("{} have a constant power of {:.4g} W: there is nothing to learn", who, typical), source,
                    "samples under idle and load, from a meter that follows them"};

@@ -176,6 +176,10 @@ TEST(PowerTable, NotesWhatIsDoubtful) {
   const auto small = notes_of("watts,misses\n0.11,1\n0.12,2\n0.13,3\n");
   ASSERT_EQ(small.size(), 1U);
   EXPECT_THAT(small[0], HasSubstr("the median power is 0.12 W"));
+  // One machine's alone; a few samples of idle are no error beside another machine's.
+  const auto one = notes_of("machine,watts,misses\na,110,1\na,120,2\na,130,3\nb,0.1,1\nb,0.1,2\n");
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_THAT(one[0], HasSubstr("the median power of b is 0.1 W"));
   // Of 8 cores at 2 GHz; and 40 instructions in each cycle.
   const std::string setting = "watts,frequency_mhz,cores,cycles,instructions\n";
   EXPECT_TRUE(notes_of(setting + "50,2000,8,1.5e10,2e10\n60,2000,8,1.6e10,2e10\n").empty());
