@@ -189,6 +189,9 @@ TEST(Text, HumanNumbers) {
   EXPECT_EQ(human_number(999.9), "1 k");
   EXPECT_EQ(human_seconds(0.00123), "1.23 ms");
   EXPECT_EQ(human_seconds(250), "250 s");
+  EXPECT_EQ(human_seconds(250000), "250000 s");
+  EXPECT_EQ(human_seconds(1761055), "20.4 d");
+  EXPECT_EQ(human_seconds(1e9), "11574 d");
   EXPECT_EQ(human_bytes(1536), "1.5 KiB");
   EXPECT_EQ(printable("a\x1b[31m"), "a?[31m");
   EXPECT_EQ(signal_text(6), "6 (Aborted)");
@@ -235,6 +238,8 @@ TEST(Text, TimesOfAColumnHaveOneUnitAndOneNumberOfDecimals) {
   EXPECT_EQ(seconds_column({0.786, 1.8, 12.34}), (Cells{"0.786 s", "1.800 s", "12.340 s"}));
   EXPECT_EQ(seconds_column({0.99996, 1, 2}), (Cells{"1.00 s", "1.00 s", "2.00 s"}));
   EXPECT_EQ(seconds_column({1234, 1500, 20000}), (Cells{"1234 s", "1500 s", "20000 s"}));
+  EXPECT_EQ(seconds_column({86400, 1761055}), (Cells{"1.00 d", "20.38 d"}));
+  EXPECT_EQ(spread_seconds_column({12, 1761055}), (Cells{"12.0 s", "20.4 d"}));
   EXPECT_EQ(seconds_column({2e-6, kUnknown, 0}), (Cells{"2.00 us", "-", "-"}));
   EXPECT_EQ(seconds_column({0.438, 89.5e-6, 2e-6}), (Cells{"438.00 ms", "0.09 ms", "<0.01 ms"}));
   EXPECT_EQ(seconds_column({kUnknown}), Cells{"-"});

@@ -223,9 +223,17 @@ std::string human_number(double value) {
   return fmt::format("{:.3g}{}", scaled, kSuffixes[step]);
 }
 
+namespace {
+
+// Seconds of more digits nobody reads.
+constexpr double kDay_s = 86400, kManyDays_s = 3 * kDay_s;
+
+}  // namespace
+
 std::string human_seconds(double seconds) {
   if (!std::isfinite(seconds)) return "-";
   const double magnitude = std::abs(seconds);
+  if (magnitude >= kManyDays_s) return fmt::format("{:.{}f} d", seconds / kDay_s, magnitude < 100 * kDay_s ? 1 : 0);
   if (magnitude >= 100) return fmt::format("{:.0f} s", seconds);
   if (magnitude >= 0.9995 || magnitude == 0) return fmt::format("{:.3g} s", seconds);
   if (magnitude >= 0.9995e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
@@ -242,7 +250,7 @@ struct ColumnUnit {
 };
 
 constexpr ColumnUnit kSecondsUnits[] = {
-    {1, 0.9995, "s"}, {1e-3, 0.9995e-3, "ms"}, {1e-6, 0.9995e-6, "us"}, {1e-9, 0, "ns"}};
+    {kDay_s, kManyDays_s, "d"}, {1, 0.9995, "s"}, {1e-3, 0.9995e-3, "ms"}, {1e-6, 0.9995e-6, "us"}, {1e-9, 0, "ns"}};
 
 // In one of `units`, largest first, the last from 0 on. A 0 is "0" where it `counts`, else missing.
 std::vector<std::string> column_in_one_unit(const std::vector<double>& values, std::span<const ColumnUnit> units,
@@ -304,7 +312,7 @@ std::vector<std::string> spread_seconds_column(const std::vector<double>& times_
 }
 
 std::vector<std::string> duration_column(const std::vector<double>& durations_s) {
-  constexpr ColumnUnit kUnits[] = {{86400, 3 * 86400, "d"}, {3600, 7200, "h"}, {60, 120, "min"}, {1, 0, "s"}};
+  constexpr ColumnUnit kUnits[] = {{kDay_s, kManyDays_s, "d"}, {3600, 7200, "h"}, {60, 120, "min"}, {1, 0, "s"}};
   return column_in_one_unit(durations_s, kUnits, true);
 }
 

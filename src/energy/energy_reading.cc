@@ -165,7 +165,10 @@ void subtract_idle(const MeterEnergy& idle, MeterEnergy& energy) {
   if (!energy.joules) return;
   energy.above_idle_joules = *energy.joules - *idle.mean_w * energy.seconds_s;
   if (std::abs(*energy.above_idle_joules) <= kRounding * *energy.joules) energy.above_idle_joules = 0;
-  if (*energy.above_idle_joules < 0) {
+  // What both meters' doubt explains says nothing of the machine.
+  const double idle_doubt_w = idle.seconds_s > 0 ? idle.uncertainty_joules.value_or(0) / idle.seconds_s : 0;
+  const double doubt_joules = energy.uncertainty_joules.value_or(0) + idle_doubt_w * energy.seconds_s;
+  if (*energy.above_idle_joules < -doubt_joules) {
     energy.warnings.push_back(
         {"idle-higher", fmt::format("idle drew {:.4g} W, the command {:.4g} W: the machine was not idle", *idle.mean_w,
                                     *energy.mean_w)});

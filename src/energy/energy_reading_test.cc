@@ -170,6 +170,13 @@ TEST(EnergyReading, SubtractsIdle) {
   subtract_idle(idle, less);
   EXPECT_DOUBLE_EQ(less.above_idle_joules.value(), -6);
   EXPECT_EQ(less.warnings.front().code, "idle-higher");
+  // Within what both readings leave open nothing is told of the machine.
+  MeterEnergy near = sum(sampler(), {{0, 7.9}, {1, 8}, {2, 7.9}}, 2), unsure_idle = idle;
+  near.uncertainty_joules = 0.1;
+  unsure_idle.uncertainty_joules = 0.3;
+  subtract_idle(unsure_idle, near);
+  EXPECT_LT(near.above_idle_joules.value(), 0);
+  EXPECT_THAT(near.warnings, IsEmpty());
   MeterEnergy without = sum(sampler(), {{0, 5}, {1, 5}, {2, 5}}, 2);
   subtract_idle(sum(sampler(), {}, 2), without);
   EXPECT_FALSE(without.idle_w);

@@ -11,6 +11,7 @@ namespace perfcast {
 namespace {
 
 constexpr double kFontPx = 11;
+constexpr double kLabelLeft = 46;  // of a vertical axis, at the least
 constexpr double kLeastRatio = 1e-12, kMostRatio = 1e12;
 constexpr double kTickEveryPx = 150;  // at least
 
@@ -138,12 +139,17 @@ void draw_x_axis(SvgCanvas& canvas, const Scale& scale, double top, double botto
 
 void draw_y_axis(SvgCanvas& canvas, const Scale& scale, double left, double right, std::string_view label,
                  NumberText number) {
+  double widest = 0;
   for (const double tick : scale.ticks()) {
+    const std::string text = number(tick);
+    widest = std::max(widest, text_width(text, kFontPx));
     canvas.line(left, scale.at(tick), right, scale.at(tick), "grid");
-    canvas.text(left - 7, scale.at(tick) + 4, number(tick), "tick", "end");
+    canvas.text(left - 7, scale.at(tick) + 4, text, "tick", "end");
   }
   canvas.line(left, scale.from(), left, scale.to(), "axis");
-  canvas.vertical_text(left - 46, (scale.from() + scale.to()) / 2, label, "label");
+  // Beside the longest number, as far as the margin has room for it.
+  const double label_left = std::max(kLabelLeft, std::min(widest + 17, left - kFontPx));
+  canvas.vertical_text(left - label_left, (scale.from() + scale.to()) / 2, label, "label");
 }
 
 std::string series_class(size_t series) { return fmt::format("s{} d{}", series % 8, series % 5); }

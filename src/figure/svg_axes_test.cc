@@ -39,6 +39,18 @@ TEST(Scale, TicksAreRoundAndInside) {
   }
 }
 
+TEST(Axes, LabelStandsBesideTheLongestNumber) {
+  const auto drawn = [](NumberText number) {
+    SvgCanvas canvas("axes", 400, 200, "title", "description");
+    draw_y_axis(canvas, Scale::linear(0, 1, 180, 20), 84, 380, "cost", number);
+    return canvas.to_svg();
+  };
+  EXPECT_THAT(drawn([](double) { return std::string("0.5"); }), HasSubstr("translate(38 100) rotate"));
+  EXPECT_THAT(drawn([](double) { return std::string("0.0015"); }), HasSubstr("translate(29.4 100) rotate"));
+  // Not over the edge.
+  EXPECT_THAT(drawn([](double) { return std::string("0.00000000015"); }), HasSubstr("translate(11 100) rotate"));
+}
+
 TEST(Scale, OfNonsenseStillDraws) {
   const Scale scale = Scale::logarithmic(0, std::numeric_limits<double>::infinity(), 0, 100);
   EXPECT_DOUBLE_EQ(scale.at(1), 50);

@@ -121,9 +121,9 @@ void describe_phases(const PhaseSeries& series, const std::vector<CodeCourse>& n
   const size_t count = series.intervals.size();
   if (count < kLeastIntervals) {
     warn(profile, "no-phases",
-         count == 0
-             ? std::string("there is no series of counts to find phases in")
-             : fmt::format("the program ended after {} intervals of a million instructions: too few for phases", count),
+         count == 0 ? std::string("there is no series of counts to find phases in")
+                    : fmt::format("the program ended after {} interval{} of a million instructions: too few for phases",
+                                  count, count == 1 ? "" : "s"),
          count == 0 ? "a program that runs under QEMU (perfcast doctor)" : "more work for the program");
     return;
   }

@@ -49,6 +49,7 @@ std::string outcome_text(const CommonOptions& common, const std::string& done, c
     std::string text = done + " " + where + ":";
     for (const auto& [name, count] : counts) {
       text += (name == counts[0].first ? " " : ", ") + std::to_string(count) + " " + name;
+      if (count == 1) text.pop_back();
     }
     return text + "\n";
   }

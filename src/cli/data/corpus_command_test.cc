@@ -111,7 +111,9 @@ TEST_F(CorpusCommandTest, ChecksExportsAndMerges) {
   EXPECT_EQ(perfcast("corpus export tables --program x --corpus c.db").exit_code, 2);
   EXPECT_EQ(perfcast("corpus export --corpus c.db").exit_code, 2);
 
-  EXPECT_EQ(perfcast("corpus merge c.db --corpus d.db").exit_code, 0);
+  const Outcome merged = perfcast("corpus merge c.db --corpus d.db");
+  EXPECT_EQ(merged.exit_code, 0);
+  EXPECT_THAT(merged.text, HasSubstr(": 1 source, "));
   EXPECT_EQ(json("corpus info --corpus d.db")["runs_count"], 3);
   EXPECT_EQ(perfcast("corpus merge c.db --corpus c.db").exit_code, 2);
 }

@@ -80,6 +80,8 @@ std::map<std::string, ProgramWork> work_of(const Bundle& bundle, const std::vect
       const auto instructions = profile->metrics.find("instructions_count");
       if (instructions == profile->metrics.end()) continue;
       entry.instructions_per_unit = instructions->second / *profile->work_units;
+      // Of programs that no shipped suite has: the user's own suite sizes a run as its profile does.
+      entry.run_units = profile->work_units;
     }
     for (const ShippedSuite& shipped : suites) {
       const SuiteProgram* in_suite = shipped.suite.find(program.id);

@@ -20,6 +20,8 @@
 #include "cli/shared/price_options.h"
 #include "cli/shared/table_options.h"
 #include "cli/workload/llm_command.h"
+#include "collect/process/duration.h"
+#include "scenario/forecast/number_text.h"
 #include "scenario/place/break_even.h"
 #include "scenario/place/place_llm.h"
 #include "scenario/place/place_profile.h"
@@ -32,21 +34,40 @@ namespace {
 
 constexpr size_t kPlaceRows = 20;
 constexpr int64_t kMostBatch = 65536;
+constexpr double kLeastLink_bytes_per_s = 1e6;
 
 using Pairs = std::vector<std::pair<std::string, double>>;
 
 struct PlaceArguments {
   std::string workload, device_file, svg, break_even, host;
   std::vector<std::string> kinds, devices, measured, prices, powers;
+  std::string most_latency, most_energy;
   PriceArguments price_list;
   PlacementWishes::Sort sort = PlacementWishes::Sort::kTime;
-  std::optional<double> budget, most_latency_s, most_energy_joules, host_link_bytes_per_s, link_bytes_per_s, vcpus;
+  std::optional<double> budget, host_link_bytes_per_s, link_bytes_per_s, vcpus;
   LlmPrecisionArguments precision;
   int64_t batch = 1, output_tokens = 128, tensor_parallel = 0;
   std::optional<int64_t> sequence;
   EnergyOptions energy;
   bool graph_launch = false, count_load = false, resident = false, all = false, accept_failure = false;
 };
+
+// DEVICE=2.5, DEVICE=40ms.
+Result<Pairs> measured_times(const std::vector<std::string>& given) {
+  Pairs pairs;
+  pairs.reserve(given.size());
+  for (const std::string& text : given) {
+    const size_t equals = text.rfind('=');
+    const std::string name(equals == std::string::npos ? "" : trim(text.substr(0, equals)));
+    const auto time_s = parse_duration_s(name.empty() ? "" : trim(std::string_view(text).substr(equals + 1)), "");
+    if (!time_s) {
+      return usage_error("bad-usage", "'" + printable(text) + "' gives no time above 0", "--measured",
+                         "DEVICE=TIME, such as L4=2.5 for seconds, or L4=40ms");
+    }
+    pairs.emplace_back(name, *time_s);
+  }
+  return pairs;
+}
 
 // DEVICE=NUMBER; a number alone, where one may be of all rows.
 Result<Pairs> pairs_of(const std::vector<std::string>& given, const char* option, bool of_all) {
@@ -85,15 +106,27 @@ Result<PlacementWishes> wishes_of(const PlaceArguments& arguments) {
   wishes.filters = list_of(arguments.devices);
   wishes.sort = arguments.sort;
   wishes.most_cost = arguments.budget;
-  wishes.most_s = arguments.most_latency_s;
-  wishes.most_joules = arguments.most_energy_joules;
+  if (!arguments.most_latency.empty()) {
+    const auto most_s = parse_duration_s(arguments.most_latency, "--max-latency");
+    if (!most_s) return most_s.error();
+    wishes.most_s = *most_s;
+  }
+  if (!arguments.most_energy.empty()) {
+    wishes.most_joules = joules_in_words(arguments.most_energy);
+    if (!wishes.most_joules || !(*wishes.most_joules > 0)) {
+      return usage_error("bad-usage", "'" + printable(arguments.most_energy) + "' is no energy above 0", "--max-energy",
+                         "such as 600J, 1.2kJ, 3Wh, or 600 for joules");
+    }
+  }
+  auto measured_s = measured_times(arguments.measured);
+  if (!measured_s) return measured_s.error();
+  wishes.measured_s = *std::move(measured_s);
   const struct {
     const std::vector<std::string>& given;
     const char* option;
     bool of_all;
     Pairs& taken;
-  } values[] = {{arguments.measured, "--measured", false, wishes.measured_s},
-                {arguments.powers, "--power-w", false, wishes.powers_w},
+  } values[] = {{arguments.powers, "--power-w", false, wishes.powers_w},
                 {arguments.prices, "--price", true, wishes.prices_per_hour}};
   for (const auto& each : values) {
     auto pairs = pairs_of(each.given, each.option, each.of_all);
@@ -101,11 +134,16 @@ Result<PlacementWishes> wishes_of(const PlaceArguments& arguments) {
     each.taken = *std::move(pairs);
   }
   for (const auto& [value, option] : {std::pair{arguments.budget, "--budget"},
-                                      {arguments.most_latency_s, "--max-latency"},
-                                      {arguments.most_energy_joules, "--max-energy"},
                                       {arguments.link_bytes_per_s, "--link-bytes-per-s"},
                                       {arguments.host_link_bytes_per_s, "--host-link"}}) {
     if (value && !(*value > 0)) return usage_error("bad-usage", "a number that is not above 0", option, "above 0");
+  }
+  // In GB/s or MB/s every transfer would take hours, and no row would say why.
+  for (const auto& [value, option] : {std::pair{arguments.link_bytes_per_s, "--link-bytes-per-s"},
+                                      {arguments.host_link_bytes_per_s, "--host-link"}}) {
+    if (!value || *value >= kLeastLink_bytes_per_s) continue;
+    return usage_error("bad-usage", "no link is as slow as " + in_unit(*value, "bytes/s"), option,
+                       "bytes per second, such as 3.15e10 for PCI Express 4.0 with 16 lanes");
   }
   return wishes;
 }
@@ -330,8 +368,18 @@ Result<Placement> placement_of(const PlaceArguments& arguments, const CLI::App& 
   return place_matrices(arguments, *wishes, std::get<ProductWorkload>(*input), options);
 }
 
-int run_place(const PlaceArguments& arguments, const CLI::App& verb, const CommandContext& context) {
+int run_place(PlaceArguments& arguments, const CLI::App& verb, const CommandContext& context) {
   const CommonOptions& options = context.options;
+  // A word after "--" is the workload as well: so those are given that begin with a dash.
+  if (!context.command.empty()) {
+    if (!arguments.workload.empty() || context.command.size() > 1) {
+      return report_error(
+          usage_error("bad-usage", "place runs no program: '" + printable(context.command[0]) + "' stands behind --",
+                      "WORKLOAD", "perfcast predict -- CMD ARGS, then perfcast place last"),
+          options);
+    }
+    arguments.workload = context.command.front();
+  }
   auto placement = placement_of(arguments, verb, options);
   if (!placement) return report_error(with_place_options(placement.error()), options);
   if (!arguments.svg.empty()) {
@@ -341,11 +389,13 @@ int run_place(const PlaceArguments& arguments, const CLI::App& verb, const Comma
       return report_error(status.error(), options);
     }
   }
-  if (options.json) return write_result(to_text(to_json(*placement)), options);
-  if (options.quiet) placement->notes.clear();
+  if (options.quiet && !options.json) placement->notes.clear();
   PlaceView view;
   view.most_rows = arguments.all ? 0 : kPlaceRows;
-  return write_result(placement_text(*placement, view), options);
+  const int exit_code =
+      write_result(options.json ? to_text(to_json(*placement)) : placement_text(*placement, view), options);
+  // The table says what each row lacks; a script must not take that for a place.
+  return exit_code == kExitDone && placement->best.empty() ? kExitFailure : exit_code;
 }
 
 }  // namespace
@@ -369,14 +419,19 @@ void add_place_command(CLI::App& app, CommandContext& context) {
                                                   {"cost", PlacementWishes::Sort::kCost},
                                                   {"name", PlacementWishes::Sort::kName}}))
       ->type_name("KEY");
-  verb->add_option("--measured", arguments->measured,
-                   "DEVICE=SECONDS that the workload took there (repeatable); of a profile's platforms it improves all "
-                   "other forecasts")
+  verb->add_option(
+          "--measured", arguments->measured,
+          "DEVICE=TIME that the workload took there, such as 2.5 or 40ms (repeatable); of a profile's platforms "
+          "it improves all other forecasts")
       ->take_all()
       ->allow_extra_args(false);
-  verb->add_option("--max-latency", arguments->most_latency_s, "Only what takes at most so many seconds can be best");
+  verb->add_option("--max-latency", arguments->most_latency,
+                   "Only what takes at most so long can be best: 250ms, 2s, 1m; a number is seconds")
+      ->type_name("TIME");
   verb->add_option("--budget", arguments->budget, "Likewise what costs at most so much; needs prices");
-  verb->add_option("--max-energy", arguments->most_energy_joules, "Likewise what needs at most so many joules");
+  verb->add_option("--max-energy", arguments->most_energy,
+                   "Likewise what needs at most so much energy: 600J, 1.2kJ, 3Wh; a number is joules")
+      ->type_name("ENERGY");
   verb->add_option("--batch", arguments->batch, "Sequences at once")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 30));

@@ -118,6 +118,8 @@ Result<FrequencyRequest> frequency_request(const EnergyOptions& options) {
 
 }  // namespace
 
+std::optional<double> joules_in_words(std::string_view text) { return number_with_unit(text, kEnergySuffixes); }
+
 // Keys from behind, since names of files may have commas.
 Result<ProgramPowerModel> read_program_power_model(std::string_view text, const char* form) {
   ProgramPowerModel given;

@@ -26,6 +26,9 @@ void add_energy_options(CLI::App& verb, EnergyOptions& options);
 // Of these --power, --power-model and --measured-energy.
 void add_power_options(CLI::App& verb, EnergyOptions& options);
 
+// Joules of "35.2", "1.2kJ", "3Wh", "500mJ"; nothing where it is none.
+std::optional<double> joules_in_words(std::string_view text);
+
 // "FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]" of --power-model; the platform stays empty. `form`: what an error says
 // is valid.
 Result<ProgramPowerModel> read_program_power_model(std::string_view text, const char* form);

@@ -12,14 +12,26 @@ namespace perfcast {
 namespace {
 
 constexpr const char* kSchema = "perfcast.suite/1";
+constexpr const char* kShape =
+    R"({"schema": "perfcast.suite/1", "name": "mine", "groups": [{"id": "application", "text": "what they are"}], )"
+    R"("programs": [{"id": ..., "family": ..., "group": "application", "work_unit": ..., "run": {...}}]}; )"
+    "docs/SUITES.md has a whole one";
 constexpr size_t kFileLimitBytes = size_t{16} << 20;
+
+// Of the file as a whole: names of fields alone wouldn't tell what they hold.
+Error with_shape(Error error, const std::string& expected = kShape) {
+  error.expected = expected;
+  return error;
+}
 
 Result<std::vector<SuiteEntry>> read_entries(const Json* json, const std::string& path) {
   std::vector<SuiteEntry> entries;
   for (size_t i = 0; json != nullptr && i < json->size(); ++i) {
     JsonReader in((*json)[i], path + "[" + std::to_string(i) + "]");
     SuiteEntry entry{in.string("id"), in.string("text")};
-    if (const Status status = in.finish(); !status) return status.error();
+    if (const Status status = in.finish(); !status) {
+      return with_shape(status.error(), R"({"id": "application", "text": "what they are"})");
+    }
     entries.push_back(std::move(entry));
   }
   return entries;
@@ -37,6 +49,15 @@ void require_known(JsonReader& in, const std::string& key, const std::string& va
   if (std::find(known.begin(), known.end(), value) == known.end()) {
     in.complain(key, "'" + printable(value) + "'", "one of " + join(known, ", "));
   }
+}
+
+// An id of the file's own list `of`, "groups" or "rules".
+void require_listed(JsonReader& in, const std::string& key, const std::string& value,
+                    const std::vector<SuiteEntry>& entries, const std::string& of) {
+  if (!entries.empty()) return require_known(in, key, value, ids_of(entries));
+  in.complain(key, "'" + printable(value) + "'",
+              "an id of the file's " + of + ", which has none: \"" + of + "\": [{\"id\": \"" + printable(value) +
+                  "\", \"text\": \"what it means\"}]");
 }
 
 int64_t positive(JsonReader& in, const std::string& key) {
@@ -122,9 +143,10 @@ Result<Suite> parse_suite(std::string_view json_text, const std::string& source)
   const Json* groups = in.require_array("groups");
   const Json* rules = in.array("rules");
   const Json* programs = in.require_array("programs");
-  if (const Status status = in.finish(); !status) return status.error();
+  if (const Status status = in.finish(); !status) return with_shape(status.error());
   if (schema != kSchema) {
-    return Error{"future-version", "found the schema '" + printable(schema) + "'", source, kSchema};
+    return Error{"future-version", "found the schema '" + printable(schema) + "'", source,
+                 std::string("\"schema\": \"") + kSchema + "\""};
   }
   auto group_entries = read_entries(groups, source + ".groups");
   if (!group_entries) return group_entries.error();
@@ -147,9 +169,9 @@ Result<Suite> parse_suite(std::string_view json_text, const std::string& source)
     program.label = entry.string_or("label", "");
     program.evidence = entry.string_or("evidence", "");
     program.note = entry.string_or("note", "");
-    require_known(entry, "group", program.program.group, ids_of(suite.groups));
+    require_listed(entry, "group", program.program.group, suite.groups, "groups");
     if (!program.program.excluded.empty()) {
-      require_known(entry, "excluded", program.program.excluded, ids_of(suite.rules));
+      require_listed(entry, "excluded", program.program.excluded, suite.rules, "rules");
     }
     if (!seen.insert(program.program.id).second) {
       entry.complain("id", "'" + printable(program.program.id) + "' again", "every id once");

@@ -62,6 +62,21 @@ TEST(Suite, RefusesUnknownGroupsRulesAndSecondIds) {
       "future-version");
 }
 
+TEST(Suite, ErrorsSayWhatAFileHolds) {
+  const auto text_of = [](const std::string& json) { return to_text(parse_suite(json, "s.json").error()); };
+  EXPECT_THAT(text_of("{}"),
+              AllOf(HasSubstr("schema"), HasSubstr(R"("schema": "perfcast.suite/1")"),
+                    HasSubstr(R"("groups": [{"id": "application", "text")"), HasSubstr("docs/SUITES.md")));
+  EXPECT_THAT(text_of(R"({"schema": "mine", "name": "s", "groups": [], "programs": []})"),
+              HasSubstr(R"("schema": "perfcast.suite/1")"));
+  EXPECT_THAT(text_of(R"({"schema": "perfcast.suite/1", "name": "s", "groups": ["user"], "programs": []})"),
+              AllOf(HasSubstr("s.json.groups[0]"), HasSubstr(R"({"id": "application", "text": "what they are"})")));
+  // No list of nothing.
+  EXPECT_THAT(
+      text_of(R"({"schema": "perfcast.suite/1", "name": "s", "groups": [], "programs": [)" + kSort + "]}"),
+      HasSubstr(R"(an id of the file's groups, which has none: "groups": [{"id": "user", "text": "what it means"}])"));
+}
+
 TEST(Suite, ReadsACommandWithItsPreparation) {
   const auto with = [](const std::string& prepare) {
     return parse_suite(suite_with(R"({"id": "x", "family": "x", "group": "user", "work_unit": "run",

@@ -521,7 +521,10 @@ Result<PowerTable> read_power_table(std::string_view text, const std::string& so
   if (options.needs_watts) {
     const Eigen::Index silent = table.watts.array().isNaN().count();
     if (silent == rows) return Error{"bad-samples", "no row has a power", source, "watts beside the counters"};
-    if (silent > 0) notes.lines.push_back(fmt::format("{} rows without power are not learnt from", silent));
+    if (silent > 0) {
+      notes.lines.push_back(fmt::format("{} row{} without power {} not learnt from", silent, silent == 1 ? "" : "s",
+                                        silent == 1 ? "is" : "are"));
+    }
     if (Status checked = check_watts(table, source); !checked) return checked.error();
     note_small_power(table, notes);
   }

@@ -49,9 +49,36 @@ std::string unit_that_fits(double log_ratio) {
   return best == nullptr ? "" : best->name;
 }
 
+// "Hz: " of "max_hz": what the name ends in; empty where it ends in no unit.
+std::string unit_of_fact(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kUnits[] = {
+      {"_bytes_per_s", "bytes/s: "}, {"_hz", "Hz: "}, {"_bytes", "bytes: "}, {"_ns", "nanoseconds: "}};
+  for (const auto& [suffix, unit] : kUnits) {
+    if (name.ends_with(suffix)) return std::string(unit);
+  }
+  return "";
+}
+
+// "; 5e+09 would be among them" for 5e+12: a prefix more or less, and only one that fits.
+std::string in_other_unit(double value, double least, double most) {
+  for (const double factor : {1e-3, 1e3, 1e-6, 1e6, 1e-9, 1e9}) {
+    if (value * factor >= least && value * factor <= most) {
+      return fmt::format("; {:.3g} would be among them: was it in another unit?", value * factor);
+    }
+  }
+  return "";
+}
+
 std::string off_by(double log_ratio) {
   const double ratio = std::exp(log_ratio);
   return ratio >= 1 ? fmt::format("{:.3g} times too long", ratio) : fmt::format("{:.3g} times too short", 1 / ratio);
+}
+
+// "'a', 'b' and 3 more".
+std::string named_few(std::vector<std::string> names) {
+  const size_t more = names.size() > kNamed ? names.size() - kNamed : 0;
+  if (more > 0) names.resize(kNamed);
+  return "'" + join(names, "', '") + (more > 0 ? "' and " + std::to_string(more) + " more" : "'");
 }
 
 // Log seconds per unit of work at relative time 1; absent: nothing tells.
@@ -87,21 +114,16 @@ Result<FoldedRuns> fold_runs(const Bundle& bundle, const std::map<std::string, P
       by_program[found->second].push_back(&run);
     }
   }
-  const auto named = [](std::vector<std::string> names) {
-    const size_t more = names.size() > kNamed ? names.size() - kNamed : 0;
-    if (more > 0) names.resize(kNamed);
-    return "'" + join(names, "', '") + (more > 0 ? "' and " + std::to_string(more) + " more" : "'");
-  };
   if (!unknown.empty()) {
     std::vector<std::string> known;
     known.reserve(index.size());
     for (const auto& [id, at] : index) known.push_back(id);
-    return Error{"unknown-program", "the bundle was trained on no program " + named(unknown), runs.front().where,
+    return Error{"unknown-program", "the bundle was trained on no program " + named_few(unknown), runs.front().where,
                  "ids as `perfcast collect --list` has them, such as " + nearest_names(unknown.front(), known) +
                      "; own programs join by perfcast collect and train"};
   }
   if (!without_work.empty()) {
-    return Error{"no-work", "no profile says how much work there is in " + named(without_work), runs.front().where,
+    return Error{"no-work", "no profile says how much work there is in " + named_few(without_work), runs.front().where,
                  "--profiles FOLDER with theirs, or runs of other programs"};
   }
   FoldedRuns folded;
@@ -245,27 +267,37 @@ Result<std::vector<std::string>> check_known_facts(const Platform& platform, con
     std::vector<std::string> theirs;
     bool is_known = (platform.*value).empty() || known.empty();
     for (const Platform& of : known) {
+      if ((of.*value).empty()) continue;  // not told is no name
       is_known = is_known || key(of.*value) == key(platform.*value);
       if (std::find(theirs.begin(), theirs.end(), of.*value) == theirs.end()) theirs.push_back(of.*value);
     }
-    if (is_known) continue;
+    if (is_known || theirs.empty()) continue;
     notes.push_back(fmt::format("no platform of the bundle has the {} '{}'; they have {}", what,
                                 printable(platform.*value), nearest_names(platform.*value, theirs)));
   }
   names.reserve(ranges.size());
   for (const auto& [name, range] : ranges) names.push_back(name);
+  std::vector<std::string> stated_by_none;
   for (const auto& [name, value] : platform.facts) {
     const auto range = ranges.find(name);
     if (range == ranges.end()) {
-      notes.push_back(fmt::format("no platform of the bundle states a fact '{}', so it tells nothing; they state {}",
-                                  printable(name), nearest_names(name, names)));
+      stated_by_none.push_back(printable(name));
       continue;
     }
     const auto& [least, most] = range->second;
     if (value > 0 && least > 0 && (value > kBeyond * most || value < least / kBeyond)) {
-      return usage_error("bad-facts", fmt::format("{} of {:.3g}", printable(name), value), source,
-                         fmt::format("platforms of the bundle have {:.3g} to {:.3g}", least, most));
+      return Error{"bad-facts", fmt::format("{} of {:.3g}", printable(name), value), source,
+                   fmt::format("{}platforms of the bundle have {:.3g} to {:.3g}{}", unit_of_fact(name), least, most,
+                               in_other_unit(value, least, most))};
     }
+  }
+  if (!stated_by_none.empty()) {
+    const bool is_one = stated_by_none.size() == 1;
+    const std::string theirs = nearest_names(stated_by_none.front(), names);
+    std::string text =
+        fmt::format("no platform of the bundle states {} {}, so {}", is_one ? "a fact" : "the facts",
+                    named_few(std::move(stated_by_none)), is_one ? "it tells nothing" : "they tell nothing");
+    notes.push_back(text + (names.empty() ? "; they state none" : "; they state " + theirs));
   }
   return notes;
 }
@@ -436,7 +468,35 @@ AdaptReport AdaptScenario::report(size_t suggest_count) const {
     report.suggested.push_back({program_id(choice.program), choice.seconds,
                                 choice.deviation_before > 0 ? choice.deviation_after / choice.deviation_before : 1});
   }
+  if (std::string few = why_few_suggested(suggest_count, report.suggested.size()); !few.empty()) {
+    report.notes.push_back(std::move(few));
+  }
   return report;
+}
+
+// Why fewer programs are suggested than were asked for; empty: as many are.
+std::string AdaptScenario::why_few_suggested(size_t asked, size_t suggested) const {
+  if (suggested >= asked) return "";
+  std::set<Eigen::Index> measured;
+  for (const ProgramRun& run : adaptation_.runs()) measured.insert(run.program);
+  std::vector<std::string> without_work;
+  for (Eigen::Index p = 0; p < static_cast<Eigen::Index>(bundle_->programs.size()); ++p) {
+    const auto work = work_.find(program_id(p));
+    const bool is_sized = level(p) && work != work_.end() && work->second.run_units;
+    if (!is_sized && !measured.contains(p)) without_work.push_back(program_id(p));
+  }
+  std::vector<std::string> why;
+  const size_t others = bundle_->programs.size() - measured.size() - without_work.size() - suggested;
+  if (!measured.empty())
+    why.push_back(fmt::format("{} {} run already", measured.size(), measured.size() == 1 ? "was" : "were"));
+  if (!without_work.empty()) {
+    why.push_back(
+        fmt::format("of {} no profile says how much work a run is, such as '{}' (--profiles FOLDER with theirs)",
+                    without_work.size(), printable(without_work.front())));
+  }
+  if (others > 0) why.push_back(fmt::format("{} would tell nothing more of the rest", others));
+  return fmt::format("of the bundle's {} programs {} can be suggested: {}", bundle_->programs.size(),
+                     suggested == 0 ? "none" : fmt::format("only {}", suggested), join(why, "; "));
 }
 
 Json adapt_as_json(const AdaptReport& report) {

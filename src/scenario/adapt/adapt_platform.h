@@ -33,8 +33,8 @@ Result<std::vector<AdaptRun>> parse_adapt_runs(std::string_view text, const std:
 // number}, "flags". "bad-facts": mistakes, or no name.
 Result<Platform> parse_platform_facts(std::string_view json, const std::string& source);
 
-// What a platform states beside what those of the bundle state: a note for each fact that none of them has, from which
-// nothing is learned. "bad-facts" (usage): a number a hundred times beyond all of theirs.
+// What a platform states beside what those of the bundle state: a note names the facts that none of them has, from
+// which nothing is learned. "bad-facts": a number a hundred times beyond all of theirs.
 Result<std::vector<std::string>> check_known_facts(const Platform& platform, const std::vector<Platform>& known,
                                                    const std::string& source);
 
@@ -121,6 +121,7 @@ class AdaptScenario {
   // Log seconds per unit of work at relative time 1; absent: nothing tells.
   std::optional<double> level(Eigen::Index program) const;
   Status check_units(const std::vector<AdaptRun>& runs, const std::vector<ProgramRun>& read) const;
+  std::string why_few_suggested(size_t asked, size_t suggested) const;
 
   std::shared_ptr<const Bundle> bundle_;
   std::map<std::string, ProgramWork> work_;

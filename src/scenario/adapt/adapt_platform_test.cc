@@ -121,10 +121,29 @@ TEST(AdaptPlatform, FactsAreThoseOfThePlatformsThatAreKnown) {
   asked.vendor.clear();
   EXPECT_EQ(found("l3_bytes", 0), "");
   EXPECT_EQ(found("l3_bytes", 9e7), "");
-  EXPECT_EQ(found("max_hz", 5e300), "max_hz of 5e+300; platforms of the bundle have 2e+09 to 5e+09");
-  EXPECT_EQ(found("max_hz", 4.2), "max_hz of 4.2; platforms of the bundle have 2e+09 to 5e+09");
+  EXPECT_EQ(found("max_hz", 5e300), "max_hz of 5e+300; Hz: platforms of the bundle have 2e+09 to 5e+09");
+  EXPECT_EQ(found("max_hz", 4.2),
+            "max_hz of 4.2; Hz: platforms of the bundle have 2e+09 to 5e+09; 4.2e+09 would be among them: was it in "
+            "another unit?");
+  EXPECT_THAT(found("max_hz", 4.2e12), HasSubstr("4.2e+09 would be among them"));
+  asked.facts = {{"max_hz", 4.2}};
+  EXPECT_EQ(check_known_facts(asked, {small, large}, "f.json").error().kind, ErrorKind::kData);  // as all of the file
   EXPECT_EQ(found("maxhz", 5e9),
             "no platform of the bundle states a fact 'maxhz', so it tells nothing; they state max_hz, l3_bytes");
+  asked.facts = {{"maxhz", 5e9}, {"max_hz", 5e9}, {"l4_bytes", 1}};
+  EXPECT_THAT(*check_known_facts(asked, {small, large}, "f.json"),
+              testing::ElementsAre("no platform of the bundle states the facts 'l4_bytes', 'maxhz', so they tell "
+                                   "nothing; they state l3_bytes, max_hz"));
+}
+
+TEST(AdaptPlatform, PlatformsWithoutAVendorNameNone) {
+  Platform one, other, asked;
+  one.arch = "x86_64";
+  asked.vendor = "AMD";
+  asked.arch = "riscv64";
+  EXPECT_THAT(
+      *check_known_facts(asked, {other, one}, "f.json"),
+      testing::ElementsAre("no platform of the bundle has the instruction set (arch) 'riscv64'; they have x86_64"));
 }
 
 TEST(AdaptPlatform, WrongRunsAreFoundBeforeAnythingIsLearned) {
@@ -156,6 +175,22 @@ TEST(AdaptPlatform, RunsNarrowIntervals) {
   const Json json = adapt_as_json(report);
   EXPECT_EQ(json["schema"], "perfcast.adapt/1");
   EXPECT_EQ(json["programs"].size(), 30U);
+}
+
+TEST(AdaptPlatform, SaysWhyFewerProgramsAreSuggested) {
+  EXPECT_TRUE(setting().scenario().report(3).notes.empty());
+  const auto notes_of = [](const std::map<std::string, ProgramWork>& work, size_t measured, size_t asked) {
+    auto scenario = AdaptScenario::start(setting().bundle, setting().world.table.platforms[6], work);
+    EXPECT_TRUE(scenario);
+    EXPECT_TRUE(scenario->measure(setting().runs(measured)));
+    return scenario->report(asked).notes;
+  };
+  EXPECT_THAT(
+      notes_of({}, 0, 2),
+      testing::ElementsAre("of the bundle's 30 programs none can be suggested: of 30 no profile says how much work "
+                           "a run is, such as 'program0' (--profiles FOLDER with theirs)"));
+  EXPECT_THAT(notes_of(setting().work, 10, 25),
+              testing::ElementsAre("of the bundle's 30 programs only 20 can be suggested: 10 were run already"));
 }
 
 TEST(AdaptPlatform, OtherUnitsAreNoticed) {

@@ -81,14 +81,16 @@ std::optional<double> events_of(const MetricValues& metrics, const std::string& 
 
 std::string clock_in_words(double hz) { return fmt::format("{:.4g} MHz", hz * 1e-6); }
 
-std::string listed(const std::set<std::string>& names) {
+// "cpus=8 or cpus=16": each as it may be pasted behind the file's name.
+std::string listed(const std::set<std::string>& names, const char* key) {
   std::vector<std::string> shown;
   shown.reserve(kMostNamed);
   for (const std::string& name : names) {
     if (shown.size() == kMostNamed) break;
-    shown.push_back(name.empty() ? "(no name)" : printable(name));
+    if (!name.empty()) shown.push_back(key + printable(name));
   }
-  return join(shown, ", ") + (names.size() > kMostNamed ? ", ..." : "");
+  if (shown.empty()) return std::string("no ") + key;
+  return join(shown, " or ") + (names.size() > kMostNamed ? ", ..." : "");
 }
 
 Error wrong_choice(const ProgramPowerModel& model, const std::string& what, const std::string& expected) {
@@ -111,17 +113,15 @@ Result<PowerMachine> power_machine(const ProgramPowerModel& model) {
       left.push_back(&setting);
   }
   if (left.empty()) {
-    return wrong_choice(model, "there is no machine '" + printable(model.machine) + "'",
-                        "machine= " + listed(machines));
+    return wrong_choice(model, "there is no machine '" + printable(model.machine) + "'", listed(machines, "machine="));
   }
   if (model.machine.empty() && machines.size() > 1) {
-    return wrong_choice(model, fmt::format("samples of {} machines", machines.size()),
-                        "machine=NAME, one of " + listed(machines));
+    return wrong_choice(model, fmt::format("samples of {} machines", machines.size()), listed(machines, "machine="));
   }
   double clock_hz = 0;
   for (const PowerSetting* setting : left) {
     if (!setting->frequency_hz) continue;
-    clocks.insert(clock_in_words(*setting->frequency_hz));
+    clocks.insert(fmt::format("{:.4g}MHz", *setting->frequency_hz * 1e-6));
     const bool nearer = model.frequency_hz && std::abs(*setting->frequency_hz - *model.frequency_hz) <
                                                   std::abs(clock_hz - *model.frequency_hz);
     if (clock_hz == 0 || nearer || (!model.frequency_hz && *setting->frequency_hz > clock_hz))
@@ -131,7 +131,7 @@ Result<PowerMachine> power_machine(const ProgramPowerModel& model) {
     return wrong_choice(model, "its samples are of no clock", "no clock=");
   }
   if (model.frequency_hz && std::abs(clock_hz / *model.frequency_hz - 1) > kSameClock) {
-    return wrong_choice(model, "no samples at " + clock_in_words(*model.frequency_hz), "clock= " + listed(clocks));
+    return wrong_choice(model, "no samples at " + clock_in_words(*model.frequency_hz), listed(clocks, "clock="));
   }
   PowerMachine machine;
   const PowerSetting* chosen = nullptr;
@@ -142,8 +142,7 @@ Result<PowerMachine> power_machine(const ProgramPowerModel& model) {
     if (chosen == nullptr || setting->cores.value_or(0) > chosen->cores.value_or(0)) chosen = setting;
   }
   if (chosen == nullptr) {
-    return wrong_choice(model, fmt::format("no samples of {:g} CPUs", model.cpus.value_or(0)),
-                        "cpus= " + listed(cores));
+    return wrong_choice(model, fmt::format("no samples of {:g} CPUs", model.cpus.value_or(0)), listed(cores, "cpus="));
   }
   machine.setting = *chosen;
   const std::optional<double> cpus = model.cpus ? model.cpus : chosen->cores;

@@ -127,6 +127,9 @@ PlacementRow LlmPlacer::row_of(size_t index, std::optional<Error>& refusal) {
   const Seconds seconds = seconds_of(forecast, facts);
   row.time_s = seconds.whole;
   row.transfer_s = seconds.transfer;
+  double least_s = forecast.prefill.roofline_s;
+  if (forecast.generates) least_s += static_cast<double>(asked.output_tokens - 1) * forecast.token.roofline_s;
+  if (least_s > 0) row.least_s = least_s;
   if (facts.kind != DeviceKind::kCpu) row.load_s = seconds.load;
   row.host_link_assumed = seconds.assumed;
   const double generation_s = forecast.request_s - forecast.prefill_s;

@@ -165,6 +165,14 @@ PlacementRow ProductPlacer::row_of(const PlaceDevice& device, const ProductWorkl
     row.host_link_assumed = link.assumed;
   }
   row.time_s = on_device_s + *row.transfer_s;
+  // Small operands may lie in caches and copies may go on meanwhile, so that each is a bound by itself.
+  const double peak = facts.peak(mode);
+  double least_s = peak > 0 ? product.operations() / peak : 0;
+  if (*row.transfer_s > 0 && !row.host_link_assumed) {
+    const HostLink link = host_link_of(facts, request_.host_link_bytes_per_s);
+    least_s = std::max(least_s, std::max(product.operand_bytes(), product.result_bytes()) / link.bytes_per_s);
+  }
+  if (least_s > 0) row.least_s = least_s;
   const double log_error = std::isfinite(time.log_error) ? time.log_error : device->log_error(mode);
   set_interval(row, (on_device_s * log_error + *row.transfer_s * kHostCopyLogError) / *row.time_s);
   const bool starts = time.launch_seconds > time.seconds;
@@ -173,7 +181,6 @@ PlacementRow ProductPlacer::row_of(const PlaceDevice& device, const ProductWorkl
               : starts                        ? PlaceBound::kLaunch
                                               : place_bound_of(time.bound);
   row.power_w = if_known(facts.power_w);
-  const double peak = facts.peak(mode);
   if (row.power_w && facts.kind != DeviceKind::kCpu && peak > 0 && facts.memory_bytes_per_s > 0) {
     const AcceleratorLoad load = {product.operations() / peak / on_device_s,
                                   product.bytes() / facts.memory_bytes_per_s / on_device_s};

@@ -20,6 +20,8 @@ constexpr double kHour_s = 3600, kZ90 = 1.6449;
 constexpr double kImpossible = 1e4;  // no forecast is that wrong
 // A measured time so far from its forecast is more likely of another unit or input.
 constexpr double kFarFromForecast = 30;
+constexpr double kFasterThanPeak = 0.9;  // clocks vary a little about what peaks are stated at
+constexpr double kMostDevice_w = 2e4;    // of one device or machine, as tables of frequencies have it
 
 constexpr std::array<std::string_view, kPlaceKinds> kKindNames = {"cpu", "gpu", "tpu", "asic"};
 
@@ -134,8 +136,12 @@ Status keep_rows(const PlacementWishes& wishes, Placement& placement) {
 
 Status take_values(const std::vector<std::pair<std::string, double>>& values, const char* where,
                    std::optional<double> PlacementRow::*field, Placement& placement) {
+  const bool is_power = field == &PlacementRow::power_w;
   for (const auto& [name, value] : values) {
-    const bool is_power = field == &PlacementRow::power_w;
+    if (is_power && value > kMostDevice_w) {
+      return usage_error("bad-usage", fmt::format("{:g} W{}", value, name.empty() ? "" : " for " + printable(name)),
+                         where, fmt::format("watts of one device or machine, at most {:g}", kMostDevice_w));
+    }
     const auto take = [&, given = value](PlacementRow& row) {
       row.*field = given;
       if (is_power) row.energy_basis = EnergyBasis::kGiven;
@@ -173,13 +179,20 @@ Status take_measured(const PlacementWishes& wishes, Placement& placement) {
     row.price_time();
     if (!row.forecast_s) continue;
     const double ratio = seconds / *row.forecast_s;
+    const bool is_impossible = row.least_s && seconds < kFasterThanPeak * *row.least_s;
     if (ratio > kImpossible || ratio < 1 / kImpossible) {
       return usage_error("bad-usage",
                          fmt::format("a measured time of {:.3g} s for {}, where the forecast is {:.3g} s", seconds,
                                      row.device, *row.forecast_s),
                          "measured", "DEVICE=SECONDS of this workload");
     }
-    if (ratio > kFarFromForecast || ratio < 1 / kFarFromForecast) {
+    if (is_impossible) {
+      placement.notes.push_back(
+          fmt::format("the measured time of {}, {}, is below the {} that its stated rates of arithmetic and memory, "
+                      "and its link, allow at best: was it this workload{}, and in seconds?",
+                      row.device, human_seconds(seconds), human_seconds(*row.least_s),
+                      row.transfer_s.value_or(0) > 0 ? " with its transfers" : ""));
+    } else if (ratio > kFarFromForecast || ratio < 1 / kFarFromForecast) {
       placement.notes.push_back(
           fmt::format("the measured time of {} is {:.3g} times its forecast: was it this workload, and in seconds?",
                       row.device, ratio));
@@ -363,8 +376,8 @@ void note_rows(const PlacementWishes& wishes, Placement& placement) {
       parts.emplace_back("datasheet is the time at the stated power, an upper end");
     }
     if (unknown > 0) parts.push_back(fmt::format("of {} row{} it is not known", unknown, unknown == 1 ? "" : "s"));
-    std::string note = "energy: " + (parts.empty() ? "at the power that was given" : join(parts, "; "));
-    placement.notes.push_back(std::move(note));
+    if (parts.empty() && has_basis(EnergyBasis::kGiven)) parts.emplace_back("at the power that was given");
+    if (!parts.empty()) placement.notes.push_back("energy: " + join(parts, "; "));
   }
 }
 

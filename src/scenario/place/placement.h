@@ -74,12 +74,13 @@ struct PlacementRow {
   std::string note;         // why there is no forecast, or what to know of it
   double count = 1;         // devices that share it
   double vcpus = kUnknown;  // of a CPU's machine
-  std::optional<double> time_s, lower_s, upper_s;                  // lower and upper: 90%
-  std::optional<double> forecast_s;                                // of a row that was measured
-  std::optional<double> transfer_s;                                // of time_s: between host and device
-  std::optional<double> load_s;                                    // a model's weights to the device, once
-  std::optional<double> power_w;                                   // of one device: see energy_basis
-  std::optional<double> energy_joules;                             // time_s at that power, or told by itself
+  std::optional<double> time_s, lower_s, upper_s;  // lower and upper: 90%
+  std::optional<double> forecast_s;                // of a row that was measured
+  std::optional<double> least_s;                   // no run is faster: operations and bytes at the stated rates
+  std::optional<double> transfer_s;                // of time_s: between host and device
+  std::optional<double> load_s;                    // a model's weights to the device, once
+  std::optional<double> power_w;                   // of one device: see energy_basis
+  std::optional<double> energy_joules;             // time_s at that power, or told by itself
   std::optional<double> energy_lower_joules, energy_upper_joules;  // 90%; absent where it has no interval
   std::optional<double> price_per_hour;                            // of one device or machine
   std::optional<double> cost;                                      // of time_s
@@ -158,7 +159,7 @@ void take_prices(const PriceList& prices, Placement& placement);
 // beats. A row beats another where it is no worse in any measure that the other knows, and better in one: a measure
 // that isn't known beats nothing. "unknown-device" at "device", "measured", "price" or "power-w" with near names;
 // "no-device" where kinds and filters leave none; "bad-usage" at "sort", "budget" or "max-energy" where no row has a
-// cost or an energy, and at "measured" for a time that isn't above 0.
+// cost or an energy, at "measured" for a time that isn't above 0, and at "power-w" above 20 kW.
 Status finish_placement(const PlacementWishes& wishes, Placement& placement);
 
 Json to_json(const Placement& placement);

@@ -23,7 +23,13 @@ struct DrawnRow {
   bool on_front = false;
 };
 
-std::string tick_text(double value) { return value < 1e-2 ? fmt::format("{:g}", value) : human_number(value); }
+// Costs of short runs as prices are written: 0.000015.
+std::string tick_text(double value) {
+  if (value >= 1e-2) return human_number(value);
+  if (value < 1e-5) return fmt::format("{:g}", value);
+  std::string text = fmt::format("{:.6f}", value);
+  return text.substr(0, text.find_last_not_of('0') + 1);
+}
 
 // One for the whole axis.
 struct TimeUnit {
@@ -119,12 +125,13 @@ Result<std::string> placement_svg(const Placement& placement) {
   const auto left_out = std::count_if(placement.rows.begin(), placement.rows.end(),
                                       [](const PlacementRow& row) { return row.is_candidate(); }) -
                         static_cast<std::ptrdiff_t>(drawn.size());
-  canvas.text(kLeft, 43,
-              fmt::format("filled, on the line: no other device is both faster and needs less{}",
-                          left_out > 0 ? fmt::format("; {} whose {} is not known left out", left_out,
-                                                     is_cost ? "price" : "power")
-                                       : ""),
-              "tick");
+  canvas.text(
+      kLeft, 43,
+      fmt::format(
+          "filled, on the line: no other device is both faster and {}{}", is_cost ? "costs less" : "needs less energy",
+          left_out > 0 ? fmt::format("; {} whose {} is not known left out", left_out, is_cost ? "price" : "power")
+                       : ""),
+      "tick");
   draw_legend(canvas, kLeft, kRight, 66, kinds_legend(drawn));
   draw_x_axis(canvas, x, kTop, bottom, fmt::format("time, {}", unit.name), tick_text);
   draw_y_axis(
@@ -144,13 +151,19 @@ Result<std::string> placement_svg(const Placement& placement) {
   std::vector<LabelMark> obstacles = marks;
   add_line_marks(front, obstacles);
   LabelPlacer placer(obstacles, {kLeft, kTop, kRight, bottom});
-  for (size_t i = 0; i < drawn.size(); ++i) {
-    const PlacementRow& row = *drawn[i].row;
-    canvas.marker(marker_of(row.kind), marks[i].x, marks[i].y, kMarkRadius,
-                  look_of(row.kind) + (drawn[i].on_front ? " fill" : " hollow"),
-                  fmt::format("{} ({}, {}): {}, {}{}", label_of(row), name_of(row.kind), name_of(row.basis),
-                              human_seconds(*row.time_s), human_number(drawn[i].amount),
-                              is_cost ? " " + placement.currency : "J"));
+  // The front last: what others cover can't be seen.
+  for (const bool of_front : {false, true}) {
+    for (size_t i = 0; i < drawn.size(); ++i) {
+      if (drawn[i].on_front != of_front) continue;
+      const PlacementRow& row = *drawn[i].row;
+      canvas.marker(marker_of(row.kind), marks[i].x, marks[i].y, kMarkRadius,
+                    look_of(row.kind) + (of_front ? " fill" : " hollow"),
+                    fmt::format("{} ({}, {}): {}, {}", label_of(row), name_of(row.kind), name_of(row.basis),
+                                human_seconds(*row.time_s),
+                                is_cost ? fmt::format("{:.3g}", drawn[i].amount) +
+                                              (placement.currency.empty() ? "" : " " + placement.currency)
+                                        : in_unit(drawn[i].amount, "J")));
+    }
   }
   for (const bool of_front : {true, false}) {
     for (size_t i = 0; i < drawn.size(); ++i) {

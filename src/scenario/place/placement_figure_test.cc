@@ -34,7 +34,22 @@ TEST(PlacementFigure, DrawsEachKindAndNamesTheFront) {
   EXPECT_THAT(*svg, HasSubstr("1 whose power is not known left out"));
   EXPECT_THAT(*svg, HasSubstr("Device 0"));
   EXPECT_THAT(*svg, Not(HasSubstr("Device 7")));
+  EXPECT_THAT(*svg, HasSubstr("both faster and needs less energy"));
+  EXPECT_THAT(*svg, HasSubstr("Device 0 (cpu, datasheet): 1 s, 100 J<"));
   EXPECT_EQ(*svg, *placement_svg(placement_with_power()));
+}
+
+TEST(PlacementFigure, NothingCoversTheFront) {
+  Placement placement = placement_with_power();
+  for (PlacementRow& row : placement.rows) {  // all at one place but one, which is on the front
+    row.time_s = row.device == "Device 3" ? 1.0 : 1.001;
+    row.power_w = 100;
+    row.price_time();
+  }
+  ASSERT_TRUE(finish_placement({}, placement));
+  const std::string svg = *placement_svg(placement);
+  EXPECT_GT(svg.find("Device 3 ("), svg.find("Device 0 ("));
+  EXPECT_GT(svg.find("Device 3 ("), svg.find("Device 6 ("));
 }
 
 TEST(PlacementFigure, CostGoesBeforeEnergy) {
@@ -47,6 +62,8 @@ TEST(PlacementFigure, CostGoesBeforeEnergy) {
   const auto svg = placement_svg(placement);
   ASSERT_TRUE(svg);
   EXPECT_THAT(*svg, HasSubstr("cost, EUR"));
+  EXPECT_THAT(*svg, HasSubstr("both faster and costs less"));
+  EXPECT_THAT(*svg, HasSubstr(">0.0005<"));
 }
 
 TEST(PlacementFigure, NeedsTwoRowsThatKnowBoth) {

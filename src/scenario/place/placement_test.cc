@@ -12,6 +12,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 PlacementRow row(const std::string& device, PlaceKind kind, double time_s,
@@ -160,6 +161,47 @@ TEST(Placement, MeasuredTimesStandInTheirRows) {
     EXPECT_EQ(refused.error().code, code);
     EXPECT_EQ(refused.error().where, "measured");
   }
+}
+
+TEST(Placement, MeasuredTimesBelowWhatTheDeviceCanAreDoubted) {
+  Placement placement = four_devices();
+  placement.rows[1].least_s = 0.5;
+  PlacementWishes wishes;
+  wishes.measured_s = {{"beaten", 0.4}};
+  ASSERT_TRUE(finish_placement(wishes, placement));
+  EXPECT_THAT(placement.notes, Contains(HasSubstr("the measured time of Beaten, 400 ms, is below the 500 ms that")));
+  placement = four_devices();
+  placement.rows[1].least_s = 0.5;
+  wishes.measured_s = {{"beaten", 0.48}};  // a clock somewhat higher
+  ASSERT_TRUE(finish_placement(wishes, placement));
+  EXPECT_THAT(placement.notes, Not(Contains(HasSubstr("is below the"))));
+}
+
+TEST(Placement, RefusesPowersOfNoDevice) {
+  Placement placement = four_devices();
+  PlacementWishes wishes;
+  wishes.powers_w = {{"fast", 500000}};
+  const Status refused = finish_placement(wishes, placement);
+  EXPECT_EQ(refused.error().where, "power-w");
+  EXPECT_EQ(refused.error().message, "500000 W for fast");
+  EXPECT_THAT(refused.error().expected, HasSubstr("at most 20000"));
+}
+
+TEST(Placement, NotesOfEnergyAreOfThePowersThereAre) {
+  Placement placement;
+  placement.kind = PlacedWorkload::kProfile;
+  placement.rows = {row("A", PlaceKind::kCpu, 2), row("B", PlaceKind::kCpu, 3)};
+  for (PlacementRow& one : placement.rows) {
+    one.energy_joules = 5;
+    one.energy_basis = EnergyBasis::kTdp;
+  }
+  Placement given = placement;
+  ASSERT_TRUE(finish_placement({}, placement));
+  EXPECT_THAT(placement.notes, IsEmpty());  // the forecast says it
+  PlacementWishes wishes;
+  wishes.powers_w = {{"A", 10}, {"B", 10}};
+  ASSERT_TRUE(finish_placement(wishes, given));
+  EXPECT_THAT(given.notes, ElementsAre("energy: at the power that was given"));
 }
 
 TEST(Placement, AsksForPricesWhereTheyAreNeeded) {
