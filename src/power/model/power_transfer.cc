@@ -109,12 +109,20 @@ LogForecast forecast_rows(const PowerSamples& samples, const UpdatedLine& fitted
   return result;
 }
 
-// Each group counts alike, however many rows it has: what is new is a group, not a row.
-double interval_factor(const std::vector<double>& ratios, std::vector<int64_t> groups, double coverage) {
-  ConformalScores scores;
-  scores.scores = Eigen::Map<const Eigen::VectorXd>(ratios.data(), static_cast<Eigen::Index>(ratios.size()));
-  scores.family = std::move(groups);
-  return conformal_quantile(scores, coverage);
+// Each group counts alike, however many rows it has: what is new is a group, not a row. Of few groups conformal
+// intervals are as wide as the worst row of all, four times what is needed: there it is what the worst group needs.
+double interval_factor(const std::vector<double>& ratios, const std::vector<int64_t>& groups, double coverage) {
+  std::map<int64_t, std::vector<double>> of_group;
+  for (size_t i = 0; i < ratios.size(); ++i) of_group[groups[i]].push_back(ratios[i]);
+  if (static_cast<double>(of_group.size()) * (1 - coverage) >= coverage - 1e-9) {
+    ConformalScores scores;
+    scores.scores = Eigen::Map<const Eigen::VectorXd>(ratios.data(), static_cast<Eigen::Index>(ratios.size()));
+    scores.family = groups;
+    return conformal_quantile(scores, coverage);
+  }
+  double widest = 0;
+  for (auto& [group, own] : of_group) widest = std::max(widest, quantile(std::move(own), coverage));
+  return widest;
 }
 
 }  // namespace

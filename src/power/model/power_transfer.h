@@ -33,8 +33,8 @@ class PowerTransfer {
     uint64_t seed = 1;
   };
   // The setting is chosen by leaving out each known group in turn and drawing samples from it. Intervals are calibrated
-  // on the same draws, each group counting alike (conformal.h): with fewer than nine groups they are as wide as the
-  // worst error in them needs, and of a setting that was chosen there, they are a little narrow. `samples` outlives the
+  // on the same draws, each group counting alike (conformal.h); with fewer than nine groups they cover what the worst
+  // of them needs. The setting was chosen on these draws, too, which makes them a little narrow. `samples` outlives the
   // result.
   static PowerTransfer learn(const PowerSamples& samples, const Request& request);
 
