@@ -1,7 +1,7 @@
 // How well a new platform's times are forecast from a few runs there:
 //   perfcast_adapt_evaluation CORPUS --groups A,B [--counts 0,1,2,5,10,20,40] [--seeds N] [--own-group]
 //   [--design D] [--networks N] [--suite FILE] [--also CORPUS2 --also-groups C] [--figure F.html] [--threads N]
-//   [--predict [--model M] [--designs N]]
+//   [--predict [--model M] [--designs N] [--family-folds N] [--minimum-programs N]]
 // CORPUS: a file that `perfcast import` made. Each core design, or GPU generation, or D alone, is left out with all its
 // platforms.
 // --networks: fine-tuned and meta-learnt ones too, of so many seeds, which the draws take in turns.
@@ -44,6 +44,7 @@ struct Arguments {
   CurveOptions curve;
   bool predicts = false, counts_given = false;
   PredictCoverageOptions predict;
+  int64_t minimum_programs = 0;  // with --predict, of a platform, instead of the coverage
 };
 
 // NaN where the suite doesn't run the program.
@@ -160,6 +161,7 @@ Status evaluate_predict(const Arguments& arguments) {
   TableOptions table_options;
   table_options.groups = arguments.first.groups;
   table_options.minimum_coverage = arguments.first.coverage;
+  table_options.minimum_programs = arguments.minimum_programs;
   const auto table = make_training_table(*corpus, table_options);
   if (!table) return table.error();
   PredictCoverageOptions options = arguments.predict;
@@ -211,6 +213,7 @@ int run(int argc, char** argv) {
   app.add_option("--rounds", arguments.curve.transfer.rounds);
   app.add_option("--draws", arguments.curve.transfer.draws);
   app.add_option("--minimum-coverage", arguments.first.coverage);
+  app.add_option("--minimum-programs", arguments.minimum_programs);
   app.add_option("--design", arguments.curve.only_design);
   app.add_option("--also", arguments.also.corpus);
   app.add_option("--also-groups", arguments.also.groups)->delimiter(',');
