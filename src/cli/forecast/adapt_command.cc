@@ -34,7 +34,7 @@ constexpr size_t kMostRunsBytes = size_t{16} << 20;
 constexpr size_t kMostFactsBytes = size_t{1} << 20;
 
 struct AdaptArguments {
-  std::string runs, facts, stress_ng, harness;
+  std::string runs, facts, stress_ng, harness, save_runs;
   std::optional<std::string> name;
   std::vector<std::string> profiles;
   bool here = false, any_version = false, no_memory_facts = false, on_slurm = false;
@@ -232,6 +232,50 @@ class HostTimer {
 
 std::string factor_text(double log_half_width) { return fmt::format("x/{:.2f}", std::exp(log_half_width)); }
 
+// What was timed on this machine, kept as it comes.
+struct KeptRuns {
+  std::string path;  // empty: nowhere
+  size_t count = 0;
+
+  Status keep(const std::vector<HereStep>& steps) {
+    count = steps.size();
+    return path.empty() ? Status() : write_file_atomically(path, runs_as_csv(steps));
+  }
+};
+
+// Beside the bundle where nobody names a file; "-", and what is no file (/dev/null), has nothing beside it.
+std::string kept_runs_path(const AdaptArguments& arguments, const std::string& output) {
+  std::error_code ignored;
+  if (!arguments.save_runs.empty()) return arguments.save_runs;
+  if (!arguments.here || output == "-") return "";
+  const auto status = std::filesystem::status(output, ignored);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) ? "" : output + ".runs.csv";
+}
+
+// What was timed before an end that nobody wished for isn't lost.
+Error with_kept_runs(Error error, const KeptRuns& kept) {
+  if (kept.count == 0) return error;
+  const std::string counted = fmt::format("{} program{} timed", kept.count, kept.count == 1 ? " was" : "s were");
+  if (kept.path.empty()) {
+    error.message += "; " + counted + " and not kept: --save-runs FILE, or -o, keeps them";
+    return error;
+  }
+  error.message += "; " + counted + ": " + printable(kept.path);
+  if (!error.expected.empty()) error.expected += "; or ";
+  error.expected += kept.count < kFewestRuns
+                        ? fmt::format("rows for {} more and perfcast adapt --runs with it", kFewestRuns - kept.count)
+                        : "perfcast adapt --runs with it";
+  return error;
+}
+
+// Fields of requests by the options that they come from.
+Error with_options(Error error) {
+  if (error.where == "budget_s") error.where = "--budget";
+  if (error.code == "known-platform") error.expected = "--name with another one";
+  if (error.code == "no-work") error.expected += ": --profiles FOLDER has them";
+  return error;
+}
+
 std::string as_text(const AdaptReport& report, const HereOutcome* here, const MemoryFacts& memory,
                     const std::string& saved) {
   std::string text =
@@ -310,6 +354,7 @@ std::vector<std::string> words_of(const AdaptArguments& arguments) {
                                     "--budget",  fmt::format("{}", arguments.limits.budget_s),
                                     "--repeats", std::to_string(arguments.repeats)};
   if (arguments.name) words.insert(words.end(), {"--name", *arguments.name});
+  if (!arguments.save_runs.empty()) words.insert(words.end(), {"--save-runs", absolute(arguments.save_runs)});
   if (arguments.suggest > 0) words.insert(words.end(), {"--suggest", std::to_string(arguments.suggest)});
   for (const std::string& folder : arguments.profiles) words.insert(words.end(), {"--profiles", absolute(folder)});
   if (arguments.any_version) words.emplace_back("--any-version");
@@ -341,13 +386,22 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
   if (const Status writable = check_output_file("-o", common.output); !writable) {
     return report_error(writable.error(), common);
   }
+  // What somebody measured is not written over; what belongs to -o is written with it.
+  if (saves && !arguments.save_runs.empty() && same_file(arguments.save_runs, common.output)) {
+    return refuse("--save-runs and -o name one file", "two files");
+  }
+  KeptRuns kept{kept_runs_path(arguments, common.output)};
+  for (const Status& writable :
+       {check_output_file("--save-runs", kept.path), check_new_file("--save-runs", arguments.save_runs)}) {
+    if (!writable) return report_error(writable.error(), common);
+  }
   for (const std::string& folder : arguments.profiles) {
     if (const Status there = check_named_file("--profiles", folder); !there) return report_error(there.error(), common);
   }
-  if (const Status kept =
+  if (const Status unread =
           check_not_read("-o", saves ? common.output : "", {common.bundle, arguments.runs, arguments.facts});
-      !kept) {
-    return report_error(kept.error(), common);
+      !unread) {
+    return report_error(unread.error(), common);
   }
   if (arguments.on_slurm) {
     ProgressLine progress(common);
@@ -386,14 +440,14 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
   const auto known = std::make_shared<const Bundle>(std::move(*bundle));
   const std::map<std::string, ProgramWork> work_known = work_of(*known, *suites, arguments.profiles);
   if (const Status status = check_adapt_runs(*known, work_known, runs); !status) {
-    return report_error(status.error(), common);
+    return report_error(with_options(status.error()), common);
   }
   auto scenario = [&] {
     ProgressLine progress(common);
     progress.show("learning from " + std::to_string(known->platforms.size()) + " platforms ...");
     return AdaptScenario::start(known, *platform, work_known);
   }();
-  if (!scenario) return report_error(scenario.error(), common);
+  if (!scenario) return report_error(with_options(scenario.error()), common);
   if (const Status status = scenario->measure(runs); !status) return report_error(status.error(), common);
 
   std::optional<HereOutcome> here;
@@ -406,6 +460,7 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
     limits.repeats = arguments.repeats;
     limits.budget_s -= memory.took_s;
     limits.cpu_root = MeterRoots().cpu;
+    limits.keep = [&](const std::vector<HereStep>& steps) { return kept.keep(steps); };
     const auto clock = [] {
       return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     };
@@ -414,7 +469,7 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
         *scenario, limits, [&](const std::string& program) { return timer.may_run(program); },
         [&](const std::string& program) { return timer.time(program); }, clock,
         [&](const std::string& text) { progress.show(text); });
-    if (!outcome) return report_error(outcome.error(), common);
+    if (!outcome) return report_error(with_kept_runs(with_options(outcome.error()), kept), common);
     here = std::move(*outcome);
     for (std::string& text : left_out_in_words(timer.left_out(*known))) here->notes.push_back(std::move(text));
   }
@@ -429,6 +484,7 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
   if (common.json) {
     Json json = adapt_as_json(report);
     if (here) json["here"] = here_as_json(*here);
+    if (here && !kept.path.empty()) json["here"]["runs_file"] = kept.path;
     if (!memory.facts.empty()) {
       json["here"]["measured_facts"] = memory.facts;
       json["here"]["measured_facts_s"] = memory.took_s;
@@ -485,6 +541,11 @@ void add_adapt_command(CLI::App& app, CommandContext& context) {
       ->needs(here)
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
+  verb->add_option("--save-runs", arguments->save_runs,
+                   "With --here: a file for what was timed, after each program, that --runs takes; OUT.runs.csv where "
+                   "absent")
+      ->needs(here)
+      ->type_name("FILE");
   verb->add_flag("--any-version", arguments->any_version, "With --here: take a stress-ng of another version")
       ->needs(here);
   verb->add_flag("--no-memory-facts", arguments->no_memory_facts,

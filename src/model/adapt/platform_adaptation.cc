@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -16,13 +17,23 @@ namespace perfcast {
 namespace {
 
 constexpr double kCoverage = 0.9;
+constexpr double kNormal90 = 1.645;    // standard deviations of half an interval of that coverage
+constexpr double kLeastScale = 1e-4;   // as of the known platforms
 constexpr double kOffsetVariance = 1;  // of the new platform's level: nearly anything
 
 struct LinearMap {
   Eigen::VectorXd weights;
   double offset = 0;
-  double left_variance = 0;  // of log times about it, over the programs
+  Eigen::VectorXd left;  // of each program, log: its time less what the map says that was made without its family
 };
+
+using Families = std::map<std::string, std::vector<Eigen::Index>>;  // programs by family
+
+Families families_of(const std::vector<Program>& programs) {
+  Families families;
+  for (size_t p = 0; p < programs.size(); ++p) families[programs[p].family].push_back(static_cast<Eigen::Index>(p));
+  return families;
+}
 
 // Forecasts of the known platforms are about their mean over all of them; a program's training times are about the mean
 // of those that it was timed on.
@@ -51,7 +62,7 @@ Eigen::MatrixXd said_by_cores(const Bundle& bundle, const std::vector<Platform>&
 
 // The posterior as a function of what any program does on the known platforms: the prior's weights, moved by a ridge
 // regression, in its dual form, that counts each program by how well it is known.
-LinearMap map_of(const TransferPrior& transfer, const Gaussian& posterior, size_t platform) {
+LinearMap map_of(const TransferPrior& transfer, const Gaussian& posterior, size_t platform, const Families& families) {
   const Eigen::MatrixXd rows = centred_rows(transfer);
   LinearMap map;
   map.weights = transfer.weights(platform);
@@ -64,11 +75,57 @@ LinearMap map_of(const TransferPrior& transfer, const Gaussian& posterior, size_
   Eigen::MatrixXd noisy = gram;
   noisy.diagonal() += posterior.covariance.diagonal().cwiseMax(0);
   noisy.diagonal().array() += std::max(spread, 1e-4) / 4;
-  const Eigen::VectorXd dual = solve_positive_definite(noisy, rest);
+  const Eigen::MatrixXd inverse = inverse_positive_definite(noisy);
+  const Eigen::VectorXd dual = inverse * rest;
   map.weights += slope_variance * (rows.transpose() * dual);
   map.offset = kOffsetVariance * dual.sum();
-  map.left_variance = (rest - gram * dual).array().square().mean();
+  // In closed form, as TransferPrior leaves out designs.
+  map.left.resize(rest.size());
+  for (const auto& [family, members] : families) {
+    map.left(members) =
+        solve_positive_definite(Eigen::MatrixXd(inverse(members, members)), Eigen::VectorXd(dual(members)));
+  }
   return map;
+}
+
+// Mean square, log, of what a program of a new family takes over what the map says of it: of those that were measured,
+// what the map without their family missed; of the others, how far their forecasts may be off besides. Families weigh
+// the same.
+double own_variance_of(const LinearMap& map, const Families& families, const Eigen::VectorXd& half_widths,
+                       const std::vector<ProgramRun>& runs) {
+  Eigen::VectorXd squares = map.left.cwiseAbs2() + half_widths.cwiseAbs2() / (kNormal90 * kNormal90);
+  for (const ProgramRun& run : runs) squares(run.program) = map.left(run.program) * map.left(run.program);
+  double sum = 0;
+  for (const auto& [family, members] : families) sum += Eigen::VectorXd(squares(members)).mean();
+  return sum / static_cast<double>(families.size());
+}
+
+// Two things are not known of a program on the new platform: what it does on the known ones, of which its forecast is
+// a weighted sum, and what the new one makes of that. The first is worth more where the model's parts agree.
+void add_intervals(const Eigen::VectorXd& weights, double own_variance, Calibration& calibration) {
+  const Eigen::Index known = calibration.platform_scale.size();
+  Eigen::VectorXd own = Eigen::VectorXd::Zero(known + 1);
+  own.head(calibration.own_half_width.size()) = calibration.own_half_width;  // of platforms that joined before
+  const Eigen::VectorXd joined_variance = own.head(known).cwiseAbs2() / (kNormal90 * kNormal90);
+  own(known) = kNormal90 * std::sqrt(own_variance + weights.cwiseAbs2().dot(joined_variance));
+
+  Eigen::MatrixXd& covariance = calibration.residual_covariance;
+  Eigen::MatrixXd of_model = covariance;
+  of_model.diagonal() -= joined_variance;
+  std::vector<double> ratios;
+  for (Eigen::Index j = 0; j < known; ++j) {
+    ratios.push_back(calibration.platform_scale(j) / std::sqrt(std::max(of_model(j, j), kLeastScale * kLeastScale)));
+  }
+  const double combined = std::sqrt(std::max(weights.dot(of_model * weights), 0.0));
+  calibration.platform_scale.conservativeResize(known + 1);
+  calibration.platform_scale(known) = std::max(median(std::move(ratios)) * combined, kLeastScale);
+  calibration.own_half_width = own;
+
+  const Eigen::VectorXd shared = covariance * weights;
+  covariance.conservativeResize(known + 1, known + 1);
+  covariance.col(known).head(known) = shared;
+  covariance.row(known).head(known) = shared.transpose();
+  covariance(known, known) = weights.dot(shared) + own_variance;
 }
 
 }  // namespace
@@ -86,7 +143,7 @@ Result<PlatformAdaptation> PlatformAdaptation::start(const Bundle& bundle, const
   for (const Platform& known : bundle.platforms) {
     if (known.name != platform.name && known.id != platform.id) continue;
     return usage_error("known-platform", "the bundle forecasts the platform '" + known.name + "' already",
-                       platform.name, "--name with another one");
+                       platform.name, "another name");
   }
   std::vector<Platform> platforms = bundle.platforms;
   platforms.push_back(platform);
@@ -129,8 +186,9 @@ std::vector<ChosenProgram> PlatformAdaptation::suggest(const Eigen::VectorXd& se
 }
 
 Bundle PlatformAdaptation::finish() const {
-  const Eigen::Index known = bundle_.training_log_rpv.cols(), programs = bundle_.training_log_rpv.rows();
-  const LinearMap map = map_of(transfer_, posterior_, bundle_.platforms.size());
+  const Eigen::Index known = bundle_.training_log_rpv.cols();
+  const Families families = families_of(bundle_.programs);
+  const LinearMap map = map_of(transfer_, posterior_, bundle_.platforms.size(), families);
   Bundle bundle = bundle_;
   bundle.platforms.push_back(platform_);
   bundle.predictor = std::make_shared<AdaptedPredictor>(bundle_.predictor, map.weights, map.offset);
@@ -142,30 +200,18 @@ Bundle PlatformAdaptation::finish() const {
   Calibration& calibration = bundle.calibration;
   calibration.residuals.conservativeResize(Eigen::NoChange, known + 1);
   calibration.residuals.col(known).setConstant(kUnknown);
-  const Eigen::VectorXd mapped = (centred_rows(transfer_) * map.weights + level_of(transfer_)).array() + map.offset;
   for (const ProgramRun& run : runs_) {
     const double count = (bundle_.training_log_rpv.row(run.program).array().isFinite()).cast<double>().sum();
     const double shift = run.log_relative_time / (count + 1);
     bundle.training_log_rpv(run.program, known) = run.log_relative_time;
     bundle.training_log_rpv.row(run.program).array() -= shift;
     bundle.training_log_seconds_per_instruction_mean(run.program) += shift;
-    calibration.residuals(run.program, known) = run.log_relative_time - mapped(run.program);
+    // As those of the known platforms: of a forecast that was made without the program's family.
+    const Eigen::RowVectorXd of_known = bundle_.calibration.residuals.row(run.program);
+    calibration.residuals(run.program, known) =
+        of_known.array().isNaN().select(0, of_known).dot(map.weights) + map.left(run.program);
   }
-
-  // Intervals of the new platform: what a forecast of a known one is off by, and how little is known of the new one.
-  std::vector<double> scales(calibration.platform_scale.begin(), calibration.platform_scale.end());
-  double own_half = 0;
-  for (const double half : half_widths_) own_half += half * half / static_cast<double>(programs);
-  const double own_scale = std::sqrt(own_half + map.left_variance) / std::max(calibration.multiple, 1e-9);
-  calibration.platform_scale.conservativeResize(known + 1);
-  calibration.platform_scale(known) = std::hypot(median(std::move(scales)), own_scale);
-  const double own_variance = posterior_.covariance.diagonal().mean() + map.left_variance;
-  const Eigen::VectorXd shared = bundle_.calibration.residual_covariance * map.weights;
-  Eigen::MatrixXd& covariance = calibration.residual_covariance;
-  covariance.conservativeResize(known + 1, known + 1);
-  covariance.col(known).head(known) = shared;
-  covariance.row(known).head(known) = shared.transpose();
-  covariance(known, known) = map.weights.dot(shared) + own_variance;
+  add_intervals(map.weights, own_variance_of(map, families, half_widths_, runs_), calibration);
   return bundle;
 }
 

@@ -5,9 +5,11 @@
 #include <cmath>
 
 #include "algebra/dense.h"
+#include "base/random.h"
 #include "model/adapt/adapted_predictor.h"
 #include "model/bundle/train_bundle.h"
 #include "model/fit/standardised_inputs.h"
+#include "model/forecast/forecaster.h"
 #include "model/test_world.h"
 
 namespace perfcast {
@@ -69,6 +71,53 @@ TEST(PlatformAdaptation, TheNewPlatformStandsLast) {
     error += std::abs(after(p, 6) - after.row(p).head(6).mean() - truth) / 18;
   }
   EXPECT_LT(error, 0.2);
+}
+
+// A platform on which each family of programs has a time of its own that no known platform tells of.
+double own_spread_of(double noise_log, size_t runs) {
+  Adapted given = adapted_world(runs);
+  Random random(3);
+  std::vector<double> own;
+  for (size_t f = 0; f < 15; ++f) own.push_back(noise_log * random.normal());
+  for (ProgramRun& run : given.runs) run.log_relative_time += own[static_cast<size_t>(run.program) % 15];
+  auto adaptation = PlatformAdaptation::start(given.bundle, given.platform, {});
+  EXPECT_TRUE(adaptation);
+  adaptation->measure(given.runs);
+  Bundle bundle = adaptation->finish();
+  // However well the parts of the model agree, and however well it knows the other platforms.
+  bundle.calibration.multiple = 1e-6;
+  const Forecaster forecaster(std::make_shared<const Bundle>(std::move(bundle)));
+  const auto forecast = forecaster.forecast(given.world.table.profiles[0], {});
+  EXPECT_TRUE(forecast);
+  return forecast->half_width(6);
+}
+
+TEST(PlatformAdaptation, IntervalsHoldWhatIsThePlatformsOwn) {
+  constexpr double kNormal90 = 1.645;
+  // All are measured: nothing is unknown but what a new family does there.
+  EXPECT_GT(own_spread_of(0.3, 30), 0.8 * kNormal90 * 0.3);
+  EXPECT_LT(own_spread_of(0.3, 30), 2 * kNormal90 * 0.3);
+  EXPECT_GT(own_spread_of(0.3, 24), 0.8 * kNormal90 * 0.3);
+  EXPECT_LT(own_spread_of(0, 30), 0.5 * own_spread_of(0.3, 30));
+}
+
+TEST(PlatformAdaptation, APlatformThatJoinedBeforeStaysAsUncertain) {
+  const Adapted given = adapted_world(6);
+  auto first = PlatformAdaptation::start(given.bundle, given.platform, {});
+  ASSERT_TRUE(first);
+  first->measure(given.runs);
+  const Bundle once = first->finish();
+  Platform second = given.platform;
+  second.id = second.name = "second";
+  const auto again = PlatformAdaptation::start(once, second, {});
+  ASSERT_TRUE(again);
+  const Bundle twice = again->finish();
+  ASSERT_EQ(twice.calibration.own_half_width.size(), 8);
+  EXPECT_EQ(twice.calibration.own_half_width.head(7), once.calibration.own_half_width);
+  EXPECT_EQ(twice.calibration.own_half_width.head(6).maxCoeff(), 0);
+  // What it is like joined before it, and isn't known better than that.
+  EXPECT_GT(twice.calibration.own_half_width(7), 0);
+  EXPECT_TRUE(is_positive_definite(twice.calibration.residual_covariance));
 }
 
 TEST(PlatformAdaptation, AnAdaptedBundleIsAFile) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "base/unknown.h"
 #include "model/features/microarchitecture.h"
@@ -154,10 +155,11 @@ PlatformLikeness::PlatformLikeness(const std::vector<Platform>& platforms, const
     for (const auto& [name, value] : platform.facts) {
       if (fact_kind(name) < kFactKinds) names.insert(name);
     }
-    flags.insert(platform.flags.begin(), platform.flags.end());
     lines.push_back(core_line(platform));
     designs_.push_back(design_index.try_emplace(platform_design(platform), design_index.size()).first->second);
   }
+  // One that no known platform has tells nothing.
+  for (const size_t platform : known) flags.insert(platforms[platform].flags.begin(), platforms[platform].flags.end());
   const std::vector<std::string> ordered(names.begin(), names.end());
   std::vector<Column> columns;
   columns.reserve(ordered.size() + flags.size());
@@ -166,11 +168,11 @@ PlatformLikeness::PlatformLikeness(const std::vector<Platform>& platforms, const
     const std::vector<double> logs = log_facts(platform, ordered);
     for (size_t f = 0; f < logs.size(); ++f) columns[f].values.push_back(logs[f]);
   }
+  std::vector<std::set<std::string_view>> flags_of;
+  for (const Platform& platform : platforms) flags_of.emplace_back(platform.flags.begin(), platform.flags.end());
   for (const std::string& flag : flags) {
     Column column{static_cast<size_t>(FactKind::kInstructions), {}};
-    for (const Platform& platform : platforms) {
-      column.values.push_back(std::find(platform.flags.begin(), platform.flags.end(), flag) != platform.flags.end());
-    }
+    for (const std::set<std::string_view>& own : flags_of) column.values.push_back(own.contains(flag) ? 1 : 0);
     columns.push_back(std::move(column));
   }
 

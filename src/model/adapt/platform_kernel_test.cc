@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "model/adapt/adapt_world.h"
@@ -34,6 +35,26 @@ TEST(PlatformKernel, ParametersComeBack) {
   kernel.provider = 3;
   const PlatformKernel same = PlatformKernel::of(kernel.parameters());
   EXPECT_EQ(same.parameters(), kernel.parameters());
+}
+
+// Flags come from files: time must not grow with their square.
+TEST(PlatformKernel, ManyFlagsTakeNoTime) {
+  adapt_world::AdaptWorld world = adapt_world::adapt_world();
+  std::vector<size_t> known(world.platforms.size());
+  for (size_t i = 0; i < known.size(); ++i) known[i] = i;
+  world.platforms[0].flags = {"avx2"};
+  Platform added = world.platforms[3];
+  added.flags = {"avx2"};
+  Platform flagged = added;
+  for (int i = 0; i < 300000; ++i) flagged.flags.push_back("f" + std::to_string(i));
+  world.platforms.push_back(added);
+  world.platforms.push_back(flagged);
+  const auto before = std::chrono::steady_clock::now();
+  const PlatformLikeness likeness(world.platforms, known);
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(10));
+  // Those that no known platform has say nothing.
+  EXPECT_NEAR(likeness.distance(known.size(), known.size() + 1), 0, 1e-12);
+  EXPECT_GT(likeness.distance(known.size(), 3), 0);
 }
 
 TEST(PlatformKernel, LikePlatformsAreNearer) {

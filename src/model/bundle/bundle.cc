@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::string_view kMagic = "PCBUNDLE";
 constexpr uint32_t kVersion = 1;
+constexpr const char* kOwnHalfWidth = "own_half_width_log";
 constexpr size_t kAlignment = 64;
 constexpr size_t kPreamble = 8 + 4 + 8;
 constexpr size_t kFileLimit = size_t{1} << 30;
@@ -133,6 +134,7 @@ std::string encode_bundle(const Bundle& bundle) {
   tensors.put_rounded("residual_covariance", bundle.calibration.residual_covariance);
   tensors.put_rounded("residuals", bundle.calibration.residuals);
   tensors.put("platform_scale", bundle.calibration.platform_scale);
+  if (bundle.calibration.own_half_width.size() > 0) tensors.put(kOwnHalfWidth, bundle.calibration.own_half_width);
   const FactMatrix facts = facts_as_matrix(bundle.platforms);
   tensors.put("platform_facts", facts.values);
   tensors.put_bytes("servers", servers_as_text(bundle.servers));
@@ -227,6 +229,14 @@ Status read_numbers(const Json& header, const TensorMap& tensors, const std::str
   bundle.calibration.platform_scale = scale->col(0);
   if (!(bundle.calibration.platform_scale.array() > 0).all()) {
     return bad_bundle("tensor 'platform_scale' holds a number that is not above 0", source);
+  }
+  if (tensors.has(kOwnHalfWidth)) {  // only where platforms joined the trained ones
+    const auto own = tensors.get(kOwnHalfWidth, platforms, 1);
+    if (!own) return own.error();
+    if (!(own->array() >= 0).all()) {
+      return bad_bundle(std::string("tensor '") + kOwnHalfWidth + "' holds a number below 0", source);
+    }
+    bundle.calibration.own_half_width = own->col(0);
   }
   if (!(bundle.calibration.residual_covariance.diagonal().array() > 0).all()) {
     return bad_bundle("tensor 'residual_covariance' holds a variance that is not above 0", source);

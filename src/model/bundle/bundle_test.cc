@@ -95,6 +95,18 @@ TEST(Bundle, ComesBackAsItWas) {
   EXPECT_EQ(*bundle_bytes(*read), *bytes);
 }
 
+// Bundles to which no platform was added don't have it, and neither have those of before.
+TEST(Bundle, WhatIsNotKnownOfAnAddedPlatformComesBack) {
+  Bundle bundle = small_bundle();
+  const auto plain = parse_bundle(*bundle_bytes(bundle), "b");
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(plain->calibration.own_half_width.size(), 0);
+  bundle.calibration.own_half_width = Eigen::Vector3d(0, 0, 0.25);
+  const auto read = parse_bundle(*bundle_bytes(bundle), "b");
+  ASSERT_TRUE(read) << to_text(read.error());
+  EXPECT_EQ(read->calibration.own_half_width, bundle.calibration.own_half_width);
+}
+
 TEST(Bundle, ForecastsTheSameFromAFile) {
   const std::string path = testing::TempDir() + "perfcast_bundle_" + std::to_string(getpid());
   const Bundle bundle = small_bundle("stack");
@@ -149,6 +161,10 @@ TEST(Bundle, NumbersAndNamesMustMakeSense) {
   EXPECT_THAT(error_after([](Bundle& b) { b.calibration.residual_covariance(1, 1) = 0; }), HasSubstr("above 0"));
   EXPECT_THAT(error_after([](Bundle& b) { b.calibration.platform_scale(2) = 0; }), HasSubstr("above 0"));
   EXPECT_THAT(error_after([](Bundle& b) { b.calibration.platform_scale(2) = kInfinity; }), HasSubstr("not finite"));
+  EXPECT_THAT(error_after([](Bundle& b) { b.calibration.own_half_width = Eigen::Vector3d(0, 0, -1); }),
+              HasSubstr("below 0"));
+  EXPECT_THAT(error_after([](Bundle& b) { b.calibration.own_half_width = Eigen::Vector2d(0, 1); }),
+              HasSubstr("'own_half_width_log'"));
   EXPECT_THAT(error_after([](Bundle& b) { b.calibration.residuals(0, 0) = kInfinity; }), HasSubstr("'residuals'"));
   EXPECT_THAT(error_after([](Bundle& b) { b.training_features(0, 0) = -kInfinity; }), HasSubstr("not finite"));
   EXPECT_THAT(error_after([](Bundle& b) { b.calibration.multiple = -1; }), HasSubstr("multiple.all"));

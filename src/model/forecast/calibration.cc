@@ -72,6 +72,16 @@ Eigen::MatrixXd expected_residuals(const Calibration& calibration, const Eigen::
          calibration.platform_scale.transpose();
 }
 
+Eigen::MatrixXd interval_half_widths(const Calibration& calibration, const Eigen::VectorXd& disagreement) {
+  const Eigen::MatrixXd half = calibration.multiple * expected_residuals(calibration, disagreement);
+  if (calibration.own_half_width.size() == 0) return half;
+  // Forecasts are about the mean over all platforms, which is off with each of them.
+  const Eigen::RowVectorXd own = calibration.own_half_width.transpose().cwiseAbs2();
+  const auto count = static_cast<double>(own.size());
+  const Eigen::RowVectorXd about_mean = (1 - 2 / count) * own.array() + own.sum() / (count * count);
+  return (half.cwiseAbs2().rowwise() + about_mean.cwiseMax(0)).cwiseSqrt();
+}
+
 Calibration calibrate(const Prediction& predictions, const Targets& targets, const TrainingTable& table,
                       double coverage) {
   Calibration result;

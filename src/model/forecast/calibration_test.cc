@@ -85,6 +85,22 @@ TEST(ExpectedResiduals, GrowWithDisagreementFromAFloor) {
   EXPECT_NEAR(expected(2, 0), 0.2, 1e-12);
 }
 
+TEST(IntervalHalfWidths, WhatIsNotKnownOfAPlatformStaysWhereThePartsAgree) {
+  Calibration calibration;
+  calibration.multiple = 2;
+  calibration.platform_scale = Eigen::Vector4d(0.1, 0.1, 0.1, 0.1);
+  const Eigen::Vector2d disagreement(0, 0.08);
+  const Eigen::MatrixXd without = interval_half_widths(calibration, disagreement);
+  EXPECT_NEAR((without - 2 * expected_residuals(calibration, disagreement)).cwiseAbs().maxCoeff(), 0, 1e-12);
+  calibration.own_half_width = Eigen::Vector4d(0, 0.4, 0, 0);
+  const Eigen::MatrixXd with = interval_half_widths(calibration, disagreement);
+  // About the mean over the four, which is off by a quarter of it.
+  for (Eigen::Index program = 0; program < 2; ++program) {
+    EXPECT_NEAR(with(program, 1), std::hypot(0.3, without(program, 1)), 1e-12);
+    EXPECT_NEAR(with(program, 0), std::hypot(0.1, without(program, 0)), 1e-12);
+  }
+}
+
 TEST(Calibrate, CoversTheResidualsItSaw) {
   const TrainingTable table =
       testing_world::additive_world({.programs = 60, .platforms = 5, .families = 30, .noise_log = 0.1}).table;

@@ -204,7 +204,7 @@ Result<Forecast> Forecaster::forecast(const Profile& profile, const std::vector<
   if (measured.empty() && !prediction.best.empty()) result.best = prediction.best.front();
 
   Gaussian belief{prediction.log_rpv.row(0), calibration.residual_covariance};
-  Eigen::VectorXd half = calibration.multiple * expected_residuals(calibration, prediction.disagreement).row(0);
+  Eigen::VectorXd half = interval_half_widths(calibration, prediction.disagreement).row(0);
   double wider = 1;
   if (!result.in_distribution) {
     const double excess = bundle_->distance_limit > 0 ? result.distance / bundle_->distance_limit : kLeastFactor;

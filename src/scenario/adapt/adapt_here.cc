@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "base/csv.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "energy/throttle.h"
@@ -41,6 +42,34 @@ void note_unsteadiness(const HereOutcome& outcome, std::vector<std::string>& not
   }
 }
 
+// Why what was done isn't enough to learn from; needed_s: that enough of it would take.
+Error too_few(const HereOutcome& outcome, const HereOptions& options, double needed_s) {
+  const size_t done = outcome.steps.size();
+  const std::string passed_over = outcome.passed_over.empty() ? "" : "; passed over: " + outcome.passed_over.front();
+  if (outcome.stopped == "budget") {
+    return usage_error(
+        "short-budget",
+        done == 0 ? fmt::format("no telling program is done within {:.1f} s", options.budget_s)
+                  : fmt::format("{} program{} done within {:.1f} s, and {} are needed to notice a wrong one", done,
+                                done == 1 ? " was" : "s were", options.budget_s, kFewestRuns),
+        "budget_s",
+        fmt::format("a longer budget: about {:.0f} s, besides measuring caches and memory, which is in it, too; or "
+                    "fewer repeats",
+                    std::ceil(needed_s)));
+  }
+  if (done == 0) {
+    return environment_error("nothing-to-run",
+                             outcome.passed_over.empty() ? "no program that tells of this machine can be run here"
+                                                         : "no program ran: " + outcome.passed_over.front(),
+                             "", "perfcast doctor; docs/SUITES.md says what the programs need");
+  }
+  return environment_error("too-few-runs",
+                           fmt::format("{} program{} of this machine could be run here, and {} are needed to notice a "
+                                       "wrong one{}",
+                                       done, done == 1 ? " that tells" : "s that tell", kFewestRuns, passed_over),
+                           "", "perfcast doctor; docs/SUITES.md says what the programs need");
+}
+
 }  // namespace
 
 Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& options,
@@ -61,6 +90,7 @@ Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& optio
   };
   // The first program is timed again in the end.
   const auto kept_s = [&] { return outcome.steps.empty() ? 0 : outcome.steps.front().cost_s; };
+  double needed_s = 0;
   outcome.stopped = "programs";
   while (outcome.steps.size() < options.most) {
     // Enough runs to tell a wrong one from the others, and an interval that is good enough.
@@ -72,7 +102,11 @@ Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& optio
     const auto next = scenario.suggest(1, is_left);
     if (next.empty()) break;
     const std::string program = scenario.program_id(next.front().program);
-    if (clock() - begin + expected_s(next.front().seconds) + kept_s() > options.budget_s) {
+    const double spent_s = clock() - begin, next_s = expected_s(next.front().seconds);
+    if (spent_s + next_s + kept_s() > options.budget_s) {
+      const size_t done_count = outcome.steps.size();
+      const auto left = static_cast<double>(kFewestRuns - std::min(kFewestRuns, done_count));
+      needed_s = spent_s + left * next_s + (done_count == 0 ? next_s : kept_s());
       outcome.stopped = "budget";
       break;
     }
@@ -89,22 +123,18 @@ Result<HereOutcome> adapt_here(AdaptScenario& scenario, const HereOptions& optio
     if (Status status = scenario.add(program, timed->seconds_per_unit); !status) return status.error();
     outcome.steps.push_back(
         {program, timed->seconds_per_unit, timed->spread_ratio, clock() - before, interval_ratio(scenario, may_run)});
+    if (!options.keep) continue;
+    if (Status kept = options.keep(outcome.steps); !kept) return kept.error();
   }
-  if (outcome.steps.empty() && outcome.stopped == "budget") {
-    return usage_error("short-budget", fmt::format("no telling program is done within {:.1f} s", options.budget_s),
-                       "--budget", "a longer budget: measuring caches and memory is in it, too, or fewer --repeats");
+  if (outcome.steps.empty() || scenario.adaptation().runs().size() < kFewestRuns) {
+    return too_few(outcome, options, needed_s);
   }
-  if (outcome.steps.empty()) {
-    return environment_error("nothing-to-run",
-                             outcome.passed_over.empty() ? "no program that tells of this machine can be run here"
-                                                         : "no program ran: " + outcome.passed_over.front(),
-                             "", "perfcast doctor; docs/SUITES.md says what the programs need");
-  }
-  if (outcome.steps.size() > 1) {
-    progress("timing the first program again");
-    if (const auto again = time(outcome.steps.front().program)) {
-      outcome.drift_ratio = again->seconds_per_unit / outcome.steps.front().seconds_per_unit;
-    }
+  if (Status status = scenario.check_added(); !status) return status.error();
+  progress("timing the first program again");
+  if (const auto again = time(outcome.steps.front().program)) {
+    outcome.drift_ratio = again->seconds_per_unit / outcome.steps.front().seconds_per_unit;
+  } else if (again.error().kind == ErrorKind::kInterrupted) {
+    return again.error();
   }
   outcome.cost_s = clock() - begin;
   note_unsteadiness(outcome, outcome.notes);
@@ -131,6 +161,12 @@ std::vector<std::string> left_out_in_words(const std::vector<LeftOutHere>& progr
                                 why.empty() ? "no shipped suite does the work that their times are of" : why));
   }
   return texts;
+}
+
+std::string runs_as_csv(const std::vector<HereStep>& steps) {
+  std::string text = "program,seconds\n";
+  for (const HereStep& step : steps) text += fmt::format("{},{}\n", csv_cell(step.program), step.seconds_per_unit);
+  return text;
 }
 
 Json here_as_json(const HereOutcome& outcome) {

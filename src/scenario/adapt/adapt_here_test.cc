@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <map>
 
 #include "base/json.h"
 #include "energy/testing/folder_of_files.h"
@@ -21,6 +22,8 @@ struct HereSetting {
   double now = 0, slowdown = 1, spread = 0.01;
   std::vector<std::string> run;
   std::function<void()> on_run = [] {};
+  size_t interrupted_at = 0;             // run; 0: none
+  std::map<std::string, double> factor;  // of a program's time
 
   AdaptScenario scenario() const {
     TrainOptions options;
@@ -39,10 +42,12 @@ struct HereSetting {
     run.push_back(program);
     on_run();
     now += 2;
+    if (run.size() == interrupted_at) return interrupted_error("interrupted");
     if (program == "program3") return Error{"not-timed", "it crashed", program, ""};
     const size_t index = std::stoul(program.substr(7));
     const double seconds = std::exp(world.table.at(index, 6)->log_time);
-    return TimedHere{seconds * std::pow(slowdown, static_cast<double>(run.size())), spread};
+    const double own = factor.contains(program) ? factor.at(program) : 1;
+    return TimedHere{own * seconds * std::pow(slowdown, static_cast<double>(run.size())), spread};
   }
   Result<HereOutcome> adapt(
       AdaptScenario& scenario, const HereOptions& options,
@@ -82,6 +87,86 @@ TEST(AdaptHere, KeepsToItsBudgetAndPassesOverWhatFails) {
   ASSERT_TRUE(all);
   EXPECT_EQ(all->stopped, "programs");
   EXPECT_THAT(all->passed_over, testing::ElementsAre("program3: it crashed"));
+}
+
+// As with --runs: one or two can't be told wrong.
+TEST(AdaptHere, FewerThanThreeProgramsAreRefused) {
+  for (const auto& [budget_s, message] :
+       {std::pair{5.0, "1 program was done within 5.0 s"}, {7.5, "2 programs were done within 7.5 s"}}) {
+    HereSetting setting;
+    AdaptScenario scenario = setting.scenario();
+    const auto outcome = setting.adapt(scenario, {.target_ratio = 1.0001, .budget_s = budget_s});
+    ASSERT_FALSE(outcome) << budget_s;
+    EXPECT_EQ(outcome.error().code, "short-budget");
+    EXPECT_EQ(outcome.error().where, "budget_s");
+    EXPECT_THAT(outcome.error().message, HasSubstr(message));
+    EXPECT_THAT(outcome.error().expected, HasSubstr("a longer budget: about"));
+  }
+  HereSetting enough;
+  AdaptScenario scenario = enough.scenario();
+  EXPECT_TRUE(enough.adapt(scenario, {.target_ratio = 1.0001, .budget_s = 12}));
+  HereSetting few;
+  AdaptScenario with_few = few.scenario();
+  const auto outcome = few.adapt(with_few, {.target_ratio = 1.0001, .budget_s = 1e6}, [](const std::string& program) {
+    return program == "program1" || program == "program2";
+  });
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, "too-few-runs");
+  EXPECT_THAT(outcome.error().message, HasSubstr("2 programs"));
+}
+
+TEST(AdaptHere, TimesOfOtherWorkAreRefused) {
+  HereSetting setting;
+  setting.factor["program5"] = 1000;
+  AdaptScenario scenario = setting.scenario();
+  const auto outcome = setting.adapt(scenario, {.target_ratio = 1.0001, .budget_s = 1e6});
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, "bad-unit");
+  EXPECT_THAT(outcome.error().message, HasSubstr("'program5'"));
+}
+
+TEST(AdaptHere, AnInterruptLosesNothing) {
+  HereSetting setting;
+  setting.interrupted_at = 5;
+  AdaptScenario scenario = setting.scenario();
+  std::string kept;
+  HereOptions options = {.target_ratio = 1.0001, .budget_s = 1e6};
+  options.keep = [&](const std::vector<HereStep>& steps) {
+    kept = runs_as_csv(steps);
+    return Status();
+  };
+  const auto outcome = setting.adapt(scenario, options);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().kind, ErrorKind::kInterrupted);
+  const auto runs = parse_adapt_runs(kept, "kept.csv");
+  ASSERT_TRUE(runs) << runs.error().message;
+  std::vector<std::string> timed;
+  for (const AdaptRun& run : *runs) timed.push_back(run.program);
+  setting.run.pop_back();
+  std::erase(setting.run, "program3");
+  EXPECT_EQ(timed, setting.run);
+  EXPECT_TRUE(scenario.measure(*runs));
+
+  // An error of keeping them is one.
+  HereSetting full;
+  AdaptScenario other = full.scenario();
+  options.keep = [](const std::vector<HereStep>&) { return Status(Error{"file-error", "no space", "", ""}); };
+  const auto unkept = full.adapt(other, options);
+  ASSERT_FALSE(unkept);
+  EXPECT_EQ(unkept.error().code, "file-error");
+}
+
+TEST(AdaptHere, AnInterruptWhileTheFirstProgramIsTimedAgainEndsIt) {
+  HereSetting setting;
+  const HereOptions options = {.target_ratio = 2.5, .budget_s = 1e6};
+  AdaptScenario scenario = setting.scenario();
+  ASSERT_TRUE(setting.adapt(scenario, options));
+  HereSetting interrupted;
+  interrupted.interrupted_at = setting.run.size();
+  AdaptScenario again = interrupted.scenario();
+  const auto outcome = interrupted.adapt(again, options);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().kind, ErrorKind::kInterrupted);
 }
 
 TEST(AdaptHere, NoticesAMachineThatThrottles) {

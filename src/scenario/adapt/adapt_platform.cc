@@ -26,6 +26,7 @@ constexpr double kAllBeyond = 2;        // of the facts' own interval: not one r
 constexpr double kOtherDeviations = 8;  // one run beside the others
 constexpr size_t kNamed = 12;           // programs in an error
 constexpr size_t kMostFacts = 1000;
+constexpr size_t kMostFlags = 4000;             // the longest lists of flags that kernels print have some 150
 constexpr double kLeast = 1e-15, kMost = 1e15;  // seconds, units of work, seconds of one: beyond them it is a mistake
 
 struct TimeUnit {
@@ -124,7 +125,7 @@ Result<FoldedRuns> fold_runs(const Bundle& bundle, const std::map<std::string, P
   }
   if (!without_work.empty()) {
     return Error{"no-work", "no profile says how much work there is in " + named_few(without_work), runs.front().where,
-                 "--profiles FOLDER with theirs, or runs of other programs"};
+                 "profiles of these programs, or runs of other ones"};
   }
   FoldedRuns folded;
   for (const auto& [program, same] : by_program) {
@@ -232,6 +233,9 @@ Result<Platform> parse_platform_facts(std::string_view text, const std::string& 
   }
   if (json->contains("flags")) platform.flags = in.strings("flags");
   if (Status status = in.finish(); !status) return bad(status.error().message, "text and whole numbers");
+  if (platform.flags.size() > kMostFlags) {
+    return bad(fmt::format("\"flags\" has {} names", platform.flags.size()), fmt::format("at most {}", kMostFlags));
+  }
   if (platform.name.empty()) return bad("the platform has no name", "\"name\": what tables are to call it");
   platform.id = slug(platform.name);
   if (platform.id.empty()) return bad("the name has no letter or digit", "a name of letters and digits");
@@ -329,37 +333,45 @@ Status check_adapt_runs(const Bundle& bundle, const std::map<std::string, Progra
 Status AdaptScenario::measure(const std::vector<AdaptRun>& runs) {
   const auto folded = fold_runs(*bundle_, work_, runs);
   if (!folded) return folded.error();
-  if (Status status = check_units(folded->first, folded->read); !status) return status;
+  std::vector<std::string> where;
+  where.reserve(folded->first.size());
+  for (const AdaptRun& run : folded->first) where.push_back(run.where);
+  if (Status status = check_units(folded->read, where); !status) return status;
   adaptation_.measure(folded->read);
   return {};
 }
 
 // Against what the facts say: all at once, and each beside what the others say.
-Status AdaptScenario::check_units(const std::vector<AdaptRun>& runs, const std::vector<ProgramRun>& read) const {
+Status AdaptScenario::check_units(const std::vector<ProgramRun>& runs, const std::vector<std::string>& where) const {
+  const bool here = where.empty();
+  const std::string expected = here ? "runs on a machine at rest, of the programs as the suite has them"
+                                    : "seconds of CPU time per unit of work, or work_units beside them";
+  // Nobody mistakes units where perfcast itself took the times.
+  const auto unit_of = [here](double apart) { return here ? std::string() : unit_that_fits(apart); };
   const Gaussian& prior = adaptation_.prior();
   std::vector<double> surprises;
-  surprises.reserve(read.size());
-  for (const ProgramRun& run : read) surprises.push_back(run.log_relative_time - prior.mean(run.program));
+  surprises.reserve(runs.size());
+  for (const ProgramRun& run : runs) surprises.push_back(run.log_relative_time - prior.mean(run.program));
   if (surprises.empty()) return {};
   const double usual = median(surprises);
   if (std::abs(usual) > kUnitLog) {
-    const std::string unit = unit_that_fits(usual);
+    const std::string unit = unit_of(usual);
     return Error{
         "bad-unit",
         "the times are " + off_by(usual) + " for the platform" + (unit.empty() ? "" : ": were they in " + unit + "?"),
-        runs.front().where, "seconds of CPU time per unit of work, or work_units beside them"};
+        here ? "" : where.front(), expected};
   }
   for (size_t i = 0; i < surprises.size(); ++i) {
     std::vector<double> others = surprises;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
     const double apart = surprises[i] - median(others);
-    const double deviation = std::sqrt(prior.covariance(read[i].program, read[i].program));
+    const double deviation = std::sqrt(prior.covariance(runs[i].program, runs[i].program));
     if (std::abs(apart) < std::max(std::log(3.0), kOtherDeviations * deviation)) continue;
-    const std::string unit = unit_that_fits(apart);
+    const std::string unit = unit_of(apart);
     return Error{"bad-unit",
-                 fmt::format("the time of '{}' is {} beside the others", runs[i].program, off_by(apart)) +
+                 fmt::format("the time of '{}' is {} beside the others", program_id(runs[i].program), off_by(apart)) +
                      (unit.empty() ? ": of another amount of work?" : ": was it in " + unit + "?"),
-                 runs[i].where, "seconds of CPU time per unit of work, or work_units beside them"};
+                 here ? "" : where[i], expected};
   }
   return {};
 }

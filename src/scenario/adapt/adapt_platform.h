@@ -100,8 +100,10 @@ class AdaptScenario {
   // Takes runs in the place of those before. Errors: as check_adapt_runs(), and "bad-unit" (all runs, or one beside the
   // others, off by what another unit of time makes).
   Status measure(const std::vector<AdaptRun>& runs);
-  // One more, of a program of the bundle, without those checks.
+  // One more, of a program of the bundle, without those checks; once all are added, check_added().
   Status add(const std::string& program, double seconds_per_unit);
+  // "bad-unit" where those that were added can't be times of the work that they are taken for.
+  Status check_added() const { return check_units(adaptation_.runs(), {}); }
 
   AdaptReport report(size_t suggest) const;
   Bundle finish() const { return adaptation_.finish(); }
@@ -120,7 +122,8 @@ class AdaptScenario {
                 PlatformAdaptation adaptation);
   // Log seconds per unit of work at relative time 1; absent: nothing tells.
   std::optional<double> level(Eigen::Index program) const;
-  Status check_units(const std::vector<AdaptRun>& runs, const std::vector<ProgramRun>& read) const;
+  // where: file and line of each run; empty: they were timed here.
+  Status check_units(const std::vector<ProgramRun>& runs, const std::vector<std::string>& where) const;
   std::string why_few_suggested(size_t asked, size_t suggested) const;
 
   std::shared_ptr<const Bundle> bundle_;

@@ -1,11 +1,13 @@
 // How well a new platform's times are forecast from a few runs there:
 //   perfcast_adapt_evaluation CORPUS --groups A,B [--counts 0,1,2,5,10,20,40] [--seeds N] [--own-group]
 //   [--design D] [--networks N] [--suite FILE] [--also CORPUS2 --also-groups C] [--figure F.html] [--threads N]
+//   [--predict [--model M] [--designs N] [--family-folds N] [--minimum-programs N]]
 // CORPUS: a file that `perfcast import` made. Each core design, or GPU generation, or D alone, is left out with all its
 // platforms.
 // --networks: fine-tuned and meta-learnt ones too, of so many seeds, which the draws take in turns.
 // --also: a second set, in the same figure. --suite: how much work a run of each program does there, so that running
-// times are told. docs/ADAPT.md explains.
+// times are told. --predict: instead, what `perfcast predict` says of other programs with the adapted bundle, N designs
+// left out. docs/ADAPT.md explains.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -23,6 +25,7 @@
 #include "base/unknown.h"
 #include "collect/suite/suite.h"
 #include "corpus/store/store.h"
+#include "scenario/adapt_study/predict_coverage.h"
 #include "scenario/adapt_study/transfer_curve.h"
 #include "scenario/adapt_study/transfer_figure.h"
 
@@ -39,6 +42,9 @@ struct Arguments {
   CurveSet first, also;
   std::string figure;
   CurveOptions curve;
+  bool predicts = false, counts_given = false;
+  PredictCoverageOptions predict;
+  int64_t minimum_programs = 0;  // with --predict, of a platform, instead of the coverage
 };
 
 // NaN where the suite doesn't run the program.
@@ -147,7 +153,42 @@ Result<TransferCurve> evaluate(const CurveSet& set, CurveOptions options) {
   return curve;
 }
 
+Status evaluate_predict(const Arguments& arguments) {
+  auto store = CorpusStore::open_read_only(arguments.first.corpus);
+  if (!store) return store.error();
+  const auto corpus = (*store)->load();
+  if (!corpus) return corpus.error();
+  TableOptions table_options;
+  table_options.groups = arguments.first.groups;
+  table_options.minimum_coverage = arguments.first.coverage;
+  table_options.minimum_programs = arguments.minimum_programs;
+  const auto table = make_training_table(*corpus, table_options);
+  if (!table) return table.error();
+  PredictCoverageOptions options = arguments.predict;
+  options.threads = arguments.curve.threads;
+  options.only_design = arguments.curve.only_design;
+  options.transfer = arguments.curve.transfer;
+  if (arguments.counts_given) options.counts = arguments.curve.counts;
+  const auto found = predict_coverage(*table, options);
+  if (!found) return found.error();
+  fmt::print(
+      "predict with an adapted bundle, seed {}: {} on {} programs; left out: {} of {} folds of families, and the "
+      "designs {}, of each up to {} platforms\n",
+      options.seed, options.model, table->programs.size(), options.folds_run, options.folds, join(found->designs, ", "),
+      options.platforms);
+  fmt::print("{:<12} {:>4} {:>8} {:>6} {:>7} {:>9} {:>10} {:>8}   known platforms: {:>8} {:>6} {:>10}\n", "group", "k",
+             "median", "cover", "agreed", "disagreed", "half width", "entries", "median", "cover", "half width");
+  for (const PredictPoint& point : found->points) {
+    fmt::print("{:<12} {:>4} {:>8.4f} {:>6.3f} {:>7.3f} {:>9.3f} {:>10.3f} {:>8}   {:>25.4f} {:>6.3f} {:>10.3f}\n",
+               point.group.empty() ? "all" : point.group, point.count, point.median_error, point.coverage_90,
+               point.coverage_agreed, point.coverage_disagreed, point.half_width, point.entries, point.known_error,
+               point.known_coverage_90, point.known_half_width);
+  }
+  return {};
+}
+
 Status evaluate(const Arguments& arguments) {
+  if (arguments.predicts) return evaluate_predict(arguments);
   std::vector<TransferCurve> curves;
   for (const CurveSet* set : {&arguments.first, &arguments.also}) {
     if (set->corpus.empty()) continue;
@@ -163,7 +204,7 @@ int run(int argc, char** argv) {
   CLI::App app("How well a new platform's times are forecast from a few runs there");
   app.add_option("corpus", arguments.first.corpus)->required();
   app.add_option("--groups", arguments.first.groups)->delimiter(',');
-  app.add_option("--counts", arguments.curve.counts)->delimiter(',');
+  const CLI::Option* const counts = app.add_option("--counts", arguments.curve.counts)->delimiter(',');
   app.add_option("--seeds", arguments.curve.seeds);
   app.add_option("--threads", arguments.curve.threads);
   app.add_option("--suite", arguments.first.suite);
@@ -172,16 +213,23 @@ int run(int argc, char** argv) {
   app.add_option("--rounds", arguments.curve.transfer.rounds);
   app.add_option("--draws", arguments.curve.transfer.draws);
   app.add_option("--minimum-coverage", arguments.first.coverage);
+  app.add_option("--minimum-programs", arguments.minimum_programs);
   app.add_option("--design", arguments.curve.only_design);
   app.add_option("--also", arguments.also.corpus);
   app.add_option("--also-groups", arguments.also.groups)->delimiter(',');
   app.add_option("--also-minimum-coverage", arguments.also.coverage);
   app.add_flag("--own-group", arguments.curve.own_group);
+  app.add_flag("--predict", arguments.predicts);
+  app.add_option("--model", arguments.predict.model);
+  app.add_option("--designs", arguments.predict.designs);
+  app.add_option("--family-folds", arguments.predict.folds_run);
+  app.add_option("--seed", arguments.predict.seed);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error);
   }
+  arguments.counts_given = counts->count() > 0;
   const Status status = evaluate(arguments);
   if (status) return 0;
   fmt::print(stderr, "{}\n", to_text(status.error()));
