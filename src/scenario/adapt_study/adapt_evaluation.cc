@@ -1,9 +1,9 @@
 // How well a new platform's times are forecast from a few runs there:
 //   perfcast_adapt_evaluation CORPUS --groups A,B [--counts 0,1,2,5,10,20,40] [--seeds N] [--own-group]
-//   [--design D] [--networks N] [--suite FILE] [--also CORPUS2 --also-groups C] [--figure F.html] [--threads N]
+//   [--design D | --each-platform N] [--networks N] [--suite FILE] [--also CORPUS2 --also-groups C] [--figure F.html] [--threads N]
 //   [--predict [--model M] [--designs N] [--family-folds N] [--minimum-programs N]]
 // CORPUS: a file that `perfcast import` made. Each core design, or GPU generation, or D alone, is left out with all its
-// platforms.
+// platforms; or each N-th platform alone, so that others of its design stay.
 // --networks: fine-tuned and meta-learnt ones too, of so many seeds, which the draws take in turns.
 // --also: a second set, in the same figure. --suite: how much work a run of each program does there, so that running
 // times are told. --predict: instead, what `perfcast predict` says of other programs with the adapted bundle, N designs
@@ -219,6 +219,7 @@ int run(int argc, char** argv) {
   app.add_option("--also-groups", arguments.also.groups)->delimiter(',');
   app.add_option("--also-minimum-coverage", arguments.also.coverage);
   app.add_flag("--own-group", arguments.curve.own_group);
+  app.add_option("--each-platform", arguments.curve.each_platform);
   app.add_flag("--predict", arguments.predicts);
   app.add_option("--model", arguments.predict.model);
   app.add_option("--designs", arguments.predict.designs);

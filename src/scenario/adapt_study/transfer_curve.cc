@@ -334,6 +334,10 @@ Result<TransferCurve> transfer_curve(const TrainingTable& table, const CurveOpti
   std::map<std::string, std::vector<size_t>> designs;
   for (size_t j = 0; j < table.platforms.size(); ++j) designs[platform_design(table.platforms[j])].push_back(j);
   std::vector<std::vector<size_t>> folds;
+  for (size_t j = 0; options.each_platform > 0 && j < table.platforms.size(); j += options.each_platform) {
+    folds.push_back({j});
+  }
+  if (options.each_platform > 0) designs.clear();
   folds.reserve(designs.size());
   for (auto& [design, members] : designs) {
     if (options.only_design.empty() || options.only_design == design) folds.push_back(members);

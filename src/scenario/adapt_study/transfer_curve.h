@@ -26,6 +26,8 @@ struct CurveOptions {
   // table's, which must be of none of them.
   std::vector<std::vector<const Profile*>> profiles;
   std::string only_design;  // the only one to leave out, as platform_design() has it; empty: each in turn
+  size_t each_platform =
+      0;  // n: each n-th platform is left out alone, others of its design stay; 0: designs are left out
   TransferOptions transfer;
   Eigen::VectorXd run_units;  // of each program of the table: units of work of a run; NaN: can't be run, or unknown
 };
