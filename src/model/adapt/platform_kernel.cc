@@ -169,6 +169,7 @@ PlatformLikeness::PlatformLikeness(const std::vector<Platform>& platforms, const
     for (size_t f = 0; f < logs.size(); ++f) columns[f].values.push_back(logs[f]);
   }
   std::vector<std::set<std::string_view>> flags_of;
+  flags_of.reserve(platforms.size());
   for (const Platform& platform : platforms) flags_of.emplace_back(platform.flags.begin(), platform.flags.end());
   for (const std::string& flag : flags) {
     Column column{static_cast<size_t>(FactKind::kInstructions), {}};

@@ -73,7 +73,7 @@ Eigen::MatrixXd expected_residuals(const Calibration& calibration, const Eigen::
 }
 
 Eigen::MatrixXd interval_half_widths(const Calibration& calibration, const Eigen::VectorXd& disagreement) {
-  const Eigen::MatrixXd half = calibration.multiple * expected_residuals(calibration, disagreement);
+  Eigen::MatrixXd half = calibration.multiple * expected_residuals(calibration, disagreement);
   if (calibration.own_half_width.size() == 0) return half;
   // Forecasts are about the mean over all platforms, which is off with each of them.
   const Eigen::RowVectorXd own = calibration.own_half_width.transpose().cwiseAbs2();

@@ -1,6 +1,7 @@
 // How well a new platform's times are forecast from a few runs there:
 //   perfcast_adapt_evaluation CORPUS --groups A,B [--counts 0,1,2,5,10,20,40] [--seeds N] [--own-group]
-//   [--design D | --each-platform N] [--networks N] [--suite FILE] [--also CORPUS2 --also-groups C] [--figure F.html] [--threads N]
+//   [--design D | --each-platform N] [--networks N] [--suite FILE] [--also CORPUS2 --also-groups C]
+//   [--figure F.html] [--threads N]
 //   [--predict [--model M] [--designs N] [--family-folds N] [--minimum-programs N]]
 // CORPUS: a file that `perfcast import` made. Each core design, or GPU generation, or D alone, is left out with all its
 // platforms; or each N-th platform alone, so that others of its design stay.
