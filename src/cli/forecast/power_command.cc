@@ -289,6 +289,13 @@ int run_forecast(const PowerArguments& arguments, const CommonOptions& options) 
     if (error.where.empty()) error.where = arguments.samples;
     return report_error(error, options);
   }
+  if (const auto held = std::count(forecast->is_held.begin(), forecast->is_held.end(), true); held > 0) {
+    PowerTableNotes beyond;
+    beyond.lines.push_back(
+        fmt::format("{} of {} samples {} beyond those that the model was made of: their power is that at the edge",
+                    held, forecast->is_held.size(), held == 1 ? "lies" : "lie"));
+    print_notes(beyond, options);
+  }
   if (Status unit = check_unit(*table, *forecast, arguments.samples); !unit) return report_error(unit.error(), options);
   if (!arguments.series.empty()) {
     if (Status written = write_file_atomically(arguments.series, series_csv(*table, *forecast)); !written) {

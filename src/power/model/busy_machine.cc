@@ -83,7 +83,8 @@ Result<BusyPower> busy_power(const PowerModel& model, const BusyMachine& machine
   }
   const auto forecast = model.forecast(table);
   if (!forecast) return forecast.error();
-  return BusyPower{forecast->watts(kRows - 1), std::log(forecast->upper(kRows - 1) / forecast->watts(kRows - 1))};
+  return BusyPower{forecast->watts(kRows - 1), std::log(forecast->upper(kRows - 1) / forecast->watts(kRows - 1)),
+                   forecast->is_held.back()};
 }
 
 }  // namespace perfcast

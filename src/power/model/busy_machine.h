@@ -25,6 +25,7 @@ std::vector<std::string> program_counters(const PowerModel& model);
 struct BusyPower {
   double watts = 0;
   double log_half_width = 0;  // 90%, as the model has it
+  bool is_held = false;       // at the edge of the model's samples: PowerForecast::is_held
 };
 
 // Load is 1, no CPU waits, cycles are those of the setting's clock, else of the model's machine when it was busy. That

@@ -87,5 +87,23 @@ TEST(BusyMachine, TakesTheClockOfTheSetting) {
   EXPECT_LT(watts[0], watts[1]);
 }
 
+TEST(BusyMachine, SaysWhereItLiesBeyondTheSamples) {
+  const PowerTable table = PowerWorld().table();
+  const auto model = PowerModel::fit(table, all_rows(table), {});
+  ASSERT_TRUE(model);
+  BusyMachine machine;
+  machine.setting.machine = "machine 0";
+  machine.cpus = 8;
+  const auto with_instructions = [&](double per_cpu_s) {
+    for (const std::string& name : program_counters(*model))
+      machine.events_per_cpu_s[name] = name == "misses" ? 3e5 : per_cpu_s;
+    const auto power = busy_power(*model, machine);
+    EXPECT_TRUE(power);
+    return power ? *power : BusyPower{};
+  };
+  EXPECT_FALSE(with_instructions(5e9).is_held);
+  EXPECT_TRUE(with_instructions(5e11).is_held);
+}
+
 }  // namespace
 }  // namespace perfcast

@@ -6,7 +6,6 @@
 namespace perfcast {
 namespace {
 
-constexpr double kClip = 5;
 constexpr double kFlat = 1e-9;
 
 }  // namespace
@@ -39,7 +38,7 @@ Eigen::MatrixXd InputScale::apply(const Eigen::MatrixXd& rows) const {
   for (Eigen::Index c = 0; c < rows.cols(); ++c) {
     for (Eigen::Index r = 0; r < rows.rows(); ++r) {
       const double value = (rows(r, c) - centre(c)) / scale(c);
-      result(r, c) = std::isnan(value) ? 0 : std::clamp(value, -kClip, kClip);
+      result(r, c) = std::isnan(value) ? 0 : std::clamp(value, -kFarthestInput, kFarthestInput);
     }
   }
   result.col(rows.cols()).setOnes();

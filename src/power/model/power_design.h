@@ -20,8 +20,11 @@ struct PowerDesign {
   size_t size() const { return group.size(); }
 };
 
+// Inputs count no further from the mean than so many standard deviations.
+inline constexpr double kFarthestInput = 5;
+
 // Column-wise shift and scale of rows, learnt from some of them; absent entries become 0 (the mean), others are clipped
-// to +-5. A last column of ones is added.
+// to +-kFarthestInput. A last column of ones is added.
 struct InputScale {
   Eigen::RowVectorXd centre, scale;
   static InputScale fit(const Eigen::MatrixXd& rows, const std::vector<size_t>& which);

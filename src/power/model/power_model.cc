@@ -461,8 +461,12 @@ Result<PowerForecast> PowerModel::forecast(const PowerTable& table) const {
   Eigen::VectorXd log_target = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(rows.size()));
   for (const auto& form : forms_) log_target += form->forecast(samples, rows);
   log_target /= static_cast<double>(forms_.size());
-  log_target = log_target.array().max(lowest_ - kBelow).min(highest_ + kAbove);
   PowerForecast forecast;
+  for (Eigen::Index r = 0; r < log_target.size(); ++r) {
+    const bool is_far = (samples.inputs.row(r).array().abs() >= kFarthestInput).any();
+    forecast.is_held.push_back(is_far || log_target(r) < lowest_ - kBelow || log_target(r) > highest_ + kAbove);
+  }
+  log_target = log_target.array().max(lowest_ - kBelow).min(highest_ + kAbove);
   forecast.watts = (log_target + samples.design.log_scale).array().exp();
   for (Eigen::Index r = 0; r < forecast.watts.size(); ++r) {
     if (forecast.watts(r) > 0 && std::isfinite(forecast.watts(r))) continue;

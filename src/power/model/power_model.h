@@ -55,6 +55,9 @@ struct PowerModelCard {
 
 struct PowerForecast {
   Eigen::VectorXd watts, lower, upper;  // one for each row asked for
+  // Of each row: an input, or the power itself, lies beyond the samples that the model was made of, and counts as if it
+  // lay at their edge.
+  std::vector<bool> is_held = {};
 };
 
 class PowerModel {

@@ -109,13 +109,13 @@ std::vector<TransferCurve> transfer_curves(const PowerSamples& samples, const Cu
       if (rows.empty()) continue;  // every workload gave a sample
       for (const auto& [method, transfer] : learnt) {
         const PowerTransfer::Forecast made = transfer.forecast(given, rows);
-        trial.scores[to_text(method)] = score(samples, rows, {made.watts, made.lower, made.upper});
+        trial.scores[to_text(method)] = score(samples, rows, {made.watts, made.lower, made.upper, {}});
       }
       if (count > 0) {
         trial.scores[kUtilisationLine] =
             score(samples, rows, utilisation_line_of(samples, request.utilisation, given, rows));
       }
-      trial.scores[kMetaNetwork] = score(samples, rows, {network.forecast(samples, given, rows), {}, {}});
+      trial.scores[kMetaNetwork] = score(samples, rows, {network.forecast(samples, given, rows), {}, {}, {}});
       trials[task].push_back(std::move(trial));
     }
     return {};

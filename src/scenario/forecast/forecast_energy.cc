@@ -96,6 +96,10 @@ std::optional<PlatformEnergy> modelled_energy(const ProgramPowerModel& model, co
   log_half_width = power->log_half_width;
   notes.push_back(fmt::format("energy: {} by {}: {} when it is full of copies of the program, idle power with it",
                               row.platform.name, in_words(*energy.model), in_unit(power->machine_w, "W")));
+  if (power->is_held) {
+    notes.push_back("energy: the program lies beyond the samples of " + printable(model.source) +
+                    ": its power is that at the samples' edge");
+  }
   return energy;
 }
 

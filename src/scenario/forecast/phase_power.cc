@@ -41,6 +41,7 @@ Result<PhasePowers> phase_powers(const ProgramPowerModel& model, const Profile& 
   Platform platform;  // the machine that the times are of: the same code runs there
   platform.arch = profile.host.arch;
   std::map<std::string, size_t> refused;
+  size_t held = 0;
   const auto& kinds = profile.phase_kinds->kinds;
   for (size_t k = 0; k < kinds.size(); ++k) {
     std::optional<PhasePower>& of_kind = powers.kinds.emplace_back();
@@ -54,11 +55,17 @@ Result<PhasePowers> phase_powers(const ProgramPowerModel& model, const Profile& 
       ++refused[power.error().message];
       continue;
     }
+    held += power->is_held ? 1 : 0;
     of_kind = PhasePower{power->machine_w, power->core_w, *time_s, power->core_w * *time_s, power->log_half_width};
   }
   for (const auto& [why, count] : refused) {
     powers.notes.push_back(fmt::format("{} of {} phases {} no power by {}: {}", count, kinds.size(),
                                        count == 1 ? "has" : "have", printable(model.source), why));
+  }
+  if (held > 0) {
+    powers.notes.push_back(
+        fmt::format("{} of {} phases {} beyond the samples of {}: their power is that at the samples' edge", held,
+                    kinds.size(), held == 1 ? "lies" : "lie", printable(model.source)));
   }
   return powers;
 }

@@ -201,7 +201,7 @@ Result<ProgramPower> program_power(const ProgramPowerModel& model, const Platfor
   }
   const auto power = busy_power(model.model, busy);
   if (!power) return power.error();
-  return ProgramPower{power->watts, power->watts / machine->cpus, power->log_half_width};
+  return ProgramPower{power->watts, power->watts / machine->cpus, power->log_half_width, power->is_held};
 }
 
 }  // namespace perfcast

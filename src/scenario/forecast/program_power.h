@@ -37,6 +37,7 @@ struct ProgramPower {
   double machine_w = 0;       // of the full machine, idle power with it
   double core_w = 0;          // for each CPU that is busy
   double log_half_width = 0;  // of both, 90%
+  bool is_held = false;       // the program is beyond what the model's samples show: as if it were at their edge
 };
 
 // `core_s`: seconds that a run keeps a CPU busy on the platform. Counters are the program's own, taken on any machine
