@@ -5,7 +5,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "energy/testing/folder_of_files.h"
 
@@ -118,8 +121,8 @@ TEST(EnergySession, SaysThatALogHasNothingOfTheStretch) {
   EXPECT_EQ(session.stop().meters[0].why_missing, "the log has no row with a power");
 }
 
-// Of two tenths of a second, with rows each 20 ms that end so many seconds around the command's end.
-MeterEnergy with_clock_off(double off_s) {
+// What a session of `seconds` says of a log that is written meanwhile; `rows`: of when it began.
+MeterEnergy of_log(double seconds, const std::function<std::string(double)>& rows) {
   const FolderOfFiles folder{{"m.csv", "time,watts\n1,1\n"}};
   auto meter = open_meter_file(folder.of("m.csv"));
   EXPECT_TRUE(meter);
@@ -128,12 +131,19 @@ MeterEnergy with_clock_off(double off_s) {
   EnergySession session({meter->get()}, options);
   const double began = unix_s();
   session.start();
-  rest_s(1.2);
-  std::string text = "time,watts\n";
-  const double last = unix_s() + off_s;
-  for (int i = 0; began - 1 + 0.02 * i < last; ++i) text += fmt::format("{:.6f},50\n", began - 1 + 0.02 * i);
-  folder.write("m.csv", text + fmt::format("{:.6f},ERR\n", last));
+  rest_s(seconds);
+  folder.write("m.csv", "time,watts\n" + rows(began));
   return session.stop().meters.front();
+}
+
+// Rows each 20 ms that end so many seconds around the command's end.
+MeterEnergy with_clock_off(double off_s) {
+  return of_log(1.2, [off_s](double began) {
+    std::string text;
+    const double last = unix_s() + off_s;
+    for (int i = 0; began - 1 + 0.02 * i < last; ++i) text += fmt::format("{:.6f},50\n", began - 1 + 0.02 * i);
+    return text + fmt::format("{:.6f},ERR\n", last);
+  });
 }
 
 TEST(EnergySession, SaysThatALogsClockIsOff) {
@@ -152,21 +162,13 @@ TEST(EnergySession, SaysThatALogsClockIsOff) {
 
 TEST(EnergySession, DoubtsPowersOfAMachineHall) {
   const auto codes_of = [](const std::string& watts) {
-    const FolderOfFiles folder{{"m.csv", "time,watts\n1,1\n"}};
-    auto meter = open_meter_file(folder.of("m.csv"));
-    EXPECT_TRUE(meter);
-    EnergySessionOptions options;
-    options.settle_s = 0;
-    EnergySession session({meter->get()}, options);
-    const double began = unix_s();
-    session.start();
-    rest_s(0.1);
-    std::string text = "time,watts\n";
-    for (int i = 0; i <= 20; ++i) text += fmt::format("{:.6f},{}\n", began - 1 + 0.1 * i, watts);
-    folder.write("m.csv", text);
+    const MeterEnergy energy = of_log(0.1, [&watts](double began) {
+      std::string text;
+      for (int i = 0; i <= 20; ++i) text += fmt::format("{:.6f},{}\n", began - 1 + 0.1 * i, watts);
+      return text;
+    });
     std::vector<std::string> codes;
-    const EnergyReport report = session.stop();
-    for (const EnergyWarning& warning : report.meters.front().warnings) codes.push_back(warning.code);
+    for (const EnergyWarning& warning : energy.warnings) codes.push_back(warning.code);
     return codes;
   };
   EXPECT_THAT(codes_of("85000"), testing::Contains("power-high"));
