@@ -59,7 +59,7 @@ function(perfcast_library name)
   else()
     perfcast_use_precompiled(perfcast_${name} common)
   endif()
-  target_include_directories(perfcast_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  target_include_directories(perfcast_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR})
   target_link_libraries(perfcast_${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS} perfcast_options)
 endfunction()
 

@@ -263,5 +263,30 @@ TEST(Text, EnergiesOfAColumnLikewise) {
   EXPECT_EQ(energy_column({0}), Cells{"0 J"});
 }
 
+TEST(TableOfText, LongTextsAreBrokenWhereLinesWouldBeTooLong) {
+  TextTable table;
+  table.add_column("name", TextTable::Align::kLeft);
+  table.add_column("count", TextTable::Align::kRight);
+  table.add_row({"one two three four five", "7"});
+  EXPECT_EQ(table.to_text(), "name                     count\none two three four five      7\n");
+  EXPECT_EQ(table.to_text(20),
+            "name           count\n"
+            "one two three      7\n"
+            "four five\n");
+}
+
+TEST(TableOfText, ColumnsAreLeftOutFromTheRightAndNamed) {
+  TextTable table;
+  table.add_column("a", TextTable::Align::kLeft);
+  for (const char* title : {"first", "second"}) table.add_column(title, TextTable::Align::kRight);
+  table.add_row({"x", "1234567890", "1234567890"});
+  EXPECT_EQ(table.to_text(20),
+            "a       first\n"
+            "x  1234567890\n"
+            "left out, as the\n"
+            "  lines are too\n"
+            "  short: second\n");
+}
+
 }  // namespace
 }  // namespace perfcast

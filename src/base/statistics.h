@@ -8,6 +8,9 @@
 
 namespace perfcast {
 
+// 95% quantile of the standard normal: half an interval that holds 90%, in standard deviations.
+inline constexpr double kNormal95 = 1.6448536269514722;
+
 double mean(std::span<const double> values);                      // NaN when empty
 double median(std::vector<double> values);                        // NaN when empty
 double median_of_known(std::vector<double> values);               // of those that aren't NaN

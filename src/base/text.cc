@@ -60,25 +60,66 @@ void TextTable::add_row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string TextTable::to_text() const {
+std::string TextTable::to_text(size_t width) const {
+  constexpr size_t kGap = 2, kLeastText = 12;
   std::vector<size_t> widths;
   for (const std::string& title : titles_) widths.push_back(width_of(title));
   for (const auto& row : rows_) {
     for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
   }
+  size_t shown = titles_.size();
+  const auto line_width = [&] {
+    const size_t gaps = shown > 0 ? kGap * (shown - 1) : 0;
+    return std::accumulate(widths.begin(), widths.begin() + static_cast<std::ptrdiff_t>(shown), gaps);
+  };
+  // The widest text gives first.
+  const auto narrow = [&] {
+    while (line_width() > width) {
+      size_t widest = shown;
+      for (size_t c = 0; c < shown; ++c) {
+        if (aligns_[c] == Align::kLeft && widths[c] > kLeastText && (widest == shown || widths[c] > widths[widest])) {
+          widest = c;
+        }
+      }
+      if (widest == shown) return false;
+      --widths[widest];
+    }
+    return true;
+  };
+  if (width > 0) {
+    const std::vector<size_t> whole = widths;
+    while (!narrow() && shown > 1) {
+      --shown;
+      widths = whole;
+    }
+  }
   std::string text;
   const auto add_line = [&](const std::vector<std::string>& cells) {
-    std::string line;
-    for (size_t c = 0; c < cells.size(); ++c) {
-      const std::string padding(widths[c] - width_of(cells[c]), ' ');
-      if (c > 0) line += "  ";
-      line += aligns_[c] == Align::kRight ? padding + cells[c] : cells[c] + padding;
+    std::vector<std::vector<std::string>> parts(shown);
+    size_t lines = 1;
+    for (size_t c = 0; c < shown; ++c) {
+      parts[c] = width_of(cells[c]) > widths[c] ? split(wrapped(cells[c], widths[c]), '\n') : std::vector{cells[c]};
+      lines = std::max(lines, parts[c].size());
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
+    for (size_t l = 0; l < lines; ++l) {
+      std::string line;
+      for (size_t c = 0; c < shown; ++c) {
+        const std::string part = l < parts[c].size() ? parts[c][l] : std::string();
+        const size_t used = width_of(part);
+        const std::string padding(widths[c] > used ? widths[c] - used : 0, ' ');
+        if (c > 0) line.append(kGap, ' ');
+        line += aligns_[c] == Align::kRight ? padding + part : part + padding;
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      text += line + "\n";
+    }
   };
   add_line(titles_);
   for (const auto& row : rows_) add_line(row);
+  if (shown < titles_.size()) {
+    const std::vector<std::string> left_out(titles_.begin() + static_cast<std::ptrdiff_t>(shown), titles_.end());
+    text += wrapped("left out, as the lines are too short: " + join(left_out, ", "), width, "", "  ") + "\n";
+  }
   return text;
 }
 

@@ -13,8 +13,10 @@ class TextTable {
   enum class Align { kLeft, kRight };
   void add_column(std::string title, Align align);
   void add_row(std::vector<std::string> cells);
-  // Two spaces between columns, the title line first.
-  std::string to_text() const;
+  // Two spaces between columns, the title line first. Where a line would be longer than `width` (0: no limit), texts
+  // are broken into several lines at spaces; where that is not enough, columns are left out from the right, the first
+  // one never, and a line below names them.
+  std::string to_text(size_t width = 0) const;
   // For a page or a pull request.
   std::string to_markdown() const;
   size_t rows() const { return rows_.size(); }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace perfcast {
+namespace perfcast::cli {
 
 // For Option::transform. Help shows the words and a wrong one is answered with them, in the order given; CLI11's own
 // transformer shows the enumerators' numbers, and accepts them.
@@ -26,4 +26,4 @@ CLI::Validator choices(std::initializer_list<std::pair<const char*, Enumeration>
   return CLI::Validator(number_of, "{" + valid + "}");
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 
 struct Outcome {
   int exit_code = -1;
@@ -53,4 +53,4 @@ class CliTest : public testing::Test {
   std::string folder_;
 };
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

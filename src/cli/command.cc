@@ -11,11 +11,11 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/process/interrupt.h"
 #include "base/text.h"
-#include "collect/process/interrupt.h"
-#include "core/design.h"
+#include "profile/core/design.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 constexpr auto kLineEvery = std::chrono::seconds(10);
@@ -200,4 +200,4 @@ void ProgressLine::show(const std::string& text) {
   if (terminal_) draw();
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

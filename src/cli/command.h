@@ -18,8 +18,10 @@
 #include "base/result.h"
 
 namespace perfcast {
-
 struct CoreDesign;
+}  // namespace perfcast
+
+namespace perfcast::cli {
 
 // Exit codes, fixed: 0 done (also when out of distribution), 1 failure, 2 bad usage, 3 a regression that `compare`
 // found, 128 + the signal's number where a signal ended it.
@@ -143,4 +145,4 @@ void add_llm_command(CLI::App& app, CommandContext& context);
 void add_gemm_command(CLI::App& app, CommandContext& context);
 void add_help_commands(CLI::App& app, CommandContext& context);  // help, completion; the last: they describe all others
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

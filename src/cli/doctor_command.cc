@@ -3,19 +3,19 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "collect/native/host_facts.h"
-#include "collect/session/doctor.h"
-#include "explain/host_match.h"
-#include "model/bundle/bundle.h"
+#include "profile/collect/native/host_facts.h"
+#include "profile/collect/session/doctor.h"
+#include "program/explain/host_match.h"
+#include "program/model/bundle/bundle.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 // Which platform forecasts take this host for: all seconds hang on it.
 DoctorFinding examine_match(const HostFacts& host, const std::string& path) {
-  const auto bundle = read_bundle(path);
+  const auto bundle = program::read_bundle(path);
   if (!bundle) return {"platform", "missing", "no bundle to look it up in: " + bundle.error().message, ""};
-  const auto match = match_host(host, bundle->platforms);
+  const auto match = program::match_host(host, bundle->platforms);
   if (!match) {
     return {"platform", "missing", "like none of the bundle's: forecasts have no seconds",
             "predict --measured PLATFORM=SECONDS gives them"};
@@ -25,7 +25,7 @@ DoctorFinding examine_match(const HostFacts& host, const std::string& path) {
   std::vector<std::string> near;
   for (const size_t platform : match->runners_up) near.push_back(bundle->platforms[platform].name);
   if (!near.empty()) detail += ", also near: " + join(near, ", ");
-  const bool sure = match->certainty == HostMatch::Certainty::kName;
+  const bool sure = match->certainty == program::HostMatch::Certainty::kName;
   return {"platform", sure ? "ok" : "limited", detail, sure ? "" : "predict --host PLATFORM where you know better"};
 }
 
@@ -46,4 +46,4 @@ void add_doctor_command(CLI::App& app, CommandContext& context) {
   verb->callback([&context] { context.run = [&context] { return run(context.options); }; });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/manual.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 struct HelpArguments {
@@ -58,4 +58,4 @@ void add_help_commands(CLI::App& app, CommandContext& context) {
       [shell, &app, &context] { context.run = [shell, &app, &context] { return complete(app, *shell, context); }; });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

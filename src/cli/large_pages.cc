@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <memory>
 
-namespace perfcast {
+namespace perfcast::cli {
 
 void use_large_pages() {
   constexpr int kStepBytes = 48 << 20;   // address space, no memory until it is touched
@@ -28,4 +28,4 @@ void use_large_pages() {
   if (begin != 0 && end > aligned) madvise(reinterpret_cast<void*>(aligned), end - aligned, MADV_HUGEPAGE);
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

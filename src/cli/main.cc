@@ -12,7 +12,7 @@
 #include "cli/large_pages.h"
 #include "cli/manual.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 // A word in the place of a verb, or of what `corpus` can do, that is none. `words`: of the command line.
@@ -118,18 +118,18 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace perfcast
+}  // namespace perfcast::cli
 
 int main(int argc, char** argv) {
-  perfcast::use_large_pages();
+  perfcast::cli::use_large_pages();
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write that meets it
   try {
-    return perfcast::run(argc, argv);
+    return perfcast::cli::run(argc, argv);
   } catch (const std::exception& problem) {
-    perfcast::CommonOptions options;
-    options.json = perfcast::wants_json(argc, argv);
-    return perfcast::report_error({"internal-error", std::string("internal error: ") + problem.what(), "",
-                                   "a report of this, with the command line: it is a mistake of perfcast"},
-                                  options);
+    perfcast::cli::CommonOptions options;
+    options.json = perfcast::cli::wants_json(argc, argv);
+    return perfcast::cli::report_error({"internal-error", std::string("internal error: ") + problem.what(), "",
+                                        "a report of this, with the command line: it is a mistake of perfcast"},
+                                       options);
   }
 }

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 // One verb with what stands before it: "corpus info".
@@ -250,4 +250,4 @@ Result<std::string> completion_script(const CLI::App& app, const std::string& sh
   return usage_error("bad-usage", "no completion for '" + printable(shell) + "'", "shell", "one of: bash, zsh, fish");
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

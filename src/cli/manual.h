@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 
 // Help whose descriptions are wrapped at the terminal's width; at 100 where there is none.
 class WrappedHelp : public CLI::Formatter {
@@ -33,4 +33,4 @@ std::string manual_page(const CLI::App& app, const std::string& version);
 // Verbs, their options, and files after those. `shell`: bash, zsh, fish; "bad-usage" for another.
 Result<std::string> completion_script(const CLI::App& app, const std::string& shell);
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -6,9 +6,9 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "metrics/catalogue.h"
+#include "profile/metrics/catalogue.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 struct MetricsOptions {
@@ -101,4 +101,4 @@ void add_metrics_command(CLI::App& app, CommandContext& context) {
   verb->callback([chosen, &context] { context.run = [chosen, &context] { return run(*chosen, context.options); }; });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

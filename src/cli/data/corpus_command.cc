@@ -8,40 +8,42 @@
 #include "cli/command.h"
 #include "cli/data/corpus_croissant.h"
 #include "cli/shared/named_file.h"
-#include "corpus/profile.h"
-#include "corpus/quality/quality_report.h"
-#include "corpus/quality/table_writer.h"
-#include "corpus/store/store.h"
-#include "corpus/trace/trace_report.h"
+#include "profile/profile.h"
+#include "profile/trace/trace_report.h"
+#include "program/corpus/quality/quality_report.h"
+#include "program/corpus/quality/table_writer.h"
+#include "program/corpus/store/store.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
-Result<Corpus> load_corpus(const std::string& path, bool named) {
-  auto store = CorpusStore::open_read_only(path);
+Result<program::Corpus> load_corpus(const std::string& path, bool named) {
+  auto store = program::CorpusStore::open_read_only(path);
   if (!store) return as_named_file(store.error(), named);
   return (*store)->load();
 }
-Result<Corpus> load_corpus(const CommonOptions& common) { return load_corpus(common.corpus, common.corpus_given); }
+Result<program::Corpus> load_corpus(const CommonOptions& common) {
+  return load_corpus(common.corpus, common.corpus_given);
+}
 
 int run_info(const CommandContext& context) {
   const CommonOptions& common = context.options;
   const auto corpus = load_corpus(common);
   if (!corpus) return report_error(corpus.error(), common);
-  return write_result(common.json ? to_text(info_json(*corpus)) : info_text(*corpus), common);
+  return write_result(common.json ? to_text(program::info_json(*corpus)) : program::info_text(*corpus), common);
 }
 
 int run_check(const CommandContext& context) {
   const CommonOptions& common = context.options;
   const auto corpus = load_corpus(common);
   if (!corpus) return report_error(corpus.error(), common);
-  const QualityCard card = check_quality(*corpus);
+  const program::QualityCard card = program::check_quality(*corpus);
   return write_result(common.json ? to_text(to_json(card)) : to_text(card), common);
 }
 
 // What a verb did, where it did not print a table: counts of what passed.
 std::string outcome_text(const CommonOptions& common, const std::string& done, const std::string& where,
-                         const Corpus& corpus) {
+                         const program::Corpus& corpus) {
   const std::pair<const char*, size_t> counts[] = {
       {"sources", corpus.sources.size()},   {"platforms", corpus.platforms.size()}, {"servers", corpus.servers.size()},
       {"programs", corpus.programs.size()}, {"profiles", corpus.profiles.size()},   {"runs", corpus.runs.size()}};
@@ -63,7 +65,7 @@ int run_export_croissant(const CommandContext& context, const std::string& folde
   const CommonOptions& common = context.options;
   const auto corpus = load_corpus(common);
   if (!corpus) return report_error(corpus.error(), common);
-  const Status written = write_croissant(*corpus, croissant_info(arguments, *corpus, common), folder);
+  const Status written = program::write_croissant(*corpus, croissant_info(arguments, *corpus, common), folder);
   if (!written) return report_error(written.error(), common);
   return write_result(outcome_text(common, "export", folder, *corpus), common);
 }
@@ -72,7 +74,8 @@ int run_export(const CommandContext& context, const std::string& folder) {
   const CommonOptions& common = context.options;
   const auto corpus = load_corpus(common);
   if (!corpus) return report_error(corpus.error(), common);
-  if (const Status status = write_tables(*corpus, folder); !status) return report_error(status.error(), common);
+  if (const Status status = program::write_tables(*corpus, folder); !status)
+    return report_error(status.error(), common);
   return write_result(outcome_text(common, "export", folder, *corpus), common);
 }
 
@@ -82,9 +85,9 @@ int run_export_program(const CommandContext& context, const std::string& program
   const auto corpus = load_corpus(common);
   if (!corpus) return report_error(corpus.error(), common);
   std::vector<std::string> profiled;
-  const StoredProfile* found = nullptr;
+  const program::StoredProfile* found = nullptr;
   size_t count = 0;
-  for (const StoredProfile& stored : corpus->profiles) {
+  for (const program::StoredProfile& stored : corpus->profiles) {
     profiled.push_back(stored.program);
     if (stored.program != program) continue;
     if (found == nullptr) found = &stored;
@@ -113,7 +116,7 @@ int run_merge(const CommandContext& context, const std::string& other) {
   }
   const auto additions = load_corpus(other, true);
   if (!additions) return report_error(additions.error(), common);
-  auto store = CorpusStore::open(common.corpus);
+  auto store = program::CorpusStore::open(common.corpus);
   if (!store) return report_error(store.error(), common);
   if (const Status status = (*store)->merge(*additions); !status) return report_error(status.error(), common);
   return write_result(outcome_text(common, "merge", other, *additions), common);
@@ -186,4 +189,4 @@ void add_corpus_command(CLI::App& app, CommandContext& context) {
       ->option_text("FILE");
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "cli/cli_test.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -180,4 +180,4 @@ TEST_F(CorpusCommandTest, ImportsATableOfOnesOwnAndProfilesOfAnotherTool) {
 }
 
 }  // namespace
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -5,9 +5,9 @@
 
 #include "base/json.h"
 #include "cli/shared/named_file.h"
-#include "corpus/croissant/croissant_check.h"
+#include "program/corpus/croissant/croissant_check.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 std::string today() {
@@ -25,7 +25,7 @@ void add_croissant_options(CLI::App& exported, CroissantArguments& arguments) {
   CLI::Option* wanted = exported.add_flag(
       "--croissant", arguments.wanted,
       "To publish: CSV tables alone, and croissant.json, which describes them as MLCommons' Croissant 1.0 has it");
-  CroissantInfo& info = arguments.info;
+  program::CroissantInfo& info = arguments.info;
   const auto add = [&](const char* name, std::string& value, const char* help) {
     exported.add_option(name, value, help)->needs(wanted);
   };
@@ -40,19 +40,20 @@ void add_croissant_options(CLI::App& exported, CroissantArguments& arguments) {
   exported.add_option("--data-version", info.version, "MAJOR.MINOR.PATCH")->needs(wanted)->capture_default_str();
 }
 
-CroissantInfo croissant_info(const CroissantArguments& arguments, const Corpus& corpus, const CommonOptions& options) {
-  CroissantInfo info = arguments.info;
+program::CroissantInfo croissant_info(const CroissantArguments& arguments, const program::Corpus& corpus,
+                                      const CommonOptions& options) {
+  program::CroissantInfo info = arguments.info;
   if (info.name.empty()) info.name = std::filesystem::path(options.corpus).stem().string();
-  if (info.license.empty()) info.license = common_licence(corpus);
+  if (info.license.empty()) info.license = program::common_licence(corpus);
   if (info.date_published.empty()) info.date_published = today();
   return info;
 }
 
 int run_check_croissant(const CommonOptions& options, const std::string& folder) {
-  const auto check = check_croissant_folder(folder);
+  const auto check = program::check_croissant_folder(folder);
   if (!check) return report_error(as_named_file(check.error(), true), options);
   const int written = write_result(options.json ? to_text(to_json(*check, folder)) : to_text(*check, folder), options);
   return written == kExitDone && check->findings.mistakes() > 0 ? kExitFailure : written;
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -5,21 +5,22 @@
 #include <string>
 
 #include "cli/command.h"
-#include "corpus/croissant/croissant_export.h"
+#include "program/corpus/croissant/croissant_export.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 
 struct CroissantArguments {
   bool wanted = false;
-  CroissantInfo info;  // as given
+  program::CroissantInfo info;  // as given
 };
 
 void add_croissant_options(CLI::App& exported, CroissantArguments& arguments);
 
 // What wasn't given: the name is the corpus file's, the licence that of all sources, the date today's.
-CroissantInfo croissant_info(const CroissantArguments& arguments, const Corpus& corpus, const CommonOptions& options);
+program::CroissantInfo croissant_info(const CroissantArguments& arguments, const program::Corpus& corpus,
+                                      const CommonOptions& options);
 
 // Prints what breaks a rule; exit status 1 where something does.
 int run_check_croissant(const CommonOptions& options, const std::string& folder);
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -14,13 +14,13 @@
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/named_file.h"
 #include "cli/shared/table_options.h"
-#include "map/corpus_map.h"
-#include "map/map_page.h"
-#include "map/map_report.h"
-#include "map/map_request.h"
-#include "map/subset_evaluation.h"
+#include "program/map/corpus_map.h"
+#include "program/map/map_page.h"
+#include "program/map/map_report.h"
+#include "program/map/map_request.h"
+#include "program/map/subset_evaluation.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 struct MapArguments {
@@ -30,11 +30,11 @@ struct MapArguments {
   bool score = false;
   int64_t draws = 10;
   const CLI::App* verb = nullptr;  // knows which options were given
-  MapRequest request;
+  program::MapRequest request;
 };
 
 // "40" programs or "50%" of them.
-Status take_keep(const std::string& text, MapRequest& request) {
+Status take_keep(const std::string& text, program::MapRequest& request) {
   const bool is_share = text.ends_with('%');
   const auto value = parse_number(trim(is_share ? text.substr(0, text.size() - 1) : text));
   if (value && is_share && *value > 0 && *value <= 100) {
@@ -50,8 +50,9 @@ Status take_keep(const std::string& text, MapRequest& request) {
 }
 
 // Named as the profile names its program; by its file where that is not one of a kind.
-Result<std::vector<NamedProfile>> read_profiles(const std::string& option, const std::vector<std::string>& paths) {
-  std::vector<NamedProfile> named;
+Result<std::vector<program::NamedProfile>> read_profiles(const std::string& option,
+                                                         const std::vector<std::string>& paths) {
+  std::vector<program::NamedProfile> named;
   std::set<std::string> names;
   for (const std::string& given : paths) {
     const std::string path = profile_path(given);
@@ -68,8 +69,8 @@ Result<std::vector<NamedProfile>> read_profiles(const std::string& option, const
   return named;
 }
 
-int run_score(const MapArguments& arguments, const TrainingTable& table, const CommonOptions& common) {
-  SubsetEvaluationOptions options;
+int run_score(const MapArguments& arguments, const program::TrainingTable& table, const CommonOptions& common) {
+  program::SubsetEvaluationOptions options;
   options.model = arguments.request.model;
   options.keep_ratio = arguments.request.keep_ratio;
   if (arguments.request.keep) {
@@ -83,22 +84,22 @@ int run_score(const MapArguments& arguments, const TrainingTable& table, const C
   options.threads = common.threads;
   ProgressLine progress(common);
   options.progress = [&progress](const std::string& text) { progress.show(text); };
-  const auto evaluation = evaluate_subsets(table, options);
+  const auto evaluation = program::evaluate_subsets(table, options);
   if (!evaluation) return report_error(evaluation.error(), common);
   return write_result(common.json ? to_text(to_json(*evaluation)) : to_text(*evaluation), common);
 }
 
-Result<CorpusMap> map_with_progress(const MapRequest& request, const CommonOptions& common) {
+Result<program::CorpusMap> map_with_progress(const program::MapRequest& request, const CommonOptions& common) {
   ProgressLine progress(common);
-  MapRequest shown = request;
+  program::MapRequest shown = request;
   shown.progress = [&progress](const std::string& text) { progress.show(text); };
-  return make_corpus_map(shown);
+  return program::make_corpus_map(shown);
 }
 
 int run_map(const CommandContext& context, const MapArguments& given) {
   const CommonOptions& common = context.options;
   MapArguments arguments = given;
-  MapRequest& request = arguments.request;
+  program::MapRequest& request = arguments.request;
   const Status used = arguments.score
                           ? check_unused(*arguments.verb, "--score",
                                          {"--report", "--profile", "--candidate", "--by", "--clusters", "--redundant"})
@@ -133,12 +134,12 @@ int run_map(const CommandContext& context, const MapArguments& given) {
         {"--platforms", "--segments", "--minimum-programs", "--minimum-servers", "--complete", "--minimum-coverage"},
         "--groups, or a corpus with times (perfcast import)");
     if (!unused) return report_error(unused.error(), common);
-    request.table = table_without_times(*corpus, groups);
+    request.table = program::table_without_times(*corpus, groups);
   } else {
     auto loaded = fold_corpus(*corpus, arguments.table);
     if (!loaded) return report_error(loaded.error(), common);
     request.table = std::move(loaded->table);
-    request.untimed = untimed_programs(*corpus, groups, request.table);
+    request.untimed = program::untimed_programs(*corpus, groups, request.table);
   }
   if (arguments.score) return run_score(arguments, request.table, common);
 
@@ -153,7 +154,7 @@ int run_map(const CommandContext& context, const MapArguments& given) {
   const std::string name = std::filesystem::path(common.corpus).filename().string();
   const int code = write_result(common.json ? to_text(to_json(*map, name)) : to_text(*map, name), common);
   if (code != kExitDone || arguments.report.empty()) return code;
-  if (Status status = write_file_atomically(arguments.report, map_page(*map, name)); !status) {
+  if (Status status = write_file_atomically(arguments.report, program::map_page(*map, name)); !status) {
     CommonOptions how = common;
     how.json = common.json && common.output != "-";  // stdout holds the map already
     return report_error(status.error(), how);
@@ -204,4 +205,4 @@ void add_corpus_map_command(CLI::App& corpus, CommandContext& context) {
       [arguments, &context] { context.run = [arguments, &context] { return run_map(context, *arguments); }; });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

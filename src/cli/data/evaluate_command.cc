@@ -11,13 +11,13 @@
 #include "cli/command.h"
 #include "cli/shared/model_settings.h"
 #include "cli/shared/table_options.h"
-#include "evaluate/evaluate.h"
-#include "evaluate/report/evaluation_report.h"
-#include "evaluate/report/html_report.h"
-#include "evaluate/scaling_evaluation.h"
-#include "model/predictor.h"
+#include "program/evaluate/evaluate.h"
+#include "program/evaluate/report/evaluation_report.h"
+#include "program/evaluate/report/html_report.h"
+#include "program/evaluate/scaling_evaluation.h"
+#include "program/model/predictor.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 constexpr const char* kDefaultModel = "auto";
@@ -26,14 +26,14 @@ struct EvaluateArguments {
   TableArguments table;
   std::vector<std::string> models;  // empty: kDefaultModel
   std::string split = "program-family", config;
-  EvaluationOptions options;
+  program::EvaluationOptions options;
   bool whole_machines = false;
   const CLI::App* verb = nullptr;  // knows which options were given
   bool details = false;
   std::string report, report_program;  // path, program id; empty: none, the one of median error
 };
 
-Status check_report_program(const TrainingTable& table, const std::string& program) {
+Status check_report_program(const program::TrainingTable& table, const std::string& program) {
   std::vector<std::string> ids;
   ids.reserve(table.programs.size());
   for (const Program& candidate : table.programs) ids.push_back(candidate.id);
@@ -43,7 +43,7 @@ Status check_report_program(const TrainingTable& table, const std::string& progr
 }
 
 // Profiles of one program taken on several platforms, or several times.
-bool has_repeated_programs(const TrainingTable& table) {
+bool has_repeated_programs(const program::TrainingTable& table) {
   std::set<std::string> ids;
   return std::any_of(table.programs.begin(), table.programs.end(),
                      [&ids](const Program& program) { return !ids.insert(program.id).second; });
@@ -68,11 +68,11 @@ int run_whole_machines(const CommonOptions& common, const EvaluateArguments& arg
   }
   ProgressLine progress(common);
   progress.show("forecasting whole servers without each program family, and without each CPU model ...");
-  EvaluationOptions options = arguments.options;
+  program::EvaluationOptions options = arguments.options;
   options.progress = [&progress](const std::string& text) { progress.show(text); };
-  const auto one_copy = forecast_one_copy(*loaded->scaling, loaded->table, options);
+  const auto one_copy = program::forecast_one_copy(*loaded->scaling, loaded->table, options);
   if (!one_copy) return report_error(one_copy.error(), common);
-  const auto evaluation = evaluate_scaling(ScalingFit(*loaded->scaling), *one_copy);
+  const auto evaluation = program::evaluate_scaling(program::ScalingFit(*loaded->scaling), *one_copy);
   if (!evaluation) return report_error(evaluation.error(), common);
   return write_result(common.json ? to_text(to_json(*evaluation)) : to_text(*evaluation), common);
 }
@@ -82,14 +82,14 @@ int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
   if (arguments.whole_machines) {
     if (Status used = check_whole_machines(*arguments.verb); !used) return report_error(used.error(), common);
   }
-  const auto split = parse_split(arguments.split);
+  const auto split = program::parse_split(arguments.split);
   if (!split) return report_error(split.error(), common);
-  EvaluationOptions& options = arguments.options;
+  program::EvaluationOptions& options = arguments.options;
   options.split = *split;
   options.models = list_of(arguments.models);
   if (options.models.empty() && !arguments.whole_machines) options.models = {kDefaultModel};
   for (const std::string& model : options.models) {
-    const auto known = make_predictor(model);
+    const auto known = program::make_predictor(model);
     if (!known)
       return report_error(usage_error("bad-usage", known.error().message, "--models", known.error().expected), common);
   }
@@ -118,19 +118,20 @@ int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
   if (Status status = check_report_program(loaded->table, arguments.report_program); !status) {
     return report_error(status.error(), common);
   }
-  const auto scored = [&](Split by) {
+  const auto scored = [&](program::Split by) {
     ProgressLine progress(common);
     options.split = by;
     options.progress = [&progress](const std::string& text) { progress.show(text); };
-    return evaluate(loaded->table, options);
+    return program::evaluate(loaded->table, options);
   };
   auto evaluation = scored(*split);
   if (!evaluation) return report_error(evaluation.error(), common);
   evaluation->notes.insert(evaluation->notes.end(), loaded->notes.begin(), loaded->notes.end());
   const std::string corpus = std::filesystem::path(common.corpus).filename().string();
   std::string text;
-  const bool leaks = *split == Split::kRandom && has_repeated_programs(loaded->table);
-  const auto by_workload = leaks ? scored(Split::kWorkload) : Result<Evaluation>(Evaluation());
+  const bool leaks = *split == program::Split::kRandom && has_repeated_programs(loaded->table);
+  const auto by_workload =
+      leaks ? scored(program::Split::kWorkload) : Result<program::Evaluation>(program::Evaluation());
   if (!by_workload) return report_error(by_workload.error(), common);
   if (common.json) {
     Json json = to_json(*evaluation, corpus, arguments.details);
@@ -145,7 +146,7 @@ int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
   }
   // The scores first: they may have taken hours, and are not lost where the report can't be written.
   if (const int code = write_result(text, common); code != kExitDone || arguments.report.empty()) return code;
-  const std::string report = html_report(*evaluation, {corpus, arguments.report_program});
+  const std::string report = program::html_report(*evaluation, {corpus, arguments.report_program});
   if (Status status = write_file_atomically(arguments.report, report); !status) {
     CommonOptions how = common;
     how.json = common.json && common.output != "-";  // stdout holds the scores already
@@ -210,4 +211,4 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
       [arguments, &context] { context.run = [arguments, &context] { return run_evaluate(context, *arguments); }; });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

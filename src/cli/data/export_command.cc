@@ -12,11 +12,11 @@
 #include "cli/command.h"
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/named_file.h"
-#include "corpus/profile.h"
-#include "model/forecast/forecaster.h"
-#include "scenario/forecast/export_model.h"
+#include "profile/profile.h"
+#include "program/forecast/export_model.h"
+#include "program/model/forecast/forecaster.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 constexpr const char* kSchema = "perfcast.export/1";
@@ -27,7 +27,7 @@ struct ExportArguments {
   size_t rows = 64;
 };
 
-std::string how_to_test(const ExportRequest& request) {
+std::string how_to_test(const program::ExportRequest& request) {
   switch (request.format) {
     case SourceFormat::kC:
       return fmt::format("cc -std=c99 -O2 {0}.c {0}_selftest.c -lm -o {0}_selftest && ./{0}_selftest", request.name);
@@ -40,14 +40,15 @@ std::string how_to_test(const ExportRequest& request) {
 }
 
 // Inputs are printed so that they can be given to the exported source.
-Json profile_json(const ExportedModel& model, const RecordedRow& row) {
+Json profile_json(const program::ExportedModel& model, const RecordedRow& row) {
   Json inputs = Json::object();
   for (size_t i = 0; i < row.inputs.size(); ++i)
     inputs[model.network.inputs[i]] = std::isnan(row.inputs[i]) ? Json(nullptr) : Json(row.inputs[i]);
   return {{"program", row.name}, {"inputs", inputs}, {"sums", row.sums}, {"best", model.platforms[row.best]}};
 }
 
-Json export_json(const ExportRequest& request, const ExportedModel& model, const std::vector<std::string>& paths) {
+Json export_json(const program::ExportRequest& request, const program::ExportedModel& model,
+                 const std::vector<std::string>& paths) {
   const NetworkSize& size = model.size;
   Json profiles = Json::array();
   for (const RecordedRow& row : model.profiles) profiles.push_back(profile_json(model, row));
@@ -60,7 +61,8 @@ Json export_json(const ExportRequest& request, const ExportedModel& model, const
           {"recorded_rows_count", model.recorded},
           {"inputs", model.network.inputs},
           {"platforms", model.platforms},
-          {"sum_unit_log_rpv", request.task == IntegerTask::kTimes ? Json(model.network.network.head().scale) : Json()},
+          {"sum_unit_log_rpv",
+           request.task == program::IntegerTask::kTimes ? Json(model.network.network.head().scale) : Json()},
           {"thresholds_count", size.thresholds},
           {"tables_count", size.tables},
           {"data_bytes", size.data_bytes},
@@ -72,11 +74,11 @@ Json export_json(const ExportRequest& request, const ExportedModel& model, const
           {"profiles", profiles}};
 }
 
-std::string export_text(const ExportRequest& request, const ExportedModel& model,
+std::string export_text(const program::ExportRequest& request, const program::ExportedModel& model,
                         const std::vector<std::string>& paths) {
   const NetworkSize& size = model.size;
   std::string text = fmt::format("{}: {} of {} platforms from {} inputs\n\n", request.name,
-                                 request.task == IntegerTask::kBestPlatform ? "the best" : "relative times",
+                                 request.task == program::IntegerTask::kBestPlatform ? "the best" : "relative times",
                                  model.platforms.size(), model.network.inputs.size());
   text += fmt::format("  tables       {} of {} bits, on {} thresholds\n", size.tables,
                       model.network.network.layers().front().arity, size.thresholds);
@@ -93,14 +95,14 @@ std::string export_text(const ExportRequest& request, const ExportedModel& model
 
 int run(const ExportArguments& arguments, const CommandContext& context) {
   const CommonOptions& common = context.options;
-  ExportRequest request;
+  program::ExportRequest request;
   request.name = arguments.name;
   request.platforms = arguments.platforms;
   request.drawn_rows = arguments.rows;
   request.seed = common.seed;
   const auto format = parse_source_format(arguments.format);
   if (!format) return report_error(format.error(), common);
-  const auto task = parse_integer_task(arguments.task);
+  const auto task = program::parse_integer_task(arguments.task);
   if (!task) return report_error(task.error(), common);
   request.format = *format;
   request.task = *task;
@@ -118,7 +120,7 @@ int run(const ExportArguments& arguments, const CommandContext& context) {
   }
   const auto forecaster = open_forecaster(common);
   if (!forecaster) return report_error(forecaster.error(), common);
-  const auto model = export_model(forecaster->bundle(), request);
+  const auto model = program::export_model(forecaster->bundle(), request);
   if (!model) return report_error(with_option_names(model.error()), common);
   std::vector<std::string> paths;
   for (const SourceFile& file : model->files) {
@@ -156,4 +158,4 @@ void add_export_command(CLI::App& app, CommandContext& context) {
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -5,42 +5,42 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/shared/named_file.h"
-#include "corpus/importers/import.h"
-#include "corpus/store/store.h"
+#include "program/corpus/importers/import.h"
+#include "program/corpus/store/store.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 struct ImportArguments {
   std::string format, path, suite;
 };
 
-Result<ProgramCatalogue> catalogue_for(const ImportFormat& format, const std::string& named) {
-  if (!named.empty()) return ProgramCatalogue::read(named);
+Result<program::ProgramCatalogue> catalogue_for(const program::ImportFormat& format, const std::string& named) {
+  if (!named.empty()) return program::ProgramCatalogue::read(named);
   const std::string shipped = shipped_file(format.suite);
   std::error_code ignored;
-  if (!format.needs_suite && !std::filesystem::exists(shipped, ignored)) return ProgramCatalogue();
-  return ProgramCatalogue::read(shipped);
+  if (!format.needs_suite && !std::filesystem::exists(shipped, ignored)) return program::ProgramCatalogue();
+  return program::ProgramCatalogue::read(shipped);
 }
 
 // A disk that fills up leaves no corpus with nothing in it.
-Status write_corpus(const std::string& path, const Corpus& additions) {
+Status write_corpus(const std::string& path, const program::Corpus& additions) {
   std::error_code ignored;
   const bool is_new = !std::filesystem::exists(path, ignored);
   Status written = [&]() -> Status {
-    auto store = CorpusStore::open(path);
+    auto store = program::CorpusStore::open(path);
     return store ? (*store)->replace_sources(additions) : Status(store.error());
   }();
   if (written || !is_new) return written;
-  const auto store = CorpusStore::open_read_only(path);
-  const auto left = store ? (*store)->load() : Result<Corpus>(store.error());
+  const auto store = program::CorpusStore::open_read_only(path);
+  const auto left = store ? (*store)->load() : Result<program::Corpus>(store.error());
   if (left ? left->sources.empty() : left.error().code == "not-a-corpus") std::filesystem::remove(path, ignored);
   return written;
 }
 
 int run_import(const CommandContext& context, const ImportArguments& arguments) {
   const CommonOptions& common = context.options;
-  const auto format = find_import_format(arguments.format);
+  const auto format = program::find_import_format(arguments.format);
   if (!format) return report_error(format.error(), common);
   for (const auto& [option, path] : {std::pair{"PATH", arguments.path}, {"--suite", arguments.suite}}) {
     if (const Status there = check_named_file(option, path); !there) return report_error(there.error(), common);
@@ -64,7 +64,8 @@ void add_import_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<ImportArguments>();
   CLI::App* verb = app.add_subcommand("import", "Read a published data set into the corpus");
   std::string formats = "Formats:";
-  for (const ImportFormat& format : import_formats()) formats += "\n  " + format.name + "  " + format.description;
+  for (const program::ImportFormat& format : program::import_formats())
+    formats += "\n  " + format.name + "  " + format.description;
   verb->add_option("format", arguments->format, "What the data set is; see below")->required()->option_text("FORMAT");
   verb->add_option("path", arguments->path, "Where it lies")->required()->option_text("PATH");
   verb->add_option("--suite", arguments->suite,
@@ -77,4 +78,4 @@ void add_import_command(CLI::App& app, CommandContext& context) {
       [arguments, &context] { context.run = [arguments, &context] { return run_import(context, *arguments); }; });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -24,13 +24,13 @@
 #include "cli/shared/model_settings.h"
 #include "cli/shared/named_file.h"
 #include "cli/shared/table_options.h"
-#include "evaluate/evaluate.h"
-#include "evaluate/report/evaluation_report.h"
-#include "model/bundle/bundle.h"
-#include "model/bundle/train_bundle.h"
-#include "model/scaling/scaling_model.h"
+#include "program/evaluate/evaluate.h"
+#include "program/evaluate/report/evaluation_report.h"
+#include "program/model/bundle/bundle.h"
+#include "program/model/bundle/train_bundle.h"
+#include "program/model/scaling/scaling_model.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 constexpr const char* kBaseline = "mean";
@@ -39,7 +39,7 @@ struct TrainArguments {
   TableArguments table;
   std::string model = "auto";
   std::string name, licence, notes, evaluation, config, checkpoint;
-  ModelSettings settings;  // what `config` says
+  program::ModelSettings settings;  // what `config` says
   bool score = true, print_config = false;
 };
 
@@ -57,9 +57,9 @@ std::string utc_now() {
 }
 
 // A share-alike source decides; otherwise all licences of the sources together.
-std::string licence_of(const std::vector<Source>& sources) {
+std::string licence_of(const std::vector<program::Source>& sources) {
   std::vector<std::string> licences;
-  for (const Source& source : sources) {
+  for (const program::Source& source : sources) {
     if (source.licence.find("SA") != std::string::npos) return source.licence;
     const bool known = std::find(licences.begin(), licences.end(), source.licence) != licences.end();
     if (!source.licence.empty() && !known) licences.push_back(source.licence);
@@ -74,10 +74,10 @@ Result<Json> read_evaluation(const std::string& path, const std::string& model) 
   auto json = parse_json(*text, path);
   if (!json) return json.error();
   JsonReader in(*json, path);
-  if (in.string("schema") != kEvaluationSchema) {
+  if (in.string("schema") != program::kEvaluationSchema) {
     return Error{"bad-json-field", "the file is no evaluation", path, "what perfcast evaluate --json writes"};
   }
-  const auto split = parse_split(in.string("split"));
+  const auto split = program::parse_split(in.string("split"));
   const Json* rows = in.require_array("models");
   if (const Status status = in.finish(); !status) return status.error();
   if (!split) return Error{"bad-json-field", split.error().message, path + ".split", split.error().expected};
@@ -92,11 +92,11 @@ Result<Json> read_evaluation(const std::string& path, const std::string& model) 
 }
 
 Result<Json> scores_for_card(const TrainArguments& arguments, const LoadedTable& loaded, const CommonOptions& common,
-                             FitCheckpoint* checkpoint) {
+                             program::FitCheckpoint* checkpoint) {
   if (!arguments.evaluation.empty()) return read_evaluation(arguments.evaluation, arguments.model);
   if (!arguments.score) return Json::object();
   ProgressLine progress(common);
-  EvaluationOptions options;
+  program::EvaluationOptions options;
   options.models = {arguments.model};
   if (arguments.model != kBaseline) options.models.emplace_back(kBaseline);
   options.seed = common.seed;
@@ -105,7 +105,7 @@ Result<Json> scores_for_card(const TrainArguments& arguments, const LoadedTable&
   options.settings = arguments.settings;
   options.checkpoint = checkpoint;
   options.progress = [&progress](const std::string& text) { progress.show(text); };
-  const auto evaluation = evaluate(loaded.table, options);
+  const auto evaluation = program::evaluate(loaded.table, options);
   if (!evaluation) return evaluation.error();
   return to_json(*evaluation, std::filesystem::path(common.corpus).filename().string(), false);
 }
@@ -151,7 +151,8 @@ std::string scores_as_text(const Json& scores, const std::string& model, std::ve
   return table.rows() > 0 ? table.to_text() : "";
 }
 
-Result<Bundle> train(const TrainArguments& arguments, const CommonOptions& common, std::vector<std::string>& notes) {
+Result<program::Bundle> train(const TrainArguments& arguments, const CommonOptions& common,
+                              std::vector<std::string>& notes) {
   const auto loaded = load_table(common, arguments.table);
   if (!loaded) return loaded.error();
   notes = loaded->notes;
@@ -159,15 +160,15 @@ Result<Bundle> train(const TrainArguments& arguments, const CommonOptions& commo
     return Error{"empty-corpus", "relative times take two platforms, there is 1", "",
                  "two platforms or more: more of them in the corpus, or in --platforms"};
   }
-  TrainOptions options;
+  program::TrainOptions options;
   options.model = arguments.model;
   options.fit.seed = common.seed;
   options.fit.threads = common.threads;
   options.fit.settings = arguments.settings;
   std::unique_ptr<CheckpointFile> checkpoint;
   if (!arguments.checkpoint.empty()) {
-    auto file =
-        CheckpointFile::open(arguments.checkpoint, training_fingerprint(loaded->table, arguments.model, options.fit));
+    auto file = CheckpointFile::open(arguments.checkpoint,
+                                     program::training_fingerprint(loaded->table, arguments.model, options.fit));
     if (!file) return file.error();
     checkpoint = std::move(*file);
     options.fit.checkpoint = checkpoint.get();
@@ -182,17 +183,18 @@ Result<Bundle> train(const TrainArguments& arguments, const CommonOptions& commo
   progress.show("training " + arguments.model + " on " + std::to_string(loaded->table.programs.size()) +
                 " programs, calibrating without each of their families ...");
   options.fit.progress = [&progress](const std::string& text) { progress.show(text); };
-  auto bundle = train_bundle(loaded->table, options);
+  auto bundle = program::train_bundle(loaded->table, options);
   if (!bundle) return bundle.error();
   bundle->servers = loaded->servers;
   if (loaded->scaling) {
     progress.show("learning how many copies share " + std::to_string(loaded->scaling->machines.size()) +
                   " servers ...");
-    auto scaling = std::make_shared<ScalingModel>();
-    if (Status status = scaling->fit(ScalingFit(*loaded->scaling), options.coverage); !status) return status.error();
+    auto scaling = std::make_shared<program::ScalingModel>();
+    if (Status status = scaling->fit(program::ScalingFit(*loaded->scaling), options.coverage); !status)
+      return status.error();
     bundle->scaling = std::move(scaling);
   }
-  ModelCard& card = bundle->card;
+  program::ModelCard& card = bundle->card;
   card.name = arguments.name.empty() ? std::filesystem::path(common.output).stem().string() : arguments.name;
   card.created_utc = utc_now();
   card.perfcast_version = PERFCAST_VERSION;
@@ -220,7 +222,7 @@ int run(TrainArguments& arguments, const CommandContext& context) {
         usage_error("bad-usage", "the checkpoint takes a file of its own", "--checkpoint", "--checkpoint FILE"),
         common);
   }
-  if (auto known = make_predictor(arguments.model); !known) {
+  if (auto known = program::make_predictor(arguments.model); !known) {
     return report_error(usage_error("bad-usage", known.error().message, "--model", known.error().expected), common);
   }
   if (const Status there = check_named_file("--evaluation", arguments.evaluation); !there) {
@@ -232,7 +234,8 @@ int run(TrainArguments& arguments, const CommandContext& context) {
   std::vector<std::string> notes;
   const auto bundle = train(arguments, common, notes);
   if (!bundle) return report_error(bundle.error(), common);
-  if (const Status status = write_bundle(*bundle, common.output); !status) return report_error(status.error(), common);
+  if (const Status status = program::write_bundle(*bundle, common.output); !status)
+    return report_error(status.error(), common);
   if (std::error_code ignored; !arguments.checkpoint.empty()) std::filesystem::remove(arguments.checkpoint, ignored);
   if (common.json) {
     Json json;
@@ -264,8 +267,9 @@ int run(TrainArguments& arguments, const CommandContext& context) {
 void add_train_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<TrainArguments>();
   CLI::App* verb = app.add_subcommand("train", "Train a bundle from a corpus: perfcast train --model NAME -o FILE");
-  verb->add_option("--model", arguments->model,
-                   "Model family: " + join(predictor_families(), ", ") + ", or the mean of several: forest+physics")
+  verb->add_option(
+          "--model", arguments->model,
+          "Model family: " + join(program::predictor_families(), ", ") + ", or the mean of several: forest+physics")
       ->capture_default_str();
   verb->add_option("--config", arguments->config, "Settings of the model's training (JSON); absent keys: its defaults");
   verb->add_option(
@@ -285,4 +289,4 @@ void add_train_command(CLI::App& app, CommandContext& context) {
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "cli/cli_test.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -186,4 +186,4 @@ TEST_F(TrainCommandTest, AKilledTrainingGoesOnToTheSameBundle) {
 }
 
 }  // namespace
-}  // namespace perfcast
+}  // namespace perfcast::cli

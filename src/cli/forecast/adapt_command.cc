@@ -12,22 +12,22 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/process/interrupt.h"
+#include "base/process/temp_folder.h"
 #include "base/text.h"
-#include "ceiling/memory_facts.h"
 #include "cli/command.h"
 #include "cli/forecast/adapt_slurm.h"
 #include "cli/shared/named_file.h"
-#include "collect/native/host_facts.h"
-#include "collect/process/interrupt.h"
-#include "collect/process/temp_folder.h"
-#include "collect/suite/suite_corpus.h"
-#include "collect/suite/suite_runner.h"
-#include "energy/meter.h"
-#include "scenario/adapt/adapt_here.h"
-#include "scenario/adapt/adapt_platform.h"
-#include "scenario/forecast/number_text.h"
+#include "machine/ceiling/memory_facts.h"
+#include "machine/meter/meter.h"
+#include "profile/collect/native/host_facts.h"
+#include "profile/suite/suite_runner.h"
+#include "program/adapt/adapt_here.h"
+#include "program/adapt/adapt_platform.h"
+#include "program/corpus/suite_corpus.h"
+#include "program/forecast/number_text.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 constexpr size_t kMostRunsBytes = size_t{16} << 20;
@@ -39,7 +39,7 @@ struct AdaptArguments {
   std::vector<std::string> profiles;
   bool here = false, any_version = false, no_memory_facts = false, on_slurm = false;
   size_t suggest = 0;
-  HereOptions limits;
+  program::HereOptions limits;
   AdaptSlurmOptions slurm;
   double until_percent = 10;
   int repeats = 3;
@@ -63,15 +63,16 @@ Result<std::vector<ShippedSuite>> shipped_suites() {
 }
 
 // What profiles say of the work of the bundle's programs: those of the shipped suites, then those of --profiles.
-std::map<std::string, ProgramWork> work_of(const Bundle& bundle, const std::vector<ShippedSuite>& suites,
-                                           const std::vector<std::string>& folders) {
-  std::map<std::string, ProgramWork> work;
+std::map<std::string, program::ProgramWork> work_of(const program::Bundle& bundle,
+                                                    const std::vector<ShippedSuite>& suites,
+                                                    const std::vector<std::string>& folders) {
+  std::map<std::string, program::ProgramWork> work;
   std::vector<std::string> all;
   all.reserve(suites.size() + folders.size());
   for (const ShippedSuite& shipped : suites) all.push_back(shipped_file("profiles/" + shipped.suite.name));
   all.insert(all.end(), folders.begin(), folders.end());
   for (const Program& program : bundle.programs) {
-    ProgramWork& entry = work[program.id];
+    program::ProgramWork& entry = work[program.id];
     for (const std::string& folder : all) {
       const std::string path = folder + "/" + program.id + ".json";
       if (std::error_code ignored; !std::filesystem::exists(path, ignored)) continue;
@@ -97,11 +98,11 @@ Result<Platform> platform_of(const AdaptArguments& arguments) {
     if (const Status there = check_named_file("--facts", arguments.facts); !there) return there.error();
     const auto text = read_file(arguments.facts, kMostFactsBytes);
     if (!text) return text.error();
-    auto read = parse_platform_facts(*text, arguments.facts);
+    auto read = program::parse_platform_facts(*text, arguments.facts);
     if (!read) return read.error();
     platform = std::move(*read);
   } else {
-    platform = host_platform(read_host_facts());
+    platform = program::host_platform(read_host_facts());
   }
   if (arguments.name) platform.name = *arguments.name;
   platform.id = slug(platform.name);
@@ -110,7 +111,7 @@ Result<Platform> platform_of(const AdaptArguments& arguments) {
 
 // What this machine's caches and memory do, as far as platforms of the bundle state it, beside what the platform
 // states.
-MemoryFacts add_memory_facts(const Bundle& bundle, Platform& platform, std::vector<std::string>& notes) {
+MemoryFacts add_memory_facts(const program::Bundle& bundle, Platform& platform, std::vector<std::string>& notes) {
   MemoryFacts measured = measure_memory_facts();
   std::erase_if(measured.facts, [&](const auto& fact) {
     return std::none_of(bundle.platforms.begin(), bundle.platforms.end(),
@@ -125,7 +126,7 @@ std::string memory_facts_text(const MemoryFacts& measured) {
   std::vector<std::string> parts;
   const auto add = [&](const char* fact, const char* words, const char* unit) {
     const auto found = measured.facts.find(fact);
-    if (found != measured.facts.end()) parts.push_back(words + in_unit(found->second, unit));
+    if (found != measured.facts.end()) parts.push_back(words + program::in_unit(found->second, unit));
   };
   add("bwmem_rd_16kib_per_vcpu_bytes_per_s", "a CPU reads 16 KiB at ", "B/s");
   add("bwmem_rd_256mb_per_vcpu_bytes_per_s", "256 MB at ", "B/s");
@@ -195,8 +196,8 @@ class HostTimer {
     return false;
   }
 
-  std::vector<LeftOutHere> left_out(const Bundle& bundle) const {
-    std::vector<LeftOutHere> programs;
+  std::vector<program::LeftOutHere> left_out(const program::Bundle& bundle) const {
+    std::vector<program::LeftOutHere> programs;
     for (const Program& program : bundle.programs) {
       if (may_run(program.id)) continue;
       const auto why = why_not_.find(program.id);
@@ -205,7 +206,7 @@ class HostTimer {
     return programs;
   }
 
-  Result<TimedHere> time(const std::string& program) const {
+  Result<program::TimedHere> time(const std::string& program) const {
     for (const ShippedSuite& shipped : suites_) {
       if (!shipped.runnable.contains(program)) continue;
       SuiteOptions options = options_;
@@ -217,7 +218,7 @@ class HostTimer {
       for (const SuiteOutcome& outcome : *outcomes) {
         if (outcome.program != program) continue;
         if (!outcome.time_per_unit_s) return Error{"not-timed", outcome.reason, program, ""};
-        return TimedHere{*outcome.time_per_unit_s, outcome.spread_ratio.value_or(0)};
+        return program::TimedHere{*outcome.time_per_unit_s, outcome.spread_ratio.value_or(0)};
       }
     }
     return Error{"not-timed", "no suite runs it here", program, ""};
@@ -237,9 +238,9 @@ struct KeptRuns {
   std::string path;  // empty: nowhere
   size_t count = 0;
 
-  Status keep(const std::vector<HereStep>& steps) {
+  Status keep(const std::vector<program::HereStep>& steps) {
     count = steps.size();
-    return path.empty() ? Status() : write_file_atomically(path, runs_as_csv(steps));
+    return path.empty() ? Status() : write_file_atomically(path, program::runs_as_csv(steps));
   }
 };
 
@@ -262,9 +263,10 @@ Error with_kept_runs(Error error, const KeptRuns& kept) {
   }
   error.message += "; " + counted + ": " + printable(kept.path);
   if (!error.expected.empty()) error.expected += "; or ";
-  error.expected += kept.count < kFewestRuns
-                        ? fmt::format("rows for {} more and perfcast adapt --runs with it", kFewestRuns - kept.count)
-                        : "perfcast adapt --runs with it";
+  error.expected +=
+      kept.count < program::kFewestRuns
+          ? fmt::format("rows for {} more and perfcast adapt --runs with it", program::kFewestRuns - kept.count)
+          : "perfcast adapt --runs with it";
   return error;
 }
 
@@ -276,7 +278,7 @@ Error with_options(Error error) {
   return error;
 }
 
-std::string as_text(const AdaptReport& report, const HereOutcome* here, const MemoryFacts& memory,
+std::string as_text(const program::AdaptReport& report, const program::HereOutcome* here, const MemoryFacts& memory,
                     const std::string& saved) {
   std::string text =
       fmt::format("platform: {} (nearest by facts: {})\n", printable(report.platform.name), printable(report.nearest));
@@ -285,7 +287,7 @@ std::string as_text(const AdaptReport& report, const HereOutcome* here, const Me
   for (const char* title : {"run there", "of", "typical 90% interval of the others", "from facts alone"}) {
     groups.add_column(title, TextTable::Align::kRight);
   }
-  for (const AdaptedGroup& group : report.groups) {
+  for (const program::AdaptedGroup& group : report.groups) {
     const bool is_left = group.measured < group.programs;
     groups.add_row({printable(group.group), std::to_string(group.measured), std::to_string(group.programs),
                     is_left ? factor_text(group.half_width) : "-",
@@ -303,9 +305,9 @@ std::string as_text(const AdaptReport& report, const HereOutcome* here, const Me
     TextTable table;
     table.add_column("program", TextTable::Align::kLeft);
     for (const char* title : {"measured", "from facts", "off by"}) table.add_column(title, TextTable::Align::kRight);
-    std::vector<const AdaptedProgram*> rows;
+    std::vector<const program::AdaptedProgram*> rows;
     std::vector<double> times_s;  // of both columns, which are read side by side
-    for (const AdaptedProgram& row : report.programs) {
+    for (const program::AdaptedProgram& row : report.programs) {
       if (!row.measured_s || !row.facts_s) continue;
       rows.push_back(&row);
       times_s.insert(times_s.end(), {*row.measured_s, *row.facts_s});
@@ -323,11 +325,11 @@ std::string as_text(const AdaptReport& report, const HereOutcome* here, const Me
     for (const char* title : {"run time", "doubt left"}) table.add_column(title, TextTable::Align::kRight);
     std::vector<double> times_s;
     times_s.reserve(report.suggested.size());
-    for (const SuggestedProgram& row : report.suggested) times_s.push_back(row.run_s);
+    for (const program::SuggestedProgram& row : report.suggested) times_s.push_back(row.run_s);
     const std::vector<std::string> times = spread_seconds_column(times_s);
     double left = 1;
     for (size_t i = 0; i < report.suggested.size(); ++i) {
-      const SuggestedProgram& row = report.suggested[i];
+      const program::SuggestedProgram& row = report.suggested[i];
       left *= row.half_width_ratio;
       table.add_row({printable(row.program), times[i], fmt::format("{:.0f}%", 100 * left)});
     }
@@ -339,11 +341,11 @@ std::string as_text(const AdaptReport& report, const HereOutcome* here, const Me
   return text;
 }
 
-Result<std::vector<AdaptRun>> read_runs(const std::string& path) {
+Result<std::vector<program::AdaptRun>> read_runs(const std::string& path) {
   if (const Status there = check_named_file("--runs", path); !there) return there.error();
   const auto text = read_file(path, kMostRunsBytes);
   if (!text) return text.error();
-  return parse_adapt_runs(*text, path);
+  return program::parse_adapt_runs(*text, path);
 }
 
 // The options of this machine's run, for the same on another.
@@ -416,17 +418,17 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
   if (!suites) return report_error(suites.error(), common);
   auto platform = platform_of(arguments);
   if (!platform) return report_error(platform.error(), common);
-  std::vector<AdaptRun> runs;
+  std::vector<program::AdaptRun> runs;
   if (!arguments.runs.empty()) {
     auto read = read_runs(arguments.runs);
     if (!read) return report_error(read.error(), common);
     runs = std::move(*read);
   }
-  auto bundle = read_bundle(common.bundle);
+  auto bundle = program::read_bundle(common.bundle);
   if (!bundle) return report_error(bundle.error(), common);
   std::vector<std::string> notes;
   if (!arguments.facts.empty()) {
-    auto checked = check_known_facts(*platform, bundle->platforms, arguments.facts);
+    auto checked = program::check_known_facts(*platform, bundle->platforms, arguments.facts);
     if (!checked) return report_error(checked.error(), common);
     notes = std::move(*checked);
   }
@@ -437,53 +439,53 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
     progress.show("measuring caches and memory ...");
     memory = add_memory_facts(*bundle, *platform, notes);
   }
-  const auto known = std::make_shared<const Bundle>(std::move(*bundle));
-  const std::map<std::string, ProgramWork> work_known = work_of(*known, *suites, arguments.profiles);
-  if (const Status status = check_adapt_runs(*known, work_known, runs); !status) {
+  const auto known = std::make_shared<const program::Bundle>(std::move(*bundle));
+  const std::map<std::string, program::ProgramWork> work_known = work_of(*known, *suites, arguments.profiles);
+  if (const Status status = program::check_adapt_runs(*known, work_known, runs); !status) {
     return report_error(with_options(status.error()), common);
   }
   auto scenario = [&] {
     ProgressLine progress(common);
     progress.show("learning from " + std::to_string(known->platforms.size()) + " platforms ...");
-    return AdaptScenario::start(known, *platform, work_known);
+    return program::AdaptScenario::start(known, *platform, work_known);
   }();
   if (!scenario) return report_error(with_options(scenario.error()), common);
   if (const Status status = scenario->measure(runs); !status) return report_error(status.error(), common);
 
-  std::optional<HereOutcome> here;
+  std::optional<program::HereOutcome> here;
   if (arguments.here) {
     const auto work = TempFolder::create();
     if (!work) return report_error(work.error(), common);
     const HostTimer timer(*suites, arguments, tools_of(arguments, work->path()));
-    HereOptions limits = arguments.limits;
+    program::HereOptions limits = arguments.limits;
     limits.target_ratio = 1 + arguments.until_percent / 100;
     limits.repeats = arguments.repeats;
     limits.budget_s -= memory.took_s;
     limits.cpu_root = MeterRoots().cpu;
-    limits.keep = [&](const std::vector<HereStep>& steps) { return kept.keep(steps); };
+    limits.keep = [&](const std::vector<program::HereStep>& steps) { return kept.keep(steps); };
     const auto clock = [] {
       return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     };
     ProgressLine progress(common);
-    auto outcome = adapt_here(
+    auto outcome = program::adapt_here(
         *scenario, limits, [&](const std::string& program) { return timer.may_run(program); },
         [&](const std::string& program) { return timer.time(program); }, clock,
         [&](const std::string& text) { progress.show(text); });
     if (!outcome) return report_error(with_kept_runs(with_options(outcome.error()), kept), common);
     here = std::move(*outcome);
-    for (std::string& text : left_out_in_words(timer.left_out(*known))) here->notes.push_back(std::move(text));
+    for (std::string& text : program::left_out_in_words(timer.left_out(*known))) here->notes.push_back(std::move(text));
   }
-  AdaptReport report = scenario->report(arguments.suggest);
+  program::AdaptReport report = scenario->report(arguments.suggest);
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
   if (here) report.notes.insert(report.notes.end(), here->notes.begin(), here->notes.end());
   if (saves) {
-    if (const Status status = write_bundle(scenario->finish(), common.output); !status) {
+    if (const Status status = program::write_bundle(scenario->finish(), common.output); !status) {
       return report_error(status.error(), common);
     }
   }
   if (common.json) {
-    Json json = adapt_as_json(report);
-    if (here) json["here"] = here_as_json(*here);
+    Json json = program::adapt_as_json(report);
+    if (here) json["here"] = program::here_as_json(*here);
     if (here && !kept.path.empty()) json["here"]["runs_file"] = kept.path;
     if (!memory.facts.empty()) {
       json["here"]["measured_facts"] = memory.facts;
@@ -560,4 +562,4 @@ void add_adapt_command(CLI::App& app, CommandContext& context) {
   });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

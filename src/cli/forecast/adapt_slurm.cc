@@ -6,11 +6,11 @@
 #include <optional>
 #include <thread>
 
+#include "base/process/interrupt.h"
 #include "base/text.h"
-#include "collect/process/interrupt.h"
-#include "collect/suite/slurm_client.h"
+#include "profile/suite/slurm_client.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 // A folder that is shared shows what another machine wrote a little later.
@@ -65,4 +65,4 @@ Result<std::string> adapt_on_slurm(const AdaptSlurmOptions& slurm, const std::ve
   return answer;
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "cli/command.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 
 struct AdaptSlurmOptions {
   std::string partition;             // empty: this machine
@@ -20,4 +20,4 @@ struct AdaptSlurmOptions {
 Result<std::string> adapt_on_slurm(const AdaptSlurmOptions& slurm, const std::vector<std::string>& words,
                                    const CommonOptions& common);
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -10,13 +10,13 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/shared/named_file.h"
-#include "collect/native/host_facts.h"
-#include "core/core_report.h"
-#include "corpus/machine/core_design.h"
-#include "corpus/profile.h"
-#include "metrics/catalogue.h"
+#include "machine/facts/core_design.h"
+#include "profile/collect/native/host_facts.h"
+#include "profile/core/core_report.h"
+#include "profile/metrics/catalogue.h"
+#include "profile/profile.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 struct CoresArguments {
@@ -123,4 +123,4 @@ void add_cores_command(CLI::App& app, CommandContext& context) {
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

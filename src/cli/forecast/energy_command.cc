@@ -4,14 +4,14 @@
 
 #include "base/csv.h"
 #include "base/json.h"
+#include "base/process/duration.h"
 #include "cli/command.h"
 #include "cli/shared/energy_text.h"
 #include "cli/shared/meter_options.h"
-#include "collect/native/energy_run.h"
-#include "collect/process/duration.h"
-#include "energy/meter.h"
+#include "machine/meter/meter.h"
+#include "profile/collect/native/energy_run.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 struct EnergyArguments {
@@ -117,4 +117,4 @@ void add_energy_command(CLI::App& app, CommandContext& context) {
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -11,11 +11,11 @@
 #include "cli/command.h"
 #include "cli/shared/energy_options.h"
 #include "cli/shared/named_file.h"
-#include "phases/report/phase_page.h"
-#include "phases/report/phase_report.h"
-#include "scenario/forecast/phase_power.h"
+#include "measure/phases/report/phase_page.h"
+#include "measure/phases/report/phase_report.h"
+#include "program/forecast/phase_power.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 struct PhasesArguments {
@@ -43,9 +43,10 @@ int score(const PhasesArguments& arguments, const CommonOptions& options) {
   }
   const auto profiles = read_profiles(arguments.profiles);
   if (!profiles) return report_error(profiles.error(), options);
-  const auto scores = score_phases(*profiles, options.threads);
+  const auto scores = measure::score_phases(*profiles, options.threads);
   if (!scores) return report_error(scores.error(), options);
-  return write_result(options.json ? to_text(phase_scores_json(*scores)) : phase_scores_text(*scores), options);
+  return write_result(options.json ? to_text(measure::phase_scores_json(*scores)) : measure::phase_scores_text(*scores),
+                      options);
 }
 
 int run_phases(const PhasesArguments& arguments, const CommonOptions& options) {
@@ -66,7 +67,7 @@ int run_phases(const PhasesArguments& arguments, const CommonOptions& options) {
   }
   std::vector<std::string> read = arguments.learn;
   read.push_back(arguments.profiles[0]);
-  std::optional<ProgramPowerModel> model;
+  std::optional<program::ProgramPowerModel> model;
   if (!arguments.power_model.empty()) {
     auto given = read_program_power_model(arguments.power_model, "FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]");
     if (!given) return report_error(given.error(), options);
@@ -83,17 +84,18 @@ int run_phases(const PhasesArguments& arguments, const CommonOptions& options) {
                               "one written by perfcast profile --phases auto -o FILE -- CMD"},
                         options);
   }
-  std::optional<PhaseForecast> forecast;
+  std::optional<measure::PhaseForecast> forecast;
   if (!arguments.learn.empty()) {
     const auto others = read_profiles(arguments.learn);
     if (!others) return report_error(others.error(), options);
-    auto found = forecast_phases(shown, *others, options.threads);
+    auto found = measure::forecast_phases(shown, *others, options.threads);
     if (!found) return report_error(found.error(), options);
     forecast = std::move(*found);
   }
-  std::optional<PhasePowers> power;
+  std::optional<measure::PhasePowers> power;
   if (model) {
-    auto found = phase_powers(*model, shown, forecast ? forecast->kind_s : std::vector<std::optional<double>>());
+    auto found =
+        program::phase_powers(*model, shown, forecast ? forecast->kind_s : std::vector<std::optional<double>>());
     if (!found) {
       Error error = found.error();
       if (error.where == "power-model") error.where = "--power-model";
@@ -102,10 +104,12 @@ int run_phases(const PhasesArguments& arguments, const CommonOptions& options) {
     power = std::move(*found);
   }
   if (!arguments.report.empty()) {
-    if (const Status status = write_file_atomically(arguments.report, phases_html(shown, forecast, power)); !status)
+    if (const Status status = write_file_atomically(arguments.report, measure::phases_html(shown, forecast, power));
+        !status)
       return report_error(status.error(), options);
   }
-  return write_result(options.json ? to_text(phases_json(shown, forecast, power)) : phases_text(shown, forecast, power),
+  return write_result(options.json ? to_text(measure::phases_json(shown, forecast, power))
+                                   : measure::phases_text(shown, forecast, power),
                       options);
 }
 
@@ -134,4 +138,4 @@ void add_phases_command(CLI::App& app, CommandContext& context) {
   });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

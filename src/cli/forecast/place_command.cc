@@ -5,11 +5,14 @@
 #include <string>
 #include <tuple>
 
+#include "ai/latency/model/device_catalogue.h"
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/process/duration.h"
 #include "base/text.h"
 #include "base/unknown.h"
+#include "cli/ai/llm_command.h"
 #include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/forecast/place_inputs.h"
@@ -19,17 +22,14 @@
 #include "cli/shared/named_file.h"
 #include "cli/shared/price_options.h"
 #include "cli/shared/table_options.h"
-#include "cli/workload/llm_command.h"
-#include "collect/process/duration.h"
-#include "scenario/forecast/number_text.h"
-#include "scenario/place/break_even.h"
-#include "scenario/place/place_llm.h"
-#include "scenario/place/place_profile.h"
-#include "scenario/place/placement.h"
-#include "scenario/place/placement_figure.h"
-#include "workload/latency/model/device_catalogue.h"
+#include "place/workload/break_even.h"
+#include "place/workload/place_llm.h"
+#include "place/workload/place_profile.h"
+#include "place/workload/placement.h"
+#include "place/workload/placement_figure.h"
+#include "program/forecast/number_text.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 constexpr size_t kPlaceRows = 20;
@@ -43,7 +43,7 @@ struct PlaceArguments {
   std::vector<std::string> kinds, devices, measured, prices, powers;
   std::string most_latency, most_energy;
   PriceArguments price_list;
-  PlacementWishes::Sort sort = PlacementWishes::Sort::kTime;
+  place::PlacementWishes::Sort sort = place::PlacementWishes::Sort::kTime;
   std::optional<double> budget, host_link_bytes_per_s, link_bytes_per_s, vcpus;
   LlmPrecisionArguments precision;
   int64_t batch = 1, output_tokens = 128, tensor_parallel = 0;
@@ -87,8 +87,8 @@ Result<Pairs> pairs_of(const std::vector<std::string>& given, const char* option
   return pairs;
 }
 
-Result<PlacementWishes> wishes_of(const PlaceArguments& arguments) {
-  PlacementWishes wishes;
+Result<place::PlacementWishes> wishes_of(const PlaceArguments& arguments) {
+  place::PlacementWishes wishes;
   for (const auto& [given, option, expected] :
        {std::tuple{&arguments.kinds, "--kinds", "some of: cpu, gpu, tpu, asic"},
         {&arguments.devices, "--device", "parts of names, such as h100,epyc"}}) {
@@ -96,7 +96,7 @@ Result<PlacementWishes> wishes_of(const PlaceArguments& arguments) {
       return usage_error("bad-usage", "it names nothing", option, expected);
   }
   for (const std::string& name : list_of(arguments.kinds)) {
-    const auto kind = place_kind_named(name);
+    const auto kind = place::place_kind_named(name);
     if (!kind) {
       return usage_error("bad-usage", "there is no kind '" + printable(name) + "'", "--kinds",
                          "some of: cpu, gpu, tpu, asic");
@@ -142,7 +142,7 @@ Result<PlacementWishes> wishes_of(const PlaceArguments& arguments) {
   for (const auto& [value, option] : {std::pair{arguments.link_bytes_per_s, "--link-bytes-per-s"},
                                       {arguments.host_link_bytes_per_s, "--host-link"}}) {
     if (!value || *value >= kLeastLink_bytes_per_s) continue;
-    return usage_error("bad-usage", "no link is as slow as " + in_unit(*value, "bytes/s"), option,
+    return usage_error("bad-usage", "no link is as slow as " + program::in_unit(*value, "bytes/s"), option,
                        "bytes per second, such as 3.15e10 for PCI Express 4.0 with 16 lanes");
   }
   return wishes;
@@ -167,23 +167,24 @@ Error with_place_options(Error error) {
   return with_option_names(std::move(error));
 }
 
-bool wants(const PlacementWishes& wishes, PlaceKind kind) {
+bool wants(const place::PlacementWishes& wishes, place::PlaceKind kind) {
   return wishes.kinds.empty() || std::find(wishes.kinds.begin(), wishes.kinds.end(), kind) != wishes.kinds.end();
 }
 
-bool wants_accelerators(const PlacementWishes& wishes) {
-  return wants(wishes, PlaceKind::kGpu) || wants(wishes, PlaceKind::kTpu) || wants(wishes, PlaceKind::kAsic);
+bool wants_accelerators(const place::PlacementWishes& wishes) {
+  return wants(wishes, place::PlaceKind::kGpu) || wants(wishes, place::PlaceKind::kTpu) ||
+         wants(wishes, place::PlaceKind::kAsic);
 }
 
 // What rows are made of.
 struct Hardware {
-  std::vector<PlaceDevice> devices;
-  std::vector<PlaceCpu> cpus;
-  TokenBundle tokens;
-  std::optional<PriceList> prices;
+  std::vector<place::PlaceDevice> devices;
+  std::vector<place::PlaceCpu> cpus;
+  ai::TokenBundle tokens;
+  std::optional<program::PriceList> prices;
 };
 
-Result<Hardware> hardware_of(const PlaceArguments& arguments, const PlacementWishes& wishes, bool with_clocks,
+Result<Hardware> hardware_of(const PlaceArguments& arguments, const place::PlacementWishes& wishes, bool with_clocks,
                              const CommonOptions& options) {
   Hardware hardware;
   auto prices = read_prices(arguments.price_list);
@@ -194,15 +195,15 @@ Result<Hardware> hardware_of(const PlaceArguments& arguments, const PlacementWis
     if (!devices) return devices.error();
     hardware.devices = *std::move(devices);
   }
-  if (!wants(wishes, PlaceKind::kCpu)) return hardware;
-  auto tokens = read_token_bundle(shipped_file("bundles/cpu-tokens.json"));
+  if (!wants(wishes, place::PlaceKind::kCpu)) return hardware;
+  auto tokens = ai::read_token_bundle(shipped_file("bundles/cpu-tokens.json"));
   if (!tokens) return tokens.error();
   hardware.tokens = *std::move(tokens);
   CpuChoice choice;
   choice.vcpus = arguments.vcpus.value_or(kUnknown);
   choice.with_clocks = with_clocks;
   choice.prices = hardware.prices ? &*hardware.prices : nullptr;
-  ForecastRequest energy;
+  program::ForecastRequest energy;
   if (Status taken = take_energy_options(arguments.energy, energy); !taken) return taken.error();
   if (energy.energy) choice.powers = &energy.energy->table;
   auto cpus = place_cpus(hardware.tokens, choice, options);
@@ -216,26 +217,26 @@ Result<Hardware> hardware_of(const PlaceArguments& arguments, const PlacementWis
 }
 
 // Prices, wishes and break-evens: what all workloads have in common.
-Result<Placement> finished(const PlaceArguments& arguments, const PlacementWishes& wishes,
-                           const std::optional<PriceList>& prices, Placement placement, const TimeAtSize& time,
-                           int64_t present, int64_t most) {
+Result<place::Placement> finished(const PlaceArguments& arguments, const place::PlacementWishes& wishes,
+                                  const std::optional<program::PriceList>& prices, place::Placement placement,
+                                  const place::TimeAtSize& time, int64_t present, int64_t most) {
   const auto pair = named_pair_of(arguments.break_even);
   if (!pair) return pair.error();
-  if (prices) take_prices(*prices, placement);
+  if (prices) place::take_prices(*prices, placement);
   if (placement.currency.empty() && !wishes.prices_per_hour.empty()) placement.currency = "USD";
-  if (Status status = finish_placement(wishes, placement); !status) return status.error();
+  if (Status status = place::finish_placement(wishes, placement); !status) return status.error();
   if (!time) return placement;
-  auto crossings = find_break_even(placement, time, *pair, present, most);
+  auto crossings = place::find_break_even(placement, time, *pair, present, most);
   if (!crossings) return crossings.error();
   placement.break_even = *std::move(crossings);
   return placement;
 }
 
-Result<Placement> place_model(const PlaceArguments& arguments, const PlacementWishes& wishes, const LlmConfig& config,
-                              const CommonOptions& options) {
-  LlmPlaceRequest request;
+Result<place::Placement> place_model(const PlaceArguments& arguments, const place::PlacementWishes& wishes,
+                                     const ai::LlmConfig& config, const CommonOptions& options) {
+  place::LlmPlaceRequest request;
   request.config = config;
-  LlmWorkload formats;
+  ai::LlmWorkload formats;
   if (Status status = take_precision(config, arguments.precision, formats); !status) return status.error();
   request.request.weights = formats.weights;
   request.request.activations = formats.activations;
@@ -246,7 +247,7 @@ Result<Placement> place_model(const PlaceArguments& arguments, const PlacementWi
   request.cpu_bits_per_value = formats.weight_bits_per_value;
   request.request.batch = arguments.batch;
   request.request.output_tokens = arguments.output_tokens;
-  request.request.sequence = arguments.sequence.value_or(usual_prompt(config, arguments.output_tokens));
+  request.request.sequence = arguments.sequence.value_or(ai::usual_prompt(config, arguments.output_tokens));
   request.request.tensor_parallel = arguments.tensor_parallel;
   request.graph_launch = arguments.graph_launch;
   request.host_link_bytes_per_s = arguments.host_link_bytes_per_s.value_or(kUnknown);
@@ -254,7 +255,7 @@ Result<Placement> place_model(const PlaceArguments& arguments, const PlacementWi
   request.count_load = arguments.count_load;
   const auto hardware = hardware_of(arguments, wishes, false, options);
   if (!hardware) return hardware.error();
-  auto placer = LlmPlacer::create(request, hardware->devices, hardware->cpus, hardware->tokens);
+  auto placer = place::LlmPlacer::create(request, hardware->devices, hardware->cpus, hardware->tokens);
   if (!placer) return placer.error();
   auto placement = placer->place();
   if (!placement) return placement.error();
@@ -269,48 +270,48 @@ Result<Placement> place_model(const PlaceArguments& arguments, const PlacementWi
       kMostBatch);
 }
 
-Result<Placement> place_matrices(const PlaceArguments& arguments, const PlacementWishes& wishes,
-                                 const ProductWorkload& product, const CommonOptions& options) {
+Result<place::Placement> place_matrices(const PlaceArguments& arguments, const place::PlacementWishes& wishes,
+                                        const place::ProductWorkload& product, const CommonOptions& options) {
   const auto hardware = hardware_of(arguments, wishes, true, options);
   if (!hardware) return hardware.error();
-  ProductRequest request;
+  place::ProductRequest request;
   request.product = product;
   request.host_link_bytes_per_s = arguments.host_link_bytes_per_s.value_or(kUnknown);
   request.resident = arguments.resident;
-  const ProductPlacer placer(request, hardware->devices, hardware->cpus);
+  const place::ProductPlacer placer(request, hardware->devices, hardware->cpus);
   return finished(
       arguments, wishes, hardware->prices, placer.place(),
       [&](const std::string& device, int64_t side) { return placer.at_size(device, side); }, product.longest(),
-      kLongestSide);
+      place::kLongestSide);
 }
 
-Result<Placement> place_program(const PlaceArguments& arguments, PlacementWishes wishes, const Profile& profile,
-                                const CommonOptions& options) {
-  if (Status status = check_success(profile, arguments.accept_failure); !status) return status.error();
+Result<place::Placement> place_program(const PlaceArguments& arguments, place::PlacementWishes wishes,
+                                       const Profile& profile, const CommonOptions& options) {
+  if (Status status = program::check_success(profile, arguments.accept_failure); !status) return status.error();
   std::vector<DeviceFacts> devices;
   if (wants_accelerators(wishes)) {
     const auto known = place_devices(arguments.device_file);
     if (!known) return known.error();
     devices.reserve(known->size());
-    for (const PlaceDevice& device : *known) devices.push_back(device->device());
+    for (const place::PlaceDevice& device : *known) devices.push_back(device->device());
   }
-  ForecastRequest request;
+  program::ForecastRequest request;
   request.host = arguments.host;
   auto prices = read_prices(arguments.price_list);
   if (!prices) return prices.error();
   request.prices = *std::move(prices);
   // Times of CPUs sharpen the forecasts of all others.
-  DeviceCatalogue catalogue;
+  ai::DeviceCatalogue catalogue;
   catalogue.devices = devices;
   Pairs of_devices;
   for (const auto& [name, seconds] : wishes.measured_s) {
-    (find_device(catalogue, name) ? of_devices : request.measured_s).emplace_back(name, seconds);
+    (ai::find_device(catalogue, name) ? of_devices : request.measured_s).emplace_back(name, seconds);
   }
   wishes.measured_s = std::move(of_devices);
   if (Status taken = take_energy_options(arguments.energy, request); !taken) return taken.error();
   const auto forecaster = open_forecaster(options);
   if (!forecaster) return forecaster.error();
-  auto placement = place_profile(*forecaster, profile, request, devices);
+  auto placement = place::place_profile(*forecaster, profile, request, devices);
   if (!placement) return placement.error();
   return finished(arguments, wishes, std::nullopt, *std::move(placement), {}, 1, 1);
 }
@@ -333,20 +334,21 @@ Status check_none(const CLI::App& verb, const char* way, const char* const (&opt
 
 Status check_options(const CLI::App& verb, const PlacedInput& input) {
   const bool is_profile = std::holds_alternative<Profile>(input);
-  const char* way = is_profile                                 ? "a profile"
-                    : std::holds_alternative<LlmConfig>(input) ? "a language model"
-                                                               : "a product";
-  if (!std::holds_alternative<LlmConfig>(input)) {
+  const char* way = is_profile                                     ? "a profile"
+                    : std::holds_alternative<ai::LlmConfig>(input) ? "a language model"
+                                                                   : "a product";
+  if (!std::holds_alternative<ai::LlmConfig>(input)) {
     if (Status status = check_none(verb, way, kOfModels, "language model"); !status) return status;
   }
-  if (!std::holds_alternative<ProductWorkload>(input)) {
+  if (!std::holds_alternative<place::ProductWorkload>(input)) {
     if (Status status = check_none(verb, way, kOfProducts, "product"); !status) return status;
   }
   if (is_profile) return check_none(verb, way, kOfSizes, "language model or a product");
   return check_none(verb, way, kOfPrograms, "profile");
 }
 
-Result<Placement> placement_of(const PlaceArguments& arguments, const CLI::App& verb, const CommonOptions& options) {
+Result<place::Placement> placement_of(const PlaceArguments& arguments, const CLI::App& verb,
+                                      const CommonOptions& options) {
   if (Status there = check_named_file("--device-file", arguments.device_file); !there) return there.error();
   const std::vector<std::string> read = {arguments.workload, arguments.device_file, arguments.price_list.path,
                                          arguments.energy.power};
@@ -364,8 +366,8 @@ Result<Placement> placement_of(const PlaceArguments& arguments, const CLI::App& 
   const auto wishes = wishes_of(arguments);
   if (!wishes) return wishes.error();
   if (const auto* profile = std::get_if<Profile>(&*input)) return place_program(arguments, *wishes, *profile, options);
-  if (const auto* model = std::get_if<LlmConfig>(&*input)) return place_model(arguments, *wishes, *model, options);
-  return place_matrices(arguments, *wishes, std::get<ProductWorkload>(*input), options);
+  if (const auto* model = std::get_if<ai::LlmConfig>(&*input)) return place_model(arguments, *wishes, *model, options);
+  return place_matrices(arguments, *wishes, std::get<place::ProductWorkload>(*input), options);
 }
 
 int run_place(PlaceArguments& arguments, const CLI::App& verb, const CommandContext& context) {
@@ -383,7 +385,7 @@ int run_place(PlaceArguments& arguments, const CLI::App& verb, const CommandCont
   auto placement = placement_of(arguments, verb, options);
   if (!placement) return report_error(with_place_options(placement.error()), options);
   if (!arguments.svg.empty()) {
-    const auto picture = placement_svg(*placement);
+    const auto picture = place::placement_svg(*placement);
     if (!picture) return report_error(picture.error(), options);
     if (Status status = write_file_atomically(arguments.svg, *picture); !status) {
       return report_error(status.error(), options);
@@ -414,10 +416,10 @@ void add_place_command(CLI::App& app, CommandContext& context) {
   verb->add_option("--device", arguments->devices, "Only rows with one of these in their names: h100,epyc")
       ->option_text("TEXT,...");
   verb->add_option("--sort", arguments->sort, "Best is by the same; default: time")
-      ->transform(choices<PlacementWishes::Sort>({{"time", PlacementWishes::Sort::kTime},
-                                                  {"energy", PlacementWishes::Sort::kEnergy},
-                                                  {"cost", PlacementWishes::Sort::kCost},
-                                                  {"name", PlacementWishes::Sort::kName}}))
+      ->transform(choices<place::PlacementWishes::Sort>({{"time", place::PlacementWishes::Sort::kTime},
+                                                         {"energy", place::PlacementWishes::Sort::kEnergy},
+                                                         {"cost", place::PlacementWishes::Sort::kCost},
+                                                         {"name", place::PlacementWishes::Sort::kName}}))
       ->type_name("KEY");
   verb->add_option(
           "--measured", arguments->measured,
@@ -477,4 +479,4 @@ void add_place_command(CLI::App& app, CommandContext& context) {
   });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

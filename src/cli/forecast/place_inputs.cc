@@ -4,16 +4,16 @@
 #include <filesystem>
 #include <map>
 
+#include "ai/llm/model_catalogue.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/ai/llm_devices.h"
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/named_file.h"
-#include "cli/workload/llm_devices.h"
-#include "model/bundle/bundle.h"
-#include "workload/llm/model_catalogue.h"
+#include "program/model/bundle/bundle.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 constexpr size_t kBeginning = 256, kLargestConfigBytes = size_t{64} << 20;
@@ -67,16 +67,17 @@ double clock_of(const Platform& platform) {
     return found == platform.facts.end() ? kUnknown : found->second;
   };
   const double counter_hz = fact("tsc_hz");
-  return busy_clock_hz(counter_hz > 0 ? counter_hz : fact("nominal_hz"), fact("max_hz"));
+  return place::busy_clock_hz(counter_hz > 0 ? counter_hz : fact("nominal_hz"), fact("max_hz"));
 }
 
 // The instance types of a CPU model that have a price, cheapest first.
-void add_instances(const TokenBundle& tokens, const PlaceCpu& cpu, const std::vector<const Server*>& servers,
-                   const PriceList& prices, std::vector<PlaceCpu>& rows) {
-  for (const Server* server : servers) {
+void add_instances(const ai::TokenBundle& tokens, const place::PlaceCpu& cpu,
+                   const std::vector<const program::Server*>& servers, const program::PriceList& prices,
+                   std::vector<place::PlaceCpu>& rows) {
+  for (const program::Server* server : servers) {
     const auto price = prices.per_hour(server->vendor, server->name);
     if (!price || !server->vcpus) continue;
-    PlaceCpu row = cpu;
+    place::PlaceCpu row = cpu;
     const auto facts = tokens.cpus.find(cpu.facts.name, *server->vcpus);
     if (!facts) continue;
     row.facts = *facts;
@@ -96,8 +97,8 @@ Result<PlacedInput> read_workload(const std::string& given) {
         "a profile (p.json, or last), a language model (perfcast llm analyze --list, a config.json, a GGUF "
         "file), or a product M,N,K[,PRECISION]");
   }
-  if (looks_like_product(given)) {
-    auto product = parse_product(given);
+  if (place::looks_like_product(given)) {
+    auto product = place::parse_product(given);
     if (!product) return product.error();
     return PlacedInput(*product);
   }
@@ -112,7 +113,7 @@ Result<PlacedInput> read_workload(const std::string& given) {
     return PlacedInput(*std::move(profile));
   }
   if (Status fine = check_workload_file(given); !fine) return fine.error();
-  auto model = load_model(given);
+  auto model = ai::load_model(given);
   if (model) return PlacedInput(*std::move(model));
   Error error = as_named_file(model.error(), true);
   if (error.code == "unknown-model") {
@@ -123,11 +124,11 @@ Result<PlacedInput> read_workload(const std::string& given) {
   return error;
 }
 
-Result<std::vector<PlaceDevice>> place_devices(const std::string& device_file) {
+Result<std::vector<place::PlaceDevice>> place_devices(const std::string& device_file) {
   const auto provider = open_devices(device_file);
   if (!provider) return provider.error();
   const std::vector<std::string> names = (*provider)->names();
-  std::vector<PlaceDevice> devices;
+  std::vector<place::PlaceDevice> devices;
   devices.reserve(names.size());
   for (const std::string& name : names) {
     const auto model = (*provider)->find(name);
@@ -137,13 +138,13 @@ Result<std::vector<PlaceDevice>> place_devices(const std::string& device_file) {
   return devices;
 }
 
-Result<std::vector<PlaceCpu>> place_cpus(const TokenBundle& tokens, const CpuChoice& choice,
-                                         const CommonOptions& options) {
-  std::map<std::string, double> clocks;                       // by the platform's name
-  std::map<std::string, std::vector<const Server*>> servers;  // likewise
-  std::optional<Bundle> bundle;
+Result<std::vector<place::PlaceCpu>> place_cpus(const ai::TokenBundle& tokens, const CpuChoice& choice,
+                                                const CommonOptions& options) {
+  std::map<std::string, double> clocks;                                // by the platform's name
+  std::map<std::string, std::vector<const program::Server*>> servers;  // likewise
+  std::optional<program::Bundle> bundle;
   if (choice.with_clocks || choice.prices != nullptr) {
-    auto read = read_bundle(options.bundle);
+    auto read = program::read_bundle(options.bundle);
     if (!read) return as_named_file(read.error(), options.bundle_given);
     bundle = *std::move(read);
     std::map<std::string, std::string> names;  // by id
@@ -151,14 +152,14 @@ Result<std::vector<PlaceCpu>> place_cpus(const TokenBundle& tokens, const CpuCho
       clocks.emplace(platform.name, clock_of(platform));
       names.emplace(platform.id, platform.name);
     }
-    for (const Server& server : bundle->servers) servers[names[server.platform]].push_back(&server);
+    for (const program::Server& server : bundle->servers) servers[names[server.platform]].push_back(&server);
   }
-  std::vector<PlaceCpu> rows;
+  std::vector<place::PlaceCpu> rows;
   rows.reserve(tokens.cpus.records().size());
-  for (const CpuRecord& record : tokens.cpus.records()) {
+  for (const ai::CpuRecord& record : tokens.cpus.records()) {
     const auto facts = tokens.cpus.find(record.facts.name, choice.vcpus);
     if (!facts) return facts.error();
-    PlaceCpu cpu;
+    place::PlaceCpu cpu;
     cpu.facts = *facts;
     const auto clock = clocks.find(record.facts.name);
     if (clock != clocks.end()) cpu.clock_hz = clock->second;
@@ -171,4 +172,4 @@ Result<std::vector<PlaceCpu>> place_cpus(const TokenBundle& tokens, const CpuCho
   return rows;
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -6,18 +6,18 @@
 #include <variant>
 #include <vector>
 
+#include "ai/cpu_tokens/token_bundle.h"
+#include "ai/llm/model_config.h"
 #include "base/result.h"
 #include "base/unknown.h"
 #include "cli/command.h"
-#include "corpus/profile.h"
-#include "explain/prices.h"
-#include "scenario/place/place_product.h"
-#include "workload/cpu_tokens/token_bundle.h"
-#include "workload/llm/model_config.h"
+#include "place/workload/place_product.h"
+#include "profile/profile.h"
+#include "program/explain/prices.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 
-using PlacedInput = std::variant<Profile, LlmConfig, ProductWorkload>;
+using PlacedInput = std::variant<Profile, ai::LlmConfig, place::ProductWorkload>;
 
 // "M,N,K[,PRECISION]"; a file or "last" that holds a profile; else a language model. Errors are those of the kind that
 // the word looks like; of one that is neither, they name what each would be.
@@ -25,16 +25,17 @@ Result<PlacedInput> read_workload(const std::string& given);
 
 // Every device of the catalogue, and of `device_file` (empty: none) before it. A device of whose model nothing can be
 // made is an error, as everywhere.
-Result<std::vector<PlaceDevice>> place_devices(const std::string& device_file);
+Result<std::vector<place::PlaceDevice>> place_devices(const std::string& device_file);
 
 struct CpuChoice {
   double vcpus = kUnknown;   // of each machine; not known: the largest that was measured
   bool with_clocks = false;  // from the bundle of CPU models
   const PlatformPowerTable* powers = nullptr;
-  const PriceList* prices = nullptr;  // an instance type with a price is a row of its own in the place of the CPU's
+  const program::PriceList* prices =
+      nullptr;  // an instance type with a price is a row of its own in the place of the CPU's
 };
 // The CPU models of `tokens`. Clocks and instance types are of the bundle of CPU models.
-Result<std::vector<PlaceCpu>> place_cpus(const TokenBundle& tokens, const CpuChoice& choice,
-                                         const CommonOptions& options);
+Result<std::vector<place::PlaceCpu>> place_cpus(const ai::TokenBundle& tokens, const CpuChoice& choice,
+                                                const CommonOptions& options);
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

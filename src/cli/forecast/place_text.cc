@@ -9,9 +9,9 @@
 
 #include "base/text.h"
 #include "base/unknown.h"
-#include "scenario/forecast/number_text.h"
+#include "program/forecast/number_text.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 constexpr size_t kPlaceWidth = 118;
@@ -27,13 +27,13 @@ std::string money_text(double value) {
   return fmt::format("{:.{}f}", value, std::clamp(decimals, 2, kMostDecimals));
 }
 
-std::string memory_cell(const PlacementRow& row) {
+std::string memory_cell(const place::PlacementRow& row) {
   if (!row.needed_bytes) return "-";
   if (!row.memory_bytes) return human_bytes(*row.needed_bytes);
   return human_bytes(*row.needed_bytes) + " of " + human_bytes(*row.memory_bytes);
 }
 
-std::string fits_cell(const PlacementRow& row) {
+std::string fits_cell(const place::PlacementRow& row) {
   if (!row.needed_bytes) return "";
   if (!row.fits) return "?";
   if (*row.fits) return "yes";
@@ -47,11 +47,11 @@ struct PlaceColumn {
 };
 
 // What is to know of rows, those with the same told once.
-std::string remarks_text(const Placement& placement) {
+std::string remarks_text(const place::Placement& placement) {
   std::map<std::pair<bool, std::string>, std::vector<std::string>> by_remark;
-  for (const PlacementRow& row : placement.rows) {
+  for (const place::PlacementRow& row : placement.rows) {
     const bool has_time = row.time_s || row.relative_time;
-    if (!row.note.empty() && (!has_time || row.basis != PlaceBasis::kMeasured)) {
+    if (!row.note.empty() && (!has_time || row.basis != place::PlaceBasis::kMeasured)) {
       by_remark[{has_time, row.note}].push_back(row.device);
     }
   }
@@ -67,12 +67,12 @@ std::string remarks_text(const Placement& placement) {
   return text;
 }
 
-std::string table_text(const Placement& placement, const PlaceView& view) {
-  std::vector<const PlacementRow*> rows;
+std::string table_text(const place::Placement& placement, const PlaceView& view) {
+  std::vector<const place::PlacementRow*> rows;
   size_t left_out = 0;
-  for (const PlacementRow& row : placement.rows) {
+  for (const place::PlacementRow& row : placement.rows) {
     if (!row.time_s && !row.relative_time) continue;
-    const bool stays = row.is_on_front || row.basis == PlaceBasis::kMeasured;
+    const bool stays = row.is_on_front || row.basis == place::PlaceBasis::kMeasured;
     if (view.most_rows > 0 && rows.size() >= view.most_rows && !stays) {
       ++left_out;
       continue;
@@ -81,32 +81,32 @@ std::string table_text(const Placement& placement, const PlaceView& view) {
   }
   if (rows.empty()) return "";
   const auto any = [&](auto has) {
-    return std::any_of(rows.begin(), rows.end(), [&](const PlacementRow* row) { return has(*row); });
+    return std::any_of(rows.begin(), rows.end(), [&](const place::PlacementRow* row) { return has(*row); });
   };
-  const bool seconds = any([](const PlacementRow& row) { return row.time_s.has_value(); });
-  const bool energies = any([](const PlacementRow& row) { return row.energy_joules.has_value(); });
+  const bool seconds = any([](const place::PlacementRow& row) { return row.time_s.has_value(); });
+  const bool energies = any([](const place::PlacementRow& row) { return row.energy_joules.has_value(); });
   const std::vector<PlaceColumn> columns = {
       {"", Align::kLeft, true},
       {"device", Align::kLeft, true},
       {"kind", Align::kLeft, true},
-      {"devices", Align::kRight, any([](const PlacementRow& row) { return row.count > 1; })},
-      {"vCPUs", Align::kRight, any([](const PlacementRow& row) { return row.vcpus > 0; })},
-      {"rel. time", Align::kRight, any([](const PlacementRow& row) { return row.relative_time.has_value(); })},
+      {"devices", Align::kRight, any([](const place::PlacementRow& row) { return row.count > 1; })},
+      {"vCPUs", Align::kRight, any([](const place::PlacementRow& row) { return row.vcpus > 0; })},
+      {"rel. time", Align::kRight, any([](const place::PlacementRow& row) { return row.relative_time.has_value(); })},
       {"time", Align::kRight, seconds},
       {"90% interval", Align::kRight, seconds},
-      {"transfer", Align::kRight, placement.kind == PlacedWorkload::kProduct},
-      {"load", Align::kRight, any([](const PlacementRow& row) { return row.load_s.has_value(); })},
+      {"transfer", Align::kRight, placement.kind == place::PlacedWorkload::kProduct},
+      {"load", Align::kRight, any([](const place::PlacementRow& row) { return row.load_s.has_value(); })},
       {"J", Align::kRight, energies},
       {"power is", Align::kLeft, energies},
       {placement.currency.empty() ? "cost" : placement.currency, Align::kRight,
-       any([](const PlacementRow& row) { return row.cost.has_value(); })},
-      {"on", Align::kLeft, placement.kind == PlacedWorkload::kProfile && any([](const PlacementRow& row) {
+       any([](const place::PlacementRow& row) { return row.cost.has_value(); })},
+      {"on", Align::kLeft, placement.kind == place::PlacedWorkload::kProfile && any([](const place::PlacementRow& row) {
                              return !row.instance.empty();
                            })},
-      {"memory", Align::kRight, any([](const PlacementRow& row) { return row.needed_bytes.has_value(); })},
-      {"fits", Align::kLeft, any([](const PlacementRow& row) { return row.needed_bytes.has_value(); })},
-      {"bound", Align::kLeft, any([](const PlacementRow& row) { return row.bound.has_value(); })},
-      {"in", Align::kLeft, any([](const PlacementRow& row) { return !row.precision.empty(); })},
+      {"memory", Align::kRight, any([](const place::PlacementRow& row) { return row.needed_bytes.has_value(); })},
+      {"fits", Align::kLeft, any([](const place::PlacementRow& row) { return row.needed_bytes.has_value(); })},
+      {"bound", Align::kLeft, any([](const place::PlacementRow& row) { return row.bound.has_value(); })},
+      {"in", Align::kLeft, any([](const place::PlacementRow& row) { return !row.precision.empty(); })},
       {"basis", Align::kLeft, true}};
   TextTable table;
   for (const PlaceColumn& column : columns) {
@@ -114,7 +114,7 @@ std::string table_text(const Placement& placement, const PlaceView& view) {
   }
   // Times with the ends of their intervals. Devices may lie orders of magnitude apart.
   std::vector<double> times_s, transfers_s, loads_s;
-  for (const PlacementRow* row : rows) {
+  for (const place::PlacementRow* row : rows) {
     for (const auto& time_s : {row->time_s, row->lower_s, row->upper_s}) times_s.push_back(time_s.value_or(kUnknown));
     transfers_s.push_back(row->transfer_s.value_or(kUnknown));
     loads_s.push_back(row->load_s.value_or(kUnknown));
@@ -122,7 +122,7 @@ std::string table_text(const Placement& placement, const PlaceView& view) {
   const std::vector<std::string> times = spread_seconds_column(times_s), transfers = spread_seconds_column(transfers_s),
                                  loads = spread_seconds_column(loads_s);
   for (size_t r = 0; r < rows.size(); ++r) {
-    const PlacementRow* row = rows[r];
+    const place::PlacementRow* row = rows[r];
     const auto number = [](const std::optional<double>& value) {
       return value ? human_number(*value) : std::string("-");
     };
@@ -130,23 +130,23 @@ std::string table_text(const Placement& placement, const PlaceView& view) {
     const std::vector<std::string> all = {
         row->is_on_front ? "*" : "",
         printable(row->device),
-        std::string(name_of(row->kind)),
+        std::string(place::name_of(row->kind)),
         fmt::format("{:.0f}", row->count),
         row->vcpus > 0 ? fmt::format("{:.0f}", row->vcpus) : "",
         row->relative_time ? fmt::format("{:.2f}", *row->relative_time) : "-",
         times[3 * r],
         row->lower_s && row->upper_s ? times[3 * r + 1] + " to " + times[3 * r + 2] : "",
-        row->kind == PlaceKind::kCpu ? "" : transfers[r] + doubt,
-        row->kind == PlaceKind::kCpu ? "" : loads[r] + doubt,
+        row->kind == place::PlaceKind::kCpu ? "" : transfers[r] + doubt,
+        row->kind == place::PlaceKind::kCpu ? "" : loads[r] + doubt,
         number(row->energy_joules),
-        row->energy_joules ? std::string(name_of(row->energy_basis)) : "",
+        row->energy_joules ? std::string(place::name_of(row->energy_basis)) : "",
         row->cost ? money_text(*row->cost) : "-",
         printable(row->instance),
         memory_cell(*row),
         fits_cell(*row),
-        row->bound ? std::string(name_of(*row->bound)) : "-",
+        row->bound ? std::string(place::name_of(*row->bound)) : "-",
         row->precision,
-        std::string(name_of(row->basis)) + (row->meets ? "" : ", breaks a limit")};
+        std::string(place::name_of(row->basis)) + (row->meets ? "" : ", breaks a limit")};
     std::vector<std::string> cells;
     cells.reserve(all.size());
     for (size_t i = 0; i < all.size(); ++i) {
@@ -159,12 +159,12 @@ std::string table_text(const Placement& placement, const PlaceView& view) {
   return text + "*: no other row is better in everything that is known of it\n";
 }
 
-std::string break_even_text(const Placement& placement, const PlaceBreakEven& one) {
-  const bool is_product = placement.kind == PlacedWorkload::kProduct;
+std::string break_even_text(const place::Placement& placement, const place::PlaceBreakEven& one) {
+  const bool is_product = placement.kind == place::PlacedWorkload::kProduct;
   const char* size = is_product ? "longest side" : "batch";
-  const char* verb = one.measure == PlaceMeasure::kTime     ? "is faster"
-                     : one.measure == PlaceMeasure::kEnergy ? "needs less energy"
-                                                            : "costs less";
+  const char* verb = one.measure == place::PlaceMeasure::kTime     ? "is faster"
+                     : one.measure == place::PlaceMeasure::kEnergy ? "needs less energy"
+                                                                   : "costs less";
   const std::string limit = one.limited_by.empty()
                                 ? fmt::format("{} {}", size, one.most)
                                 : fmt::format("{} {}, all that {} holds", size, one.most, one.limited_by);
@@ -179,7 +179,7 @@ std::string break_even_text(const Placement& placement, const PlaceBreakEven& on
 
 }  // namespace
 
-std::string placement_text(const Placement& placement, const PlaceView& view) {
+std::string placement_text(const place::Placement& placement, const PlaceView& view) {
   std::string text = printable(placement.workload);
   if (!placement.details.empty()) text += ": " + placement.details;
   text = lines(text);
@@ -187,21 +187,21 @@ std::string placement_text(const Placement& placement, const PlaceView& view) {
   text += "\n";
   text += lines("best: " + printable(join(placement.reasons, " ")));
   for (size_t i = 1; i < placement.best.size(); ++i) {
-    const PlacementBest& best = placement.best[i];
-    const PlacementRow& row = placement.rows[best.row];
+    const place::PlacementBest& best = placement.best[i];
+    const place::PlacementRow& row = placement.rows[best.row];
     const double value = *row.value(best.measure);
-    text += lines(fmt::format("least {}: {}{} ({})", name_of(best.measure),
+    text += lines(fmt::format("least {}: {}{} ({})", place::name_of(best.measure),
                               row.count > 1 ? fmt::format("{:.0f} x ", row.count) : "", printable(row.device),
-                              best.measure == PlaceMeasure::kTime     ? human_seconds(value)
-                              : best.measure == PlaceMeasure::kEnergy ? in_unit(value, "J")
-                              : placement.currency.empty()            ? money_text(value)
-                                                                      : money_text(value) + " " + placement.currency));
+                              best.measure == place::PlaceMeasure::kTime     ? human_seconds(value)
+                              : best.measure == place::PlaceMeasure::kEnergy ? program::in_unit(value, "J")
+                              : placement.currency.empty()                   ? money_text(value)
+                                                           : money_text(value) + " " + placement.currency));
   }
   text += table_text(placement, view);
   if (!placement.break_even.empty()) text += "\n";
-  for (const PlaceBreakEven& one : placement.break_even) text += lines(break_even_text(placement, one));
+  for (const place::PlaceBreakEven& one : placement.break_even) text += lines(break_even_text(placement, one));
   const std::string remarks = remarks_text(placement);
   return remarks.empty() ? text : text + "\n" + remarks;
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

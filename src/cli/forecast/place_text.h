@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include "scenario/place/placement.h"
+#include "place/workload/placement.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 
 struct PlaceView {
   size_t most_rows = 0;  // 0: all; rows of the front, and measured ones, stay in any case
 };
 
-std::string placement_text(const Placement& placement, const PlaceView& view);
+std::string placement_text(const place::Placement& placement, const PlaceView& view);
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -20,12 +20,12 @@
 #include "cli/command.h"
 #include "cli/shared/named_file.h"
 #include "cli/shared/power_model_file.h"
-#include "power/model/power_model.h"
-#include "power/model/power_phases.h"
-#include "power/model/unseen_settings.h"
-#include "power/table/power_table.h"
+#include "measure/power/model/power_model.h"
+#include "measure/power/model/power_phases.h"
+#include "measure/power/model/unseen_settings.h"
+#include "measure/power/table/power_table.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 constexpr size_t kLargestSamplesBytes = size_t{1} << 30;
@@ -41,26 +41,27 @@ struct PowerArguments {
   bool counts = false;
 };
 
-Result<PowerTable> read_samples(const PowerArguments& arguments, bool needs_watts, PowerTableNotes& notes) {
+Result<measure::PowerTable> read_samples(const PowerArguments& arguments, bool needs_watts,
+                                         measure::PowerTableNotes& notes) {
   if (Status there = check_named_file("--samples", arguments.samples); !there) return there.error();
   const auto text = read_file(arguments.samples, kLargestSamplesBytes);
   if (!text) return text.error();
-  PowerTableOptions options;
+  measure::PowerTableOptions options;
   options.counts = arguments.counts;
   options.ignored = arguments.ignored;
   options.needs_watts = needs_watts;
-  return read_power_table(*text, arguments.samples, options, notes);
+  return measure::read_power_table(*text, arguments.samples, options, notes);
 }
 
-void print_notes(const PowerTableNotes& notes, const CommonOptions& options) {
+void print_notes(const measure::PowerTableNotes& notes, const CommonOptions& options) {
   if (options.quiet) return;
   for (const std::string& line : notes.lines) std::fprintf(stderr, "note: %s\n", line.c_str());
 }
 
 std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.1f}%", 100 * share); }
 
-std::string card_text(const PowerModel& model) {
-  const PowerModelCard& card = model.card();
+std::string card_text(const measure::PowerModel& model) {
+  const measure::PowerModelCard& card = model.card();
   std::string text;
   if (card.new_machine) {
     text = fmt::format("{} samples of {} known machines; {} of '{}'\n", card.rows - card.new_machine->samples,
@@ -89,7 +90,7 @@ std::string card_text(const PowerModel& model) {
 }
 
 // What a person should know of a new machine's rows before the model is believed.
-void note_new_machine(const PowerTable& table, const std::string& machine, PowerTableNotes& notes) {
+void note_new_machine(const measure::PowerTable& table, const std::string& machine, measure::PowerTableNotes& notes) {
   size_t rows = 0, given = 0;
   for (size_t r = 0; r < table.rows(); ++r) {
     if (table.machines[static_cast<size_t>(table.machine[r])] != machine) continue;
@@ -123,7 +124,7 @@ int run_fit(const PowerArguments& arguments, const CommonOptions& options) {
        {check_output_file("-o", options.output), check_not_read("-o", options.output, {arguments.samples})}) {
     if (!status) return report_error(status.error(), options);
   }
-  PowerTableNotes notes;
+  measure::PowerTableNotes notes;
   const auto table = read_samples(arguments, true, notes);
   if (!table) return report_error(table.error(), options);
   if (arguments.new_machine) note_new_machine(*table, *arguments.new_machine, notes);
@@ -132,14 +133,14 @@ int run_fit(const PowerArguments& arguments, const CommonOptions& options) {
     ProgressLine line(options);
     line.show("fitting");
     if (arguments.new_machine) {
-      NewMachineOptions fit;
+      measure::NewMachineOptions fit;
       fit.machine = *arguments.new_machine;
       fit.seed = options.seed;
-      return PowerModel::fit_new_machine(*table, fit);
+      return measure::PowerModel::fit_new_machine(*table, fit);
     }
-    PowerModelOptions fit;
+    measure::PowerModelOptions fit;
     fit.seed = options.seed;
-    return PowerModel::fit(*table, all_rows(*table), fit);
+    return measure::PowerModel::fit(*table, measure::all_rows(*table), fit);
   }();
   if (!model) {
     Error error = model.error();
@@ -177,9 +178,9 @@ struct PhaseRow {
   double watts = 0, lower = 0, upper = 0, measured = kUnknown, energy_joules = kUnknown;
 };
 
-std::vector<PhaseRow> phase_rows(const PowerTable& table, const PowerForecast& forecast) {
+std::vector<PhaseRow> phase_rows(const measure::PowerTable& table, const measure::PowerForecast& forecast) {
   std::vector<PhaseRow> rows;
-  for (const PowerPhase& phase : power_phases(table, forecast.watts, {})) {
+  for (const measure::PowerPhase& phase : measure::power_phases(table, forecast.watts, {})) {
     PhaseRow row;
     row.machine = table.machines[static_cast<size_t>(table.machine[phase.from])];
     row.workload = table.workloads[static_cast<size_t>(table.workload[phase.from])];
@@ -205,7 +206,7 @@ std::vector<PhaseRow> phase_rows(const PowerTable& table, const PowerForecast& f
   return rows;
 }
 
-Status check_unit(const PowerTable& table, const PowerForecast& forecast, const std::string& source) {
+Status check_unit(const measure::PowerTable& table, const measure::PowerForecast& forecast, const std::string& source) {
   std::vector<double> ratios;
   for (Eigen::Index r = 0; r < table.watts.size(); ++r) {
     if (!std::isnan(table.watts(r))) ratios.push_back(table.watts(r) / forecast.watts(r));
@@ -217,7 +218,7 @@ Status check_unit(const PowerTable& table, const PowerForecast& forecast, const 
                "watts, and samples of a machine like the model's"};
 }
 
-std::string series_csv(const PowerTable& table, const PowerForecast& forecast) {
+std::string series_csv(const measure::PowerTable& table, const measure::PowerForecast& forecast) {
   std::string text =
       csv_line({"machine", "workload", "run", "time_s", "forecast_watts", "lower_watts", "upper_watts", "watts"});
   for (Eigen::Index r = 0; r < forecast.watts.size(); ++r) {
@@ -278,10 +279,10 @@ int run_forecast(const PowerArguments& arguments, const CommonOptions& options) 
   }
   const auto model = read_power_model(arguments.model);
   if (!model) return report_error(model.error(), options);
-  PowerTableNotes notes;
+  measure::PowerTableNotes notes;
   const auto table = read_samples(arguments, false, notes);
   if (!table) return report_error(table.error(), options);
-  for (std::string& line : unseen_settings(*model, *table)) notes.lines.push_back(std::move(line));
+  for (std::string& line : measure::unseen_settings(*model, *table)) notes.lines.push_back(std::move(line));
   print_notes(notes, options);
   const auto forecast = model->forecast(*table);
   if (!forecast) {
@@ -290,7 +291,7 @@ int run_forecast(const PowerArguments& arguments, const CommonOptions& options) 
     return report_error(error, options);
   }
   if (const auto held = std::count(forecast->is_held.begin(), forecast->is_held.end(), true); held > 0) {
-    PowerTableNotes beyond;
+    measure::PowerTableNotes beyond;
     beyond.lines.push_back(
         fmt::format("{} of {} samples {} beyond those that the model was made of: their power is that at the edge",
                     held, forecast->is_held.size(), held == 1 ? "lies" : "lie"));
@@ -375,4 +376,4 @@ void add_power_command(CLI::App& app, CommandContext& context) {
   });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

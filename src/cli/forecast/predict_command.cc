@@ -10,6 +10,8 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/process/duration.h"
+#include "base/process/interrupt.h"
 #include "base/text.h"
 #include "cli/choices.h"
 #include "cli/command.h"
@@ -18,13 +20,11 @@
 #include "cli/shared/forecast_text.h"
 #include "cli/shared/named_file.h"
 #include "cli/shared/price_options.h"
-#include "collect/collector.h"
-#include "collect/process/duration.h"
-#include "collect/process/interrupt.h"
-#include "scenario/forecast/forecast.h"
-#include "scenario/forecast/workload_forecast.h"
+#include "profile/collect/collector.h"
+#include "program/forecast/forecast.h"
+#include "program/forecast/workload_forecast.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 constexpr size_t kRowsShown = 20;
@@ -44,7 +44,7 @@ struct PredictArguments {
   bool csv = false, markdown = false;
   std::optional<double> copies;
   double within = 1.2;
-  std::optional<ForecastRequest::Sort> sort;
+  std::optional<program::ForecastRequest::Sort> sort;
   EnergyOptions energy;
 };
 
@@ -113,7 +113,7 @@ Status check_usage(const PredictArguments& arguments, const CommandContext& cont
                          std::string(option) + " with a command, or --profile without it");
     }
   }
-  if (arguments.sort == ForecastRequest::Sort::kCost && arguments.prices.path.empty()) {
+  if (arguments.sort == program::ForecastRequest::Sort::kCost && arguments.prices.path.empty()) {
     return usage_error("bad-usage", "costs need prices", "--sort cost", "--prices FILE beside it");
   }
   if (Status workload = check_workload(arguments); !workload) return workload;
@@ -156,21 +156,22 @@ void keep_profile(const Profile& profile, const CommonOptions& options) {
     std::fprintf(stderr, "perfcast: the profile is kept: predict --profile last (%s)\n", path.c_str());
 }
 
-Result<ForecastReport> forecast_several(const Forecaster& forecaster, const PredictArguments& arguments,
-                                        const ForecastRequest& request) {
-  std::vector<WorkloadPart> parts;
+Result<program::ForecastReport> forecast_several(const program::Forecaster& forecaster,
+                                                 const PredictArguments& arguments,
+                                                 const program::ForecastRequest& request) {
+  std::vector<program::WorkloadPart> parts;
   for (const std::string& given : arguments.profiles) {
     auto profile = read_profile(profile_path(given));
     if (!profile) return profile.error();
-    if (Status status = check_success(*profile, arguments.accept_failure); !status) return status.error();
+    if (Status status = program::check_success(*profile, arguments.accept_failure); !status) return status.error();
     parts.push_back({std::move(*profile), arguments.weights.empty() ? 1 : arguments.weights[parts.size()]});
   }
-  return forecast_workload(forecaster, parts, request);
+  return program::forecast_workload(forecaster, parts, request);
 }
 
-Result<ForecastReport> forecast(const PredictArguments& arguments, const CommandContext& context) {
+Result<program::ForecastReport> forecast(const PredictArguments& arguments, const CommandContext& context) {
   if (Status status = check_usage(arguments, context); !status) return status.error();
-  ForecastRequest request;
+  program::ForecastRequest request;
   request.reference = arguments.reference;
   request.filters = arguments.filters;
   request.top = arguments.top;
@@ -194,23 +195,23 @@ Result<ForecastReport> forecast(const PredictArguments& arguments, const Command
   // The bundle first: nobody should wait for a profile and then learn that there is no model.
   const auto forecaster = open_forecaster(context.options);
   if (!forecaster) return forecaster.error();
-  if (Status status = check_request(*forecaster, request); !status) return status.error();
+  if (Status status = program::check_request(*forecaster, request); !status) return status.error();
   if (arguments.profiles.size() > 1) return forecast_several(*forecaster, arguments, request);
   const Result<Profile> profile =
       arguments.profiles.empty() ? measure(arguments, context) : read_profile(profile_path(arguments.profiles.front()));
   if (!profile) return profile.error();
   // One that can be forecast goes before one that can't.
-  if (arguments.profiles.empty() && check_success(*profile, arguments.accept_failure))
+  if (arguments.profiles.empty() && program::check_success(*profile, arguments.accept_failure))
     keep_profile(*profile, context.options);
   if (!arguments.save_profile.empty()) {
     const Status status = write_file_atomically(arguments.save_profile, to_text(to_json(*profile)));
     if (!status) return status.error();
   }
-  if (Status status = check_success(*profile, arguments.accept_failure); !status) return status.error();
-  if (arguments.process.empty()) return forecast_program(*forecaster, *profile, request);
+  if (Status status = program::check_success(*profile, arguments.accept_failure); !status) return status.error();
+  if (arguments.process.empty()) return program::forecast_program(*forecaster, *profile, request);
   const auto part = profile_of_part(*profile, arguments.process);
   if (!part) return part.error();
-  return forecast_program(*forecaster, *part, request);
+  return program::forecast_program(*forecaster, *part, request);
 }
 
 int run(const PredictArguments& arguments, const CommandContext& context) {
@@ -284,10 +285,10 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   verb->add_option("--sort", arguments->sort,
                    "Of platforms and instances; default: platforms by time, instances by cost")
-      ->transform(choices<ForecastRequest::Sort>({{"time", ForecastRequest::Sort::kTime},
-                                                  {"cost", ForecastRequest::Sort::kCost},
-                                                  {"energy", ForecastRequest::Sort::kEnergy},
-                                                  {"name", ForecastRequest::Sort::kName}}))
+      ->transform(choices<program::ForecastRequest::Sort>({{"time", program::ForecastRequest::Sort::kTime},
+                                                           {"cost", program::ForecastRequest::Sort::kCost},
+                                                           {"energy", program::ForecastRequest::Sort::kEnergy},
+                                                           {"name", program::ForecastRequest::Sort::kName}}))
       ->type_name("KEY");
   CLI::Option* csv =
       verb->add_flag("--csv", arguments->csv,
@@ -326,4 +327,4 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -24,7 +24,7 @@
 #include "base/file.h"
 #include "base/text.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 struct Step {
@@ -157,6 +157,6 @@ int main_of(std::vector<std::string> arguments) {
 }
 
 }  // namespace
-}  // namespace perfcast
+}  // namespace perfcast::cli
 
-int main(int argc, char** argv) { return perfcast::main_of({argv + 1, argv + argc}); }
+int main(int argc, char** argv) { return perfcast::cli::main_of({argv + 1, argv + argc}); }

@@ -9,19 +9,19 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/process/interrupt.h"
+#include "base/process/temp_folder.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/measure/collect_table.h"
 #include "cli/shared/named_file.h"
-#include "collect/native/host_facts.h"
-#include "collect/process/interrupt.h"
-#include "collect/process/temp_folder.h"
-#include "collect/suite/slurm_campaign.h"
-#include "collect/suite/suite_corpus.h"
-#include "collect/suite/suite_runner.h"
-#include "corpus/store/store.h"
+#include "profile/collect/native/host_facts.h"
+#include "profile/suite/slurm_campaign.h"
+#include "profile/suite/suite_runner.h"
+#include "program/corpus/store/store.h"
+#include "program/corpus/suite_corpus.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 struct CollectArguments {
@@ -118,7 +118,7 @@ int run_campaign(const Suite& suite, const CollectArguments& arguments, const Co
     return refuse("--retime, --list, --profiles and --windows are not for a campaign through Slurm",
                   "--campaign FOLDER has the profiles of each partition", common);
   }
-  auto store = CorpusStore::open(common.corpus);
+  auto store = program::CorpusStore::open(common.corpus);
   if (!store) return report_error(store.error(), common);
   auto known = (*store)->load();
   if (!known) return report_error(known.error(), common);
@@ -138,11 +138,11 @@ int run_campaign(const Suite& suite, const CollectArguments& arguments, const Co
   options.task_command = task_command(arguments);
   options.sbatch_options = arguments.sbatch;
   const auto merge = [&](const std::string& partition, const std::string& path) -> Status {
-    auto task = CorpusStore::open_read_only(path);
+    auto task = program::CorpusStore::open_read_only(path);
     if (!task) return task.error();
     auto rows = (*task)->load();
     if (!rows) return rows.error();
-    const Corpus settled = partition_rows(std::move(*rows), partition, *known);
+    const program::Corpus settled = partition_rows(std::move(*rows), partition, *known);
     if (Status status = (*store)->merge(settled); !status) return status;
     known->platforms.insert(known->platforms.end(), settled.platforms.begin(), settled.platforms.end());
     return {};
@@ -214,9 +214,9 @@ int run_collect(const CommandContext& context, const CollectArguments& arguments
                   common);
   }
 
-  std::unique_ptr<CorpusStore> store;
+  std::unique_ptr<program::CorpusStore> store;
   if (arguments.corpus_given || arguments.here) {
-    auto opened = CorpusStore::open(common.corpus);
+    auto opened = program::CorpusStore::open(common.corpus);
     if (!opened) return report_error(opened.error(), common);
     store = std::move(*opened);
   }
@@ -235,7 +235,7 @@ int run_collect(const CommandContext& context, const CollectArguments& arguments
     ProgressLine line(common);
     return runner.run(
         [&](const SuiteProgram& entry, const Profile& profile) {
-          return store == nullptr ? Status() : store->merge(profile_rows(entry, profile));
+          return store == nullptr ? Status() : store->merge(program::profile_rows(entry, profile));
         },
         [&](const std::string& text) { line.show(text); });
   }();
@@ -245,7 +245,7 @@ int run_collect(const CommandContext& context, const CollectArguments& arguments
   if (arguments.here) {
     const auto known = store->load();
     if (!known) return report_error(known.error(), common);
-    const Corpus rows = host_rows(*suite, *outcomes, read_host_facts(), *known);
+    const program::Corpus rows = program::host_rows(*suite, *outcomes, read_host_facts(), *known);
     if (const Status status = store->merge(rows); !status) return report_error(status.error(), common);
   }
   return write_collected(*suite, of_this_machine(*outcomes), common);
@@ -307,4 +307,4 @@ void add_collect_command(CLI::App& app, CommandContext& context) {
   });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 std::string rate_of(const Suite& suite, const SuiteOutcome& outcome) {
@@ -68,4 +68,4 @@ Json collected_as_json(const Suite& suite, const std::vector<CollectedProgram>& 
   return json;
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "base/json_fwd.h"
-#include "collect/suite/suite.h"
-#include "collect/suite/suite_runner.h"
+#include "profile/suite/suite.h"
+#include "profile/suite/suite_runner.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 
 struct CollectedProgram {
   SuiteOutcome outcome;
@@ -20,4 +20,4 @@ std::vector<CollectedProgram> of_this_machine(const std::vector<SuiteOutcome>& o
 std::string collected_as_text(const Suite& suite, const std::vector<CollectedProgram>& programs);
 Json collected_as_json(const Suite& suite, const std::vector<CollectedProgram>& programs);  // perfcast.collection/1
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

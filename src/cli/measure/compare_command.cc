@@ -8,25 +8,25 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/process/interrupt.h"
+#include "base/process/temp_folder.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/measure/compare_request.h"
 #include "cli/shared/named_file.h"
-#include "collect/process/interrupt.h"
-#include "collect/process/temp_folder.h"
-#include "compare/comparison_report.h"
-#include "compare/counts.h"
-#include "compare/result_file.h"
-#include "compare/revision_report.h"
-#include "compare/session_report.h"
-#include "compare/turns.h"
+#include "measure/compare/comparison_report.h"
+#include "measure/compare/counts.h"
+#include "measure/compare/result_file.h"
+#include "measure/compare/revision_report.h"
+#include "measure/compare/session_report.h"
+#include "measure/compare/turns.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
-int exit_status_of(const Comparison& comparison) {
+int exit_status_of(const measure::Comparison& comparison) {
   if (comparison.interrupted) return kExitBySignal + interrupting_signal();
-  return comparison.verdict == CompareVerdict::kSlower ? kExitRegression : kExitDone;
+  return comparison.verdict == measure::CompareVerdict::kSlower ? kExitRegression : kExitDone;
 }
 
 int report_failure(Error error, const CommonOptions& options) {
@@ -35,37 +35,37 @@ int report_failure(Error error, const CommonOptions& options) {
   return report_error(error, options);
 }
 
-int print(const Comparison& comparison, const CommandTexts& texts, const CompareArguments& arguments,
+int print(const measure::Comparison& comparison, const measure::CommandTexts& texts, const CompareArguments& arguments,
           const CommonOptions& options) {
-  const int written = write_result(options.json ? to_text(comparison_json(comparison, texts))
-                                                : comparison_text(comparison, texts, arguments.markdown),
+  const int written = write_result(options.json ? to_text(measure::comparison_json(comparison, texts))
+                                                : measure::comparison_text(comparison, texts, arguments.markdown),
                                    options);
   return written == kExitDone ? exit_status_of(comparison) : written;
 }
 
 // Two files of times, runs of which were not in turns.
-int compare_files(const std::array<ComparedFile, 2>& files, const CompareArguments& arguments,
+int compare_files(const std::array<measure::ComparedFile, 2>& files, const CompareArguments& arguments,
                   const CommonOptions& options) {
   const auto request = session_request(arguments);
   if (!request) return report_error(request.error(), options);
-  auto comparison = compare_sessions(files[0].results, files[1].results, *request);
+  auto comparison = measure::compare_sessions(files[0].results, files[1].results, *request);
   if (!comparison) return report_error(comparison.error(), options);
   if (files[0].profile && files[1].profile) {
-    if (Status added = add_profile_facts(*files[0].profile, *files[1].profile, *comparison); !added)
+    if (Status added = measure::add_profile_facts(*files[0].profile, *files[1].profile, *comparison); !added)
       return report_error(added.error(), options);
   }
-  const CommandTexts texts = {arguments.a, arguments.b};
-  const int written = write_result(options.json ? to_text(comparison_json(*comparison, texts))
-                                                : comparison_text(*comparison, texts, arguments.markdown),
+  const measure::CommandTexts texts = {arguments.a, arguments.b};
+  const int written = write_result(options.json ? to_text(measure::comparison_json(*comparison, texts))
+                                                : measure::comparison_text(*comparison, texts, arguments.markdown),
                                    options);
   if (written != kExitDone) return written;
-  return comparison->any(CompareVerdict::kSlower) ? kExitRegression : kExitDone;
+  return comparison->any(measure::CompareVerdict::kSlower) ? kExitRegression : kExitDone;
 }
 
 // Counts of a profile, or of an earlier comparison's B, stand for the command; only counts can be compared with those
 // of another time.
-Status take_recorded(const std::array<std::optional<ComparedFile>, 2>& files, const CompareArguments& arguments,
-                     CompareRequest& request) {
+Status take_recorded(const std::array<std::optional<measure::ComparedFile>, 2>& files,
+                     const CompareArguments& arguments, measure::CompareRequest& request) {
   for (size_t i = 0; i < 2; ++i) {
     if (!files[i]) continue;
     const std::string& path = files[i]->results.path;
@@ -83,7 +83,7 @@ Status take_recorded(const std::array<std::optional<ComparedFile>, 2>& files, co
       return usage_error("bad-usage", "'" + printable(path) + "' holds times, and the other is a command",
                          i == 0 ? "A" : "B", "two files, two commands, or a profile or comparison beside a command");
     }
-    auto counts = counts_of(*files[i]->profile, path);
+    auto counts = measure::counts_of(*files[i]->profile, path);
     if (!counts) return counts.error();
     request.recorded[i] = std::move(*counts);
   }
@@ -135,11 +135,11 @@ class CompareRun {
       return report_error(
           usage_error("bad-usage", "B is missing", "B", "a second command or file, or --build and --at"), options_);
     }
-    std::array<std::optional<ComparedFile>, 2> files;
+    std::array<std::optional<measure::ComparedFile>, 2> files;
     for (size_t i = 0; i < 2; ++i) {
       const std::string& text = i == 0 ? arguments_.a : arguments_.b;
-      if (!is_compared_file(text)) continue;
-      auto file = read_compared_file(text);
+      if (!measure::is_compared_file(text)) continue;
+      auto file = measure::read_compared_file(text);
       if (!file) return report_error(file.error(), options_);
       files[i] = std::move(*file);
     }
@@ -155,7 +155,7 @@ class CompareRun {
 
  private:
   template <typename Work>
-  auto with_progress(CompareRequest& request, const Work& work) {
+  auto with_progress(measure::CompareRequest& request, const Work& work) {
     ProgressLine line(options_);
     request.progress = [&line](const std::string& text) { line.show(text); };
     auto result = work();
@@ -163,14 +163,14 @@ class CompareRun {
     return result;
   }
 
-  Status open_log(CompareRequest& request) {
+  Status open_log(measure::CompareRequest& request) {
     if (arguments_.log.empty()) return {};
     if (Status opened = log_.open_at(arguments_.log); !opened) return opened;
-    request.record = [this](const ComparedRun& of) { return log_.add(of); };
+    request.record = [this](const measure::ComparedRun& of) { return log_.add(of); };
     return {};
   }
 
-  int compare_commands(const std::array<std::optional<ComparedFile>, 2>& files) {
+  int compare_commands(const std::array<std::optional<measure::ComparedFile>, 2>& files) {
     auto request = compare_request(arguments_, options_);
     if (!request) return report_error(request.error(), options_);
     if (Status taken = take_recorded(files, arguments_, *request); !taken) return report_error(taken.error(), options_);
@@ -182,8 +182,9 @@ class CompareRun {
     }
     if (Status opened = open_log(*request); !opened) return report_error(opened.error(), options_);
     const InterruptGuard guard;
-    const Result<Comparison> comparison = with_progress(*request, [&] {
-      return has_record || arguments_.by_counts() ? compare_counts(*request) : compare_in_turns(*request);
+    const Result<measure::Comparison> comparison = with_progress(*request, [&] {
+      return has_record || arguments_.by_counts() ? measure::compare_counts(*request)
+                                                  : measure::compare_in_turns(*request);
     });
     if (!comparison) return report_failure(comparison.error(), options_);
     return print(*comparison, {arguments_.a, arguments_.b}, arguments_, options_);
@@ -195,7 +196,7 @@ class CompareRun {
     auto request = revision_request(arguments, options_);
     if (!request) return report_error(request.error(), options_);
     const InterruptGuard guard;
-    const auto repository = Repository::open();
+    const auto repository = measure::Repository::open();
     if (!repository) return report_error(repository.error(), options_);
     for (size_t i = 0; i < 2; ++i) {
       auto revision = repository->resolve(arguments.at[i]);
@@ -206,18 +207,19 @@ class CompareRun {
     if (!trees) return report_error(trees.error(), options_);
     request->trees = trees->path;
     if (Status opened = open_log(request->comparison); !opened) return report_error(opened.error(), options_);
-    const CommandTexts texts = {revision_text(arguments.at[0], request->a, arguments.a),
-                                revision_text(arguments.at[1], request->b, arguments.b)};
+    const measure::CommandTexts texts = {measure::revision_text(arguments.at[0], request->a, arguments.a),
+                                         measure::revision_text(arguments.at[1], request->b, arguments.b)};
     if (!arguments.bisect) {
       const auto comparison =
-          with_progress(request->comparison, [&] { return compare_revisions(*repository, *request); });
+          with_progress(request->comparison, [&] { return measure::compare_revisions(*repository, *request); });
       return comparison ? print(*comparison, texts, arguments, options_) : report_failure(comparison.error(), options_);
     }
-    const auto search = with_progress(request->comparison, [&] { return find_first_slow(*repository, *request); });
+    const auto search =
+        with_progress(request->comparison, [&] { return measure::find_first_slow(*repository, *request); });
     if (!search) return report_failure(search.error(), options_);
-    const int written = write_result(
-        options_.json ? to_text(search_json(*search, texts)) : search_text(*search, texts, arguments.markdown),
-        options_);
+    const int written = write_result(options_.json ? to_text(measure::search_json(*search, texts))
+                                                   : measure::search_text(*search, texts, arguments.markdown),
+                                     options_);
     return written == kExitDone ? exit_status_of(search->ends) : written;
   }
 
@@ -283,4 +285,4 @@ void add_compare_command(CLI::App& app, CommandContext& context) {
   });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

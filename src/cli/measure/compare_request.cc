@@ -10,13 +10,13 @@
 #include <filesystem>
 
 #include "base/csv.h"
+#include "base/process/duration.h"
 #include "base/text.h"
-#include "collect/process/duration.h"
-#include "compare/comparison_report.h"
-#include "compare/result_file.h"
-#include "schedule/slurm/job_script.h"
+#include "fleet/slurm/job_script.h"
+#include "measure/compare/comparison_report.h"
+#include "measure/compare/result_file.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 // "2%" or 0.02; 2 alone would be 200%, which nobody means.
@@ -35,12 +35,12 @@ bool needs_shell(const std::string& text) {
 }
 
 // By a shell only where one of them needs it, and then both, as its start is timed and counted, too.
-Status take_commands(const std::array<std::string, 2>& texts, CompareRequest& request) {
+Status take_commands(const std::array<std::string, 2>& texts, measure::CompareRequest& request) {
   bool by_shell = false;
-  for (const std::string& text : texts) by_shell = by_shell || needs_shell(with_tree(text, "tree"));
+  for (const std::string& text : texts) by_shell = by_shell || needs_shell(measure::with_tree(text, "tree"));
   for (size_t i = 0; i < 2; ++i) {
-    if (is_compared_file(texts[i])) continue;
-    auto words = shell_words(texts[i], LineKind::kCommand);
+    if (measure::is_compared_file(texts[i])) continue;
+    auto words = fleet::shell_words(texts[i], fleet::LineKind::kCommand);
     if (!words || words->empty()) {
       return usage_error("bad-usage", "'" + printable(texts[i]) + "' is no command", i == 0 ? "A" : "B",
                          "a command in quotes, such as \"xz -6 -k -c file\"");
@@ -63,15 +63,15 @@ Status take_duration(const std::string& text, const char* option, double& second
 
 }  // namespace
 
-Result<CompareRequest> compare_request(const CompareArguments& arguments, const CommonOptions& options) {
-  CompareRequest request;
+Result<measure::CompareRequest> compare_request(const CompareArguments& arguments, const CommonOptions& options) {
+  measure::CompareRequest request;
   if (Status taken = take_commands({arguments.a, arguments.b}, request); !taken) return taken.error();
   if (Status taken = take_duration(arguments.budget, "--budget", request.budget_s); !taken) return taken.error();
   if (Status taken = take_duration(arguments.limit, "--limit", request.limit_s); !taken) return taken.error();
   const auto threshold = parse_ratio(arguments.threshold, "--threshold");
   if (!threshold) return threshold.error();
   request.threshold_ratio = *threshold;
-  request.time = arguments.measure == "cpu" ? ComparedTime::kCpu : ComparedTime::kWall;
+  request.time = arguments.measure == "cpu" ? measure::ComparedTime::kCpu : measure::ComparedTime::kWall;
   request.error_ratio = arguments.error;
   request.warmups = arguments.warmups;
   request.counted_runs = arguments.counted_runs;
@@ -80,13 +80,13 @@ Result<CompareRequest> compare_request(const CompareArguments& arguments, const 
   return request;
 }
 
-Result<SessionRequest> session_request(const CompareArguments& arguments) {
-  SessionRequest request;
+Result<measure::SessionRequest> session_request(const CompareArguments& arguments) {
+  measure::SessionRequest request;
   const auto threshold = parse_ratio(arguments.threshold, "--threshold");
   if (!threshold) return threshold.error();
   request.threshold_ratio = *threshold;
   request.error_ratio = arguments.error;
-  request.time = arguments.measure == "cpu" ? ComparedTime::kCpu : ComparedTime::kWall;
+  request.time = arguments.measure == "cpu" ? measure::ComparedTime::kCpu : measure::ComparedTime::kWall;
   if (!arguments.between_sessions.empty()) {
     const auto between = parse_ratio(arguments.between_sessions, "--between-sessions");
     if (!between) return between.error();
@@ -95,7 +95,7 @@ Result<SessionRequest> session_request(const CompareArguments& arguments) {
   return request;
 }
 
-Result<RevisionRequest> revision_request(const CompareArguments& arguments, const CommonOptions& options) {
+Result<measure::RevisionRequest> revision_request(const CompareArguments& arguments, const CommonOptions& options) {
   if (arguments.at.size() != 2) {
     return usage_error("bad-usage", fmt::format("--at is given {} times", arguments.at.size()), "--at",
                        "two revisions, the older first: --at v1 --at HEAD");
@@ -105,11 +105,11 @@ Result<RevisionRequest> revision_request(const CompareArguments& arguments, cons
                        "a command, such as --build \"make -j2\"; --build true where there is nothing to build");
   }
   for (const std::string& text : {arguments.a, arguments.b}) {
-    if (text.find(kTreeMark) != std::string::npos) continue;
+    if (text.find(measure::kTreeMark) != std::string::npos) continue;
     return usage_error("bad-usage", "'" + printable(text) + "' doesn't say where the revision's build is", "A",
                        "a command with {tree} for the top of the revision's tree, such as \"{tree}/prog input\"");
   }
-  RevisionRequest request;
+  measure::RevisionRequest request;
   auto comparison = compare_request(arguments, options);
   if (!comparison) return comparison.error();
   request.comparison = std::move(*comparison);
@@ -137,8 +137,8 @@ Status RunLog::open_at(const std::string& path) {
   return descriptor_ >= 0 ? Status() : failed();
 }
 
-Status RunLog::add(const ComparedRun& run) {
-  const std::string line = run_line(run);
+Status RunLog::add(const measure::ComparedRun& run) {
+  const std::string line = measure::run_line(run);
   for (size_t done = 0; done < line.size();) {
     const ssize_t written = write(descriptor_, line.data() + done, line.size() - done);
     if (written < 0) return failed();
@@ -152,4 +152,4 @@ Status RunLog::failed() const {
                            "a place with room");
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

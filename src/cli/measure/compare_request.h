@@ -6,11 +6,11 @@
 
 #include "base/result.h"
 #include "cli/command.h"
-#include "compare/comparison.h"
-#include "compare/revision_comparison.h"
-#include "compare/sessions.h"
+#include "measure/compare/comparison.h"
+#include "measure/compare/revision_comparison.h"
+#include "measure/compare/sessions.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 
 struct CompareArguments {
   std::string a, b, budget = "60s", limit, threshold = "0%", log, measure = "wall", between_sessions;
@@ -24,13 +24,13 @@ struct CompareArguments {
 };
 
 // Options and commands; A or B that is a file stays without a command. Errors: usage.
-Result<CompareRequest> compare_request(const CompareArguments& arguments, const CommonOptions& options);
+Result<measure::CompareRequest> compare_request(const CompareArguments& arguments, const CommonOptions& options);
 
 // --between-sessions, --error and --threshold, for files.
-Result<SessionRequest> session_request(const CompareArguments& arguments);
+Result<measure::SessionRequest> session_request(const CompareArguments& arguments);
 
 // --build, --at and --trees, but for the revisions and the trees themselves. Errors: usage.
-Result<RevisionRequest> revision_request(const CompareArguments& arguments, const CommonOptions& options);
+Result<measure::RevisionRequest> revision_request(const CompareArguments& arguments, const CommonOptions& options);
 
 // Grows by a line for each run, so that nothing is lost.
 class RunLog {
@@ -40,7 +40,7 @@ class RunLog {
   RunLog(const RunLog&) = delete;
   RunLog& operator=(const RunLog&) = delete;
   Status open_at(const std::string& path);
-  Status add(const ComparedRun& run);
+  Status add(const measure::ComparedRun& run);
 
  private:
   Status failed() const;
@@ -48,4 +48,4 @@ class RunLog {
   int descriptor_ = -1;
 };
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

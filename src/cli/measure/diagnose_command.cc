@@ -12,19 +12,19 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/process/duration.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/named_file.h"
-#include "collect/process/duration.h"
-#include "diagnose/bloat/bloat_figure.h"
-#include "diagnose/report/diagnosis_page.h"
-#include "diagnose/report/diagnosis_report.h"
-#include "diagnose/report/diagnosis_trace.h"
-#include "evaluate/platform_name.h"
-#include "scenario/forecast/elsewhere.h"
+#include "measure/diagnose/bloat/bloat_figure.h"
+#include "measure/diagnose/report/diagnosis_page.h"
+#include "measure/diagnose/report/diagnosis_report.h"
+#include "measure/diagnose/report/diagnosis_trace.h"
+#include "program/evaluate/platform_name.h"
+#include "program/forecast/elsewhere.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 struct DiagnoseArguments {
@@ -34,22 +34,22 @@ struct DiagnoseArguments {
 
 constexpr size_t kShown = 5;
 
-std::string elsewhere_text(const Elsewhere& elsewhere) {
+std::string elsewhere_text(const program::Elsewhere& elsewhere) {
   std::string text =
       fmt::format("\non {}, against {}, by the forecast of its counters: {:.2f} x the relative time ({})\n",
                   printable(elsewhere.platform), printable(elsewhere.against), std::exp(elsewhere.log_ratio),
                   elsewhere.log_ratio < 0 ? "faster" : "slower");
   size_t shown = 0;
-  for (const SpreadEffect& effect : elsewhere.effects) {
+  for (const program::SpreadEffect& effect : elsewhere.effects) {
     if (shown++ == kShown) break;
     text += fmt::format("   {} {:.1f}% {} {}\n", effect.log > 0 ? "loses" : "gains",
                         100 * std::abs(std::expm1(effect.log)), effect.log > 0 ? "to" : "from", printable(effect.text));
   }
   if (elsewhere.effects.empty()) text += "   none of its counters sets it apart there\n";
   shown = 0;
-  for (const Counterfactual& change : elsewhere.counterfactuals) {
+  for (const program::Counterfactual& change : elsewhere.counterfactuals) {
     if (!change.reaches || shown++ == kShown) break;
-    text += "   10% less there: " + printable(counterfactual_in_words(change)) + "\n";
+    text += "   10% less there: " + printable(program::counterfactual_in_words(change)) + "\n";
   }
   if (shown == 0) text += "   no counter alone would take 10% off there\n";
   return text;
@@ -81,7 +81,7 @@ int run(const DiagnoseArguments& arguments, const CommandContext& context) {
         usage_error("bad-usage", "there is no command to diagnose", "", "perfcast diagnose -- ./prog args"), common);
   }
   if (Status files = check_files(arguments, context); !files) return report_error(files.error(), common);
-  DiagnosisRequest request;
+  measure::DiagnosisRequest request;
   request.command = context.command;
   request.with_counts = !arguments.quick;
   request.with_bloat = arguments.bloat;
@@ -111,7 +111,7 @@ int run(const DiagnoseArguments& arguments, const CommandContext& context) {
   request.source = arguments.source;
   request.threads = arguments.threads;
   request.core_designs = shipped_core_designs();
-  std::optional<Forecaster> forecaster;
+  std::optional<program::Forecaster> forecaster;
   if (!arguments.on.empty()) {
     if (arguments.quick)
       return report_error(
@@ -120,27 +120,28 @@ int run(const DiagnoseArguments& arguments, const CommandContext& context) {
     if (!opened) return report_error(opened.error(), common);
     forecaster = std::move(*opened);
     // Before anything slow.
-    if (const auto known = find_platform(forecaster->bundle().platforms, arguments.on, "--on"); !known)
+    if (const auto known = program::find_platform(forecaster->bundle().platforms, arguments.on, "--on"); !known)
       return report_error(known.error(), common);
     request.for_forecast = true;
   }
   auto progress = std::make_unique<ProgressLine>(common);
   request.progress = [&](const std::string& text) { progress->show(text); };
-  request.first_findings = [&](const std::vector<Finding>& findings) {
+  request.first_findings = [&](const std::vector<measure::Finding>& findings) {
     if (common.quiet) return;
     progress.reset();
-    std::fputs(first_findings_text(findings).c_str(), stderr);
+    std::fputs(measure::first_findings_text(findings).c_str(), stderr);
     progress = std::make_unique<ProgressLine>(common);
   };
-  const auto diagnosis = diagnose(request);
+  const auto diagnosis = measure::diagnose(request);
   progress.reset();
   if (!diagnosis) return report_error(diagnosis.error(), common);
-  Json json = common.json ? diagnosis_json(*diagnosis) : Json();
-  std::string text = common.json ? "" : diagnosis_text(*diagnosis);
+  Json json = common.json ? measure::diagnosis_json(*diagnosis) : Json();
+  std::string text = common.json ? "" : measure::diagnosis_text(*diagnosis);
   if (forecaster) {
-    const auto elsewhere = diagnosis->profile
-                               ? look_elsewhere(forecaster->bundle(), *diagnosis->profile, arguments.on)
-                               : Result<Elsewhere>(Error{"no-counts", "the program could not be counted", "--on", ""});
+    const auto elsewhere =
+        diagnosis->profile
+            ? program::look_elsewhere(forecaster->bundle(), *diagnosis->profile, arguments.on)
+            : Result<program::Elsewhere>(Error{"no-counts", "the program could not be counted", "--on", ""});
     if (elsewhere) {
       if (common.json) json["on"] = to_json(*elsewhere);
       text += elsewhere_text(*elsewhere);
@@ -156,12 +157,13 @@ int run(const DiagnoseArguments& arguments, const CommandContext& context) {
   how.json = common.json && common.output != "-";  // stdout holds the result already
   if (!arguments.report.empty()) {
     std::vector<Figure> figures;
-    if (diagnosis->bloat) figures.push_back(code_bloat_figure(*diagnosis->bloat));
-    const Status written = write_file_atomically(arguments.report, diagnosis_page(*diagnosis, figures));
+    if (diagnosis->bloat) figures.push_back(measure::code_bloat_figure(*diagnosis->bloat));
+    const Status written = write_file_atomically(arguments.report, measure::diagnosis_page(*diagnosis, figures));
     if (!written) return report_error(written.error(), how);
   }
   if (!arguments.trace.empty()) {
-    const Status written = write_file_atomically(arguments.trace, diagnosis_trace(diagnosis->seen, diagnosis->command));
+    const Status written =
+        write_file_atomically(arguments.trace, measure::diagnosis_trace(diagnosis->seen, diagnosis->command));
     if (!written) return report_error(written.error(), how);
   }
   return kExitDone;
@@ -202,4 +204,4 @@ void add_diagnose_command(CLI::App& app, CommandContext& context) {
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -11,21 +11,21 @@
 
 #include "base/csv.h"
 #include "base/json.h"
+#include "base/process/duration.h"
+#include "base/process/interrupt.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/shared/named_file.h"
-#include "collect/collector.h"
-#include "collect/native/code_course.h"
-#include "collect/process/duration.h"
-#include "collect/process/interrupt.h"
-#include "collect/qemu/phase_series.h"
-#include "collect/session/profile_summary.h"
-#include "corpus/machine/core_design.h"
-#include "phases/phase_clusters.h"
-#include "phases/phase_description.h"
-#include "phases/report/phase_report.h"
+#include "machine/facts/core_design.h"
+#include "measure/phases/phase_clusters.h"
+#include "measure/phases/phase_description.h"
+#include "measure/phases/report/phase_report.h"
+#include "profile/collect/collector.h"
+#include "profile/collect/native/code_course.h"
+#include "profile/collect/qemu/phase_series.h"
+#include "profile/collect/session/profile_summary.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 constexpr const char* kWindowsNotWritten = "windows-not-written";
@@ -53,13 +53,13 @@ void print_warnings(const Profile& profile) {
 }
 
 // "auto", or how many kinds of phases.
-Result<PhaseRequest> phase_request(const std::string& text) {
-  PhaseRequest request;
+Result<measure::PhaseRequest> phase_request(const std::string& text) {
+  measure::PhaseRequest request;
   if (text == "auto") return request;
   const auto number = parse_number(text);
-  if (!number || *number != std::floor(*number) || *number < 1 || *number > kMostPhaseKinds) {
+  if (!number || *number != std::floor(*number) || *number < 1 || *number > measure::kMostPhaseKinds) {
     return usage_error("bad-usage", "'" + printable(text) + "' is no number of phases", "--phases",
-                       "auto, or 1 to " + std::to_string(kMostPhaseKinds));
+                       "auto, or 1 to " + std::to_string(measure::kMostPhaseKinds));
   }
   request.kinds = static_cast<size_t>(*number);
   return request;
@@ -98,7 +98,7 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
                           options);
     }
   }
-  std::optional<PhaseRequest> phases;
+  std::optional<measure::PhaseRequest> phases;
   if (!chosen.phases.empty()) {
     const auto asked = phase_request(chosen.phases);
     if (!asked) return report_error(asked.error(), options);
@@ -129,13 +129,13 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
       if (design.name == core_design(profile->host)) phases->design = &design;
     }
   }
-  if (phases) describe_phases(*request.phase_series, *request.code_courses, *phases, *profile);
+  if (phases) measure::describe_phases(*request.phase_series, *request.code_courses, *phases, *profile);
   if (!options.quiet) {
     if (to_file || to_stdout) {
       print_warnings(*profile);
     } else {
       std::fprintf(stderr, "\n%s", profile_summary(*profile).c_str());
-      if (profile->phase_kinds) std::fprintf(stderr, "\n%s", phases_text(*profile, std::nullopt).c_str());
+      if (profile->phase_kinds) std::fprintf(stderr, "\n%s", measure::phases_text(*profile, std::nullopt).c_str());
     }
   }
   if (to_file || to_stdout) {
@@ -186,4 +186,4 @@ void add_profile_command(CLI::App& app, CommandContext& context) {
   });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -11,12 +11,12 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "collect/process/process_tree.h"
-#include "collect/process/program_inspector.h"
-#include "collect/process/temp_folder.h"
-#include "corpus/profile.h"
+#include "base/process/process_tree.h"
+#include "base/process/program_inspector.h"
+#include "base/process/temp_folder.h"
+#include "profile/profile.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 using testing::AllOf;
@@ -183,4 +183,4 @@ TEST_F(ProfileCommandTest, DoctorReportsEveryCollector) {
 }
 
 }  // namespace
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -11,17 +11,17 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/process/duration.h"
+#include "base/process/interrupt.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/shared/named_file.h"
-#include "collect/process/duration.h"
-#include "collect/process/interrupt.h"
-#include "tune/replay/replayed_tuning.h"
-#include "tune/report/html_report.h"
-#include "tune/report/tuning_report.h"
-#include "tune/run/tuner.h"
+#include "measure/tune/replay/replayed_tuning.h"
+#include "measure/tune/report/html_report.h"
+#include "measure/tune/report/tuning_report.h"
+#include "measure/tune/run/tuner.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 constexpr size_t kLargestFileBytes = size_t{64} << 20;
@@ -126,51 +126,54 @@ class TuneRun {
   int run_replay() {
     const auto text = read_named(arguments_.replay, true);
     if (!text) return report_error(text.error(), options_);
-    const auto space = parse_recorded_space(*text, arguments_.replay);
+    const auto space = measure::parse_recorded_space(*text, arguments_.replay);
     if (!space) return report_error(space.error(), options_);
-    ReplayRequest request;
+    measure::ReplayRequest request;
     const auto share = parse_share(arguments_.share.empty() ? "5%" : arguments_.share);
     if (!share) return report_error(share.error(), options_);
     request.trials = arguments_.trials > 0 ? static_cast<size_t>(arguments_.trials)
                                            : static_cast<size_t>(*share * static_cast<double>(space->points.size()));
     if (arguments_.strategy == "all") {
-      request.strategies = {StrategyKind::kSurrogate, StrategyKind::kAnnealing, StrategyKind::kRandom};
+      request.strategies = {measure::StrategyKind::kSurrogate, measure::StrategyKind::kAnnealing,
+                            measure::StrategyKind::kRandom};
     } else {
-      const auto kind = parse_strategy(arguments_.strategy);
+      const auto kind = measure::parse_strategy(arguments_.strategy);
       if (!kind) return report_error(kind.error(), options_);
       request.strategies = {*kind};
     }
     request.seed = options_.seed;
     request.seeds = static_cast<size_t>(arguments_.seeds);
     request.threads = options_.threads;
-    const auto replay = with_progress(request, [&] { return replay_tuning(*space, request); });
+    const auto replay = with_progress(request, [&] { return measure::replay_tuning(*space, request); });
     if (!replay) return report_error(replay.error(), options_);
-    const ReplayedStrategy& first = replay->strategies.front();
-    const Tuning tuning = replayed_tuning(*space, *replay, first, first.searches.front(), arguments_.replay);
+    const measure::ReplayedStrategy& first = replay->strategies.front();
+    const measure::Tuning tuning =
+        measure::replayed_tuning(*space, *replay, first, first.searches.front(), arguments_.replay);
     if (const int written = write_report(tuning); written != kExitDone) return written;
     if (options_.json) {
-      Json json = tuning_json(tuning);
-      add_replay(*space, *replay, json);
+      Json json = measure::tuning_json(tuning);
+      measure::add_replay(*space, *replay, json);
       return write_result(to_text(json), options_);
     }
     const bool several = request.seeds > 1 || request.strategies.size() > 1;
-    return write_result(several ? replay_text(*space, *replay, arguments_.replay) : tuning_text(tuning), options_);
+    return write_result(
+        several ? measure::replay_text(*space, *replay, arguments_.replay) : measure::tuning_text(tuning), options_);
   }
 
-  int write_report(const Tuning& tuning) const {
+  int write_report(const measure::Tuning& tuning) const {
     if (arguments_.report.empty()) return kExitDone;
-    const Status written = write_file_atomically(arguments_.report, tuning_html(tuning));
+    const Status written = write_file_atomically(arguments_.report, measure::tuning_html(tuning));
     return written ? kExitDone : report_error(written.error(), options_);
   }
 
-  Status take_request(const TuneFile& file, TuneRequest& request) const {
+  Status take_request(const measure::TuneFile& file, measure::TuneRequest& request) const {
     request.file = &file;
     request.command = context_.command.empty() ? file.command : context_.command;
     request.source = arguments_.space;
     request.trials = static_cast<size_t>(arguments_.trials);
     request.repeats = static_cast<int>(arguments_.repeats);
     request.seed = options_.seed;
-    const auto kind = parse_strategy(arguments_.strategy);
+    const auto kind = measure::parse_strategy(arguments_.strategy);
     if (!kind) return kind.error();
     request.strategy = *kind;
     const auto budget = parse_duration_s(arguments_.budget, "--budget");
@@ -184,16 +187,16 @@ class TuneRun {
     return {};
   }
 
-  Status take_logs(const TuneFile& file, TuneRequest& request) {
+  Status take_logs(const measure::TuneFile& file, measure::TuneRequest& request) {
     for (const std::string& path : arguments_.warm_start) {
       const auto text = read_named(path, true);
       if (!text) return text.error();
-      auto log = parse_trial_log(*text, file.space, path);
+      auto log = measure::parse_trial_log(*text, file.space, path);
       if (!log) return log.error();
-      if (log->objective != objective_text(file.objective)) {
+      if (log->objective != measure::objective_text(file.objective)) {
         return usage_error("other-log",
                            "the log's results are of another objective, '" + printable(log->objective) + "'", path,
-                           "a log of '" + printable(objective_text(file.objective)) + "'");
+                           "a log of '" + printable(measure::objective_text(file.objective)) + "'");
       }
       if (log->unknown > 0 && !options_.quiet) {
         std::fprintf(stderr, "note: %zu of %zu runs of %s are not settings of this space\n", log->unknown,
@@ -215,9 +218,9 @@ class TuneRun {
     if (there) {
       const auto text = read_named(arguments_.log, true);
       if (!text) return text.error();
-      auto log = parse_trial_log(*text, file.space, arguments_.log);
+      auto log = measure::parse_trial_log(*text, file.space, arguments_.log);
       if (!log) return log.error();
-      if (log->fingerprint != fingerprint_of(file, request.command)) {
+      if (log->fingerprint != measure::fingerprint_of(file, request.command)) {
         return usage_error("other-log", "the log is of another space or command", arguments_.log,
                            "the space and command that it began with; --warm-start takes results of another");
       }
@@ -226,9 +229,11 @@ class TuneRun {
     }
     if (Status opened = log_.open_at(arguments_.log, keep); !opened) return opened;
     if (!there) {
-      if (Status added = log_.add(log_head(file, request.command, request.seed)); !added) return added;
+      if (Status added = log_.add(measure::log_head(file, request.command, request.seed)); !added) return added;
     }
-    request.record = [this, &file](const LoggedRun& run) { return log_.add(log_line(file.space, run)); };
+    request.record = [this, &file](const measure::LoggedRun& run) {
+      return log_.add(measure::log_line(file.space, run));
+    };
     return {};
   }
 
@@ -239,20 +244,20 @@ class TuneRun {
       if (!arguments_.space_given) error.expected = "--space FILE, or --replay CSV";
       return report_error(error, options_);
     }
-    const auto file = parse_tune_file(*text, arguments_.space);
+    const auto file = measure::parse_tune_file(*text, arguments_.space);
     if (!file) return report_error(file.error(), options_);
-    TuneRequest request;
+    measure::TuneRequest request;
     if (Status taken = take_request(*file, request); !taken) return report_error(taken.error(), options_);
-    if (const auto command = CommandTemplate::create(*file, request.command); !command)
+    if (const auto command = measure::CommandTemplate::create(*file, request.command); !command)
       return report_error(command.error(), options_);
     if (Status taken = take_logs(*file, request); !taken) return report_error(taken.error(), options_);
     const InterruptGuard guard;
     return arguments_.record.empty() ? run_tuning(request) : run_recording(request);
   }
 
-  int run_recording(TuneRequest& request) {
+  int run_recording(measure::TuneRequest& request) {
     request.save = [this](const std::string& csv) { return write_file_atomically(arguments_.record, csv); };
-    const auto recorded = with_progress(request, [&] { return record_space(request); });
+    const auto recorded = with_progress(request, [&] { return measure::record_space(request); });
     if (!recorded) return report_error(recorded.error(), options_);
     const std::string text = options_.json ? to_text(Json{{"schema", "perfcast.recording/1"},
                                                           {"points", recorded->points},
@@ -268,18 +273,19 @@ class TuneRun {
     return recorded->interrupted ? kExitBySignal + interrupting_signal() : written;
   }
 
-  int run_tuning(TuneRequest& request) {
-    const auto tuning = with_progress(request, [&] { return tune(request); });
+  int run_tuning(measure::TuneRequest& request) {
+    const auto tuning = with_progress(request, [&] { return measure::tune(request); });
     if (!tuning) return report_error(tuning.error(), options_);
     if (const int written = write_report(*tuning); written != kExitDone) return written;
-    const int written = write_result(options_.json ? to_text(tuning_json(*tuning)) : tuning_text(*tuning), options_);
+    const int written =
+        write_result(options_.json ? to_text(measure::tuning_json(*tuning)) : measure::tuning_text(*tuning), options_);
     return tuning->interrupted ? kExitBySignal + interrupting_signal() : written;
   }
 
   const TuneArguments& arguments_;
   const CommandContext& context_;
   const CommonOptions& options_;
-  TrialLogFile log_;
+  measure::TrialLogFile log_;
 };
 
 void add_options(CLI::App& verb, TuneArguments& arguments) {
@@ -335,4 +341,4 @@ void add_tune_command(CLI::App& app, CommandContext& context) {
       [arguments, &context] { context.run = [arguments, &context] { return TuneRun(*arguments, context).run(); }; });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

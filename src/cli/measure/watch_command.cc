@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/process/duration.h"
+#include "base/process/interrupt.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/shared/named_file.h"
-#include "collect/process/duration.h"
-#include "collect/process/interrupt.h"
-#include "watch/watch_stream.h"
+#include "measure/watch/watch_stream.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 constexpr double kMostWarmUpBytes = 1 << 30;
@@ -52,8 +52,8 @@ Result<double> alarms_per_day(const std::string& text) {
                      "such as 1/d, 2/h or 1/w");
 }
 
-Result<WatchRequest> watch_request(const WatchArguments& arguments, const CommonOptions& options) {
-  WatchRequest request;
+Result<measure::WatchRequest> watch_request(const WatchArguments& arguments, const CommonOptions& options) {
+  measure::WatchRequest request;
   request.input = arguments.input.empty() ? "-" : arguments.input;
   request.endpoint = arguments.endpoint;
   request.follow = arguments.follow;
@@ -64,9 +64,9 @@ Result<WatchRequest> watch_request(const WatchArguments& arguments, const Common
   if (arguments.endpoint.empty() && arguments.input.empty())
     return usage_error("bad-usage", "there is nothing to watch", "FILE",
                        "a file, - for standard input, or --prometheus URL");
-  request.parser.format = arguments.format == "csv"    ? StreamFormat::kCsv
-                          : arguments.format == "json" ? StreamFormat::kJsonLines
-                                                       : StreamFormat::kDetect;
+  request.parser.format = arguments.format == "csv"    ? measure::StreamFormat::kCsv
+                          : arguments.format == "json" ? measure::StreamFormat::kJsonLines
+                                                       : measure::StreamFormat::kDetect;
   request.parser.time_column = arguments.time_column;
   request.parser.group_column = arguments.group_column;
   if (!arguments.interval.empty()) {
@@ -74,7 +74,7 @@ Result<WatchRequest> watch_request(const WatchArguments& arguments, const Common
     if (!interval) return interval.error();
     request.interval_s = request.parser.interval_s = *interval;
   }
-  DetectorOptions& detector = request.watcher.detector;
+  measure::DetectorOptions& detector = request.watcher.detector;
   const auto rate = alarms_per_day(arguments.false_alarms);
   if (!rate) return rate.error();
   detector.false_alarms_per_day = *rate;
@@ -128,10 +128,11 @@ class AlertOutput {
     as_json_ = options_.json || file_ != stdout || ::isatty(STDOUT_FILENO) == 0;
     return {};
   }
-  Status write(const Alert& alert, const std::vector<std::string>& names) {
-    const std::string line = (as_json_ ? alert_json(alert, names).dump(-1, ' ', false, Json::error_handler_t::replace)
-                                       : alert_text(alert, names)) +
-                             "\n";
+  Status write(const measure::Alert& alert, const std::vector<std::string>& names) {
+    const std::string line =
+        (as_json_ ? measure::alert_json(alert, names).dump(-1, ' ', false, Json::error_handler_t::replace)
+                  : measure::alert_text(alert, names)) +
+        "\n";
     const bool written = std::fwrite(line.data(), 1, line.size(), file_) == line.size() && std::fflush(file_) == 0;
     if (written) return {};
     if (errno != EPIPE) {
@@ -159,19 +160,19 @@ int run_watch(const WatchArguments& arguments, const CommonOptions& options) {
   AlertOutput output(options);
   if (Status opened = output.open(); !opened) return report_error(opened.error(), options);
   const InterruptGuard guard;
-  request->alert = [&](const Alert& alert, const std::vector<std::string>& names) {
+  request->alert = [&](const measure::Alert& alert, const std::vector<std::string>& names) {
     return output.write(alert, names);
   };
   request->note = [](const std::string& text) { std::fprintf(stderr, "note: %s\n", printable(text).c_str()); };
   request->stop = [] { return interrupting_signal() != 0; };
-  const auto summary = watch_stream(*request);
+  const auto summary = measure::watch_stream(*request);
   if (!summary) return report_error(summary.error(), options);
   if (!options.quiet) {
     std::fprintf(stderr, "%llu rows of %zu metrics%s: %llu alerts, of them %llu changes\n",
                  static_cast<unsigned long long>(summary->counts.rows), summary->columns,
                  summary->groups > 1 ? (" in " + std::to_string(summary->groups) + " groups").c_str() : "",
                  static_cast<unsigned long long>(summary->alerts), static_cast<unsigned long long>(summary->changes));
-    for (const std::string& line : summary_lines(*summary, request->watcher))
+    for (const std::string& line : measure::summary_lines(*summary, request->watcher))
       std::fprintf(stderr, "note: %s\n", line.c_str());
   }
   return kExitDone;
@@ -220,4 +221,4 @@ void add_watch_command(CLI::App& app, CommandContext& context) {
   });
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

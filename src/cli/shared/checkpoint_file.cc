@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 constexpr size_t kMostBytes = size_t{8} << 30;
@@ -24,7 +24,7 @@ Result<std::unique_ptr<CheckpointFile>> CheckpointFile::open(const std::string& 
   if (!std::filesystem::exists(path, problem) && !problem) return file;
   const auto bytes = read_file(path, kMostBytes);
   if (!bytes) return bytes.error();
-  auto state = training_checkpoint_from_bytes(*bytes, path);
+  auto state = program::training_checkpoint_from_bytes(*bytes, path);
   if (!state) return state.error();
   if (state->checkpoint.run != run) {
     return Error{"checkpoint-mismatch",
@@ -45,7 +45,7 @@ std::string CheckpointFile::load(const std::string& part) {
 
 Status CheckpointFile::save(const std::string& part, std::string bytes) {
   const std::lock_guard guard(lock_);
-  const std::string record = checkpoint_record(part, bytes);
+  const std::string record = program::checkpoint_record(part, bytes);
   if (bytes.empty()) {
     state_.parts.erase(part);
   } else {
@@ -91,4 +91,4 @@ Status CheckpointFile::append(const std::string& record) {
   return {};
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -9,11 +9,11 @@
 #include <string>
 
 #include "base/result.h"
-#include "model/fit/fit_checkpoint.h"
+#include "program/model/fit/fit_checkpoint.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 
-class CheckpointFile : public FitCheckpoint {
+class CheckpointFile : public program::FitCheckpoint {
  public:
   // Takes up what the file holds; where there is none, the training starts anew. `run`: training_fingerprint().
   // "bad-checkpoint", "checkpoint-mismatch" (of another training), or what reading it failed with.
@@ -33,7 +33,7 @@ class CheckpointFile : public FitCheckpoint {
   bool resumed_ = false;
   size_t file_bytes_ = 0;  // whole records' end; 0: the file must be written anew before anything is added
   std::mutex lock_;
-  TrainingCheckpoint state_;
+  program::TrainingCheckpoint state_;
 };
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -5,13 +5,13 @@
 
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/process/duration.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/shared/named_file.h"
 #include "cli/shared/power_model_file.h"
-#include "collect/process/duration.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 constexpr size_t kLargestFrequencyFileBytes = size_t{16} << 20;
@@ -36,7 +36,7 @@ std::optional<double> number_with_unit(std::string_view text, const std::array<S
   return parse_number(text);
 }
 
-Status take_measured_energy(const std::vector<std::string>& texts, EnergyQuestion& question) {
+Status take_measured_energy(const std::vector<std::string>& texts, program::EnergyQuestion& question) {
   for (const std::string& text : texts) {
     const size_t equals = text.rfind('=');
     const auto joules = equals == std::string::npos || equals == 0
@@ -52,7 +52,7 @@ Status take_measured_energy(const std::vector<std::string>& texts, EnergyQuestio
 }
 
 // "PLATFORM=FILE[,machine=NAME][,clock=2GHz][,cpus=N]".
-Result<ProgramPowerModel> power_model_of(const std::string& text) {
+Result<program::ProgramPowerModel> power_model_of(const std::string& text) {
   const char* const form = "PLATFORM=FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]";
   const size_t equals = text.find('=');
   const std::string platform =
@@ -73,8 +73,8 @@ bool is_power_model(const std::string& name) {
   return std::ifstream(name) >> first && first == '{';
 }
 
-Result<FrequencyRequest> frequency_request(const EnergyOptions& options) {
-  FrequencyRequest request;
+Result<program::FrequencyRequest> frequency_request(const EnergyOptions& options) {
+  program::FrequencyRequest request;
   if (is_power_model(options.frequencies)) {
     auto model = read_program_power_model(options.frequencies, "FILE[,cpus=N][,machine=NAME]");
     if (!model) {
@@ -121,8 +121,8 @@ Result<FrequencyRequest> frequency_request(const EnergyOptions& options) {
 std::optional<double> joules_in_words(std::string_view text) { return number_with_unit(text, kEnergySuffixes); }
 
 // Keys from behind, since names of files may have commas.
-Result<ProgramPowerModel> read_program_power_model(std::string_view text, const char* form) {
-  ProgramPowerModel given;
+Result<program::ProgramPowerModel> read_program_power_model(std::string_view text, const char* form) {
+  program::ProgramPowerModel given;
   std::string_view rest = text;
   while (true) {
     const size_t comma = rest.rfind(',');
@@ -209,16 +209,16 @@ void add_energy_options(CLI::App& verb, EnergyOptions& options) {
       ->group(kEnergyGroup);
 }
 
-Status take_energy_options(const EnergyOptions& options, ForecastRequest& request) {
+Status take_energy_options(const EnergyOptions& options, program::ForecastRequest& request) {
   if (!options.frequencies.empty()) {
     auto frequencies = frequency_request(options);
     if (!frequencies) return frequencies.error();
     request.frequencies = std::move(*frequencies);
   }
   const bool wanted = options.energy || !options.measured.empty() || !options.power.empty() ||
-                      !options.models.empty() || request.sort == ForecastRequest::Sort::kEnergy;
+                      !options.models.empty() || request.sort == program::ForecastRequest::Sort::kEnergy;
   if (!wanted) return {};
-  EnergyQuestion question;
+  program::EnergyQuestion question;
   if (Status status = take_measured_energy(options.measured, question); !status) return status;
   if (Status there = check_named_file("--power", options.power); !there) return there;
   auto table =
@@ -235,4 +235,4 @@ Status take_energy_options(const EnergyOptions& options, ForecastRequest& reques
   return {};
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "scenario/forecast/forecast.h"
-#include "scenario/forecast/program_power.h"
+#include "program/forecast/forecast.h"
+#include "program/forecast/program_power.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 
 struct EnergyOptions {
   bool energy = false;
@@ -31,9 +31,9 @@ std::optional<double> joules_in_words(std::string_view text);
 
 // "FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]" of --power-model; the platform stays empty. `form`: what an error says
 // is valid.
-Result<ProgramPowerModel> read_program_power_model(std::string_view text, const char* form);
+Result<program::ProgramPowerModel> read_program_power_model(std::string_view text, const char* form);
 
 // Fills in `energy` and `frequencies` of the request. Errors name the option.
-Status take_energy_options(const EnergyOptions& options, ForecastRequest& request);
+Status take_energy_options(const EnergyOptions& options, program::ForecastRequest& request);
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

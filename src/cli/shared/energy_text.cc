@@ -8,9 +8,9 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
-#include "scenario/forecast/number_text.h"
+#include "program/forecast/number_text.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 constexpr size_t kEnergyWidth = 118;
@@ -25,7 +25,7 @@ std::string shown_table(const TextTable& table, const ForecastView& view) {
 
 std::string ratio_in_words(double value) { return fmt::format("{:.2f}", value); }
 
-std::string watts_in_words(const std::optional<double>& watts) { return watts ? in_unit(*watts, "W") : "-"; }
+std::string watts_in_words(const std::optional<double>& watts) { return watts ? program::in_unit(*watts, "W") : "-"; }
 
 std::string or_dash(const std::optional<double>& joules) { return joules ? joules_in_words(*joules) : "-"; }
 
@@ -44,12 +44,12 @@ std::string missing_text(const std::vector<MissingMeter>& missing) {
 
 }  // namespace
 
-std::string joules_in_words(double joules) { return in_unit(joules, "J"); }
+std::string joules_in_words(double joules) { return program::in_unit(joules, "J"); }
 
-std::string energy_as_table(const ForecastReport& report, const ForecastView& view) {
+std::string energy_as_table(const program::ForecastReport& report, const ForecastView& view) {
   if (!report.energy || report.energy->known == 0) return "";
   const bool joules = std::any_of(report.rows.begin(), report.rows.end(),
-                                  [](const PlatformRow& row) { return row.energy && row.energy->joules; });
+                                  [](const program::PlatformRow& row) { return row.energy && row.energy->joules; });
   TextTable table;
   table.add_column("platform", TextTable::Align::kLeft);
   table.add_column("rel. energy", TextTable::Align::kRight);
@@ -62,12 +62,12 @@ std::string energy_as_table(const ForecastReport& report, const ForecastView& vi
   table.add_column("per core", TextTable::Align::kRight);
   table.add_column("power is", TextTable::Align::kLeft);
   size_t hidden = 0, unknown = 0;
-  for (const PlatformRow& row : report.rows) {
+  for (const program::PlatformRow& row : report.rows) {
     if (!row.energy) {
       ++unknown;
       continue;
     }
-    const PlatformEnergy& energy = *row.energy;
+    const program::PlatformEnergy& energy = *row.energy;
     const bool is_measured = energy.basis == "measured";
     if (view.most_rows > 0 && table.rows() >= view.most_rows && !row.is_host && !is_measured) {
       ++hidden;
@@ -99,9 +99,9 @@ std::string energy_as_table(const ForecastReport& report, const ForecastView& vi
 }
 
 // Time and joules over the clock; the best are marked.
-std::string frequencies_as_table(const ForecastReport& report, const ForecastView& view) {
+std::string frequencies_as_table(const program::ForecastReport& report, const ForecastView& view) {
   if (!report.frequencies) return "";
-  const FrequencyReport& found = *report.frequencies;
+  const program::FrequencyReport& found = *report.frequencies;
   const FrequencyForecast& forecast = found.forecast;
   const bool periods = forecast.best_period.has_value();
   TextTable table;
@@ -117,8 +117,8 @@ std::string frequencies_as_table(const ForecastReport& report, const ForecastVie
   const std::vector<std::string> times = seconds_column(times_s);
   for (size_t i = 0; i < forecast.points.size(); ++i) {
     const FrequencyPoint& point = forecast.points[i];
-    std::vector<std::string> cells = {in_unit(point.frequency_hz, "Hz"), times[i], joules_in_words(point.joules),
-                                      joules_in_words(point.energy_delay_js) + "s"};
+    std::vector<std::string> cells = {program::in_unit(point.frequency_hz, "Hz"), times[i],
+                                      joules_in_words(point.joules), joules_in_words(point.energy_delay_js) + "s"};
     if (periods) cells.push_back(point.period_joules ? joules_in_words(*point.period_joules) : "-");
     std::vector<std::string> words;
     if (i == forecast.best_energy) words.emplace_back("least energy");
@@ -129,7 +129,7 @@ std::string frequencies_as_table(const ForecastReport& report, const ForecastVie
   }
   std::string text = fmt::format("over the clock of {}: {:.0f}% of the time waits for memory ({}), the time is of {}",
                                  printable(found.platform), 100 * found.memory_ratio, found.memory_source,
-                                 in_unit(found.time_at_hz, "Hz"));
+                                 program::in_unit(found.time_at_hz, "Hz"));
   if (found.period_s) text += fmt::format("; a run every {}", human_seconds(*found.period_s));
   return "\n" + folded(text) + shown_table(table, view);
 }
@@ -204,4 +204,4 @@ std::string energy_run_text(const EnergyRun& run) {
   return run.missing.empty() ? text : text + "\nnot available here:\n" + missing_text(run.missing);
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -5,12 +5,12 @@
 
 #include "base/file.h"
 #include "cli/shared/named_file.h"
-#include "model/bundle/bundle.h"
+#include "program/model/bundle/bundle.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 
-Result<Forecaster> open_forecaster(const CommonOptions& options) {
-  auto bundle = read_bundle(options.bundle);
+Result<program::Forecaster> open_forecaster(const CommonOptions& options) {
+  auto bundle = program::read_bundle(options.bundle);
   if (!bundle) {
     Error error = as_named_file(bundle.error(), options.bundle_given);
     if (error.code == "file-not-found") {
@@ -19,7 +19,7 @@ Result<Forecaster> open_forecaster(const CommonOptions& options) {
     }
     return error;
   }
-  return Forecaster(std::make_shared<const Bundle>(std::move(*bundle)));
+  return program::Forecaster(std::make_shared<const program::Bundle>(std::move(*bundle)));
 }
 
 std::string last_profile_path() {
@@ -54,4 +54,4 @@ Error with_option_names(Error error) {
   return error;
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

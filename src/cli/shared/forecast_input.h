@@ -6,12 +6,12 @@
 
 #include "base/result.h"
 #include "cli/command.h"
-#include "model/forecast/forecaster.h"
+#include "program/model/forecast/forecaster.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 
 // Of --bundle. Errors as read_bundle(); where there is none, it says how to make one.
-Result<Forecaster> open_forecaster(const CommonOptions& options);
+Result<program::Forecaster> open_forecaster(const CommonOptions& options);
 
 // Where `predict` keeps the profile that it took last; empty where a user has no folder for such.
 std::string last_profile_path();
@@ -24,4 +24,4 @@ Status check_profiles(const std::vector<std::string>& given);
 // "--reference", and a program that failed can be accepted.
 Error with_option_names(Error error);
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -11,9 +11,9 @@
 #include "base/text.h"
 #include "base/unknown.h"
 #include "cli/shared/energy_text.h"
-#include "explain/why.h"
+#include "program/explain/why.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 constexpr size_t kWidth = 118;
@@ -59,8 +59,8 @@ std::string price(double amount) {
   return text;
 }
 
-std::string cheapest_name(const PlatformRow& row) {
-  for (const InstanceRow& instance : row.instances) {
+std::string cheapest_name(const program::PlatformRow& row) {
+  for (const program::InstanceRow& instance : row.instances) {
     if (instance.cost == row.cost) return printable(instance.server.vendor + " " + instance.server.name);
   }
   return "";
@@ -71,16 +71,16 @@ std::string time_title(const std::string& basis) {
   return basis == "wall" ? "wall time" : "time";
 }
 
-std::string platforms_as_table(const ForecastReport& report, const ForecastView& view) {
+std::string platforms_as_table(const program::ForecastReport& report, const ForecastView& view) {
   const auto any = [&](auto has) { return std::any_of(report.rows.begin(), report.rows.end(), has); };
-  const bool seconds = any([](const PlatformRow& row) { return row.time_s.has_value(); });
+  const bool seconds = any([](const program::PlatformRow& row) { return row.time_s.has_value(); });
   // Of one run with the machine to itself: where copies side by side are known, instances have what people pay.
-  const bool copies = any([](const PlatformRow& row) {
+  const bool copies = any([](const program::PlatformRow& row) {
     return std::any_of(row.instances.begin(), row.instances.end(),
-                       [](const InstanceRow& instance) { return instance.cost_per_1000.has_value(); });
+                       [](const program::InstanceRow& instance) { return instance.cost_per_1000.has_value(); });
   });
-  const bool costs = !copies && any([](const PlatformRow& row) { return row.cost.has_value(); });
-  const bool marks = any([](const PlatformRow& row) { return row.is_host || row.is_measured; });
+  const bool costs = !copies && any([](const program::PlatformRow& row) { return row.cost.has_value(); });
+  const bool marks = any([](const program::PlatformRow& row) { return row.is_host || row.is_measured; });
   TextTable table;
   table.add_column("platform", TextTable::Align::kLeft);
   table.add_column("rel. time", TextTable::Align::kRight);
@@ -95,12 +95,12 @@ std::string platforms_as_table(const ForecastReport& report, const ForecastView&
   }
   if (marks) table.add_column("", TextTable::Align::kLeft);
   std::vector<double> times;  // with the ends of their intervals: one unit for all
-  for (const PlatformRow& row : report.rows) {
+  for (const program::PlatformRow& row : report.rows) {
     for (const auto& time : {row.time_s, row.time_lower_s, row.time_upper_s}) times.push_back(time.value_or(kUnknown));
   }
   const std::vector<std::string> shown_times = seconds_column(times);
   for (size_t i = 0; i < report.rows.size(); ++i) {
-    const PlatformRow& row = report.rows[i];
+    const program::PlatformRow& row = report.rows[i];
     if (view.most_rows > 0 && i >= view.most_rows && !row.is_host && !row.is_measured) continue;
     std::vector<std::string> cells = {printable(row.platform.name), ratio(row.rpv),
                                       ratio(row.lower) + " .. " + ratio(row.upper)};
@@ -116,7 +116,7 @@ std::string platforms_as_table(const ForecastReport& report, const ForecastView&
       cells.push_back(row.cost ? cheapest_name(row) : "");
     }
     if (marks) {
-      const bool sure = report.host && report.host->certainty != HostMatch::Certainty::kNearest;
+      const bool sure = report.host && report.host->certainty != program::HostMatch::Certainty::kNearest;
       std::vector<std::string> words;
       if (row.is_host) words.emplace_back(sure ? "this host" : "nearest to this host");
       if (row.is_measured) words.emplace_back("measured");
@@ -131,27 +131,27 @@ std::string platforms_as_table(const ForecastReport& report, const ForecastView&
   return text;
 }
 
-std::string instances_as_table(const ForecastReport& report, const ForecastView& view) {
-  std::vector<std::pair<const PlatformRow*, const InstanceRow*>> rows;
-  for (const PlatformRow& row : report.rows) {
-    for (const InstanceRow& instance : row.instances) rows.emplace_back(&row, &instance);
+std::string instances_as_table(const program::ForecastReport& report, const ForecastView& view) {
+  std::vector<std::pair<const program::PlatformRow*, const program::InstanceRow*>> rows;
+  for (const program::PlatformRow& row : report.rows) {
+    for (const program::InstanceRow& instance : row.instances) rows.emplace_back(&row, &instance);
   }
   if (rows.empty()) return "";
   const auto any = [&rows](auto has) {
     return std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return has(*row.second); });
   };
-  const bool prices = any([](const InstanceRow& row) { return row.price_per_hour.has_value(); });
-  const bool costs = any([](const InstanceRow& row) { return row.cost_per_1000.has_value(); });
+  const bool prices = any([](const program::InstanceRow& row) { return row.price_per_hour.has_value(); });
+  const bool costs = any([](const program::InstanceRow& row) { return row.cost_per_1000.has_value(); });
   if (costs || report.sort) {  // over all platforms, else platform by platform
     std::stable_sort(rows.begin(), rows.end(), [&report](const auto& a, const auto& b) {
-      return instance_order(*a.second, *b.second, report.sort);
+      return program::instance_order(*a.second, *b.second, report.sort);
     });
   }
   std::vector<double> walls;
   walls.reserve(rows.size());
   for (const auto& [platform, instance] : rows) walls.push_back(instance->wall_s.value_or(kUnknown));
-  const bool times = any([](const InstanceRow& row) { return row.wall_s.has_value(); });
-  const bool rates = any([](const InstanceRow& row) { return row.runs_per_hour.has_value(); });
+  const bool times = any([](const program::InstanceRow& row) { return row.wall_s.has_value(); });
+  const bool rates = any([](const program::InstanceRow& row) { return row.runs_per_hour.has_value(); });
   const std::vector<std::string> shown_walls = seconds_column(walls);
   const std::string currency = report.currency.empty() ? "" : " " + report.currency;
   TextTable table;
@@ -171,8 +171,8 @@ std::string instances_as_table(const ForecastReport& report, const ForecastView&
   if (costs) table.add_column("cost/1000 runs" + currency, TextTable::Align::kRight);
   for (size_t i = 0; i < rows.size(); ++i) {
     if (view.most_instances > 0 && i >= view.most_instances) break;
-    const InstanceRow& instance = *rows[i].second;
-    const Server& server = instance.server;
+    const program::InstanceRow& instance = *rows[i].second;
+    const program::Server& server = instance.server;
     std::vector<std::string> cells = {printable(server.vendor), printable(server.name),
                                       printable(rows[i].first->platform.name),
                                       server.vcpus ? fmt::format("{:g}", *server.vcpus) : "-",
@@ -201,18 +201,18 @@ std::string instances_as_table(const ForecastReport& report, const ForecastView&
 }
 
 // "fastest: aws c7a.large (8.1 s a run, 0.53 USD per 1000 runs; 61% likely within 5% of the best)".
-std::string choice_lines(const ForecastReport& report) {
-  const InstanceChoice& choice = report.choice;
+std::string choice_lines(const program::ForecastReport& report) {
+  const program::InstanceChoice& choice = report.choice;
   if (!choice.fastest) return "";
   const std::string currency = report.currency.empty() ? "" : " " + report.currency;
-  const auto line = [&](const std::string& what, const InstanceChoice::Pick& pick) {
+  const auto line = [&](const std::string& what, const program::InstanceChoice::Pick& pick) {
     return lines_of(
         "", "  ",
         fmt::format("{}: {} {} ({}): {} a run, {}{} per 1000 runs; {:.0f}% likely within 5% of the best", what,
                     printable(pick.vendor), printable(pick.server), printable(pick.platform),
                     human_seconds(pick.wall_s), money(pick.cost_per_1000), currency, 100 * pick.chance_ratio));
   };
-  const auto same = [](const InstanceChoice::Pick& a, const InstanceChoice::Pick& b) {
+  const auto same = [](const program::InstanceChoice::Pick& a, const program::InstanceChoice::Pick& b) {
     return a.vendor == b.vendor && a.server == b.server;
   };
   if (same(*choice.fastest, *choice.cheapest)) return line("fastest and cheapest", *choice.cheapest);
@@ -227,23 +227,23 @@ std::string choice_lines(const ForecastReport& report) {
 
 // "cores: on zen5 (AMD EPYC 4345P) cycles go to memory 31%, L1 12%; on zen4 (this host) to ...": the fastest platform's
 // design, this host's and the slowest one's.
-std::string cores_line(const ForecastReport& report) {
-  std::vector<const CoreDesignRow*> told;
-  const auto tell = [&](const CoreDesignRow& row) {
+std::string cores_line(const program::ForecastReport& report) {
+  std::vector<const program::CoreDesignRow*> told;
+  const auto tell = [&](const program::CoreDesignRow& row) {
     if (row.is_own && std::find(told.begin(), told.end(), &row) == told.end()) told.push_back(&row);
   };
-  std::vector<const CoreDesignRow*> own;
-  for (const CoreDesignRow& row : report.core_designs) {
+  std::vector<const program::CoreDesignRow*> own;
+  for (const program::CoreDesignRow& row : report.core_designs) {
     if (row.is_own) own.push_back(&row);
   }
   if (own.empty()) return "";
   tell(*own.front());
-  for (const CoreDesignRow* row : own) {
+  for (const program::CoreDesignRow* row : own) {
     if (row->is_host) tell(*row);
   }
   tell(*own.back());
   std::vector<std::string> parts;
-  for (const CoreDesignRow* row : told) {
+  for (const program::CoreDesignRow* row : told) {
     const std::string words = core_bounds_in_words(row->cycles_ratio_by_bound);
     if (words.empty()) continue;
     const std::string who = row->is_host ? "this host" : printable(row->fastest_platform);
@@ -252,14 +252,14 @@ std::string cores_line(const ForecastReport& report) {
   return parts.empty() ? "" : "cores: " + join(parts, "; ");
 }
 
-std::string cores_as_table(const ForecastReport& report, const ForecastView& view) {
+std::string cores_as_table(const program::ForecastReport& report, const ForecastView& view) {
   if (report.core_designs.empty()) return "";
   TextTable table;
   table.add_column("model of the core", TextTable::Align::kLeft);
   table.add_column("cycles/instruction", TextTable::Align::kRight);
   table.add_column("where its cycles go", TextTable::Align::kLeft);
   bool foreign = false;
-  for (const CoreDesignRow& row : report.core_designs) {
+  for (const program::CoreDesignRow& row : report.core_designs) {
     foreign |= !row.is_own;
     table.add_row({printable(row.design) + (row.is_own ? "" : " *"), fmt::format("{:.3f}", row.cycles_per_instruction),
                    core_bounds_in_words(row.cycles_ratio_by_bound) + (row.is_host ? "  this host" : "")});
@@ -268,42 +268,42 @@ std::string cores_as_table(const ForecastReport& report, const ForecastView& vie
          (foreign ? "*: another instruction set; the same instructions are taken for its own\n" : "");
 }
 
-std::string programs_as_table(const ForecastReport& report, const ForecastView& view) {
+std::string programs_as_table(const program::ForecastReport& report, const ForecastView& view) {
   if (report.programs.empty()) return "";
   TextTable table;
   table.add_column("program", TextTable::Align::kLeft);
   table.add_column("runs a round", TextTable::Align::kRight);
   table.add_column("of its time", TextTable::Align::kRight);
   table.add_column("nearest", TextTable::Align::kLeft);
-  for (const WorkloadProgram& program : report.programs) {
+  for (const program::WorkloadProgram& program : report.programs) {
     table.add_row({printable(program.program), fmt::format("{:g}", program.runs), whole_percent(program.time_ratio),
                    program.nearest + (program.in_distribution ? "" : " (out of distribution)")});
   }
   return "\n" + shown(table, view);
 }
 
-std::string value_in_words(const AttributedInput& input, double value) {
+std::string value_in_words(const program::AttributedInput& input, double value) {
   if (std::isnan(value)) return "-";
   if (input.feature.starts_with("share_")) return fmt::format("{:.1f}%", 100 * value);
-  if (input.feature.starts_with("rate_")) return rate_in_words(value);
+  if (input.feature.starts_with("rate_")) return program::rate_in_words(value);
   if (input.feature.starts_with("relative_")) return factor(std::log(value));
   return human_number(value);
 }
 
 // One platform, or what sets it apart from another. Names stand in lines of their own, so that none is cut.
-std::string breakdown_as_text(const ForecastReport& report, const ForecastView& view) {
+std::string breakdown_as_text(const program::ForecastReport& report, const ForecastView& view) {
   if (!report.breakdown) return "";
-  const ForecastAttribution& attribution = report.breakdown->attribution;
+  const program::ForecastAttribution& attribution = report.breakdown->attribution;
   const auto name = [&](size_t platform) { return printable(report.forecast_names[platform]); };
   const std::optional<size_t>& against = report.breakdown->against;
   const std::string platform = name(report.breakdown->platform);
   const std::string other =
       against ? name(*against) : fmt::format("the mean over {} platforms", report.forecast_names.size());
-  const Spread spread = spread_of(attribution, static_cast<int64_t>(report.breakdown->platform),
-                                  against ? static_cast<int64_t>(*against) : -1);
+  const program::Spread spread = program::spread_of(attribution, static_cast<int64_t>(report.breakdown->platform),
+                                                    against ? static_cast<int64_t>(*against) : -1);
   std::string text = "\n" + lines_of("", "  ", "taken apart: " + platform + " against " + other) +
-                     lines_of("  by ", "     ", method_in_words(attribution));
-  if (const std::string line = spread_line(spread, platform); !line.empty()) {
+                     lines_of("  by ", "     ", program::method_in_words(attribution));
+  if (const std::string line = program::spread_line(spread, platform); !line.empty()) {
     text += lines_of("  compared with a typical program, ", "  ", line);
   }
   TextTable table;
@@ -313,17 +313,17 @@ std::string breakdown_as_text(const ForecastReport& report, const ForecastView& 
   table.add_column("a typical one", TextTable::Align::kRight);
   double rest_log = spread.log - spread.baseline_log;
   size_t told = 0;
-  for (const SpreadEffect& effect : spread.inputs) {
+  for (const program::SpreadEffect& effect : spread.inputs) {
     if (told == kInputsTold || effect.log == 0) break;
     const auto input = std::find_if(attribution.inputs.begin(), attribution.inputs.end(),
-                                    [&](const AttributedInput& each) { return each.feature == effect.name; });
+                                    [&](const program::AttributedInput& each) { return each.feature == effect.name; });
     table.add_row({fmt::format("x{:.3f}", std::exp(effect.log)), effect.text, value_in_words(*input, input->value),
                    value_in_words(*input, input->typical)});
     rest_log -= effect.log;
     ++told;
   }
   if (attribution.inputs.empty()) {
-    for (const SpreadEffect& effect : spread.groups) {
+    for (const program::SpreadEffect& effect : spread.groups) {
       table.add_row({fmt::format("x{:.3f}", std::exp(effect.log)), effect.text, "", ""});
     }
   } else if (spread.inputs.size() > told) {
@@ -331,22 +331,22 @@ std::string breakdown_as_text(const ForecastReport& report, const ForecastView& 
                    fmt::format("{} other inputs (--json has all)", spread.inputs.size() - told), "", ""});
   }
   table.add_row({fmt::format("x{:.3f}", std::exp(spread.baseline_log)), "a typical program", "", ""});
-  const bool is_measured =
-      std::any_of(report.rows.begin(), report.rows.end(), [](const PlatformRow& row) { return row.is_measured; });
+  const bool is_measured = std::any_of(report.rows.begin(), report.rows.end(),
+                                       [](const program::PlatformRow& row) { return row.is_measured; });
   table.add_row({fmt::format("x{:.3f}", std::exp(spread.log)),
                  is_measured ? "together: the forecast before times were measured" : "together: the forecast", "", ""});
   return text + "\n" + shown(table, view);
 }
 
-std::string explanation_as_text(const ForecastReport& report, const ForecastView& view) {
-  const Attribution& attribution = report.attribution;
+std::string explanation_as_text(const program::ForecastReport& report, const ForecastView& view) {
+  const program::Attribution& attribution = report.attribution;
   std::string text;
   if (!attribution.groups.empty()) {
     // The platforms where the program stands out most, either way.
     std::vector<int64_t> order;
     // Of those that are asked for.
     std::set<std::string> wanted;
-    for (const PlatformRow& row : report.rows) wanted.insert(row.platform.id);
+    for (const program::PlatformRow& row : report.rows) wanted.insert(row.platform.id);
     for (int64_t j = 0; j < attribution.deviation_log.size(); ++j) {
       if (wanted.contains(report.forecast_ids[static_cast<size_t>(j)])) order.push_back(j);
     }
@@ -363,8 +363,8 @@ std::string explanation_as_text(const ForecastReport& report, const ForecastView
       table.add_column(column, TextTable::Align::kRight);
       text += column + " " + printable(report.forecast_names[static_cast<size_t>(order[i])]) + "\n";
     }
-    for (const GroupEffect& group : attribution.groups) {
-      std::vector<std::string> cells = {describe_group(group.group), whole_percent(group.share)};
+    for (const program::GroupEffect& group : attribution.groups) {
+      std::vector<std::string> cells = {program::describe_group(group.group), whole_percent(group.share)};
       for (const int64_t j : order) cells.push_back(factor(group.log(j)));
       table.add_row(std::move(cells));
     }
@@ -375,8 +375,8 @@ std::string explanation_as_text(const ForecastReport& report, const ForecastView
   }
   if (!report.features.empty()) {
     text += "\nmost unusual counters:\n";
-    for (const FeatureStanding& feature : report.features) {
-      text += fmt::format("  {}: {}\n", feature.text, standing_in_words(feature));
+    for (const program::FeatureStanding& feature : report.features) {
+      text += fmt::format("  {}: {}\n", feature.text, program::standing_in_words(feature));
     }
   }
   return text + breakdown_as_text(report, view) + cores_as_table(report, view);
@@ -384,10 +384,10 @@ std::string explanation_as_text(const ForecastReport& report, const ForecastView
 
 }  // namespace
 
-std::string forecast_text(const ForecastReport& report, const ForecastView& view) {
+std::string forecast_text(const program::ForecastReport& report, const ForecastView& view) {
   std::string text = "program: " + printable(report.program) + "\n";
   std::vector<std::string> names;
-  for (const Neighbour& neighbour : report.nearest) names.push_back(neighbour.program);
+  for (const program::Neighbour& neighbour : report.nearest) names.push_back(neighbour.program);
   const std::string nearest = names.empty() ? "" : " (nearest: " + join(names, ", ") + ")";
   text += "reference: " + printable(report.reference_name);
   text += report.in_distribution ? "      in distribution" + nearest + "\n" : "\n";
@@ -404,7 +404,7 @@ std::string forecast_text(const ForecastReport& report, const ForecastView& view
     text += "host: " + cpu + "; like no known platform, so no seconds\n";
   } else {
     std::string line = "host: " + cpu;
-    if (report.host->certainty == HostMatch::Certainty::kName) {
+    if (report.host->certainty == program::HostMatch::Certainty::kName) {
       line += report.host_cpu == report.host_platform->name
                   ? " (known)"
                   : "; " + printable(report.host_platform->name) + ", " + report.host->how;
@@ -422,21 +422,21 @@ std::string forecast_text(const ForecastReport& report, const ForecastView& view
   if (has_tables) text += "\n" + platforms_as_table(report, view) + instances_as_table(report, view);
   if (has_tables) text += energy_as_table(report, view);
   text += frequencies_as_table(report, view);
-  if (const std::string why = why_line(report.attribution, report.features); !why.empty())
+  if (const std::string why = program::why_line(report.attribution, report.features); !why.empty())
     text += "\n" + lines_of("", "  ", why);
   if (const std::string cores = cores_line(report); !cores.empty()) text += "\n" + lines_of("", "  ", cores);
   if (view.explain) text += explanation_as_text(report, view);
   return text;
 }
 
-std::string instances_csv(const ForecastReport& report) {
+std::string instances_csv(const program::ForecastReport& report) {
   const auto number = [](const std::optional<double>& value) { return csv_number(value.value_or(kUnknown)); };
   std::string csv = csv_line({"cloud", "instance", "platform", "vcpus_count", "memory_gib", "wall_s", "copies_count",
                               "memory_limits", "runs_per_hour", "runs_per_hour_lower", "runs_per_hour_upper",
                               "price_per_hour", "cost_per_1000_runs", "currency"});
-  for (const PlatformRow& row : report.rows) {
-    for (const InstanceRow& instance : row.instances) {
-      const Server& server = instance.server;
+  for (const program::PlatformRow& row : report.rows) {
+    for (const program::InstanceRow& instance : row.instances) {
+      const program::Server& server = instance.server;
       csv += csv_line({printable(server.vendor), printable(server.name), printable(row.platform.name),
                        number(server.vcpus), number(server.memory_gib), number(instance.wall_s),
                        number(instance.copies), instance.memory_limits ? "1" : "0", number(instance.runs_per_hour),
@@ -447,7 +447,7 @@ std::string instances_csv(const ForecastReport& report) {
   return csv;
 }
 
-std::string forecast_csv(const ForecastReport& report) {
+std::string forecast_csv(const program::ForecastReport& report) {
   const auto number = [](const std::optional<double>& value) { return csv_number(value.value_or(kUnknown)); };
   std::vector<std::string> columns = {"platform",
                                       "vendor",
@@ -468,7 +468,7 @@ std::string forecast_csv(const ForecastReport& report) {
                     "energy_lower_joules", "energy_upper_joules", "energy_delay_joule_s", "energy_basis"});
   }
   std::string csv = csv_line(columns);
-  for (const PlatformRow& row : report.rows) {
+  for (const program::PlatformRow& row : report.rows) {
     const Platform& platform = row.platform;
     std::vector<std::string> cells = {printable(platform.name),
                                       printable(platform.vendor),
@@ -486,13 +486,13 @@ std::string forecast_csv(const ForecastReport& report) {
     if (report.energy) {
       const auto of = [&](auto value) { return row.energy ? number(value(*row.energy)) : std::string(); };
       using Value = std::optional<double>;
-      cells.push_back(of([](const PlatformEnergy& energy) { return Value(energy.relative); }));
-      cells.push_back(of([](const PlatformEnergy& energy) { return Value(energy.lower); }));
-      cells.push_back(of([](const PlatformEnergy& energy) { return Value(energy.upper); }));
-      cells.push_back(of([](const PlatformEnergy& energy) { return energy.joules; }));
-      cells.push_back(of([](const PlatformEnergy& energy) { return energy.lower_joules; }));
-      cells.push_back(of([](const PlatformEnergy& energy) { return energy.upper_joules; }));
-      cells.push_back(of([](const PlatformEnergy& energy) { return energy.energy_delay_js; }));
+      cells.push_back(of([](const program::PlatformEnergy& energy) { return Value(energy.relative); }));
+      cells.push_back(of([](const program::PlatformEnergy& energy) { return Value(energy.lower); }));
+      cells.push_back(of([](const program::PlatformEnergy& energy) { return Value(energy.upper); }));
+      cells.push_back(of([](const program::PlatformEnergy& energy) { return energy.joules; }));
+      cells.push_back(of([](const program::PlatformEnergy& energy) { return energy.lower_joules; }));
+      cells.push_back(of([](const program::PlatformEnergy& energy) { return energy.upper_joules; }));
+      cells.push_back(of([](const program::PlatformEnergy& energy) { return energy.energy_delay_js; }));
       cells.push_back(row.energy ? row.energy->basis : "");
     }
     csv += csv_line(cells);
@@ -500,4 +500,4 @@ std::string forecast_csv(const ForecastReport& report) {
   return csv;
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

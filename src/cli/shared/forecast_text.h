@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "scenario/forecast/forecast.h"
+#include "program/forecast/forecast.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 
 struct ForecastView {
   bool explain = false;  // groups, unusual features and core designs in full, besides the lines that are always there
@@ -16,15 +16,15 @@ struct ForecastView {
   bool answer_only = false;   // the fastest and the cheapest, and why, without tables where there is such an answer
 };
 
-std::string forecast_text(const ForecastReport& report, const ForecastView& view);
+std::string forecast_text(const program::ForecastReport& report, const ForecastView& view);
 
 // A row for each platform, numbers in full: platform, vendor, kind, arch, rel_time_ratio, its interval, time_s, its
 // interval, cost, measured, host; where energy was asked for rel_energy_ratio and energy_joules with their intervals,
 // energy_delay_joule_s and energy_basis.
-std::string forecast_csv(const ForecastReport& report);
+std::string forecast_csv(const program::ForecastReport& report);
 
 // A row for each instance of the report: cloud, instance, platform, vcpus_count, memory_gib, wall_s of one run, copies,
 // runs an hour of them with their interval, price, cost of 1,000 runs, currency.
-std::string instances_csv(const ForecastReport& report);
+std::string instances_csv(const program::ForecastReport& report);
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

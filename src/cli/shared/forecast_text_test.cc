@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 using testing::HasSubstr;
 
-PlatformRow row_of(const std::string& name, double rpv, std::optional<double> time_s) {
-  PlatformRow row;
+program::PlatformRow row_of(const std::string& name, double rpv, std::optional<double> time_s) {
+  program::PlatformRow row;
   row.platform.name = name;
   row.rpv = rpv;
   row.lower = 0.8 * rpv;
@@ -18,8 +18,8 @@ PlatformRow row_of(const std::string& name, double rpv, std::optional<double> ti
   return row;
 }
 
-ForecastReport two_platforms() {
-  ForecastReport report;
+program::ForecastReport two_platforms() {
+  program::ForecastReport report;
   report.program = "sort";
   report.reference_name = "the mean over 2 platforms";
   report.nearest = {{"qsort", 0.1}, {"merge", 0.2}};
@@ -45,7 +45,7 @@ TEST(ForecastText, IsATableOfPlatforms) {
 }
 
 TEST(ForecastText, IsAlsoAPageATableOfNumbersAndColoured) {
-  ForecastReport report = two_platforms();
+  program::ForecastReport report = two_platforms();
   report.rows[0].platform.name = "Example \"100\" | a, b";
   const std::string page = forecast_text(report, {.is_markdown = true});
   EXPECT_THAT(page, HasSubstr("|---|---:|---:|---:|---:|---|\n| Example \"100\" \\| a, b | 0.50 | 0.40 .. 0.62 |"));
@@ -58,7 +58,7 @@ TEST(ForecastText, IsAlsoAPageATableOfNumbersAndColoured) {
 }
 
 TEST(ForecastText, ShowsTheFastestAndWhatTheUserKnows) {
-  ForecastReport report = two_platforms();
+  program::ForecastReport report = two_platforms();
   for (int i = 0; i < 30; ++i) report.rows.push_back(row_of("Other " + std::to_string(i), 3 + i, 1));
   report.rows[25].is_host = true;
   const std::string text = forecast_text(report, {.explain = false, .most_rows = 20});
@@ -70,7 +70,7 @@ TEST(ForecastText, ShowsTheFastestAndWhatTheUserKnows) {
 }
 
 TEST(ForecastText, SaysLoudlyWhatIsOutOfDistribution) {
-  ForecastReport report = two_platforms();
+  program::ForecastReport report = two_platforms();
   report.in_distribution = false;
   report.warnings = {{"clock-bound", "its time does not grow", "fix the work"}};
   report.notes = {"a note"};
@@ -82,9 +82,9 @@ TEST(ForecastText, SaysLoudlyWhatIsOutOfDistribution) {
 }
 
 TEST(ForecastText, ListsInstances) {
-  ForecastReport report = two_platforms();
+  program::ForecastReport report = two_platforms();
   EXPECT_EQ(forecast_text(report, {.explain = false, .most_rows = 20}).find("vCPUs"), std::string::npos);
-  InstanceRow instance;
+  program::InstanceRow instance;
   instance.server.vendor = "cloud-a";
   instance.server.name = "m2.x1";
   instance.server.vcpus = 4;
@@ -119,7 +119,7 @@ TEST(ForecastText, ListsInstances) {
 }
 
 TEST(ForecastText, SaysWhereCyclesGoOnTheFastestHostsAndSlowestDesign) {
-  ForecastReport report = two_platforms();
+  program::ForecastReport report = two_platforms();
   report.core_designs = {{"zen5", 0.5, {{"memory", 0.5}}, "Example 100", false, true},
                          {"zen4", 1, {{"memory", 0.25}, {"L1", 0.75}}, "Example 200", true, true},
                          {"zen3", 1.5, {{"width", 1}}, "Example 250", false, true},
@@ -135,13 +135,13 @@ TEST(ForecastText, SaysWhereCyclesGoOnTheFastestHostsAndSlowestDesign) {
 }
 
 TEST(ForecastText, ExplanationNamesPlatformsInFull) {
-  ForecastReport report = two_platforms();
+  program::ForecastReport report = two_platforms();
   const std::string long_name = "a platform of a very long name, with all of its 24 cores and threads ";
   report.rows.clear();
   for (int j = 0; j < 6; ++j) {
     report.forecast_ids.push_back("p" + std::to_string(j));
     report.forecast_names.push_back(long_name + std::to_string(j));
-    PlatformRow row;
+    program::PlatformRow row;
     row.platform.id = report.forecast_ids.back();
     row.platform.name = report.forecast_names.back();
     report.rows.push_back(row);
@@ -157,10 +157,10 @@ TEST(ForecastText, ExplanationNamesPlatformsInFull) {
   EXPECT_THAT(text, HasSubstr("x1.65"));
   EXPECT_EQ(forecast_text(report, {.explain = false, .most_rows = 20}).find("together"), std::string::npos);
   // A forecast taken apart: names in full, in lines of their own, and what the effects come to.
-  ForecastBreakdown breakdown;
+  program::ForecastBreakdown breakdown;
   breakdown.platform = 5;
   breakdown.against = 0;
-  ForecastAttribution& apart = breakdown.attribution;
+  program::ForecastAttribution& apart = breakdown.attribution;
   apart.inputs = {{"rate_loads", "memory", "memory reads per instruction", "per instruction", 0.25, 0.00125},
                   {"share_branch_miss", "branch", "time in branch mispredictions", "share of time", 0.082, 0.0214}};
   apart.log = Eigen::MatrixXd::Zero(2, 6);
@@ -170,7 +170,7 @@ TEST(ForecastText, ExplanationNamesPlatformsInFull) {
   apart.group_log = apart.log;
   apart.baseline_log = Eigen::VectorXd::Zero(6);
   apart.forecast_log = apart.log.colwise().sum();
-  apart.parts = {{"forest", AttributionMethod::kTreeShap, 0}};
+  apart.parts = {{"forest", program::AttributionMethod::kTreeShap, 0}};
   report.breakdown = breakdown;
   report.rows[1].is_measured = false;
   const std::string shown = forecast_text(report, {.explain = true, .most_rows = 20});
@@ -187,4 +187,4 @@ TEST(ForecastText, ExplanationNamesPlatformsInFull) {
 }
 
 }  // namespace
-}  // namespace perfcast
+}  // namespace perfcast::cli

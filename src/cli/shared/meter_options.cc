@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace perfcast {
+namespace perfcast::cli {
 
 Result<MeterSet> meters_of_option(const std::vector<std::string>& names, const MeterFileOptions& options) {
   auto set = choose_meters(find_meters(), names, options);
@@ -12,4 +12,4 @@ Result<MeterSet> meters_of_option(const std::vector<std::string>& names, const M
   return error;
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

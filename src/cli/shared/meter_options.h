@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "energy/meter.h"
+#include "machine/meter/meter.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 
 // Those of --meter NAME..., or all of this machine where it is not given. Errors of names say --meter.
 Result<MeterSet> meters_of_option(const std::vector<std::string>& names, const MeterFileOptions& options = {});
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -5,13 +5,13 @@
 #include "base/text.h"
 #include "cli/shared/named_file.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 std::string families_with_settings() {
   std::vector<std::string> names;
-  for (const std::string& family : predictor_families()) {
-    const auto predictor = make_predictor(family);
+  for (const std::string& family : program::predictor_families()) {
+    const auto predictor = program::make_predictor(family);
     if (predictor && (*predictor)->settings().is_object()) names.push_back(family);
   }
   return join(names, ", ");
@@ -19,9 +19,9 @@ std::string families_with_settings() {
 
 }  // namespace
 
-Result<ModelSettings> read_model_settings(const std::string& path, const std::vector<std::string>& models,
-                                          CommonOptions& options) {
-  if (path.empty()) return ModelSettings();
+Result<program::ModelSettings> read_model_settings(const std::string& path, const std::vector<std::string>& models,
+                                                   CommonOptions& options) {
+  if (path.empty()) return program::ModelSettings();
   if (const Status there = check_named_file("--config", path); !there) return there.error();
   const auto text = read_file(path, size_t{1} << 20);
   if (!text) return text.error();
@@ -32,7 +32,7 @@ Result<ModelSettings> read_model_settings(const std::string& path, const std::ve
   }
   bool taken = false;
   for (const std::string& model : models) {
-    const auto predictor = make_predictor(model);
+    const auto predictor = program::make_predictor(model);
     if (!predictor) return predictor.error();
     const Json own = (*predictor)->settings();
     if (!own.is_object()) continue;
@@ -54,7 +54,7 @@ Result<ModelSettings> read_model_settings(const std::string& path, const std::ve
 }
 
 Result<Json> default_model_settings(const std::string& model) {
-  const auto predictor = make_predictor(model);
+  const auto predictor = program::make_predictor(model);
   if (!predictor) return usage_error("bad-usage", predictor.error().message, "--model", predictor.error().expected);
   Json settings = (*predictor)->settings();
   if (settings.is_object()) return settings;
@@ -62,4 +62,4 @@ Result<Json> default_model_settings(const std::string& model) {
                      "one of " + families_with_settings());
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

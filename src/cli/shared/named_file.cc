@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 
 Status check_named_file(const std::string& option, const std::string& path) {
   std::error_code problem;
@@ -40,4 +40,4 @@ Error as_named_file(Error error, bool named) {
   return error;
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

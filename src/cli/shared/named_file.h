@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 
 // A file or folder named by an option (empty: it isn't given) that doesn't exist: a usage error.
 Status check_named_file(const std::string& option, const std::string& path);
@@ -21,4 +21,4 @@ Status check_new_file(const std::string& option, const std::string& path);
 // no such file and the command line `named` it.
 Error as_named_file(Error error, bool named);
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

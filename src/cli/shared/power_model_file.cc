@@ -3,19 +3,19 @@
 #include "base/file.h"
 #include "base/json.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 constexpr size_t kLargestModelBytes = size_t{64} << 20;
 
 }  // namespace
 
-Result<PowerModel> read_power_model(const std::string& path) {
+Result<measure::PowerModel> read_power_model(const std::string& path) {
   const auto text = read_file(path, kLargestModelBytes);
   if (!text) return text.error();
   const auto json = parse_json(*text, path);
   if (!json) return json.error();
-  return PowerModel::from_json(*json, path);
+  return measure::PowerModel::from_json(*json, path);
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

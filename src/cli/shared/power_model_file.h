@@ -4,10 +4,10 @@
 #include <string>
 
 #include "base/result.h"
-#include "power/model/power_model.h"
+#include "measure/power/model/power_model.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 
-Result<PowerModel> read_power_model(const std::string& path);
+Result<measure::PowerModel> read_power_model(const std::string& path);
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

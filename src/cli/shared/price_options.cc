@@ -4,11 +4,11 @@
 #include "base/text.h"
 #include "cli/shared/named_file.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
-Result<PriceOptions> price_options_of(const PriceArguments& arguments) {
-  PriceOptions options;
+Result<program::PriceOptions> price_options_of(const PriceArguments& arguments) {
+  program::PriceOptions options;
   options.spot = arguments.spot;
   for (const std::string& text : arguments.rates) {
     const size_t equals = text.find('=');
@@ -38,16 +38,16 @@ void add_price_options(CLI::App& verb, PriceArguments& arguments, const std::str
   for (CLI::Option* option : {prices, spot, rate}) option->group(group);
 }
 
-Result<std::optional<PriceList>> read_prices(const PriceArguments& arguments) {
-  if (arguments.path.empty()) return std::optional<PriceList>();
+Result<std::optional<program::PriceList>> read_prices(const PriceArguments& arguments) {
+  if (arguments.path.empty()) return std::optional<program::PriceList>();
   if (Status there = check_named_file("--prices", arguments.path); !there) return there.error();
   auto options = price_options_of(arguments);
   if (!options) return options.error();
-  auto prices = PriceList::read(arguments.path, *options);
-  if (prices) return std::optional<PriceList>(std::move(*prices));
+  auto prices = program::PriceList::read(arguments.path, *options);
+  if (prices) return std::optional<program::PriceList>(std::move(*prices));
   Error error = prices.error();
   if (error.code == "mixed-currencies") error.expected += " (--rate CURRENCY=WORTH)";
   return error;
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "explain/prices.h"
+#include "program/explain/prices.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 
 struct PriceArguments {
   std::string path;  // empty: none is given
@@ -22,6 +22,6 @@ void add_price_options(CLI::App& verb, PriceArguments& arguments, const std::str
                        const std::string& group = "");
 
 // Nothing where none is given. Errors name the option.
-Result<std::optional<PriceList>> read_prices(const PriceArguments& arguments);
+Result<std::optional<program::PriceList>> read_prices(const PriceArguments& arguments);
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

@@ -5,10 +5,10 @@
 
 #include "base/text.h"
 #include "cli/shared/named_file.h"
-#include "corpus/store/store.h"
-#include "model/features/model_inputs.h"
+#include "program/corpus/store/store.h"
+#include "program/model/features/model_inputs.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 
 void add_table_options(CLI::App& verb, TableArguments& arguments) {
   verb.add_option("--groups", arguments.groups, "Only programs of these groups (compressor, user, os, ...)");
@@ -56,10 +56,10 @@ std::vector<std::string> list_of(const std::vector<std::string>& given, const st
 
 namespace {
 
-InputChoice inputs_of(const TableArguments& arguments) {
-  using Source = InputChoice::Source;
-  InputChoice inputs;
-  if (arguments.features == "table1") inputs.counters = InputChoice::Counters::kTable1;
+program::InputChoice inputs_of(const TableArguments& arguments) {
+  using Source = program::InputChoice::Source;
+  program::InputChoice inputs;
+  if (arguments.features == "table1") inputs.counters = program::InputChoice::Counters::kTable1;
   if (arguments.source == "one-hot") inputs.source = Source::kOneHot;
   if (arguments.source == "facts") inputs.source = Source::kFacts;
   if (arguments.source == "none") inputs.source = Source::kNone;
@@ -68,8 +68,8 @@ InputChoice inputs_of(const TableArguments& arguments) {
 
 }  // namespace
 
-Result<Corpus> open_corpus(const CommonOptions& options) {
-  auto store = CorpusStore::open_read_only(options.corpus);
+Result<program::Corpus> open_corpus(const CommonOptions& options) {
+  auto store = program::CorpusStore::open_read_only(options.corpus);
   if (store) return (*store)->load();
   Error error = as_named_file(store.error(), options.corpus_given);
   if (error.code == "file-not-found") {
@@ -80,8 +80,8 @@ Result<Corpus> open_corpus(const CommonOptions& options) {
   return error;
 }
 
-Result<LoadedTable> fold_corpus(const Corpus& corpus, const TableArguments& arguments) {
-  TableOptions wanted;
+Result<LoadedTable> fold_corpus(const program::Corpus& corpus, const TableArguments& arguments) {
+  program::TableOptions wanted;
   std::vector<std::string> platform_names, group_names;
   for (const Platform& platform : corpus.platforms) platform_names.push_back(platform.name);
   wanted.groups = list_of(arguments.groups);
@@ -99,13 +99,13 @@ Result<LoadedTable> fold_corpus(const Corpus& corpus, const TableArguments& argu
     }
   }
   wanted.inputs = inputs_of(arguments);
-  auto table = make_training_table(corpus, wanted);
+  auto table = program::make_training_table(corpus, wanted);
   if (!table) return table.error();
 
   LoadedTable loaded;
   if (!corpus.machine_runs.empty()) {
-    auto scaling = make_scaling_table(corpus);  // none where there is nothing to learn from
-    if (scaling) loaded.scaling = std::make_shared<const ScalingTable>(std::move(*scaling));
+    auto scaling = program::make_scaling_table(corpus);  // none where there is nothing to learn from
+    if (scaling) loaded.scaling = std::make_shared<const program::ScalingTable>(std::move(*scaling));
   }
   if (arguments.minimum_servers > 1) {
     std::vector<size_t> kept;
@@ -126,13 +126,13 @@ Result<LoadedTable> fold_corpus(const Corpus& corpus, const TableArguments& argu
     loaded.table = std::move(*table);
   }
   if (!arguments.include_unprofiled) {  // else nothing reads the profiles
-    auto notes = describe_inputs(loaded.table);
+    auto notes = program::describe_inputs(loaded.table);
     if (!notes) return notes.error();
     loaded.notes = std::move(*notes);
   }
   std::set<std::string> platforms;
   for (const Platform& platform : loaded.table.platforms) platforms.insert(platform.id);
-  for (const Server& server : corpus.servers) {
+  for (const program::Server& server : corpus.servers) {
     if (platforms.count(server.platform) > 0) loaded.servers.push_back(server);
   }
   loaded.sources = corpus.sources;
@@ -145,4 +145,4 @@ Result<LoadedTable> load_table(const CommonOptions& options, const TableArgument
   return fold_corpus(*corpus, arguments);
 }
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

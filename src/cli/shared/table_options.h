@@ -8,10 +8,10 @@
 
 #include "base/result.h"
 #include "cli/command.h"
-#include "corpus/corpus.h"
-#include "model/scaling/scaling_table.h"
+#include "program/corpus/corpus.h"
+#include "program/model/scaling/scaling_table.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 
 struct TableArguments {
   std::vector<std::string> groups, platforms, segments;
@@ -25,20 +25,20 @@ struct TableArguments {
 void add_table_options(CLI::App& verb, TableArguments& arguments);
 
 struct LoadedTable {
-  TrainingTable table;
-  std::vector<Source> sources;
-  std::vector<Server> servers;                  // of the table's platforms
-  std::shared_ptr<const ScalingTable> scaling;  // of all of the corpus' whole machines; null where it has none
-  std::vector<std::string> notes;               // what models see of profiles, where that is not simply all
+  program::TrainingTable table;
+  std::vector<program::Source> sources;
+  std::vector<program::Server> servers;                  // of the table's platforms
+  std::shared_ptr<const program::ScalingTable> scaling;  // of all of the corpus' whole machines; null where it has none
+  std::vector<std::string> notes;                        // what models see of profiles, where that is not simply all
 };
 
 // Errors say how to make a corpus where there is none.
-Result<Corpus> open_corpus(const CommonOptions& options);
-Result<LoadedTable> fold_corpus(const Corpus& corpus, const TableArguments& arguments);
+Result<program::Corpus> open_corpus(const CommonOptions& options);
+Result<LoadedTable> fold_corpus(const program::Corpus& corpus, const TableArguments& arguments);
 // Both in turn.
 Result<LoadedTable> load_table(const CommonOptions& options, const TableArguments& arguments);
 
 // "a,b" and "a" "b" alike; empty parts are left out. A part that is a whole name in `known` keeps its commas.
 std::vector<std::string> list_of(const std::vector<std::string>& given, const std::vector<std::string>& known = {});
 
-}  // namespace perfcast
+}  // namespace perfcast::cli

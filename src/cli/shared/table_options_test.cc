@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "cli/cli_test.h"
 
-namespace perfcast {
+namespace perfcast::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -249,4 +249,4 @@ TEST_F(TableOptionsTest, Table1AsInput) {
 }
 
 }  // namespace
-}  // namespace perfcast
+}  // namespace perfcast::cli

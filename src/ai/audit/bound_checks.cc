@@ -1,0 +1,351 @@
+// Against the data sheet. A peak of products is at the boost clock of the sheet; cards that clock higher exist, so that
+// up to 5% above it is doubted, more is impossible. Memory has one clock: 2%.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ai/audit/claim_checks.h"
+#include "ai/latency/model/device_catalogue.h"
+#include "base/text.h"
+
+namespace perfcast::ai {
+namespace {
+
+constexpr double kClockSlack = 1.05, kMemorySlack = 1.02;
+constexpr double kSparseFactor = 2;
+constexpr double kMostTokensPerStep = 16;  // speculative decoding that does not say what it accepts
+
+// A rate of products that the claim needs.
+struct NeededFlops {
+  double flops_per_s = 0;
+  double least_factor = 1;  // of it that is sure
+  std::string how;          // "2 x 4096 x 4096 x 4096 operations in 5.28 ms"
+};
+
+std::string flops_text(double value) { return claim_text(ClaimMetric::kFlops, value); }
+std::string bytes_text(double value) { return claim_text(ClaimMetric::kBytesPerS, value); }
+std::string device_text(const ResolvedClaim& resolved) {
+  return resolved.devices > 1 ? fmt::format("{:g} x {}", resolved.devices, resolved.device->name)
+                              : resolved.device->name;
+}
+
+double tokens_per_step(const Claim& claim) { return claim.tokens_per_step.value_or(1); }
+
+void add_sample_needs(const ResolvedClaim& resolved, std::vector<NeededFlops>& needs) {
+  const SampleWork work = sample_work(resolved);
+  if (std::isnan(work.flops)) return;
+  const Claim& claim = *resolved.claim;
+  if (const ClaimedNumber* rate = claim.find(ClaimMetric::kSamplesPerS)) {
+    needs.push_back({work.flops * rate->least(), work.least_factor, fmt::format("{}, {}", work.basis, rate->text)});
+  }
+  if (const ClaimedNumber* latency = claim.find(ClaimMetric::kLatency)) {
+    needs.push_back({work.flops * resolved.batch() / latency->most(), work.least_factor,
+                     resolved.batch() > 1 ? fmt::format("{:g} x {} in {}", resolved.batch(), work.basis, latency->text)
+                                          : fmt::format("{} in {}", work.basis, latency->text)});
+  }
+}
+
+void add_token_needs(const ResolvedClaim& resolved, const TokenWork& work, std::vector<NeededFlops>& needs) {
+  const Claim& claim = *resolved.claim;
+  if (claim.phase != ClaimPhase::kDecode) {
+    // Forward; of training also the gradients of weights and inputs.
+    const double flops = work.prefill_flops_per_token * (claim.phase == ClaimPhase::kTraining ? 3 : 1);
+    if (const ClaimedNumber* rate = claim.find(ClaimMetric::kTokensPerS)) {
+      needs.push_back({flops * rate->least(), 1, fmt::format("{:.3g} operations a token, {}", flops, rate->text)});
+    }
+    return;
+  }
+  const std::string each = fmt::format("{:.3g} operations a token", work.flops);
+  if (const ClaimedNumber* rate = claim.find(ClaimMetric::kTokensPerS)) {
+    const double streams = claim.scope == ClaimScope::kPerUser ? resolved.streams().value_or(1) : 1;
+    needs.push_back(
+        {work.flops * rate->least() * streams, 1,
+         fmt::format("{}, {}{}", each, rate->text, streams > 1 ? fmt::format(" for each of {:g}", streams) : "")});
+  }
+  if (const ClaimedNumber* time = claim.find(ClaimMetric::kTokenTime)) {
+    const double streams = resolved.streams().value_or(1);
+    needs.push_back({work.flops * streams / time->most(), 1,
+                     fmt::format("{}, one each {} for {:g} sequences", each, time->text, streams)});
+  }
+  if (claim.input_tokens && claim.prefix_cached != std::optional(true)) {
+    const double prompt = work.prefill_flops_per_token * static_cast<double>(*claim.input_tokens);
+    if (const ClaimedNumber* first = claim.find(ClaimMetric::kFirstToken)) {
+      needs.push_back(
+          {prompt / first->most(), 1,
+           fmt::format("{:.3g} operations of {} prompt tokens in {}", prompt, *claim.input_tokens, first->text)});
+    }
+    const ClaimedNumber* latency = claim.find(ClaimMetric::kLatency);
+    if (latency != nullptr && claim.output_tokens) {
+      const double whole = prompt + work.flops * static_cast<double>(*claim.output_tokens);
+      needs.push_back({whole / latency->most(), 1,
+                       fmt::format("{:.3g} operations of {} prompt and {} new tokens in {}", whole, *claim.input_tokens,
+                                   *claim.output_tokens, latency->text)});
+    }
+  }
+}
+
+// What other precision of the device would allow the rate.
+std::string allowing_mode(const ResolvedClaim& resolved, double flops_per_s) {
+  const DeviceFacts& device = *resolved.device;
+  for (const MathMode mode : {MathMode::kTf32, MathMode::kHalf, MathMode::kInt8, MathMode::kFp8}) {
+    const double peak = device.peak(mode) * resolved.devices;
+    if (flops_per_s <= peak)
+      return fmt::format("{}, whose peak is {}, would allow it", name_of(mode), flops_text(peak));
+  }
+  return "";
+}
+
+void judge_flops(const ResolvedClaim& resolved, const NeededFlops& need, ClaimAudit& audit) {
+  const ClaimPeak peak = dense_peak(*resolved.device, resolved.precision);
+  if (std::isnan(peak.flops)) return;
+  const Claim& claim = *resolved.claim;
+  const double dense = peak.flops * resolved.devices;
+  const bool may_skip = has_sparse_units(*resolved.device) && !peak.mode.starts_with("fp32");
+  const bool sparse_stated = claim.sparse == std::optional(true) && may_skip;
+  const double bound = sparse_stated ? kSparseFactor * dense : dense;
+  const double ratio = need.flops_per_s / bound, sure = ratio * need.least_factor;
+  audit.bound_checked = true;
+  audit.bound_share = std::max(audit.bound_share, sure);
+  const std::string compared =
+      fmt::format("{} are {}: {:.3g}% of the {} of {} ({}{})", need.how, flops_text(need.flops_per_s), 100 * ratio,
+                  flops_text(bound), device_text(resolved), peak.mode, sparse_stated ? ", 2:4 sparse" : "");
+  if (ratio <= 1) {
+    audit.made.push_back(compared);
+    return;
+  }
+  AuditReason reason;
+  reason.numbers = {{"needed_flops_per_s", need.flops_per_s}, {"peak_flops_per_s", bound}, {"ratio", ratio}};
+  reason.text = compared;
+  const std::string other = allowing_mode(resolved, need.flops_per_s);
+  const bool could_be_sparse = may_skip && !claim.sparse && sure <= kSparseFactor * kClockSlack;
+  if (sure <= kClockSlack) {
+    reason.code = ratio <= kClockSlack ? "near-peak-flops" : "work-left-out";
+    reason.severity = AuditVerdict::kDoubtful;
+    reason.mend = reason.code == "near-peak-flops"
+                      ? "the clock that it ran at, and how the time was taken"
+                      : "say what of the model was not computed: padding, or products that Winograd's method saves";
+  } else if (could_be_sparse) {
+    reason.code = "sparse-peak";
+    reason.severity = AuditVerdict::kDoubtful;
+    reason.text += "; only with 2:4 sparse weights, whose peak is twice as high, could it be";
+    reason.mend =
+        "say whether weights are 2:4 sparse, and what that costs in accuracy; dense peaks are the usual measure";
+  } else {
+    reason.code = "above-peak-flops";
+    reason.severity = AuditVerdict::kImpossible;
+    reason.mend = "check the time, the size of the problem and the number of devices";
+    if (!other.empty()) {
+      reason.text += "; " + other;
+      reason.mend += "; say which units computed, and in what precision";
+    }
+  }
+  audit.add(std::move(reason));
+}
+
+// One rate of reading that the claim needs.
+void judge_bytes(const ResolvedClaim& resolved, double bytes_per_s, const std::string& how, ClaimAudit& audit) {
+  const double bound = resolved.memory_bytes_per_s();
+  const double ratio = bytes_per_s / bound;
+  audit.bound_checked = true;
+  audit.bound_share = std::max(audit.bound_share, ratio);
+  const std::string compared = fmt::format("{} are {}: {:.3g}% of the {} of {}", how, bytes_text(bytes_per_s),
+                                           100 * ratio, bytes_text(bound), device_text(resolved));
+  if (ratio <= 1) {
+    audit.made.push_back(compared);
+    return;
+  }
+  AuditReason reason;
+  reason.numbers = {{"needed_bytes_per_s", bytes_per_s}, {"memory_bytes_per_s", bound}, {"ratio", ratio}};
+  reason.text = compared;
+  reason.code = "above-memory-bandwidth";
+  reason.severity = ratio > kMemorySlack ? AuditVerdict::kImpossible : AuditVerdict::kDoubtful;
+  reason.mend =
+      "check the number of devices, of sequences in a step, the precision of the weights, and that prompt tokens are "
+      "not counted";
+  const Claim& claim = *resolved.claim;
+  if (claim.speculative == std::optional(true) && !claim.tokens_per_step && ratio <= kMostTokensPerStep) {
+    reason.code = "speculation-unstated";
+    reason.severity = AuditVerdict::kDoubtful;
+    reason.text += fmt::format("; a pass would have to yield {:.2g} tokens", ratio);
+    reason.mend = "state how many tokens a pass yields on average, and on which text";
+  }
+  audit.add(std::move(reason));
+}
+
+void check_decode_traffic(const ResolvedClaim& resolved, const TokenWork& work, ClaimAudit& audit) {
+  const Claim& claim = *resolved.claim;
+  if (claim.phase != ClaimPhase::kDecode) return;  // all tokens of a sequence share a reading of the weights
+  const double l2 = resolved.device->l2_bytes;
+  if (work.stored_bytes / resolved.devices <= l2) {
+    audit.not_made.push_back("memory bandwidth: the weights may stay in the device's cache");
+    return;
+  }
+  const double cache = claim.prefix_cached == std::optional(true) ? 0 : work.cache_bytes;
+  const auto streams = resolved.streams();
+  const auto step = [&](double steps_per_s, double served, const std::string& what) {
+    judge_bytes(
+        resolved, steps_per_s * (work.weight_bytes + served * cache),
+        fmt::format(
+            "{:.3g} passes a second over {} of weights{} ({})", steps_per_s, human_bytes(work.weight_bytes),
+            served * cache > 0 ? fmt::format(" and {} of keys and values", human_bytes(served * cache)) : std::string(),
+            what),
+        audit);
+  };
+  if (const ClaimedNumber* time = claim.find(ClaimMetric::kTokenTime)) {
+    step(1 / time->most() / tokens_per_step(claim), streams.value_or(1), time->text + " a token");
+  }
+  const ClaimedNumber* latency = claim.find(ClaimMetric::kLatency);
+  if (latency != nullptr && claim.output_tokens) {
+    const double passes = static_cast<double>(*claim.output_tokens) / tokens_per_step(claim);
+    step(passes / latency->most(), streams.value_or(1),
+         fmt::format("{} tokens in {}", *claim.output_tokens, latency->text));
+  }
+  const ClaimedNumber* rate = claim.find(ClaimMetric::kTokensPerS);
+  if (rate == nullptr) return;
+  const double tokens_per_s = rate->least() / tokens_per_step(claim);
+  if (claim.scope == ClaimScope::kPerUser) {
+    step(tokens_per_s, streams.value_or(1), rate->text + " for each user");
+  } else if (streams) {
+    step(tokens_per_s / *streams, *streams, fmt::format("{}, {:g} at once", rate->text, *streams));
+  } else {
+    const double alone = resolved.memory_bytes_per_s() / (work.weight_bytes + cache) * tokens_per_step(claim);
+    const double at_once = work.weight_bytes / (resolved.memory_bytes_per_s() / tokens_per_s - cache);
+    if (!(at_once > 0) || !std::isfinite(at_once)) {
+      judge_bytes(resolved, tokens_per_s * cache, "the keys and values alone", audit);
+      return;
+    }
+    audit.bound_checked = true;
+    std::string said = fmt::format(
+        "one sequence alone can have at most {:.4g} tokens/s, as each token reads {} of weights; {} take {:g} at once",
+        alone, human_bytes(work.weight_bytes), rate->text, std::max(1.0, std::ceil(at_once)));
+    if (tokens_per_s > alone / tokens_per_step(claim)) {
+      audit.add({"batch-unstated",
+                 AuditVerdict::kIncomplete,
+                 std::move(said),
+                 "state how many sequences a step serves",
+                 {{"single_tokens_per_s", alone}, {"least_sequences", std::ceil(at_once)}}});
+    } else {
+      audit.made.push_back(std::move(said));
+    }
+  }
+}
+
+void check_capacity(const ResolvedClaim& resolved, ClaimAudit& audit) {
+  const Claim& claim = *resolved.claim;
+  if (!resolved.precision || claim.offload == std::optional(true)) return;
+  double stored = kUnknown;
+  if (resolved.language_model) {
+    if (const auto count = count_parameters(*resolved.language_model)) {
+      stored = static_cast<double>(count->total) * resolved.precision->weight_bytes;
+    }
+  } else if (resolved.known != nullptr) {
+    stored = resolved.known->parameters * resolved.precision->weight_bytes;
+  }
+  if (claim.sparse == std::optional(true)) stored *= kSparseShare;
+  const double room = resolved.device->memory_bytes * resolved.devices;
+  if (std::isnan(stored) || std::isnan(room)) return;
+  std::string said =
+      fmt::format("weights of {} in {} of {}", human_bytes(stored), human_bytes(room), device_text(resolved));
+  if (stored <= room) {
+    audit.made.push_back(std::move(said));
+    return;
+  }
+  audit.add({"does-not-fit",
+             AuditVerdict::kImpossible,
+             "the model does not fit: " + said,
+             "state the number of devices, the precision of the weights, or that they are held by the host (offload)",
+             {{"weight_bytes", stored}, {"memory_bytes", room}}});
+}
+
+void check_units(const ResolvedClaim& resolved, ClaimAudit& audit) {
+  const Claim& claim = *resolved.claim;
+  if (resolved.precision) {
+    const ClaimPeak peak = dense_peak(*resolved.device, resolved.precision);
+    const bool integers =
+        resolved.precision->modes.front() == MathMode::kInt8;  // cores without units for them have some
+    if (!peak.has_units && !std::isnan(peak.flops) && !integers) {
+      audit.add({"precision-mismatch",
+                 AuditVerdict::kDoubtful,
+                 fmt::format("{} has no units for {}", resolved.device->name, claim.precision),
+                 "state what products are computed in; if only weights are stored so, say that (weights)",
+                 {}});
+    } else if (std::isnan(peak.flops)) {
+      audit.not_made.push_back(
+          fmt::format("products: the catalogue has no peak of {} for {}", resolved.device->name, claim.precision));
+    }
+  }
+  if (claim.sparse == std::optional(true) && !has_sparse_units(*resolved.device)) {
+    audit.add(
+        {"precision-mismatch",
+         AuditVerdict::kDoubtful,
+         fmt::format("{} has no units that skip weights: 2:4 sparsity does not raise its peak", resolved.device->name),
+         "the dense figure",
+         {}});
+  }
+}
+
+void check_stated_rates(const ResolvedClaim& resolved, ClaimAudit& audit) {
+  const Claim& claim = *resolved.claim;
+  if (const ClaimedNumber* share = claim.find(ClaimMetric::kUtilisation); share != nullptr && share->value > 1) {
+    audit.add({"above-peak-flops",
+               AuditVerdict::kImpossible,
+               fmt::format("a utilisation of {} is above all", share->text),
+               "say of which peak; a share of a dense peak by work of a sparse one is none",
+               {{"ratio", share->value}}});
+  }
+  if (resolved.device == nullptr) return;
+  if (const ClaimedNumber* rate = claim.find(ClaimMetric::kFlops)) {
+    judge_flops(resolved, {rate->least(), 1, rate->text}, audit);
+  }
+  const ClaimedNumber* bytes = claim.find(ClaimMetric::kBytesPerS);
+  if (bytes == nullptr) return;
+  if (claim.in_cache == std::optional(true)) {
+    audit.not_made.push_back("memory bandwidth: the claim is of a cache");
+  } else {
+    judge_bytes(resolved, bytes->least(), bytes->text, audit);
+  }
+}
+
+}  // namespace
+
+void check_bounds(const ResolvedClaim& resolved, ClaimAudit& audit) {
+  const Claim& claim = *resolved.claim;
+  check_stated_rates(resolved, audit);
+  const auto tokens = token_work(resolved);
+  if (resolved.device == nullptr) {
+    audit.not_made.push_back(claim.device.empty() ? "peak and bandwidth: no device is stated"
+                                                  : "peak and bandwidth: the device is not known");
+    const ClaimedNumber* time = claim.find(ClaimMetric::kTokenTime);
+    if (tokens && time != nullptr && claim.tokens_per_step.value_or(1) == 1 &&
+        claim.speculative != std::optional(true)) {
+      audit.not_made.back() += fmt::format("; a token each {} of {} reads {} each time{}: {} of memory at the least",
+                                           time->text, resolved.language_model->name, human_bytes(tokens->weight_bytes),
+                                           resolved.precision ? "" : " even at four bits a weight",
+                                           bytes_text(tokens->weight_bytes / time->value));
+    }
+    return;
+  }
+  check_units(resolved, audit);
+  check_capacity(resolved, audit);
+  std::vector<NeededFlops> needs;
+  if (tokens) {
+    add_token_needs(resolved, *tokens, needs);
+    check_decode_traffic(resolved, *tokens, audit);
+  } else {
+    add_sample_needs(resolved, needs);
+  }
+  for (const NeededFlops& need : needs) judge_flops(resolved, need, audit);
+  if (needs.empty() && claim.find(ClaimMetric::kFlops) == nullptr && claim.find(ClaimMetric::kBytesPerS) == nullptr &&
+      !claim.numbers.empty()) {
+    audit.not_made.push_back(resolved.is_product && claim.shape.empty() ? "products: the shape is not stated"
+                                                                        : "products: the model's work is not known");
+  }
+  const SampleWork product = sample_work(resolved);
+  const ClaimedNumber* latency = claim.find(ClaimMetric::kLatency);
+  if (resolved.is_product && latency != nullptr && product.bytes > resolved.device->l2_bytes * resolved.devices) {
+    judge_bytes(resolved, product.bytes * resolved.batch() / latency->most(), "operands and result, once", audit);
+  }
+}
+
+}  // namespace perfcast::ai

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ai/llm/operator_graph.h"
+
+namespace perfcast::ai {
+
+// What the figures of this model and workload take for granted.
+std::vector<std::string> analysis_notes(const LlmConfig& config, const LlmWorkload& workload);
+
+}  // namespace perfcast::ai

@@ -1,0 +1,139 @@
+#include "ai/llm_forecast/forecast_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/text.h"
+
+namespace perfcast::ai {
+namespace {
+
+std::string refused_text(const SweepResult& result) {
+  return std::to_string(result.refused) + (result.refused == 1 ? " configuration is" : " configurations are") +
+         " left out, the first because: " + result.refusal->message;
+}
+
+MathMode wanted_mode(const LlmRequest& request) {
+  switch (request.activations) {
+    case Precision::kFp8:
+      return MathMode::kFp8;
+    case Precision::kInt8:
+      return MathMode::kInt8;
+    case Precision::kTf32:
+      return MathMode::kTf32;
+    case Precision::kFp32:
+      return MathMode::kFp32;
+    default:
+      return MathMode::kHalf;
+  }
+}
+
+constexpr int64_t kUsualNode = 8;  // devices behind one switch
+
+std::vector<std::string> notes_of(const LlmForecastReport& report) {
+  std::vector<std::string> notes;
+  const LlmRequest& request = report.grid.request;
+  std::set<uint32_t> seen;
+  std::vector<std::string> unmeasured;
+  for (const ForecastRow& row : report.result.rows) {
+    if (!seen.insert(row.device).second) continue;
+    const DeviceFacts& facts = report.device(row);
+    if (!row.calibrated) unmeasured.push_back(facts.name + " (" + std::string(name_of(row.mode)) + ")");
+    if (!report.devices[row.device].model->supports(wanted_mode(request))) {
+      notes.push_back(facts.name + " has no units for " + std::string(name_of(wanted_mode(request))) +
+                      ": it computes in " + std::string(name_of(row.mode)));
+    }
+    if (!row.memory_known) notes.push_back("the memory of " + facts.name + " is not known, nor whether the model fits");
+    const StepSettings& step = report.devices[row.device].terms.step;
+    if (step.launch == LaunchMode::kGraph) continue;
+    if (row.bound() == Bound::kLaunch) {
+      notes.push_back(facts.name + " waits for launches; recorded graphs (--graph-launch) would hide them");
+    }
+  }
+  const int64_t limit = report.config.max_positions;
+  const auto longest =
+      std::max_element(report.result.rows.begin(), report.result.rows.end(),
+                       [](const ForecastRow& a, const ForecastRow& b) { return a.sequence < b.sequence; });
+  const int64_t tokens = longest->sequence + (report.config.has_cache() ? request.output_tokens : 0);
+  if (limit > 0 && tokens > limit) {
+    notes.push_back(std::to_string(tokens) + " tokens are more than the " + std::to_string(limit) + " that " +
+                    report.config.name + " was made for");
+  }
+  const bool wide = std::any_of(report.result.rows.begin(), report.result.rows.end(),
+                                [](const ForecastRow& row) { return row.tensor_parallel > kUsualNode; });
+  if (wide)
+    notes.emplace_back("more than 8 devices share the model: links between nodes are slower than forecast here");
+  const bool prompts_decide = std::any_of(report.details.begin(), report.details.end(), [](const LlmForecast& detail) {
+    const MemoryNeed& memory = detail.memory;
+    return memory.known() && !memory.fits() && memory.total - memory.activations <= memory.available;
+  });
+  if (prompts_decide) {
+    notes.emplace_back(
+        "what the prompts of the whole batch need at once decides whether it fits; an engine that prefills in chunks "
+        "needs less");
+  }
+  if (!unmeasured.empty()) {
+    notes.push_back("uncalibrated: no measured times stand behind the rows of " + join(unmeasured, ", ") +
+                    "; they follow from data sheets or kin");
+  }
+  const bool modelled = std::any_of(report.result.rows.begin(), report.result.rows.end(),
+                                    [](const ForecastRow& row) { return row.power_is_modelled; });
+  if (modelled) {
+    notes.push_back(
+        fmt::format("joules are at modelled watts, the share of the stated power that such a load took of an H100 and "
+                    "an H200; of other devices "
+                    "within a factor of {:.1f}, 90% (--power-w: yours)",
+                    std::exp(kInterval90 * kOtherPowerLogDeviation)));
+  }
+  if (report.config.has_moe()) notes.emplace_back("tokens visit experts uniformly");
+  const bool misses = std::any_of(report.result.rows.begin(), report.result.rows.end(),
+                                  [](const ForecastRow& row) { return row.memory_known && !row.fits; });
+  if (misses) notes.emplace_back("times of what does not fit are those of a device with enough memory");
+  if (report.result.refused > 0) notes.push_back(refused_text(report.result));
+  return notes;
+}
+
+}  // namespace
+
+Result<LlmForecastReport> report_forecast(const LlmConfig& config, const std::vector<ForecastDevice>& devices,
+                                          const SweepGrid& grid) {
+  LlmForecastReport report;
+  report.config = config;
+  report.grid = grid;
+  report.devices = devices;
+  const auto parameters = count_parameters(config);
+  if (!parameters) return parameters.error();
+  report.parameters = parameters->total;
+  std::vector<LlmForecaster> forecasters;
+  for (const ForecastDevice& device : devices) {
+    auto forecaster = LlmForecaster::create(config, device.model, device.terms);
+    if (!forecaster) return forecaster.error();
+    forecasters.push_back(*std::move(forecaster));
+  }
+  auto result = sweep_forecasts(forecasters, grid);
+  if (!result) return result.error();
+  if (result->rows.empty()) return *result->refusal;
+  report.result = *std::move(result);
+
+  const bool few = report.result.rows.size() <= kMostDetails;
+  report.fits_on.assign(report.result.rows.size(), 0);
+  LlmRequest request = grid.request;
+  for (size_t i = 0; i < report.result.rows.size() && few; ++i) {
+    const ForecastRow& row = report.result.rows[i];
+    request.batch = row.batch;
+    request.sequence = row.sequence;
+    request.tensor_parallel = row.tensor_parallel;
+    LlmForecaster& forecaster = forecasters[row.device];
+    LlmForecast detail;
+    if (Status status = forecaster.forecast(request, detail); !status) return status.error();
+    report.details.push_back(detail);
+    if (row.memory_known && !row.fits) report.fits_on[i] = forecaster.smallest_tensor_parallel(request).value_or(0);
+  }
+  report.notes = notes_of(report);
+  return report;
+}
+
+}  // namespace perfcast::ai

@@ -1,0 +1,272 @@
+// The report as aligned text.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ai/llm_forecast/forecast_report.h"
+#include "base/text.h"
+
+namespace perfcast::ai {
+namespace {
+
+using Align = TextTable::Align;
+
+std::string format_names(const LlmRequest& request, bool has_cache) {
+  std::string text = request.weight_bits_per_value ? fmt::format("weights {:.3f} bits", *request.weight_bits_per_value)
+                                                   : fmt::format("weights {}", info(request.weights).name);
+  text += fmt::format(", activations {}", info(request.activations).name);
+  if (has_cache) text += fmt::format(", cache {}", info(request.kv).name);
+  if (!request.fused_attention) text += ", scores through memory";
+  return text;
+}
+
+std::string headline(const LlmForecastReport& report) {
+  const LlmConfig& config = report.config;
+  std::string text = fmt::format("{} ({}): {} parameters; {}", config.name, config.source,
+                                 human_number(static_cast<double>(report.parameters)),
+                                 format_names(report.grid.request, config.has_cache()));
+  if (config.has_cache()) text += fmt::format("; {} new tokens", report.grid.request.output_tokens);
+  return text + "\n";
+}
+
+std::string interval(double lower, double upper, std::string (*text)(double)) {
+  return text(lower) + " to " + text(upper);
+}
+
+std::string rate(double value) { return human_number(value); }
+
+// "yes", or how much is missing and how many devices would do.
+std::string fits_text(const ForecastRow& row, int64_t fits_on) {
+  if (!row.memory_known) return "?";
+  if (row.fits) return "yes";
+  std::string text = "no, " + human_bytes(row.missing_bytes) + " short";
+  if (fits_on > row.tensor_parallel) text += fmt::format("; {} share it", fits_on);
+  return text;
+}
+
+struct ForecastColumn {
+  std::string title;
+  Align align;
+  bool shown;
+};
+
+std::string rows_text(const LlmForecastReport& report) {
+  const auto& rows = report.result.rows;
+  const auto any = [&](auto has) { return std::any_of(rows.begin(), rows.end(), has); };
+  const bool generates = report.config.has_cache();
+  const bool shared = any([](const ForecastRow& row) { return row.tensor_parallel > 1; });
+  const bool energy = any([](const ForecastRow& row) { return std::isfinite(row.energy_j_per_million); });
+  const bool cost = any([](const ForecastRow& row) { return std::isfinite(row.cost_per_million); });
+  const std::vector<ForecastColumn> columns = {
+      {"device", Align::kLeft, true},
+      {"", Align::kLeft, any([](const ForecastRow& row) { return !row.calibrated; })},
+      {"devices", Align::kRight, shared},
+      {generates ? "prompt" : "tokens", Align::kRight, true},
+      {"batch", Align::kRight, true},
+      {generates ? "first token" : "time", Align::kRight, true},
+      {"per token", Align::kRight, generates},
+      {"tokens/s", Align::kRight, true},
+      {"90% interval", Align::kRight, true},
+      {"bound", Align::kLeft, true},
+      {"J/M tokens", Align::kRight, energy},
+      {"USD/M tokens", Align::kRight, cost},
+      {"memory", Align::kRight, true},
+      {"fits", Align::kLeft, true}};
+  TextTable table;
+  for (const ForecastColumn& column : columns) {
+    if (column.shown) table.add_column(column.title, column.align);
+  }
+  const auto times = [&rows](double ForecastRow::*time_s) {
+    std::vector<double> column;
+    column.reserve(rows.size());
+    for (const ForecastRow& row : rows) column.push_back(row.*time_s);
+    return seconds_column(column);
+  };
+  const std::vector<std::string> first = times(&ForecastRow::prefill_s), next = times(&ForecastRow::token_s);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const ForecastRow& row = rows[i];
+    const std::vector<std::string> all = {printable(report.device(row).name),
+                                          row.calibrated ? "" : "uncalibrated",
+                                          std::to_string(row.tensor_parallel),
+                                          std::to_string(row.sequence),
+                                          std::to_string(row.batch),
+                                          first[i],
+                                          next[i],
+                                          rate(row.tokens_per_s),
+                                          interval(row.lower, row.upper, rate),
+                                          std::string(name_of(row.bound())),
+                                          human_number(row.energy_j_per_million),
+                                          human_number(row.cost_per_million),
+                                          human_bytes(row.memory_bytes),
+                                          fits_text(row, report.fits_on[i])};
+    std::vector<std::string> cells;
+    for (size_t column = 0; column < columns.size(); ++column) {
+      if (columns[column].shown) cells.push_back(all[column]);
+    }
+    table.add_row(std::move(cells));
+  }
+  return "\n" + table.to_text();
+}
+
+std::string times_text(const LlmForecastReport& report) {
+  const ForecastRow& row = report.result.rows.front();
+  TextTable table;
+  table.add_column("", Align::kLeft);
+  table.add_column("forecast", Align::kRight);
+  table.add_column("90% interval", Align::kRight);
+  table.add_column("roofline", Align::kRight);
+  table.add_column("bound", Align::kLeft);
+  table.add_row({row.generates ? "time to first token" : "time", human_seconds(row.prefill_s),
+                 interval(row.prefill_lower_s, row.prefill_upper_s, human_seconds),
+                 human_seconds(row.prefill_roofline_s), std::string(name_of(row.prefill_bound))});
+  const double tokens = static_cast<double>(row.batch) * (row.generates ? 1 : static_cast<double>(row.sequence));
+  if (row.generates) {
+    table.add_row({"time per token", human_seconds(row.token_s),
+                   interval(row.token_lower_s, row.token_upper_s, human_seconds), human_seconds(row.token_roofline_s),
+                   std::string(name_of(row.token_bound))});
+  }
+  const double most = tokens / (row.generates ? row.token_roofline_s : row.prefill_roofline_s);
+  table.add_row({"tokens/s", rate(row.tokens_per_s), interval(row.lower, row.upper, rate), rate(most), ""});
+  if (row.generates) {
+    table.add_row({"whole request", human_seconds(row.request_s), "", "", ""});
+    table.add_row({"tokens/s of it", rate(row.output_per_s), "", "", ""});
+  }
+  if (std::isfinite(row.energy_j_per_million)) {
+    table.add_row({"joules per million tokens", human_number(row.energy_j_per_million),
+                   row.power_is_modelled
+                       ? interval(row.energy_lower_j_per_million, row.energy_upper_j_per_million, human_number)
+                       : "",
+                   "", ""});
+  }
+  if (std::isfinite(row.cost_per_million)) {
+    table.add_row({"USD per million tokens", human_number(row.cost_per_million), "", "", ""});
+  }
+  return table.to_text();
+}
+
+std::string memory_text(const LlmForecast& forecast, int64_t fits_on) {
+  const MemoryNeed& need = forecast.memory;
+  std::string text = fmt::format("memory{}: weights {}", forecast.request.tensor_parallel > 1 ? ", each device" : "",
+                                 human_bytes(need.weights));
+  if (need.kv > 0) text += ", cache " + human_bytes(need.kv);
+  text += ", activations " + human_bytes(need.activations);
+  if (!need.known()) return text + ": " + human_bytes(need.total) + "\n";
+  text += fmt::format(", reserve {}: {} of {}\n", human_bytes(need.reserve), human_bytes(need.total),
+                      human_bytes(need.available));
+  if (need.fits()) return text;
+  text += "DOES NOT FIT: " + human_bytes(need.missing()) + " short";
+  if (fits_on > 0) return text + fmt::format("; {} devices hold it\n", fits_on);
+  return text + "; no number of devices that divides its heads holds it\n";
+}
+
+// One class of operators in a step; 0 s: it has none.
+struct ClassCell {
+  double seconds = 0;
+  std::string bound;
+};
+
+struct ClassRow {
+  std::string name;
+  ClassCell first, next;
+};
+
+std::vector<ClassRow> class_rows(const LlmForecast& forecast) {
+  std::vector<ClassRow> rows;
+  const auto cell = [](const StepTime& step, OperatorClass operators) {
+    return ClassCell{step.seconds_of(operators), std::string(name_of(step.bound_of(operators)))};
+  };
+  for (size_t i = 0; i < kOperatorClasses; ++i) {
+    const auto operators = static_cast<OperatorClass>(i);
+    ClassRow row{std::string(name_of(operators)), cell(forecast.prefill, operators), {}};
+    if (forecast.generates) row.next = cell(forecast.token, operators);
+    if (row.first.seconds > 0 || row.next.seconds > 0) rows.push_back(std::move(row));
+  }
+  const auto waits = [](const StepTime& step) { return ClassCell{step.seconds - step.device_seconds, "launch"}; };
+  ClassRow row{"waiting for launches", waits(forecast.prefill), {}};
+  if (forecast.generates) row.next = waits(forecast.token);
+  if (row.first.seconds > 0 || row.next.seconds > 0) rows.push_back(std::move(row));
+  return rows;
+}
+
+std::string classes_text(const LlmForecast& forecast) {
+  const std::vector<ClassRow> rows = class_rows(forecast);
+  TextTable table;
+  table.add_column("operators", Align::kLeft);
+  std::vector<std::vector<std::string>> cells(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) cells[i].push_back(rows[i].name);
+  const auto add_step = [&](const char* title, const StepTime& step, ClassCell ClassRow::*of) {
+    table.add_column(title, Align::kRight);
+    table.add_column("share", Align::kRight);
+    table.add_column("bound", Align::kLeft);
+    std::vector<double> times_s;
+    times_s.reserve(rows.size());
+    for (const ClassRow& row : rows) times_s.push_back((row.*of).seconds);
+    const std::vector<std::string> times = seconds_column(times_s);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const ClassCell& cell = rows[i].*of;
+      const bool there = cell.seconds > 0;
+      cells[i].push_back(there ? times[i] : "");
+      cells[i].push_back(there ? fmt::format("{:.1f}%", 100 * cell.seconds / step.seconds) : "");
+      cells[i].push_back(there ? cell.bound : "");
+    }
+  };
+  add_step(forecast.generates ? "first token" : "time", forecast.prefill, &ClassRow::first);
+  if (forecast.generates) add_step("per token", forecast.token, &ClassRow::next);
+  for (std::vector<std::string>& row : cells) table.add_row(std::move(row));
+  return table.to_text();
+}
+
+std::string single_text(const LlmForecastReport& report) {
+  const ForecastRow& row = report.result.rows.front();
+  const LlmForecast& detail = report.details.front();
+  std::string text = fmt::format("on {}{}{}: batch {}, {} {}, {} math\n\n",
+                                 row.tensor_parallel > 1 ? fmt::format("{} x ", row.tensor_parallel) : "",
+                                 printable(report.device(row).name), row.calibrated ? "" : " (uncalibrated)", row.batch,
+                                 row.generates ? "prompt" : "tokens", row.sequence, name_of(row.mode));
+  return text + times_text(report) + "\n" + memory_text(detail, report.fits_on.front()) + "\n" + classes_text(detail);
+}
+
+}  // namespace
+
+std::string forecast_text(const LlmForecastReport& report) {
+  std::string text = headline(report);
+  text += report.result.rows.size() == 1 ? single_text(report) : rows_text(report);
+  if (!report.notes.empty()) text += "\n";
+  for (const std::string& note : report.notes) text += "note: " + printable(note) + "\n";
+  return text;
+}
+
+Result<std::string> device_list_text(const DeviceProvider& provider) {
+  TextTable table;
+  table.add_column("device", Align::kLeft);
+  table.add_column("also", Align::kLeft);
+  for (const char* title : {"memory", "bandwidth/s", "link/s", "W"}) table.add_column(title, Align::kRight);
+  for (size_t i = 0; i < kMathModes; ++i) {
+    table.add_column(std::string(name_of(static_cast<MathMode>(i))) + " FLOP/s", Align::kRight);
+  }
+  table.add_column("measured", Align::kLeft);
+  for (const std::string& name : provider.names()) {
+    const auto model = provider.find(name);
+    if (!model) return model.error();
+    const DeviceFacts& facts = (*model)->device();
+    std::vector<std::string> cells = {
+        printable(facts.name),
+        printable(join(facts.aliases, ", ")),
+        human_bytes(facts.memory_bytes),
+        human_number(facts.memory_bytes_per_s) + "B",
+        std::isfinite(facts.link_bytes_per_s) ? human_number(facts.link_bytes_per_s) + "B" : "-",
+        human_number(facts.power_w)};
+    std::vector<std::string> measured;
+    for (size_t i = 0; i < kMathModes; ++i) {
+      const auto mode = static_cast<MathMode>(i);
+      cells.push_back(human_number(facts.peak(mode)));
+      if ((*model)->supports(mode) && (*model)->calibrated(mode)) measured.emplace_back(name_of(mode));
+    }
+    cells.push_back(join(measured, ", "));
+    table.add_row(std::move(cells));
+  }
+  return table.to_text();
+}
+
+}  // namespace perfcast::ai

@@ -1,0 +1,91 @@
+#include "ai/system/system_spec.h"
+
+#include "ai/system/http_system.h"
+#include "ai/system/mlp_system.h"
+#include "ai/system/null_system.h"
+#include "ai/system/pipe_system.h"
+#include "ai/system/transformer_system.h"
+#include "base/text.h"
+
+namespace perfcast::ai {
+namespace {
+
+using System = std::unique_ptr<SystemUnderTest>;
+
+std::string kind_of(const SystemSpec& spec) { return spec.name.substr(0, spec.name.find(':')); }
+
+Result<System> make_endpoint(const SystemSpec& spec) {
+  if (const Status valid = check_endpoint(spec.name); !valid) return valid.error();
+  HttpSystemOptions options;
+  options.url = spec.name;
+  options.model = spec.model;
+  options.max_tokens = spec.max_tokens;
+  options.max_tokens_wins = spec.max_tokens_given;
+  options.headers = spec.headers;
+  options.most_connections = spec.most_connections;
+  if (spec.prompts_file.empty()) {
+    options.prompts = made_up_prompts(spec.samples, spec.prompt_length, is_chat(spec.name), spec.seed);
+  } else {
+    auto prompts = read_prompts(spec.prompts_file, is_chat(spec.name));
+    if (!prompts) return prompts.error();
+    options.prompts = std::move(*prompts);
+  }
+  return System(std::make_unique<HttpSystem>(std::move(options)));
+}
+
+}  // namespace
+
+std::vector<std::string> system_forms() {
+  return {"null",
+          "gemm:N",
+          "mlp:IN,...,OUT",
+          "transformer:MODEL[,int8][,threads=N][,slots=N]",
+          "pipe (with -- CMD ARGS)",
+          "http://HOST:PORT/v1/completions"};
+}
+
+bool is_transformer(const SystemSpec& spec) { return kind_of(spec) == "transformer"; }
+bool is_endpoint(const SystemSpec& spec) { return spec.name.find("://") != std::string::npos && !is_transformer(spec); }
+bool is_streaming(const SystemSpec& spec) { return is_endpoint(spec) || is_transformer(spec); }
+
+Result<TransformerSystemOptions> transformer_options(const SystemSpec& spec) {
+  TransformerSystemOptions options;
+  options.threads = spec.threads;
+  options.prompt_tokens = spec.prompt_length;
+  options.new_tokens = spec.max_tokens;
+  options.seed = spec.seed;
+  return parse_transformer_system(spec.name, options, "--system");
+}
+
+Result<System> make_system(const SystemSpec& spec) {
+  if (spec.name == "null") return System(std::make_unique<NullSystem>());
+  if (is_endpoint(spec)) return make_endpoint(spec);
+  if (is_transformer(spec)) {
+    const auto options = transformer_options(spec);
+    if (!options) return options.error();
+    return TransformerSystem::create(*options);
+  }
+  if (spec.name == "pipe") {
+    if (spec.command.empty()) {
+      return usage_error("bad-usage", "no command for a system behind a pipe", "--system", "the command after --");
+    }
+    PipeSystemOptions options;
+    options.command = spec.command;
+    options.show_stderr = spec.show_stderr;
+    options.ready_limit_s = spec.ready_limit_s;
+    return System(std::make_unique<PipeSystem>(std::move(options)));
+  }
+  const std::string kind = kind_of(spec);
+  if (kind == "mlp" || kind == "gemm") {
+    auto options = parse_mlp(spec.name, "--system");
+    if (!options) return options.error();
+    options->threads = spec.threads;
+    options->largest_batch = spec.largest_batch;
+    options->seed = spec.seed;
+    return System(std::make_unique<MlpSystem>(std::move(*options)));
+  }
+  return usage_error("bad-usage", "there is no system '" + printable(spec.name) + "'", "--system",
+                     "one of: " + join(system_forms(), ", "));
+}
+
+}  // namespace perfcast::ai

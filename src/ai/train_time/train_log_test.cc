@@ -1,0 +1,124 @@
+#include "ai/train_time/train_log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace perfcast::ai {
+namespace {
+
+using testing::HasSubstr;
+
+const MetricReader& accuracy() {
+  static const MetricReader reader = *MetricReader::create("accuracy", "");
+  return reader;
+}
+
+Result<TrainLog> parse(const std::string& text) { return parse_train_log(text, "l", accuracy(), "mine"); }
+
+TEST(TrainLog, IsReadAsItWasWritten) {
+  TrainCurve curve;
+  curve.system = "a \"b\"";
+  curve.seed = 3;
+  curve.state = TrainRunState::kFailed;
+  curve.why = "status 1";
+  curve.wall_s = 12.5;
+  RunMeter meter;
+  meter.name = "rapl:package-0";
+  meter.covers = "CPU package 0";
+  meter.energy_joules = 70;
+  meter.uncertainty_joules = 2;
+  curve.meters = {meter, {"nvml:0", "GPU 0", {}, {}, "no readings"}};
+  const std::string text = train_log_head("accuracy") + train_log_start(curve.system, 3, {"train", "3"}) +
+                           train_log_reading(curve.system, 3, {1.25, 0.5}) +
+                           train_log_reading(curve.system, 3, {2.5, NAN}) + train_log_end(curve);
+  const auto log = parse(text);
+  ASSERT_TRUE(log) << to_text(log.error());
+  EXPECT_TRUE(log->is_own);
+  EXPECT_EQ(log->whole_bytes, text.size());
+  ASSERT_EQ(log->curves.size(), 1u);
+  const TrainCurve& read = log->curves[0];
+  EXPECT_EQ(read.system, curve.system);
+  EXPECT_EQ(read.seed, 3);
+  EXPECT_EQ(read.state, TrainRunState::kFailed);
+  EXPECT_EQ(read.why, "status 1");
+  EXPECT_EQ(read.wall_s, 12.5);
+  ASSERT_EQ(read.readings.size(), 2u);
+  EXPECT_EQ(read.readings[0].time_s, 1.25);
+  EXPECT_EQ(read.readings[0].value, 0.5);
+  EXPECT_TRUE(std::isnan(read.readings[1].value));
+  ASSERT_EQ(read.meters.size(), 2u);
+  EXPECT_EQ(read.meters[0].energy_joules, 70);
+  EXPECT_FALSE(read.meters[1].energy_joules);
+  EXPECT_EQ(read.meters[1].why_missing, "no readings");
+  EXPECT_EQ(log->commands.at(curve.system).back(), "3");
+}
+
+TEST(TrainLog, LosesNoMoreThanItsLastLine) {
+  const std::string whole =
+      train_log_head("accuracy") + train_log_start("a", 1, {"x"}) + train_log_reading("a", 1, {1, 0.5});
+  const auto log = parse(whole + R"({"event": "reading", "system": "a", "se)");
+  ASSERT_TRUE(log) << to_text(log.error());
+  EXPECT_EQ(log->whole_bytes, whole.size());
+  EXPECT_EQ(log->curves[0].readings.size(), 1u);
+  EXPECT_EQ(log->curves[0].state, TrainRunState::kCutOff);
+  // Begun again, a seed counts once.
+  const auto again = parse(whole + train_log_start("a", 1, {"x"}) + train_log_reading("a", 1, {2, 0.7}));
+  ASSERT_EQ(again->curves.size(), 1u);
+  EXPECT_EQ(again->curves[0].readings[0].value, 0.7);
+}
+
+TEST(TrainLog, IsSpentWhereAllHaveEndedWithoutAnEvaluation) {
+  TrainCurve curve;
+  curve.system = "a";
+  const std::string begun = train_log_head("accuracy") + train_log_start("a", 1, {"x"});
+  EXPECT_FALSE(is_spent_record(begun));  // may be running
+  EXPECT_TRUE(is_spent_record(begun + train_log_end(curve)));
+  EXPECT_FALSE(is_spent_record(begun + train_log_reading("a", 1, {1, 0.5}) + train_log_end(curve)));
+  EXPECT_FALSE(is_spent_record("time_s,accuracy\n"));
+  EXPECT_FALSE(is_spent_record(""));
+}
+
+TEST(TrainLog, RefusesWhatIsNone) {
+  EXPECT_EQ(parse(train_log_head("loss")).error().code, "other-metric");
+  EXPECT_EQ(parse(train_log_head("accuracy") + train_log_reading("a", 1, {1, 1})).error().code, "bad-log");
+  EXPECT_EQ(parse(train_log_head("accuracy") + "nonsense\n" + train_log_start("a", 1, {"x"})).error().code, "bad-log");
+  EXPECT_EQ(parse("").error().code, "no-readings");
+  const auto untimed = parse("accuracy=0.5\naccuracy=0.6\n");
+  EXPECT_THAT(untimed.error().message, HasSubstr("2 lines have 'accuracy', none of them states a time"));
+}
+
+TEST(TrainLog, TakesTablesOfOthers) {
+  const auto log = parse("system,seed,time_min,accuracy\na,1,2,0.7\na,1,1,0.5\na,2,1,0.6\nb,1,3,\nb,1,4,0.9\n");
+  ASSERT_TRUE(log) << to_text(log.error());
+  ASSERT_EQ(log->curves.size(), 3u);
+  EXPECT_EQ(log->curves[0].readings[0].time_s, 60);  // sorted
+  EXPECT_EQ(log->curves[0].readings[1].value, 0.7);
+  EXPECT_EQ(log->curves[2].readings.size(), 1u);
+  EXPECT_EQ(log->curves[2].state, TrainRunState::kImported);
+  const auto diverged = parse("time_s,accuracy\n1,0.5\n2,nan\n3,-inf\n");
+  ASSERT_TRUE(diverged) << to_text(diverged.error());
+  ASSERT_EQ(diverged->curves[0].readings.size(), 3u);
+  EXPECT_TRUE(std::isnan(diverged->curves[0].readings[1].value));
+  EXPECT_EQ(parse("time_s,accuracy\n1,good\n").error().code, "bad-number");
+  EXPECT_EQ(parse("time_s,loss\n1,2\n").error().code, "missing-column");
+  EXPECT_EQ(parse("time_s,accuracy\n-1,2\n").error().code, "bad-log");
+  EXPECT_EQ(parse("time_s,accuracy,seed\n1,2,x\n").error().code, "bad-number");
+  EXPECT_EQ(parse("time_s,accuracy\n").error().code, "no-readings");
+}
+
+TEST(TrainLog, TakesLinesOfOthers) {
+  const auto log = parse(
+      ":::MLLOG {\"key\": \"run_start\", \"value\": null, \"time_ms\": 1700000000000}\n"
+      "noise\n"
+      ":::MLLOG {\"key\": \"accuracy\", \"value\": 0.75, \"time_ms\": 1700000090000}\n");
+  ASSERT_TRUE(log) << to_text(log.error());
+  EXPECT_EQ(log->curves[0].system, "mine");
+  EXPECT_EQ(log->curves[0].readings[0].time_s, 90);
+  const auto plain = parse("{\"time_s\": 5, \"accuracy\": 0.5}\n{\"time_s\": 9, \"accuracy\": 0.6}\n");
+  EXPECT_EQ(plain->curves[0].readings[1].time_s, 9);  // not from the first line: it says since when
+}
+
+}  // namespace
+}  // namespace perfcast::ai

@@ -1,0 +1,10 @@
+#include "ai/transformer/kernel/kernel_variants.h"
+#include "ai/transformer/kernel/kernels_body.h"
+
+namespace perfcast::ai {
+
+const TransformerKernels kTransformerAvx512 = {"avx512-vnni", product,  byte_product, scale_sums,
+                                               quantise,      rms_norm, gate,         add,
+                                               rotate,        soften,   multiply,     first_largest};
+
+}  // namespace perfcast::ai

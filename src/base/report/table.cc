@@ -1,0 +1,223 @@
+#include "base/report/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/csv.h"
+#include "base/figure/svg_canvas.h"
+#include "base/json.h"
+#include "base/text.h"
+
+namespace perfcast {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// Puts `value` under "a.b" as b in an object a.
+void put(Json& object, const std::string& name, Json value) {
+  const size_t dot = name.find('.');
+  if (dot == std::string::npos) {
+    object[name] = std::move(value);
+  } else {
+    put(object[name.substr(0, dot)], name.substr(dot + 1), std::move(value));
+  }
+}
+
+Json json_of(const ReportValue& value) {
+  struct Visitor {
+    Json operator()(std::monostate) const { return nullptr; }
+    Json operator()(bool yes) const { return yes; }
+    Json operator()(int64_t count) const { return count; }
+    Json operator()(double number) const { return number; }
+    Json operator()(const std::string& text) const { return text; }
+    Json operator()(const ValueRange& range) const { return Json::array({range.lower, range.upper}); }
+  };
+  return std::visit(Visitor(), value.get());
+}
+
+std::string csv_of(const ReportValue& value) {
+  struct Visitor {
+    std::string operator()(std::monostate) const { return ""; }
+    std::string operator()(bool yes) const { return yes ? "1" : "0"; }
+    std::string operator()(int64_t count) const { return std::to_string(count); }
+    std::string operator()(double number) const { return std::isfinite(number) ? fmt::format("{}", number) : ""; }
+    std::string operator()(const std::string& text) const { return csv_cell(text); }
+    std::string operator()(const ValueRange& range) const { return fmt::format("{} {}", range.lower, range.upper); }
+  };
+  return std::visit(Visitor(), value.get());
+}
+
+// Numbers of a column, both ends of ranges one after the other.
+std::vector<std::string> numbers_for_people(const ReportColumn& column, const std::vector<double>& numbers) {
+  switch (column.quantity) {
+    case Quantity::kSeconds:
+      return seconds_column(numbers);
+    case Quantity::kSpreadSeconds:
+      return spread_seconds_column(numbers);
+    case Quantity::kDuration:
+      return duration_column(numbers);
+    case Quantity::kJoules:
+      return energy_column(numbers);
+    default:
+      break;
+  }
+  std::vector<std::string> texts;
+  texts.reserve(numbers.size());
+  for (const double number : numbers) {
+    if (!std::isfinite(number)) {
+      texts.emplace_back("-");
+    } else if (column.quantity == Quantity::kCount) {
+      texts.push_back(fmt::format("{:.0f}", number));
+    } else if (column.quantity == Quantity::kHuman) {
+      texts.push_back(human_number(number));
+    } else if (column.quantity == Quantity::kShare) {
+      texts.push_back(percent(number, column.digits));
+    } else if (column.quantity == Quantity::kBytes) {
+      texts.push_back(human_bytes(number));
+    } else if (column.quantity == Quantity::kMoney) {
+      texts.push_back(money_text(number));
+    } else {
+      texts.push_back(fmt::format("{:.{}f}", number, column.digits));
+    }
+  }
+  return texts;
+}
+
+bool is_shown(const ReportColumn& column) {
+  return !column.title.empty() &&
+         (column.cells.empty() ||
+          std::any_of(column.cells.begin(), column.cells.end(), [](const auto& cell) { return cell.is_known(); }));
+}
+
+TextTable::Align align_of(const ReportColumn& column) {
+  return column.quantity == Quantity::kText || column.quantity == Quantity::kYes ? TextTable::Align::kLeft
+                                                                                 : TextTable::Align::kRight;
+}
+
+}  // namespace
+
+double ReportValue::number() const {
+  if (const auto* number = std::get_if<double>(&value_)) return *number;
+  if (const auto* count = std::get_if<int64_t>(&value_)) return static_cast<double>(*count);
+  return kNaN;
+}
+
+std::vector<std::string> cells_for_people(const ReportColumn& column) {
+  // Every number of the column, so that they share a unit.
+  std::vector<double> numbers;
+  for (const ReportValue& cell : column.cells) {
+    const auto* range = std::get_if<ValueRange>(&cell.get());
+    numbers.push_back(range != nullptr ? range->lower : cell.number());
+    if (range != nullptr) numbers.push_back(range->upper);
+  }
+  const std::vector<std::string> texts = numbers_for_people(column, numbers);
+  std::vector<std::string> cells;
+  size_t at = 0;
+  for (const ReportValue& cell : column.cells) {
+    if (const auto* text = std::get_if<std::string>(&cell.get())) {
+      cells.push_back(printable(*text));
+      ++at;
+    } else if (const auto* yes = std::get_if<bool>(&cell.get())) {
+      cells.emplace_back(*yes ? "yes" : "no");
+      ++at;
+    } else if (std::holds_alternative<ValueRange>(cell.get())) {
+      cells.push_back(texts[at] + " .. " + texts[at + 1]);
+      at += 2;
+    } else {
+      cells.push_back(cell.is_known() ? texts[at] : "-");
+      ++at;
+    }
+  }
+  return cells;
+}
+
+Json rows_json(const ReportTable& table) {
+  Json rows = Json::array();
+  for (size_t r = 0; r < table.rows(); ++r) {
+    Json row = Json::object();
+    for (const ReportColumn& column : table.columns) {
+      if (!column.name.empty() && column.cells[r].is_known()) put(row, column.name, json_of(column.cells[r]));
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::string rows_csv(const ReportTable& table) {
+  std::vector<std::string> cells;
+  for (const ReportColumn& column : table.columns) {
+    if (!column.name.empty()) cells.push_back(csv_cell(column.name));
+  }
+  std::string csv = join(cells, ",") + "\n";
+  for (size_t r = 0; r < table.rows(); ++r) {
+    cells.clear();
+    for (const ReportColumn& column : table.columns) {
+      if (!column.name.empty()) cells.push_back(csv_of(column.cells[r]));
+    }
+    csv += join(cells, ",") + "\n";
+  }
+  return csv;
+}
+
+std::string rows_text(const ReportTable& table, const TextStyle& style) {
+  TextTable text;
+  const size_t shown = style.most_rows == 0 ? table.rows() : std::min(style.most_rows, table.rows());
+  std::vector<std::vector<std::string>> rows(shown);
+  for (const ReportColumn& column : table.columns) {
+    if (!is_shown(column)) continue;
+    ReportColumn part = column;
+    part.cells.resize(shown);
+    if (shown > 0 && !is_shown(part)) continue;
+    text.add_column(column.title, align_of(column));
+    std::vector<std::string> cells = cells_for_people(part);
+    for (size_t r = 0; r < shown; ++r) rows[r].push_back(std::move(cells[r]));
+  }
+  for (auto& row : rows) text.add_row(std::move(row));
+  std::string result = style.is_markdown ? text.to_markdown() : text.to_text(style.width);
+  if (table.rows() > shown) result += fmt::format("... {} rows more: --all\n", table.rows() - shown);
+  return result;
+}
+
+std::string rows_html(const ReportTable& table) {
+  std::string html = "<div class=\"wide\"><table>\n";
+  if (!table.caption.empty()) html += "<caption>" + escape_html(table.caption) + "</caption>\n";
+  html += "<thead><tr>";
+  std::vector<std::vector<std::string>> columns;
+  std::vector<bool> is_number;
+  for (const ReportColumn& column : table.columns) {
+    if (!is_shown(column)) continue;
+    const bool left = align_of(column) == TextTable::Align::kLeft;
+    html += fmt::format("<th scope=\"col\"{}{}>{}</th>", left ? " class=\"name\"" : "",
+                        column.meaning.empty() ? "" : " title=\"" + escape_html(column.meaning) + "\"",
+                        escape_html(column.title));
+    columns.push_back(cells_for_people(column));
+    is_number.push_back(!left);
+  }
+  html += "</tr></thead>\n<tbody>\n";
+  for (size_t r = 0; r < table.rows(); ++r) {
+    html += "<tr>";
+    for (size_t c = 0; c < columns.size(); ++c) {
+      html += is_number[c] ? "<td>" : "<td class=\"name\">";
+      html += escape_html(columns[c][r]) + "</td>";
+    }
+    html += "</tr>\n";
+  }
+  return html + "</tbody></table></div>\n";
+}
+
+std::string percent(double share, int decimals) {
+  return std::isfinite(share) ? fmt::format("{:.{}f}%", 100 * share, decimals) : "-";
+}
+
+std::string money_text(double value) {
+  constexpr int kMostDecimals = 12;
+  if (!std::isfinite(value)) return "-";
+  if (!(value > 0)) return "0";
+  const int decimals = 2 - static_cast<int>(std::floor(std::log10(value)));
+  return fmt::format("{:.{}f}", value, std::clamp(decimals, 2, kMostDecimals));
+}
+
+}  // namespace perfcast

@@ -1,0 +1,142 @@
+#pragma once
+// A result as typed columns, declared once: what machines read (JSON, CSV) and what people read (text, Markdown, HTML)
+// come from the same declaration.
+//
+//   ReportTable table = table_of<Row>("rows", rows, {
+//       {"device", "device", Quantity::kText, [](const Row& row) { return row.device; }},
+//       {"time_s", "time", Quantity::kSeconds, [](const Row& row) { return row.time_s; }}});
+//   json["rows"] = rows_json(table);
+//
+// A value that isn't known is std::monostate, an empty optional or NaN: absent in JSON, empty in CSV, "-" for people. A
+// column that no row knows is left out for people.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/json_fwd.h"
+
+namespace perfcast {
+
+// Two ends of an interval. People read "0.55 .. 0.68" in the units of the column.
+struct ValueRange {
+  double lower = 0, upper = 0;
+};
+
+// What a cell holds.
+class ReportValue {
+ public:
+  ReportValue() = default;
+  ReportValue(std::string text) : value_(std::move(text)) {}
+  ReportValue(std::string_view text) : value_(std::string(text)) {}
+  ReportValue(const char* text) : value_(std::string(text)) {}
+  ReportValue(ValueRange range) {
+    if (range.lower == range.lower && range.upper == range.upper) value_ = range;  // NaN is not known
+  }
+  ReportValue(bool yes) : value_(yes) {}
+  template <typename Number>
+  requires(std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>) ReportValue(Number number) {
+    if constexpr (std::is_integral_v<Number>) {
+      value_ = static_cast<int64_t>(number);
+    } else if (number == number) {  // NaN is not known
+      value_ = static_cast<double>(number);
+    }
+  }
+  template <typename T>
+  ReportValue(const std::optional<T>& value) {
+    if (value) *this = ReportValue(*value);
+  }
+
+  bool is_known() const { return !std::holds_alternative<std::monostate>(value_); }
+  const std::variant<std::monostate, bool, int64_t, double, std::string, ValueRange>& get() const { return value_; }
+  // As a number; NaN where it is none.
+  double number() const;
+
+ private:
+  std::variant<std::monostate, bool, int64_t, double, std::string, ValueRange> value_;
+};
+
+// What a column's numbers are: how people read them. Machines read them as they are.
+enum class Quantity {
+  kText,
+  kYes,            // "yes", "no"
+  kCount,          // "1234"
+  kNumber,         // with `digits` decimals
+  kHuman,          // "1.23 M"
+  kShare,          // 0.125 -> "12.5%", with `digits` decimals
+  kSeconds,        // one unit in the column, for times of like size
+  kSpreadSeconds,  // units of their own, for times that lie orders of magnitude apart
+  kDuration,       // s, min, h or d
+  kJoules,
+  kBytes,
+  kMoney,  // never "2.7e-05": as prices are written
+};
+
+// One column with its cells.
+struct ReportColumn {
+  std::string
+      name;  // for machines, ends in its unit: "time_s"; "ttft_s.p50" is p50 in an object ttft_s; "": for people only
+  std::string title;  // for people; "": for machines only
+  Quantity quantity = Quantity::kText;
+  int digits = 2;       // decimals of kNumber and kShare
+  std::string meaning;  // a tooltip on pages
+  std::vector<ReportValue> cells;
+};
+
+struct ReportTable {
+  std::string caption;  // for people; may be empty
+  std::vector<ReportColumn> columns;
+  size_t rows() const { return columns.empty() ? 0 : columns.front().cells.size(); }
+};
+
+// How one column is made of a row.
+template <typename Row>
+struct ColumnOf {
+  std::string name, title;
+  Quantity quantity;
+  std::function<ReportValue(const Row&)> value;
+  int digits = 2;
+  std::string meaning = {};
+};
+
+template <typename Row, typename Rows>
+ReportTable table_of(std::string caption, const Rows& rows, const std::vector<ColumnOf<Row>>& columns) {
+  ReportTable table{std::move(caption), {}};
+  for (const ColumnOf<Row>& column : columns) {
+    ReportColumn& added = table.columns.emplace_back(
+        ReportColumn{column.name, column.title, column.quantity, column.digits, column.meaning, {}});
+    for (const Row& row : rows) added.cells.push_back(column.value(row));
+  }
+  return table;
+}
+
+// An array of objects, a member for each named column whose value is known.
+Json rows_json(const ReportTable& table);
+// A header line and the rows of all named columns; times in full digits.
+std::string rows_csv(const ReportTable& table);
+
+struct TextStyle {
+  size_t width = 0;      // of a line; 0: as long as they are
+  size_t most_rows = 0;  // further ones are counted in a line below; 0: all
+  bool is_markdown = false;
+};
+// The titled columns. Where a line would be longer than the width, long texts are broken into several lines; where that
+// is not enough, columns are left out from the right and named below the table.
+std::string rows_text(const ReportTable& table, const TextStyle& style = {});
+// <table> with the caption.
+std::string rows_html(const ReportTable& table);
+
+// Cells as people read them, of one column.
+std::vector<std::string> cells_for_people(const ReportColumn& column);
+
+// 0.125 -> "12.5%"; "-" where it isn't finite.
+std::string percent(double share, int decimals = 1);
+// 0.000027 -> "0.000027", 1234.5 -> "1234.50".
+std::string money_text(double value);
+
+}  // namespace perfcast

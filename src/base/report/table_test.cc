@@ -1,0 +1,72 @@
+#include "base/report/table.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "base/json.h"
+
+namespace perfcast {
+namespace {
+
+struct Machine {
+  std::string name;
+  double time_s;
+  std::optional<double> joules;
+  bool fits;
+};
+
+ReportTable machines(const std::vector<Machine>& rows) {
+  return table_of<Machine>(
+      "Machines", rows,
+      {{"device", "device", Quantity::kText, [](const Machine& row) { return row.name; }},
+       {"time_s", "time", Quantity::kSeconds, [](const Machine& row) { return row.time_s; }},
+       {"", "90% interval", Quantity::kSeconds,
+        [](const Machine& row) {
+          return ReportValue(ValueRange{row.time_s / 2, row.time_s * 2});
+        }},
+       {"energy.joules", "energy", Quantity::kJoules, [](const Machine& row) { return row.joules; }},
+       {"fits", "fits", Quantity::kYes, [](const Machine& row) { return row.fits; }},
+       {"rank_count", "", Quantity::kCount, [](const Machine&) { return 7; }}});
+}
+
+TEST(ReportTable, OneDeclarationIsWrittenInEveryForm) {
+  const ReportTable table = machines({{"fast | one", 0.5, 12.5, true}, {"slow", NAN, std::nullopt, false}});
+  EXPECT_EQ(rows_json(table).dump(),
+            R"([{"device":"fast | one","time_s":0.5,"energy":{"joules":12.5},"fits":true,"rank_count":7},)"
+            R"({"device":"slow","fits":false,"rank_count":7}])");
+  EXPECT_EQ(rows_csv(table),
+            "device,time_s,energy.joules,fits,rank_count\n"
+            "fast | one,0.5,12.5,1,7\n"
+            "slow,,,0,7\n");
+  EXPECT_EQ(rows_text(table),
+            "device        time      90% interval  energy  fits\n"
+            "fast | one  500 ms  250 ms .. 1000 ms  12.5 J  yes\n"
+            "slow             -                  -       -  no\n");
+  EXPECT_THAT(rows_text(table, {.is_markdown = true}), testing::StartsWith("| device | time |"));
+  EXPECT_THAT(rows_html(table), testing::HasSubstr("<td class=\"name\">fast | one</td><td>"));
+}
+
+TEST(ReportTable, AColumnThatNoRowKnowsIsLeftOutForPeople) {
+  const ReportTable table = machines({{"a", 1, std::nullopt, true}});
+  EXPECT_THAT(rows_text(table), testing::Not(testing::HasSubstr("energy")));
+  EXPECT_THAT(rows_csv(table), testing::HasSubstr("energy.joules"));
+}
+
+TEST(ReportTable, FurtherRowsAreCounted) {
+  const ReportTable table = machines({{"a", 1, 1, true}, {"b", 2, 2, true}, {"c", 3, 3, true}});
+  EXPECT_THAT(rows_text(table, {.most_rows = 1}), testing::EndsWith("... 2 rows more: --all\n"));
+}
+
+TEST(ReportTable, NumbersAsPeopleReadThem) {
+  EXPECT_EQ(percent(0.125), "12.5%");
+  EXPECT_EQ(percent(1, 0), "100%");
+  EXPECT_EQ(percent(NAN), "-");
+  EXPECT_EQ(money_text(0.000027), "0.0000270");
+  EXPECT_EQ(money_text(1234.5), "1234.50");
+  const ReportColumn column{"share_ratio", "share", Quantity::kShare, 0, {}, {0.5, 1, std::optional<double>()}};
+  EXPECT_THAT(cells_for_people(column), testing::ElementsAre("50%", "100%", "-"));
+}
+
+}  // namespace
+}  // namespace perfcast

@@ -1,0 +1,108 @@
+// perfcast audit: claims about AI systems, held against data sheets, arithmetic and themselves.
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ai/audit/audit_report.h"
+#include "ai/audit/auditor.h"
+#include "ai/audit/claims_reader.h"
+#include "ai/audit/mlperf_results.h"
+#include "ai/latency/model/device_catalogue.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "cli/command.h"
+#include "cli/shared/named_file.h"
+
+namespace perfcast::cli {
+namespace {
+
+constexpr size_t kLargestResultsBytes = size_t{256} << 20;
+constexpr const char* kSlides = "slides";
+
+struct AuditArguments {
+  std::string claims, results, division = "closed", device_file;
+  double inflated = 1;
+  bool details = false;
+};
+
+// The user's devices before the shipped ones: the first of a name is taken.
+Result<std::vector<DeviceFacts>> audit_devices(const std::string& device_file) {
+  auto shipped = ai::read_device_catalogue(shipped_file("devices/devices.json"));
+  if (!shipped) return shipped.error();
+  if (device_file.empty()) return std::move(shipped->devices);
+  auto own = ai::read_device_catalogue(device_file);
+  if (!own) return as_named_file(own.error(), true);
+  std::vector<DeviceFacts> devices = std::move(own->devices);
+  devices.insert(devices.end(), shipped->devices.begin(), shipped->devices.end());
+  return devices;
+}
+
+int run_results(const AuditArguments& arguments, const std::vector<DeviceFacts>& devices, const ai::KnownModels& models,
+                const CommonOptions& options) {
+  const auto text = read_file(arguments.results, kLargestResultsBytes);
+  if (!text) return report_error(as_named_file(text.error(), true), options);
+  auto results = ai::parse_published_results(*text, arguments.results, arguments.division);
+  if (!results) return report_error(results.error(), options);
+  if (arguments.inflated != 1) ai::inflate(*results, arguments.inflated);
+  const auto audits = ai::audit_claims(results->claims, devices, models);
+  if (options.json) return write_result(to_text(ai::results_json(*results, audits, arguments.results)), options);
+  return write_result(ai::results_text(*results, audits), options);
+}
+
+int run_audit(const AuditArguments& arguments, const CLI::App& verb, const CommonOptions& options) {
+  if (arguments.claims.empty() == arguments.results.empty()) {
+    return report_error(usage_error("bad-usage", arguments.claims.empty() ? "nothing to audit" : "two things to audit",
+                                    "CLAIMS", "a file of claims (or the word slides), or --mlperf FILE"),
+                        options);
+  }
+  if (arguments.results.empty()) {
+    const Status used = check_unused(verb, "a file of claims", {"--division", "--inflate"}, "--mlperf FILE with it");
+    if (!used) return report_error(used.error(), options);
+  }
+  if (Status fits = check_output_file("-o", options.output); !fits) return report_error(fits.error(), options);
+  if (Status apart = check_not_read("-o", options.output, {arguments.claims, arguments.results, arguments.device_file});
+      !apart) {
+    return report_error(apart.error(), options);
+  }
+  const auto devices = audit_devices(arguments.device_file);
+  if (!devices) return report_error(devices.error(), options);
+  const auto models = ai::read_known_models(shipped_file("audit/models.json"));
+  if (!models) return report_error(models.error(), options);
+  if (!arguments.results.empty()) return run_results(arguments, *devices, *models, options);
+  const bool slides = arguments.claims == kSlides;
+  const auto file = ai::read_claims(slides ? shipped_file("audit/slides.json") : arguments.claims);
+  if (!file) return report_error(as_named_file(file.error(), true), options);
+  const auto audits = ai::audit_claims(*file, *devices, *models);
+  if (options.json) return write_result(to_text(ai::audit_json(audits, file->source)), options);
+  return write_result(ai::audit_text(audits, arguments.details), options);
+}
+
+}  // namespace
+
+void add_audit_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<AuditArguments>();
+  CLI::App* verb = app.add_subcommand("audit", "Whether claims about AI systems can be true, and what they leave out");
+  verb->add_option("CLAIMS", arguments->claims,
+                   "Claims as JSON (perfcast.claims/1); slides: those of the keynote that is this project's subject");
+  verb->add_option("--mlperf", arguments->results, "In their place a table of published results (CSV, may be gzip)")
+      ->option_text("FILE");
+  verb->add_option("--division", arguments->division, "Of such a table")->capture_default_str();
+  verb->add_option("--inflate", arguments->inflated,
+                   "Of such a table: as if every result were so many times as good, to see what is noticed")
+      ->check(CLI::Range(1.0, 1e6))
+      ->option_text("FACTOR");
+  verb->add_option("--device-file", arguments->device_file, "Facts of more devices (JSON)");
+  verb->add_flag("--details", arguments->details, "Also the checks that hold, and those that could not be made");
+  verb->footer(
+      "Verdicts: possible, incomplete (something needed is not stated), doubtful (it misleads, or takes what it\ndoes "
+      "not "
+      "say), impossible (against arithmetic, the data sheet or itself). See docs/AUDIT.md.");
+  add_common_options(*verb, context, kNoFurtherOption);
+  verb->callback([arguments, verb, &context] {
+    context.run = [arguments, verb, &context] { return run_audit(*arguments, *verb, context.options); };
+  });
+}
+
+}  // namespace perfcast::cli

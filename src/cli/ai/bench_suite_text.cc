@@ -1,0 +1,216 @@
+// Benchmarks of several scenarios, and forecasts beside them, as people read them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "base/text.h"
+#include "base/unknown.h"
+#include "cli/ai/bench_text.h"
+#include "cli/shared/energy_text.h"
+
+namespace perfcast::cli {
+namespace {
+
+constexpr size_t kSuiteWidth = 118;
+
+// A column: one percentile of all scenarios. An offline run's latency is its whole time.
+std::vector<std::string> percentile_column(const ai::BenchSuite& suite, const ai::LatencySummary ai::LoadSummary::*of,
+                                           int64_t ai::LatencySummary::*percentile) {
+  std::vector<double> times_s;
+  times_s.reserve(suite.reports.size());
+  for (const ai::BenchReport& report : suite.reports) {
+    const ai::LatencySummary& times = report.summary.*of;
+    times_s.push_back(times.count > 0 ? static_cast<double>(times.*percentile) / 1e9 : kUnknown);
+  }
+  return spread_seconds_column(times_s);
+}
+
+std::string energy_of_scenario(const ai::BenchReport& report) {
+  if (!report.energy) return "-";
+  if (!report.energy->joules) return "no meter";
+  const int64_t of = report.result.tokens > 0 ? report.result.tokens : report.result.answered;
+  return of > 0 ? joules_in_words(*report.energy->joules / static_cast<double>(of)) : "-";
+}
+
+std::string scenarios_table(const ai::BenchSuite& suite) {
+  const bool tokens = std::any_of(suite.reports.begin(), suite.reports.end(),
+                                  [](const ai::BenchReport& report) { return report.result.tokens > 0; });
+  TextTable table;
+  table.add_column("scenario", TextTable::Align::kLeft);
+  table.add_column("verdict", TextTable::Align::kLeft);
+  std::vector<const char*> titles = {"samples", "samples/s", "latency p50", "p99"};
+  if (tokens) titles.insert(titles.end(), {"tokens/s", "first token p50", "p99", "per token p50", "p99"});
+  titles.push_back(tokens ? "energy a token" : "energy a sample");
+  for (const char* const title : titles) table.add_column(title, TextTable::Align::kRight);
+  std::vector<std::vector<std::string>> times;  // p50 and p99 of latencies, first tokens, tokens
+  for (const auto of : {&ai::LoadSummary::latency, &ai::LoadSummary::ttft, &ai::LoadSummary::tpot}) {
+    for (const auto percentile : {&ai::LatencySummary::p50, &ai::LatencySummary::p99}) {
+      times.push_back(percentile_column(suite, of, percentile));
+    }
+  }
+  for (size_t i = 0; i < suite.reports.size(); ++i) {
+    const ai::BenchReport& report = suite.reports[i];
+    const ai::LoadSummary& summary = report.summary;
+    std::vector<std::string> cells = {to_string(report.result.settings.scenario),
+                                      report.verdict.valid() ? "VALID" : "INVALID",
+                                      std::to_string(report.result.answered),
+                                      human_number(summary.samples_per_s),
+                                      times[0][i],
+                                      times[1][i]};
+    if (tokens) {
+      cells.insert(cells.end(),
+                   {human_number(summary.tokens_per_s), times[2][i], times[3][i], times[4][i], times[5][i]});
+    }
+    cells.push_back(energy_of_scenario(report));
+    table.add_row(std::move(cells));
+  }
+  return table.to_text();
+}
+
+std::string value_in_words(ai::ForecastQuantity quantity, double value) {
+  if (std::isnan(value)) return "-";
+  if (quantity == ai::ForecastQuantity::kTokensPerS) return human_number(value);
+  return quantity == ai::ForecastQuantity::kJoulesPerToken ? joules_in_words(value) : human_seconds(value);
+}
+
+std::string load_table(const ai::BenchForecast& forecast) {
+  TextTable table;
+  table.add_column("scenario", TextTable::Align::kLeft);
+  table.add_column("mean", TextTable::Align::kLeft);
+  const bool rough = forecast.comparison.request.quick;
+  for (const char* const title : {"forecast", rough ? "rough interval" : "90% interval", "measured", "off by"}) {
+    table.add_column(title, TextTable::Align::kRight);
+  }
+  table.add_column("", TextTable::Align::kLeft);
+  for (const ai::BenchForecastRow& row : forecast.rows) {
+    table.add_row({to_string(row.scenario), ai::title_of(row.quantity), value_in_words(row.quantity, row.forecast),
+                   !row.no_interval.empty()
+                       ? "-"
+                       : value_in_words(row.quantity, row.lower) + " .. " + value_in_words(row.quantity, row.upper),
+                   value_in_words(row.quantity, row.measured),
+                   std::isnan(row.measured) ? "-" : fmt::format("{:+.1f}%", 100 * (row.forecast / row.measured - 1)),
+                   !row.no_interval.empty() ? "no interval"
+                   : row.outside()          ? "outside"
+                                            : ""});
+  }
+  return table.to_text();
+}
+
+// Why rows have no interval, each reason once with its scenarios.
+std::string no_interval_text(const ai::BenchForecast& forecast) {
+  std::map<std::string, std::vector<std::string>> scenarios;
+  for (const ai::BenchForecastRow& row : forecast.rows) {
+    for (const std::string& why : row.no_interval) {
+      std::vector<std::string>& named = scenarios[why];
+      if (named.empty() || named.back() != to_string(row.scenario)) named.push_back(to_string(row.scenario));
+    }
+  }
+  std::string text;
+  for (const auto& [why, named] : scenarios) {
+    text += wrapped("no interval, " + join(named, ", ") + ": " + why, kSuiteWidth, "", "  ");
+    text += '\n';
+  }
+  return text;
+}
+
+// Another forecast of the same steps, which knows of this machine what a data sheet would.
+std::string llm_forecast_table(const ai::BenchForecast& forecast) {
+  if (!forecast.no_llm_steps.empty()) {
+    return wrapped("perfcast llm forecast says nothing: " + printable(forecast.no_llm_steps), kSuiteWidth, "", "  ") +
+           "\n";
+  }
+  TextTable table;
+  table.add_column("step", TextTable::Align::kLeft);
+  for (const char* const title : {"batch", "llm forecast", "90% interval", "measured", "off by"}) {
+    table.add_column(title, TextTable::Align::kRight);
+  }
+  table.add_column("", TextTable::Align::kLeft);
+  for (const ai::LlmForecastStep& step : forecast.llm_steps) {
+    table.add_row({step.phase == ai::LlmPhase::kDecode ? "a token" : "a prompt", std::to_string(step.batch),
+                   human_seconds(step.forecast_s), human_seconds(step.lower_s) + " .. " + human_seconds(step.upper_s),
+                   human_seconds(step.measured_s), fmt::format("{:+.1f}%", 100 * step.error()),
+                   step.outside() ? "outside" : ""});
+  }
+  return "what perfcast llm forecast says of a device with the bandwidth and the peaks measured here\n" +
+         table.to_text();
+}
+
+std::string outside_of_forecast(const ai::BenchForecastRow& row) {
+  const std::string what = row.farthest_operator.empty()
+                               ? "its steps by themselves lie within theirs: what differs lies between them, or came "
+                                 "with other work on this machine"
+                               : "most of the steps' difference is of '" + row.farthest_operator + "'";
+  return to_string(row.scenario) + ", " + ai::title_of(row.quantity) + ": measured " +
+         value_in_words(row.quantity, row.measured) + " lies " + (row.measured > row.upper ? "above" : "below") +
+         " the interval; " + what;
+}
+
+}  // namespace
+
+std::string bench_suite_text(const ai::BenchSuite& suite) {
+  const auto broken_runs = std::count_if(suite.reports.begin(), suite.reports.end(),
+                                         [](const ai::BenchReport& report) { return !report.verdict.valid(); });
+  std::string text = "VALID: every rule is kept in every scenario\n";
+  if (broken_runs > 0) {
+    text = fmt::format("INVALID: rules are broken in {} of {} scenarios\n", broken_runs, suite.reports.size());
+  } else if (suite.error) {
+    text = fmt::format("INVALID: it ended behind {} of {} scenarios\n", suite.reports.size(),
+                       ai::suite_scenarios().size());
+  }
+  if (suite.reports.empty()) return text;
+  text += wrapped(printable(suite.reports.front().result.system), kSuiteWidth, "system  ", "        ") + "\n\n";
+  text += scenarios_table(suite);
+  if (suite.error) text += wrapped("ended early: " + printable(suite.error->message), kSuiteWidth, "", "  ") + "\n";
+  std::vector<std::string> why_not;
+  for (const ai::BenchReport& report : suite.reports) {
+    const ai::LoadSettings& settings = report.result.settings;
+    if (settings.scenario == ai::LoadScenario::kServer) {
+      text += fmt::format("server: {} queries/s were due{}\n", human_number(settings.target_qps),
+                          report.rate_source.empty() || report.peak_qps ? "" : ", " + report.rate_source);
+    }
+    if (report.attempts > 1) {
+      text += fmt::format("{}: the last of {} runs, those before it having been too short\n",
+                          to_string(settings.scenario), report.attempts);
+    }
+    for (const ai::LoadViolation& violation : report.verdict.violations) {
+      text += wrapped(to_string(settings.scenario) + ", " + violation.rule + ": " + printable(violation.message),
+                      kSuiteWidth, "", "  ") +
+              "\n";
+      if (!violation.mend.empty()) text += wrapped("mend: " + violation.mend, kSuiteWidth, "  ", "    ") + "\n";
+    }
+    for (const std::string& reason : report.not_comparable) {
+      if (std::find(why_not.begin(), why_not.end(), reason) == why_not.end()) why_not.push_back(reason);
+    }
+  }
+  if (!why_not.empty()) {
+    text +=
+        "\n" + wrapped("not comparable with published results: " + printable(join(why_not, "; ")), kSuiteWidth) + "\n";
+  }
+  const std::string& log = suite.reports.front().log_folder;
+  if (log.empty()) return text;
+  return text + (why_not.empty() ? "\n" : "") + "log: " + printable(log.substr(0, log.rfind('/'))) +
+         ", a folder for each scenario\n";
+}
+
+std::string bench_forecast_text(const ai::BenchForecast& forecast) {
+  std::string text = "forecast beside measured, on this machine\n\n" + load_table(forecast);
+  text += no_interval_text(forecast);
+  const auto scope = forecast.comparison.power_scope;
+  const bool rows = std::any_of(forecast.rows.begin(), forecast.rows.end(), [](const ai::BenchForecastRow& row) {
+    return row.quantity == ai::ForecastQuantity::kJoulesPerToken;
+  });
+  if (!scope) {
+    text += "energy: no meter of a server, a board or CPU packages\n";
+  } else {
+    text += "energy: joules of scope '" + to_string(*scope) + "'" + (rows ? "" : ", which no run has") + "\n";
+  }
+  for (const ai::BenchForecastRow& row : forecast.rows) {
+    if (row.outside()) text += wrapped(outside_of_forecast(row), kSuiteWidth, "", "  ") + "\n";
+  }
+  return text + "\n" + llm_forecast_table(forecast) + "\n" + to_text(forecast.comparison, true);
+}
+
+}  // namespace perfcast::cli

@@ -1,0 +1,217 @@
+#include "cli/ai/bench_text.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "base/text.h"
+#include "cli/shared/energy_text.h"
+
+namespace perfcast::cli {
+namespace {
+
+constexpr size_t kBenchWidth = 118;
+
+std::string ns_in_words(int64_t time_ns) { return human_seconds(static_cast<double>(time_ns) / 1e9); }
+
+std::string bench_line(const std::string& name, const std::string& text) {
+  return wrapped(text, kBenchWidth, fmt::format("{:<14}", name), std::string(14, ' ')) + "\n";
+}
+
+std::string verdict_text(const ai::BenchReport& report) {
+  const auto& violations = report.verdict.violations;
+  if (violations.empty()) return "VALID: every rule is kept\n";
+  std::string text =
+      fmt::format("INVALID: {} {} broken\n", violations.size(), violations.size() == 1 ? "rule" : "rules");
+  for (const ai::LoadViolation& violation : violations) {
+    text += wrapped(violation.rule + ": " + printable(violation.message), kBenchWidth, "  ", "    ") + "\n";
+    if (!violation.mend.empty()) text += wrapped("mend: " + violation.mend, kBenchWidth, "    ", "      ") + "\n";
+  }
+  return text;
+}
+
+std::string scenario_text(const ai::BenchReport& report) {
+  const ai::LoadSettings& settings = report.result.settings;
+  std::string text = to_string(settings.scenario);
+  if (settings.mode == ai::LoadMode::kAccuracy) text += ", accuracy";
+  if (settings.scenario == ai::LoadScenario::kServer) text += fmt::format(", {:.6g} queries/s", settings.target_qps);
+  if (settings.scenario == ai::LoadScenario::kMultiStream) text += fmt::format(" of {}", settings.samples_per_query);
+  text += fmt::format(", {} samples of {}", settings.loaded_samples, settings.total_samples);
+  if (!report.benchmark.empty()) text += ", " + report.benchmark;
+  if (!report.category.empty()) text += ", " + report.category;
+  if (!report.division.empty()) text += ", " + report.division + " division";
+  return text;
+}
+
+std::string counts_text(const ai::BenchReport& report) {
+  const ai::LoadResult& result = report.result;
+  std::string text = fmt::format("{} {}, {} of {} samples answered", result.queries,
+                                 result.queries == 1 ? "query" : "queries", result.answered, result.samples);
+  if (result.failed > 0) text += fmt::format(", {} failed", result.failed);
+  if (result.unanswered() > 0) text += fmt::format(", {} without an answer", result.unanswered());
+  return text + " in " + human_seconds(report.summary.seconds_s);
+}
+
+std::string rates_text(const ai::BenchReport& report) {
+  const ai::LoadSummary& summary = report.summary;
+  const bool offline = report.result.settings.scenario == ai::LoadScenario::kOffline;
+  std::string text =
+      offline ? human_number(summary.samples_per_s) + " samples/s" : human_number(summary.queries_per_s) + " queries/s";
+  if (report.result.settings.scenario == ai::LoadScenario::kServer) {
+    text += " completed, " + human_number(summary.scheduled_per_s) + " scheduled";
+  } else if (!offline && report.result.samples > report.result.queries) {
+    text += ", " + human_number(summary.samples_per_s) + " samples/s";
+  }
+  const bool fails = !offline && report.result.answered < report.result.samples;
+  if (fails) text += " with failed ones, " + human_number(summary.samples_per_s) + " samples/s answered";
+  if (report.result.tokens > 0) text += ", " + human_number(summary.tokens_per_s) + " tokens/s";
+  return text;
+}
+
+void add_times(TextTable& table, const std::string& name, const ai::LatencySummary& times) {
+  if (times.count == 0) return;
+  table.add_row({name, ns_in_words(times.p50), ns_in_words(times.p90), ns_in_words(times.p95), ns_in_words(times.p99),
+                 ns_in_words(times.p999), ns_in_words(times.max), ns_in_words(times.mean)});
+}
+
+std::string times_table(const ai::BenchReport& report) {
+  const ai::LoadResult& result = report.result;
+  TextTable table;
+  table.add_column("time", TextTable::Align::kLeft);
+  for (const char* const title : {"p50", "p90", "p95", "p99", "p99.9", "max", "mean"}) {
+    table.add_column(title, TextTable::Align::kRight);
+  }
+  const bool multi = result.settings.scenario == ai::LoadScenario::kMultiStream;
+  add_times(table, multi ? "query latency" : "latency", report.summary.latency);
+  if (multi) add_times(table, "sample latency", report.summary.sample_latency);
+  add_times(table, "first token", report.summary.ttft);
+  add_times(table, "per output token", report.summary.tpot);
+  if (result.inter_token_count > 0) {
+    table.add_row({"between arrivals", ns_in_words(result.inter_token_p50_ns), "-", "-",
+                   ns_in_words(result.inter_token_p99_ns), "-", "-", "-"});
+  }
+  if (result.settings.scenario == ai::LoadScenario::kServer)
+    add_times(table, "issued late by", report.summary.lateness);
+  return table.rows() > 0 ? "\n" + table.to_text() : "";
+}
+
+std::string objectives_table(const ai::BenchReport& report) {
+  if (report.objectives.empty()) return "";
+  TextTable table;
+  table.add_column("objective", TextTable::Align::kLeft);
+  table.add_column("asked", TextTable::Align::kRight);
+  table.add_column("kept by", TextTable::Align::kRight);
+  table.add_column("met", TextTable::Align::kLeft);
+  table.add_column("goodput", TextTable::Align::kRight);
+  for (const ai::ObjectiveOutcome& outcome : report.objectives) {
+    table.add_row({outcome.objective.text, fmt::format("{:.6g}%", 100 * outcome.objective.share),
+                   fmt::format("{:.2f}%", 100 * outcome.kept_share), outcome.met ? "yes" : "no",
+                   human_number(outcome.goodput_per_s) + "/s"});
+  }
+  return "\n" + table.to_text();
+}
+
+std::string trials_table(const ai::BenchReport& report) {
+  if (report.trials.empty()) return "";
+  TextTable table;
+  table.add_column("rate tried", TextTable::Align::kRight);
+  table.add_column("queries", TextTable::Align::kRight);
+  table.add_column("completed", TextTable::Align::kRight);
+  table.add_column("p99", TextTable::Align::kRight);
+  table.add_column("verdict", TextTable::Align::kLeft);
+  for (const ai::PeakTrial& trial : report.trials) {
+    table.add_row({human_number(trial.target_qps) + "/s", std::to_string(trial.queries),
+                   human_number(trial.completed_per_s) + "/s", ns_in_words(trial.latency_p99_ns),
+                   trial.valid ? "valid" : join(trial.broken_rules, ", ")});
+  }
+  std::string peak = "no rate was valid";
+  if (report.peak_qps) peak = "highest valid rate " + human_number(*report.peak_qps) + " queries/s";
+  if (report.search_is_too_short) {
+    peak = "not known: a trial has too few queries or too little time to be judged, and at lower rates fewer";
+  } else if (report.peak_bound_qps) {
+    peak += ", lowest invalid " + human_number(*report.peak_bound_qps);
+  }
+  peak += std::string("; the times above are of ") + (report.peak_qps ? "the last valid run" : "the last run");
+  return "\n" + table.to_text() + wrapped("peak: " + peak, kBenchWidth) + "\n";
+}
+
+std::string bench_energy_text(const ai::BenchReport& report) {
+  if (!report.energy) return "";
+  const ai::BenchEnergy& energy = *report.energy;
+  if (!energy.joules) {
+    std::vector<std::string> kinds;
+    for (const MeterEnergy& meter : energy.report.meters) kinds.push_back(meter.meter.name);
+    for (const MissingMeter& meter : energy.missing) kinds.push_back(meter.kind);
+    return bench_line(
+        "energy", "no meter gives joules here (" + printable(join(kinds, ", ")) + "); perfcast energy --list says why");
+  }
+  std::string text = joules_in_words(*energy.joules) + " by the meters of the " + energy.covers;
+  if (report.result.answered > 0) {
+    text += ", " + joules_in_words(*energy.joules / static_cast<double>(report.result.answered)) + " a sample";
+  }
+  if (report.result.tokens > 0) {
+    text += ", " + joules_in_words(*energy.joules / static_cast<double>(report.result.tokens)) + " a token";
+  }
+  return bench_line("energy", text + "; what the machine draws idle is in it");
+}
+
+std::string accuracy_text(const ai::BenchReport& report) {
+  const ai::LoadRules& rules = report.rules;
+  if (!rules.accuracy && report.judged == 0) return "";
+  std::string text;
+  if (rules.accuracy) text = fmt::format("{:.6g}", *rules.accuracy);
+  if (rules.accuracy && rules.accuracy_metric != "accuracy") text += ", " + rules.accuracy_metric;
+  if (report.judged > 0) text += fmt::format(" ({} of {} answers right)", report.right, report.judged);
+  if (rules.least_accuracy) text += fmt::format(", at least {:.6g} is asked", *rules.least_accuracy);
+  return bench_line("accuracy", text);
+}
+
+}  // namespace
+
+std::string bench_text(const ai::BenchReport& report) {
+  std::string text = verdict_text(report);
+  text += bench_line("system", printable(report.result.system));
+  text += bench_line("scenario", scenario_text(report));
+  text += bench_line("issued", counts_text(report));
+  text += bench_line("rate", rates_text(report));
+  text += accuracy_text(report);
+  if (!report.verdict.early_stopping.empty()) text += bench_line("confidence", report.verdict.early_stopping);
+  text += bench_energy_text(report);
+  text += times_table(report);
+  if (report.summary.tpot_pooled_ns > 0) {
+    text += wrapped("per output token: (latency - first token) / (tokens - 1) of each answer; pooled over all tokens " +
+                        ns_in_words(report.summary.tpot_pooled_ns) +
+                        "; between arrivals: from one piece of a stream to the next, within 0.4%",
+                    kBenchWidth) +
+            "\n";
+  }
+  text += objectives_table(report);
+  text += trials_table(report);
+  if (!report.not_comparable.empty()) {
+    text +=
+        "\n" +
+        wrapped("not comparable with published results: " + printable(join(report.not_comparable, "; ")), kBenchWidth) +
+        "\n";
+  }
+  if (report.log_folder.empty()) return text;
+  text += (report.not_comparable.empty() ? "\n" : "") + std::string("log: ") + printable(report.log_folder) + "\n";
+  if (report.samples_left_out > 0) {
+    text += fmt::format("samples.csv has reached its size: {} answers have no line there\n", report.samples_left_out);
+  }
+  return text;
+}
+
+std::string bench_progress(const std::string& what, const ai::LoadProgress& progress) {
+  if (progress.issued == 0) return what;
+  std::string text =
+      fmt::format("{}: {:.0f} s, {} answered, {}/s, p50 {}, p99 {}", what, progress.elapsed_s,
+                  human_number(static_cast<double>(progress.answered)), human_number(progress.answers_per_s),
+                  ns_in_words(progress.p50_ns), ns_in_words(progress.p99_ns));
+  if (progress.first_token_p50_ns > 0) {
+    text += fmt::format(", first token p50 {}, p99 {}", ns_in_words(progress.first_token_p50_ns),
+                        ns_in_words(progress.first_token_p99_ns));
+  }
+  return text;
+}
+
+}  // namespace perfcast::cli

@@ -1,0 +1,71 @@
+// perfcast llm: language models as operators, and their time on devices.
+
+#include "cli/ai/llm_command.h"
+
+#include "base/text.h"
+
+namespace perfcast::cli {
+namespace {
+
+Result<ai::Precision> parse_precision(const std::string& name, const char* option) {
+  if (const auto precision = ai::precision_named(name)) return *precision;
+  return usage_error("bad-usage", "there is no precision '" + printable(name) + "'", option,
+                     "one of: " + join(ai::precision_names(), ", "));
+}
+
+}  // namespace
+
+void add_llm_precision_options(CLI::App& verb, LlmPrecisionArguments& arguments) {
+  verb.add_option("--precision", arguments.precision,
+                  "Of weights, activations and cache: fp32, tf32, fp16, bf16, fp8, int8; default: as the model's file "
+                  "says, else fp16");
+  verb.add_option("--weights", arguments.weights, "Of weights alone: also int4, q8_0, q6_k, q5_k_m, q4_k_m, q4_0, ...");
+  verb.add_option("--kv", arguments.kv, "Of the key-value cache alone");
+}
+
+void add_llm_tensor_parallel_option(CLI::App& verb, LlmPrecisionArguments& arguments) {
+  verb.add_option("--tensor-parallel", arguments.tensor_parallel, "Devices that share every layer")
+      ->capture_default_str();
+}
+
+Status take_precision(const ai::LlmConfig& config, const LlmPrecisionArguments& arguments, ai::LlmWorkload& workload) {
+  const auto all = arguments.precision.empty()
+                       ? Result<ai::Precision>(config.stored_precision.value_or(ai::Precision::kFp16))
+                       : parse_precision(arguments.precision, "--precision");
+  if (!all) return all.error();
+  workload.weights = workload.activations = workload.kv = *all;
+  if (!arguments.weights.empty()) {
+    const auto weights = parse_precision(arguments.weights, "--weights");
+    if (!weights) return weights.error();
+    workload.weights = *weights;
+  } else if (config.stored_weight_bytes) {
+    const auto count = ai::count_parameters(config);
+    if (!count) return count.error();
+    workload.weight_bits_per_value = *config.stored_weight_bytes * 8 / static_cast<double>(count->total);
+  }
+  if (!arguments.kv.empty()) {
+    const auto kv = parse_precision(arguments.kv, "--kv");
+    if (!kv) return kv.error();
+    workload.kv = *kv;
+  }
+  workload.tensor_parallel = arguments.tensor_parallel;
+  return {};
+}
+
+Error as_usage(Error error) {
+  if (error.kind == ErrorKind::kUsage && !error.where.empty()) {
+    error.where = "--" + error.where;
+  } else if (error.code == "size-overflow" && error.where == "batch") {
+    error.where = "--batch";
+  }
+  return error;
+}
+
+void add_llm_command(CLI::App& app, CommandContext& context) {
+  CLI::App* verb = app.add_subcommand("llm", "Language models: their operators, their time on devices");
+  verb->require_subcommand(1);
+  add_llm_analyze_command(*verb, context);
+  add_llm_forecast_command(*verb, context);
+}
+
+}  // namespace perfcast::cli

@@ -1,0 +1,309 @@
+// perfcast llm forecast: what a model takes on devices.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "ai/llm/model_catalogue.h"
+#include "ai/llm_forecast/forecast_figure.h"
+#include "ai/llm_forecast/forecast_report.h"
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "base/unknown.h"
+#include "cli/ai/llm_command.h"
+#include "cli/ai/llm_cpu_forecast.h"
+#include "cli/ai/llm_devices.h"
+#include "cli/shared/named_file.h"
+#include "cli/shared/table_options.h"
+
+namespace perfcast::cli {
+namespace {
+
+constexpr size_t kCalibrationLimit = size_t{64} << 20;
+
+struct ForecastArguments {
+  std::string model, device_file, calibrate, svg;
+  std::vector<std::string> on, cpus, batches, sequences, tensor_parallels, prices, powers;
+  int64_t output_tokens = 128;
+  std::optional<double> link_bytes_per_s, vcpus;
+  LlmPrecisionArguments precision;
+  bool sweep = false, csv = false, list = false, eager_attention = false, graph_launch = false;
+};
+
+// "1,2,4": whole numbers above 0.
+Result<std::vector<int64_t>> counts_of(const std::vector<std::string>& given, const char* option) {
+  std::vector<int64_t> counts;
+  for (const std::string& text : list_of(given)) {
+    const auto value = parse_number(text);
+    if (!value || !(*value >= 1) || *value > 1e12 || *value != std::floor(*value)) {
+      return usage_error("bad-usage", "'" + printable(text) + "' is no count", option,
+                         "whole numbers above 0, as in 1,2,4");
+    }
+    counts.push_back(static_cast<int64_t>(*value));
+  }
+  return counts;
+}
+
+Result<ai::SweepGrid> grid_of(const ai::LlmConfig& config, const ForecastArguments& arguments) {
+  ai::SweepGrid grid;
+  ai::LlmWorkload formats;
+  if (Status status = take_precision(config, arguments.precision, formats); !status) return status.error();
+  grid.request.weights = formats.weights;
+  grid.request.activations = formats.activations;
+  grid.request.kv = formats.kv;
+  grid.request.weight_bits_per_value = formats.weight_bits_per_value;
+  grid.request.fused_attention = !arguments.eager_attention;
+  grid.request.output_tokens = arguments.output_tokens;
+  const struct {
+    const std::vector<std::string>& given;
+    const char* option;
+    std::vector<int64_t>& taken;
+  } axes[] = {{arguments.batches, "--batch", grid.batches},
+              {arguments.sequences, "--sequence", grid.sequences},
+              {arguments.tensor_parallels, "--tensor-parallel", grid.tensor_parallels}};
+  for (const auto& axis : axes) {
+    const auto counts = counts_of(axis.given, axis.option);
+    if (!counts) return counts.error();
+    if (!counts->empty()) {
+      axis.taken = *counts;
+      continue;
+    }
+    if (axis.option == axes[1].option) {
+      axis.taken = {ai::usual_prompt(config, arguments.output_tokens)};
+    } else if (arguments.sweep && axis.option == axes[0].option) {
+      axis.taken = {1, 2, 4, 8, 16, 32, 64, 128, 256};
+    } else if (arguments.sweep) {
+      axis.taken = {1, 2, 4, 8};
+    }
+  }
+  return grid;
+}
+
+// DEVICE=VALUE of one device, or VALUE of all; later ones win.
+Status take_values(const std::vector<std::string>& given, const char* option, const ai::DeviceProvider& provider,
+                   std::vector<ai::ForecastDevice>& devices, double ai::DeviceTerms::*field) {
+  for (const std::string& text : list_of(given)) {
+    const size_t equals = text.rfind('=');
+    const std::string number = equals == std::string::npos ? text : text.substr(equals + 1);
+    const auto value = parse_number(trim(number));
+    if (!value || !(*value > 0)) {
+      return usage_error("bad-usage", "'" + printable(text) + "' gives no number above 0", option,
+                         "DEVICE=NUMBER, or a number for all devices");
+    }
+    std::string only;
+    if (equals != std::string::npos) {
+      const auto model = provider.find(text.substr(0, equals));
+      if (!model) {
+        Error error = model.error();
+        error.where = option;
+        return error;
+      }
+      only = (*model)->device().name;
+    }
+    bool used = false;
+    for (ai::ForecastDevice& device : devices) {
+      if (!only.empty() && device.model->device().name != only) continue;
+      device.terms.*field = *value;
+      used = true;
+    }
+    if (!used) {
+      return usage_error("bad-usage", only + " is not among the devices to forecast", option, "a device of --on");
+    }
+  }
+  return {};
+}
+
+Result<std::vector<ai::ForecastDevice>> devices_of(const ai::DeviceProvider& provider,
+                                                   const ForecastArguments& arguments) {
+  std::vector<ai::ForecastDevice> devices;
+  for (const std::string& name : list_of(arguments.on, provider.names())) {
+    const auto model = provider.find(name);
+    if (!model) {
+      Error error = model.error();
+      if (error.where.empty()) error.where = "--on";
+      return error;
+    }
+    const bool twice = std::any_of(devices.begin(), devices.end(), [&](const ai::ForecastDevice& device) {
+      return device.model->device().name == (*model)->device().name;
+    });
+    if (twice) continue;
+    ai::ForecastDevice device{*model, {}};
+    device.terms.step.launch = arguments.graph_launch ? ai::LaunchMode::kGraph : ai::LaunchMode::kStream;
+    if (arguments.link_bytes_per_s) device.terms.step.link_bytes_per_s = *arguments.link_bytes_per_s;
+    devices.push_back(std::move(device));
+  }
+  if (devices.empty()) {
+    return usage_error("bad-usage", "no device is named", "--on", "devices of --list-devices, as in --on A100,H100");
+  }
+  if (Status status = take_values(arguments.powers, "--power-w", provider, devices, &ai::DeviceTerms::power_w);
+      !status) {
+    return status.error();
+  }
+  if (Status status = take_values(arguments.prices, "--price", provider, devices, &ai::DeviceTerms::price_per_hour);
+      !status) {
+    return status.error();
+  }
+  return devices;
+}
+
+Status calibrate(ai::DeviceProvider& provider, const std::string& path) {
+  if (path.empty()) return {};
+  const auto text = read_file(path, kCalibrationLimit);
+  if (!text) return text.error();
+  const auto runs = ai::parse_calibration_runs(*text, path);
+  if (!runs) return runs.error();
+  Status status = provider.calibrate(*runs);
+  if (status) return status;
+  Error error = status.error();
+  error.where = error.where.empty() ? path : path + ": " + error.where;
+  return error;
+}
+
+Result<ai::LlmForecastReport> report_of(ai::DeviceProvider& provider, const ForecastArguments& arguments) {
+  if (arguments.model.empty()) {
+    return usage_error(
+        "bad-usage", "no model is named", "perfcast llm forecast",
+        "a built-in name (perfcast llm analyze --list), a config.json, a folder with one, or a GGUF file");
+  }
+  if (arguments.link_bytes_per_s && !(*arguments.link_bytes_per_s > 0)) {
+    return usage_error("bad-usage", "a link that carries nothing", "--link-bytes-per-s", "bytes per second, above 0");
+  }
+  const auto config = ai::load_model(arguments.model);
+  if (!config) return as_named_file(config.error(), true);
+  const auto grid = grid_of(*config, arguments);
+  if (!grid) return grid.error();
+  if (Status status = calibrate(provider, arguments.calibrate); !status) return status.error();
+  const auto devices = devices_of(provider, arguments);
+  if (!devices) return devices.error();
+  auto report = ai::report_forecast(*config, *devices, *grid);
+  if (!report) return as_usage(report.error());
+  return report;
+}
+
+// The result, in the format that was asked for.
+Result<std::string> text_of(const ai::LlmForecastReport& report, const ForecastArguments& arguments, bool json) {
+  if (json) return to_text(ai::forecast_json(report));
+  return arguments.csv ? forecast_csv(report) : forecast_text(report);
+}
+
+// One sequence on CPUs: tokens/s as llama.cpp's.
+Result<std::string> on_cpus(const ForecastArguments& arguments, bool json) {
+  if (!arguments.on.empty()) {
+    return usage_error("bad-usage", "CPUs and devices in one forecast", "--cpu", "--cpu or --on");
+  }
+  if (arguments.model.empty()) return usage_error("bad-usage", "no model is named", "MODEL", "as in llama3-8b");
+  const auto config = ai::load_model(arguments.model);
+  if (!config) return as_named_file(config.error(), true);
+  ai::CpuForecastRequest request;
+  if (!arguments.precision.weights.empty()) {
+    ai::LlmWorkload formats;
+    if (Status status = take_precision(*config, arguments.precision, formats); !status) return status.error();
+    request.weights = formats.weights;
+  }
+  request.cpus = list_of(arguments.cpus);
+  request.vcpus = arguments.vcpus.value_or(kUnknown);
+  request.output_tokens = arguments.output_tokens;
+  const auto sequences = counts_of(arguments.sequences, "--sequence");
+  if (!sequences) return sequences.error();
+  request.sequences = sequences->empty() ? std::vector<int64_t>{512} : *sequences;
+  const auto format = json            ? CpuForecastFormat::kJson
+                      : arguments.csv ? CpuForecastFormat::kCsv
+                                      : CpuForecastFormat::kText;
+  return cpu_forecast(*config, request, format);
+}
+
+int run_forecast(const CommandContext& context, const ForecastArguments& arguments) {
+  const CommonOptions& common = context.options;
+  if (arguments.csv && common.json) {
+    return report_error(usage_error("bad-usage", "two formats at once", "--csv", "--csv or --json"), common);
+  }
+  if (!arguments.cpus.empty()) {
+    const auto text = on_cpus(arguments, common.json);
+    return text ? write_result(*text, common) : report_error(text.error(), common);
+  }
+  for (const auto& [option, path] :
+       {std::pair{"--device-file", arguments.device_file}, {"--calibrate", arguments.calibrate}}) {
+    if (const Status there = check_named_file(option, path); !there) return report_error(there.error(), common);
+  }
+  const auto provider = open_devices(arguments.device_file);
+  if (!provider) return report_error(provider.error(), common);
+  if (arguments.list) {
+    const auto text = common.json ? [&]() -> Result<std::string> {
+      const auto json = ai::device_list_json(**provider);
+      if (!json) return json.error();
+      return to_text(*json);
+    }()
+        : ai::device_list_text(**provider);
+    return text ? write_result(*text, common) : report_error(text.error(), common);
+  }
+  const auto report = report_of(**provider, arguments);
+  if (!report) return report_error(report.error(), common);
+  if (!arguments.svg.empty()) {
+    if (arguments.svg == common.output) {
+      return report_error(
+          usage_error("bad-usage", "the picture and the table go to one place", "--svg", "another file"), common);
+    }
+    if (report->grid.sequences.size() > 1 && !common.quiet) {
+      std::fprintf(stderr, "note: the picture has the shortest prompt alone\n");
+    }
+    const auto picture = ai::pareto_svg(*report);
+    if (!picture) return report_error(picture.error(), common);
+    if (Status status = write_file_atomically(arguments.svg, *picture); !status) {
+      return report_error(status.error(), common);
+    }
+  }
+  if (arguments.csv && !common.quiet) {  // a table of numbers has no room for notes
+    for (const std::string& note : report->notes) std::fprintf(stderr, "note: %s\n", printable(note).c_str());
+  }
+  const auto text = text_of(*report, arguments, common.json);
+  return text ? write_result(*text, common) : report_error(text.error(), common);
+}
+
+}  // namespace
+
+void add_llm_forecast_command(CLI::App& llm, CommandContext& context) {
+  auto arguments = std::make_shared<ForecastArguments>();
+  CLI::App* verb = llm.add_subcommand("forecast", "Time, tokens/s, memory, energy and cost of a model on devices");
+  verb->footer(
+      "Intervals are 90%. A batch is sequences that start and end together. See docs/LLM.md.\n"
+      "Example: perfcast llm forecast llama3-8b --on A100-80GB,H100 --batch 1,8,64 --price H100=3.5");
+  verb->add_option("model", arguments->model, "A built-in name, a config.json, a folder with one, or a GGUF file")
+      ->option_text("MODEL");
+  verb->add_option("--on", arguments->on, "Devices, by name: A,B")->option_text("DEVICE,...");
+  verb->add_option("--cpu", arguments->cpus, "CPU models in their place, one sequence at a time: \"EPYC 7763\"")
+      ->option_text("CPU,...");
+  verb->add_option("--vcpus", arguments->vcpus, "Of the machine with --cpu (default: the largest that was measured)");
+  verb->add_flag("--list-devices", arguments->list, "The devices that are known");
+  verb->add_option("--device-file", arguments->device_file, "Facts of more devices (JSON)");
+  verb->add_option("--batch", arguments->batches, "Sequences at once: 1,8,64 (default: 1)")->option_text("N,...");
+  verb->add_option("--sequence", arguments->sequences,
+                   "Tokens of the prompt (default: 2048, or as many as the model has room for)")
+      ->option_text("N,...");
+  verb->add_option("--output-tokens", arguments->output_tokens, "New tokens of each sequence")->capture_default_str();
+  verb->add_option("--tensor-parallel", arguments->tensor_parallels, "Devices that share every layer (default: 1)")
+      ->option_text("N,...");
+  verb->add_flag("--sweep", arguments->sweep, "Where not given: batches 1 to 256, 1 to 8 devices");
+  add_llm_precision_options(*verb, arguments->precision);
+  verb->add_flag("--eager-attention", arguments->eager_attention, "Scores go through memory (no fused kernel)");
+  verb->add_flag("--graph-launch", arguments->graph_launch, "Kernels are recorded and launched as one graph");
+  verb->add_option("--link-bytes-per-s", arguments->link_bytes_per_s, "Between devices, one direction");
+  verb->add_option("--price", arguments->prices, "US dollars per hour of one device: DEVICE=3.5, or 3.5 for all")
+      ->option_text("DEVICE=USD");
+  verb->add_option("--power-w", arguments->powers,
+                   "Watts of one device (default: modelled from its stated power): DEVICE=300, or 300")
+      ->option_text("DEVICE=W");
+  verb->add_option("--calibrate", arguments->calibrate,
+                   "Products timed on a device: CSV of device,kind,batch,m,k,n,precision,latency_s")
+      ->option_text("FILE");
+  verb->add_option("--svg", arguments->svg, "Picture of throughput against latency")->option_text("FILE");
+  verb->add_flag("--csv", arguments->csv, "One line per configuration");
+  add_common_options(*verb, context, kQuietOption);
+  verb->callback(
+      [arguments, &context] { context.run = [arguments, &context] { return run_forecast(context, *arguments); }; });
+}
+
+}  // namespace perfcast::cli

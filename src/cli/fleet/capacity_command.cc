@@ -1,0 +1,209 @@
+// perfcast capacity: how many nodes of each platform a stream of jobs needs.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/csv.h"
+#include "base/json.h"
+#include "base/process/duration.h"
+#include "base/text.h"
+#include "cli/choices.h"
+#include "cli/command.h"
+#include "cli/fleet/schedule_inputs.h"
+#include "cli/shared/table_options.h"
+#include "fleet/plan/size_cluster.h"
+#include "fleet/report/capacity_report.h"
+
+namespace perfcast::cli {
+namespace {
+
+struct CapacityArguments {
+  ScheduleArguments inputs;
+  std::vector<std::string> objectives, growth = {"1,1.25,1.5,2"}, errors = {"0,0.1,0.2,0.5,1"};
+  std::optional<double> budget;
+  fleet::CapacityGoal goal = fleet::CapacityGoal::kCost;
+  std::string policy = fleet::info(fleet::Policy::kMinimumCompletion).name;
+  std::optional<int64_t> seeds, at_most;
+  bool unbounded = false, strict = false, no_kill = false;
+  fleet::CapacityRequest request;  // of what is passed on as it is
+};
+
+// As people write them, and as in JSON.
+constexpr std::pair<const char*, fleet::ServiceMetric> kObjectives[] = {
+    {"p99-wait", fleet::ServiceMetric::kP99Wait},
+    {"mean-wait", fleet::ServiceMetric::kMeanWait},
+    {"mean-slowdown", fleet::ServiceMetric::kMeanBoundedSlowdown},
+    {"deadline-share", fleet::ServiceMetric::kDeadlineShare},
+};
+
+Result<fleet::ServiceObjective> parse_objective(const std::string& text) {
+  const size_t sign = text.find('=');
+  const std::string name = text.substr(0, sign);
+  std::vector<std::string> names;
+  for (const auto& [known, metric] : kObjectives) {
+    names.emplace_back(known);
+    if (name != known) continue;
+    const std::string target = sign == std::string::npos ? "" : text.substr(sign + 1);
+    std::optional<double> value = parse_number(target);
+    if (!value && fleet::info(metric).is_time) {
+      const auto duration_s = parse_duration_s(target, "--objective");
+      if (duration_s) value = *duration_s;
+    }
+    if (!value) {
+      return usage_error("bad-usage", "'" + printable(target) + "' is no target of " + name, "--objective",
+                         name + (fleet::info(metric).is_time    ? "=60s, 2m, 500ms, 1h, or seconds"
+                                 : fleet::info(metric).at_least ? "=0.99"
+                                                                : "=5"));
+    }
+    auto objective = fleet::service_objective(fleet::info(metric).name, *value);
+    if (objective) return objective;
+    Error error = objective.error();
+    error.kind = ErrorKind::kUsage;
+    return error;
+  }
+  return usage_error("bad-usage", "'" + printable(name) + "' is no objective", "--objective",
+                     "NAME=TARGET, of " + nearest_names(name, names, names.size()));
+}
+
+Result<fleet::Policy> parse_policy(const std::string& name) {
+  auto policy = fleet::policy_named(name);
+  if (!policy || !fleet::info(*policy).preempts) return policy;
+  return usage_error("bad-usage", "policy " + name + " preempts jobs, and plans are made for those that don't",
+                     "--policy", "one of: " + fleet::names_of_policies(false));
+}
+
+// "none" turns a list off.
+Result<std::vector<double>> ratios_or_none(const std::vector<std::string>& texts, const char* option,
+                                           const char* example) {
+  if (list_of(texts) == std::vector<std::string>{"none"}) return std::vector<double>();
+  return parse_ratios(texts, option, std::string(example) + ", or none");
+}
+
+// What of the request is said on the command line alone.
+Result<fleet::CapacityRequest> plan_of(const CapacityArguments& arguments) {
+  fleet::CapacityRequest request = arguments.request;
+  for (const std::string& text : arguments.objectives) {
+    const auto objective = parse_objective(text);
+    if (!objective) return objective.error();
+    request.objectives.push_back(*objective);
+  }
+  const auto policy = parse_policy(arguments.policy);
+  if (!policy) return policy.error();
+  request.policy = *policy;
+  auto growth = ratios_or_none(arguments.growth, "--growth", "1,1.25,1.5,2");
+  if (!growth) return growth.error();
+  request.growth = std::move(*growth);
+  auto errors = ratios_or_none(arguments.errors, "--forecast-error", "0,0.1,0.2,0.5,1");
+  if (!errors) return errors.error();
+  request.errors = std::move(*errors);
+  request.goal = arguments.goal;
+  request.rule = arguments.strict ? fleet::SeedRule::kAll : fleet::SeedRule::kMedian;
+  request.simulation.kill_at_limit = !arguments.no_kill;
+  if (arguments.budget) request.budget_per_hour = *arguments.budget;
+  if (arguments.inputs.is_mix() && !arguments.inputs.load && !arguments.inputs.jobs_per_hour) {
+    return usage_error("bad-usage", "nothing says how fast the jobs come", "--jobs-per-hour",
+                       "--jobs-per-hour R, or --load L: so much of what the cluster as given could carry at most");
+  }
+  return request;
+}
+
+int run_capacity(const CommandContext& context, const CapacityArguments& arguments) {
+  const CommonOptions& common = context.options;
+  auto plan = plan_of(arguments);
+  if (!plan) return report_error(plan.error(), common);
+  auto stream = read_job_stream(common, arguments.inputs);
+  if (!stream) return report_error(stream.error(), common);
+  fleet::SizeClusterRequest request{std::move(*stream), std::move(*plan), common.seed, arguments.seeds,
+                                    arguments.at_most};
+  if (arguments.unbounded) request.at_most = fleet::kAnyNumber;
+  say_impossible_jobs(common, request.stream, fleet::candidates_of(request));
+
+  ProgressLine progress(common);
+  request.plan.progress = [&progress, goal = request.plan.goal](const fleet::CapacityProgress& now) {
+    progress.show(fmt::format("{}: {} simulations{}", now.stage, now.simulations,
+                              std::isnan(now.best_value)
+                                  ? ""
+                                  : fmt::format(", best so far {:.4g} ({})", now.best_value, fleet::name_of(goal))));
+  };
+  auto answer = fleet::size_cluster(request);
+  if (!answer) {
+    Error error = answer.error();
+    if (error.code == "no-deadline") error.expected += ": a column deadline_s, or --deadline-factor F";
+    return report_error(error, common);
+  }
+  if (arguments.inputs.is_mix() && !arguments.inputs.jobs_per_hour) {
+    answer->notes.push_back(fmt::format("the load of {} is of what the cluster as given ({} nodes) could carry at most",
+                                        *arguments.inputs.load, request.stream.cluster.nodes()));
+  }
+  if (common.quiet && !common.json) answer->notes.clear();
+  const int written =
+      write_result(common.json ? to_text(fleet::capacity_json(*answer)) : fleet::capacity_text(*answer), common);
+  // Scripts ask whether there is a plan.
+  return written == kExitDone && !answer->meets ? kExitFailure : written;
+}
+
+void add_objective_options(CLI::App& verb, CapacityArguments& arguments) {
+  const char* const aim = "What is asked of the plan";
+  verb.add_option("--objective", arguments.objectives,
+                  "p99-wait=60s, mean-wait=10s, mean-slowdown=5 at most, or deadline-share=0.99 at least (repeatable)")
+      ->required()
+      ->group(aim);
+  verb.add_option("--minimise", arguments.goal, "Default: cost")
+      ->transform(choices<fleet::CapacityGoal>({{"cost", fleet::CapacityGoal::kCost},
+                                                {"nodes", fleet::CapacityGoal::kNodes},
+                                                {"power", fleet::CapacityGoal::kPower}}))
+      ->type_name("AIM")
+      ->group(aim);
+  verb.add_option("--budget", arguments.budget, "Most that all nodes may cost, an hour")
+      ->check(CLI::NonNegativeNumber)
+      ->group(aim);
+  CLI::Option* at_most = verb.add_option("--at-most", arguments.at_most,
+                                         "Nodes of each platform that can be had, instead of the cluster's numbers")
+                             ->check(CLI::Range(int64_t{1}, int64_t{1000000}))
+                             ->group(aim);
+  verb.add_flag("--unbounded", arguments.unbounded, "Any number of nodes of each platform can be had")
+      ->excludes(at_most)
+      ->group(aim);
+  verb.add_flag("--strict", arguments.strict, "Every seed meets the objectives, not only the median")->group(aim);
+}
+
+}  // namespace
+
+void add_capacity_command(CLI::App& app, CommandContext& context) {
+  auto arguments = std::make_shared<CapacityArguments>();
+  CLI::App* verb = app.add_subcommand("capacity", "How many nodes of each platform a load needs");
+  verb->footer(
+      "The cluster's groups are the candidates, their nodes the most that can be had. A trace comes at its own rate,\n"
+      "times --rate-factor. See docs/SCHEDULE.md.");
+  add_objective_options(*verb, *arguments);
+  add_schedule_options(*verb, arguments->inputs);
+  verb->add_option("--policy", arguments->policy, "How jobs are placed; see schedule simulate --help")
+      ->capture_default_str();
+  verb->add_option("--seeds", arguments->seeds,
+                   "Samples of the jobs, with seeds --seed, --seed + 1, ... (default: 3; "
+                   "of --profile 10, of a trace 1)")
+      ->check(CLI::Range(1, 1000));
+  verb->add_option("--growth", arguments->growth, "What if the load grows: factors, each planned anew; or none")
+      ->capture_default_str();
+  verb->add_option("--forecast-error", arguments->errors,
+                   "The plan again with forecasts wrong by these ratios on average; or none")
+      ->capture_default_str();
+  verb->add_option("--warmup", arguments->request.warmup_share, "Share of the jobs, the first, that don't count")
+      ->check(CLI::Range(0.0, 0.99))
+      ->capture_default_str();
+  verb->add_option("--most-plans", arguments->request.most_plans, "Plans simulated in one search")
+      ->check(CLI::Range(int64_t{1}, int64_t{1000000}))
+      ->capture_default_str();
+  verb->add_flag("--backfill", arguments->request.simulation.backfill, "EASY backfilling under every policy");
+  verb->add_flag("--no-kill", arguments->no_kill, "Let jobs run past their limits");
+  add_common_options(*verb, context, kCorpusOption | kBundleOption | kQuietOption | kSeedOption | kThreadsOption);
+  verb->callback(
+      [arguments, &context] { context.run = [arguments, &context] { return run_capacity(context, *arguments); }; });
+}
+
+}  // namespace perfcast::cli

@@ -1,0 +1,419 @@
+#include "cli/fleet/schedule_inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <utility>
+
+#include "base/csv.h"
+#include "base/text.h"
+#include "cli/shared/forecast_input.h"
+#include "cli/shared/named_file.h"
+#include "fleet/jobs/cluster_file.h"
+#include "fleet/plan/impossible_jobs.h"
+#include "place/jobs/instance_groups.h"
+#include "place/jobs/profile_mix.h"
+#include "place/jobs/program_mix.h"
+
+namespace perfcast::cli {
+namespace {
+
+// Which sources an option is for; of all others it says nothing.
+struct SourceOption {
+  const char* option;
+  const char* sources;  // those that it is for, by their options, separated by blanks
+};
+constexpr SourceOption kSourceOptions[] = {
+    {"--load", "--mix --profile --synthetic"},
+    {"--jobs-per-hour", "--mix --profile --gavel"},
+    {"--arrivals", "--mix --profile"},
+    {"--length-sigma", "--mix --profile"},
+    {"--weights", "--profile"},
+    {"--host", "--profile"},
+    {"--bundle", "--profile"},
+    {"--mean-job", "--mix"},
+    {"--cores-per-job", "--mix"},
+    {"--measured-on", "--mix"},
+    {"--model", "--mix"},
+    {"--corpus", "--mix"},
+    {"--groups", "--mix"},
+    {"--platforms", "--mix"},
+    {"--every-profile", "--mix"},
+    {"--source", "--mix"},
+    {"--features", "--mix"},
+    {"--complete", "--mix"},
+    {"--minimum-coverage", "--mix"},
+    {"--minimum-servers", "--mix"},
+    {"--minimum-programs", "--mix"},
+    {"--segments", "--mix"},
+    {"--gavel-trace", "--gavel"},
+};
+constexpr const char* kSources[] = {"--mix", "--profile", "--swf", "--table", "--gavel", "--philly", "--synthetic"};
+
+const std::map<std::string, fleet::Arrivals::Kind>& arrival_kinds() {
+  static const std::map<std::string, fleet::Arrivals::Kind> kKinds = {{"poisson", fleet::Arrivals::Kind::kPoisson},
+                                                                      {"batch", fleet::Arrivals::Kind::kBatch},
+                                                                      {"interval", fleet::Arrivals::Kind::kInterval},
+                                                                      {"bursty", fleet::Arrivals::Kind::kBursty}};
+  return kKinds;
+}
+
+bool given(const ScheduleArguments& arguments, const char* option) {
+  return arguments.verb->get_option(option)->count() > 0;
+}
+
+// Weights of profiles that aren't there, and profiles that aren't there.
+Status check_profile_options(const ScheduleArguments& arguments) {
+  if (!arguments.weights.empty() && arguments.weights.size() != arguments.profiles.size()) {
+    return usage_error("bad-usage",
+                       fmt::format("{} weights for {} profiles", arguments.weights.size(), arguments.profiles.size()),
+                       "--weights", "as many as --profile names, in its order");
+  }
+  return check_profiles(arguments.profiles);
+}
+
+// Only of an instance type does anybody know how many cores a node has.
+Status check_cores(const ScheduleArguments& arguments, const fleet::Cluster& cluster) {
+  if (arguments.nodes.empty()) return {};
+  for (const fleet::NodeGroup& group : cluster.groups) {
+    if (group.cores_stated) continue;
+    return usage_error("bad-cluster", "nothing says how many cores a node of '" + printable(group.platform) + "' has",
+                       "--nodes", "PLATFORM=NODESxCORES; an instance type's vCPUs are known with --mix and --profile");
+  }
+  return {};
+}
+
+// The one source that is named.
+Result<std::string> source_of(const ScheduleArguments& arguments) {
+  std::vector<std::string> named;
+  for (const char* source : kSources) {
+    if (given(arguments, source)) named.emplace_back(source);
+  }
+  if (named.size() == 1) return named.front();
+  return usage_error(
+      "bad-usage", named.empty() ? "nothing says where the jobs come from" : "jobs come from one source", "",
+      "one of --mix, --profile FILES, --swf FILE, --table FILE, --gavel FOLDER, --philly FILE, --synthetic");
+}
+
+Status check_options_of(const std::string& source, const ScheduleArguments& arguments) {
+  for (const SourceOption& each : kSourceOptions) {
+    const std::vector<std::string> sources = split(each.sources, ' ');
+    if (!given(arguments, each.option) || std::find(sources.begin(), sources.end(), source) != sources.end()) continue;
+    const std::string name = each.option;
+    const bool rate = name == "--load" || name == "--jobs-per-hour";
+    if (rate) {
+      return usage_error("bad-usage", "the source has arrivals of its own", name,
+                         "--rate-factor, to make them come faster");
+    }
+    return usage_error("bad-usage", fmt::format("{} is of no use with {}", name, source), name,
+                       fmt::format("{} with {}", name, join(sources, " or ")));
+  }
+  if (!arguments.gavel_trace.empty() && arguments.jobs_per_hour) {
+    return usage_error("bad-usage", "the source has arrivals of its own", "--jobs-per-hour",
+                       "--rate-factor, to make them come faster");
+  }
+  if (arguments.load && arguments.jobs_per_hour) {
+    return usage_error("bad-usage", "arrivals have a load and a rate", "--load", "either --load or --jobs-per-hour");
+  }
+  return {};
+}
+
+// What the command line itself says of machines is wrong usage; what stands in a file is wrong data.
+Error as_named(Error error, const ScheduleArguments& arguments) {
+  if (!arguments.nodes.empty()) error.kind = ErrorKind::kUsage;
+  return error;
+}
+
+Result<std::optional<fleet::Cluster>> read_cluster_option(const ScheduleArguments& arguments) {
+  if (!arguments.cluster_file.empty() && !arguments.nodes.empty()) {
+    return usage_error("bad-usage", "the cluster is given twice", "--cluster",
+                       "--cluster FILE or --nodes PLATFORM=NODESxCORES");
+  }
+  if (arguments.cluster_file.empty() && arguments.nodes.empty()) return std::optional<fleet::Cluster>();
+  if (Status there = check_named_file("--cluster", arguments.cluster_file); !there) return there.error();
+  auto cluster =
+      arguments.nodes.empty() ? fleet::read_cluster(arguments.cluster_file) : fleet::parse_node_groups(arguments.nodes);
+  if (!cluster) return as_named(cluster.error(), arguments);
+  if (Status checked = fleet::check_cluster(*cluster); !checked) return as_named(checked.error(), arguments);
+  return std::optional<fleet::Cluster>(std::move(*cluster));
+}
+
+// A cluster's groups with what the source of the jobs knows of them.
+struct KnownMachines {
+  std::vector<program::Server> servers;
+  std::vector<place::GroupMachine> machines;
+};
+
+Result<fleet::ProgramMix> read_mix(const CommonOptions& common, const ScheduleArguments& arguments,
+                                   fleet::Cluster& cluster, KnownMachines& known) {
+  auto loaded = load_table(common, arguments.corpus_table);
+  if (!loaded) return loaded.error();
+  auto machines =
+      place::find_machines(cluster, loaded->table.platforms, loaded->servers, "with enough runs in the corpus");
+  if (!machines) {
+    Error error = as_named(machines.error(), arguments);
+    if (error.code == "missing-platform") error.expected += "; or CPU models with fewer runs: --minimum-programs N";
+    return error;
+  }
+  known = {std::move(loaded->servers), std::move(*machines)};
+  place::ProgramMixRequest request;
+  request.servers = &known.servers;
+  request.scaling = loaded->scaling.get();
+  request.corpus = common.corpus;
+  request.model = arguments.model;
+  request.mean_job_s = arguments.mean_job_s;
+  request.cores = arguments.cores_per_job;
+  request.measured_on = arguments.measured_on;
+  request.seed = common.seed;
+  request.threads = common.threads;
+  ProgressLine progress(common);
+  request.progress = [&progress](const std::string& text) { progress.show("forecasts: " + text); };
+  auto mix = place::make_program_mix(loaded->table, cluster, known.machines, request);
+  if (mix || mix.error().code != "empty-corpus") return mix;
+  Error error = mix.error();
+  error.expected += "; see perfcast corpus info";
+  return error;
+}
+
+Result<fleet::ProgramMix> read_profile_mix(const CommonOptions& common, const ScheduleArguments& arguments,
+                                           fleet::Cluster& cluster, KnownMachines& known) {
+  const auto forecaster = open_forecaster(common);
+  if (!forecaster) return forecaster.error();
+  const program::Bundle& bundle = forecaster->bundle();
+  auto machines = place::find_machines(cluster, bundle.platforms, bundle.servers, "of the bundle");
+  if (!machines) return as_named(machines.error(), arguments);
+  known = {bundle.servers, std::move(*machines)};
+  place::ProfileMixRequest request;
+  request.host = arguments.host;
+  for (const std::string& given : arguments.profiles) {
+    auto profile = read_profile(profile_path(given));
+    if (!profile) return profile.error();
+    if (Status status = program::check_success(*profile, false); !status) return status.error();
+    request.parts.push_back(
+        {std::move(*profile), arguments.weights.empty() ? 1 : arguments.weights[request.parts.size()]});
+  }
+  auto mix = place::make_profile_mix(*forecaster, cluster, known.machines, request);
+  if (!mix) return with_option_names(mix.error());
+  return mix;
+}
+
+Result<fleet::JobSource> job_source(const CommonOptions& common, const ScheduleArguments& arguments,
+                                    std::optional<fleet::Cluster>& cluster, KnownMachines& known) {
+  if (arguments.synthetic) {
+    fleet::SyntheticSource source;
+    if (arguments.jobs > 0) source.jobs = arguments.jobs;
+    source.load = arguments.load;
+    return fleet::JobSource(source);
+  }
+  if (!arguments.gavel.empty() && !arguments.gavel_trace.empty()) {
+    return fleet::JobSource(fleet::GavelTraceSource{arguments.gavel, arguments.gavel_trace, arguments.jobs});
+  }
+  if (!arguments.gavel.empty()) {
+    fleet::GavelSource source{arguments.gavel};
+    if (arguments.jobs > 0) source.jobs = arguments.jobs;
+    if (arguments.jobs_per_hour) source.jobs_per_hour = *arguments.jobs_per_hour;
+    return fleet::JobSource(std::move(source));
+  }
+  if (!arguments.swf.empty()) return fleet::JobSource(fleet::SwfSource{arguments.swf, arguments.jobs});
+  if (!arguments.philly.empty()) return fleet::JobSource(fleet::PhillySource{arguments.philly, arguments.jobs});
+  if (!arguments.table.empty()) return fleet::JobSource(fleet::TableSource{arguments.table, arguments.jobs});
+  fleet::MixSource source;
+  if (cluster) {  // without one the stream says what is missing
+    auto mix = arguments.mix ? read_mix(common, arguments, *cluster, known)
+                             : read_profile_mix(common, arguments, *cluster, known);
+    if (!mix) return mix.error();
+    source.mix = std::move(*mix);
+  }
+  if (arguments.jobs > 0) source.jobs = arguments.jobs;
+  source.arrivals = arrival_kinds().at(arguments.arrivals);
+  source.load = arguments.load;
+  source.jobs_per_hour = arguments.jobs_per_hour;
+  source.length_sigma = arguments.length_sigma;
+  return fleet::JobSource(std::move(source));
+}
+
+// Errors about a field, by the option that it came from.
+Error with_option(Error error) {
+  static const std::map<std::string, const char*> kOptions = {
+      {"load", "--load"},
+      {"jobs_per_hour", "--jobs-per-hour"},
+      {"rate_factor", "--rate-factor"},
+      {"deadline_factor", "--deadline-factor"},
+      {"default_limit_s", "--default-limit"},
+      {"measured_on", "--measured-on"},
+      {"model", "--model"},
+      {"cluster", "--cluster"},
+  };
+  if (error.kind != ErrorKind::kUsage) return error;
+  const auto option = kOptions.find(error.where);
+  if (option == kOptions.end()) return error;
+  error.where = option->second;
+  if (error.where == "--cluster") {
+    error.expected = "--cluster FILE (perfcast.cluster/1), or --nodes \"PLATFORM=NODESxCORES\" for each platform";
+  }
+  return error;
+}
+
+}  // namespace
+
+Result<std::vector<double>> parse_ratios(const std::vector<std::string>& texts, const std::string& option,
+                                         const std::string& example) {
+  std::vector<double> ratios;
+  for (const std::string& text : list_of(texts)) {
+    const auto ratio = parse_number(text);
+    if (!ratio || !(*ratio >= 0) || std::isinf(*ratio)) {
+      return usage_error("bad-usage", "'" + printable(text) + "' is no number from 0 on", option,
+                         "ratios such as " + example);
+    }
+    ratios.push_back(*ratio);
+  }
+  return ratios;
+}
+
+void say_impossible_jobs(const CommonOptions& common, const fleet::JobStream& stream,
+                         const std::vector<fleet::NodeGroup>& groups) {
+  if (common.quiet) return;
+  const auto workload = stream.jobs(common.seed);
+  if (!workload) return;  // the use case says why
+  const std::string note = fleet::impossible_note(*workload, fleet::impossible_jobs(*workload, groups));
+  if (!note.empty()) std::fprintf(stderr, "perfcast: warning: %s\n", printable(note).c_str());
+}
+
+Result<fleet::JobStream> read_job_stream(const CommonOptions& common, const ScheduleArguments& arguments) {
+  const auto source = source_of(arguments);
+  if (!source) return source.error();
+  if (Status good = check_options_of(*source, arguments); !good) return good.error();
+  for (const auto& [option, path] : {std::pair{"--swf", arguments.swf},
+                                     {"--table", arguments.table},
+                                     {"--gavel", arguments.gavel},
+                                     {"--philly", arguments.philly}}) {
+    if (Status there = check_named_file(option, path); !there) return there.error();
+  }
+  if (Status good = check_profile_options(arguments); !good) return good.error();
+  fleet::JobStreamRequest request;
+  auto cluster = read_cluster_option(arguments);
+  if (!cluster) return cluster.error();
+  const auto prices = read_prices(arguments.prices);
+  if (!prices) return prices.error();
+  if (*prices && !*cluster) {
+    return usage_error("bad-usage", "prices are of a cluster's nodes, and no cluster is given", "--prices",
+                       "--cluster FILE or --nodes INSTANCE=NODES beside it");
+  }
+  KnownMachines known;
+  auto jobs = job_source(common, arguments, *cluster, known);
+  if (!jobs) return with_option(jobs.error());
+  if (*cluster) {
+    if (Status stated = check_cores(arguments, **cluster); !stated) return stated.error();
+    if (*prices) {
+      if (Status taken = place::take_prices(**prices, known.machines, known.servers, **cluster); !taken)
+        return taken.error();
+    }
+  }
+  request.source = std::move(*jobs);
+  request.cluster = std::move(*cluster);
+  request.rate_factor = arguments.rate_factor;
+  request.deadline_factor = arguments.deadline_factor;
+  request.default_limit_s = arguments.default_limit_s;
+  auto stream = fleet::open_job_stream(std::move(request));
+  if (!stream) return with_option(stream.error());
+  if (arguments.nodes.empty()) return stream;
+  const auto workload = stream->jobs(common.seed);
+  if (!workload) return workload.error();
+  if (const auto columns = fleet::match_platforms(stream->cluster, *workload); !columns) {
+    return as_named(columns.error(), arguments);
+  }
+  return stream;
+}
+
+void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
+  arguments.verb = &verb;
+  const char* const jobs = "Where jobs come from (one of these)";
+  verb.add_flag("--mix", arguments.mix, "Programs of the corpus, with forecasts by a model that never saw their family")
+      ->group(jobs);
+  verb.add_option("--profile", arguments.profiles,
+                  "Your own programs, by their profiles (last: the one that predict took last): on CPU models and "
+                  "instance types of the bundle")
+      ->group(jobs);
+  verb.add_option("--swf", arguments.swf, "A trace in the Standard Workload Format, plain or .gz")->group(jobs);
+  verb.add_option("--table", arguments.table, "Jobs as CSV; see docs/SCHEDULE.md")->group(jobs);
+  verb.add_option("--gavel", arguments.gavel, "Folder of Gavel's throughput tables: its continuous trace")->group(jobs);
+  verb.add_option("--gavel-trace", arguments.gavel_trace, "One of the recorded traces in that folder instead")
+      ->group(jobs);
+  verb.add_option("--philly", arguments.philly, "Microsoft's Philly trace as CSV, plain or .gz")->group(jobs);
+  verb.add_flag("--synthetic", arguments.synthetic, "A made trace like that of the KTH SP2")->group(jobs);
+
+  const char* const machines = "Machines";
+  verb.add_option("--cluster", arguments.cluster_file, "Groups of nodes as JSON, perfcast.cluster/1")->group(machines);
+  verb.add_option("--nodes", arguments.nodes,
+                  "\"PLATFORM=NODESxCORES[+GPUS]\" (repeatable) instead of a file; \"INSTANCE=NODES\", such as \"aws "
+                  "c7i.xlarge=4\", with --mix and --profile")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->group(machines);
+  add_price_options(verb, arguments.prices,
+                    "CSV (vendor, server, price per hour or month) for nodes that are instances", machines);
+
+  const char* const stream = "The stream of jobs";
+  verb.add_option("--jobs", arguments.jobs,
+                  "How many; of a trace the first so many (default: all; mix 10000; Gavel 3000)")
+      ->check(CLI::Range(int64_t{1}, int64_t{100000000}))
+      ->group(stream);
+  verb.add_option("--load", arguments.load,
+                  "Arrivals of --mix and --profile, as a share of the most that the cluster can carry (default: 0.9); "
+                  "of --synthetic, "
+                  "of its own 100 processors (default: 0.7)")
+      ->group(stream);
+  verb.add_option("--arrivals", arguments.arrivals, "Of --mix and --profile: poisson, batch, interval, bursty")
+      ->check(CLI::IsMember(arrival_kinds()))
+      ->capture_default_str()
+      ->group(stream);
+  verb.add_option("--default-limit", arguments.default_limit_s,
+                  "Seconds that jobs without a limit ask for (or their run time, where that is longer)")
+      ->check(CLI::PositiveNumber)
+      ->group(stream);
+  verb.add_option("--rate-factor", arguments.rate_factor, "Arrivals come so many times as fast")
+      ->capture_default_str()
+      ->group(stream);
+  verb.add_option("--jobs-per-hour", arguments.jobs_per_hour,
+                  "Arrivals of --gavel (default: 4), and of --mix and --profile in the place of a load")
+      ->group(stream);
+  verb.add_option("--deadline-factor", arguments.deadline_factor,
+                  "Each job's deadline: so many times as long after its arrival as it runs on its fastest platform of "
+                  "the cluster, in the place of the source's own")
+      ->group(stream);
+  verb.add_option("--mean-job", arguments.mean_job_s, "Seconds of a job of --mix, averaged over the platforms")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(stream);
+  verb.add_option("--length-sigma", arguments.length_sigma,
+                  "Of --mix and --profile: log-normal spread of the jobs' lengths")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str()
+      ->group(stream);
+  verb.add_option("--cores-per-job", arguments.cores_per_job, "Of --mix")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str()
+      ->group(stream);
+  verb.add_option(
+          "--measured-on", arguments.measured_on,
+          "Platform of the cluster where each program of --mix was run once; without it, its mean time over the "
+          "cluster is what is known")
+      ->group(stream);
+  verb.add_option("--weights", arguments.weights, "Share of each of several profiles in the jobs; default: alike")
+      ->delimiter(',')
+      ->type_name("N,N,...")
+      ->group(stream);
+  verb.add_option("--host", arguments.host,
+                  "The platform that the profiles were taken on, where its CPU hides its name")
+      ->type_name("PLATFORM")
+      ->group(stream);
+  verb.add_option("--model", arguments.model, "What forecasts --mix; see evaluate --models")
+      ->capture_default_str()
+      ->group(stream);
+  add_table_options(verb, arguments.corpus_table);
+}
+
+}  // namespace perfcast::cli

@@ -1,0 +1,165 @@
+// perfcast slurm: the partition that a batch job should go to, and the forecasts that Slurm's plugin looks up.
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/shared/forecast_input.h"
+#include "cli/shared/named_file.h"
+#include "place/jobs/advise_job.h"
+#include "program/forecast/forecast.h"
+
+namespace perfcast::cli {
+namespace {
+
+constexpr const char* kModeSchema = "perfcast.slurm-mode/1";
+
+struct AdviseArguments {
+  std::string script, profile, partitions, cache, program;
+  std::string goal = "time";
+  std::string reference = "mean";
+  std::string command;  // what the script runs, where it does not say
+  double tie_percent = 2;
+  std::optional<double> valid_days;
+  bool accept_failure = false;
+};
+
+struct ModeArguments {
+  std::string mode, cache;
+};
+
+int64_t now_unix_ns() {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(since).count();
+}
+
+Result<fleet::SlurmAdvice> make_advice(const AdviseArguments& arguments, const CommonOptions& options) {
+  for (const auto& [option, path] : {std::pair{"SCRIPT", arguments.script},
+                                     {"--profile", arguments.profile},
+                                     {"--partitions", arguments.partitions}}) {
+    if (Status there = check_named_file(option, path); !there) return there.error();
+  }
+  auto job = fleet::read_job_script(arguments.script);
+  if (!job) return job.error();
+  if (!arguments.command.empty()) {
+    auto words = fleet::shell_words(arguments.command, fleet::LineKind::kCommand);
+    if (!words || words->empty()) {
+      return usage_error("bad-usage", "'" + printable(arguments.command) + "' is no command line", "--command",
+                         "--command './solver input'");
+    }
+    job->command = std::move(*words);
+  }
+  auto partitions = fleet::read_partitions(arguments.partitions);
+  if (!partitions) return partitions.error();
+  auto profile = read_profile(arguments.profile);
+  if (!profile) return profile.error();
+  if (const Status status = program::check_success(*profile, arguments.accept_failure); !status) return status.error();
+  const auto forecaster = open_forecaster(options);
+  if (!forecaster) return forecaster.error();
+  place::AdviseJobRequest request{
+      std::move(*job),
+      arguments.program,
+      std::move(*partitions),
+      std::move(*profile),
+      arguments.reference,
+      {arguments.goal == "cost" ? fleet::AdviceSettings::Goal::kCost : fleet::AdviceSettings::Goal::kTime,
+       arguments.tie_percent / 100}};
+  auto advice = place::advise_job(*forecaster, request);
+  if (advice) return advice;
+  Error error = advice.error();
+  if (error.kind == ErrorKind::kUsage && error.where == "program") error.where = "--program";
+  return error;
+}
+
+int run_advise(const AdviseArguments& arguments, const CommandContext& context) {
+  const CommonOptions& options = context.options;
+  auto advice = make_advice(arguments, options);
+  if (!advice) return report_error(with_option_names(advice.error()), options);
+  if (!arguments.cache.empty()) {
+    if (const Status status = place::remember_advice(arguments.cache, *advice, arguments.valid_days, now_unix_ns());
+        !status)
+      return report_error(status.error(), options);
+  }
+  if (options.quiet && !options.json) advice->notes.clear();
+  return write_result(options.json ? to_text(to_json(*advice)) : to_text(*advice), options);
+}
+
+int run_mode(const ModeArguments& arguments, const CommandContext& context) {
+  const CommonOptions& options = context.options;
+  if (arguments.mode.empty()) {
+    if (Status there = check_named_file("--cache", arguments.cache); !there) {
+      return report_error(there.error(), options);
+    }
+  }
+  const fleet::CacheMode wanted = arguments.mode == "act" ? fleet::CacheMode::kAct : fleet::CacheMode::kObserve;
+  const auto state = arguments.mode.empty() ? place::plugin_state(arguments.cache)
+                                            : place::set_plugin_mode(arguments.cache, wanted, now_unix_ns());
+  if (!state) return report_error(state.error(), options);
+  const std::string mode = to_string(state->mode);
+  if (options.json) {
+    const Json json{{"schema", kModeSchema}, {"mode", mode}, {"programs_count", state->programs}};
+    return write_result(to_text(json), options);
+  }
+  const char* const meaning =
+      state->mode == fleet::CacheMode::kAct ? "jobs that ask are placed" : "choices are logged, jobs stay as they are";
+  return write_result(fmt::format("{}: {}; programs: {}\n", mode, meaning, state->programs), options);
+}
+
+void add_advise(CLI::App& slurm, CommandContext& context) {
+  auto arguments = std::make_shared<AdviseArguments>();
+  CLI::App* verb = slurm.add_subcommand("advise", "Forecast a batch script's program on each partition and choose");
+  verb->footer(
+      "The program's name in the cache is that of #SBATCH --comment=perfcast:NAME, else the job's name, else the file\n"
+      "name of what the script runs. docs/SLURM.md has the plugin that reads the cache.");
+  verb->add_option("script", arguments->script, "Batch script with #SBATCH lines")->required();
+  verb->add_option("--profile", arguments->profile, "Profile of an earlier run: perfcast profile -o p.json -- CMD")
+      ->required();
+  verb->add_option("--partitions", arguments->partitions, "JSON file: the platform of each partition")->required();
+  verb->add_option("--cache", arguments->cache, "Add the choice to this forecast cache of the plugin");
+  verb->add_option("--program", arguments->program, "The program's name in the cache");
+  verb->add_option("--command", arguments->command, "What the script runs, where it can't be told");
+  verb->add_option("--goal", arguments->goal, "Least time, or least cost: price per hour x time")
+      ->check(CLI::IsMember({"time", "cost"}))
+      ->capture_default_str();
+  verb->add_option("--tie", arguments->tie_percent, "Percent: partitions this near to the best are chosen, too")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+  verb->add_option("--valid-days", arguments->valid_days, "How old the cache's forecasts may become; at first 365")
+      ->check(CLI::Range(0.01, 36'500.0));
+  verb->add_option("--reference", arguments->reference,
+                   "What relative times refer to: mean (of the platforms), host, or a platform's name")
+      ->capture_default_str();
+  verb->add_flag("--accept-failure", arguments->accept_failure, "Forecast a program that failed, too");
+  add_common_options(*verb, context, kBundleOption | kQuietOption);
+  verb->callback(
+      [arguments, &context] { context.run = [arguments, &context] { return run_advise(*arguments, context); }; });
+}
+
+void add_mode(CLI::App& slurm, CommandContext& context) {
+  auto arguments = std::make_shared<ModeArguments>();
+  CLI::App* verb = slurm.add_subcommand("mode", "Whether the plugin places jobs (act) or only logs (observe)");
+  verb->add_option("mode", arguments->mode, "act or observe; absent: which one it is")
+      ->check(CLI::IsMember({"act", "observe"}));
+  verb->add_option("--cache", arguments->cache, "The plugin's forecast cache")->required();
+  add_common_options(*verb, context, kNoFurtherOption);
+  verb->callback(
+      [arguments, &context] { context.run = [arguments, &context] { return run_mode(*arguments, context); }; });
+}
+
+}  // namespace
+
+void add_slurm_command(CLI::App& app, CommandContext& context) {
+  CLI::App* slurm = app.add_subcommand("slurm", "Place batch jobs by forecast: advise, mode");
+  slurm->require_subcommand(1);
+  add_advise(*slurm, context);
+  add_mode(*slurm, context);
+}
+
+}  // namespace perfcast::cli

@@ -1,0 +1,129 @@
+#include "fleet/plan/size_cluster.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "fleet/capacity/demand.h"
+#include "fleet/capacity/offered_load.h"
+#include "fleet/plan/impossible_jobs.h"
+
+namespace perfcast::fleet {
+namespace {
+
+constexpr int64_t kSampledSeeds = 3, kForecastSeeds = 10;
+
+CapacityRequest filled_in(const SizeClusterRequest& request) {
+  const JobStream& stream = request.stream;
+  CapacityRequest plan = request.plan;
+  plan.candidates = candidates_of(request);
+  plan.currency = stream.cluster.currency;
+  plan.arrivals_per_s = stream.arrivals_per_s;
+  plan.demand = [jobs = stream.jobs, candidates = plan.candidates](double rate_factor, uint64_t seed) {
+    auto workload = jobs(seed);
+    if (!workload) return workload;
+    // Where nothing fits, the search says so.
+    const auto impossible = impossible_jobs(*workload, candidates);
+    if (impossible.size() < workload->size()) leave_out(*workload, impossible);
+    scale_arrivals(*workload, rate_factor);
+    return workload;
+  };
+  // A trace is the same for every seed.
+  const int64_t seeds = request.seeds.value_or(stream.forecast ? kForecastSeeds : stream.generated ? kSampledSeeds : 1);
+  plan.seeds.clear();
+  for (int64_t i = 0; i < seeds; ++i) plan.seeds.push_back(request.seed + static_cast<uint64_t>(i));
+  plan.perturb = nullptr;
+  if (!plan.errors.empty() && info(plan.policy).uses_forecasts()) {
+    plan.perturb = [](Workload& workload, double error_ratio, uint64_t seed) {
+      PerturbOptions wrong;
+      wrong.error_ratio = error_ratio;
+      wrong.seed = seed;
+      return perturb_forecasts(workload, wrong);
+    };
+  }
+  return plan;
+}
+
+constexpr double kLongEnough = 5;  // times the wait that is asked for
+
+// Where the stream is over before a queue can grow as long as is asked.
+void note_short_stream(const CapacityRequest& plan, const Workload& sample, std::vector<std::string>& notes) {
+  const double lasts_s = sample.jobs.back().arrival_s - sample.jobs.front().arrival_s;
+  for (const ServiceObjective& objective : plan.objectives) {
+    if (!info(objective.metric).is_time || lasts_s >= kLongEnough * objective.target) continue;
+    notes.push_back(
+        fmt::format("the {} jobs come within {:.3g} s, too short a time for waits of {:.3g} s to show: more jobs tell "
+                    "whether the plan "
+                    "holds",
+                    sample.size(), lasts_s, objective.target));
+    return;
+  }
+}
+
+// Of forecast times: what the samples, each with times of its own, say beside their median.
+Status note_samples(const SizeClusterRequest& request, const CapacityRequest& plan, const CapacityAnswer& answer,
+                    std::vector<std::string>& notes) {
+  if (!request.stream.forecast) return {};
+  Cluster cluster;
+  for (size_t g = 0; g < plan.candidates.size() && g < answer.plan.nodes.size(); ++g) {
+    cluster.groups.push_back(plan.candidates[g]);
+    cluster.groups.back().nodes = answer.plan.nodes[g];
+  }
+  std::erase_if(cluster.groups, [](const NodeGroup& group) { return group.nodes == 0; });
+  size_t overloaded = 0;
+  for (const uint64_t seed : plan.seeds) {
+    const auto sample = request.stream.jobs(seed);
+    if (!sample) return sample.error();
+    overloaded += offered_load(*sample, cluster) >= 1 ? 1 : 0;
+  }
+  if (overloaded > 0) {
+    notes.push_back(
+        fmt::format("in {} of {} samples the plan can't carry the load in the long run: true times are so much longer "
+                    "than forecast",
+                    overloaded, plan.seeds.size()));
+  }
+  for (const ServiceResult& service : answer.plan.service) {
+    const bool at_least = info(service.objective.metric).at_least;
+    const double worst = at_least ? service.low : service.high;
+    if (!service.meets || (at_least ? worst >= service.objective.target : worst <= service.objective.target)) continue;
+    notes.push_back(
+        fmt::format("{} is met by the median of {} samples, not by each: the worst reaches {:.3g} "
+                    "(every one: a strict plan)",
+                    info(service.objective.metric).name, plan.seeds.size(), worst));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<NodeGroup> candidates_of(const SizeClusterRequest& request) {
+  std::vector<NodeGroup> candidates = request.stream.cluster.groups;
+  for (NodeGroup& candidate : candidates) candidate.nodes = request.at_most.value_or(candidate.nodes);
+  return candidates;
+}
+
+Result<CapacityAnswer> size_cluster(const SizeClusterRequest& request) {
+  const CapacityRequest plan = filled_in(request);
+  auto answer = plan_capacity(plan);
+  if (!answer) return answer;
+  std::vector<std::string> notes = {"jobs: " + request.stream.source};
+  if (!request.stream.cluster.note.empty()) notes.push_back("cluster: " + request.stream.cluster.note);
+  // What the reader of a trace counted and mended; of made jobs, the first sample's.
+  auto sample = request.stream.jobs(request.seed);
+  if (!sample) return sample.error();
+  if (const std::string note = impossible_note(*sample, impossible_jobs(*sample, plan.candidates)); !note.empty())
+    notes.insert(notes.begin(), note);
+  note_short_stream(plan, *sample, notes);
+  if (Status noted = note_samples(request, plan, *answer, notes); !noted) return noted.error();
+  notes.insert(notes.end(), sample->notes.begin(), sample->notes.end());
+  if (!request.stream.generated && plan.seeds.size() > 1) {
+    notes.emplace_back("a trace is the same for every seed; they differ in what policies draw");
+  }
+  if (!plan.errors.empty() && !plan.perturb) {
+    notes.push_back(fmt::format("policy {} knows no forecast: their error changes nothing", info(plan.policy).name));
+  }
+  answer->notes.insert(answer->notes.begin(), notes.begin(), notes.end());
+  return answer;
+}
+
+}  // namespace perfcast::fleet

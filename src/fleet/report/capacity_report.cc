@@ -1,0 +1,236 @@
+#include "fleet/report/capacity_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "fleet/report/put_known.h"
+
+namespace perfcast::fleet {
+namespace {
+
+using Align = TextTable::Align;
+
+Json plan_json(const CapacityAnswer& answer, const NodePlan& nodes) {
+  Json json = Json::object();
+  for (size_t g = 0; g < nodes.size(); ++g) json[answer.platforms[g]] = nodes[g];
+  return json;
+}
+
+Json service_json(const std::vector<ServiceResult>& service, bool with_slack) {
+  Json rows = Json::array();
+  for (const ServiceResult& result : service) {
+    Json row;
+    row["objective"] = info(result.objective.metric).name;
+    row["target"] = result.objective.target;
+    row["meets"] = result.meets;
+    put_known(row, "median", result.median);
+    put_known(row, "low", result.low);
+    put_known(row, "high", result.high);
+    if (with_slack) {
+      put_known(row, "slack", result.slack);
+      put_known(row, "rate_factor_limit", result.rate_limit);
+      if (!std::isnan(result.rate_limit)) row["rate_factor_limit_is_floor"] = result.rate_limit_is_floor;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+void put_plan(Json& json, const CapacityAnswer& answer, const PlanResult& plan, bool with_slack) {
+  json["plan"] = plan_json(answer, plan.nodes);
+  put_known(json, "cost", plan.cost_per_hour);
+  json["meets"] = plan.meets;
+  json["nodes"] = plan.node_count;
+  put_known(json, "average_power_w", plan.average_power_w);
+  put_known(json, "fluid_load", plan.fluid_load);
+  Json utilisation = Json::object();
+  for (size_t g = 0; g < plan.utilisation.size(); ++g) {
+    put_known(utilisation, answer.platforms[g].c_str(), plan.utilisation[g]);
+  }
+  json["utilisation"] = std::move(utilisation);
+  json["service"] = service_json(plan.service, with_slack);
+}
+
+std::string number(double value, int decimals) {
+  return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, decimals);
+}
+std::string whole_percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.0f}%", 100 * share); }
+
+std::string metric_text(ServiceMetric metric, double value) {
+  if (std::isnan(value)) return "-";
+  if (info(metric).at_least) return fmt::format("{:.2f}%", 100 * value);
+  if (!info(metric).is_time) return fmt::format("{:.3g}", value);
+  return value > 0 ? human_seconds(value) : "0 s";
+}
+
+std::string plan_text(const CapacityAnswer& answer, const NodePlan& nodes) {
+  std::vector<std::string> parts;
+  for (size_t g = 0; g < nodes.size(); ++g) {
+    if (nodes[g] > 0) parts.push_back(fmt::format("{} x {}", nodes[g], printable(answer.platforms[g])));
+  }
+  return parts.empty() ? "no nodes" : join(parts, " + ");
+}
+
+std::string cost_text(const CapacityAnswer& answer, double cost) {
+  if (std::isnan(cost)) return "no price known";
+  // Small prices in full: 0.145, not 0.14.
+  return fmt::format("{:.{}f}{}{} an hour", cost, cost < 1 ? 3 : 2, answer.currency.empty() ? "" : " ",
+                     printable(answer.currency));
+}
+
+std::string value_text(const CapacityAnswer& answer, double value) {
+  if (std::isnan(value)) return "-";
+  if (answer.goal == CapacityGoal::kCost) return cost_text(answer, value);
+  if (answer.goal == CapacityGoal::kPower) return fmt::format("{:.0f} W", value);
+  return fmt::format("{:.0f} node{}", value, std::round(value) == 1 ? "" : "s");
+}
+
+std::string plan_table(const CapacityAnswer& answer) {
+  TextTable table;
+  table.add_column("platform", Align::kLeft);
+  table.add_column("nodes", Align::kRight);
+  table.add_column("used", Align::kRight);
+  for (size_t g = 0; g < answer.platforms.size(); ++g) {
+    if (answer.plan.nodes[g] == 0) continue;
+    table.add_row({printable(answer.platforms[g]), std::to_string(answer.plan.nodes[g]),
+                   whole_percent(answer.plan.utilisation[g])});
+  }
+  return table.to_text();
+}
+
+std::string service_table(const CapacityAnswer& answer) {
+  TextTable table;
+  table.add_column("objective", Align::kLeft);
+  for (const char* title : {"target", "median", "low", "high", "slack", "holds up to"}) {
+    table.add_column(title, Align::kRight);
+  }
+  table.add_column("", Align::kLeft);
+  for (const ServiceResult& result : answer.plan.service) {
+    const ServiceMetric metric = result.objective.metric;
+    const auto text = [&](double value) { return metric_text(metric, value); };
+    table.add_row({info(metric).text, (info(metric).at_least ? ">= " : "<= ") + text(result.objective.target),
+                   text(result.median), text(result.low), text(result.high), whole_percent(result.slack),
+                   std::isnan(result.rate_limit)
+                       ? "-"
+                       : fmt::format("{}{:.2f} x load", result.rate_limit_is_floor ? "over " : "", result.rate_limit),
+                   result.meets ? "meets" : "MISSES"});
+  }
+  return table.to_text();
+}
+
+std::string sensitivity_table(const CapacityAnswer& answer) {
+  TextTable table;
+  table.add_column("forecast error", Align::kRight);
+  for (const ServiceResult& result : answer.plan.service) {
+    table.add_column(info(result.objective.metric).text, Align::kRight);
+  }
+  table.add_column("", Align::kLeft);
+  for (const SensitivityRow& row : answer.sensitivity) {
+    std::vector<std::string> cells = {whole_percent(row.error_ratio)};
+    for (const ServiceResult& result : row.service)
+      cells.push_back(metric_text(result.objective.metric, result.median));
+    cells.emplace_back(row.meets ? "meets" : "MISSES");
+    table.add_row(std::move(cells));
+  }
+  return table.to_text();
+}
+
+std::string growth_table(const CapacityAnswer& answer) {
+  TextTable table;
+  table.add_column("load", Align::kRight);
+  table.add_column("plan", Align::kLeft);
+  table.add_column(answer.goal == CapacityGoal::kCost ? "cost" : "value", Align::kRight);
+  table.add_column("lower bound", Align::kRight);
+  table.add_column("", Align::kLeft);
+  for (const GrowthRow& row : answer.growth) {
+    table.add_row({fmt::format("x {:.4g}", row.rate_factor),
+                   row.plan ? plan_text(answer, row.plan->nodes) : "none with the candidates' numbers",
+                   row.plan ? value_text(answer, row.plan->value) : "-", value_text(answer, row.lower_bound),
+                   row.plan && !row.within_budget ? "over budget" : ""});
+  }
+  return table.to_text();
+}
+
+std::string summary_text(const CapacityAnswer& answer) {
+  std::string text = fmt::format("{}: {}\n", answer.meets ? "plan" : "no plan meets; the nearest",
+                                 plan_text(answer, answer.plan.nodes));
+  const double power_w = answer.plan.average_power_w;
+  text += fmt::format("cost: {}; power: {}; fluid load: {}\n", cost_text(answer, answer.plan.cost_per_hour),
+                      std::isnan(power_w) ? "not known" : fmt::format("{:.0f} W on the average", power_w),
+                      number(answer.plan.fluid_load, 3));
+  if (!std::isnan(answer.budget_per_hour))
+    text += fmt::format("budget: {}\n", cost_text(answer, answer.budget_per_hour));
+  text += fmt::format("lower bound without queues: {} ({})", value_text(answer, answer.lower_bound),
+                      plan_text(answer, answer.lower_bound_nodes));
+  if (!std::isnan(answer.gap_ratio))
+    text += fmt::format("; the plan is {:.1f}% above it", std::max(0.0, 100 * answer.gap_ratio));
+  text += fmt::format("\n{} jobs/s, policy {}, {} plans in {} simulations", human_number(answer.arrivals_per_s),
+                      info(answer.policy).name, answer.plans, answer.simulations);
+  if (answer.complete) text += "; nothing cheaper is left to try";
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string capacity_text(const CapacityAnswer& answer) {
+  std::string text = summary_text(answer);
+  text += "\n" + plan_table(answer);
+  text += "\n" + service_table(answer);
+  if (answer.second_best) {
+    text += fmt::format("\nsecond best: {}, {}\n", plan_text(answer, answer.second_best->nodes),
+                        value_text(answer, answer.second_best->value));
+  }
+  if (!answer.sensitivity.empty()) text += "\nthe same nodes with worse forecasts\n" + sensitivity_table(answer);
+  if (!answer.growth.empty()) text += "\nwhat if the load grows\n" + growth_table(answer);
+  for (const std::string& note : answer.notes) text += "\nnote: " + printable(note);
+  if (!answer.notes.empty()) text += "\n";
+  return text;
+}
+
+Json capacity_json(const CapacityAnswer& answer) {
+  Json json;
+  json["schema"] = "perfcast.capacity/1";
+  put_plan(json, answer, answer.plan, true);
+  json["second_best"] = nullptr;
+  if (answer.second_best) put_plan(json["second_best"] = Json::object(), answer, *answer.second_best, false);
+  json["goal"] = name_of(answer.goal);
+  json["policy"] = info(answer.policy).name;
+  if (!answer.currency.empty()) json["currency"] = answer.currency;
+  json["arrivals_per_s"] = answer.arrivals_per_s;
+  put_known(json, "budget_per_hour", answer.budget_per_hour);
+  json["lower_bound"]["plan"] = plan_json(answer, answer.lower_bound_nodes);
+  put_known(json["lower_bound"], "value", answer.lower_bound);
+  put_known(json, "gap_ratio", answer.gap_ratio);
+  json["complete"] = answer.complete;
+  Json sensitivity = Json::array();
+  for (const SensitivityRow& row : answer.sensitivity) {
+    Json item;
+    item["error_ratio"] = row.error_ratio;
+    item["meets"] = row.meets;
+    item["service"] = service_json(row.service, false);
+    sensitivity.push_back(std::move(item));
+  }
+  json["sensitivity"] = std::move(sensitivity);
+  Json growth = Json::array();
+  for (const GrowthRow& row : answer.growth) {
+    Json item;
+    item["rate_factor"] = row.rate_factor;
+    if (row.plan) put_plan(item, answer, *row.plan, false);
+    if (row.plan) item["within_budget"] = row.within_budget;
+    if (!row.plan) item["meets"] = false;
+    put_known(item, "lower_bound_value", row.lower_bound);
+    item["complete"] = row.complete;
+    growth.push_back(std::move(item));
+  }
+  json["growth"] = std::move(growth);
+  json["plans"] = answer.plans;
+  json["simulations"] = answer.simulations;
+  json["notes"] = answer.notes;
+  return json;
+}
+
+}  // namespace perfcast::fleet

@@ -1,0 +1,127 @@
+#include "fleet/slurm/job_script.h"
+
+#include <gmock/gmock.h>
+
+namespace perfcast::fleet {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+JobScript parsed(const std::string& text) {
+  const auto job = parse_job_script(text, "job.sh");
+  EXPECT_TRUE(job.ok()) << job.error().message;
+  return job ? *job : JobScript();
+}
+
+std::string script_error(const std::string& text) {
+  const auto job = parse_job_script(text, "job.sh");
+  return job ? "" : job.error().code + " at " + job.error().where;
+}
+
+std::vector<std::string> command_of(const std::string& lines) { return parsed("#!/bin/sh\n" + lines).command; }
+
+TEST(JobScriptTest, ReadsDirectivesInAllTheirForms) {
+  const JobScript job = parsed(
+      "#!/bin/bash -l\n"
+      "# a comment\n"
+      "#SBATCH --partition=epyc,graviton   # where\n"
+      "#SBATCH -C \"[rack1|rack2]&perfcast\" --mem 4G\n"
+      "#SBATCH -C avx&perfcast\n"
+      "#SBATCH -n8 -c 4\n"
+      "#SBATCH --nodes=2-4 -J 'my job' --array=1-9%3\n"
+      "#SBATCH -o out-%j.txt --comment=perfcast:gzip\n"
+      "#SBATCH\t--time=1-12:30\n"
+      "#SBATCHING --partition=wrong\n"
+      "##SBATCH --partition=wrong\n"
+      " #SBATCH --partition=wrong\n"
+      "\n"
+      "srun ./a.out x\n"
+      "#SBATCH --partition=late\n");
+  EXPECT_EQ(job.partition, "epyc,graviton");
+  EXPECT_EQ(job.constraint, "avx&perfcast");
+  EXPECT_EQ(job.memory, "4G");
+  EXPECT_EQ(job.memory_bytes, int64_t{4} << 30);
+  EXPECT_EQ(job.tasks, 8);
+  EXPECT_EQ(job.cpus_per_task, 4);
+  EXPECT_EQ(job.cores_per_task(), 4);
+  EXPECT_EQ(job.nodes, 2);
+  EXPECT_EQ(job.job_name, "my job");
+  EXPECT_EQ(job.array, "1-9%3");
+  EXPECT_EQ(job.comment, "perfcast:gzip");
+  EXPECT_EQ(job.time_limit_s, 36 * 3600 + 30 * 60);
+  EXPECT_THAT(job.command, ElementsAre("./a.out", "x"));
+}
+
+TEST(JobScriptTest, AbsentIsAbsent) {
+  const JobScript job = parsed("#!/bin/sh\n./a.out\n");
+  EXPECT_EQ(job.partition + job.constraint + job.comment + job.array + job.time + job.memory, "");
+  EXPECT_FALSE(job.tasks || job.cpus_per_task || job.nodes || job.time_limit_s || job.memory_bytes);
+  EXPECT_EQ(job.cores_per_task(), 1);
+}
+
+TEST(JobScriptTest, Times) {
+  const auto seconds = [](const char* text) { return *parse_slurm_time_s(text, "x"); };
+  EXPECT_EQ(seconds("90"), 5400);
+  EXPECT_EQ(seconds("1:30"), 90);
+  EXPECT_EQ(seconds("2:00:05"), 7205);
+  EXPECT_EQ(seconds("1-12"), 129'600);
+  EXPECT_EQ(seconds("1-12:30:01"), 131'401);
+  EXPECT_EQ(seconds("UNLIMITED"), std::nullopt);
+  EXPECT_EQ(seconds("0"), std::nullopt);
+  for (const char* bad : {"", "x", "1:2:3:4", "1-", "-5", "1::2", "1-1:1:1:1", "99999999999999999999"}) {
+    EXPECT_FALSE(parse_slurm_time_s(bad, "x").ok()) << bad;
+  }
+}
+
+TEST(JobScriptTest, RefusesWhatSbatchRefuses) {
+  EXPECT_EQ(script_error(""), "bad-job-script at job.sh");
+  EXPECT_EQ(script_error("./a.out\n"), "bad-job-script at job.sh");
+  EXPECT_EQ(script_error("#!/bin/sh\r\n./a.out\r\n"), "bad-job-script at job.sh");
+  EXPECT_EQ(script_error(std::string("#!/bin/sh\n\0", 11)), "bad-job-script at job.sh");
+  EXPECT_EQ(script_error("#!/bin/sh\n#SBATCH --ntasks=many\n"), "bad-directive at job.sh:2");
+  EXPECT_EQ(script_error("#!/bin/sh\n\n#SBATCH -c 0\n"), "bad-directive at job.sh:3");
+  EXPECT_EQ(script_error("#!/bin/sh\n#SBATCH --mem=4Q\n"), "bad-directive at job.sh:2");
+  EXPECT_EQ(script_error("#!/bin/sh\n#SBATCH --mem=999999999T\n"), "bad-directive at job.sh:2");
+  EXPECT_EQ(script_error("#!/bin/sh\n#SBATCH --time=soon\n"), "bad-directive at job.sh:2");
+  EXPECT_EQ(script_error("#!/bin/sh\n#SBATCH --comment=\"open\n"), "bad-directive at job.sh:2");
+  EXPECT_EQ(script_error("#!/bin/sh\n#SBATCH --partition\n"), "bad-directive at job.sh:2");
+  EXPECT_EQ(script_error("#!/bin/sh\n#SBATCH -n " + std::string(1000, '9') + "\n"), "bad-directive at job.sh:2");
+}
+
+TEST(JobScriptTest, FindsTheProgram) {
+  EXPECT_THAT(command_of("module load gcc\ncd /scratch\nexport A=1\n./solver -i in.txt > out.txt 2>&1\necho done\n"),
+              ElementsAre("./solver", "-i", "in.txt"));
+  EXPECT_THAT(
+      command_of("./prepare\nsrun -n 4 --mpi pmix --exclusive --cpus-per-task=2 ./solver 'two words'\n./post\n"),
+      ElementsAre("./solver", "two words"));
+  EXPECT_THAT(command_of("OMP_NUM_THREADS=4 time -p mpirun -np 8 \\\n  --bind-to core ./solver \\\n  --steps 3\n"),
+              ElementsAre("./solver", "--steps", "3"));
+  EXPECT_THAT(command_of("for i in 1 2; do srun ./step $i; done\n"), ElementsAre("./step", "$i"));
+  EXPECT_THAT(command_of("if true\nthen ./yes\nfi\n"), ElementsAre("./yes"));
+  EXPECT_THAT(command_of("cat in | ./filter | tee out\n"), ElementsAre("./filter"));
+  EXPECT_THAT(command_of("timeout -k 5 60 nice -n 5 ./a.out 7 & wait\n"), ElementsAre("./a.out", "7"));
+  EXPECT_THAT(command_of("srun ./a.out << END\nrm -rf x\n./not_this\nEND\n"), ElementsAre("./a.out"));
+}
+
+TEST(JobScriptTest, SaysWhenTheProgramCantBeTold) {
+  const JobScript empty = parsed("#!/bin/sh\nmodule load gcc\n");
+  EXPECT_THAT(empty.command, IsEmpty());
+  EXPECT_THAT(empty.command_unclear, HasSubstr("no command"));
+  EXPECT_THAT(parsed("#!/bin/sh\n$PROGRAM x\n").command_unclear, HasSubstr("$PROGRAM"));
+  EXPECT_THAT(parsed("#!/bin/sh\n./a.out 'open\n./b\n").command_unclear, HasSubstr("quoted text"));
+  EXPECT_THAT(parsed("#!/bin/sh\n").command_unclear, HasSubstr("no command"));
+  EXPECT_THAT(parsed("#!/bin/sh\nsrun -n\n").command, IsEmpty());
+}
+
+TEST(JobScriptTest, ShellWords) {
+  EXPECT_THAT(*shell_words("a 'b c' \"d\\\"e\" f\\ g '' # h", LineKind::kCommand),
+              ElementsAre("a", "b c", "d\"e", "f g", ""));
+  EXPECT_THAT(*shell_words("a&&b|c;d#e", LineKind::kCommand), ElementsAre("a", "&&", "b", "|", "c", ";", "d#e"));
+  EXPECT_THAT(*shell_words("-C a&b|c", LineKind::kDirective), ElementsAre("-C", "a&b|c"));
+  EXPECT_FALSE(shell_words("a \"b", LineKind::kCommand));
+}
+
+}  // namespace
+}  // namespace perfcast::fleet

@@ -1,0 +1,7 @@
+#include "learn/weightless/packed_kernels_body.h"
+
+namespace perfcast {
+
+const PackedKernels kPackedAvx2 = {first_layer, count_votes, kRows, room_words, block_best};
+
+}  // namespace perfcast

@@ -1,0 +1,207 @@
+#include "machine/ceiling/memory_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "base/random.h"
+#include "machine/ceiling/cpu_isa.h"
+#include "machine/ceiling/free_memory.h"
+#include "machine/ceiling/together.h"
+#include "machine/ceiling/touch_loops.h"
+#include "machine/facts/caches.h"
+
+namespace perfcast {
+namespace {
+
+using FactClock = std::chrono::steady_clock;
+
+constexpr double kFactRun_s = 0.002, kFactBudget_s = 5;
+constexpr int kFactRepeats = 4, kLatencyRepeats = 8;
+constexpr int64_t kFirstSteps = 8192;
+constexpr double kMostOfFree = 0.4;
+constexpr size_t kPageBytes = 4096, kLineWords = 16;
+constexpr int64_t kMostSteps = int64_t{1} << 40;
+
+struct FactSize {
+  const char* label;
+  double bytes;
+};
+// Of a core's own caches, and of memory. What lies between is shared, on a rented part of a server with strangers:
+// there it says more of them than of the platform.
+constexpr std::array<FactSize, 4> kBandwidthSizes = {
+    {{"16kib", 16384}, {"256kib", 262144}, {"64mb", 64e6}, {"256mb", 256e6}}};
+constexpr std::array<int, 2> kLatencyKib = {32, 512};
+constexpr double kOfMemoryBytes = 32e6, kUsualL2Bytes = 1 << 20;
+
+// Of ordinary pages: huge ones are for those who ask for them, which the published measurements did not.
+struct PlainArray {
+  struct Free {
+    void operator()(uint32_t* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<uint32_t, Free> words;
+  size_t size = 0;
+  explicit PlainArray(double bytes) {
+    const auto steps = static_cast<size_t>(bytes / (kTouchStep * sizeof(uint32_t)));
+    size = std::max<size_t>(1, steps) * kTouchStep;
+    const size_t whole = (size * sizeof(uint32_t) + kPageBytes - 1) / kPageBytes * kPageBytes;
+    words.reset(static_cast<uint32_t*>(std::aligned_alloc(kPageBytes, whole)));
+  }
+  void fill(uint32_t value) const {
+    if (words != nullptr) std::fill_n(words.get(), size, value);
+  }
+};
+
+// One thread's own: what else runs may take the CPU away.
+double thread_cpu_s() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+class FactMeasurement {
+ public:
+  MemoryFacts run() {
+    result_.cpus_count = std::max(1, online_cores());
+    // With room for the program beside it; where nobody tells the size, as on most servers.
+    const double l2_bytes = caches_of_this_processor().l2_bytes.value_or(kUsualL2Bytes);
+    const auto is_own = [&](double bytes) { return 2 * bytes <= l2_bytes; };
+    for (const FactSize& size : kBandwidthSizes) {
+      if (size.bytes >= kOfMemoryBytes || is_own(size.bytes)) measure_bandwidth(size);
+    }
+    for (const int kib : kLatencyKib) {
+      if (is_own(1024.0 * kib)) measure_latency(kib);
+    }
+    result_.took_s = elapsed_s();
+    return std::move(result_);
+  }
+
+ private:
+  double elapsed_s() const { return std::chrono::duration<double>(FactClock::now() - began_).count(); }
+  bool has_room(const std::string& what, double bytes) {
+    if (elapsed_s() >= kFactBudget_s) {
+      result_.notes.push_back(what + " was not measured: the machine is busy, and it took too long");
+      return false;
+    }
+    if (bytes <= kMostOfFree * free_memory_bytes()) return true;
+    result_.notes.push_back(what + " was not measured: there is too little memory free");
+    return false;
+  }
+  void measure_bandwidth(const FactSize& size);
+  void measure_latency(int kib);
+
+  FactClock::time_point began_ = FactClock::now();
+  MemoryFacts result_;
+};
+
+void FactMeasurement::measure_bandwidth(const FactSize& size) {
+  const int cpus = result_.cpus_count;
+  const std::string what = fmt::format("the bandwidth of {}", size.label);
+  if (!has_room(what, size.bytes * cpus)) return;
+  std::vector<PlainArray> arrays;
+  arrays.reserve(static_cast<size_t>(cpus));
+  for (int cpu = 0; cpu < cpus; ++cpu) arrays.emplace_back(size.bytes);
+  if (std::any_of(arrays.begin(), arrays.end(), [](const PlainArray& array) { return array.words == nullptr; })) {
+    result_.notes.push_back(what + " was not measured: the system gives no memory");
+    return;
+  }
+  const ThreadPlaces places = cpus > 1 ? ThreadPlaces::kOneToACpu : ThreadPlaces::kAnywhere;
+  // Each where its pages are to be.
+  seconds_together(
+      cpus, [&](int thread) { arrays[static_cast<size_t>(thread)].fill(1); }, places);
+  const auto touched = static_cast<uint32_t>(arrays.front().size / kTouchApart);
+  using Touch = std::function<bool(const PlainArray&, int64_t)>;
+  const std::array<std::pair<const char*, Touch>, 3> touches = {
+      {{"rd",
+        [&](const PlainArray& array, int64_t passes) {
+          return read_fourths(array.words.get(), array.size, passes) == touched * static_cast<uint32_t>(passes);
+        }},
+       {"wr",
+        [](const PlainArray& array, int64_t passes) {
+          write_fourths(array.words.get(), array.size, passes, 1);
+          return array.words.get()[array.size - kTouchStep] == 1;
+        }},
+       {"rdwr", [&](const PlainArray& array, int64_t passes) {
+          return read_write_fourths(array.words.get(), array.size, passes, 1) ==
+                 touched * static_cast<uint32_t>(passes);
+        }}}};
+  for (const auto& [name, touch] : touches) {
+    std::atomic<bool> right = true;
+    int64_t passes = 1;
+    const auto once = [&, &touch = touch](int threads) {
+      return seconds_together(
+          threads,
+          [&](int thread) {
+            if (!touch(arrays[static_cast<size_t>(thread)], passes)) right = false;
+          },
+          threads > 1 ? places : ThreadPlaces::kAnywhere);
+    };
+    while (once(1) < kFactRun_s && passes < kMostSteps) passes *= 2;
+    double best_s = once(cpus);
+    for (int repeat = 1; repeat < kFactRepeats && elapsed_s() < kFactBudget_s; ++repeat)
+      best_s = std::min(best_s, once(cpus));
+    if (!right || !(best_s > 0)) {
+      result_.notes.push_back(fmt::format(
+          "{} ({}) came out wrong, another sum was read than was stored: it is left out; where that comes again, have "
+          "the memory tested",
+          what, name));
+      continue;
+    }
+    const double bytes = static_cast<double>(arrays.front().size * sizeof(uint32_t)) * static_cast<double>(passes);
+    result_.facts[fmt::format("bwmem_{}_{}_per_vcpu_bytes_per_s", name, size.label)] = bytes / best_s;
+  }
+}
+
+void FactMeasurement::measure_latency(int kib) {
+  const double bytes = 1024.0 * kib;
+  const std::string what = fmt::format("the latency of {} KiB", kib);
+  if (!has_room(what, bytes)) return;
+  const PlainArray array(bytes);
+  if (array.words == nullptr) {
+    result_.notes.push_back(what + " was not measured: the system gives no memory");
+    return;
+  }
+  array.fill(0);
+  // One cycle through all lines, in a random order.
+  std::vector<uint32_t> order(array.size / kLineWords);
+  std::iota(order.begin(), order.end(), 0U);
+  Random random(1);
+  random.shuffle(order);
+  for (size_t i = 0; i < order.size(); ++i)
+    array.words.get()[order[i] * kLineWords] = order[(i + 1) % order.size()] * static_cast<uint32_t>(kLineWords);
+  const auto lines = static_cast<int64_t>(order.size());
+  const uint32_t first = order.front() * static_cast<uint32_t>(kLineWords);
+  int64_t steps = std::min<int64_t>(lines, kFirstSteps);
+  // A whole cycle ends where it began; it also brings the lines as near as they get.
+  if (follow_chain(array.words.get(), first, lines) != first) {
+    result_.notes.push_back(what + " came out wrong: it is left out");
+    return;
+  }
+  uint32_t at = first;
+  const auto once = [&] {
+    const double begin_s = thread_cpu_s();
+    at = follow_chain(array.words.get(), at, steps);
+    return thread_cpu_s() - begin_s;
+  };
+  while (once() < kFactRun_s && steps < kMostSteps) steps *= 2;
+  double best_s = once();
+  for (int repeat = 1; repeat < kLatencyRepeats; ++repeat) best_s = std::min(best_s, once());
+  if (at % kLineWords != 0 || !(best_s > 0)) return;
+  result_.facts[fmt::format("membench_latency_{}kib_ns", kib)] = best_s / static_cast<double>(steps) * 1e9;
+}
+
+}  // namespace
+
+MemoryFacts measure_memory_facts() { return FactMeasurement().run(); }
+
+}  // namespace perfcast

@@ -1,0 +1,90 @@
+#pragma once
+// What is compared, and what came out.
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "profile/metrics/catalogue.h"
+
+namespace perfcast::measure {
+
+// What one run did.
+struct WorkCounts {
+  MetricValues counts;
+  std::string partly;         // why not all was counted; empty: all was
+  double repeats_within = 0;  // how far the counts of another run may differ: a log ratio, assumed; 0: nobody says
+};
+
+enum class ComparedTime { kWall, kCpu };
+
+struct ComparedRun {
+  int command = 0;     // 0: A, 1: B
+  int64_t pair = 0;    // from 1; 0: a warm-up
+  bool first = false;  // of its pair
+  double wall_s = 0, cpu_s = 0;
+  std::optional<double> peak_resident_bytes;
+};
+
+struct CompareRequest {
+  std::array<std::vector<std::string>, 2> commands;   // argv; empty where `recorded` stands for it
+  std::array<std::optional<WorkCounts>, 2> recorded;  // counts that were taken before; of compare_counts() alone
+  ComparedTime time = ComparedTime::kWall;
+  double budget_s = 60;            // for all timed runs, warm-ups included; fewest_pairs() are made whatever it says
+  double error_ratio = 0.05;       // of calling two different that are the same
+  double threshold_ratio = 0;      // what slowdown counts: 0.02 is 2%
+  double limit_s = 0;              // of one run; 0: none
+  int warmups = 1;                 // runs of each before, which don't count
+  int counted_runs = 2;            // of each under an instrumenter, for counts that need no statistics; 0: none
+  std::vector<std::string> notes;  // for people, of the commands
+  bool accept_failure = false;     // a run that fails counts too
+  uint64_t seed = 1;               // of the order in pairs
+  std::function<void(const std::string&)> progress;
+  std::function<Status(const ComparedRun&)> record;  // each run as it ends; an error ends the comparison
+};
+
+// A counter of both, under an instrumenter.
+struct CountRow {
+  std::string metric;
+  double a = 0, b = 0;        // means over the counted runs
+  double ratio = 1;           // b / a
+  double repeats_within = 0;  // largest |log ratio| of two runs of one command, or what was assumed
+  bool differs = false;  // further apart than runs of one command, by far; never where nothing says how far those are
+};
+
+enum class CompareVerdict {
+  kSlower,          // B, beyond the threshold
+  kFaster,          // B
+  kNoDifference,    // the interval lies within the threshold, where that is 0 within 1%
+  kBelowThreshold,  // B is slower, by no more than the threshold
+  kUnclear,         // none of these
+};
+
+// By an interval of the log ratio B / A, the first that holds: faster, slower, below the threshold, no difference.
+CompareVerdict verdict_of(double log_lower, double log_upper, double threshold_ratio);
+
+struct Comparison {
+  CompareVerdict verdict = CompareVerdict::kUnclear;
+  ComparedTime time = ComparedTime::kWall;
+  double ratio = 1, lower = 0, upper = 0;  // B's time over A's; with 1 - error_ratio, over all looks
+  double error_ratio = 0.05, threshold_ratio = 0;
+  bool significant = false;  // the ratio isn't 1
+  int64_t pairs = 0;         // timed
+  int64_t runs = 0;          // of both commands: timed and not warming up, or counted where nothing was timed
+  double spent_s = 0;
+  std::array<double, 2> median_wall_s{}, median_cpu_s{};
+  std::optional<double> first_over_second_ratio;  // how much slower a pair's first run was: what order does
+  std::vector<CountRow> counts;                   // instructions first, then what differs most
+  bool counts_differ = false;                     // instructions do
+  std::array<MetricValues, 2> all_counts;         // of work, by metric: all that were counted
+  std::vector<std::string> notes;
+  bool interrupted = false;
+};
+
+std::string name_of(CompareVerdict verdict);  // "slower", ...
+
+}  // namespace perfcast::measure

@@ -1,0 +1,159 @@
+#include "measure/compare/result_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/process/temp_folder.h"
+
+namespace perfcast::measure {
+namespace {
+
+using testing::DoubleEq;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+ResultFile parsed(const std::string& text) {
+  auto file = parse_result_file(text, "r.json");
+  EXPECT_TRUE(file) << (file ? "" : to_text(file.error()));
+  return file ? *file : ResultFile();
+}
+Error refused(const std::string& text) {
+  const auto file = parse_result_file(text, "r.json");
+  EXPECT_FALSE(file);
+  return file ? Error() : file.error();
+}
+
+TEST(ResultFile, OfHyperfineHasEachRun) {
+  const ResultFile file = parsed(R"({"results": [
+    {"command": "sleep 0.1", "mean": 0.11, "stddev": 0.01, "median": 0.11, "user": 0.0, "system": 0.0, "min": 0.1,
+     "max": 0.12, "times": [0.1, 0.12, 0.11], "exit_codes": [0, 1, null]},
+    {"command": "old", "mean": 2.0, "stddev": 0.5, "times": null}]})");
+  EXPECT_EQ(file.tool, "hyperfine");
+  ASSERT_THAT(file.benchmarks, SizeIs(2));
+  EXPECT_EQ(file.benchmarks[0].name, "sleep 0.1");
+  EXPECT_THAT(file.benchmarks[0].wall.runs_s, ElementsAre(0.1, 0.12, 0.11));
+  EXPECT_FALSE(file.benchmarks[0].cpu.is_known());
+  EXPECT_THAT(file.notes, ElementsAre("sleep 0.1: 2 of its runs failed, and count as they are"));
+  EXPECT_THAT(file.benchmarks[1].wall.runs_s, IsEmpty());
+  EXPECT_DOUBLE_EQ(file.benchmarks[1].wall.mean_s, 2);
+  EXPECT_EQ(file.benchmarks[1].wall.runs(), 1);
+}
+
+TEST(ResultFile, OfGoogleBenchmarkHasRepetitionsInTheirUnit) {
+  const ResultFile file = parsed(R"({"context": {"num_cpus": 2}, "benchmarks": [
+    {"name": "BM_a", "run_name": "BM_a", "run_type": "iteration", "repetitions": 2, "repetition_index": 0,
+     "iterations": 10, "real_time": 20.0, "cpu_time": 10.0, "time_unit": "us"},
+    {"name": "BM_a", "run_name": "BM_a", "run_type": "iteration", "repetitions": 2, "repetition_index": 1,
+     "iterations": 10, "real_time": 22.0, "cpu_time": 11.0, "time_unit": "us"},
+    {"name": "BM_a_mean", "run_name": "BM_a", "run_type": "aggregate", "repetitions": 2, "aggregate_name": "mean",
+     "aggregate_unit": "time", "real_time": 21.0, "cpu_time": 10.5, "time_unit": "us"},
+    {"name": "BM_a_cv", "run_name": "BM_a", "run_type": "aggregate", "repetitions": 2, "aggregate_name": "cv",
+     "aggregate_unit": "percentage", "real_time": 0.1, "cpu_time": 0.1, "time_unit": "us"},
+    {"name": "BM_b_mean", "run_name": "BM_b", "run_type": "aggregate", "repetitions": 5, "aggregate_name": "mean",
+     "real_time": 3.0, "cpu_time": 0, "time_unit": "ms"},
+    {"name": "BM_b_stddev", "run_name": "BM_b", "run_type": "aggregate", "repetitions": 5, "aggregate_name": "stddev",
+     "real_time": 0.5, "cpu_time": 0, "time_unit": "ms"},
+    {"name": "BM_c", "run_type": "iteration", "error_occurred": true, "error_message": "no"}]})");
+  EXPECT_EQ(file.tool, "Google Benchmark");
+  ASSERT_THAT(file.benchmarks, SizeIs(2));
+  EXPECT_THAT(file.benchmarks[0].wall.runs_s, ElementsAre(DoubleEq(20e-6), DoubleEq(22e-6)));
+  EXPECT_THAT(file.benchmarks[0].cpu.runs_s, ElementsAre(DoubleEq(10e-6), DoubleEq(11e-6)));
+  EXPECT_EQ(file.benchmarks[1].name, "BM_b");
+  EXPECT_DOUBLE_EQ(file.benchmarks[1].wall.mean_s, 3e-3);
+  EXPECT_DOUBLE_EQ(file.benchmarks[1].wall.deviation_s, 0.5e-3);
+  EXPECT_EQ(file.benchmarks[1].wall.runs(), 5);
+  EXPECT_FALSE(file.benchmarks[1].cpu.is_known());  // 0 is what the system's clock did not see
+  EXPECT_THAT(file.notes, ElementsAre(HasSubstr("1 runs that failed")));
+}
+
+TEST(ResultFile, OfPytestBenchmarkHasRoundsWhereTheyWereSaved) {
+  const ResultFile file = parsed(R"({"machine_info": {}, "version": "4.0.0", "benchmarks": [
+    {"name": "test_a", "fullname": "t.py::test_a", "stats": {"mean": 2.0, "stddev": 0.1, "rounds": 3, "data": [1.9, 2.0, 2.1]}},
+    {"name": "test_b", "stats": {"mean": 4.0, "stddev": 0.2, "rounds": 9}}]})");
+  EXPECT_EQ(file.tool, "pytest-benchmark");
+  ASSERT_THAT(file.benchmarks, SizeIs(2));
+  EXPECT_EQ(file.benchmarks[0].name, "t.py::test_a");
+  EXPECT_THAT(file.benchmarks[0].wall.runs_s, ElementsAre(1.9, 2.0, 2.1));
+  EXPECT_EQ(file.benchmarks[1].name, "test_b");
+  EXPECT_EQ(file.benchmarks[1].wall.runs(), 9);
+}
+
+TEST(ResultFile, NamesThatRepeatStayApart) {
+  const ResultFile file = parsed(R"({"results": [{"command": "x", "times": [1]}, {"command": "x", "times": [2]}]})");
+  ASSERT_THAT(file.benchmarks, SizeIs(2));
+  EXPECT_EQ(file.benchmarks[1].name, "x #2");
+}
+
+TEST(ResultFile, SaysWhatIsWrongAndWhere) {
+  EXPECT_EQ(refused("[1]").code, "unknown-format");
+  EXPECT_EQ(refused(R"({"results": 3})").code, "unknown-format");
+  EXPECT_EQ(refused(R"({"results": []})").code, "no-results");
+  EXPECT_EQ(refused("{").code, "bad-json");
+  const Error error = refused(R"({"results": [{"command": 5, "times": [1, -2]}, 7,
+                                              {"command": "y", "times": ["1"]}, {"command": "z"}]})");
+  EXPECT_EQ(error.code, "bad-json-field");
+  EXPECT_THAT(error.message, HasSubstr("results[0].command: found number, expected a string"));
+  EXPECT_THAT(error.message, HasSubstr("results[0].times: found a time that isn't above 0"));
+  EXPECT_THAT(error.message, HasSubstr("results[1]"));
+  EXPECT_THAT(error.message, HasSubstr("results[2].times: found what is no number"));
+  EXPECT_EQ(refused(R"({"benchmarks": [{"name": "x", "real_time": 1, "cpu_time": 1, "time_unit": "h"}]})").code,
+            "bad-json-field");
+  EXPECT_EQ(refused(R"({"benchmarks": [{"name": "x", "real_time": 0, "cpu_time": 1}]})").code, "bad-json-field");
+  EXPECT_EQ(refused(R"({"machine_info": {}, "benchmarks": [{"name": "x"}]})").code, "bad-json-field");
+}
+
+TEST(ResultFile, OfAProfileIsItsNativeRuns) {
+  Profile profile;
+  profile.program = "gzip";
+  profile.metrics = {{"wall_s", 2.0}, {"wall_spread_ratio", 0.01693}, {"native_runs_count", 3}, {"cpu_s", 1.0}};
+  const ResultFile file = result_file_of(profile, "p.json");
+  ASSERT_THAT(file.benchmarks, SizeIs(1));
+  EXPECT_EQ(file.benchmarks[0].wall.runs(), 3);
+  EXPECT_NEAR(file.benchmarks[0].wall.deviation_s, 0.02, 1e-12);  // a range of 1.693 deviations
+  EXPECT_TRUE(file.benchmarks[0].cpu.is_known());
+  EXPECT_THAT(result_file_of(Profile(), "p.json").benchmarks, IsEmpty());
+}
+
+TEST(ComparedFile, IsNoCommand) {
+  const auto folder = TempFolder::create();
+  ASSERT_TRUE(folder);
+  const std::string json = folder->path() + "/r", script = folder->path() + "/s";
+  std::ofstream(json) << "\n {\"results\": [{\"command\": \"x\", \"times\": [1]}]}";
+  std::ofstream(script) << "#!/bin/sh\n";
+  EXPECT_TRUE(is_compared_file(json));
+  EXPECT_FALSE(is_compared_file(script));
+  EXPECT_FALSE(is_compared_file(folder->path()));
+  EXPECT_FALSE(is_compared_file("true"));
+  const auto file = read_compared_file(json);
+  ASSERT_TRUE(file);
+  EXPECT_FALSE(file->profile);
+  EXPECT_THAT(file->results.benchmarks, SizeIs(1));
+}
+
+TEST(ComparedFile, OfAComparisonIsWhatItsBDid) {
+  const auto folder = TempFolder::create();
+  ASSERT_TRUE(folder);
+  const std::string path = folder->path() + "/c.json";
+  const auto read = [&](const std::string& text) {
+    std::ofstream(path) << text;
+    return read_compared_file(path);
+  };
+  const auto file =
+      read(R"({"schema": "perfcast.comparison/1", "b": {"counts": {"instructions_count": 5e6, "loads_count": 2}}})");
+  ASSERT_TRUE(file) << to_text(file.error());
+  ASSERT_TRUE(file->counts);
+  EXPECT_EQ(file->counts->counts.at("instructions_count"), 5e6);
+  EXPECT_GT(file->counts->repeats_within, 0);
+  EXPECT_EQ(read(R"({"schema": "perfcast.comparison/2"})").error().code, "future-version");
+  EXPECT_EQ(read(R"({"schema": "perfcast.comparison/1", "b": {}})").error().code, "no-counts");
+  EXPECT_EQ(read(R"({"schema": "perfcast.comparison/1"})").error().code, "bad-json-field");
+  EXPECT_EQ(read(R"({"schema": "perfcast.comparison/1", "b": {"counts": {"loads_count": -2}}})").error().code,
+            "bad-json-field");
+}
+
+}  // namespace
+}  // namespace perfcast::measure

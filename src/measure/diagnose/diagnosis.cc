@@ -1,0 +1,577 @@
+#include "measure/diagnose/diagnosis.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "base/file.h"
+#include "base/process/program_inspector.h"
+#include "base/process/shipped_file.h"
+#include "base/process/temp_folder.h"
+#include "base/text.h"
+#include "machine/ceiling/machine_ceilings.h"
+#include "machine/facts/caches.h"
+#include "machine/facts/core_design.h"
+#include "measure/diagnose/bloat/code_sizes.h"
+#include "measure/diagnose/bloat/without_libraries.h"
+#include "measure/diagnose/prove/output_check.h"
+#include "measure/diagnose/prove/prove.h"
+#include "measure/diagnose/prove/rebuild.h"
+#include "measure/diagnose/prove/thread_curve.h"
+#include "profile/collect/collector.h"
+#include "profile/collect/native/host_facts.h"
+#include "profile/collect/qemu/executed_code.h"
+#include "profile/collect/qemu/qemu_collector.h"
+#include "profile/collect/qemu/shared_lines.h"
+
+namespace perfcast::measure {
+namespace {
+
+constexpr const char* kLoaderReports = "loader";
+constexpr size_t kNamedLibraries = 3;
+constexpr double kAllSeen = 0.999;  // of the CPU time
+constexpr const char* kFlushDenormals = "libperfcast_flush_denormals.so";
+
+bool has_flag(const HostFacts& host, std::string_view flag) {
+  return std::find(host.cpu_flags.begin(), host.cpu_flags.end(), flag) != host.cpu_flags.end();
+}
+
+constexpr double kLinesFor = 0.02;  // of the CPU time: functions whose source lines are worth a build
+constexpr const char* kLineFlags = "-O2 -g";
+constexpr double kCurveOfBudget = 0.5;
+constexpr double kLongestCheck_s = 600;
+
+// CPUs that this process may use, by number.
+std::vector<int> allowed_cpus() {
+  std::vector<int> cpus;
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return {0};
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &allowed)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+// The first of each core's.
+std::vector<int> one_of_each_core(const std::vector<int>& cpus) {
+  std::vector<int> first;
+  std::set<std::string> cores;
+  for (const int cpu : cpus) {
+    const auto siblings =
+        read_file(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu), 4096);
+    if (!siblings || cores.insert(*siblings).second) first.push_back(cpu);
+  }
+  return first;
+}
+
+// To -5, of what setpriority(2) counts from 20 down.
+bool may_raise_priority() {
+  rlimit limit{};
+  return geteuid() == 0 || (getrlimit(RLIMIT_NICE, &limit) == 0 && limit.rlim_cur >= 25);
+}
+
+class Session {
+ public:
+  explicit Session(const DiagnosisRequest& request) : request_(request) {}
+  Result<Diagnosis> run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Status prepare();
+  Status look();
+  Status count();
+  Status take_lines();
+  Status run_curve();
+  Status prove();
+  Status trace_until_limit();
+  void look_at_code();
+  Status build_for_size();
+  void offer_copy();
+  void look_at_ceilings();
+  void find();
+  void name_shared_lines(const SharedLines& lines);
+  std::vector<std::string> without_assignments();
+  double since_start_s() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+  void say(const std::string& text) const {
+    if (request_.progress) request_.progress(text);
+  }
+
+  const DiagnosisRequest& request_;
+  Clock::time_point began_ = Clock::now();
+  Diagnosis result_;
+  std::optional<CoreDesign> design_;
+  HostFacts host_;
+  std::vector<int> cpus_ = allowed_cpus();
+  std::vector<std::string> command_;             // as it runs
+  std::vector<std::string> command_of_threads_;  // with {threads} in it, and no variables before; empty: none
+  std::vector<int> threads_;
+  std::map<std::string, std::optional<std::string>> environment_before_;  // of variables that the command sets
+  std::unique_ptr<Rebuilder> rebuilder_;
+  std::string source_tree_;
+  bool has_shared_lines_ = false;
+  double shared_accesses_count_ = 0;
+  double curve_s_ = 0;
+  std::optional<LoaderStart> loader_;
+  std::shared_ptr<std::vector<ExecutedCode>> executed_ = std::make_shared<std::vector<ExecutedCode>>();
+  std::optional<TempFolder> copies_;  // of the program, for experiments
+};
+
+// What was asked for wrongly is said before anything runs.
+Status Session::prepare() {
+  command_ = request_.command;
+  result_.cpus_count = static_cast<double>(cpus_.size());
+  if (!request_.threads.empty()) {
+    const auto cpus = static_cast<int>(cpus_.size());
+    const auto threads = parse_thread_counts(request_.threads, cpus);
+    if (!threads) return threads.error();
+    threads_ = *threads;
+    if (has_threads_placeholder(command_)) {
+      command_of_threads_ = without_assignments();
+      command_ = with_threads(command_, cpus);
+    }
+  }
+  if (request_.rebuild.empty()) return {};
+  RebuildRequest rebuild;
+  rebuild.build = request_.rebuild;
+  rebuild.source = request_.source.empty() ? "." : request_.source;
+  rebuild.command = without_assignments();
+  rebuild.environment = environment_before_;
+  auto rebuilder = Rebuilder::create(std::move(rebuild));
+  if (!rebuilder) return rebuilder.error();
+  rebuilder_ = std::move(*rebuilder);
+  source_tree_ = rebuilder_->source_tree();
+  if (rebuilder_->is_older_than_sources())
+    result_.notes.emplace_back("the program is older than its sources: what a build gains need not be its flags'");
+  return {};
+}
+
+Status Session::look() {
+  say("running it once, as it is");
+  PerfEventCollector hardware(perf_event_paranoid());
+  ObserveRequest observe_request;
+  observe_request.command = command_;
+  observe_request.hardware = &hardware;
+  observe_request.pass_output = request_.pass_output;
+  observe_request.limit_s = request_.limit_s;
+  observe_request.watch_mappings = request_.with_bloat;
+  std::optional<TempFolder> reports;
+  // Who asks the dynamic linker for something gets that.
+  if (request_.with_bloat && std::getenv("LD_DEBUG") == nullptr) {
+    auto folder = TempFolder::create();
+    if (!folder) return folder.error();
+    reports.emplace(std::move(*folder));
+    observe_request.environment["LD_DEBUG"] = "statistics";
+    observe_request.environment["LD_DEBUG_OUTPUT"] = reports->path() + "/" + kLoaderReports;
+  }
+  auto seen = observe(observe_request);
+  if (!seen) return seen.error();
+  result_.seen = std::move(*seen);
+  if (reports) {
+    const LoaderStart start = read_loader_reports(reports->path(), kLoaderReports);
+    if (start.starts_count > 0) loader_ = start;
+  }
+  const ProcessOutcome& run = result_.seen.run;
+  if (run.limit_reached)
+    result_.notes.push_back(
+        fmt::format("the run was ended after {:g} s: what follows is of that part", request_.limit_s));
+  if (!run.ok() && !run.limit_reached) {
+    std::string message = run.signal ? "the program was killed by signal " + std::to_string(*run.signal)
+                                     : fmt::format("the program exits with status {}", run.exit_code.value_or(0));
+    const std::string words = printable(trim(run.error_tail));
+    if (!words.empty()) message += ": " + words.substr(words.size() > 200 ? words.size() - 200 : 0);
+    return Error{"program-failed", message, "", "a command that succeeds"};
+  }
+  if (!result_.seen.no_samples.empty()) result_.notes.push_back("no hot functions: " + result_.seen.no_samples);
+  if (!result_.seen.no_system_calls.empty())
+    result_.notes.push_back("what threads wait for is not known: " + result_.seen.no_system_calls);
+  result_.notes.insert(result_.notes.end(), result_.seen.notes.begin(), result_.seen.notes.end());
+  for (std::string& note : notes_on_interpreters(result_.seen)) result_.notes.push_back(std::move(note));
+  if (request_.with_counts && !result_.seen.no_hardware.empty())
+    result_.notes.push_back("no hardware counters here, so that what caches and branches cost is modelled: " +
+                            result_.seen.no_hardware);
+  result_.costs = measure_machine_costs();
+  return {};
+}
+
+// Whose code writes the lines.
+void Session::name_shared_lines(const SharedLines& lines) {
+  has_shared_lines_ = true;
+  shared_accesses_count_ = lines.accesses_count;
+  result_.shared_lines.clear();
+  CodeMap code;
+  for (const SharedCacheLine& line : lines.lines) {
+    SharedPlace place;
+    place.line = line;
+    for (const LineUser& user : line.users) {
+      HotFunction function;
+      const CodePlace* const at = user.file.empty() ? nullptr : code.place(user.file, user.file_offset_bytes);
+      if (at != nullptr) {
+        function.function = at->function;
+        function.library = user.file;
+        function.source = at->source;
+        function.line = at->line;
+      }
+      place.functions.push_back(at != nullptr ? function.in_words() : "");
+      place.roles.push_back(code_role_of(function.function, user.file));
+    }
+    result_.shared_lines.push_back(std::move(place));
+  }
+}
+
+// Of functions of the source tree whose lines nobody knows: those of a build that has them, by the functions' names.
+Status Session::take_lines() {
+  if (!rebuilder_ || result_.seen.run.limit_reached) return {};
+  const auto lacks_lines = [&](const HotFunction& function) {
+    return function.source.empty() && !function.function.empty() && function.library.starts_with(source_tree_ + "/");
+  };
+  auto& functions = result_.seen.functions;
+  if (std::none_of(functions.begin(), functions.end(),
+                   [&](const HotFunction& of) { return lacks_lines(of) && of.cpu_share >= kLinesFor; }))
+    return {};
+  say(std::string("building with ") + kLineFlags);
+  const auto built = rebuilder_->rebuild(kLineFlags);
+  if (!built) {
+    if (built.error().kind == ErrorKind::kInterrupted) return built.error();
+    result_.notes.push_back("no source lines: " + built.error().message);
+    return {};
+  }
+  say("running it once with source lines");
+  ObserveRequest observe_request;
+  observe_request.command = built->command;
+  observe_request.limit_s = request_.limit_s;
+  const auto seen = observe(observe_request);
+  if (!seen) {
+    if (seen.error().kind == ErrorKind::kInterrupted) return seen.error();
+    result_.notes.push_back("no source lines: " + seen.error().message);
+    return {};
+  }
+  bool taken = false;
+  for (HotFunction& function : functions) {
+    if (!lacks_lines(function)) continue;
+    const auto same = std::find_if(seen->functions.begin(), seen->functions.end(), [&](const HotFunction& of) {
+      return of.function == function.function && !of.source.empty();
+    });
+    if (same == seen->functions.end()) continue;
+    function.source = same->source;
+    function.line = same->line;
+    taken = true;
+  }
+  if (taken) result_.notes.push_back(fmt::format("source lines are those of a build with {}", kLineFlags));
+  return {};
+}
+
+Status Session::run_curve() {
+  if (threads_.empty() || result_.seen.run.limit_reached || request_.proof_budget_s <= 0) return {};
+  ThreadCurveRequest curve;
+  curve.command = command_of_threads_.empty() ? without_assignments() : command_of_threads_;
+  curve.threads = threads_;
+  curve.cpus_count = static_cast<int>(cpus_.size());
+  curve.budget_s = kCurveOfBudget * request_.proof_budget_s;
+  curve.run_s = result_.seen.run.wall_s;
+  if (curve.run_s > 0) curve.cpus_used = result_.seen.run.cpu_s() / curve.run_s;
+  curve.limit_s =
+      request_.limit_s > 0 ? request_.limit_s : 10 * result_.seen.run.wall_s * std::max(1.0, result_.cpus_count) + 10;
+  curve.seed = request_.seed;
+  curve.progress = request_.progress;
+  const double began_s = since_start_s();
+  auto measured = measure_thread_curve(curve);
+  curve_s_ = since_start_s() - began_s;
+  if (measured) {
+    result_.curve = std::move(*measured);
+  } else if (measured.error().kind == ErrorKind::kInterrupted) {
+    return measured.error();
+  } else {
+    result_.notes.push_back("no curve over numbers of threads: " + measured.error().message);
+  }
+  return {};
+}
+
+// Counts of a part are not worth much; which code ran until then is.
+Status Session::trace_until_limit() {
+  QemuCollector instrumenter;
+  if (!request_.with_bloat || !instrumenter.available()) return {};
+  say("looking which code runs, under an instrumenter");
+  CollectRequest collect;
+  collect.command = command_;
+  collect.pass_output = false;
+  collect.mix_only = true;
+  collect.limit_s = request_.limit_s;
+  collect.input_descriptor = -1;
+  collect.executed_code = executed_ = std::make_shared<std::vector<ExecutedCode>>();
+  const auto found = instrumenter.collect(collect);
+  if (!found && found.error().kind == ErrorKind::kInterrupted) return found.error();
+  return {};
+}
+
+// What caches and branches do takes an instrumented run.
+Status Session::count() {
+  if (!request_.with_counts) return {};
+  if (result_.seen.run.limit_reached) return trace_until_limit();
+  say("counting under an instrumenter");
+  CollectRequest collect;
+  collect.command = command_;
+  collect.native_repeats = 1;
+  collect.pass_output = false;
+  // The beginning alone would not show what runs later.
+  collect.quick = !request_.with_bloat;
+  collect.limit_s = request_.limit_s;
+  collect.input_descriptor = -1;
+  if (design_) collect.core_designs = std::make_shared<const std::vector<CoreDesign>>(1, *design_);
+  if (request_.for_forecast) collect.core_designs = request_.core_designs;
+  if (result_.seen.run.threads.value_or(1) > 1) collect.shared_lines = std::make_shared<SharedLines>();
+  collect.executed_code = executed_;
+  auto profile = profile_command(collect, [this](const std::string& text) { say(text); });
+  if (!profile) {
+    if (profile.error().kind == ErrorKind::kInterrupted) return profile.error();
+    result_.notes.push_back("no counts of caches and branches: " + profile.error().message);
+    return {};
+  }
+  result_.profile = std::move(*profile);
+  if (collect.shared_lines) name_shared_lines(*collect.shared_lines);
+  if (!design_) return {};
+  const auto& of_designs = result_.profile->core_bounds;
+  if (const auto bounds = of_designs.find(design_->name); bounds != of_designs.end())
+    result_.bounds.insert(bounds->second.begin(), bounds->second.end());
+  return {};
+}
+
+void Session::look_at_code() {
+  BloatEvidence evidence(result_.seen);
+  const auto program = inspect_program(command_);
+  std::error_code failed;
+  if (program) evidence.program = std::filesystem::canonical(program->binary, failed).string();
+  evidence.loader = loader_;
+  evidence.executed = executed_.get();
+  evidence.is_cut = true;
+  if (result_.profile) {
+    const Profile& profile = *result_.profile;
+    const auto warns = [&](std::string_view code) {
+      return std::any_of(profile.warnings.begin(), profile.warnings.end(),
+                         [&](const ProfileWarning& of) { return of.code == code; });
+    };
+    const bool is_whole =
+        std::any_of(profile.collectors.begin(), profile.collectors.end(),
+                    [](const CollectorRecord& of) { return of.name == QemuCollector().name() && of.status == "ok"; });
+    evidence.is_cut = !is_whole || profile.partly_seen || warns("runs-differ");
+    evidence.is_all_seen = profile.accounted_cpu_ratio.value_or(1) >= kAllSeen && !warns("executed-code-of-a-part");
+  }
+  result_.bloat = code_bloat(evidence);
+  if (!result_.bloat->is_executed_known)
+    result_.bloat->notes.emplace_back("which code ran is not known: there was no instrumented run of it");
+}
+
+// How large the program is when it is built otherwise; only of builds that print what the user's prints.
+Status Session::build_for_size() {
+  if (!result_.bloat || !rebuilder_ || rebuilder_->program().empty() || result_.seen.run.limit_reached) return {};
+  OutputCheck check(without_assignments(), request_.limit_s > 0 ? request_.limit_s : kLongestCheck_s);
+  for (const BloatRebuild& build : bloat_rebuilds()) {
+    BuildSizes& result = result_.bloat->builds.emplace_back();
+    result.build = build;
+    say("building with " + build.flags);
+    const auto built = rebuilder_->rebuild(build.flags);
+    if (!built) {
+      if (built.error().kind == ErrorKind::kInterrupted) return built.error();
+      result.failed = built.error().message;
+      continue;
+    }
+    const auto same = check.compare(built->command);
+    if (!same && same.error().kind == ErrorKind::kInterrupted) return same.error();
+    if (same && *same == SameOutput::kVaries && result_.bloat->builds.size() == 1)
+      result_.bloat->notes.emplace_back(
+          "what the program prints differs from run to run: nothing shows whether what was built is right");
+    if (!same || *same == SameOutput::kDiffers) {
+      result.failed = same ? "it prints something else" : "it does not run: " + same.error().message;
+      continue;
+    }
+    auto sizes = sizes_of(built->path);
+    if (sizes) {
+      result.sizes = std::move(*sizes);
+    } else {
+      result.failed = sizes.error().message;
+    }
+  }
+  return {};
+}
+
+// What linking without libraries that nothing is asked of would gain can be tried: a copy of the program that doesn't
+// ask for them.
+void Session::offer_copy() {
+  if (!(request_.proof_budget_s > 0)) return;
+  const auto finding = std::find_if(result_.findings.begin(), result_.findings.end(),
+                                    [](const Finding& of) { return of.cause == "unused-libraries"; });
+  const auto program = inspect_program(without_assignments());
+  if (finding == result_.findings.end() || !program || program->is_script || program->other_identity) return;
+  std::error_code failed;
+  const std::string path = std::filesystem::canonical(program->binary, failed).string();
+  std::vector<std::string> libraries;
+  for (const BloatFile& file : result_.bloat->files) {
+    if (file.use == CodeUse::kProgram && file.path != path) return;  // it is started by another one
+    if (file.is_unneeded) libraries.push_back(file.code->own_name.empty() ? file.name() : file.code->own_name);
+  }
+  if (libraries.empty()) return;
+  if (!copies_) {
+    auto folder = TempFolder::create();
+    if (!folder) return;
+    copies_.emplace(std::move(*folder));
+  }
+  const auto copy = copy_without_libraries(path, libraries, copies_->path());
+  const std::string which = libraries.size() <= kNamedLibraries
+                                ? join(libraries, ", ")
+                                : fmt::format("{} libraries, {} among them", libraries.size(), libraries[0]);
+  if (!copy) {
+    result_.notes.push_back("not tried without " + which + ": " + copy.error().message);
+    return;
+  }
+  Experiment experiment;
+  experiment.name = "a copy of the program that does not ask for " + which;
+  experiment.program = *copy;
+  finding->experiments.push_back(std::move(experiment));
+}
+
+// Nothing else of ours runs: what the machine can do is measured between two runs of the program.
+void Session::look_at_ceilings() {
+  say("measuring what this machine can do");
+  MachineCeilings ceilings = measure_machine_ceilings();
+  const SeenWork seen = seen_work(*result_.profile, result_.seen, design_ ? &*design_ : nullptr, ceilings.clock_hz);
+  const MemoryTraffic traffic = memory_traffic(*result_.profile, caches_of_this_processor(), seen.ratio);
+  result_.roofline = make_roofline(result_.seen, {*executed_, seen, traffic, std::move(ceilings)});
+}
+
+// "env A=1 prog" as "prog", its variables set for all runs, so that experiments can take them away; but for those that
+// {threads} stands in.
+std::vector<std::string> Session::without_assignments() {
+  const auto& command = command_;
+  if (command.empty() || (command[0] != "env" && !command[0].ends_with("/env"))) return command;
+  size_t first = 1;
+  while (first < command.size() && command[first].find('=') != std::string::npos && !command[first].starts_with('-'))
+    ++first;
+  // Options of env are more than this understands.
+  if (first >= command.size() || command[first].starts_with('-')) return command;
+  std::vector<std::string> of_threads = {"env"};
+  for (size_t i = 1; i < first; ++i) {
+    if (has_threads_placeholder({command[i]})) {
+      of_threads.push_back(command[i]);
+      continue;
+    }
+    const size_t equals = command[i].find('=');
+    const std::string name = command[i].substr(0, equals);
+    const char* const before = std::getenv(name.c_str());
+    environment_before_.try_emplace(name, before != nullptr ? std::optional<std::string>(before) : std::nullopt);
+    setenv(name.c_str(), command[i].substr(equals + 1).c_str(), 1);
+  }
+  const auto program = command.begin() + static_cast<std::ptrdiff_t>(first);
+  if (of_threads.size() == 1) return {program, command.end()};
+  of_threads.insert(of_threads.end(), program, command.end());
+  return of_threads;
+}
+
+void Session::find() {
+  Evidence evidence(result_.seen);
+  evidence.costs = result_.costs;
+  evidence.cpus_count = result_.cpus_count;
+  evidence.first_cpu = cpus_.empty() ? 0 : cpus_.front();
+  evidence.cpu_of_each_core = one_of_each_core(cpus_);
+  evidence.may_raise_priority = may_raise_priority();
+  evidence.can_rebuild = rebuilder_ != nullptr;
+  evidence.source_tree = source_tree_;
+  evidence.curve = result_.curve ? &*result_.curve : nullptr;
+  evidence.command_of_threads = command_of_threads_;
+  evidence.has_shared_lines = has_shared_lines_;
+  evidence.shared_accesses_count = shared_accesses_count_;
+  evidence.shared_lines = result_.shared_lines;
+  evidence.has_avx2 = has_flag(host_, "avx2");
+  evidence.has_avx512 = has_flag(host_, "avx512f") && has_flag(host_, "avx512bw") && has_flag(host_, "avx512vl");
+  evidence.profile = result_.profile ? &*result_.profile : nullptr;
+  evidence.design = design_ ? &*design_ : nullptr;
+  evidence.roofline = result_.roofline ? &*result_.roofline : nullptr;
+  evidence.flush_denormals = find_shipped_file(kFlushDenormals, "src/measure/diagnose");
+  for (const char* name : {"OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) {
+    if (const char* const value = std::getenv(name)) evidence.environment[name] = value;
+  }
+  // What the experiments would take away, or add to.
+  for (const char* name :
+       {"LD_PRELOAD", "LD_BIND_NOW", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LANG"}) {
+    if (const char* const value = std::getenv(name)) evidence.environment[name] = value;
+  }
+  // A command that begins with env says more.
+  for (const std::string& word : request_.command) {
+    const size_t equals = word.find('=');
+    if (equals == std::string::npos && word != "env" && !word.ends_with("/env")) break;
+    if (equals != std::string::npos) evidence.environment[word.substr(0, equals)] = word.substr(equals + 1);
+  }
+  const std::string busy = "other programs took CPUs while it ran: times, and what more threads gain, are theirs, too";
+  if (evidence.others_took_cpus() && std::find(result_.notes.begin(), result_.notes.end(), busy) == result_.notes.end())
+    result_.notes.push_back(busy);
+  result_.findings = find_causes(evidence);
+  if (!result_.bloat) return;
+  find_in_bloat(*result_.bloat, result_.findings);
+  offer_copy();
+}
+
+Result<Diagnosis> Session::run() {
+  result_.command = request_.command;
+  host_ = read_host_facts();
+  if (request_.core_designs) {
+    const std::string name = core_design(host_);
+    for (const CoreDesign& design : *request_.core_designs) {
+      if (design.name == name) design_ = design;
+    }
+    if (design_) result_.design = design_->name;
+    if (!design_)
+      result_.notes.push_back(
+          "this machine's core is none of the designs that are modelled: caches and "
+          "branches are not judged");
+  }
+  if (Status prepared = prepare(); !prepared) return prepared.error();
+  if (Status looked = look(); !looked) return looked.error();
+  find();
+  result_.first_finding_s = since_start_s();
+  if (request_.first_findings) request_.first_findings(result_.findings);
+  if (Status taken = take_lines(); !taken) return taken.error();
+  if (Status counted = count(); !counted) return counted.error();
+  if (Status ran = run_curve(); !ran) return ran.error();
+  if (result_.profile) look_at_ceilings();
+  if (request_.with_bloat) look_at_code();
+  if (Status built = build_for_size(); !built) return built.error();
+  find();
+  if (Status proven = prove(); !proven) return proven.error();
+  result_.took_s = since_start_s();
+  return std::move(result_);
+}
+
+Status Session::prove() {
+  if (request_.proof_budget_s <= 0 || result_.seen.run.limit_reached) {
+    if (request_.proof_budget_s > 0)
+      result_.notes.emplace_back("nothing was tried: no run ends by itself within the limit");
+    std::erase_if(result_.findings, [](const Finding& finding) { return finding.is_shown_by_trial; });
+    return {};
+  }
+  ProofRequest proofs;
+  proofs.command = without_assignments();
+  proofs.budget_s = request_.proof_budget_s - curve_s_;
+  proofs.run_s = result_.seen.run.wall_s;
+  if (proofs.run_s > 0) proofs.cpus_used = result_.seen.run.cpu_s() / proofs.run_s;
+  proofs.limit_s = request_.limit_s;
+  proofs.seed = request_.seed;
+  proofs.rebuilder = rebuilder_.get();
+  proofs.progress = request_.progress;
+  return prove_findings(proofs, result_.findings);
+}
+
+}  // namespace
+
+std::optional<double> Diagnosis::parallel_efficiency_ratio() const {
+  if (seen.run.threads.value_or(1) < 2 || !(seen.run.wall_s > 0)) return std::nullopt;
+  return seen.run.cpu_s() / (cpus_count * seen.run.wall_s);
+}
+
+Result<Diagnosis> diagnose(const DiagnosisRequest& request) { return Session(request).run(); }
+
+}  // namespace perfcast::measure

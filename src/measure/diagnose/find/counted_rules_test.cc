@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include "measure/diagnose/find/rules.h"
+
+namespace perfcast::measure {
+namespace {
+
+class Counted : public testing::Test {
+ protected:
+  Counted() {
+    seen_.run.exit_code = 0;
+    seen_.run.wall_s = 1;
+    seen_.run.user_s = 1;
+    seen_.role_share[static_cast<size_t>(CodeRole::kOwn)] = 1;
+    design_.name = "some";
+    design_.clock_hz = 1e9;
+    design_.mispredict_cycles = 20;
+    design_.l2_cycles = 15;
+    design_.l3_cycles = 50;
+    design_.memory_ns = 100;
+    design_.tlb_miss_cycles = 7;
+    design_.l1d_bytes = 32 << 10;
+    design_.l2_bytes = 1 << 20;
+    design_.l3_bytes = 32 << 20;
+    evidence_.design = &design_;
+    evidence_.profile = &profile_;
+  }
+  std::vector<Finding> find() const {
+    std::vector<Finding> findings;
+    find_in_counts(evidence_, findings);
+    return findings;
+  }
+  Observation seen_;
+  Profile profile_;
+  CoreDesign design_;
+  Evidence evidence_{seen_};
+};
+
+TEST_F(Counted, BranchesAreMeasuredWhereThereAreCounters) {
+  profile_.metrics = {{"branches_count", 1e8}, {"tage_misses_count", 2e7}};
+  seen_.no_hardware = "this processor or virtual machine does not offer the event";
+  auto findings = find();
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].basis, FindingBasis::kModelled);
+  EXPECT_NEAR(findings[0].gain_ratio, 0.8 * 0.4, 1e-9);
+  EXPECT_EQ(findings[0].evidence.back(), "no hardware counters here: modelled");
+  seen_.no_hardware.clear();
+  seen_.hardware = {{"hw_branch_misses_count", 1e7}, {"hw_branches_count", 2e8}, {"hw_cycles_count", 1e9}};
+  findings = find();
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].basis, FindingBasis::kMeasured);
+  EXPECT_NEAR(findings[0].gain_ratio, 0.8 * 0.2, 1e-9);
+  EXPECT_EQ(findings[0].evidence[0], "hardware counters: 10 M of 200 M branches went another way than foreseen (5.0%)");
+  // Slots tell all that wrong paths took.
+  seen_.hardware["hw_topdown_slots_count"] = 6e9;
+  seen_.hardware["hw_topdown_bad_speculation_slots_count"] = 3e9;
+  EXPECT_NEAR(find().front().gain_ratio, 0.8 * 0.5, 1e-9);
+  // What was measured says that there is nothing, whatever a model thinks.
+  seen_.hardware["hw_topdown_bad_speculation_slots_count"] = 1e8;
+  EXPECT_TRUE(find().empty());
+}
+
+TEST_F(Counted, CachesAreMeasuredWithinWhatWaited) {
+  seen_.hardware = {{"hw_cycles_count", 1e9},
+                    {"hw_llc_load_misses_count", 5e6},
+                    {"hw_l1_dcache_load_misses_count", 1e7},
+                    {"hw_dtlb_load_misses_count", 0}};
+  // 5e6 times 100 cycles, and as many times 15; nothing says how many of them were under way at once.
+  auto findings = find();
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].cause, "cache-misses");
+  EXPECT_EQ(findings[0].basis, FindingBasis::kModelled);
+  EXPECT_NEAR(findings[0].gain_ratio, 0.8 * 0.575, 1e-9);
+  seen_.hardware["hw_stalled_cycles_backend_count"] = 3e8;
+  findings = find();
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].basis, FindingBasis::kMeasured);
+  EXPECT_NEAR(findings[0].gain_ratio, 0.8 * 0.3, 1e-9);
+  seen_.hardware["hw_topdown_slots_count"] = 6e9;
+  seen_.hardware["hw_topdown_backend_slots_count"] = 6e8;
+  EXPECT_NEAR(find().front().gain_ratio, 0.8 * 0.1, 1e-9);
+}
+
+TEST_F(Counted, CrossingsCostWhereTheirUnitsHaveNoGaps) {
+  evidence_.costs.load_s = 0.1e-9;
+  evidence_.costs.store_s = 0.2e-9;
+  evidence_.costs.crossing_load_s = 0.2e-9;
+  evidence_.costs.crossing_store_s = 1e-9;
+  profile_.metrics = {{"loads_count", 1e9},
+                      {"stores_count", 1e9},
+                      {"line_crossing_loads_count", 0},
+                      {"line_crossing_stores_count", 7e8}};
+  // 0.2 s for the stores and 0.7 s for their crossings, of one second: 90% busy, and nothing hides it.
+  auto findings = find();
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].cause, "unaligned-access");
+  EXPECT_NEAR(findings[0].gain_ratio, 0.8 * 0.7, 1e-9);
+  // Half as many, in code that does other things meanwhile: 45% busy.
+  profile_.metrics["stores_count"] = 5e8;
+  profile_.metrics["line_crossing_stores_count"] = 3.5e8;
+  EXPECT_TRUE(find().empty());
+  // What was not measured here is not assumed.
+  profile_.metrics["line_crossing_stores_count"] = 9e8;
+  evidence_.costs = {};
+  EXPECT_TRUE(find().empty());
+}
+
+}  // namespace
+}  // namespace perfcast::measure

@@ -1,0 +1,171 @@
+#include "measure/diagnose/find/machine_costs.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <thread>
+
+#include "base/process/spawn.h"
+
+namespace perfcast::measure {
+namespace {
+
+constexpr int kRounds = 3, kCalls = 5000, kPages = 2000, kStarts = 5;
+constexpr size_t kLineBytes = 64, kAccessedLines = 128;
+constexpr int kPasses = 2000, kHandOvers = 2000;
+constexpr std::chrono::milliseconds kLongestHandOvers{20};  // the other thread may get no CPU
+
+// The least of some rounds: what the machine does when nobody disturbs it.
+template <typename Work>
+double least_s(int times, const Work& work) {
+  using Clock = std::chrono::steady_clock;
+  double least = std::numeric_limits<double>::max();
+  for (int round = 0; round < kRounds; ++round) {
+    const auto began = Clock::now();
+    if (!work()) return 0;
+    least = std::min(least, std::chrono::duration<double>(Clock::now() - began).count() / times);
+  }
+  return least;
+}
+
+struct [[gnu::packed]] Anywhere {
+  uint64_t value;
+};
+
+// Seconds of one access to each of some lines, so many bytes from their beginnings.
+template <bool kStores>
+double access_s(size_t offset) {
+  alignas(kLineBytes) static std::array<char, (kAccessedLines + 1) * kLineBytes> memory;
+  return least_s(kPasses * static_cast<int>(kAccessedLines), [&] {
+    for (int pass = 0; pass < kPasses; ++pass) {
+      for (size_t line = 0; line < kAccessedLines; line += 4) {
+        // Four at a time, so that not the loop is measured.
+        auto* const at = memory.data() + line * kLineBytes + offset;
+        volatile auto* const a = reinterpret_cast<Anywhere*>(at);
+        volatile auto* const b = reinterpret_cast<Anywhere*>(at + kLineBytes);
+        volatile auto* const c = reinterpret_cast<Anywhere*>(at + 2 * kLineBytes);
+        volatile auto* const d = reinterpret_cast<Anywhere*>(at + 3 * kLineBytes);
+        if constexpr (kStores) {
+          a->value = 1;
+          b->value = 1;
+          c->value = 1;
+          d->value = 1;
+        } else {
+          static_cast<void>(a->value), static_cast<void>(b->value);
+          static_cast<void>(c->value), static_cast<void>(d->value);
+        }
+      }
+    }
+    return true;
+  });
+}
+
+// A number that two threads write in turns.
+class HandOver {
+ public:
+  // Seconds from one to the other; 0 where the other one got no CPU in time.
+  double measure();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void answer();
+  bool is_answered(int mine, Clock::time_point began) const;
+
+  alignas(2 * kLineBytes) std::atomic<int> turn_ = 0;
+  alignas(2 * kLineBytes) std::atomic<bool> ended_ = false;
+};
+
+void HandOver::answer() {
+  for (int expected = 1; !ended_.load(std::memory_order_relaxed);) {
+    if (turn_.load(std::memory_order_acquire) != expected) continue;
+    turn_.store(expected + 1, std::memory_order_release);
+    expected += 2;
+  }
+}
+
+bool HandOver::is_answered(int mine, Clock::time_point began) const {
+  while (turn_.load(std::memory_order_acquire) == mine) {
+    // The clock is looked at seldom: it takes as long as what is measured.
+    for (int look = 0; look < 1000; ++look) {
+      if (turn_.load(std::memory_order_acquire) != mine) return true;
+    }
+    if (Clock::now() - began > kLongestHandOvers) return false;
+  }
+  return true;
+}
+
+double HandOver::measure() {
+  std::thread other([this] { answer(); });
+  double least = 0;
+  int mine = -1;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto began = Clock::now();
+    bool answered = true;
+    for (int i = 0; answered && i < kHandOvers; ++i) {
+      mine += 2;
+      turn_.store(mine, std::memory_order_release);
+      answered = is_answered(mine, began);
+    }
+    if (!answered) break;
+    const double each_s = std::chrono::duration<double>(Clock::now() - began).count() / (2 * kHandOvers);
+    least = round == 0 ? each_s : std::min(least, each_s);
+  }
+  ended_ = true;
+  other.join();
+  return least;
+}
+
+}  // namespace
+
+MachineCosts measure_machine_costs() {
+  MachineCosts costs;
+  costs.load_s = access_s<false>(0);
+  costs.store_s = access_s<true>(0);
+  costs.crossing_load_s = std::max(0.0, access_s<false>(kLineBytes - 4) - costs.load_s);
+  costs.crossing_store_s = std::max(0.0, access_s<true>(kLineBytes - 4) - costs.store_s);
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0 && CPU_COUNT(&allowed) > 1)
+    costs.line_transfer_s = HandOver().measure();
+  const Descriptor zero(open("/dev/zero", O_RDONLY | O_CLOEXEC));
+  costs.system_call_s = least_s(kCalls, [&] {
+    char byte = 0;
+    for (int i = 0; i < kCalls; ++i) {
+      if (read(zero.get(), &byte, 1) != 1) return false;
+    }
+    return true;
+  });
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  costs.page_fault_s = least_s(kPages, [&] {
+    void* const memory = mmap(nullptr, kPages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return false;
+    madvise(memory, kPages * page, MADV_NOHUGEPAGE);
+    for (size_t i = 0; i < kPages; ++i) *(static_cast<volatile char*>(memory) + i * page) = 1;
+    munmap(memory, kPages * page);
+    return true;
+  });
+  costs.process_start_s = least_s(kStarts, [] {
+    for (int i = 0; i < kStarts; ++i) {
+      SpawnRequest request;
+      request.executable = "/bin/true";
+      request.arguments = {"true"};
+      const auto child = spawn(request);
+      if (!child) return false;
+      while (waitpid(*child, nullptr, 0) < 0 && errno == EINTR) {
+      }
+    }
+    return true;
+  });
+  return costs;
+}
+
+}  // namespace perfcast::measure

@@ -1,0 +1,81 @@
+#include "measure/diagnose/find/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace perfcast::measure {
+
+std::string Evidence::preloaded(const std::string& library) const {
+  const auto users = environment.find("LD_PRELOAD");
+  return users == environment.end() || users->second.empty() ? library : library + ":" + users->second;
+}
+
+std::string Evidence::tuned(const std::string& tunable) const {
+  const auto users = environment.find("GLIBC_TUNABLES");
+  if (users == environment.end() || users->second.empty()) return tunable;
+  const std::string name = tunable.substr(0, tunable.find('=') + 1);
+  std::vector<std::string> kept;
+  for (const std::string& of_user : split(users->second, ':')) {
+    if (!of_user.empty() && !of_user.starts_with(name)) kept.push_back(of_user);
+  }
+  kept.push_back(tunable);
+  return join(kept, ":");
+}
+
+// A program that waits for a CPU would be busy on a machine of its own.
+double Evidence::busy_ratio() const {
+  return wall_s() > 0 ? std::min(1.0, (seen.run.cpu_s() + seen.ready_s) / wall_s()) : 0;
+}
+
+bool Evidence::others_took_cpus() const {
+  return static_cast<double>(seen.run.threads.value_or(1)) <= cpus_count && seen.ready_s > 0.25 * wall_s();
+}
+
+double Evidence::user_ratio() const { return wall_s() > 0 ? std::min(1.0, seen.run.user_s / wall_s()) : 0; }
+
+std::optional<double> Evidence::count(const std::string& metric) const {
+  if (profile == nullptr) return std::nullopt;
+  const auto found = profile->metrics.find(metric);
+  return found == profile->metrics.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<double> Evidence::measured(const std::string& metric) const {
+  const auto found = seen.hardware.find(metric);
+  return found == seen.hardware.end() ? std::nullopt : std::optional(found->second);
+}
+
+double Evidence::modelled_bound(const char* bound) const {
+  if (profile == nullptr || design == nullptr) return 0;
+  const auto bounds = profile->core_bounds.find(design->name);
+  if (bounds == profile->core_bounds.end()) return 0;
+  const auto share = bounds->second.find(bound);
+  return share == bounds->second.end() ? 0 : share->second;
+}
+
+std::optional<double> Evidence::user_cycles() const {
+  if (design == nullptr || !(design->clock_hz > 0) || !(seen.run.user_s > 0)) return std::nullopt;
+  return seen.run.user_s * design->clock_hz;
+}
+
+std::string in_percent(double ratio) { return fmt::format("{:.0f}%", 100 * ratio); }
+
+std::vector<Finding> find_causes(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  find_in_runtime(evidence, findings);
+  find_in_waiting(evidence, findings);
+  find_in_code(evidence, findings);
+  find_in_counts(evidence, findings);
+  find_in_roofline(evidence, findings);
+  find_in_interpreters(evidence, findings);
+  find_in_sharing(evidence, findings);
+  find_in_settings(evidence, findings);
+  find_in_curve(evidence, findings);
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.gain_ratio > b.gain_ratio; });
+  return findings;
+}
+
+}  // namespace perfcast::measure

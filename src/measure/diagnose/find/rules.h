@@ -1,0 +1,96 @@
+#pragma once
+// From what was seen to findings. Each rule looks at one cause; docs/DIAGNOSE.md says how each finds it and how it can
+// be wrong.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/diagnose/find/finding.h"
+#include "measure/diagnose/find/machine_costs.h"
+#include "measure/diagnose/find/thread_scaling.h"
+#include "measure/diagnose/observe/observation.h"
+#include "measure/diagnose/roofline/roofline.h"
+#include "profile/collect/qemu/shared_lines.h"
+#include "profile/core/design.h"
+#include "profile/profile.h"
+
+namespace perfcast::measure {
+
+// A line that several threads write, and whose code that is.
+struct SharedPlace {
+  SharedCacheLine line;
+  std::vector<std::string> functions;  // of each of its users, as people read them; empty: not known
+  std::vector<CodeRole> roles;         // of the same
+};
+
+struct Evidence {
+  explicit Evidence(const Observation& observation) : seen(observation) {}
+
+  const Observation& seen;
+  MachineCosts costs;
+  double cpus_count = 1;  // that the program may use
+  bool has_avx512 = false, has_avx2 = false;
+  const Profile* profile = nullptr;    // instrumented counts; null: none yet
+  const CoreDesign* design = nullptr;  // this machine's core; null: not known
+  const Roofline* roofline = nullptr;  // hot loops beside this machine's ceilings; null: not measured yet
+  std::string flush_denormals;         // path of the library that does so when it is loaded; empty: there is none
+  int first_cpu = 0;                   // that the program may use
+  std::vector<int> cpu_of_each_core;   // of the CPUs that it may use; as many as those where none share a core
+  bool may_raise_priority = false;     // whether nice(1) may go below 0 here
+  bool can_rebuild = false;            // there is a source tree: experiments may compile it anew
+  std::string source_tree;             // its path
+  const ThreadCurve* curve = nullptr;  // other numbers of threads; null: not measured
+  // Where the number of threads is a word of the command: that, with {threads} in it.
+  std::vector<std::string> command_of_threads;
+  bool has_shared_lines = false;  // they were looked for
+  double shared_accesses_count = 0;
+  std::vector<SharedPlace> shared_lines;           // most transfers first
+  std::map<std::string, std::string> environment;  // that the program runs in, as far as rules ask for it
+
+  // LD_PRELOAD with one more library, before those that the user has.
+  std::string preloaded(const std::string& library) const;
+  // GLIBC_TUNABLES with one more, "glibc.malloc.hugetlb=1", behind those that the user has.
+  std::string tuned(const std::string& tunable) const;
+  double wall_s() const { return seen.run.wall_s; }
+  // How much of the wall time a share of the CPU time is: all of it where the program always runs or wants to.
+  double busy_ratio() const;
+  // Threads that have CPUs enough waited for one: what runs beside the program slows it, more threads as much.
+  bool others_took_cpus() const;
+  double user_ratio() const;  // likewise, of user code alone: what cycles are counted of
+  std::optional<double> count(const std::string& metric) const;     // of the profile
+  std::optional<double> measured(const std::string& metric) const;  // by hardware counters, of the native run
+  // What the model of this core says of one bound ("memory"), as a share of the program's cycles.
+  double modelled_bound(const char* bound) const;
+  // Cycles of this core that the program ran for in user code, by the design's clock.
+  std::optional<double> user_cycles() const;
+};
+
+// Of fewer samples no share of a function is worth a finding.
+inline constexpr double kFewestSamples = 50;
+
+std::string in_percent(double ratio);  // "12%"
+
+// Largest estimated gain first. Rules that need a profile say nothing without one.
+std::vector<Finding> find_causes(const Evidence& evidence);
+
+// Each of these adds what it finds.
+void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings);   // libraries that work on its behalf
+void find_in_waiting(const Evidence& evidence, std::vector<Finding>& findings);   // threads, locks, files, processes
+void find_in_code(const Evidence& evidence, std::vector<Finding>& findings);      // loops and instructions
+void find_in_counts(const Evidence& evidence, std::vector<Finding>& findings);    // caches and branches
+void find_in_roofline(const Evidence& evidence, std::vector<Finding>& findings);  // loops that could be faster here
+void find_in_sharing(const Evidence& evidence, std::vector<Finding>& findings);   // lines that several threads write
+void find_in_settings(const Evidence& evidence, std::vector<Finding>& findings);  // CPUs, priorities, compilers' flags
+void find_in_interpreters(const Evidence& evidence, std::vector<Finding>& findings);  // what runs queries or scripts
+// The last: it adds to what the others found.
+void find_in_curve(const Evidence& evidence, std::vector<Finding>& findings);  // other numbers of threads
+
+// Other BLAS libraries that a distribution puts beside each other, for LD_LIBRARY_PATH; of what `used` isn't.
+std::vector<Experiment> other_blas_libraries(const Evidence& evidence, const std::string& used);
+
+// Where an interpreter takes the time: no finding, as what it runs isn't seen, but where to look on.
+std::vector<std::string> notes_on_interpreters(const Observation& seen);
+
+}  // namespace perfcast::measure

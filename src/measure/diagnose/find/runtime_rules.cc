@@ -1,0 +1,228 @@
+// Time in libraries that work on a program's behalf: whose calls, and how many, are the program's choice.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/text.h"
+#include "measure/diagnose/find/rules.h"
+
+namespace perfcast::measure {
+namespace {
+
+constexpr double kLeastRuntimeShare = 0.05;
+constexpr double kAvoidable = 0.8;  // of time in a runtime: some of the work stays
+
+// Who calls the functions of a role most: "build (text.cc:12)".
+std::string main_caller(const Observation& seen, CodeRole role) {
+  std::map<std::string, double> callers;
+  for (const HotFunction& function : seen.functions) {
+    if (function.role != role || function.caller.empty()) continue;
+    callers[function.caller + (function.caller_place.empty() ? "" : " (" + function.caller_place + ")")] +=
+        function.cpu_share * function.caller_share;
+  }
+  const auto most = std::max_element(callers.begin(), callers.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == callers.end() ? "" : most->first;
+}
+
+std::string main_functions(const Observation& seen, CodeRole role) {
+  std::string text;
+  size_t count = 0;
+  for (const HotFunction& function : seen.functions) {
+    if (function.role != role || count == 3) continue;
+    text += fmt::format("{}{} {:.1f}%", count++ == 0 ? "" : ", ", function.name(), 100 * function.cpu_share);
+  }
+  return text;
+}
+
+Finding of_role(const Evidence& evidence, CodeRole role, const char* cause, const std::string& title) {
+  Finding finding;
+  finding.cause = cause;
+  const double share = evidence.seen.share_of(role);
+  finding.gain_ratio = kAvoidable * share * evidence.busy_ratio();
+  finding.title = fmt::format("{:.0f}% of the CPU time is {}", 100 * share, title);
+  finding.evidence.push_back("samples: " + main_functions(evidence.seen, role));
+  if (const std::string caller = main_caller(evidence.seen, role); !caller.empty())
+    finding.evidence.push_back("called most by " + caller);
+  return finding;
+}
+
+// Who computes hashes compares what has the same one, once for each look-up: that is an index, no search.
+bool looks_up_by_hash(const Observation& seen) {
+  double hashing = 0;
+  for (const HotFunction& function : seen.functions) {
+    if (function.role == CodeRole::kOwn && lower_case(function.function).find("hash") != std::string::npos)
+      hashing += function.cpu_share;
+  }
+  return hashing > 0.25 * seen.share_of(CodeRole::kCompare);
+}
+
+// Allocators that a distribution puts beside the C library's.
+std::vector<Experiment> allocators(const Evidence& evidence) {
+  std::vector<Experiment> experiments;
+  for (const auto& [name, file] : {std::pair{"jemalloc", "libjemalloc.so.2"},
+                                   {"tcmalloc", "libtcmalloc_minimal.so.4"},
+                                   {"mimalloc", "libmimalloc.so.2"}}) {
+    for (const char* folder : {"/usr/lib/x86_64-linux-gnu/", "/usr/lib/aarch64-linux-gnu/", "/usr/lib64/"}) {
+      const std::string path = std::string(folder) + file;
+      std::error_code failed;
+      if (!std::filesystem::is_regular_file(path, failed)) continue;
+      experiments.push_back({std::string("the allocator ") + name, {{"LD_PRELOAD", evidence.preloaded(path)}}, {}, {}});
+      break;
+    }
+  }
+  return experiments;
+}
+
+// Kernels of OpenBLAS that suit this processor, best first.
+std::vector<std::string> openblas_cores(const Evidence& evidence) {
+  if (evidence.has_avx512) return {"SAPPHIRERAPIDS", "COOPERLAKE", "SKYLAKEX", "ZEN", "HASWELL"};
+  if (evidence.has_avx2) return {"HASWELL", "ZEN"};
+  return {};
+}
+
+// "PRESCOTT" of "dgemm_kernel_PRESCOTT": OpenBLAS names its functions by the processor that they are for.
+std::string openblas_core(const Observation& seen) {
+  for (const HotFunction& function : seen.functions) {
+    const size_t bar = function.function.rfind('_');
+    if (function.role != CodeRole::kBlas || bar == std::string::npos) continue;
+    std::string name = function.function.substr(bar + 1);
+    if (name.size() > 2 && std::all_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
+      return name;
+  }
+  return "";
+}
+
+void add_blas(const Evidence& evidence, std::vector<Finding>& findings) {
+  const double share = evidence.seen.share_of(CodeRole::kBlas);
+  const auto library = std::find_if(evidence.seen.functions.begin(), evidence.seen.functions.end(),
+                                    [](const HotFunction& of) { return of.role == CodeRole::kBlas; });
+  if (share < 0.2 || library == evidence.seen.functions.end()) return;
+  const std::vector<std::string> cores = openblas_cores(evidence);
+  const std::string core = openblas_core(evidence.seen);
+  const bool is_old = !core.empty() && !cores.empty() && std::find(cores.begin(), cores.end(), core) == cores.end();
+  // Plain loops in Fortran, for every processor alike.
+  const bool is_reference = library->library.find("/blas/libblas.so") != std::string::npos;
+  Finding finding;
+  finding.cause = "blas-kernel";
+  finding.title = fmt::format("{:.0f}% of the CPU time is linear algebra, in {}", 100 * share, library->place());
+  if (!core.empty()) finding.title += ", with its kernels for " + core;
+  finding.evidence.push_back("samples: " + main_functions(evidence.seen, CodeRole::kBlas));
+  if (is_old)
+    finding.evidence.push_back(std::string("this processor can run those for ") +
+                               (evidence.has_avx512 ? "SKYLAKEX" : "HASWELL"));
+  if (is_reference) finding.evidence.emplace_back("it is the reference BLAS, which knows no vectors and no caches");
+  // Whose kernels are the right ones may still have too many threads, or too few: a trial tells.
+  const bool is_slow = is_old || is_reference;
+  finding.basis = is_slow ? FindingBasis::kMeasured : FindingBasis::kRule;
+  finding.gain_ratio = is_slow ? 0.5 * share * evidence.busy_ratio() : 0;
+  finding.is_shown_by_trial = !is_slow;
+  const std::vector<Experiment> others = other_blas_libraries(evidence, library->library);
+  if (is_reference) finding.experiments = others;
+  const auto set = evidence.environment.find("OPENBLAS_CORETYPE");
+  if (set != evidence.environment.end() && !set->second.empty()) {
+    finding.evidence.push_back("OPENBLAS_CORETYPE=" + set->second + " chooses them");
+    finding.experiments.push_back({"OpenBLAS' own choice of kernels", {}, {"OPENBLAS_CORETYPE"}, {}});
+  } else if (is_old) {
+    finding.experiments.push_back({"OpenBLAS' kernels for SKYLAKEX", {{"OPENBLAS_CORETYPE", "SKYLAKEX"}}, {}, {}});
+    finding.experiments.push_back({"OpenBLAS' kernels for HASWELL", {{"OPENBLAS_CORETYPE", "HASWELL"}}, {}, {}});
+  }
+  if (evidence.cpus_count > 1) {
+    const std::string cpus = fmt::format("{:.0f}", evidence.cpus_count);
+    finding.experiments.push_back(
+        {"as many BLAS threads as CPUs", {{"OPENBLAS_NUM_THREADS", cpus}, {"OMP_NUM_THREADS", cpus}}, {}, {}});
+    finding.experiments.push_back(
+        {"one BLAS thread", {{"OPENBLAS_NUM_THREADS", "1"}, {"OMP_NUM_THREADS", "1"}}, {}, {}});
+  }
+  if (!is_reference) finding.experiments.insert(finding.experiments.end(), others.begin(), others.end());
+  finding.advice = is_reference
+                       ? "install an optimised BLAS (libopenblas0, libblis4): the program needn't be built anew"
+                       : "let the library choose its kernels for this processor, and give it as many threads as CPUs";
+  finding.if_wrong = "nothing: both are settings of the environment";
+  finding.proof = "perfcast gemm measures what this machine's BLAS libraries reach";
+  findings.push_back(std::move(finding));
+}
+
+// The locale that a program which asks for the user's gets; empty: the C locale, whose text is bytes.
+std::string locale_of(const Evidence& evidence) {
+  for (const char* name : {"LC_ALL", "LC_COLLATE", "LC_CTYPE", "LANG"}) {
+    const auto found = evidence.environment.find(name);
+    if (found == evidence.environment.end() || found->second.empty()) continue;
+    return found->second == "C" || found->second == "POSIX" ? "" : found->second;
+  }
+  return "";
+}
+
+void add_text(const Evidence& evidence, std::vector<Finding>& findings) {
+  const std::string locale = locale_of(evidence);
+  if (evidence.seen.share_of(CodeRole::kText) < kLeastRuntimeShare || locale.empty()) return;
+  Finding finding = of_role(evidence, CodeRole::kText, "locale", "handling text by the rules of a locale");
+  finding.evidence.push_back("the locale is " + locale);
+  finding.advice = "LC_ALL=C where bytes will do: for sorting, searching and cutting of data";
+  finding.if_wrong = "other results: another order, and letters beyond ASCII are bytes";
+  finding.proof = "run it under LC_ALL=C and compare what it writes";
+  finding.experiments.push_back({"the C locale, which may change results", {{"LC_ALL", "C"}}, {}, {}});
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings) {
+  const Observation& seen = evidence.seen;
+  if (seen.samples_count < kFewestSamples) return;
+  if (seen.share_of(CodeRole::kAllocation) >= kLeastRuntimeShare) {
+    Finding finding = of_role(evidence, CodeRole::kAllocation, "allocation", "allocating and freeing memory");
+    finding.advice = "allocate once and reuse, in blocks (an arena, reserve()), or take another allocator";
+    finding.if_wrong = "more memory in use at once";
+    finding.proof = "count calls: ltrace -c -e malloc+free";
+    finding.experiments = allocators(evidence);
+    findings.push_back(std::move(finding));
+  }
+  if (seen.share_of(CodeRole::kCopy) >= kLeastRuntimeShare) {
+    Finding finding = of_role(evidence, CodeRole::kCopy, "copying", "copying memory");
+    finding.advice = "append in place with room reserved, move or refer to what is copied";
+    finding.if_wrong = "references that outlive what they refer to";
+    finding.proof = "count the bytes: a copy that grows with the square of the input is one of a loop";
+    findings.push_back(std::move(finding));
+  }
+  if (seen.share_of(CodeRole::kException) >= kLeastRuntimeShare) {
+    Finding finding = of_role(evidence, CodeRole::kException, "exceptions", "throwing and catching exceptions");
+    finding.gain_ratio *= 0.95 / kAvoidable;
+    finding.advice = "return what is expected to happen often as a value (an optional, an error code)";
+    finding.if_wrong = "a check at each call";
+    finding.proof = "count them: ltrace -c -e __cxa_throw, or a breakpoint's hits";
+    // Memory for exceptions is theirs.
+    findings.push_back(std::move(finding));
+  }
+  // Where text is compared by its order, too, it is sorted or merged, not searched.
+  const bool is_ordered = seen.share_of(CodeRole::kText) >= 0.01;
+  if (seen.share_of(CodeRole::kCompare) >= 0.12 && !looks_up_by_hash(seen) && !is_ordered) {
+    Finding finding = of_role(evidence, CodeRole::kCompare, "linear-search", "comparing strings or memory");
+    finding.basis = FindingBasis::kRule;
+    finding.advice = "look up by a hash or in a sorted table, compare lengths or hashes first";
+    finding.if_wrong = "memory for the index, and the time to build it";
+    finding.proof = "count the comparisons for one look-up";
+    findings.push_back(std::move(finding));
+  }
+  if (seen.share_of(CodeRole::kLoader) >= 0.1 && seen.programs_started_count < 20) {
+    Finding finding = of_role(evidence, CodeRole::kLoader, "loading", "the dynamic linker's");
+    finding.advice = "link fewer libraries (--as-needed), prelink or link statically, load what is rarely needed late";
+    finding.if_wrong = "larger files, libraries that are updated one by one";
+    finding.proof = "LD_DEBUG=statistics";
+    if (evidence.environment.count("LD_BIND_NOW") > 0)
+      finding.experiments.push_back({"symbols bound when first called", {}, {"LD_BIND_NOW"}, {}});
+    findings.push_back(std::move(finding));
+  }
+  if (seen.share_of(CodeRole::kClock) >= 0.1) {
+    Finding finding = of_role(evidence, CodeRole::kClock, "clock", "asking for the time");
+    finding.advice = "ask once for many pieces of work";
+    finding.if_wrong = "times that are a little older";
+    finding.proof = "ltrace -c -e clock_gettime";
+    findings.push_back(std::move(finding));
+  }
+  add_blas(evidence, findings);
+  add_text(evidence, findings);
+}
+
+}  // namespace perfcast::measure

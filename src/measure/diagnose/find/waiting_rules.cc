@@ -1,0 +1,288 @@
+// What threads wait for, and what they ask of the kernel.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "measure/diagnose/find/rules.h"
+
+namespace perfcast::measure {
+namespace {
+
+constexpr double kLeastWaitShare = 0.05;
+constexpr double kSmallCallBytes = 1024;
+
+// CPU seconds of all threads and processes, as a share of the wall time: what they take beside each other counts once.
+double of_cpu(const Evidence& evidence, double taken_s) {
+  const double cpu_s = evidence.seen.run.cpu_s();
+  return cpu_s > 0 ? std::min(1.0, taken_s / cpu_s) * evidence.busy_ratio() : 0;
+}
+
+// Of one after the other.
+double alone(const Evidence& evidence, double taken_s) {
+  return evidence.seen.run.cpu_s() < 1.2 * evidence.wall_s() ? taken_s / std::max(1e-9, evidence.wall_s()) : 0;
+}
+
+// By samples, or by the times that the kernel accounts.
+double kernel_of(const Observation& seen) {
+  return seen.kernel_share.value_or(seen.run.cpu_s() > 0 ? seen.run.system_s / seen.run.cpu_s() : 0);
+}
+
+double share_of_wait(const Evidence& evidence, ThreadState state) {
+  const double all = evidence.seen.first_thread.total();
+  return all > 0 ? evidence.seen.first_thread.of(state) / all : 0;
+}
+
+void add_locks(const Evidence& evidence, std::vector<Finding>& findings) {
+  const Observation& seen = evidence.seen;
+  // Of threads that have something to do: who waits for another's end has not.
+  const double all = seen.threads.total() - seen.threads.of(ThreadState::kJoin);
+  const double waiting = all > 0 ? seen.threads.of(ThreadState::kLock) / all : 0;
+  const double calling = seen.share_of(CodeRole::kLock) * evidence.busy_ratio();
+  if (seen.run.threads.value_or(1) < 2 || waiting + calling < 0.1) return;
+  Finding finding;
+  finding.cause = "lock-contention";
+  finding.gain_ratio = std::min(0.9, 0.9 * (waiting + calling));
+  finding.title =
+      fmt::format("threads spend {} of their time waiting for mutexes, and {} of the CPU time in lock functions",
+                  in_percent(waiting), in_percent(seen.share_of(CodeRole::kLock)));
+  for (const HotFunction& function : seen.functions) {
+    if (function.role != CodeRole::kLock || function.caller.empty()) continue;
+    finding.evidence.push_back(fmt::format("{} {}, called by {}{}", function.name(), in_percent(function.cpu_share),
+                                           function.caller,
+                                           function.caller_place.empty() ? "" : " (" + function.caller_place + ")"));
+    break;
+  }
+  finding.evidence.push_back(fmt::format("{:.0f} voluntary context switches, {:.0f} threads at once",
+                                         seen.run.voluntary_switches,
+                                         static_cast<double>(seen.run.threads.value_or(1))));
+  finding.advice = "hold locks for less, give each thread its own data and merge at the end, or split the lock";
+  finding.if_wrong = "data that is seen later by other threads";
+  finding.proof = "run with one thread: what takes no longer in all was waiting";
+  finding.experiments.push_back(
+      {"all threads on one CPU", {}, {}, {"taskset", "-c", std::to_string(evidence.first_cpu)}});
+  findings.push_back(std::move(finding));
+}
+
+void add_spinning(const Evidence& evidence, std::vector<Finding>& findings) {
+  const Observation& seen = evidence.seen;
+  double spinning = seen.share_of(CodeRole::kYield), in_loops = 0;
+  std::string where;
+  for (const HotFunction& function : seen.functions) {
+    double share = function.cpu_share * function.pause_share;
+    // A loop that only reads and tests waits for somebody else.
+    if (function.loop && function.loop->instructions.size() <= 8 && seen.run.threads.value_or(1) > 1) {
+      const HotLoop& loop = *function.loop;
+      if (loop.count(CodeTrait::kLoad) >= 1 && loop.count(CodeTrait::kStore) == 0 &&
+          loop.count(CodeTrait::kAdvance) == 0 && loop.count(CodeTrait::kFloat) == 0 &&
+          loop.count(CodeTrait::kCall) == 0)
+        share = std::max(share, loop.cpu_share);
+      in_loops += loop.cpu_share == share ? share : 0;
+    }
+    if (share > 0.02 && where.empty()) where = function.in_words();
+    spinning = std::min(1.0, spinning + share);
+  }
+  const double threads = static_cast<double>(seen.run.threads.value_or(1));
+  const double waiting = seen.ready_s / std::max(1e-9, seen.ready_s + seen.run.cpu_s());
+  // Threads that only read and test never give way: that is what is slow, however many they are.
+  // How many want a CPU at a time; the others sleep.
+  const double runnable = evidence.wall_s() > 0 ? (seen.run.cpu_s() + seen.ready_s) / evidence.wall_s() : 0;
+  const bool spins_in_loops = in_loops > 0.3 && in_loops > seen.share_of(CodeRole::kYield);
+  if (!spins_in_loops && threads >= 2 * evidence.cpus_count && runnable > 1.2 * evidence.cpus_count &&
+      (waiting > 0.25 || spinning > 0.2)) {
+    Finding finding;
+    finding.cause = "oversubscription";
+    finding.gain_ratio = std::min(0.9, 0.7 * std::max(spinning, kernel_of(seen)) + 0.1 * waiting);
+    finding.title = fmt::format("{:.0f} threads on {:.0f} CPUs: ready threads wait for a CPU {} of the time", threads,
+                                evidence.cpus_count, in_percent(waiting));
+    finding.evidence.push_back(fmt::format("{:.0f} involuntary and {:.0f} voluntary context switches",
+                                           seen.run.involuntary_switches, seen.run.voluntary_switches));
+    if (spinning > 0.02) finding.evidence.push_back(in_percent(spinning) + " of the CPU time spins or yields");
+    finding.advice = fmt::format("as many threads as CPUs ({:.0f})", evidence.cpus_count);
+    finding.if_wrong = "CPUs that idle while threads wait for files or each other";
+    finding.proof = "time the program with fewer threads";
+    const std::string cpus = fmt::format("{:.0f}", evidence.cpus_count);
+    finding.experiments.push_back({"as many threads as CPUs",
+                                   {{"OMP_NUM_THREADS", cpus},
+                                    {"OPENBLAS_NUM_THREADS", cpus},
+                                    {"MKL_NUM_THREADS", cpus},
+                                    {"RAYON_NUM_THREADS", cpus}},
+                                   {},
+                                   {}});
+    finding.experiments.push_back(
+        {"threads that sleep while they wait (OpenMP)", {{"OMP_WAIT_POLICY", "passive"}}, {}, {}});
+    findings.push_back(std::move(finding));
+    return;
+  }
+  if (spinning < 0.1) return;
+  Finding finding;
+  finding.cause = "busy-waiting";
+  finding.basis = FindingBasis::kRule;
+  // A thread that spins on a CPU that nobody else wants costs power, no time: what threads that are ready wait for is
+  // all that it can take from them, and that only where more want a CPU than there are: else they wait for what others
+  // run on this machine, or for the scheduler. Only a trial tells what else it does (CPUs of one core, clocks).
+  const double crowded = runnable > evidence.cpus_count ? 1 - evidence.cpus_count / runnable : 0;
+  const double taken = std::min(waiting, crowded);
+  finding.gain_ratio = std::min(0.9 * spinning * evidence.busy_ratio(), taken);
+  finding.is_shown_by_trial = taken < kLeastWaitShare;
+  if (finding.is_shown_by_trial) finding.gain_ratio = 0;
+  finding.title =
+      in_percent(spinning) + " of the CPU time spins: it reads, tests and yields until another thread is done";
+  if (!where.empty()) finding.evidence.push_back("most in " + where);
+  finding.evidence.push_back(fmt::format("{:.0f} threads on {:.0f} CPUs; ready, they wait for a CPU {} of the time",
+                                         threads, evidence.cpus_count, in_percent(waiting)));
+  finding.advice = "wait on a condition variable, a semaphore or std::atomic::wait; spin only for microseconds";
+  finding.if_wrong = "some microseconds to wake up";
+  finding.proof = "strace -f -c -e sched_yield, or the CPU time that is left when the waiting threads sleep";
+  finding.experiments.push_back(
+      {"threads that sleep while they wait (OpenMP)", {{"OMP_WAIT_POLICY", "passive"}}, {}, {}});
+  findings.push_back(std::move(finding));
+}
+
+void add_small_io(const Evidence& evidence, std::vector<Finding>& findings) {
+  const auto& io = evidence.seen.run.io;
+  if (!io) return;
+  const double calls = io->read_calls + io->write_calls, bytes = io->read_bytes + io->written_bytes;
+  if (calls < 1000 || bytes > kSmallCallBytes * calls) return;
+  const double by_calls = of_cpu(evidence, calls * evidence.costs.system_call_s);
+  const double share = std::max(by_calls, evidence.seen.share_of(CodeRole::kInputOutput) * evidence.busy_ratio());
+  if (share < kLeastWaitShare) return;
+  Finding finding;
+  finding.cause = "small-io";
+  finding.basis = FindingBasis::kModelled;
+  finding.gain_ratio = std::min(0.95, 0.95 * share);
+  finding.title = fmt::format("{} reads and writes of {:.0f} bytes each", human_number(calls), bytes / calls);
+  finding.evidence.push_back(fmt::format("{} reads, {} writes; a call takes {:.0f} ns here at least: {} of the time",
+                                         human_number(io->read_calls), human_number(io->write_calls),
+                                         1e9 * evidence.costs.system_call_s, in_percent(by_calls)));
+  finding.advice = "read and write in blocks of 64 KiB (a buffer, or stdio's), or map the file";
+  finding.if_wrong = "what is in the buffer is seen, or lost, later";
+  finding.proof = "strace -c, and the time with a buffer";
+  finding.experiments.push_back(
+      {"buffers of 64 KiB (where the program uses stdio)", {}, {}, {"stdbuf", "-i64K", "-o64K"}});
+  if (io->write_calls > io->read_calls)
+    finding.experiments.push_back({"an output buffer of 1 MiB", {}, {}, {"stdbuf", "-o1M"}});
+  findings.push_back(std::move(finding));
+}
+
+void add_faults(const Evidence& evidence, std::vector<Finding>& findings) {
+  const ProcessOutcome& run = evidence.seen.run;
+  if (evidence.seen.programs_started_count > 20) return;  // each process has its own: that is what starting costs
+  const double by_faults = run.minor_faults * evidence.costs.page_fault_s;
+  // The kernel's samples hold all that it did; a fault takes the more the more memory it clears.
+  const double share = of_cpu(evidence, std::min(by_faults, run.system_s + by_faults / 2));
+  const double pages = run.peak_resident_bytes.value_or(0) / static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (share < kLeastWaitShare || run.minor_faults < 2000) return;
+  Finding finding;
+  finding.cause = "page-faults";
+  finding.gain_ratio = std::min(0.9, 0.9 * share);
+  // Each page of what is in use at the end had to come once: those are not to be had for nothing.
+  const double again = pages > 0 ? std::max(0.0, 1 - pages / run.minor_faults) : 1;
+  finding.gain_ratio *= std::max(again, 0.2);
+  finding.basis = FindingBasis::kModelled;
+  finding.title = fmt::format("{} page faults, {:.1f} for each page in use at its peak", human_number(run.minor_faults),
+                              pages > 0 ? run.minor_faults / pages : 0);
+  finding.evidence.push_back(
+      fmt::format("a fault takes {:.0f} ns here: {} of the time; {} of the CPU time is the kernel's",
+                  1e9 * evidence.costs.page_fault_s, in_percent(share), in_percent(kernel_of(evidence.seen))));
+  finding.advice = "keep memory that is needed again (one buffer, an arena), or use large pages";
+  finding.if_wrong = "memory that stays in use";
+  finding.proof = "/usr/bin/time -v counts them";
+  finding.experiments.push_back({"malloc that keeps freed memory",
+                                 {{"MALLOC_TRIM_THRESHOLD_", "1073741824"}, {"MALLOC_MMAP_THRESHOLD_", "1073741824"}},
+                                 {},
+                                 {}});
+  finding.experiments.push_back(
+      {"large pages for malloc", {{"GLIBC_TUNABLES", evidence.tuned("glibc.malloc.hugetlb=1")}}, {}, {}});
+  findings.push_back(std::move(finding));
+}
+
+void add_starts(const Evidence& evidence, std::vector<Finding>& findings) {
+  const Observation& seen = evidence.seen;
+  if (!seen.has_starts || seen.processes_started_count < 20) return;
+  const double taken_s = seen.processes_started_count * evidence.costs.process_start_s;
+  const double share = std::min(1.0, std::max(of_cpu(evidence, taken_s), alone(evidence, taken_s)));
+  if (share < kLeastWaitShare) return;
+  Finding finding;
+  finding.cause = "process-starts";
+  finding.basis = FindingBasis::kModelled;
+  finding.gain_ratio = 0.95 * share;
+  finding.title = fmt::format("{:.0f} processes started, {:.0f} programs executed", seen.processes_started_count,
+                              std::max(0.0, seen.programs_started_count - 1));
+  finding.evidence.push_back(fmt::format("starting a small program takes {:.2f} ms here: {} of the time",
+                                         1e3 * evidence.costs.process_start_s, in_percent(share)));
+  finding.advice = "do the work in one process, or hand many items to one start (xargs -n, a server, a library)";
+  finding.if_wrong = "faults of one item that take others along";
+  finding.proof = "strace -f -c -e clone,fork,vfork,execve";
+  findings.push_back(std::move(finding));
+}
+
+// Storage that answers at once still has the kernel work for each request.
+double syncing(const Observation& seen) {
+  double share = 0;
+  for (const HotFunction& function : seen.functions) {
+    for (const char* name : {"fsync", "fdatasync", "msync", "sync_file_range", "syncfs"}) {
+      if (function.function == name || function.function == std::string("__") + name) share += function.cpu_share;
+    }
+  }
+  return share;
+}
+
+struct Wait {
+  ThreadState state;
+  const char* cause;
+  double avoidable;
+  const char* what;
+  const char* advice;
+  const char* proof;
+};
+constexpr Wait kWaits[] = {
+    {ThreadState::kStorage, "serial-io", 0.9, "files, one request after the other",
+     "ask for many at once (threads, io_uring, posix_fadvise), sync once for many writes, write less",
+     "iostat -x beside the run; strace -T -e trace=read,write,fsync,fdatasync"},
+    {ThreadState::kPaging, "waiting-for-memory", 0.9, "memory that comes from storage",
+     "use less memory than the machine has, read ahead (madvise, readahead)", "vmstat 1 beside the run"},
+    {ThreadState::kSleep, "sleeping", 0.9, "a time to pass", "wait for what is to happen, not for a time",
+     "strace -T -e nanosleep,clock_nanosleep"},
+    {ThreadState::kNetwork, "waiting-for-network", 0.5, "a socket", "send many requests at once, keep connections",
+     "ss -ti, strace -T -e network"},
+    {ThreadState::kPipe, "waiting-for-a-pipe", 0, "another process, through a pipe",
+     "look at that process: perfcast diagnose follows it where this program started it", "strace -T -e read,write"},
+    {ThreadState::kTerminal, "waiting-for-a-terminal", 0, "a terminal", "give the input by a file",
+     "strace -T -e read"},
+};
+
+}  // namespace
+
+void find_in_waiting(const Evidence& evidence, std::vector<Finding>& findings) {
+  add_locks(evidence, findings);
+  add_spinning(evidence, findings);
+  add_small_io(evidence, findings);
+  add_faults(evidence, findings);
+  add_starts(evidence, findings);
+  for (const Wait& wait : kWaits) {
+    double share = share_of_wait(evidence, wait.state);
+    if (wait.state == ThreadState::kStorage) share += syncing(evidence.seen) * evidence.busy_ratio();
+    if (share < kLeastWaitShare || evidence.seen.looks < 5 || !evidence.seen.no_system_calls.empty()) continue;
+    Finding finding;
+    finding.cause = wait.cause;
+    finding.gain_ratio = wait.avoidable * share;
+    finding.title = fmt::format("the first thread waits {} of the time for {}", in_percent(share), wait.what);
+    finding.evidence.push_back(fmt::format("its state and system call in {} looks at /proc", evidence.seen.looks));
+    if (const auto& io = evidence.seen.run.io; io && wait.state == ThreadState::kStorage) {
+      finding.evidence.push_back(
+          fmt::format("{} read from storage, {} written to it in {} calls", human_bytes(io->storage_read_bytes),
+                      human_bytes(io->storage_written_bytes), human_number(io->read_calls + io->write_calls)));
+    }
+    finding.advice = wait.advice;
+    finding.if_wrong = "more requests at once for those who answer them";
+    finding.proof = wait.proof;
+    // Who reads from a program that writes seldom waits for it.
+    if (wait.state == ThreadState::kPipe)
+      finding.experiments.push_back({"a buffer of one line", {}, {}, {"stdbuf", "-oL"}});
+    findings.push_back(std::move(finding));
+  }
+}
+
+}  // namespace perfcast::measure

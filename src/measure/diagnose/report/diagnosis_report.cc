@@ -1,0 +1,126 @@
+#include "measure/diagnose/report/diagnosis_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "machine/facts/core_design.h"
+#include "measure/diagnose/report/bloat_report.h"
+#include "measure/diagnose/report/parallel_report.h"
+#include "measure/diagnose/report/report_words.h"
+
+namespace perfcast::measure {
+namespace {
+
+constexpr size_t kFunctionsShown = 8, kPointsShown = 5;
+constexpr double kFewestShown = 20;  // samples
+
+void add_time(const Diagnosis& diagnosis, std::string& text) {
+  const Observation& seen = diagnosis.seen;
+  const ProcessOutcome& run = seen.run;
+  text += "where the time goes\n";
+  TextTable table;
+  table.add_column("  ", TextTable::Align::kLeft);
+  table.add_column("s", TextTable::Align::kRight);
+  table.add_column("", TextTable::Align::kLeft);
+  const auto row = [&](const std::string& name, double s, const std::string& note) {
+    table.add_row({"  " + name, fmt::format("{:.3f}", s), note});
+  };
+  row("wall", run.wall_s, "");
+  row("user", run.user_s, fmt::format("{} of a CPU", percent_words(run.user_s / std::max(1e-9, run.wall_s))));
+  row("kernel", run.system_s, "");
+  if (seen.ready_s > 0.01 * run.wall_s) row("ready, no CPU", seen.ready_s, "all threads");
+  for (size_t i = 1; i < kThreadStates; ++i) {
+    const auto state = static_cast<ThreadState>(i);
+    if (seen.threads.of(state) < 0.02 * run.wall_s) continue;
+    row("waiting", seen.threads.of(state), std::string(thread_state_text(state)) + ", all threads");
+  }
+  text += table.to_text();
+  if (const auto efficiency = diagnosis.parallel_efficiency_ratio()) {
+    text += fmt::format("parallel efficiency {}: {:.2f} of {:.0f} CPUs were busy, with {} threads at most\n",
+                        percent_words(*efficiency), *efficiency * diagnosis.cpus_count, diagnosis.cpus_count,
+                        run.threads.value_or(1));
+  }
+}
+
+void add_functions(const Diagnosis& diagnosis, std::string& text) {
+  const Observation& seen = diagnosis.seen;
+  if (seen.functions.empty() || seen.samples_count < kFewestShown) return;
+  text += fmt::format("\nhot functions, by {:.0f} samples of the CPU time\n", seen.samples_count);
+  TextTable table;
+  table.add_column("  share", TextTable::Align::kRight);
+  table.add_column("function", TextTable::Align::kLeft);
+  table.add_column("where", TextTable::Align::kLeft);
+  table.add_column("called by", TextTable::Align::kLeft);
+  for (size_t i = 0; i < std::min(kFunctionsShown, seen.functions.size()); ++i) {
+    const HotFunction& function = seen.functions[i];
+    const std::string name = printable(function.name());
+    table.add_row({percent_words(function.cpu_share), name.size() > 48 ? name.substr(0, 45) + "..." : name,
+                   printable(function.place()), printable(function.caller)});
+  }
+  text += table.to_text();
+}
+
+void add_roofline(const Diagnosis& diagnosis, std::string& text) {
+  if (!diagnosis.roofline || diagnosis.roofline->points.empty()) return;
+  text += "\nhot functions beside what one CPU of this machine reaches (measured)\n";
+  size_t shown = 0;
+  for (const RooflinePoint& point : diagnosis.roofline->points) {
+    if (shown++ == kPointsShown) break;
+    const std::string name = printable(diagnosis.seen.functions[point.function].name());
+    text += fmt::format("  {}: {}\n", name.size() > 48 ? name.substr(0, 45) + "..." : name, roofline_in_words(point));
+  }
+}
+
+}  // namespace
+
+std::string first_findings_text(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    if (finding.gain_ratio < kGainShown) continue;
+    text += fmt::format("seen: {} ({})\n", printable(finding.title), finding.cause);
+  }
+  return text;
+}
+
+std::vector<std::string> all_notes(const Diagnosis& diagnosis) {
+  std::vector<std::string> notes = diagnosis.notes;
+  if (diagnosis.roofline) notes.insert(notes.end(), diagnosis.roofline->notes.begin(), diagnosis.roofline->notes.end());
+  return notes;
+}
+
+std::string diagnosis_text(const Diagnosis& diagnosis) {
+  std::string text = printable(join(diagnosis.command, " ")) + "\n\n";
+  add_time(diagnosis, text);
+  add_functions(diagnosis, text);
+  if (!diagnosis.bounds.empty()) {
+    const CoreBoundRatios bounds(diagnosis.bounds.begin(), diagnosis.bounds.end());
+    text += fmt::format("\nwhat bounds its instructions on this core ({}, modelled): {}\n", diagnosis.design,
+                        core_bounds_in_words(bounds));
+  }
+  if (diagnosis.curve) text += thread_curve_text(*diagnosis.curve);
+  add_roofline(diagnosis, text);
+  if (diagnosis.bloat) text += "\n" + code_bloat_text(*diagnosis.bloat);
+  size_t number = 0;
+  for (const Finding& finding : diagnosis.findings) {
+    if (!is_worth_showing(finding)) continue;
+    text += fmt::format("\n{}. {}: {}\n", ++number, finding.cause, printable(finding.title));
+    text += "   gain      " + gain_in_words(finding) + "\n";
+    for (const std::string& evidence : finding.evidence) text += "   evidence  " + printable(evidence) + "\n";
+    text += "   advice    " + finding.advice + "\n";
+    text += "   if wrong  " + finding.if_wrong + "\n";
+    if (finding.proven() == nullptr) text += "   to prove  " + finding.proof + "\n";
+    for (const ExperimentResult& result : finding.results)
+      text += "   tried     " + printable(experiment_in_words(result)) + "\n";
+  }
+  if (number == 0) text += "\nnothing that is known to be slow was found\n";
+  const std::vector<std::string> notes = all_notes(diagnosis);
+  for (const std::string& note : notes) text += "\nnote: " + printable(note);
+  if (!notes.empty()) text += "\n";
+  text += fmt::format("\nfirst findings after {}, all after {}\n", duration_column({diagnosis.first_finding_s}).front(),
+                      duration_column({diagnosis.took_s}).front());
+  return text;
+}
+
+}  // namespace perfcast::measure

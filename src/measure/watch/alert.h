@@ -1,0 +1,49 @@
+#pragma once
+// What a watcher says: an episode of unusual rows begins, lasts so long that it is a change, or ends.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/json_fwd.h"
+#include "measure/watch/alarm_level.h"
+#include "measure/watch/presence_rules.h"
+
+namespace perfcast::measure {
+
+enum class AlertKind { kAnomaly, kChange };
+// An episode begins, or it ends: usual again, or taken for the new usual.
+enum class AlertState { kOpen, kClosed };
+
+struct AlertMetric {
+  size_t column = 0;
+  double share = 0;                          // of the surprise of all metrics; 0 .. 1
+  double value = 0, expected = 0;            // in the metric's unit, of the row that is said; NaN where absent
+  PresenceRule rule = PresenceRule::kUsual;  // missing or stuck; else an unusual value
+};
+
+struct Alert {
+  uint64_t id = 0;  // of the episode within its group, from 1
+  AlertKind kind = AlertKind::kAnomaly;
+  AlertState state = AlertState::kOpen;
+  Severity severity = Severity::kMinor;
+  double time_s = 0, since_s = 0;    // of the row that is said; of the episode's first
+  double duration_s = 0;             // until it was usual again, or the row that is said
+  double score = 0, level = 0;       // nats; the episode's largest so far, and what an alarm needs
+  uint64_t rows = 0;                 // of the episode so far
+  bool returned = false;             // a change back to what was before the last one
+  std::vector<AlertMetric> metrics;  // at most 5, by their share
+  size_t row = 0;                    // of the block that it was found in
+  std::string group;
+};
+
+// perfcast.alert/1, on one line. `names`: of the columns.
+Json alert_json(const Alert& alert, const std::vector<std::string>& names);
+// One line for a person: "2026-01-02 03:04:05  #3 major anomaly: llc_misses 3.2e+06 where 1.1e+06 is expected (71%)".
+std::string alert_text(const Alert& alert, const std::vector<std::string>& names);
+
+// "2026-01-02 03:04:05", UTC, for times of this and the last century; else seconds.
+std::string time_text(double time_s);
+
+}  // namespace perfcast::measure

@@ -1,0 +1,94 @@
+#pragma once
+// One stream of rows with the same columns -> alerts. First a warm-up, from which all is learnt; then each row gets a
+// score, and rows above the alarm level make an episode. What an episode means:
+//   it ends            the rows are usual again for 60 rows: an anomaly
+//   it lasts           for `change_after_s` and 60 rows at least: a change. The metrics that moved are taken as they
+//   are from now on, by
+//                      an offset of their transformed value, until they move back
+// Memory is bounded by columns and options; what is done hangs on the rows alone, not on how they come in blocks.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "measure/watch/alert.h"
+#include "measure/watch/detector_model.h"
+
+namespace perfcast::measure {
+
+class Archive;
+
+class Detector {
+ public:
+  Detector(size_t columns, const DetectorOptions& options);
+
+  // Rows in the order of their times; values: rows x stride, of which the first columns() count; NaN absent. `scores`:
+  // one for each row behind the warm-up, where asked for. Errors are of training.
+  Status add(size_t rows, const double* time_s, const double* values, size_t stride, std::vector<Alert>& alerts,
+             std::vector<float>* scores = nullptr);
+  // More columns, behind those that there are: while it is warming up.
+  void widen(size_t columns);
+
+  bool is_warming_up() const { return !model_; }
+  size_t warm_up_rows() const { return warm_up_time_s_.size(); }  // so far
+  size_t columns() const { return columns_; }
+  double level() const { return model_ ? model_->level.level() : 0; }
+  bool has_open_episode() const { return episode_.open; }
+  uint64_t episode() const { return episode_.id; }  // the last one, open or not
+  double episode_since_s() const { return episode_.since_s; }
+
+  // "bad" bytes make the archive fail; the detector is then of no use.
+  void archive(Archive& archive);
+
+ private:
+  struct Episode {
+    bool open = false;
+    uint64_t id = 0, rows = 0;
+    uint64_t quiet_rows = 0;
+    double since_s = 0, last_s = 0, most = 0;
+    std::vector<float> surprise;      // sums by metric
+    std::vector<float> shift;         // sums of z minus what is expected
+    std::vector<uint32_t> long_rows;  // in which a mean over 40 rows lay in its tail
+  };
+
+  Status learn();
+  void fill_reservoir();
+  void infer(size_t rows, const double* values, size_t stride);
+  // True where what later rows are compared with moved.
+  Result<bool> take_row(size_t row, double time_s, const double* values, std::vector<Alert>& alerts,
+                        std::vector<float>* scores);
+  bool follow_episode(size_t row, double time_s, const double* values, double score, std::vector<Alert>& alerts);
+  void open_episode(double time_s);
+  bool end_as_change(const Alert& alert, std::vector<Alert>& alerts);
+  bool end_as_return(const Alert& alert, std::vector<Alert>& alerts);
+  Alert alert_of(size_t row, double time_s, const double* values, std::span<const float> weights) const;
+  float shift_of(size_t column) const;
+  bool is_moved(size_t column) const;
+  void keep(double time_s);
+  Status refresh();
+
+  size_t columns_;
+  DetectorOptions options_;
+  std::vector<double> warm_up_time_s_, warm_up_values_;
+  std::optional<DetectorModel> model_;
+  std::vector<float> offset_;  // of z; what changes left
+  Episode episode_;
+  uint64_t episodes_ = 0;
+  uint64_t settling_rows_ = 0;  // behind a change, in which no episode begins
+  double last_time_s_ = 0, followed_s_ = 0, refreshed_s_ = 0;
+  uint64_t rows_since_refresh_ = 0;
+
+  uint64_t seen_ = 0;  // rows offered to the reservoir
+  std::vector<float> reservoir_;
+  std::vector<double> reservoir_time_s_;
+
+  // Of the rows at hand.
+  std::vector<float> z_, e_, u_, w_, surprises_;
+  std::vector<uint32_t> regimes_;
+  size_t at_ = 0, part_ = 0;  // the row at hand within them, its part of the season
+};
+
+}  // namespace perfcast::measure

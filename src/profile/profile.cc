@@ -1,0 +1,527 @@
+#include "profile/profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "machine/facts/checked_fields.h"
+
+namespace perfcast {
+namespace {
+
+constexpr size_t kMaximumProfileBytes = size_t{64} << 20;
+constexpr size_t kMaximumArguments = size_t{1} << 20;
+constexpr size_t kMaximumNames = CheckedFields::kMaximumNames;
+constexpr size_t kMaximumPhases = 100'000;
+constexpr int64_t kMaximumKinds = 64;
+constexpr size_t kMaximumNameLength = 128;
+constexpr size_t kMistakesShown = 10;
+constexpr std::string_view kSchemaStem = "perfcast.profile/";
+
+std::string excerpt(std::string_view text) { return printable(text.substr(0, 80)) + (text.size() > 80 ? "..." : ""); }
+
+// Everything that is wrong with a document, so that it is all said at once.
+class Mistakes {
+ public:
+  void add(const std::string& where, const std::string& found, const std::string& expected) {
+    add(where + ": found " + found + ", expected " + expected);
+  }
+  void add(const Status& status) {
+    if (!status) add(status.error().message);
+  }
+  Status finish(const std::string& source) const {
+    if (shown_.empty()) return {};
+    std::string message = join(shown_, "; ");
+    if (count_ > shown_.size()) message += "; and " + std::to_string(count_ - shown_.size()) + " more";
+    return Error{"bad-profile", message, source, "a profile written by `perfcast profile`"};
+  }
+
+ private:
+  void add(std::string text) {
+    ++count_;
+    if (shown_.size() < kMistakesShown) shown_.push_back(std::move(text));
+  }
+
+  std::vector<std::string> shown_;
+  size_t count_ = 0;
+};
+
+bool is_metric_name(std::string_view name) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+           c == ':' || c == '-';
+  };
+  return !name.empty() && name.size() <= kMaximumNameLength && std::all_of(name.begin(), name.end(), allowed);
+}
+
+bool is_never_negative(std::string_view name) {
+  return name.ends_with("_count") || name.ends_with("_bytes") || name.ends_with("_s");
+}
+
+// Fields whose mistakes are added to a document's.
+class Fields : public CheckedFields {
+ public:
+  Fields(const Json& json, std::string path, Mistakes& mistakes)
+      : CheckedFields(json, std::move(path)), mistakes_(mistakes) {}
+  ~Fields() { mistakes_.add(finish()); }
+  Fields(const Fields&) = delete;
+  Fields& operator=(const Fields&) = delete;
+
+ private:
+  Mistakes& mistakes_;
+};
+
+MetricValues read_metrics(const Json& json, const std::string& path, Mistakes& mistakes) {
+  MetricValues values;
+  if (json.size() > kMaximumNames) {
+    mistakes.add(path, std::to_string(json.size()) + " metrics", "at most " + std::to_string(kMaximumNames));
+    return values;
+  }
+  for (const auto& [name, value] : json.items()) {
+    const std::string where = path + "." + excerpt(name);
+    if (!is_metric_name(name)) {
+      mistakes.add(where, "such a name", "a metric name of letters, digits and _ . : -");
+    } else if (!value.is_number()) {
+      mistakes.add(where, value.type_name(), "a finite number; a metric that could not be read is left out");
+    } else if (const double number = value.get<double>(); !std::isfinite(number)) {
+      mistakes.add(where, "no finite number", "a finite number");
+    } else if (number < 0 && is_never_negative(name)) {
+      mistakes.add(where, value.dump(), "a number of at least 0");
+    } else {
+      values[name] = number;
+    }
+  }
+  return values;
+}
+
+std::map<std::string, std::string> read_missing(const Json& json, const std::string& path, Mistakes& mistakes) {
+  std::map<std::string, std::string> missing;
+  if (json.size() > kMaximumNames) {
+    mistakes.add(path, std::to_string(json.size()) + " metrics", "at most " + std::to_string(kMaximumNames));
+    return missing;
+  }
+  for (const auto& [name, reason] : json.items()) {
+    const std::string where = path + "." + excerpt(name);
+    if (!is_metric_name(name)) {
+      mistakes.add(where, "such a name", "a metric name of letters, digits and _ . : -");
+    } else if (!reason.is_string()) {
+      mistakes.add(where, reason.type_name(), "the reason, a string");
+    } else {
+      missing[name] = reason.get<std::string>();
+    }
+  }
+  return missing;
+}
+
+HostFacts read_host(const Json& json, const std::string& path, Mistakes& mistakes) {
+  const auto host = host_facts_from_json(json, path);
+  if (host) return *host;
+  mistakes.add(host.error());
+  return {};
+}
+
+CollectorRecord read_collector(const Json& json, const std::string& path, Mistakes& mistakes) {
+  Fields in(json, path, mistakes);
+  CollectorRecord record;
+  record.name = in.text("name");
+  record.version = in.text_or_empty("version");
+  record.seconds_s = in.amount("seconds_s");
+  record.status = in.text_or_empty("status");
+  record.note = in.text_or_empty("note");
+  return record;
+}
+
+ProfileWarning read_warning(const Json& json, const std::string& path, Mistakes& mistakes) {
+  Fields in(json, path, mistakes);
+  return {in.text("code"), in.text_or_empty("message"), in.text_or_empty("advice")};
+}
+
+ProfilePhase read_phase(const Json& json, const std::string& path, Mistakes& mistakes) {
+  Fields in(json, path, mistakes);
+  ProfilePhase phase;
+  phase.first_instruction_count = in.amount("first_instruction_count").value_or(0);
+  phase.instructions_count = in.amount("instructions_count").value_or(0);
+  if (const Json* metrics = in.reader().object("metrics")) {
+    phase.metrics = read_metrics(*metrics, in.path("metrics"), mistakes);
+  }
+  if (const auto kind = in.integer("kind", 0, kMaximumKinds - 1)) phase.kind = static_cast<size_t>(*kind);
+  phase.native_cpu_s = in.amount("native_cpu_s");
+  return phase;
+}
+
+PhaseKind read_phase_kind(const Json& json, const std::string& path, Mistakes& mistakes) {
+  Fields in(json, path, mistakes);
+  PhaseKind kind;
+  kind.instructions_count = in.amount("instructions_count").value_or(0);
+  kind.visits_count = in.amount("visits_count").value_or(0);
+  kind.representative_phase =
+      static_cast<size_t>(in.integer("representative_phase", 0, kMaximumPhases - 1).value_or(0));
+  kind.native_cpu_s = in.amount("native_cpu_s");
+  kind.native_deviation_s = in.amount("native_deviation_s");
+  if (const Json* metrics = in.reader().object("metrics"))
+    kind.metrics = read_metrics(*metrics, in.path("metrics"), mistakes);
+  return kind;
+}
+
+std::vector<double> read_row(const Json& json, const std::string& path, size_t size, Mistakes& mistakes) {
+  std::vector<double> row;
+  if (!json.is_array() || json.size() != size) {
+    mistakes.add(path, json.type_name(), fmt::format("an array of {} numbers", size));
+    return row;
+  }
+  row.reserve(size);
+  for (const Json& value : json) {
+    const double number = value.is_number() ? value.get<double>() : -1;
+    if (!(number >= 0) || !std::isfinite(number)) mistakes.add(path, value.type_name(), "numbers of at least 0");
+    row.push_back(number);
+  }
+  return row;
+}
+
+// And that each slice's kind is one of them.
+void read_phase_kinds(const Json& json, const std::string& path, Profile& profile, Mistakes& mistakes) {
+  Fields in(json, path, mistakes);
+  PhaseSet set;
+  set.program = in.text_or_empty("program");
+  set.instructions_ratio = std::min(1.0, in.amount("instructions_ratio").value_or(1));
+  in.each("kinds", kMaximumKinds,
+          [&](const Json& entry, const std::string& at) { set.kinds.push_back(read_phase_kind(entry, at, mistakes)); });
+  in.each("transitions", kMaximumKinds, [&](const Json& entry, const std::string& at) {
+    set.transitions.push_back(read_row(entry, at, set.kinds.size(), mistakes));
+  });
+  if (set.transitions.size() != set.kinds.size())
+    mistakes.add(in.path("transitions"), fmt::format("{} rows", set.transitions.size()), "a row for each kind");
+  for (const PhaseKind& kind : set.kinds) {
+    if (kind.representative_phase >= profile.phases.size())
+      mistakes.add(in.path("kinds"), "a representative phase that is none", "an index of phases");
+  }
+  for (const ProfilePhase& phase : profile.phases) {
+    if (phase.kind.value_or(0) >= set.kinds.size()) {
+      mistakes.add(path, "a phase of no kind", "kinds that the phases name");
+      break;
+    }
+  }
+  profile.phase_kinds = std::move(set);
+}
+
+ProfilePart read_part(const Json& json, const std::string& path, Mistakes& mistakes) {
+  Fields in(json, path, mistakes);
+  ProfilePart part;
+  part.program = in.text("program");
+  part.command = in.text_or_empty("command");
+  part.processes_count = in.amount("processes_count").value_or(0);
+  part.instrumented_count = in.amount("instrumented_count").value_or(0);
+  part.cpu_s = in.amount("cpu_s");
+  if (const Json* metrics = in.reader().object("metrics")) {
+    part.metrics = read_metrics(*metrics, in.path("metrics"), mistakes);
+  }
+  return part;
+}
+
+CourseInterval read_interval(const Json& json, const std::string& path, Mistakes& mistakes) {
+  Fields in(json, path, mistakes);
+  CourseInterval interval;
+  interval.length_s = in.amount("length_s").value_or(0);
+  interval.running_count = in.amount("running_count").value_or(0);
+  interval.ready_count = in.amount("ready_count").value_or(0);
+  interval.blocked_count = in.amount("blocked_count").value_or(0);
+  interval.system_ratio = in.amount("system_ratio").value_or(0);
+  interval.page_faults_minor_count = in.amount("page_faults_minor_count").value_or(0);
+  interval.resident_bytes = in.amount("resident_bytes").value_or(0);
+  return interval;
+}
+
+ThreadCounts read_thread(const Json& json, const std::string& path, Mistakes& mistakes) {
+  Fields in(json, path, mistakes);
+  ThreadCounts thread;
+  thread.program = in.text("program");
+  if (const Json* metrics = in.reader().object("metrics")) {
+    thread.metrics = read_metrics(*metrics, in.path("metrics"), mistakes);
+  }
+  return thread;
+}
+
+std::map<std::string, CoreBoundRatios> read_core_bounds(const Json& json, const std::string& path, Mistakes& mistakes) {
+  std::map<std::string, CoreBoundRatios> designs;
+  if (json.size() > kMaximumNames) {
+    mistakes.add(path, std::to_string(json.size()) + " designs", "at most " + std::to_string(kMaximumNames));
+    return designs;
+  }
+  for (const auto& [design, bounds] : json.items()) {
+    const std::string where = path + "." + excerpt(design);
+    if (!is_metric_name(design)) {
+      mistakes.add(where, "such a name", "a core design of letters, digits and _ . : -");
+    } else if (!bounds.is_object()) {
+      mistakes.add(where, bounds.type_name(), "an object of shares");
+    } else {
+      designs[design] = read_metrics(bounds, where, mistakes);
+      for (const auto& [bound, ratio] : designs[design]) {
+        if (!(ratio >= 0 && ratio <= 1))
+          mistakes.add(where + "." + excerpt(bound), fmt::format("{:g}", ratio), "a share from 0 to 1");
+      }
+    }
+  }
+  return designs;
+}
+
+Status check_schema(const Json& json, const std::string& source) {
+  const auto found = json.is_object() ? json.find("schema") : json.end();
+  if (!json.is_object() || found == json.end() || !found->is_string()) {
+    const std::string what = json.is_object() ? "an object without a schema" : json.type_name();
+    return Error{"bad-profile", "not a profile: found " + what, source,
+                 std::string("an object whose schema is ") + kProfileSchema};
+  }
+  const std::string schema = found->get<std::string>();
+  if (schema == kProfileSchema) return {};
+  if (schema.starts_with(kSchemaStem)) {
+    const std::optional<double> version = parse_number(std::string_view(schema).substr(kSchemaStem.size()));
+    if (version && *version > 1) {
+      return Error{"future-version", "the profile has schema " + excerpt(schema) + ", newer than this program knows",
+                   source, std::string("schema ") + kProfileSchema + ", or a newer perfcast"};
+    }
+  }
+  return Error{"bad-profile", "not a profile: found schema " + excerpt(schema), source,
+               std::string("schema ") + kProfileSchema};
+}
+
+// Counts are written as integers where they are: 1234567 rather than 1234567.0.
+Json number_to_json(double value) {
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  if (std::abs(value) < kExact && value == std::floor(value) && !(value == 0 && std::signbit(value))) {
+    return static_cast<int64_t>(value);
+  }
+  return value;
+}
+
+Json metrics_to_json(const MetricValues& metrics) {
+  Json json = Json::object();
+  for (const auto& [name, value] : metrics) {
+    if (std::isfinite(value)) json[name] = number_to_json(value);
+  }
+  return json;
+}
+
+Json phase_kinds_to_json(const PhaseSet& set) {
+  Json json = {{"program", set.program},
+               {"instructions_ratio", number_to_json(set.instructions_ratio)},
+               {"kinds", Json::array()},
+               {"transitions", set.transitions}};
+  for (const PhaseKind& kind : set.kinds) {
+    Json entry = {{"instructions_count", number_to_json(kind.instructions_count)},
+                  {"visits_count", number_to_json(kind.visits_count)},
+                  {"representative_phase", kind.representative_phase},
+                  {"metrics", metrics_to_json(kind.metrics)}};
+    put(entry, "native_cpu_s", kind.native_cpu_s);
+    put(entry, "native_deviation_s", kind.native_deviation_s);
+    json["kinds"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+}  // namespace
+
+Json to_json(const Profile& profile) {
+  Json json = {{"schema", kProfileSchema}, {"program", profile.program}, {"command", profile.command}};
+  put(json, "instruction_set", profile.instruction_set);
+  put(json, "started_utc", profile.started_utc);
+  put(json, "exit_code", profile.exit_code);
+  put(json, "signal", profile.signal);
+  put(json, "work_units", profile.work_units);
+  put(json, "work_unit", profile.work_unit);
+  json["host"] = to_json(profile.host);
+  json["metrics"] = metrics_to_json(profile.metrics);
+  std::map<std::string, std::string> missing = profile.missing;
+  for (const auto& [name, value] : profile.metrics) {
+    if (!std::isfinite(value)) missing.emplace(name, "its value is not a finite number");
+  }
+  json["missing"] = Json::object();
+  for (const auto& [name, reason] : missing) json["missing"][name] = reason;
+  json["collectors"] = Json::array();
+  for (const CollectorRecord& record : profile.collectors) {
+    Json entry = {{"name", record.name}};
+    put(entry, "version", record.version);
+    put(entry, "seconds_s", record.seconds_s);
+    put(entry, "status", record.status);
+    put(entry, "note", record.note);
+    json["collectors"].push_back(std::move(entry));
+  }
+  json["warnings"] = Json::array();
+  for (const ProfileWarning& warning : profile.warnings) {
+    Json entry = {{"code", warning.code}};
+    put(entry, "message", warning.message);
+    put(entry, "advice", warning.advice);
+    json["warnings"].push_back(std::move(entry));
+  }
+  json["phases"] = Json::array();
+  for (const ProfilePhase& phase : profile.phases) {
+    Json entry = {{"first_instruction_count", number_to_json(phase.first_instruction_count)},
+                  {"instructions_count", number_to_json(phase.instructions_count)},
+                  {"metrics", metrics_to_json(phase.metrics)}};
+    if (phase.kind) entry["kind"] = *phase.kind;
+    put(entry, "native_cpu_s", phase.native_cpu_s);
+    json["phases"].push_back(std::move(entry));
+  }
+  if (profile.phase_kinds) json["phase_kinds"] = phase_kinds_to_json(*profile.phase_kinds);
+  put(json, "accounted_cpu_ratio", profile.accounted_cpu_ratio);
+  if (profile.partly_seen) {
+    json["partly_seen"] = {{"seen_ratio", number_to_json(profile.partly_seen->seen_ratio)},
+                           {"unlike_ratio", number_to_json(profile.partly_seen->unlike_ratio)}};
+  }
+  if (!profile.replicates.empty()) json["replicates"] = Json::array();
+  for (const MetricValues& replicate : profile.replicates) json["replicates"].push_back(metrics_to_json(replicate));
+  if (!profile.course.empty()) json["course"] = Json::array();
+  for (const CourseInterval& interval : profile.course) {
+    json["course"].push_back({{"length_s", number_to_json(interval.length_s)},
+                              {"running_count", number_to_json(interval.running_count)},
+                              {"ready_count", number_to_json(interval.ready_count)},
+                              {"blocked_count", number_to_json(interval.blocked_count)},
+                              {"system_ratio", number_to_json(interval.system_ratio)},
+                              {"page_faults_minor_count", number_to_json(interval.page_faults_minor_count)},
+                              {"resident_bytes", number_to_json(interval.resident_bytes)}});
+  }
+  if (!profile.threads.empty()) json["threads"] = Json::array();
+  for (const ThreadCounts& thread : profile.threads) {
+    json["threads"].push_back({{"program", thread.program}, {"metrics", metrics_to_json(thread.metrics)}});
+  }
+  if (!profile.core_bounds.empty()) json["core_cycles_ratio_by_bound"] = profile.core_bounds;
+  if (!profile.parts.empty()) json["processes"] = Json::array();
+  for (const ProfilePart& part : profile.parts) {
+    Json entry = {{"program", part.program},
+                  {"processes_count", number_to_json(part.processes_count)},
+                  {"instrumented_count", number_to_json(part.instrumented_count)},
+                  {"metrics", metrics_to_json(part.metrics)}};
+    put(entry, "command", part.command);
+    put(entry, "cpu_s", part.cpu_s);
+    json["processes"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+Result<Profile> profile_from_json(const Json& json, const std::string& source) {
+  if (const Status status = check_schema(json, source); !status) return status.error();
+  Profile profile;
+  Mistakes mistakes;
+  {
+    Fields in(json, source, mistakes);
+    profile.program = in.text("program");
+    profile.command = in.texts("command", kMaximumArguments);
+    profile.instruction_set = in.text_or_empty("instruction_set");
+    profile.started_utc = in.text_or_empty("started_utc");
+    if (const auto code = in.integer("exit_code", 0, 255)) profile.exit_code = static_cast<int>(*code);
+    if (const auto signal = in.integer("signal", 1, 128)) profile.signal = static_cast<int>(*signal);
+    profile.work_units = in.amount("work_units");
+    profile.work_unit = in.text_or_empty("work_unit");
+    if (const Json* host = in.reader().object("host")) profile.host = read_host(*host, in.path("host"), mistakes);
+    if (const Json* metrics = in.reader().require_object("metrics")) {
+      profile.metrics = read_metrics(*metrics, in.path("metrics"), mistakes);
+    }
+    if (const Json* missing = in.reader().object("missing")) {
+      profile.missing = read_missing(*missing, in.path("missing"), mistakes);
+    }
+    in.each("collectors", kMaximumNames, [&](const Json& entry, const std::string& path) {
+      profile.collectors.push_back(read_collector(entry, path, mistakes));
+    });
+    in.each("warnings", kMaximumNames, [&](const Json& entry, const std::string& path) {
+      profile.warnings.push_back(read_warning(entry, path, mistakes));
+    });
+    in.each("phases", kMaximumPhases, [&](const Json& entry, const std::string& path) {
+      profile.phases.push_back(read_phase(entry, path, mistakes));
+    });
+    if (const Json* kinds = in.reader().object("phase_kinds"))
+      read_phase_kinds(*kinds, in.path("phase_kinds"), profile, mistakes);
+    profile.accounted_cpu_ratio = in.amount("accounted_cpu_ratio");
+    if (const Json* seen = in.reader().object("partly_seen")) {
+      Fields of(*seen, in.path("partly_seen"), mistakes);
+      profile.partly_seen = {std::min(1.0, of.amount("seen_ratio").value_or(0)),
+                             std::min(1.0, of.amount("unlike_ratio").value_or(1))};
+    }
+    in.each("replicates", kMaximumNames, [&](const Json& entry, const std::string& path) {
+      if (entry.is_object()) {
+        profile.replicates.push_back(read_metrics(entry, path, mistakes));
+      } else {
+        mistakes.add(path, entry.type_name(), "an object of metrics");
+      }
+    });
+    in.each("course", kMaximumNames, [&](const Json& entry, const std::string& path) {
+      profile.course.push_back(read_interval(entry, path, mistakes));
+    });
+    in.each("threads", kMaximumNames, [&](const Json& entry, const std::string& path) {
+      profile.threads.push_back(read_thread(entry, path, mistakes));
+    });
+    if (const Json* bounds = in.reader().object("core_cycles_ratio_by_bound")) {
+      profile.core_bounds = read_core_bounds(*bounds, in.path("core_cycles_ratio_by_bound"), mistakes);
+    }
+    in.each("processes", kMaximumNames, [&](const Json& entry, const std::string& path) {
+      profile.parts.push_back(read_part(entry, path, mistakes));
+    });
+  }
+  if (const Status status = mistakes.finish(source); !status) return status.error();
+  return profile;
+}
+
+Parallelism parallelism_of(const std::vector<CourseInterval>& course) {
+  constexpr double kMoreThanOne = 1.2;
+  Parallelism sum;
+  double length_s = 0;
+  for (const CourseInterval& interval : course) {
+    length_s += interval.length_s;
+    sum.running_count += interval.running_count * interval.length_s;
+    sum.ready_count += interval.ready_count * interval.length_s;
+    sum.most_running_count = std::max(sum.most_running_count, interval.running_count);
+    if (interval.running_count > kMoreThanOne) sum.parallel_time_ratio += interval.length_s;
+  }
+  if (length_s <= 0) return {};
+  sum.running_count /= length_s;
+  sum.ready_count /= length_s;
+  sum.parallel_time_ratio /= length_s;
+  return sum;
+}
+
+Result<Profile> profile_of_part(const Profile& profile, const std::string& program) {
+  std::vector<std::string> names;
+  for (const ProfilePart& part : profile.parts) {
+    if (part.program == program) {
+      Profile result = profile;
+      result.program = part.program;
+      result.metrics = part.metrics;
+      result.missing.clear();
+      result.phases.clear();
+      result.phase_kinds.reset();
+      result.parts.clear();
+      result.replicates.clear();
+      result.course.clear();
+      result.core_bounds.clear();
+      std::erase_if(result.threads, [&](const ThreadCounts& thread) { return thread.program != program; });
+      // What other programs of the run did is nothing to this one.
+      std::erase_if(result.warnings, [](const ProfileWarning& each) { return each.code == "exec-not-followed"; });
+      result.accounted_cpu_ratio.reset();
+      result.work_units.reset();
+      result.work_unit.clear();
+      return result;
+    }
+    names.push_back(part.program);
+  }
+  return Error{"unknown-process", "no process of the profile runs '" + excerpt(program) + "'", profile.program,
+               names.empty() ? "a profile of more than one program" : "one of " + join(names, ", ")};
+}
+
+bool is_serious(const ProfileWarning& warning) {
+  constexpr std::array<const char*, 4> kNotes = {"too-short", "noisy-host", "left-behind", "multiplexed"};
+  return std::none_of(kNotes.begin(), kNotes.end(), [&](const char* code) { return warning.code == code; });
+}
+
+Result<Profile> read_profile(const std::string& path) {
+  const auto text = read_file(path, kMaximumProfileBytes);
+  if (!text) return text.error();
+  const auto json = parse_json(*text, path);
+  if (!json) return json.error();
+  return profile_from_json(*json, path);
+}
+
+}  // namespace perfcast

@@ -1,0 +1,118 @@
+#include "program/corpus/importers/perf_stat_importer.h"
+
+#include <gmock/gmock.h>
+#include <stdlib.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "program/corpus/store/store.h"
+
+namespace perfcast::program {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Profile read(const std::string& text, const std::string& path = "runs/My App.csv") {
+  const auto profiles = read_perf_stat(text, path);
+  EXPECT_TRUE(profiles.ok()) << to_text(profiles.error());
+  if (!profiles) return {};
+  EXPECT_EQ(profiles->size(), 1u);
+  return (*profiles)[0].profile;
+}
+
+TEST(PerfStatImportTest, ReadsSeparatedOutput) {
+  const Profile profile = read(
+      "# started on Mon Nov  9 10:00:00 2026\n\n"
+      "1204.50,msec,task-clock:u,1204500000,100.00,0.998,CPUs utilized\n"
+      "4000,,instructions:u,1204500000,75.00,0.50,insn per cycle\n"
+      ",,,,,2.00,stalled cycles per insn\n"
+      "8000,,cycles,1204500000,100.00,,\n"
+      "<not supported>,,LLC-loads,0,100.00,,\n"
+      "<not counted>,,branch-misses:u,0,0.00,,\n"
+      "12,,cpu/event=0x3c,umask=0x1/,1204500000,100.00,,\n"
+      "7,,cycles:k,1204500000,100.00,,\n"
+      "3.5,Joules,power/energy-pkg/,1204500000,100.00,,\n"
+      "1500000000,ns,duration_time,1500000000,100.00,,\n");
+  EXPECT_EQ(profile.program, "my_app");
+  EXPECT_TRUE(profile.ok());
+  EXPECT_EQ(profile.collectors.at(0).name, "perf");
+  EXPECT_DOUBLE_EQ(profile.metrics.at("hw_task_clock_s"), 1.2045);
+  EXPECT_EQ(profile.metrics.at("hw_instructions_count"), 4000);
+  EXPECT_EQ(profile.metrics.at("hw_cycles_count"), 8000);
+  EXPECT_EQ(profile.metrics.at("hw_instructions_per_cycle_ratio"), 0.5);
+  EXPECT_EQ(profile.metrics.at("perf_cycles_k_count"), 7);
+  EXPECT_EQ(profile.metrics.at("perf_cpu_event_0x3c_umask_0x1_count"), 12);
+  EXPECT_EQ(profile.metrics.at("perf_power_energy_pkg_joules"), 3.5);
+  EXPECT_EQ(profile.metrics.at("wall_s"), 1.5);
+  EXPECT_EQ(profile.missing.at("hw_llc_loads_count"), "not supported");
+  EXPECT_EQ(profile.missing.at("hw_branch_misses_count"), "not counted");
+  EXPECT_FALSE(profile.metrics.contains("hw_llc_loads_count"));
+  ASSERT_EQ(profile.warnings.size(), 1u);
+  EXPECT_EQ(profile.warnings[0].code, "multiplexed");
+  EXPECT_THAT(profile.warnings[0].message, HasSubstr("instructions:u for 75"));
+}
+
+TEST(PerfStatImportTest, IntervalsCpusAndPmusAddUp) {
+  EXPECT_EQ(read("1.001;10;;cycles;5;100.00;;\n2.002;30;;cycles;5;100.00;;\n").metrics.at("hw_cycles_count"), 40);
+  EXPECT_EQ(read("CPU0,10,,cycles,5,100.00,,\nCPU1,20,,cycles,5,100.00,,\n").metrics.at("hw_cycles_count"), 30);
+  EXPECT_EQ(read("S0|8|10||cycles|5|100.00||\nS1|8|25||cycles|5|100.00||\n").metrics.at("hw_cycles_count"), 35);
+  const Profile hybrid = read("<not counted>,,cpu_atom/cycles/,0,0.00,,\n31,,cpu_core/cycles/,5,100.00,,\n");
+  EXPECT_EQ(hybrid.metrics.at("hw_cycles_count"), 31);
+  EXPECT_TRUE(hybrid.missing.empty());
+}
+
+TEST(PerfStatImportTest, ReadsJsonLines) {
+  const Profile profile = read(
+      "# program: my-lab.npb.cg.64\n# host: Example 200\n"
+      "{\"counter-value\" : \"12.500000\", \"unit\" : \"msec\", \"event\" : \"task-clock\", \"event-runtime\" : 125, "
+      "\"pcnt-running\" : 100.00, \"metric-value\" : \"0.9\", \"metric-unit\" : \"CPUs utilized\"}\n"
+      "{\"counter-value\" : \"600.000000\", \"unit\" : \"\", \"event\" : \"page-faults\", \"pcnt-running\" : 100.00}\n"
+      "{\"counter-value\" : \"<not supported>\", \"unit\" : \"\", \"event\" : \"cycles\", \"pcnt-running\" : 0.00}\n"
+      "{\"counter-value\" : \"9\", \"unit\" : \"\", \"event\" : \"mem_load_retired.l3_miss\", \"pcnt-running\" : "
+      "33.3}\n"
+      "{\"metric-value\" : \"1.0\", \"metric-unit\" : \"MB/s\"}\n");
+  EXPECT_EQ(profile.program, "my-lab.npb.cg.64");
+  EXPECT_EQ(profile.host.name, "Example 200");
+  EXPECT_DOUBLE_EQ(profile.metrics.at("hw_task_clock_s"), 0.0125);
+  EXPECT_EQ(profile.metrics.at("hw_page_faults_count"), 600);
+  EXPECT_EQ(profile.metrics.at("perf_mem_load_retired_l3_miss_count"), 9);
+  EXPECT_EQ(profile.missing.at("hw_cycles_count"), "not supported");
+  EXPECT_EQ(profile.warnings.size(), 1u);
+}
+
+TEST(PerfStatImportTest, OtherTextIsAnErrorWithItsLine) {
+  auto result = read_perf_stat("10,,cycles,5,100.00,,\nhello\n", "x.csv");
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code, "bad-perf-stat");
+  EXPECT_EQ(result.error().where, "x.csv:2");
+  EXPECT_EQ(read_perf_stat("{\"event\": }\n", "x").error().code, "bad-json");
+  EXPECT_EQ(read_perf_stat("[1]\n", "x").error().code, "bad-perf-stat");
+  EXPECT_EQ(read_perf_stat("", "x").error().code, "no-rows");
+  EXPECT_EQ(read_perf_stat("<not supported>,,cycles,0,0.00,,\n", "x").error().code, "no-rows");
+}
+
+TEST(PerfStatImportTest, AFolderGivesAProfileForEachFile) {
+  std::string folder = testing::TempDir() + "perfcast-perf-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  EXPECT_EQ(import_perf_stat(folder, ProgramCatalogue()).error().code, "file-not-found");
+  ASSERT_TRUE(write_file_atomically(folder + "/a.csv", "10,,cycles,5,100.00,,\n<not counted>,,branches,5,0,,\n").ok());
+  ASSERT_TRUE(write_file_atomically(folder + "/b.csv", "20,,cycles,5,100.00,,\n").ok());
+  ASSERT_TRUE(write_file_atomically(folder + "/c.csv", "# program: a\n30,,cycles,5,100.00,,\n").ok());
+  const auto result = import_perf_stat(folder, ProgramCatalogue());
+  ASSERT_TRUE(result.ok()) << to_text(result.error());
+  ASSERT_EQ(result->corpus.profiles.size(), 2u);
+  EXPECT_EQ(result->corpus.profiles[0].profile.metrics.at("hw_cycles_count"), 10);
+  EXPECT_THAT(result->report.unknown_programs, ElementsAre("a", "b"));
+  ASSERT_EQ(result->corpus.exclusions.size(), 2u);
+  EXPECT_EQ(result->corpus.exclusions[0].reason, "not counted");
+  EXPECT_THAT(result->corpus.exclusions[1].reason, HasSubstr("a second one of the same program and host"));
+  auto store = CorpusStore::open(":memory:");
+  ASSERT_TRUE((*store)->replace_sources(result->corpus).ok());
+  EXPECT_EQ((*store)->load()->profiles.size(), 2u);
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace perfcast::program

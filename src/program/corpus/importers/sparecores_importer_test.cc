@@ -1,0 +1,303 @@
+#include "program/corpus/importers/sparecores_importer.h"
+
+#include <gmock/gmock.h>
+#include <stdlib.h>
+
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "base/file.h"
+#include "program/corpus/importers/sparecores_columns.h"
+#include "program/corpus/importers/test_exclusions.h"
+
+namespace perfcast::program {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::UnorderedElementsAre;
+using Use = SparecoresColumn::Use;
+
+constexpr const char* kServers =
+    "vendor,server,arch,cpu_vendor,cpu_model,cpu_family,model,stepping,vcpus,threads_per_core,cores_per_socket,sockets,"
+    "cpu_max_mhz,dmi_max_speed,dmi_cur_speed,bogomips,l1d,l3,mem_gib,mem_type,mem_speed,f_avx2,f_sha\n"
+    "aws,m1x.small,x86_64,AuthenticAMD,AMD EPYC 7763 64-Core "
+    "Processor,25.0,1,1,2,2,1.0,1,,3525000000,2450000000,4890.0,"
+    "65536 (2 instances),33554432 (1 instance),8.0,DDR4,3200000000,1,1\n"
+    "aws,m1x.large,x86_64,AuthenticAMD,AMD EPYC 7763 64-Core "
+    "Processor,25.0,1,1,4,2,2.0,1,3500.0,Unknown,Unknown,4890.0,"
+    "131072 (4 instances),33554432 (1 instance),16.0,Unknown,,1,0\n"
+    "aws,t3.micro,x86_64,AuthenticAMD,AMD EPYC 7763 64-Core Processor,25.0,1,1,2,2,1.0,1,,,,,,,1.0,,,1,1\n"
+    "gcp,n1-a,x86_64,GenuineIntel,Intel(R) Xeon(R) CPU @ 2.20GHz,6.0,79,0,2,2,1.0,1,,,,4400.0,,,,,,1,0\n"
+    "gcp,n1-b,x86_64,GenuineIntel,Intel(R) Xeon(R) CPU @ 2.20GHz,6.0,85,7,2,2,1.0,1,,,,4400.0,,,,,,1,0\n"
+    "gcp,n1-b,x86_64,GenuineIntel,Intel(R) Xeon(R) CPU @ 2.20GHz,6.0,85,7,2,2,1.0,1,,,,4400.0,,,,,,1,0\n"
+    "aws,t4g.nano,aarch64,ARM,Neoverse-N1,,1,r3p1,2,1,2.0,1,,,,243.75,,,0.5,,,,\n";
+
+constexpr const char* kRates =
+    "vendor,server,stressng.matrix.1,stressng.matrix.N,compress.gzip.9.1.c,compress.gzip.9.N.c,openssl.sha256.16384,"
+    "redis.SET.t1.p1.rps,bwmem.rd.16.00MB,membench.lat_ns.64KB,llm.x.tg1.tps,mystery\n"
+    "aws,m1x.small,100,190,1e7,2e7,4e9,50000,20000,2.5,3,1\n"
+    "aws,m1x.large,200,700,2e7,8e7,8e9,,60000,,3,1\n"
+    "aws,t3.micro,10,10,1e6,1e6,1e9,,,,,\n"
+    "gcp,n1-a,50,0,0,,,,,,,\n"
+    "gcp,n1-b,40,,abc,,,,,,,\n"
+    "gcp,n1-b,41,,-3,,,,,,,\n"
+    "aws,t4g.nano,80,80,,,,,,,,\n"
+    "azure,unknown,1,1,1,1,1,1,1,1,1,1\n";
+
+constexpr const char* kSuite = R"({"schema": "perfcast.suite/1", "name": "cloud", "programs": [
+    {"id": "stressng.matrix", "label": "stressng.matrix.1", "family": "matrix", "group": "user",
+     "work_unit": "operation"},
+    {"id": "openssl.sha256", "label": "openssl.sha256.16384", "family": "sha2", "group": "crypto",
+     "work_unit": "byte"}]})";
+
+Import import_servers(const std::string& servers = kServers, const std::string& rates = kRates) {
+  SparecoresText text;
+  text.servers_csv = servers;
+  text.benchmarks_csv = rates;
+  text.commit = "0123456789012345678901234567890123456789";
+  auto result = import_sparecores(text, *ProgramCatalogue::parse(kSuite, "suite"));
+  EXPECT_TRUE(result.ok()) << to_text(result.error());
+  return *result;
+}
+
+std::optional<double> time_of(const Corpus& corpus, const std::string& program, const std::string& server) {
+  for (const auto& run : corpus.runs) {
+    if (run.program == program && run.server == server) return run.time_s;
+  }
+  return std::nullopt;
+}
+
+TEST(SparecoresImportTest, TurnsRatesIntoTimes) {
+  const Corpus corpus = import_servers().corpus;
+  EXPECT_DOUBLE_EQ(*time_of(corpus, "stressng.matrix", "aws/m1x.small"), 0.01);
+  EXPECT_DOUBLE_EQ(*time_of(corpus, "compress.gzip.9.c", "aws/m1x.large"), 5e-8);
+  EXPECT_DOUBLE_EQ(*time_of(corpus, "openssl.sha256", "aws/m1x.large"), 4 / 8e9);  // CPU seconds: four vCPUs
+  EXPECT_DOUBLE_EQ(*time_of(corpus, "redis.SET.p1", "aws/m1x.small"), 2e-5);
+  EXPECT_EQ(time_of(corpus, "redis.SET.p1", "aws/m1x.large"), std::nullopt);  // blank is absent
+  for (const auto& run : corpus.runs) {
+    EXPECT_EQ(run.threads, run.program == "openssl.sha256" ? 0 : 1);
+    EXPECT_EQ(run.source, "sparecores@0123456");
+  }
+}
+
+TEST(SparecoresImportTest, WholeMachinesRunACopyOnEachVcpuOrCore) {
+  const Corpus corpus = import_servers().corpus;
+  std::map<std::string, std::pair<double, double>> runs;  // copies, time
+  for (const MachineRun& run : corpus.machine_runs) runs[run.program + " " + run.server] = {run.copies, run.time_s};
+  using Copies = std::pair<double, double>;
+  EXPECT_EQ(runs.at("stressng.matrix aws/m1x.large"), Copies(4, 4.0 / 700));
+  EXPECT_EQ(runs.at("compress.gzip.9.c aws/m1x.large"), Copies(2, 2 / 8e7));  // two cores
+  EXPECT_EQ(runs.at("stressng.matrix aws/t4g.nano"), Copies(2, 2.0 / 80));
+  EXPECT_FALSE(runs.contains("stressng.matrix aws/t3.micro"));  // left out
+  EXPECT_FALSE(runs.contains("stressng.matrix gcp/n1-a"));      // zero
+  EXPECT_EQ(runs.size(), 5u);
+  for (const Server& server : corpus.servers) {
+    if (server.name != "m1x.large") continue;
+    const std::map<std::string, double> facts = {
+        {"l1d_bytes", 32768}, {"l3_bytes", 33554432}, {"l3_instances_count", 1}};
+    for (const auto& [name, value] : facts) EXPECT_EQ(server.facts.at(name), value) << name;
+  }
+}
+
+// lz4's threads inside of one copy, as the benchmark had it before there was a gzip of all cores.
+TEST(SparecoresImportTest, LeavesOutAllCoresOfTheOlderMeaning) {
+  const std::string rates =
+      "vendor,server,stressng.matrix.1,stressng.matrix.N,compress.lz4.1.1.c,compress.lz4.1.N.c,"
+      "compress.gzip.1.N.c\n"
+      "aws,m1x.small,100,190,1e7,2e7,\naws,m1x.large,200,700,2e7,8e7,1\n";
+  const Corpus corpus = import_servers(kServers, rates).corpus;
+  std::vector<std::string> found;
+  for (const MachineRun& run : corpus.machine_runs) found.push_back(run.program + " " + run.server);
+  EXPECT_THAT(found, UnorderedElementsAre("stressng.matrix aws/m1x.small", "stressng.matrix aws/m1x.large",
+                                          "compress.lz4.1.c aws/m1x.large"));
+}
+
+TEST(SparecoresImportTest, MakesOnePlatformPerCpuModel) {
+  const Corpus corpus = import_servers().corpus;
+  std::vector<std::string> ids, names;
+  for (const Platform& platform : corpus.platforms) {
+    ids.push_back(platform.id);
+    names.push_back(platform.name);
+  }
+  EXPECT_THAT(ids, ElementsAre("amd-epyc-7763-64-core-processor", "intel-xeon-cpu-2-20ghz-f6-m79",
+                               "intel-xeon-cpu-2-20ghz-f6-m85", "neoverse-n1"));
+  EXPECT_THAT(names,
+              ElementsAre("AMD EPYC 7763 64-Core Processor", "Intel(R) Xeon(R) CPU @ 2.20GHz (family 6 model 79)",
+                          "Intel(R) Xeon(R) CPU @ 2.20GHz (family 6 model 85)", "Neoverse-N1"));
+  const Platform& epyc = corpus.platforms[0];
+  EXPECT_EQ(epyc.vendor, "AMD");
+  EXPECT_EQ(epyc.arch, "x86_64");
+  EXPECT_EQ(epyc.cpu_family, 25);
+  EXPECT_EQ(epyc.stepping, 1);
+  EXPECT_EQ(corpus.platforms[3].cpu_family, std::nullopt);
+  EXPECT_EQ(corpus.platforms[3].vendor, "ARM");
+}
+
+TEST(SparecoresImportTest, GathersFactsOverTheServersKept) {
+  const Corpus corpus = import_servers().corpus;
+  const auto& facts = corpus.platforms[0].facts;
+  EXPECT_EQ(facts.at("l1d_bytes"), 32768);
+  EXPECT_EQ(facts.at("l3_bytes"), 33554432);
+  EXPECT_EQ(facts.at("max_hz"), 3.5125e9);  // median of 3.525 and 3.5 GHz
+  EXPECT_EQ(facts.at("current_hz"), 2.45e9);
+  EXPECT_EQ(facts.at("tsc_hz"), 2.445e9);
+  EXPECT_EQ(facts.at("memory_ddr_generation_count"), 4);
+  EXPECT_EQ(facts.at("bwmem_rd_16mb_per_vcpu_bytes_per_s"), 1.25e10);  // of 20000/2 and 60000/4 MB/s
+  EXPECT_EQ(facts.at("membench_latency_64kib_ns"), 2.5);
+  EXPECT_EQ(facts.count("l2_bytes"), 0u);
+  EXPECT_THAT(corpus.platforms[0].flags, ElementsAre("avx2"));  // sha on one of two
+  EXPECT_EQ(corpus.platforms[1].facts.at("nominal_hz"), 2.2e9);
+  EXPECT_EQ(corpus.platforms[3].facts.count("tsc_hz"), 0u);  // BogoMIPS mean something else on Arm
+}
+
+TEST(SparecoresImportTest, CountsWhatItLeavesOut) {
+  const Import result = import_servers();
+  const Corpus& corpus = result.corpus;
+  EXPECT_EQ(excluded(corpus, "server", "shared or credit-limited"), 1);  // t3.micro; t4g.nano has no better peer
+  EXPECT_EQ(excluded(corpus, "server", "named twice"), 1);
+  EXPECT_EQ(excluded(corpus, "row of rates", "a second row"), 1);
+  EXPECT_EQ(excluded(corpus, "row of rates", "its server is not"), 1);
+  EXPECT_EQ(excluded(corpus, "rate of one worker", "zero"), 1);
+  EXPECT_EQ(excluded(corpus, "rate of one worker", "no finite number"), 1);
+  EXPECT_EQ(excluded(corpus, "rate of one worker", "of a server that was left out"), 3);
+  EXPECT_EQ(excluded(corpus, "rate of all workers", "of a server that was left out"), 2);
+  EXPECT_EQ(excluded(corpus, "rate of all workers", "zero"), 1);
+  EXPECT_EQ(excluded(corpus, "column", "tokens/s"), 1);
+  EXPECT_EQ(excluded(corpus, "column", "no rule knows"), 1);
+  EXPECT_EQ(result.report.servers_read_count, 7);
+  EXPECT_EQ(result.report.servers_kept_count, 5);
+  EXPECT_EQ(corpus.servers.size(), 6u);  // also those without runs carry their CPU
+  ASSERT_EQ(result.report.dropped_servers.size(), 1u);
+  EXPECT_EQ(result.report.dropped_servers[0].server, "aws/t3.micro");
+}
+
+TEST(SparecoresImportTest, DescribesProgramsBySuiteOrName) {
+  const Import result = import_servers();
+  const Corpus& corpus = result.corpus;
+  EXPECT_EQ(corpus.find_program("openssl.sha256")->family, "sha2");
+  EXPECT_EQ(corpus.find_program("stressng.matrix")->work_unit, "operation");
+  EXPECT_EQ(corpus.find_program("compress.gzip.9.c")->family, "gzip");
+  EXPECT_EQ(corpus.find_program("compress.gzip.9.c")->group, "unknown");
+  EXPECT_THAT(result.report.unknown_programs, UnorderedElementsAre("compress.gzip.9.c", "redis.SET.p1"));
+}
+
+TEST(SparecoresImportTest, ReportsErrorsWithTheirPlace) {
+  SparecoresText text;
+  text.servers_csv = kServers;
+  text.benchmarks_csv = "vendor,stressng.matrix.1\naws,1\n";
+  const auto no_server = import_sparecores(text, ProgramCatalogue());
+  ASSERT_FALSE(no_server.ok());
+  EXPECT_EQ(no_server.error().code, "missing-column");
+  EXPECT_EQ(no_server.error().where, "benchmarks_wide.csv:1");
+  text.benchmarks_csv = "vendor,server,stressng.matrix.1\naws,a,1\naws,b\n";
+  const auto short_row = import_sparecores(text, ProgramCatalogue());
+  ASSERT_FALSE(short_row.ok());
+  EXPECT_EQ(short_row.error().code, "bad-csv");
+  EXPECT_EQ(short_row.error().where, "benchmarks_wide.csv:3");
+}
+
+TEST(SparecoresImportTest, ReadsAFolderWithItsNote) {
+  std::string folder = testing::TempDir() + "perfcast-sparecores-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  ASSERT_TRUE(write_file_atomically(folder + "/servers.csv", kServers).ok());
+  const auto incomplete = import_sparecores_folder(folder, ProgramCatalogue());
+  ASSERT_FALSE(incomplete.ok());
+  EXPECT_EQ(incomplete.error().code, "file-not-found");
+  EXPECT_THAT(incomplete.error().where, HasSubstr("benchmarks_wide.csv"));
+  ASSERT_TRUE(write_file_atomically(folder + "/benchmarks_wide.csv", kRates).ok());
+  ASSERT_TRUE(write_file_atomically(folder + "/SOURCE.md",
+                                    "repository  commit abcdef0123456789012345678901234567890123\n- read: 2026-03-04 x")
+                  .ok());
+  const auto result = import_sparecores_folder(folder, ProgramCatalogue());
+  ASSERT_TRUE(result.ok()) << to_text(result.error());
+  EXPECT_EQ(result->corpus.sources[0].id, "sparecores@abcdef0");
+  EXPECT_EQ(result->corpus.sources[0].retrieved_utc, "2026-03-04");
+  EXPECT_EQ(result->corpus.sources[0].licence, "CC BY-SA 4.0");
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(import_sparecores_folder(folder, ProgramCatalogue()).error().code, "file-not-found");
+}
+
+TEST(SparecoresImportTest, NamesThatDifferInCaseAloneGetIdsOfTheirOwn) {
+  const Corpus corpus = import_servers(
+                            "vendor,server,arch,cpu_model\nv,a,x86_64,INTEL(R) XEON(R) PLATINUM 8559C\n"
+                            "v,b,x86_64,Intel(R) Xeon(R) Platinum 8559C\nv,c,x86_64,\n",
+                            "vendor,server,stressng.matrix.1\nv,a,1\nv,b,2\nv,c,3\n")
+                            .corpus;
+  std::vector<std::string> ids;
+  ids.reserve(corpus.platforms.size());
+  for (const Platform& platform : corpus.platforms) ids.push_back(platform.id);
+  EXPECT_THAT(ids, UnorderedElementsAre("intel-xeon-platinum-8559c", "intel-xeon-platinum-8559c-caps", "unnamed-cpu"));
+}
+
+TEST(SparecoresColumnsTest, ClassifiesEachKind) {
+  const auto program = [](const char* name) {
+    const SparecoresColumn column = classify_sparecores_column(name);
+    return column.use == Use::kRun ? column.program + "/" + std::to_string(column.threads) : column.reason;
+  };
+  EXPECT_EQ(program("stressng.cpu-sched.1"), "stressng.cpu-sched/1");
+  EXPECT_EQ(program("stressngfull.cpu.1"), "stressngfull.cpu/1");
+  EXPECT_EQ(program("compress.lz4.6.b65536.1.d"), "compress.lz4.6.b65536.d/1");
+  EXPECT_EQ(program("compress.bzip3.null.b1048576.1.c"), "compress.bzip3.b1048576.c/1");
+  EXPECT_EQ(program("compress.new.algorithm.1.c"), "compress.new.algorithm.c/1");
+  EXPECT_EQ(program("openssl.blake2b512.16384"), "openssl.blake2b512.16384/0");
+  EXPECT_EQ(program("redis.GET.t2.p16.rps"), "redis.GET.p16/2");
+  EXPECT_EQ(program("static_web.16k.best_rps"), "static_web.16k/0");
+  const SparecoresColumn workers = classify_sparecores_column("stressng.cpu-sched.N");
+  EXPECT_EQ(workers.use, Use::kMachineRun);
+  EXPECT_EQ(workers.program, "stressng.cpu-sched");
+  EXPECT_FALSE(workers.per_core);
+  const SparecoresColumn copies = classify_sparecores_column("compress.bzip3.null.b1048576.N.d");
+  EXPECT_EQ(copies.program, "compress.bzip3.b1048576.d");
+  EXPECT_TRUE(copies.per_core);
+  EXPECT_THAT(program("geekbench6.x.1"), HasSubstr("closed benchmark"));
+  for (const char* odd :
+       {"", ".", "stressng.1", "stressng.cpu.2", "compress.1.c", "compress.gzip.9.2.c", "redis.GET.tx.p1.rps",
+        "redis.GET.t0.p1.rps", "bwmem.rd.MB", "bwmem.rd.-1MB", "membench.lat_ns.0KB", "membench.lat.64KB"}) {
+    EXPECT_EQ(program(odd), "no rule knows this column") << odd;
+  }
+  const SparecoresColumn fact = classify_sparecores_column("bwmem.wr.0.016384MB");
+  EXPECT_EQ(fact.use, Use::kFact);
+  EXPECT_EQ(fact.fact, "bwmem_wr_16kib_per_vcpu_bytes_per_s");
+  EXPECT_TRUE(fact.per_vcpu);
+}
+
+TEST(SparecoresNamesTest, KnowsNamesThatHideTheModel) {
+  for (const char* hidden : {"Intel(R) Xeon(R) Platinum", "GENUINE INTEL(R) 0000", "Intel(R) Xeon(R) CPU @ 2.20GHz",
+                             "Intel(R) Xeon(R) Processor", "", "AMD EPYC-Milan Processor",
+                             "Intel Core Processor (Broadwell, no TSX, IBRS)"}) {
+    EXPECT_TRUE(hides_cpu_model(hidden)) << hidden;
+  }
+  for (const char* told : {"AMD EPYC 7763 64-Core Processor", "Neoverse-N1", "Intel(R) Xeon(R) Platinum 8369B",
+                           "Intel(R) Xeon(R) 6973P-C", "Cortex-A72"}) {
+    EXPECT_FALSE(hides_cpu_model(told)) << told;
+  }
+}
+
+TEST(SparecoresRealDataTest, ImportsTheWholeSet) {
+  const std::string folder = std::string(PERFCAST_SHARED_DATA) + "/sparecores";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "the public data set is not at " << folder;
+  const auto catalogue = ProgramCatalogue::read(PERFCAST_SOURCE_DIR "/data/suites/cloud.json");
+  ASSERT_TRUE(catalogue.ok()) << to_text(catalogue.error());
+  const auto result = import_sparecores_folder(folder, *catalogue);
+  ASSERT_TRUE(result.ok()) << to_text(result.error());
+  const Corpus& corpus = result->corpus;
+  EXPECT_GE(corpus.platforms.size(), 100u);
+  EXPECT_LE(corpus.platforms.size(), 130u);
+  std::set<std::string> names, ids;
+  for (const Platform& platform : corpus.platforms) {
+    EXPECT_TRUE(names.insert(platform.name).second) << platform.name;
+    EXPECT_TRUE(ids.insert(platform.id).second) << platform.id;
+  }
+  const Platform* milan = corpus.find_platform("amd-epyc-7763-64-core-processor");
+  ASSERT_NE(milan, nullptr);
+  EXPECT_EQ(milan->facts.at("l2_bytes"), 524288);
+  EXPECT_GT(corpus.runs.size(), 200000u);
+  EXPECT_GT(result->report.servers_kept_count, 2000);
+  EXPECT_LT(result->report.servers_kept_count, result->report.servers_read_count);
+  EXPECT_TRUE(result->report.unknown_programs.empty()) << testing::PrintToString(result->report.unknown_programs);
+}
+
+}  // namespace
+}  // namespace perfcast::program

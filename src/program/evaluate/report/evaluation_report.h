@@ -1,0 +1,24 @@
+#pragma once
+// An evaluation for people and for machines.
+
+#include <string>
+
+#include "base/json_fwd.h"
+#include "program/evaluate/evaluation.h"
+
+namespace perfcast::program {
+
+inline constexpr const char* kEvaluationSchema = "perfcast.evaluation/1";
+
+// Scores that have no sample are left out of a row. With several seeds a row has `spread`: the standard deviation of
+// each score over them. `comparisons` [{a, b, group, metric, difference, lower, upper, significant, units}]: as
+// PairedComparison, without lower and upper where there are too few units. `details` adds families and programs, worst
+// first.
+Json to_json(const Evaluation& evaluation, const std::string& corpus, bool details);
+std::string to_text(const Evaluation& evaluation, const std::string& corpus, bool details);
+
+// A row's scores, as they stand in perfcast.evaluation/1.
+Json to_json(const Scores& scores);
+Json to_json(const OrderScores& scores);
+
+}  // namespace perfcast::program

@@ -1,0 +1,16 @@
+// Any bytes: no crash; a price that is given is above 0.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "program/explain/prices.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast::program;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto prices = PriceList::parse(text, "input");
+  if (!prices) return 0;
+  const auto price = prices->per_hour("aws", "m7i.large");
+  if (price && !(*price > 0)) std::abort();
+  return 0;
+}

@@ -1,0 +1,33 @@
+#pragma once
+// Which known platform a host is, or is nearest to, by its CPU facts. Clouds hide names and some hypervisors report a
+// family and model that contradict the instruction sets: no single fact is trusted.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "program/corpus/corpus.h"
+
+namespace perfcast::program {
+
+struct HostMatch {
+  enum class Certainty {
+    kName,     // the same model name, one that names a model; a platform whose facts were read on such a machine, which
+               // agree in all; or the user says so
+    kModel,    // the same CPU family and model, and no fact that contradicts
+    kNearest,  // another CPU of the same vendor
+  };
+  size_t platform = 0;  // index
+  Certainty certainty = Certainty::kNearest;
+  std::string how;  // for people: "same CPU family 25 and model 1", "nearest by flags and caches; differs in model"
+  std::vector<size_t> runners_up;  // indices of the next near platforms, at most kRunnersUp; none beside a sure match
+  static constexpr size_t kRunnersUp = 3;
+};
+
+// None where no platform has the host's architecture and vendor.
+std::optional<HostMatch> match_host(const HostFacts& host, const std::vector<Platform>& platforms);
+
+std::string to_string(HostMatch::Certainty certainty);  // "name", "model", "nearest"
+
+}  // namespace perfcast::program

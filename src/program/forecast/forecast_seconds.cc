@@ -1,0 +1,147 @@
+#include "program/forecast/forecast_seconds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "base/unknown.h"
+#include "program/model/features/microarchitecture.h"
+#include "program/model/forecast/gaussian_conditioning.h"
+
+namespace perfcast::program {
+namespace {
+
+// CPU time over wall time: below, the program waits; above, it runs on several cores.
+constexpr double kWorthSaying = 0.02;  // of the time
+constexpr double kWaits = 0.9, kParallel = 1.1;
+
+std::optional<double> positive(const MetricValues& metrics, const char* name) {
+  const auto found = metrics.find(name);
+  if (found == metrics.end() || !(found->second > 0)) return std::nullopt;
+  return found->second;
+}
+
+// |log ratio| of the times of two platforms of a kind that the training programs stay below with the calibration's
+// coverage: how far a host's time may be off its namesake's. NaN where no two platforms are of a kind.
+double spread_among(const Bundle& bundle, const std::function<std::string(const Platform&)>& kind_of) {
+  std::vector<std::string> kinds;
+  kinds.reserve(bundle.platforms.size());
+  for (const Platform& platform : bundle.platforms) kinds.push_back(kind_of(platform));
+  std::vector<double> ratios;
+  for (size_t a = 0; a < bundle.platforms.size(); ++a) {
+    for (size_t b = 0; b < a; ++b) {
+      if (kinds[a] != kinds[b]) continue;
+      const Eigen::VectorXd ratio =
+          bundle.training_log_rpv.col(static_cast<int64_t>(a)) - bundle.training_log_rpv.col(static_cast<int64_t>(b));
+      for (const double value : ratio) {
+        if (!std::isnan(value)) ratios.push_back(std::abs(value));
+      }
+    }
+  }
+  return weighted_quantile(ratios, std::vector<double>(ratios.size(), 1), bundle.calibration.coverage);
+}
+
+// Half width, in log seconds, of what is not known about a host that was matched without its name. 0 with it.
+double match_half_width(const Bundle& bundle, const HostMatch& match) {
+  if (match.certainty == HostMatch::Certainty::kName) return 0;
+  const auto any = [](const Platform&) { return std::string(); };
+  double half = kUnknown;
+  if (match.certainty == HostMatch::Certainty::kModel) half = spread_among(bundle, microarchitecture);
+  if (std::isnan(half)) half = spread_among(bundle, core_line);
+  if (std::isnan(half)) half = spread_among(bundle, any);
+  return std::isnan(half) ? 0 : half;
+}
+
+// Half widths of each platform's log time against the mean log time of those that were timed: the intervals against the
+// mean, scaled by how much surer or less sure the difference is. With one timed platform as Forecaster::relative_to().
+Eigen::VectorXd half_widths_against(const Forecast& against_mean, const std::vector<int64_t>& timed) {
+  const Eigen::MatrixXd& covariance = against_mean.covariance;
+  const Eigen::VectorXd deviations = relative_deviations(covariance);
+  const Eigen::VectorXd shared = covariance(Eigen::all, timed).rowwise().mean();
+  const double own = shared(timed).mean();
+  Eigen::VectorXd half = against_mean.half_width;
+  for (Eigen::Index j = 0; j < half.size(); ++j) {
+    const double variance = covariance(j, j) - 2 * shared(j) + own;
+    half(j) *= std::sqrt(std::max(variance, 0.0)) / std::max(deviations(j), 1e-12);
+  }
+  return half;
+}
+
+}  // namespace
+
+namespace {
+
+// What forecasts of one core mean for a program of several threads.
+std::string parallel_note(const Profile& profile, double use) {
+  const Parallelism seen = parallelism_of(profile.course);
+  std::string note = "the program kept " + fmt::format("{:.1f}", use) + " cores busy";
+  if (seen.most_running_count > 1) {
+    note += fmt::format(" (more than one {:.0f}% of the time, {:.1f} at most)", 100 * seen.parallel_time_ratio,
+                        seen.most_running_count);
+  }
+  return note +
+         "; forecasts are of one core, so its seconds hold for as many cores of each kind, as long as they don't slow "
+         "each "
+         "other by more than here: shared caches and memory are not forecast";
+}
+
+}  // namespace
+
+HostTime host_time_of(const Profile& profile) {
+  HostTime result;
+  const auto wall = positive(profile.metrics, "wall_s"), cpu = positive(profile.metrics, "cpu_s");
+  if (!wall && !cpu) return result;
+  const double use = wall && cpu ? *cpu / *wall : 1;
+  if (cpu && use <= kParallel) {
+    result.seconds = cpu;
+    result.basis = "cpu";
+    // Threads and processes that wait for each other, as a shell's do, are no news.
+    const Parallelism seen = parallelism_of(profile.course);
+    if (seen.parallel_time_ratio > kWorthSaying) {
+      result.notes.push_back(fmt::format(
+          "up to {:.1f} threads ran at a time (more than one {:.0f}% of the time): seconds are CPU seconds, "
+          "summed over them; forecasts are of one core",
+          seen.most_running_count, 100 * seen.parallel_time_ratio));
+    }
+    if (use < kWaits) {
+      result.notes.push_back("the program was on a CPU for " + std::to_string(std::lround(100 * use)) +
+                             "% of its time: it waits, or other programs held the CPUs; seconds are CPU seconds");
+    }
+    return result;
+  }
+  result.seconds = wall;
+  result.basis = "wall";
+  if (use > kParallel) {
+    result.notes.push_back(parallel_note(profile, use));
+  }
+  return result;
+}
+
+std::optional<ForecastSeconds> seconds_of(const Bundle& bundle, const Forecast& against_mean,
+                                          const std::vector<Measurement>& measured,
+                                          const std::optional<HostMatch>& host,
+                                          const std::optional<double>& host_time_s) {
+  ForecastSeconds seconds;
+  std::vector<int64_t> timed;
+  double match_half = 0;
+  if (against_mean.log_seconds) {
+    seconds.log_of_one = *against_mean.log_seconds;
+    for (const Measurement& measurement : measured) timed.push_back(measurement.platform);
+  } else if (host && host_time_s) {
+    timed.push_back(static_cast<int64_t>(host->platform));
+    seconds.log_of_one = std::log(*host_time_s) - against_mean.log_rpv(timed.front());
+    match_half = match_half_width(bundle, *host);
+  } else {
+    return std::nullopt;
+  }
+  // What sets the host off the platform it was taken for shifts all times alike, whatever the forecast's own errors.
+  seconds.upper = half_widths_against(against_mean, timed).unaryExpr([match_half](double half) {
+    return std::hypot(half, match_half);
+  });
+  seconds.lower = -seconds.upper;
+  return seconds;
+}
+
+}  // namespace perfcast::program

@@ -1,0 +1,148 @@
+#include "program/model/predictor.h"
+
+#include <functional>
+#include <utility>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "program/model/adapt/adapted_predictor.h"
+#include "program/model/combined/auto_predictor.h"
+#include "program/model/combined/mean_predictor.h"
+#include "program/model/combined/stack_predictor.h"
+#include "program/model/cores/core_model_predictor.h"
+#include "program/model/cores/core_prior_predictor.h"
+#include "program/model/factor/factor_predictor.h"
+#include "program/model/fit/out_of_family.h"
+#include "program/model/kernel/kernel_predictor.h"
+#include "program/model/linear/additive_cost.h"
+#include "program/model/linear/lasso_predictor.h"
+#include "program/model/neighbour/cluster_predictor.h"
+#include "program/model/neighbour/knn_predictor.h"
+#include "program/model/neural/dense_predictor.h"
+#include "program/model/neural/vae_predictor.h"
+#include "program/model/physics/physics_predictor.h"
+#include "program/model/tree/boosted_predictor.h"
+#include "program/model/tree/forest_predictor.h"
+#include "program/model/weightless/integer_forecast.h"
+#include "program/model/weightless/lut_predictor.h"
+
+namespace perfcast::program {
+namespace {
+
+struct Entry {
+  const char* name;
+  std::unique_ptr<Predictor> (*make)(const char* name);
+};
+
+template <typename T>
+std::unique_ptr<Predictor> make(const char*) {
+  return std::make_unique<T>();
+}
+
+std::unique_ptr<Predictor> make_vae(const char* name) { return std::make_unique<VaePredictor>(name); }
+
+// clang-format off
+constexpr Entry kFamilies[] = {
+    {"mean", make<MeanPredictor>},
+    {"knn", make<KnnPredictor>},
+    {"cluster", make<ClusterPredictor>},
+    {"lasso", make<LassoPredictor>},
+    {"nnlasso", [](const char*) -> std::unique_ptr<Predictor> { return std::make_unique<LassoPredictor>(true); }},
+    {"nncost", make<AdditiveCostPredictor>},
+    {"kernel", make<KernelPredictor>},
+    {"factor", make<FactorPredictor>},
+    {"forest", make<ForestPredictor>},
+    {"physics", make<PhysicsPredictor>},
+    {"gbt", make<BoostedPredictor>},
+    {"dwn", make<LutPredictor>},
+    {"dnn", make<DensePredictor>},
+    {"vae-dnn", make_vae},
+    {"vae-dnn-no-feedback", make_vae},
+    {"vae-dnn-fixed-sigma", make_vae},
+    {"vae-dnn-no-schedule", make_vae},
+    {"vae-dnn-no-pretraining", make_vae},
+    {"core-model", [](const char*) -> std::unique_ptr<Predictor> { return std::make_unique<CoreModelPredictor>(true); }},
+    {"clock", [](const char*) -> std::unique_ptr<Predictor> { return std::make_unique<CoreModelPredictor>(false); }},
+    {"stack", make<StackPredictor>},
+    {"auto", make<AutoPredictor>},
+};
+// clang-format on
+
+constexpr size_t kMostAdaptations = 200, kLongestName = 400;
+
+// Before the name of a family that learns what models of cores leave.
+constexpr std::string_view kOnCores = "cores:";
+
+}  // namespace
+
+Json Predictor::settings() const { return nullptr; }
+
+Prediction Predictor::predict_with_disagreement(const std::vector<const Profile*>& profiles) const {
+  return {predict(profiles), Eigen::VectorXd::Zero(static_cast<Eigen::Index>(profiles.size()))};
+}
+
+Eigen::MatrixXd Predictor::prior_on(const std::vector<Platform>& platforms,
+                                    const std::vector<const Profile*>& profiles) const {
+  return Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(profiles.size()), static_cast<Eigen::Index>(platforms.size()));
+}
+
+Result<Prediction> Predictor::out_of_family(const TrainingTable& table, const FitOptions& options) const {
+  return predict_out_of_family([&] { return make_predictor(family(), options.settings); }, table, options);
+}
+
+Result<IntegerForecast> Predictor::as_integers(IntegerTask, const std::vector<int64_t>&) const {
+  return Error{"not-exportable", "the model '" + family() + "' is not made of look-up tables", "",
+               "a bundle of train --model dwn"};
+}
+
+Status Predictor::configure(const Json&, const std::string& source) {
+  return Error{"bad-config", "the model '" + family() + "' has no settings", source, "a model that has"};
+}
+
+Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family) {
+  for (const Entry& entry : kFamilies) {
+    if (family == entry.name) return entry.make(entry.name);
+  }
+  if (family.starts_with(kAdaptedFamily)) {
+    // Names come from files: models within models must end.
+    if (family.size() > kMostAdaptations * kAdaptedFamily.size() + kLongestName) {
+      return usage_error("unknown-model", "a bundle was adapted too often", "",
+                         "at most " + std::to_string(kMostAdaptations) + " platforms added");
+    }
+    auto known = make_predictor(family.substr(kAdaptedFamily.size()));
+    if (!known) return known;
+    return std::unique_ptr<Predictor>(std::make_unique<AdaptedPredictor>(std::move(*known)));
+  }
+  if (family.starts_with(kOnCores)) {
+    auto rest = make_predictor(family.substr(kOnCores.size()));
+    if (!rest || (*rest)->family().starts_with(kOnCores)) return rest;
+    return std::unique_ptr<Predictor>(std::make_unique<CorePriorPredictor>(std::move(*rest)));
+  }
+  if (family.find('+') != std::string::npos) {
+    const std::vector<std::string> parts = split(family, '+');
+    if (is_stack_of_parts(parts)) return std::unique_ptr<Predictor>(std::make_unique<StackPredictor>(parts));
+    return usage_error("unknown-model", "'" + family + "' is no mean of several models", family,
+                       "two or more of " + join(stackable_families(), ", ") + ", each once, joined by '+'");
+  }
+  const std::vector<std::string> names = predictor_families();
+  return usage_error("unknown-model", "there is no model '" + family + "'", family,
+                     "one of " + join(names, ", ") +
+                         ", or the mean of several: forest+physics; what core models leave to it: cores:stack");
+}
+
+Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family, const ModelSettings& settings) {
+  auto predictor = make_predictor(family);
+  if (!predictor || !settings || !settings->is_object()) return predictor;
+  const Json own = (*predictor)->settings();
+  if (!own.is_object() || own["schema"] != settings->value("schema", Json())) return predictor;
+  if (auto status = (*predictor)->configure(*settings, "settings"); !status) return status.error();
+  return predictor;
+}
+
+std::vector<std::string> predictor_families() {
+  std::vector<std::string> names;
+  for (const Entry& entry : kFamilies) names.emplace_back(entry.name);
+  return names;
+}
+
+}  // namespace perfcast::program

@@ -1,7 +1,0 @@
-#include "weightless/packed_kernels_body.h"
-
-namespace perfcast {
-
-const PackedKernels kPackedAvx512 = {first_layer, count_votes, kRows, room_words, block_best};
-
-}  // namespace perfcast
