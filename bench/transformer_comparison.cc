@@ -11,6 +11,7 @@
 #include "base/json.h"
 
 int main(int argc, char** argv) {
+  using namespace perfcast;
   using namespace perfcast::ai;
   CLI::App app(
       "What a transformer takes on this machine: forecast from others that ran here, beside what was measured");
@@ -44,6 +45,6 @@ int main(int argc, char** argv) {
   if (!comparison) return fail(comparison.error());
   fmt::print("{}{}", to_text(*comparison, operators), goals_text(*comparison));
   if (json_path.empty()) return 0;
-  const auto status = write_file_atomically(json_path, to_text(to_json(*comparison)));
+  const auto status = write_file_atomically(json_path, perfcast::to_text(to_json(*comparison)));
   return status ? 0 : fail(status.error());
 }

@@ -23,11 +23,13 @@ std::string text_of(size_t rows, size_t first, bool json) {
     text += json ? "{\"time_s\":" + std::to_string(first + r) : std::to_string(first + r);
     for (size_t j = 0; j < kMetrics; ++j) {
       char cell[64];
-      std::snprintf(cell, sizeof(cell), json ? ",\"metric_%zu\":%.7g" : ",%.0s%.7g", j,
-                    std::pow(10.0, static_cast<double>(j % 9)) * (1 + std::abs(load)) * (1 + 0.03 * random.normal()));
-      if (!json)
-        std::snprintf(cell, sizeof(cell), ",%.7g",
-                      std::pow(10.0, static_cast<double>(j % 9)) * (1 + std::abs(load)) * (1 + 0.03 * random.normal()));
+      const double value =
+          std::pow(10.0, static_cast<double>(j % 9)) * (1 + std::abs(load)) * (1 + 0.03 * random.normal());
+      if (json) {
+        std::snprintf(cell, sizeof(cell), ",\"metric_%zu\":%.7g", j, value);
+      } else {
+        std::snprintf(cell, sizeof(cell), ",%.7g", value);
+      }
       text += cell;
     }
     text += json ? "}\n" : "\n";

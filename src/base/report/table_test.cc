@@ -40,9 +40,9 @@ TEST(ReportTable, OneDeclarationIsWrittenInEveryForm) {
             "fast | one,0.5,12.5,1,7\n"
             "slow,,,0,7\n");
   EXPECT_EQ(rows_text(table),
-            "device        time      90% interval  energy  fits\n"
-            "fast | one  500 ms  250 ms .. 1000 ms  12.5 J  yes\n"
-            "slow             -                  -       -  no\n");
+            "device        time        90% interval  energy  fits\n"
+            "fast | one  500 ms  0.250 s .. 1.000 s  12.5 J  yes\n"
+            "slow             -                   -       -  no\n");
   EXPECT_THAT(rows_text(table, {.is_markdown = true}), testing::StartsWith("| device | time |"));
   EXPECT_THAT(rows_html(table), testing::HasSubstr("<td class=\"name\">fast | one</td><td>"));
 }

@@ -46,15 +46,15 @@ TEST(PowerModel, EveryFormIsReadBackAsItWasWritten) {
     options.sets = {ActivitySet::kCounters};
     const auto model = PowerModel::fit(table, all_rows(table), options);
     ASSERT_TRUE(model) << to_text(model.error());
-    EXPECT_THAT(model->card().chosen, HasSubstr(perfcast::to_text(kind)));
+    EXPECT_THAT(model->card().chosen, HasSubstr(to_text(kind)));
     const auto json = parse_json(perfcast::to_text(model->to_json()), "m.json");
     ASSERT_TRUE(json);
     const auto again = PowerModel::from_json(*json, "m.json");
     ASSERT_TRUE(again) << to_text(again.error());
     const auto before = model->forecast(table), after = again->forecast(table);
     ASSERT_TRUE(before && after);
-    EXPECT_LT((before->watts - after->watts).cwiseAbs().maxCoeff(), 1e-6) << perfcast::to_text(kind);
-    EXPECT_EQ(perfcast::to_text(again->to_json()), perfcast::to_text(model->to_json())) << perfcast::to_text(kind);
+    EXPECT_LT((before->watts - after->watts).cwiseAbs().maxCoeff(), 1e-6) << to_text(kind);
+    EXPECT_EQ(perfcast::to_text(again->to_json()), perfcast::to_text(model->to_json())) << to_text(kind);
   }
 }
 
