@@ -9,8 +9,8 @@
 //   time: <*> s                                <*> any text within a line
 //   [exit 1]                                   only where the status is not 0
 //
-// Commands of one file share a folder of their own. --update writes what was printed in the place of what was
-// expected; look at the difference before you keep it.
+// Commands of one file share a folder of their own; $FILES is the folder testdata/ beside the file. --update writes
+// what was printed in the place of what was expected; look at the difference before you keep it.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -115,6 +115,8 @@ bool run_file(const std::string& path, const Tools& tools) {
                                     (std::getenv("PATH") == nullptr ? "" : std::getenv("PATH"));
   setenv("PATH", path_variable.c_str(), 1);
   setenv("SOURCE_DATE_EPOCH", "1767225600", 1);
+  // Files that earlier versions wrote.
+  setenv("FILES", std::filesystem::absolute(std::filesystem::path(path).parent_path() / "testdata").c_str(), 1);
   bool good = run("'" + tools.write_synthetic + "' .", folder).empty();
   if (!good) std::fprintf(stderr, "%s: the files could not be written\n", path.c_str());
 
