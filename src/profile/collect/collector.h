@@ -116,14 +116,39 @@ class [[nodiscard]] CollectResult {
   RunEnd end_ = RunEnd::kError;
 };
 
+// What `perfcast doctor` says of one thing.
+struct DoctorFinding {
+  std::string name;    // "cachegrind"
+  std::string status;  // "ok", "limited" (works in part), "missing"
+  std::string detail;  // what is there, or why not
+  std::string advice;  // how to get it; empty where there is nothing to do
+};
+
 class Collector {
  public:
   virtual ~Collector() = default;
   virtual std::string name() const = 0;
-  // Why it can't be used here, or ok: for `perfcast doctor` and for fallbacks.
+  // Why it can't be used here, or ok: for fallbacks.
   virtual Status available() const = 0;
   virtual CollectResult collect(const CollectRequest& request) = 0;
+  // Whether it works here, tried on a program that does nothing.
+  virtual DoctorFinding examine() = 0;
+
+ protected:
+  // Runs `true` once.
+  static CollectRequest trial_request() {
+    CollectRequest request;
+    request.command = {"true"};
+    request.limit_s = 20;
+    request.native_repeats = 1;
+    request.pass_output = false;
+    return request;
+  }
+  DoctorFinding missing(const Error& error) const { return {name(), "missing", error.message, error.expected}; }
 };
+
+// All of them, in the order in which `perfcast doctor` names them: session/collectors.cc lists them.
+std::vector<std::unique_ptr<Collector>> all_collectors(const HostFacts& host);
 
 // Runs native first, then the best available instrumenter, merges, derives and judges. progress(text) is called with a
 // short line; it is only shown on a terminal.

@@ -197,4 +197,14 @@ CollectResult CachegrindCollector::collect(const CollectRequest& request) {
   return result;
 }
 
+DoctorFinding CachegrindCollector::examine() {
+  if (const Status status = available(); !status) return missing(status.error());
+  const std::string found = version();
+  if (found.empty()) {
+    return {name(), "missing", "valgrind is there but does not start",
+            install_advice("--reinstall valgrind libc6-dbg")};
+  }
+  return {name(), "ok", "cross-check, and counts where QEMU fails; valgrind " + found, ""};
+}
+
 }  // namespace perfcast

@@ -19,6 +19,7 @@ class CachegrindCollector : public Collector {
   std::string name() const override { return "cachegrind"; }
   Status available() const override;
   CollectResult collect(const CollectRequest& request) override;
+  DoctorFinding examine() override;
 
   static std::string version();
 };

@@ -331,4 +331,10 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
   return result;
 }
 
+DoctorFinding NativeCollector::examine() {
+  const auto found = collect(trial_request());
+  if (!found) return missing(found.error());
+  return {name(), "ok", "time, resources, input and output, by kernel " + host_.kernel, ""};
+}
+
 }  // namespace perfcast

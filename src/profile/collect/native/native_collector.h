@@ -23,6 +23,7 @@ class NativeCollector : public Collector {
   // Only the first run's output is passed on. Fewer repeats than asked for where a run takes 5 s, all take 10 s, a run
   // fails, or the input can't be given twice. Error "limit-reached" when the first run does not end in time.
   CollectResult collect(const CollectRequest& request) override;
+  DoctorFinding examine() override;
 
  private:
   HostFacts host_;

@@ -219,4 +219,21 @@ CollectResult PerfEventCollector::collect(const CollectRequest& request) {
   return result;
 }
 
+DoctorFinding PerfEventCollector::examine() {
+  const auto found = collect(trial_request());
+  if (!found) return missing(found.error());
+  const size_t all = found->counters.size() + found->missing.size();
+  if (const Status status = available(); !status) {
+    const bool denied = status.error().message.find("perf_event_paranoid") != std::string::npos;
+    return {name(), found->counters.empty() ? "missing" : "limited",
+            fmt::format("{} of {} events, none of the processor's: {}", found->counters.size(), all,
+                        status.error().message),
+            denied ? "sysctl kernel.perf_event_paranoid=1"
+                   : "a bare-metal machine, or one with a virtual PMU; nothing else needs it"};
+  }
+  const std::string level = paranoid_ ? fmt::format("kernel.perf_event_paranoid={}", *paranoid_) : "";
+  return {name(), found->missing.empty() ? "ok" : "limited",
+          fmt::format("{} of {} events; {}", found->counters.size(), all, level), ""};
+}
+
 }  // namespace perfcast

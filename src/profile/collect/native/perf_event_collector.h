@@ -34,6 +34,7 @@ class PerfEventCollector : public Collector {
   Status available() const override;
   // A native run of its own.
   CollectResult collect(const CollectRequest& request) override;
+  DoctorFinding examine() override;
 
   // Within another collector's run: attach to the stopped child, which counts from its exec on; harvest after its end.
   void attach(pid_t process);

@@ -459,4 +459,14 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   return result;
 }
 
+DoctorFinding QemuCollector::examine() {
+  if (const Status status = available(); !status) return missing(status.error());
+  const auto found = collect(trial_request());
+  if (!found) return missing(found.error());
+  return {
+      name(), "ok",
+      fmt::format("instruction mix, caches, TLB, branches; QEMU {}, plugin {}", found->record.version, find_plugin()),
+      ""};
+}
+
 }  // namespace perfcast

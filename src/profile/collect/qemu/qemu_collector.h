@@ -21,6 +21,7 @@ class QemuCollector : public Collector {
   // Errors name what went wrong: "unsupported-instructions" (AVX-512), "limit-reached", "interrupted",
   // "instrumenter-failed".
   CollectResult collect(const CollectRequest& request) override;
+  DoctorFinding examine() override;
 
   // $PERFCAST_QEMU_PLUGIN, or beside the binary, or in ../lib/perfcast; empty where it is nowhere.
   static std::string find_plugin();

@@ -10,11 +10,6 @@
 #include "base/process/tool.h"
 #include "base/text.h"
 #include "machine/meter/meter.h"
-#include "profile/collect/cachegrind/cachegrind_collector.h"
-#include "profile/collect/native/host_facts.h"
-#include "profile/collect/native/native_collector.h"
-#include "profile/collect/native/perf_event_collector.h"
-#include "profile/collect/qemu/qemu_collector.h"
 
 namespace perfcast {
 namespace {
@@ -23,37 +18,6 @@ constexpr const char* kSuiteStressNg = "0.20.01";
 
 bool has_flag(const HostFacts& host, const std::string& flag) {
   return std::find(host.cpu_flags.begin(), host.cpu_flags.end(), flag) != host.cpu_flags.end();
-}
-
-CollectRequest trial() {
-  CollectRequest request;
-  request.command = {"true"};
-  request.limit_s = 20;
-  request.native_repeats = 1;
-  request.pass_output = false;
-  return request;
-}
-
-DoctorFinding finding_of(const std::string& name, const Error& error) {
-  return {name, "missing", error.message, error.expected};
-}
-
-DoctorFinding examine_native(const HostFacts& host) {
-  NativeCollector native(host);
-  const auto found = native.collect(trial());
-  if (!found) return finding_of("native", found.error());
-  return {"native", "ok", "time, resources, input and output, by kernel " + host.kernel, ""};
-}
-
-DoctorFinding examine_qemu() {
-  QemuCollector qemu;
-  if (const Status status = qemu.available(); !status) return finding_of("qemu", status.error());
-  const auto found = qemu.collect(trial());
-  if (!found) return finding_of("qemu", found.error());
-  return {"qemu", "ok",
-          fmt::format("instruction mix, caches, TLB, branches; QEMU {}, plugin {}", found->record.version,
-                      QemuCollector::find_plugin()),
-          ""};
 }
 
 DoctorFinding examine_other_instruction_set() {
@@ -67,36 +31,6 @@ DoctorFinding examine_other_instruction_set() {
             install_advice("libc6-arm64-cross") + ", or QEMU_LD_PREFIX=FOLDER"};
   }
   return {name, "ok", "counts of programs built for " + other + ", without native times", ""};
-}
-
-DoctorFinding examine_cachegrind() {
-  CachegrindCollector cachegrind;
-  if (const Status status = cachegrind.available(); !status) return finding_of("cachegrind", status.error());
-  const std::string version = CachegrindCollector::version();
-  if (version.empty()) {
-    return {"cachegrind", "missing", "valgrind is there but does not start",
-            install_advice("--reinstall valgrind libc6-dbg")};
-  }
-  return {"cachegrind", "ok", "cross-check, and counts where QEMU fails; valgrind " + version, ""};
-}
-
-DoctorFinding examine_hardware() {
-  const auto paranoid = perf_event_paranoid();
-  PerfEventCollector hardware(paranoid);
-  auto found = hardware.collect(trial());
-  if (!found) return finding_of("perf_event", found.error());
-  const std::string level = paranoid ? fmt::format("kernel.perf_event_paranoid={}", *paranoid) : "";
-  const size_t all = found->counters.size() + found->missing.size();
-  if (const Status status = hardware.available(); !status) {
-    const bool denied = status.error().message.find("perf_event_paranoid") != std::string::npos;
-    return {"perf_event", found->counters.empty() ? "missing" : "limited",
-            fmt::format("{} of {} events, none of the processor's: {}", found->counters.size(), all,
-                        status.error().message),
-            denied ? "sysctl kernel.perf_event_paranoid=1"
-                   : "a bare-metal machine, or one with a virtual PMU; nothing else needs it"};
-  }
-  return {"perf_event", found->missing.empty() ? "ok" : "limited",
-          fmt::format("{} of {} events; {}", found->counters.size(), all, level), ""};
 }
 
 DoctorFinding examine_wide_vectors(const HostFacts& host) {
@@ -176,14 +110,13 @@ std::string processors_in_words(const HostFacts& host) {
 }  // namespace
 
 std::vector<DoctorFinding> examine_machine(const HostFacts& host) {
-  std::vector<DoctorFinding> findings = {examine_native(host),
-                                         examine_qemu(),
-                                         examine_other_instruction_set(),
-                                         examine_cachegrind(),
-                                         examine_hardware(),
-                                         examine_wide_vectors(host),
-                                         examine_stress_ng(),
-                                         {"gpu", "missing", "no GPU collector; programs are profiled on the CPU", ""}};
+  std::vector<DoctorFinding> findings;
+  for (const auto& collector : all_collectors(host)) findings.push_back(collector->examine());
+  for (const DoctorFinding& finding :
+       {examine_other_instruction_set(), examine_wide_vectors(host), examine_stress_ng(),
+        DoctorFinding{"gpu", "missing", "no GPU collector; programs are profiled on the CPU", ""}}) {
+    findings.push_back(finding);
+  }
   for (DoctorFinding& meter : examine_meters()) findings.push_back(std::move(meter));
   return findings;
 }

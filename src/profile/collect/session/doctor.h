@@ -5,16 +5,10 @@
 #include <vector>
 
 #include "base/json_fwd.h"
+#include "profile/collect/collector.h"
 #include "profile/profile.h"
 
 namespace perfcast {
-
-struct DoctorFinding {
-  std::string name;    // "cachegrind"
-  std::string status;  // "ok", "limited" (works in part), "missing"
-  std::string detail;  // what is there, or why not
-  std::string advice;  // how to get it; empty where there is nothing to do
-};
 
 // Tries every collector. Takes about a second.
 std::vector<DoctorFinding> examine_machine(const HostFacts& host);

@@ -27,6 +27,7 @@ class FakeCollector : public Collector {
   }
   std::string name() const override { return name_; }
   Status available() const override { return missing_ ? Status(*missing_) : Status(); }
+  DoctorFinding examine() override { return {name(), "ok", "", ""}; }
   CollectResult collect(const CollectRequest& request) override {
     requests.push_back(request);
     return result_;
