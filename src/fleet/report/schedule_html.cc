@@ -72,7 +72,7 @@ std::string facts(const ScheduleReport& report) {
   return html + "</dl>\n";
 }
 
-// The best of those that could be had: neither the oracle nor by chance.
+// The best of those that could be had.
 // By the ratio to the oracle where there is one: compared seed by seed, it is the surer number.
 const PolicyRow* best_of(const std::vector<PolicyRow>& rows, double ScheduleSummary::*value,
                          double PolicyRow::*to_oracle) {
@@ -81,9 +81,7 @@ const PolicyRow* best_of(const std::vector<PolicyRow>& rows, double ScheduleSumm
     return std::isfinite(row.*to_oracle) ? row.*to_oracle : row.middle.*value;
   };
   for (const PolicyRow& row : rows) {
-    if (row.policy == info(Policy::kOracle).name || row.policy == info(Policy::kRandom).name ||
-        std::isnan(row.middle.*value))
-      continue;
+    if (is_reference(row.policy) || std::isnan(row.middle.*value)) continue;
     if (best == nullptr || rank(row) < rank(*best)) best = &row;
   }
   return best;

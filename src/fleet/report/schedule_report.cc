@@ -237,7 +237,7 @@ std::vector<ReportTable> report_tables(const ScheduleReport& report, const std::
   }
   for (ReportTable& table : tables) {
     table.shows_unknown = true;
-    table.baselines = {info(Policy::kRandom).name, info(Policy::kOracle).name};
+    table.baselines = policy_names([](const PolicyInfo& policy) { return policy.is_reference; });
   }
   return tables;
 }
