@@ -6,13 +6,10 @@
 #include "ai/llm_forecast/forecast_report.h"
 #include "base/csv.h"
 #include "base/json.h"
+#include "base/report/put_known.h"
 
 namespace perfcast::ai {
 namespace {
-
-void put(Json& json, const char* name, double value) {
-  if (std::isfinite(value)) json[name] = value;
-}
 
 // Whole bytes, so that a reader gets an integer; shares of packed formats are rounded up.
 void put_bytes(Json& json, const char* name, double value) {
@@ -69,7 +66,7 @@ Json row_json(const LlmForecastReport& report, size_t i) {
   Json json{
       {"device", report.device(row).name}, {"calibrated", row.calibrated},           {"batch", row.batch},
       {"sequence", row.sequence},          {"tensor_parallel", row.tensor_parallel}, {"prefill_s", row.prefill_s}};
-  put(json, "token_s", row.token_s);
+  put_known(json, "token_s", row.token_s);
   json["tokens_per_s"] = row.tokens_per_s;
   json["lower"] = row.lower;
   json["upper"] = row.upper;
@@ -77,11 +74,11 @@ Json row_json(const LlmForecastReport& report, size_t i) {
   json["bound"] = name_of(row.bound());
   json["prefill_lower_s"] = row.prefill_lower_s;
   json["prefill_upper_s"] = row.prefill_upper_s;
-  put(json, "prefill_roofline_s", row.prefill_roofline_s);
+  put_known(json, "prefill_roofline_s", row.prefill_roofline_s);
   json["prefill_bound"] = name_of(row.prefill_bound);
-  put(json, "token_lower_s", row.token_lower_s);
-  put(json, "token_upper_s", row.token_upper_s);
-  put(json, "token_roofline_s", row.token_roofline_s);
+  put_known(json, "token_lower_s", row.token_lower_s);
+  put_known(json, "token_upper_s", row.token_upper_s);
+  put_known(json, "token_roofline_s", row.token_roofline_s);
   json["request_s"] = row.request_s;
   json["request_tokens_per_s"] = row.output_per_s;
   json["math"] = name_of(row.mode);
@@ -89,12 +86,12 @@ Json row_json(const LlmForecastReport& report, size_t i) {
   put_bytes(json, "device_memory_bytes", report.device(row).memory_bytes);
   if (row.memory_known && !row.fits) put_bytes(json, "missing_bytes", row.missing_bytes);
   if (report.fits_on[i] > 0) json["fits_on_devices"] = report.fits_on[i];
-  put(json, "power_w", row.power_w);
+  put_known(json, "power_w", row.power_w);
   if (std::isfinite(row.power_w)) json["power_basis"] = power_basis(report, row);
-  put(json, "energy_per_million_tokens_joules", row.energy_j_per_million);
-  put(json, "energy_per_million_tokens_lower_joules", row.energy_lower_j_per_million);
-  put(json, "energy_per_million_tokens_upper_joules", row.energy_upper_j_per_million);
-  put(json, "cost_per_million_tokens_usd", row.cost_per_million);
+  put_known(json, "energy_per_million_tokens_joules", row.energy_j_per_million);
+  put_known(json, "energy_per_million_tokens_lower_joules", row.energy_lower_j_per_million);
+  put_known(json, "energy_per_million_tokens_upper_joules", row.energy_upper_j_per_million);
+  put_known(json, "cost_per_million_tokens_usd", row.cost_per_million);
   if (!report.details.empty()) put_detail(json, report.details[i]);
   return json;
 }
@@ -197,14 +194,14 @@ Result<Json> device_list_json(const DeviceProvider& provider) {
     const DeviceFacts& facts = (*model)->device();
     Json item{{"name", facts.name}, {"aliases", facts.aliases}, {"vendor", facts.vendor}};
     put_bytes(item, "memory_bytes", facts.memory_bytes);
-    put(item, "memory_bytes_per_s", facts.memory_bytes_per_s);
-    put(item, "link_bytes_per_s", facts.link_bytes_per_s);
-    put(item, "power_w", facts.power_w);
+    put_known(item, "memory_bytes_per_s", facts.memory_bytes_per_s);
+    put_known(item, "link_bytes_per_s", facts.link_bytes_per_s);
+    put_known(item, "power_w", facts.power_w);
     item["peak_flop_per_s"] = Json::object();
     item["calibrated"] = Json::array();
     for (size_t i = 0; i < kMathModes; ++i) {
       const auto mode = static_cast<MathMode>(i);
-      put(item["peak_flop_per_s"], std::string(name_of(mode)).c_str(), facts.peak(mode));
+      put_known(item["peak_flop_per_s"], std::string(name_of(mode)), facts.peak(mode));
       if ((*model)->supports(mode) && (*model)->calibrated(mode)) item["calibrated"].push_back(name_of(mode));
     }
     item["sources"] = facts.sources;

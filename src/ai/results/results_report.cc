@@ -7,6 +7,7 @@
 
 #include "ai/train_time/train_report.h"
 #include "base/json.h"
+#include "base/report/put_known.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -141,10 +142,6 @@ std::string forecasts_text(const std::vector<ForecastResult>& forecasts) {
   return text;
 }
 
-void put(Json& json, const char* name, double value) {
-  if (std::isfinite(value)) json[name] = value;
-}
-
 Json tables_json(const std::vector<TaskTable>& tables) {
   Json entries = Json::array();
   for (const TaskTable& table : tables) {
@@ -154,15 +151,15 @@ Json tables_json(const std::vector<TaskTable>& tables) {
                    {"accelerator", entry.accelerator},
                    {"results", entry.results},
                    {"systems", entry.systems}};
-      put(json, "best_per_accelerator_per_s", entry.best_per_accelerator);
-      put(json, "median_per_accelerator_per_s", entry.median_per_accelerator);
-      put(json, "best_latency_s", entry.best_latency_s);
-      put(json, "best_training_s", entry.best_training_s);
+      put_known(json, "best_per_accelerator_per_s", entry.best_per_accelerator);
+      put_known(json, "median_per_accelerator_per_s", entry.median_per_accelerator);
+      put_known(json, "best_latency_s", entry.best_latency_s);
+      put_known(json, "best_training_s", entry.best_training_s);
       json["best_accelerators"] = entry.best_count;
       json["best_version"] = entry.best_version;
       json["best_platform"] = entry.best_platform;
       json["results_with_power"] = entry.with_power;
-      put(json, "best_samples_per_joule", entry.best_samples_per_j);
+      put_known(json, "best_samples_per_joule", entry.best_samples_per_j);
       entries.push_back(std::move(json));
     }
   }
@@ -171,15 +168,15 @@ Json tables_json(const std::vector<TaskTable>& tables) {
 
 Json score_json(const std::string& split, const ResultScore& score) {
   Json json = {{"split", split}, {"scenario", score.scenario}, {"results", score.rows}, {"groups", score.groups}};
-  put(json, "median_error", score.median_error);
-  put(json, "mean_error", score.mean_error);
-  put(json, "coverage_90", score.coverage_90);
-  put(json, "interval_ratio", score.interval_ratio);
+  put_known(json, "median_error", score.median_error);
+  put_known(json, "mean_error", score.mean_error);
+  put_known(json, "coverage_90", score.coverage_90);
+  put_known(json, "interval_ratio", score.interval_ratio);
   json["baseline_results"] = score.baseline_rows;
-  put(json, "median_error_where_baseline", score.median_error_there);
-  put(json, "mean_error_where_baseline", score.mean_error_there);
-  put(json, "baseline_median_error", score.baseline_median_error);
-  put(json, "baseline_mean_error", score.baseline_mean_error);
+  put_known(json, "median_error_where_baseline", score.median_error_there);
+  put_known(json, "mean_error_where_baseline", score.mean_error_there);
+  put_known(json, "baseline_median_error", score.baseline_median_error);
+  put_known(json, "baseline_mean_error", score.baseline_mean_error);
   return json;
 }
 
@@ -195,15 +192,15 @@ Json forecast_json(const ForecastResult& forecast) {
   const ResultRow& row = forecast.row;
   Json json = {{"model", row.model},        {"scenario", row.scenario}, {"accelerator", row.accelerator},
                {"accelerators", row.count}, {"nodes", row.nodes},       {"version", row.version}};
-  put(json, "rate_per_s", forecast.rate_per_s);
-  put(json, "lower_per_s", forecast.lower);
-  put(json, "upper_per_s", forecast.upper);
-  if (row.scenario == "SingleStream") put(json, "p90_latency_s", 1 / forecast.rate_per_s);
-  if (row.scenario == "MultiStream") put(json, "p99_latency_s", kMultiStreamSamples / forecast.rate_per_s);
-  if (row.scenario == kTrainingScenario) put(json, "training_s", 1 / forecast.rate_per_s);
-  put(json, "baseline_per_s", forecast.baseline_per_s);
+  put_known(json, "rate_per_s", forecast.rate_per_s);
+  put_known(json, "lower_per_s", forecast.lower);
+  put_known(json, "upper_per_s", forecast.upper);
+  if (row.scenario == "SingleStream") put_known(json, "p90_latency_s", 1 / forecast.rate_per_s);
+  if (row.scenario == "MultiStream") put_known(json, "p99_latency_s", kMultiStreamSamples / forecast.rate_per_s);
+  if (row.scenario == kTrainingScenario) put_known(json, "training_s", 1 / forecast.rate_per_s);
+  put_known(json, "baseline_per_s", forecast.baseline_per_s);
   if (scales_with_accelerators(row.scenario))
-    put(json, "tokens_per_s", forecast.rate_per_s * forecast.tokens_per_sample);
+    put_known(json, "tokens_per_s", forecast.rate_per_s * forecast.tokens_per_sample);
   json["calibrated_for"] = name_of(forecast.novelty);
   json["results_of_accelerator"] = forecast.same_accelerator;
   json["results_of_model"] = forecast.same_model;
@@ -245,7 +242,7 @@ Json results_report_json(const ResultsReport& report) {
   if (report.scores) {
     json["scores"] = scores_json(*report.scores);
     json["folds"] = report.scores->folds;
-    put(json, "noise_floor", report.scores->noise_floor);
+    put_known(json, "noise_floor", report.scores->noise_floor);
   }
   if (report.kept_apart) {
     Json& kept_apart = json["kept_apart"] = {{"without", report.kept_apart->without}};

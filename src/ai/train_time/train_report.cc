@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "base/report/put_known.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -129,18 +130,14 @@ std::string orders_text(const TrainReport& report) {
   return text;
 }
 
-void put(Json& json, const char* name, const std::optional<double>& value) {
-  if (value && std::isfinite(*value)) json[name] = *value;
-}
-
 Json seed_json(const SeedTime& seed) {
   Json json = {{"seed", seed.seed}, {"reached", seed.time_s.has_value()}};
-  put(json, "time_s", seed.time_s);
-  put(json, "best", seed.best);
+  put_known(json, "time_s", seed.time_s);
+  put_known(json, "best", seed.best);
   json["state"] = name_of(seed.state);
   json["counts"] = seed.counts;
   if (!seed.why.empty()) json["why"] = seed.why;
-  put(json, "wall_s", seed.wall_s);
+  put_known(json, "wall_s", seed.wall_s);
   json["evaluations"] = seed.readings;
   json["not_finite"] = seed.not_finite;
   return json;
@@ -150,23 +147,23 @@ Json system_json(const TrainReport& report, const SystemTime& system) {
   Json json = {{"name", system.name}};
   if (const auto command = report.commands.find(system.name); command != report.commands.end())
     json["command"] = command->second;
-  put(json, "score_s", system.score.mean_s);
+  put_known(json, "score_s", system.score.mean_s);
   json["score_rule"] = system.score.rule;
   json["trimmed"] = system.score.is_trimmed;
   json["reached"] = system.score.runs - system.score.unfinished;
   json["never_reached"] = system.score.unfinished;
   json["not_counted"] = system.interrupted;
-  put(json, "fastest_s", system.score.fastest_s);
-  put(json, "median_s", system.score.median_s);
-  put(json, "slowest_s", system.score.slowest_s);
-  put(json, "deviation_ratio", system.score.deviation_ratio);
+  put_known(json, "fastest_s", system.score.fastest_s);
+  put_known(json, "median_s", system.score.median_s);
+  put_known(json, "slowest_s", system.score.slowest_s);
+  put_known(json, "deviation_ratio", system.score.deviation_ratio);
   json["seems_buffered"] = system.seems_buffered;
   Json& seeds = json["seeds"] = Json::array();
   for (const SeedTime& seed : system.seeds) seeds.push_back(seed_json(seed));
   Json& meters = json["meters"] = Json::array();
   for (const MeterTotal& meter : system.meters) {
     Json entry = {{"name", meter.name}, {"covers", meter.covers}, {"runs", meter.runs}};
-    put(entry, "energy_joules", meter.energy_joules);
+    put_known(entry, "energy_joules", meter.energy_joules);
     if (!meter.why_missing.empty()) entry["missing"] = meter.why_missing;
     meters.push_back(std::move(entry));
   }
@@ -217,12 +214,12 @@ Json train_report_json(const TrainReport& report) {
     Json entry = {{"threshold", order.threshold}};
     for (size_t i = 0; i < comparison.systems.size(); ++i) {
       Json own = {{"system", comparison.systems[i].name}, {"reached", order.reached[i]}};
-      put(own, "score_s", order.score_s[i]);
+      put_known(own, "score_s", order.score_s[i]);
       entry["scores"].push_back(std::move(own));
     }
     if (order.fastest) entry["fastest"] = comparison.systems[*order.fastest].name;
-    put(entry, "lead_ratio", order.lead_ratio);
-    put(entry, "share_of_resamples", order.share);
+    put_known(entry, "lead_ratio", order.lead_ratio);
+    put_known(entry, "share_of_resamples", order.share);
     orders.push_back(std::move(entry));
   }
   Json& changes = json["order_changes"] = Json::array();

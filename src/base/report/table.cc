@@ -38,16 +38,22 @@ Json json_of(const ReportValue& value) {
   return std::visit(Visitor(), value.get());
 }
 
-std::string csv_of(const ReportValue& value) {
+std::string csv_of(const ReportValue& value, int digits) {
   struct Visitor {
+    int digits;
+    std::string number_text(double number) const {
+      return digits == 0 ? fmt::format("{}", number) : fmt::format("{:.{}g}", number, digits);
+    }
     std::string operator()(std::monostate) const { return ""; }
     std::string operator()(bool yes) const { return yes ? "1" : "0"; }
     std::string operator()(int64_t count) const { return std::to_string(count); }
-    std::string operator()(double number) const { return std::isfinite(number) ? fmt::format("{}", number) : ""; }
+    std::string operator()(double number) const { return std::isfinite(number) ? number_text(number) : ""; }
     std::string operator()(const std::string& text) const { return csv_cell(text); }
-    std::string operator()(const ValueRange& range) const { return fmt::format("{} {}", range.lower, range.upper); }
+    std::string operator()(const ValueRange& range) const {
+      return number_text(range.lower) + " " + number_text(range.upper);
+    }
   };
-  return std::visit(Visitor(), value.get());
+  return std::visit(Visitor{digits}, value.get());
 }
 
 // Numbers of a column, both ends of ranges one after the other.
@@ -86,10 +92,14 @@ std::vector<std::string> numbers_for_people(const ReportColumn& column, const st
   return texts;
 }
 
-bool is_shown(const ReportColumn& column) {
-  return !column.title.empty() &&
-         (column.cells.empty() ||
-          std::any_of(column.cells.begin(), column.cells.end(), [](const auto& cell) { return cell.is_known(); }));
+bool says_something(const ReportValue& value) {
+  const auto* text = std::get_if<std::string>(&value.get());
+  return text != nullptr ? !text->empty() : value.is_known();
+}
+
+bool is_shown(const ReportTable& table, const ReportColumn& column) {
+  return !column.title.empty() && (table.shows_unknown || column.cells.empty() ||
+                                   std::any_of(column.cells.begin(), column.cells.end(), says_something));
 }
 
 TextTable::Align align_of(const ReportColumn& column) {
@@ -146,7 +156,7 @@ Json rows_json(const ReportTable& table) {
   return rows;
 }
 
-std::string rows_csv(const ReportTable& table) {
+std::string rows_csv(const ReportTable& table, int digits) {
   std::vector<std::string> cells;
   for (const ReportColumn& column : table.columns) {
     if (!column.name.empty()) cells.push_back(csv_cell(column.name));
@@ -155,7 +165,7 @@ std::string rows_csv(const ReportTable& table) {
   for (size_t r = 0; r < table.rows(); ++r) {
     cells.clear();
     for (const ReportColumn& column : table.columns) {
-      if (!column.name.empty()) cells.push_back(csv_of(column.cells[r]));
+      if (!column.name.empty()) cells.push_back(csv_of(column.cells[r], digits));
     }
     csv += join(cells, ",") + "\n";
   }
@@ -167,11 +177,11 @@ std::string rows_text(const ReportTable& table, const TextStyle& style) {
   const size_t shown = style.most_rows == 0 ? table.rows() : std::min(style.most_rows, table.rows());
   std::vector<std::vector<std::string>> rows(shown);
   for (const ReportColumn& column : table.columns) {
-    if (!is_shown(column)) continue;
+    if (!is_shown(table, column)) continue;
     ReportColumn part = column;
     part.cells.resize(shown);
-    if (shown > 0 && !is_shown(part)) continue;
-    text.add_column(column.title, align_of(column));
+    if (shown > 0 && !is_shown(table, part)) continue;
+    text.add_column(column.title == " " ? "" : column.title, align_of(column));
     std::vector<std::string> cells = cells_for_people(part);
     for (size_t r = 0; r < shown; ++r) rows[r].push_back(std::move(cells[r]));
   }
@@ -188,7 +198,7 @@ std::string rows_html(const ReportTable& table) {
   std::vector<std::vector<std::string>> columns;
   std::vector<bool> is_number;
   for (const ReportColumn& column : table.columns) {
-    if (!is_shown(column)) continue;
+    if (!is_shown(table, column)) continue;
     const bool left = align_of(column) == TextTable::Align::kLeft;
     html += fmt::format("<th scope=\"col\"{}{}>{}</th>", left ? " class=\"name\"" : "",
                         column.meaning.empty() ? "" : " title=\"" + escape_html(column.meaning) + "\"",
@@ -198,7 +208,8 @@ std::string rows_html(const ReportTable& table) {
   }
   html += "</tr></thead>\n<tbody>\n";
   for (size_t r = 0; r < table.rows(); ++r) {
-    html += "<tr>";
+    const bool is_baseline = !columns.empty() && std::ranges::count(table.baselines, columns.front()[r]) > 0;
+    html += is_baseline ? "<tr class=\"baseline\">" : "<tr>";
     for (size_t c = 0; c < columns.size(); ++c) {
       html += is_number[c] ? "<td>" : "<td class=\"name\">";
       html += escape_html(columns[c][r]) + "</td>";

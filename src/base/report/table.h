@@ -8,7 +8,7 @@
 //   json["rows"] = rows_json(table);
 //
 // A value that isn't known is std::monostate, an empty optional or NaN: absent in JSON, empty in CSV, "-" for people. A
-// column that no row knows is left out for people.
+// column that no row knows, or where every text is empty, is left out for people.
 
 #include <cstdint>
 #include <functional>
@@ -74,14 +74,15 @@ enum class Quantity {
   kDuration,       // s, min, h or d
   kJoules,
   kBytes,
-  kMoney,  // never "2.7e-05": as prices are written
+  kMoney,    // never "2.7e-05": as prices are written
+  kWritten,  // a number as the column itself writes it, such as "2.5x"
 };
 
 // One column with its cells.
 struct ReportColumn {
   std::string
       name;  // for machines, ends in its unit: "time_s"; "ttft_s.p50" is p50 in an object ttft_s; "": for people only
-  std::string title;  // for people; "": for machines only
+  std::string title;  // for people; "": for machines only; " ": none above the column
   Quantity quantity = Quantity::kText;
   int digits = 2;       // decimals of kNumber and kShare
   std::string meaning;  // a tooltip on pages
@@ -91,6 +92,8 @@ struct ReportColumn {
 struct ReportTable {
   std::string caption;  // for people; may be empty
   std::vector<ReportColumn> columns;
+  bool shows_unknown = false;          // people see columns that no row knows, too
+  std::vector<std::string> baselines;  // names in the first column: their rows are set off on pages
   size_t rows() const { return columns.empty() ? 0 : columns.front().cells.size(); }
 };
 
@@ -106,7 +109,8 @@ struct ColumnOf {
 
 template <typename Row, typename Rows>
 ReportTable table_of(std::string caption, const Rows& rows, const std::vector<ColumnOf<Row>>& columns) {
-  ReportTable table{std::move(caption), {}};
+  ReportTable table;
+  table.caption = std::move(caption);
   for (const ColumnOf<Row>& column : columns) {
     ReportColumn& added = table.columns.emplace_back(
         ReportColumn{column.name, column.title, column.quantity, column.digits, column.meaning, {}});
@@ -117,8 +121,9 @@ ReportTable table_of(std::string caption, const Rows& rows, const std::vector<Co
 
 // An array of objects, a member for each named column whose value is known.
 Json rows_json(const ReportTable& table);
-// A header line and the rows of all named columns; times in full digits.
-std::string rows_csv(const ReportTable& table);
+// A header line and the rows of all named columns; numbers with so many significant digits, or as many as read back to
+// the same value (0).
+std::string rows_csv(const ReportTable& table, int digits = 0);
 
 struct TextStyle {
   size_t width = 0;      // of a line; 0: as long as they are

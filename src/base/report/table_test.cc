@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "base/report/put_known.h"
 
 namespace perfcast {
 namespace {
@@ -53,9 +54,32 @@ TEST(ReportTable, AColumnThatNoRowKnowsIsLeftOutForPeople) {
   EXPECT_THAT(rows_csv(table), testing::HasSubstr("energy.joules"));
 }
 
+TEST(ReportTable, ShowsWhatNobodyKnowsWhereAskedAndSetsBaselinesOff) {
+  ReportTable table = machines({{"a", 1.0 / 3, std::nullopt, true}});
+  table.columns.push_back({"", " ", Quantity::kWritten, 0, "", {"2.5x"}});
+  table.columns.push_back({"", "note", Quantity::kText, 0, "", {""}});
+  EXPECT_THAT(rows_text(table), testing::StartsWith("device    time      90% interval  fits\n"));
+  EXPECT_THAT(rows_html(table), testing::HasSubstr("<tr><td class=\"name\">a"));
+  table.shows_unknown = true;
+  table.baselines = {"a"};
+  EXPECT_THAT(rows_text(table), testing::HasSubstr("energy"));
+  EXPECT_THAT(rows_html(table), testing::HasSubstr("<tr class=\"baseline\"><td class=\"name\">a"));
+  EXPECT_EQ(rows_csv(table, 3), "device,time_s,energy.joules,fits,rank_count\na,0.333,,1,7\n");
+}
+
 TEST(ReportTable, FurtherRowsAreCounted) {
   const ReportTable table = machines({{"a", 1, 1, true}, {"b", 2, 2, true}, {"c", 3, 3, true}});
   EXPECT_THAT(rows_text(table, {.most_rows = 1}), testing::EndsWith("... 2 rows more: --all\n"));
+}
+
+TEST(PutKnown, LeavesOutWhatIsNotKnown) {
+  Json json = Json::object();
+  put_known(json, "a", NAN);
+  put_known(json, "b", std::optional<double>());
+  put_known(json, "c", 0.5);
+  put_known(json, "d", std::optional<int64_t>(3));
+  put_known(json, "e", false);
+  EXPECT_EQ(json.dump(), R"({"c":0.5,"d":3,"e":false})");
 }
 
 TEST(ReportTable, NumbersAsPeopleReadThem) {

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/report/put_known.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/fleet/schedule_inputs.h"
@@ -136,7 +137,7 @@ int run_simulate(const CommandContext& context, SimulateArguments& arguments) {
   std::string text;
   if (common.json) {
     Json json = to_json(simulated->report);
-    if (std::isfinite(simulated->offered_load)) json["offered_load"] = simulated->offered_load;
+    put_known(json, "offered_load", simulated->offered_load);
     if (simulated->sweep) json["error_sweep"] = to_json(*simulated->sweep);
     text = to_text(json);
   } else {

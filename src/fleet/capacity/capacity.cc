@@ -92,7 +92,7 @@ class Planner {
               : ""));
     } else if (!answer_.meets) {
       answer_.notes.push_back("no plan found within the limits meets the objectives: this one comes nearest");
-      if (request_.policy != Policy::kFcfs && request_.policy != Policy::kShortestFirst) {
+      if (info(request_.policy).choice == GroupChoice::kFirstDone) {
         answer_.notes.push_back(fmt::format(
             "under {} jobs may wait on purpose for a faster platform, which ends them sooner and makes waits longer: "
             "where waits are what counts, try sjf or fcfs",

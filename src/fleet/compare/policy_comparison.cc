@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/parallel.h"
+#include "base/text.h"
 #include "fleet/jobs/summary.h"
 #include "fleet/simulate/round_simulator.h"
 #include "fleet/simulate/simulator.h"
@@ -31,10 +32,9 @@ Result<Outcome> run_policy(const Cluster& cluster, const Workload& workload, Pol
 
 // Backfilling goes by the time asked for; where jobs don't say, by the forecast.
 bool goes_by_forecasts(Policy policy, const Workload& workload, const ComparisonOptions& options) {
-  if (info(policy).uses_forecasts() || info(policy).preempts || policy == Policy::kOracle) {
-    return info(policy).uses_forecasts();
-  }
-  if (!options.simulation.backfill && policy != Policy::kEasy) return false;
+  if (info(policy).uses_forecasts()) return true;
+  if (info(policy).preempts || info(policy).knows_times) return false;
+  if (!options.simulation.backfill && !info(policy).backfills) return false;
   return std::any_of(workload.jobs.begin(), workload.jobs.end(),
                      [](const JobRequest& job) { return std::isnan(job.limit_s); });
 }
@@ -75,10 +75,13 @@ void note_oddities(const Cluster& cluster, const ComparisonOptions& options, con
         barred, workload.size()));
   }
   if (priorities_differ(workload)) {
-    report.notes.emplace_back(
-        "jobs differ in priority: max-min, max-min-aware and finish-time-fair weigh them, the other policies don't "
-        "look "
-        "at them; fair owners compares the owners' mean rho, which allows for them");
+    auto names = policy_names([](const PolicyInfo& policy) { return policy.weighs_priorities; });
+    const std::string last = names.back();
+    names.pop_back();
+    report.notes.push_back(fmt::format(
+        "jobs differ in priority: {} and {} weigh them, the other policies don't look at them; fair owners compares "
+        "the owners' mean rho, which allows for them",
+        join(names, ", "), last));
   }
   if (counted > 0 && options.rounds.round_s > fastest_sum_s / counted &&
       std::any_of(ran.begin(), ran.end(), [](Policy policy) { return info(policy).preempts; })) {
@@ -170,7 +173,7 @@ Result<ErrorSweep> sweep_errors(const Cluster& cluster, const WorkloadSource& so
         (goes_by_forecasts(policy, *workload, options) ? informed : blind).push_back(policy);
       }
       for (const Policy policy : blind) {
-        if (policy != Policy::kOracle) sweep.forecast_free.emplace_back(info(policy).name);
+        if (!info(policy).knows_times) sweep.forecast_free.emplace_back(info(policy).name);
       }
     }
     const auto add = [&](const std::vector<Policy>& group, const std::vector<double>& errors,

@@ -10,6 +10,17 @@
 #include "fleet/jobs/job_power.h"
 
 namespace perfcast::fleet {
+namespace {
+
+std::string names_without_estimates() {
+  const auto blind = policy_names([](const PolicyInfo& policy) {
+    return !policy.preempts && !policy.uses_forecasts() && !policy.backfills && !policy.knows_times;
+  });
+  const auto knowing = policy_names([](const PolicyInfo& policy) { return policy.knows_times; });
+  return join(blind, ", ") + " without backfilling, " + join(knowing, ", ");
+}
+
+}  // namespace
 
 double Estimates::read(Source source, size_t job, size_t column) const {
   const size_t entry = job * workload_->platforms.size() + column;
@@ -90,7 +101,7 @@ Result<Estimates> Estimates::make(const Cluster& cluster, const Workload& worklo
   estimates.columns_ = columns;
   estimates.policy_ = policy;
   estimates.capped_ = options.kill_at_limit;
-  if (policy == Policy::kOracle) return estimates;  // true times
+  if (info(policy).knows_times) return estimates;  // true times
   const std::string name = info(policy).name;
   const PolicyNeeds needs = info(policy).needs;
   if (needs == PolicyNeeds::kNothing) {
@@ -130,8 +141,7 @@ Result<Estimates> Estimates::make(const Cluster& cluster, const Workload& worklo
       return infeasible_error(
           "no-forecast", fmt::format("job {} has neither a forecast nor a limit", workload.jobs[job].id),
           workload.source,
-          "forecast_s on a platform, or limit_s, of every job; without them: fcfs, round-robin, random, "
-          "fastest-first without backfilling, oracle");
+          "forecast_s on a platform, or limit_s, of every job; without them: " + names_without_estimates());
     }
   }
   return estimates;

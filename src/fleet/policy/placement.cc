@@ -15,7 +15,7 @@ Placement::Placement(const Cluster& cluster, const Workload& workload, Policy po
                      const Estimates& estimates, bool backfills)
     : workload_(workload),
       estimates_(estimates),
-      policy_(policy),
+      policy_(info(policy)),
       tie_ratio_(options.tie_ratio),
       random_(options.seed) {
   for (const NodeGroup& group : cluster.groups) {
@@ -24,24 +24,21 @@ Placement::Placement(const Cluster& cluster, const Workload& workload, Policy po
   }
   turn_.assign(size_.size(), 0);
   order_key_.assign(size_.size(), 0);
-  if (policy == Policy::kFastestFirst) ranks_ = estimates.platform_ranks(tie_ratio_);
+  if (policy_.order == GroupOrder::kFastestPlatform) ranks_ = estimates.platform_ranks(tie_ratio_);
 }
 
 uint64_t Placement::choose(int32_t job, uint64_t feasible, const SimulationState& state) {
-  switch (policy_) {
-    case Policy::kRoundRobin:
-      return take_turn(feasible);
-    case Policy::kRandom:
-      return draw(feasible);
-    case Policy::kMinimumCompletion:
-    case Policy::kMinimumCompletionSafe:
-    case Policy::kMinimumCompletionEnergy:
-    case Policy::kMinimumCompletionCost:
-    case Policy::kOracle:
-      return first_done(job, feasible, state);
-    default:
+  switch (policy_.choice) {
+    case GroupChoice::kAny:
       return feasible;
+    case GroupChoice::kInTurn:
+      return take_turn(feasible);
+    case GroupChoice::kByChance:
+      return draw(feasible);
+    case GroupChoice::kFirstDone:
+      return first_done(job, feasible, state);
   }
+  return feasible;
 }
 
 // Smooth weighted round robin: every group earns its size each turn, the richest pays for the job.
@@ -121,7 +118,7 @@ uint64_t Placement::first_done(int32_t job, uint64_t feasible, const SimulationS
 }
 
 double Placement::key(int32_t job, uint64_t feasible) const {
-  if (policy_ != Policy::kShortestFirst) return 0;
+  if (!policy_.shortest_first) return 0;
   double least = std::numeric_limits<double>::infinity();
   for (size_t group = 0; group < size_.size(); ++group) {
     if (feasible & bit(group)) least = std::min(least, estimates_.estimate_s(static_cast<size_t>(job), group));
@@ -140,17 +137,14 @@ const std::vector<int32_t>& Placement::order(int32_t job, uint64_t open, const S
         pool.group().gpus_per_node > 0
             ? 1 - static_cast<double>(pool.free_gpus()) / static_cast<double>(pool.group().gpus())
             : 1 - static_cast<double>(pool.free_cores()) / static_cast<double>(pool.group().cores());
-    switch (policy_) {
-      case Policy::kFastestFirst:
-        order_key_[index] = ranks_[index] + busy_share / 2;
-        break;
-      case Policy::kFcfs:
-      case Policy::kRoundRobin:
-      case Policy::kRandom:
-      case Policy::kEasy:
+    switch (policy_.order) {
+      case GroupOrder::kFreest:
         order_key_[index] = busy_share;
         break;
-      default:
+      case GroupOrder::kFastestPlatform:
+        order_key_[index] = ranks_[index] + busy_share / 2;
+        break;
+      case GroupOrder::kFastestForJob:
         order_key_[index] = estimates_.cautious_s(static_cast<size_t>(job), index);
     }
   }

@@ -35,7 +35,7 @@ class Placement {
 
   const Workload& workload_;
   const Estimates& estimates_;
-  Policy policy_;
+  const PolicyInfo& policy_;
   double tie_ratio_;
   Random random_;
   std::vector<double> size_, turn_;  // per group: cores and GPUs; round robin's account

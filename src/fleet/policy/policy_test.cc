@@ -6,6 +6,7 @@
 namespace perfcast::fleet {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -32,6 +33,11 @@ TEST(Policies, AreToldApartByWhatTheyNeed) {
   EXPECT_FALSE(info(Policy::kMaxMin).uses_forecasts());
   EXPECT_TRUE(info(Policy::kMinimumCompletion).uses_forecasts());
   EXPECT_EQ(info(Policy::kMinimumCompletionSafe).needs, PolicyNeeds::kForecastsIntervals);
+  EXPECT_THAT(policy_names([](const PolicyInfo& policy) { return policy.backfills; }),
+              ElementsAre("easy", "easy-forecast"));
+  EXPECT_TRUE(is_reference("oracle"));
+  EXPECT_FALSE(is_reference("mct"));
+  EXPECT_FALSE(is_reference("no such policy"));
   EXPECT_THAT(names_of_policies(true), HasSubstr("max-min"));
   EXPECT_THAT(names_of_policies(false), Not(HasSubstr("max-min")));
 }

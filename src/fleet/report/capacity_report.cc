@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "base/report/put_known.h"
 #include "base/text.h"
-#include "fleet/report/put_known.h"
 
 namespace perfcast::fleet {
 namespace {
@@ -49,7 +49,7 @@ void put_plan(Json& json, const CapacityAnswer& answer, const PlanResult& plan, 
   put_known(json, "fluid_load", plan.fluid_load);
   Json utilisation = Json::object();
   for (size_t g = 0; g < plan.utilisation.size(); ++g) {
-    put_known(utilisation, answer.platforms[g].c_str(), plan.utilisation[g]);
+    put_known(utilisation, answer.platforms[g], plan.utilisation[g]);
   }
   json["utilisation"] = std::move(utilisation);
   json["service"] = service_json(plan.service, with_slack);

@@ -10,26 +10,22 @@
 #include <tuple>
 #include <utility>
 
-#include "base/json.h"
+#include "base/report/chrome_trace.h"
 #include "fleet/jobs/stretches.h"
 
 namespace perfcast::fleet {
 namespace {
 
-constexpr size_t kPieceBytes = size_t{1} << 16;
 constexpr double kMostMicroseconds = 9e15;  // what a reader that holds numbers as doubles takes exactly
 
 int64_t microseconds(double seconds) {
   return std::llround(std::clamp(seconds * 1e6, -kMostMicroseconds, kMostMicroseconds));
 }
 
-// With its quotes; bytes that are no UTF-8 are replaced.
-std::string quoted(const std::string& text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 std::vector<std::string> quoted(const std::vector<std::string>& names) {
   std::vector<std::string> result;
   result.reserve(names.size());
-  for (const std::string& name : names) result.push_back(quoted(name));
+  for (const std::string& name : names) result.push_back(json_quoted(name));
   return result;
 }
 
@@ -66,39 +62,23 @@ class TraceWriter {
       : cluster_(cluster),
         workload_(workload),
         outcome_(outcome),
-        sink_(sink),
+        trace_(sink, "policy", outcome.policy),
         programs_(quoted(workload.programs)),
         owners_(quoted(workload.owners)) {}
 
   void write() {
-    text_ = fmt::format("{{\"displayTimeUnit\":\"ms\",\"otherData\":{{\"policy\":{}}},\"traceEvents\":[\n",
-                        quoted(outcome_.policy));
-    name_process(kQueueProcess, "waiting jobs");
-    for (size_t g = 0; g < cluster_.groups.size(); ++g) name_process(process_of(g), cluster_.groups[g].platform);
+    trace_.name_process(kQueueProcess, "waiting jobs", kQueueProcess);
+    for (size_t g = 0; g < cluster_.groups.size(); ++g)
+      trace_.name_process(process_of(g), cluster_.groups[g].platform, process_of(g));
     write_jobs();
     write_queue();
     write_use();
-    text_ += "\n]}\n";
-    sink_(text_);
+    trace_.end();
   }
 
  private:
-  static constexpr size_t kQueueProcess = 1;
-  static size_t process_of(size_t group) { return group + 2; }
-
-  void event(const std::string& json) {
-    if (!first_) text_ += ",\n";
-    first_ = false;
-    text_ += json;
-    if (text_.size() < kPieceBytes) return;
-    sink_(text_);
-    text_.clear();
-  }
-
-  void name_process(size_t process, const std::string& name) {
-    event(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", process, quoted(name)));
-    event(fmt::format(R"({{"ph":"M","name":"process_sort_index","pid":{0},"args":{{"sort_index":{0}}}}})", process));
-  }
+  static constexpr int64_t kQueueProcess = 1;
+  static int64_t process_of(size_t group) { return static_cast<int64_t>(group) + 2; }
 
   // The thread of a lane: made and named when it is first used. Node kNoIndex: the whole group.
   int64_t thread_of(size_t group, int32_t node, size_t lane) {
@@ -109,10 +89,7 @@ class TraceWriter {
                                                 : fmt::format("node {}, lane {}", node, lane);
       // Lanes of a node stay together however late they come.
       const int64_t sort = (int64_t{node} + 1) * 4096 + static_cast<int64_t>(std::min<size_t>(lane, 4095));
-      event(fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"{}"}}}})",
-                        process_of(group), at->second, name));
-      event(fmt::format(R"({{"ph":"M","name":"thread_sort_index","pid":{},"tid":{},"args":{{"sort_index":{}}}}})",
-                        process_of(group), at->second, sort));
+      trace_.name_thread(process_of(group), at->second, name, sort);
     }
     return at->second;
   }
@@ -132,8 +109,7 @@ class TraceWriter {
     if (const double forecast = forecast_of(job, group); std::isfinite(forecast)) {
       args += fmt::format(",\"forecast_s\":{}", forecast);
     }
-    event(fmt::format(R"({{"ph":"X","name":{},"cat":"job","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})", name,
-                      process_of(group), thread, start, end - start, args));
+    trace_.span({process_of(group), thread, name, "job", start, end, args});
   }
 
   double forecast_of(size_t job, size_t group) const {
@@ -160,15 +136,14 @@ class TraceWriter {
   }
 
   // Steps of (time, change), one event per time at which the level changes.
-  void write_counter(size_t process, const char* name, std::vector<std::pair<int64_t, int64_t>> steps) {
+  void write_counter(int64_t process, const char* name, std::vector<std::pair<int64_t, int64_t>> steps) {
     std::ranges::sort(steps);
     int64_t level = 0, written = 0;
     for (size_t i = 0; i < steps.size(); ++i) {
       level += steps[i].second;
       if ((i + 1 < steps.size() && steps[i + 1].first == steps[i].first) || level == written) continue;
       written = level;
-      event(fmt::format(R"({{"ph":"C","name":"{0}","pid":{1},"tid":0,"ts":{2},"args":{{"{0}":{3}}}}})", name, process,
-                        steps[i].first, level));
+      trace_.counter(process, name, steps[i].first, static_cast<double>(level));
     }
   }
 
@@ -207,10 +182,8 @@ class TraceWriter {
   const Cluster& cluster_;
   const Workload& workload_;
   const Outcome& outcome_;
-  const TextSink& sink_;
+  ChromeTraceWriter trace_;
   std::vector<std::string> programs_, owners_;
-  std::string text_;
-  bool first_ = true;
   std::map<std::pair<size_t, int32_t>, Lanes> lanes_;
   std::map<std::tuple<size_t, int32_t, size_t>, int64_t> threads_;
 };

@@ -1,6 +1,5 @@
 #pragma once
-// A schedule in the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
-// https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+// A schedule as a trace (base/report/chrome_trace.h).
 
 #include "fleet/jobs/outcome.h"
 #include "fleet/report/schedule_report.h"

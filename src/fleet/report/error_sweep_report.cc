@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/report/put_known.h"
 #include "base/text.h"
 #include "base/unknown.h"
 #include "fleet/report/schedule_report.h"
@@ -55,8 +56,8 @@ Json to_json(const ErrorSweep& sweep) {
       Json point;
       point["error_ratio"] = line.error_ratio[i];
       point["policy"] = line.policy;
-      if (std::isfinite(line.makespan_s[i])) point["makespan_s"] = line.makespan_s[i];
-      if (std::isfinite(line.mean_completion_s[i])) point["mean_completion_s"] = line.mean_completion_s[i];
+      put_known(point, "makespan_s", line.makespan_s[i]);
+      put_known(point, "mean_completion_s", line.mean_completion_s[i]);
       points.push_back(std::move(point));
     }
   }
@@ -68,7 +69,7 @@ Json to_json(const ErrorSweep& sweep) {
       even["policy"] = item.policy;
       if (!item.baseline.empty()) even["baseline"] = item.baseline;
       even["verdict"] = to_string(item.verdict);
-      if (std::isfinite(item.error_ratio)) even["error_ratio"] = item.error_ratio;
+      put_known(even, "error_ratio", item.error_ratio);
       evens.push_back(std::move(even));
     }
   }

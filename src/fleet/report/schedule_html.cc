@@ -72,7 +72,7 @@ std::string facts(const ScheduleReport& report) {
   return html + "</dl>\n";
 }
 
-// The best of those that could be had: neither the oracle nor by chance.
+// The best of those that could be had.
 // By the ratio to the oracle where there is one: compared seed by seed, it is the surer number.
 const PolicyRow* best_of(const std::vector<PolicyRow>& rows, double ScheduleSummary::*value,
                          double PolicyRow::*to_oracle) {
@@ -81,9 +81,7 @@ const PolicyRow* best_of(const std::vector<PolicyRow>& rows, double ScheduleSumm
     return std::isfinite(row.*to_oracle) ? row.*to_oracle : row.middle.*value;
   };
   for (const PolicyRow& row : rows) {
-    if (row.policy == info(Policy::kOracle).name || row.policy == info(Policy::kRandom).name ||
-        std::isnan(row.middle.*value))
-      continue;
+    if (is_reference(row.policy) || std::isnan(row.middle.*value)) continue;
     if (best == nullptr || rank(row) < rank(*best)) best = &row;
   }
   return best;
@@ -109,34 +107,12 @@ std::string lead(const std::vector<PolicyRow>& rows) {
       beside_oracle(shortest->completion_to_oracle, shortest->completion_gap_closed));
 }
 
-std::string html_table(const ReportTable& table) {
-  std::string html = "<div class=\"wide\"><table>\n<caption>" + escape_html(table.caption) +
-                     "</caption>\n<thead><tr><th class=\"name\" scope=\"col\">" + escape_html(table.row_title) +
-                     "</th>";
-  for (size_t i = 0; i < table.titles.size(); ++i) {
-    html += table.meanings[i].empty() ? "<th scope=\"col\">"
-                                      : fmt::format("<th scope=\"col\" title=\"{}\">", escape_html(table.meanings[i]));
-    html += escape_html(table.titles[i]) + "</th>";
-  }
-  html += "</tr></thead>\n<tbody>\n";
-  for (const std::vector<std::string>& row : table.rows) {
-    const bool reference = row.front() == info(Policy::kRandom).name || row.front() == info(Policy::kOracle).name;
-    html += reference ? "<tr class=\"baseline\">" : "<tr>";
-    for (size_t i = 0; i < row.size(); ++i) {
-      html += (i == 0 ? "<td class=\"name\">" : "<td>") + escape_html(row[i]) + "</td>";
-    }
-    html += "</tr>\n";
-  }
-  return html + "</tbody></table></div>\n";
-}
-
 std::string policy_section(const ScheduleReport& report, const std::vector<PolicyRow>& rows) {
   std::string html, meanings;
   for (const ReportTable& table : report_tables(report, rows)) {
-    html += html_table(table);
-    for (size_t i = 0; i < table.titles.size(); ++i) {
-      if (table.meanings[i].empty()) continue;
-      meanings += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape_html(table.titles[i]), escape_html(table.meanings[i]));
+    html += rows_html(table);
+    for (const ReportColumn& column : table.columns) {
+      if (!column.meaning.empty()) describe(meanings, escape_html(column.title), column.meaning);
     }
   }
   html += "<details><summary>What the columns mean</summary>\n<dl>\n" + meanings + "</dl>\n</details>\n";

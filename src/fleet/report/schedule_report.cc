@@ -9,35 +9,27 @@
 
 #include "base/csv.h"
 #include "base/json.h"
+#include "base/report/put_known.h"
 #include "base/text.h"
-#include "fleet/report/put_known.h"
+#include "fleet/policy/policy.h"
 
 namespace perfcast::fleet {
 namespace {
 
 constexpr size_t kMostPolicyColumns = 9;
 
-std::string digits(double value, int decimals) {
-  return std::isfinite(value) ? fmt::format("{:.{}f}", value, decimals) : "-";
+using Column = ColumnOf<PolicyRow>;
+
+Column policy_column() { return {"", "policy", Quantity::kText, &PolicyRow::policy}; }
+
+Column middle_column(const char* title, Quantity quantity, double ScheduleSummary::*value, int digits,
+                     const char* meaning) {
+  return {"", title, quantity, [value](const PolicyRow& row) { return row.middle.*value; }, digits, meaning};
 }
 
-std::string percent(double share) { return std::isfinite(share) ? fmt::format("{:.1f}%", 100 * share) : "-"; }
-
-std::vector<std::string> middles(const std::vector<PolicyRow>& rows, double ScheduleSummary::*value,
-                                 std::vector<std::string> (*column)(const std::vector<double>&)) {
-  std::vector<double> values;
-  values.reserve(rows.size());
-  for (const PolicyRow& row : rows) values.push_back(row.middle.*value);
-  return column(values);
-}
-
-std::vector<std::string> spans(const std::vector<PolicyRow>& rows, double ScheduleSummary::*value) {
-  std::vector<double> ends;
-  for (const PolicyRow& row : rows) ends.insert(ends.end(), {row.lowest.*value, row.highest.*value});
-  const std::vector<std::string> texts = duration_column(ends);
-  std::vector<std::string> cells;
-  for (size_t i = 0; i < rows.size(); ++i) cells.push_back(texts[2 * i] + " .. " + texts[2 * i + 1]);
-  return cells;
+Column spread_column(const char* title, double ScheduleSummary::*value, const char* meaning) {
+  const auto range = [value](const PolicyRow& row) { return ValueRange{row.lowest.*value, row.highest.*value}; };
+  return {"", title, Quantity::kDuration, range, 0, meaning};
 }
 
 std::string cost_title(const Cluster& cluster) {
@@ -61,22 +53,27 @@ std::vector<ReportTable> use_by_platform(const ScheduleReport& report, const std
   std::vector<ReportTable> tables;
   for (size_t first = 0; first < rows.size(); first += kMostPolicyColumns) {
     const auto shown = std::span(rows).subspan(first, std::min(kMostPolicyColumns, rows.size() - first));
-    ReportTable table{"Use by platform, first seed: cores or GPUs held, of those there", {}, {}, {}, "platform"};
+    ReportTable table;
+    table.caption = "Use by platform, first seed: cores or GPUs held, of those there";
     if (first > 0) table.caption += ", continued";
-    for (const PolicyRow& row : shown) table.titles.push_back(row.policy);
-    table.meanings.resize(shown.size());
+    table.shows_unknown = true;
+    ReportColumn platforms{"", "platform", Quantity::kText, 0, "", {}};
+    std::vector<ReportColumn> uses;
+    for (const PolicyRow& row : shown) uses.push_back({"", row.policy, Quantity::kShare, 1, "", {}});
     for (size_t g = 0; g < report.cluster.groups.size(); ++g) {
       const NodeGroup& group = report.cluster.groups[g];
       for (const auto& [there, name, use] :
            {std::tuple{group.cores(), group.gpus() > 0 ? ", cores" : "", &GroupSummary::core_utilisation},
             std::tuple{group.gpus(), ", GPUs", &GroupSummary::gpu_utilisation}}) {
         if (there == 0) continue;
-        std::vector<std::string>& cells = table.rows.emplace_back();
-        cells.push_back(printable(group.platform) + name);
-        for (const PolicyRow& row : shown) cells.push_back(percent(row.runs.front()->summary.groups[g].*use));
+        platforms.cells.emplace_back(group.platform + name);
+        for (size_t p = 0; p < shown.size(); ++p)
+          uses[p].cells.emplace_back(shown[p].runs.front()->summary.groups[g].*use);
       }
     }
-    if (!table.rows.empty()) tables.push_back(std::move(table));
+    table.columns = std::move(uses);
+    table.columns.insert(table.columns.begin(), std::move(platforms));
+    if (table.rows() > 0) tables.push_back(std::move(table));
   }
   return tables;
 }
@@ -185,64 +182,63 @@ Json to_json(const ScheduleReport& report) {
 }
 
 std::vector<ReportTable> report_tables(const ScheduleReport& report, const std::vector<PolicyRow>& rows) {
+  using enum Quantity;
+  using Summary = ScheduleSummary;
   const char* to_oracle = "over that of the oracle, which knows the true times";
   const char* gap = "share of the way from random to the oracle";
-  ReportTable times{"How soon the work is done",
-                    {"makespan", "/ oracle", "gap closed", "mean completion", "/ oracle", "gap closed"},
-                    {"first arrival to last end", to_oracle, gap, "end - arrival", to_oracle, gap},
-                    {}};
-  ReportTable waits{
-      "How long jobs wait, and how evenly",
-      {"mean wait", "median", "p95", "p99", "slowdown", "p99", "in deadline", "fair owners", "fair jobs", "mean rho",
-       "most"},
-      {"start - ready", "wait that half of the jobs stay under", "95% of them", "99%, from 100 jobs on",
-       "mean bounded slowdown: time in the system over time run, of 10 s at least", "of the slowdown",
-       "done in time, of the jobs with a deadline",
-       priorities_differ(report.workload) ? "Jain's index of the owners' mean rho, which allows for priorities"
-                                          : "Jain's index of the owners' mean slowdowns",
-       "Jain's index of the jobs' time in the system over their fastest time",
-       "finish-time fairness: time in the system over that in a share of the cluster of one's own",
-       "of the job that fares worst; up to 1 nobody loses by sharing"},
-      {}};
-  ReportTable use{"What is used",
-                  {"utilisation", "energy", "wasted", cost_title(report.cluster), "used part"},
-                  {"cores held (GPUs where jobs ask for them) of those there, over the makespan",
-                   "idle power of all nodes and what jobs draw above it", "of killed jobs",
-                   "all nodes over the makespan", "the nodes' shares that jobs held"},
-                  {}};
-  ReportTable spread{"Lowest .. highest over the seeds",
-                     {"makespan", "mean completion", "mean wait"},
-                     {"first arrival to last end", "end - arrival", "start - ready"},
-                     {}};
-  bool spreads = false;
-  using Summary = ScheduleSummary;
-  const auto makespan = middles(rows, &Summary::makespan_s, duration_column);
-  const auto completion = middles(rows, &Summary::mean_completion_s, duration_column);
-  const auto mean_wait = middles(rows, &Summary::mean_wait_s, duration_column);
-  const auto median_wait = middles(rows, &Summary::median_wait_s, duration_column);
-  const auto p95_wait = middles(rows, &Summary::p95_wait_s, duration_column);
-  const auto p99_wait = middles(rows, &Summary::p99_wait_s, duration_column);
-  const auto energy = middles(rows, &Summary::energy_joules, energy_column);
-  const auto wasted = middles(rows, &Summary::wasted_energy_joules, energy_column);
-  const auto makespans = spans(rows, &Summary::makespan_s), completions = spans(rows, &Summary::mean_completion_s),
-             mean_waits = spans(rows, &Summary::mean_wait_s);
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const PolicyRow& row = rows[i];
-    const Summary& s = row.middle;
-    spreads = spreads || row.runs.size() > 1;
-    times.rows.push_back({row.policy, makespan[i], digits(row.makespan_to_oracle, 3), percent(row.makespan_gap_closed),
-                          completion[i], digits(row.completion_to_oracle, 3), percent(row.completion_gap_closed)});
-    waits.rows.push_back({row.policy, mean_wait[i], median_wait[i], p95_wait[i], p99_wait[i],
-                          digits(s.mean_bounded_slowdown, 2), digits(s.p99_bounded_slowdown, 2),
-                          percent(s.deadline_share), digits(s.owner_fairness, 3), digits(s.job_fairness, 3),
-                          digits(s.mean_finish_time_rho, 2), digits(s.most_finish_time_rho, 2)});
-    use.rows.push_back(
-        {row.policy, percent(s.utilisation), energy[i], wasted[i], digits(s.cost, 2), digits(s.used_cost, 2)});
-    spread.rows.push_back({row.policy, makespans[i], completions[i], mean_waits[i]});
-  }
-  std::vector<ReportTable> tables = {std::move(times), std::move(waits), std::move(use)};
+  std::vector<ReportTable> tables = {
+      table_of<PolicyRow>("How soon the work is done", rows,
+                          {policy_column(),
+                           middle_column("makespan", kDuration, &Summary::makespan_s, 0, "first arrival to last end"),
+                           {"", "/ oracle", kNumber, &PolicyRow::makespan_to_oracle, 3, to_oracle},
+                           {"", "gap closed", kShare, &PolicyRow::makespan_gap_closed, 1, gap},
+                           middle_column("mean completion", kDuration, &Summary::mean_completion_s, 0, "end - arrival"),
+                           {"", "/ oracle", kNumber, &PolicyRow::completion_to_oracle, 3, to_oracle},
+                           {"", "gap closed", kShare, &PolicyRow::completion_gap_closed, 1, gap}}),
+      table_of<PolicyRow>(
+          "How long jobs wait, and how evenly", rows,
+          {policy_column(), middle_column("mean wait", kDuration, &Summary::mean_wait_s, 0, "start - ready"),
+           middle_column("median", kDuration, &Summary::median_wait_s, 0, "wait that half of the jobs stay under"),
+           middle_column("p95", kDuration, &Summary::p95_wait_s, 0, "95% of them"),
+           middle_column("p99", kDuration, &Summary::p99_wait_s, 0, "99%, from 100 jobs on"),
+           middle_column("slowdown", kNumber, &Summary::mean_bounded_slowdown, 2,
+                         "mean bounded slowdown: time in the system over time run, of 10 s at least"),
+           middle_column("p99", kNumber, &Summary::p99_bounded_slowdown, 2, "of the slowdown"),
+           middle_column("in deadline", kShare, &Summary::deadline_share, 1,
+                         "done in time, of the jobs with a deadline"),
+           middle_column("fair owners", kNumber, &Summary::owner_fairness, 3,
+                         priorities_differ(report.workload)
+                             ? "Jain's index of the owners' mean rho, which allows for priorities"
+                             : "Jain's index of the owners' mean slowdowns"),
+           middle_column("fair jobs", kNumber, &Summary::job_fairness, 3,
+                         "Jain's index of the jobs' time in the system over their fastest time"),
+           middle_column("mean rho", kNumber, &Summary::mean_finish_time_rho, 2,
+                         "finish-time fairness: time in the system over that in a share of the cluster of one's own"),
+           middle_column("most", kNumber, &Summary::most_finish_time_rho, 2,
+                         "of the job that fares worst; up to 1 nobody loses by sharing")}),
+      table_of<PolicyRow>(
+          "What is used",
+          rows,
+          {policy_column(),
+           middle_column("utilisation", kShare, &Summary::utilisation, 1,
+                         "cores held (GPUs where jobs ask for them) of those there, over the makespan"),
+           middle_column("energy", kJoules, &Summary::energy_joules, 0,
+                         "idle power of all nodes and what jobs draw above it"),
+           middle_column("wasted", kJoules, &Summary::wasted_energy_joules, 0, "of killed jobs"),
+           middle_column(cost_title(report.cluster).c_str(), kNumber, &Summary::cost, 2, "all nodes over the makespan"),
+           middle_column("used part", kNumber, &Summary::used_cost, 2, "the nodes' shares that jobs held")})};
   for (ReportTable& table : use_by_platform(report, rows)) tables.push_back(std::move(table));
-  if (spreads) tables.push_back(std::move(spread));
+  if (std::ranges::any_of(rows, [](const PolicyRow& row) { return row.runs.size() > 1; })) {
+    tables.push_back(table_of<PolicyRow>(
+        "Lowest .. highest over the seeds", rows,
+        {policy_column(), spread_column("makespan", &Summary::makespan_s, "first arrival to last end"),
+         spread_column("mean completion", &Summary::mean_completion_s, "end - arrival"),
+         spread_column("mean wait", &Summary::mean_wait_s, "start - ready")}));
+  }
+  for (ReportTable& table : tables) {
+    table.shows_unknown = true;
+    table.baselines = policy_names([](const PolicyInfo& policy) { return policy.is_reference; });
+  }
   return tables;
 }
 
@@ -270,11 +266,7 @@ std::string to_text(const ScheduleReport& report) {
   if (report.cluster.gpus() > 0) text += fmt::format(" and {} GPUs", report.cluster.gpus());
   text += seeds > 1 ? fmt::format("; medians over {} seeds\n", seeds) : "\n";
   for (const ReportTable& table : report_tables(report, rows)) {
-    TextTable lines;
-    lines.add_column(table.row_title, TextTable::Align::kLeft);
-    for (const std::string& title : table.titles) lines.add_column(title, TextTable::Align::kRight);
-    for (const auto& row : table.rows) lines.add_row(row);
-    text += "\n" + lower_case(table.caption.substr(0, 1)) + table.caption.substr(1) + "\n" + lines.to_text();
+    text += "\n" + lower_case(table.caption.substr(0, 1)) + table.caption.substr(1) + "\n" + rows_text(table);
   }
   const std::vector<std::string> notes = report_notes(report, rows);
   if (!notes.empty()) text += "\n";

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json_fwd.h"
+#include "base/report/table.h"
 #include "fleet/compare/policy_runs.h"
 #include "fleet/jobs/outcome.h"
 
@@ -17,13 +17,7 @@ inline constexpr const char* kScheduleSchema = "perfcast.schedule/1";
 // Takes text piece by piece, so that a million lines need not be held.
 using TextSink = std::function<void(std::string_view)>;
 
-// What a table for people holds: the policy's name first (or another, as its title says), then numbers as text.
-struct ReportTable {
-  std::string caption;
-  std::vector<std::string> titles, meanings;  // of the columns after the name; a meaning may be blank
-  std::vector<std::vector<std::string>> rows;
-  std::string row_title = "policy";
-};
+// For people: one row for each policy, or for each platform with a column for each policy.
 std::vector<ReportTable> report_tables(const ScheduleReport& report, const std::vector<PolicyRow>& rows);
 // What became of jobs that did not just run, and what policies, the cluster's file and readers had to say.
 std::vector<std::string> report_notes(const ScheduleReport& report, const std::vector<PolicyRow>& rows);

@@ -14,6 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
+using testing::StartsWith;
 
 TEST(ScheduleJson, HasItsFieldsAndLeavesOutWhatIsNotKnown) {
   const Json json = to_json(small_report());
@@ -67,17 +68,14 @@ TEST(ScheduleText, HasPlatformsAsRowsAndResourcesApart) {
   }
   const std::vector<PolicyRow> rows = policy_rows(report);
   const ReportTable table = report_tables(report, rows)[3];
-  EXPECT_EQ(table.row_title, "platform");
-  EXPECT_THAT(table.titles, ElementsAre("random", "fcfs", "oracle"));
-  ASSERT_THAT(table.rows, SizeIs(2));
-  EXPECT_EQ(table.rows[0][0], "slow");
-  EXPECT_THAT(table.rows[1], ElementsAre("fast, GPUs", "9.0%", "9.0%", "9.0%"));
+  EXPECT_THAT(rows_text(table), StartsWith("platform    random   fcfs  oracle\nslow         "));
+  EXPECT_THAT(rows_text(table), HasSubstr("\nfast, GPUs    9.0%   9.0%    9.0%\n"));
   EXPECT_THAT(report_notes(report, rows), testing::Contains("cluster: prices of May"));
   EXPECT_EQ(to_json(report)["notes"][0], "cluster: prices of May");
 
   report.cluster.groups[1].cores_per_node = 8;
-  EXPECT_EQ(report_tables(report, rows)[3].rows[1][0], "fast, cores");
-  EXPECT_EQ(report_tables(report, rows)[3].rows[2][0], "fast, GPUs");
+  EXPECT_THAT(cells_for_people(report_tables(report, rows)[3].columns[0]),
+              ElementsAre("slow", "fast, cores", "fast, GPUs"));
 }
 
 TEST(ScheduleText, PutsManyPoliciesIntoSeveralTables) {
@@ -89,9 +87,9 @@ TEST(ScheduleText, PutsManyPoliciesIntoSeveralTables) {
   const std::vector<PolicyRow> rows = policy_rows(report);
   const auto tables = report_tables(report, rows);
   ASSERT_THAT(tables, SizeIs(5));
-  EXPECT_THAT(tables[3].titles, SizeIs(9));
-  EXPECT_THAT(tables[4].titles, ElementsAre("j"));
-  EXPECT_THAT(tables[4].rows[0], SizeIs(2));
+  EXPECT_THAT(tables[3].columns, SizeIs(10));
+  ASSERT_THAT(tables[4].columns, SizeIs(2));
+  EXPECT_EQ(tables[4].columns[1].title, "j");
 }
 
 TEST(ScheduleCsv, HasALineForEachJobAndPolicy) {

@@ -34,7 +34,7 @@ void draw_bars(SvgCanvas& canvas, const std::vector<PolicyRow>& rows, const Pane
     const PolicyRow& row = rows[i];
     const double value = row.middle.*panel.value, y = kBarsTop + kRow * (static_cast<double>(i) + 0.5);
     if (std::isnan(value)) continue;
-    const bool reference = row.policy == info(Policy::kRandom).name || row.policy == info(Policy::kOracle).name;
+    const bool reference = is_reference(row.policy);
     double end = x.at(value / unit.seconds);
     canvas.rectangle(left, y - kRow * 0.32, std::max(0.5, end - left), kRow * 0.64,
                      reference ? "s6 fill reference" : "s0 fill", row.policy + ": " + duration_text(value));
@@ -54,7 +54,7 @@ void draw_bars(SvgCanvas& canvas, const std::vector<PolicyRow>& rows, const Pane
   }
   // The lines go over the bars, and their names where the other's is not.
   for (const PolicyRow& row : rows) {
-    if (row.policy != info(Policy::kRandom).name && row.policy != info(Policy::kOracle).name) continue;
+    if (!is_reference(row.policy)) continue;
     const double value = row.middle.*panel.value;
     if (std::isnan(value)) continue;
     const double at = x.at(value / unit.seconds);

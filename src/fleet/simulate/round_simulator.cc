@@ -202,7 +202,7 @@ class RoundSimulator {
       const auto row = seen_s_.begin() + static_cast<std::ptrdiff_t>(active.job * groups_);
       problem_.seconds.insert(problem_.seconds.end(), row, row + static_cast<std::ptrdiff_t>(groups_));
     }
-    if (policy_ == Policy::kFinishTimeFair) {
+    if (info(policy_).counts_own_share) {
       const std::vector<double> speeds = isolated_speeds(problem_);
       for (size_t a = 0; a < active_.size(); ++a) active_[a].isolated_speed = speeds[a];
     }

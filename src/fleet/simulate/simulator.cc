@@ -27,9 +27,7 @@ struct Event {
   }
 };
 
-bool backfills(Policy policy, const SimulationOptions& options) {
-  return options.backfill || policy == Policy::kEasy || policy == Policy::kEasyForecast;
-}
+bool backfills(Policy policy, const SimulationOptions& options) { return options.backfill || info(policy).backfills; }
 
 class Simulation {
  public:
@@ -42,7 +40,7 @@ class Simulation {
         placement_(cluster, workload, policy, options, estimates, backfills(policy, options)),
         backfill_(cluster.groups.size()),
         backfills_(backfills(policy, options)),
-        sorts_(policy == Policy::kShortestFirst) {
+        sorts_(info(policy).shortest_first) {
     for (const NodeGroup& group : cluster.groups) state_.groups.emplace_back(group);
     outcome_.policy = info(policy).name;
     outcome_.jobs.resize(workload.size());

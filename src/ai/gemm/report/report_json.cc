@@ -3,13 +3,10 @@
 #include "ai/gemm/report/report.h"
 #include "ai/gemm/rung/rung.h"
 #include "base/json.h"
+#include "base/report/put_known.h"
 
 namespace perfcast::ai::gemm {
 namespace {
-
-void put(Json& json, const char* key, double value) {
-  if (std::isfinite(value)) json[key] = value;
-}
 
 // The widest instructions at one thread and at the most threads that were measured and have a core each, then every
 // loop.
@@ -23,8 +20,8 @@ Json peaks_json(const GemmResult& result) {
       if (!result.oversubscribed(peak.device, peak.threads)) most = std::max(most, peak.threads);
     }
     if (most > 0) {
-      put(entry, "per_core", result.peak("cpu", precision, 1));
-      put(entry, "total", result.peak("cpu", precision, most));
+      put_known(entry, "per_core", result.peak("cpu", precision, 1));
+      put_known(entry, "total", result.peak("cpu", precision, most));
       entry["total_threads"] = most;
     }
     Json loops = Json::array();
@@ -34,8 +31,8 @@ Json peaks_json(const GemmResult& result) {
       loop["device"] = peak.device;
       loop["isa"] = peak.isa;
       loop["threads"] = peak.threads;
-      put(loop, "gflops", peak.gflops);
-      put(loop, "spread_ratio", peak.spread);
+      put_known(loop, "gflops", peak.gflops);
+      put_known(loop, "spread_ratio", peak.spread);
       loops.push_back(std::move(loop));
     }
     if (loops.empty()) continue;
@@ -74,19 +71,19 @@ Json rung_json(const RungResult& row) {
   json["k"] = row.shape.k;
   put_conv(json, row.conv);
   json["threads"] = row.threads;
-  put(json, "median_s", row.median_s);
-  put(json, "low_s", row.low_s);
-  put(json, "high_s", row.high_s);
-  put(json, "spread_ratio", row.spread);
-  put(json, "on_cpu_ratio", row.on_cpu);
+  put_known(json, "median_s", row.median_s);
+  put_known(json, "low_s", row.low_s);
+  put_known(json, "high_s", row.high_s);
+  put_known(json, "spread_ratio", row.spread);
+  put_known(json, "on_cpu_ratio", row.on_cpu);
   json["samples"] = row.samples;
-  put(json, "gflops", row.gflops);
-  put(json, "best_gflops", row.best_gflops);
-  put(json, "peak_share", row.peak_share);
-  put(json, "isa_share", row.isa_share);
-  put(json, "speedup", row.speedup);
+  put_known(json, "gflops", row.gflops);
+  put_known(json, "best_gflops", row.best_gflops);
+  put_known(json, "peak_share", row.peak_share);
+  put_known(json, "isa_share", row.isa_share);
+  put_known(json, "speedup", row.speedup);
   json["correct"] = row.correct;
-  put(json, "relative_error", row.relative_error);
+  put_known(json, "relative_error", row.relative_error);
   if (!row.isa.empty()) json["isa"] = row.isa;
   json["kernel"] = row.kernel;
   json["note"] = row.note;
@@ -115,12 +112,12 @@ Json to_json(const GemmResult& result) {
     Json gpu;
     gpu["name"] = result.gpu->name;
     gpu["driver"] = result.gpu->driver;
-    put(gpu, "memory_bytes", result.gpu->memory_bytes);
-    put(gpu, "clock_hz", result.gpu->clock_hz);
-    put(gpu, "clock_limit_hz", result.gpu->clock_limit_hz);
-    put(gpu, "power_w", result.gpu->power_w);
-    put(gpu, "power_limit_w", result.gpu->power_limit_w);
-    put(gpu, "temperature_c", result.gpu->temperature_c);
+    put_known(gpu, "memory_bytes", result.gpu->memory_bytes);
+    put_known(gpu, "clock_hz", result.gpu->clock_hz);
+    put_known(gpu, "clock_limit_hz", result.gpu->clock_limit_hz);
+    put_known(gpu, "power_w", result.gpu->power_w);
+    put_known(gpu, "power_limit_w", result.gpu->power_limit_w);
+    put_known(gpu, "temperature_c", result.gpu->temperature_c);
     json["gpu"] = std::move(gpu);
   }
   json["rungs"] = Json::array();
@@ -144,17 +141,17 @@ Json to_json(const GemmResult& result) {
     entry["n"] = advice.shape.n;
     entry["k"] = advice.shape.k;
     put_conv(entry, advice.conv);
-    put(entry, "before_gflops", advice.before_gflops);
-    put(entry, "after_gflops", advice.after_gflops);
-    put(entry, "gain", advice.gain);
+    put_known(entry, "before_gflops", advice.before_gflops);
+    put_known(entry, "after_gflops", advice.after_gflops);
+    put_known(entry, "gain", advice.gain);
     if (!advice.cost.empty()) entry["cost"] = advice.cost;
     json["advice"].push_back(std::move(entry));
   }
   Json noise = Json::object();
-  put(noise, "load_average", result.noise.load_average);
-  put(noise, "steal_ratio", result.noise.steal_share);
-  put(noise, "on_cpu_ratio", result.noise.on_cpu);
-  put(noise, "peak_spread_ratio", result.noise.peak_spread);
+  put_known(noise, "load_average", result.noise.load_average);
+  put_known(noise, "steal_ratio", result.noise.steal_share);
+  put_known(noise, "on_cpu_ratio", result.noise.on_cpu);
+  put_known(noise, "peak_spread_ratio", result.noise.peak_spread);
   json["noise"] = std::move(noise);
   json["warnings"] = result.warnings;
   return json;

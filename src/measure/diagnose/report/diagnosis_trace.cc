@@ -7,61 +7,40 @@
 #include <set>
 #include <string_view>
 
-#include "base/json.h"
+#include "base/report/chrome_trace.h"
 #include "base/text.h"
 #include "measure/diagnose/report/report_words.h"
 
 namespace perfcast::measure {
 namespace {
 
-// With its quotes; bytes that are no UTF-8 are replaced.
-std::string json_text(const std::string& text) {
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 int64_t trace_us(double s) { return std::llround(std::max(0.0, s) * 1e6); }
 
 class RunTraceWriter {
  public:
   RunTraceWriter(const Observation& seen, const std::vector<std::string>& command)
-      : seen_(seen), timeline_(seen.timeline), command_(command) {
+      : seen_(seen),
+        timeline_(seen.timeline),
+        trace_([this](std::string_view piece) { text_ += piece; }, "command", join(command, " ")) {
     function_names_.reserve(seen.functions.size());
-    for (const HotFunction& function : seen.functions) function_names_.push_back(json_text(function.name()));
+    for (const HotFunction& function : seen.functions) function_names_.push_back(json_quoted(function.name()));
   }
 
   std::string write() {
-    text_ = fmt::format("{{\"displayTimeUnit\":\"ms\",\"otherData\":{{\"command\":{}}},\"traceEvents\":[\n",
-                        json_text(join(command_, " ")));
-    name_process(kRun, "the run", 0);
+    trace_.name_process(kRun, "the run", 0);
     write_phases();
     write_counters();
     for (const ThreadTrack& track : timeline_.threads) write_track(track);
-    text_ += "\n]}\n";
+    trace_.end();
     return std::move(text_);
   }
 
  private:
   static constexpr pid_t kRun = 0;
 
-  void event(const std::string& json) {
-    if (!first_) text_ += ",\n";
-    first_ = false;
-    text_ += json;
-  }
-  void name_process(pid_t process, const std::string& name, size_t place) {
-    event(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", process, json_text(name)));
-    event(
-        fmt::format(R"({{"ph":"M","name":"process_sort_index","pid":{},"args":{{"sort_index":{}}}}})", process, place));
-  }
-  void name_thread(pid_t process, pid_t thread, const std::string& name) {
-    event(fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})", process, thread,
-                      json_text(name)));
-  }
   void write_span(pid_t process, pid_t thread, const std::string& quoted_name, std::string_view category,
-                  double start_s, double end_s, const std::string& args) {
-    const int64_t start = trace_us(start_s), end = trace_us(end_s);
-    event(fmt::format(R"({{"ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
-                      quoted_name, category, process, thread, start, std::max<int64_t>(0, end - start), args));
+                  const auto& when, const std::string& args) {
+    trace_.span({process, thread, quoted_name, category, trace_us(when.start_s), trace_us(when.end_s), args});
   }
   // One event for each time at which the level changes.
   void write_counter(std::string_view name, const std::vector<double>& values, double interval_s) {
@@ -70,15 +49,13 @@ class RunTraceWriter {
       const double value = std::round(1000 * values[i]) / 1000;
       if (value == written) continue;
       written = value;
-      event(fmt::format(R"({{"ph":"C","name":"{0}","pid":{1},"tid":0,"ts":{2},"args":{{"{0}":{3}}}}})", name, kRun,
-                        trace_us(interval_s * static_cast<double>(i)), value));
+      trace_.counter(kRun, name, trace_us(interval_s * static_cast<double>(i)), value);
     }
   }
 
   void write_phases() {
-    name_thread(kRun, 1, "phases");
-    for (const RunPhase& phase : timeline_.phases)
-      write_span(kRun, 1, json_text(phase.name), "phase", phase.start_s, phase.end_s, "");
+    trace_.name_thread(kRun, 1, "phases");
+    for (const RunPhase& phase : timeline_.phases) write_span(kRun, 1, json_quoted(phase.name), "phase", phase, "");
   }
 
   void write_counters() {
@@ -101,8 +78,7 @@ class RunTraceWriter {
       if (!(interval.length_s > 0)) continue;
       for (const auto& [name, value] : {std::pair{"resident memory (MiB)", interval.resident_bytes / (1 << 20)},
                                         std::pair{"page faults a second", interval.minor_faults / interval.length_s}}) {
-        event(fmt::format(R"({{"ph":"C","name":"{0}","pid":{1},"tid":0,"ts":{2},"args":{{"{0}":{3:.3f}}}}})", name,
-                          kRun, trace_us(at_s), value));
+        trace_.counter(kRun, name, trace_us(at_s), std::round(1000 * value) / 1000);
       }
       at_s += interval.length_s;
     }
@@ -111,11 +87,12 @@ class RunTraceWriter {
   void write_track(const ThreadTrack& track) {
     const std::string program = track.program.empty() ? "process" : track.program;
     if (named_.insert(track.process).second)
-      name_process(track.process, fmt::format("{} ({})", program, track.process), named_.size());
-    name_thread(track.process, track.thread,
-                track.thread == track.process ? "first thread" : fmt::format("thread {}", track.thread));
+      trace_.name_process(track.process, fmt::format("{} ({})", program, track.process),
+                          static_cast<int64_t>(named_.size()));
+    trace_.name_thread(track.process, track.thread,
+                       track.thread == track.process ? "first thread" : fmt::format("thread {}", track.thread));
     for (const ThreadSpan& span : track.spans) {
-      std::string name = json_text(doing_in_words(span)), args;
+      std::string name = json_quoted(doing_in_words(span)), args;
       std::string_view category = "waiting";
       if (span.doing == ThreadSpan::Doing::kUserCode) {
         category = "user";
@@ -128,18 +105,17 @@ class RunTraceWriter {
       if (span.doing == ThreadSpan::Doing::kReady) category = "ready";
       if (!span.call.empty()) args = fmt::format("\"system_call\":\"{}\"", span.call);
       if (span.doing == ThreadSpan::Doing::kUserCode && span.function >= 0)
-        args = "\"where\":" + json_text(seen_.functions[static_cast<size_t>(span.function)].place());
-      write_span(track.process, track.thread, name, category, span.start_s, span.end_s, args);
+        args = "\"where\":" + json_quoted(seen_.functions[static_cast<size_t>(span.function)].place());
+      write_span(track.process, track.thread, name, category, span, args);
     }
   }
 
   const Observation& seen_;
   const RunTimeline& timeline_;
-  const std::vector<std::string>& command_;
   std::vector<std::string> function_names_;
   std::set<pid_t> named_;
   std::string text_;
-  bool first_ = true;
+  ChromeTraceWriter trace_;
 };
 
 }  // namespace

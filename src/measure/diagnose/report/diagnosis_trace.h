@@ -1,6 +1,5 @@
 #pragma once
-// The course of a diagnosed run in the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
-// https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+// The course of a diagnosed run as a trace (base/report/chrome_trace.h).
 
 #include <string>
 
