@@ -91,6 +91,7 @@ ReportTable forecast_table(const LlmForecastReport& report, Form form) {
   const auto of = [&rows](auto ForecastRow::*member) {
     return [&rows, member](size_t i) { return ReportValue(rows[i].*member); };
   };
+  const auto bytes = [form](double value) { return form == Form::kCsv ? ReportValue(value) : whole_bytes(value); };
   return table_of<size_t>(
       "", numbers,
       {{"device", "device", kText, [&](size_t i) { return report.device(rows[i]).name; }},
@@ -122,13 +123,13 @@ ReportTable forecast_table(const LlmForecastReport& report, Form form) {
        {"request_s", "", kSeconds, of(&ForecastRow::request_s)},
        {"request_tokens_per_s", "", kHuman, of(&ForecastRow::output_per_s)},
        {"math", "", kText, [&](size_t i) { return name_of(rows[i].mode); }},
-       {"memory_bytes", "memory", kBytes, [&](size_t i) { return whole_bytes(rows[i].memory_bytes); }},
+       {"memory_bytes", "memory", kBytes, [&](size_t i) { return bytes(rows[i].memory_bytes); }},
        {form == Form::kJson ? "device_memory_bytes" : "", "", kBytes,
         [&](size_t i) { return whole_bytes(report.device(rows[i]).memory_bytes); }},
        {"missing_bytes", "", kBytes,
         [&, form](size_t i) {
           const bool known = rows[i].memory_known && (form == Form::kCsv || !rows[i].fits);
-          return known ? whole_bytes(rows[i].missing_bytes) : ReportValue();
+          return known ? bytes(rows[i].missing_bytes) : ReportValue();
         }},
        {"fits_on_devices", "", kCount,
         [&](size_t i) { return report.fits_on[i] > 0 ? ReportValue(report.fits_on[i]) : ReportValue(); }},

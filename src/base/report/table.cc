@@ -46,9 +46,7 @@ std::string csv_of(const ReportValue& value, const CsvStyle& style) {
     }
     std::string operator()(std::monostate) const { return ""; }
     std::string operator()(bool yes) const { return yes ? style.yes : style.no; }
-    std::string operator()(int64_t count) const {
-      return style.digits == 0 ? std::to_string(count) : number_text(static_cast<double>(count));
-    }
+    std::string operator()(int64_t count) const { return std::to_string(count); }
     std::string operator()(double number) const { return std::isfinite(number) ? number_text(number) : ""; }
     std::string operator()(const std::string& text) const { return csv_cell(text); }
     std::string operator()(const ValueRange& range) const {

@@ -147,7 +147,7 @@ ReportTable picked(const ReportTable& table, const std::vector<std::string_view>
 // An array of objects, a member for each named column whose value is known.
 Json rows_json(const ReportTable& table);
 struct CsvStyle {
-  int digits = 0;  // significant ones; 0: as many as read back to the same value
+  int digits = 0;  // of real numbers, significant ones; 0: as many as read back to the same value
   std::string yes = "1", no = "0";
 };
 // A header line and the rows of all named columns.
