@@ -33,6 +33,7 @@ Json json_of(const ReportValue& value) {
     Json operator()(int64_t count) const { return count; }
     Json operator()(double number) const { return number; }
     Json operator()(const std::string& text) const { return text; }
+    Json operator()(const std::vector<std::string>& list) const { return list; }
     Json operator()(const ValueRange& range) const { return Json::array({range.lower, range.upper}); }
   };
   return std::visit(Visitor(), value.get());
@@ -49,6 +50,7 @@ std::string csv_of(const ReportValue& value, const CsvStyle& style) {
     std::string operator()(int64_t count) const { return std::to_string(count); }
     std::string operator()(double number) const { return std::isfinite(number) ? number_text(number) : ""; }
     std::string operator()(const std::string& text) const { return csv_cell(text); }
+    std::string operator()(const std::vector<std::string>& list) const { return csv_cell(join(list, ", ")); }
     std::string operator()(const ValueRange& range) const {
       return number_text(range.lower) + " " + number_text(range.upper);
     }
@@ -135,6 +137,9 @@ std::vector<std::string> cells_for_people(const ReportColumn& column) {
   for (const ReportValue& cell : column.cells) {
     if (const auto* text = std::get_if<std::string>(&cell.get())) {
       cells.push_back(printable(*text));
+      ++at;
+    } else if (const auto* list = std::get_if<std::vector<std::string>>(&cell.get())) {
+      cells.push_back(printable(join(*list, ", ")));
       ++at;
     } else if (const auto* yes = std::get_if<bool>(&cell.get())) {
       cells.emplace_back(*yes ? "yes" : "no");

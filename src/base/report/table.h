@@ -35,6 +35,7 @@ class ReportValue {
   ReportValue(std::string text) : value_(std::move(text)) {}
   ReportValue(std::string_view text) : value_(std::string(text)) {}
   ReportValue(const char* text) : value_(std::string(text)) {}
+  ReportValue(std::vector<std::string> list) : value_(std::move(list)) {}  // an array in JSON, else "a, b"
   ReportValue(ValueRange range) {
     if (range.lower == range.lower && range.upper == range.upper) value_ = range;  // NaN is not known
   }
@@ -53,12 +54,15 @@ class ReportValue {
   }
 
   bool is_known() const { return !std::holds_alternative<std::monostate>(value_); }
-  const std::variant<std::monostate, bool, int64_t, double, std::string, ValueRange>& get() const { return value_; }
+  const std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<std::string>, ValueRange>& get()
+      const {
+    return value_;
+  }
   // As a number; NaN where it is none.
   double number() const;
 
  private:
-  std::variant<std::monostate, bool, int64_t, double, std::string, ValueRange> value_;
+  std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<std::string>, ValueRange> value_;
 };
 
 // What a column's numbers are: how people read them. Machines read them as they are.
@@ -92,8 +96,8 @@ struct ReportColumn {
 struct ReportTable {
   std::string caption;  // for people; may be empty
   std::vector<ReportColumn> columns;
-  bool shows_unknown = false;          // people see columns that no row knows, too
-  std::vector<std::string> baselines;  // names in the first column: their rows are set off on pages
+  bool shows_unknown = false;               // people see columns that no row knows, too
+  std::vector<std::string> baselines = {};  // names in the first column: their rows are set off on pages
   size_t rows() const { return columns.empty() ? 0 : columns.front().cells.size(); }
 };
 

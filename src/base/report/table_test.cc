@@ -103,6 +103,10 @@ TEST(ReportTable, NumbersAsPeopleReadThem) {
   EXPECT_EQ(percent(NAN), "-");
   EXPECT_EQ(money_text(0.000027), "0.0000270");
   EXPECT_EQ(money_text(1234.5), "1234.50");
+  const ReportColumn lists{"names", "names", Quantity::kText, 0, {}, {std::vector<std::string>{"a", "b"}}};
+  EXPECT_THAT(cells_for_people(lists), testing::ElementsAre("a, b"));
+  EXPECT_EQ(rows_json({"", {lists}}).dump(), R"([{"names":["a","b"]}])");
+  EXPECT_EQ(rows_csv({"", {lists}}), "names\n\"a, b\"\n");
   const ReportColumn column{"share_ratio", "share", Quantity::kShare, 0, {}, {0.5, 1, std::optional<double>()}};
   EXPECT_THAT(cells_for_people(column), testing::ElementsAre("50%", "100%", "-"));
 }
