@@ -7,6 +7,7 @@
 #include "ai/llm/analysis_notes.h"
 #include "ai/llm/model_catalogue.h"
 #include "base/json.h"
+#include "base/report/table.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -27,9 +28,10 @@ int64_t length_of(const LlmWorkload& workload) {
 }
 
 // Whole numbers as such, so that a reader of JSON gets an integer.
-Json number(double value) {
-  if (std::nearbyint(value) == value && std::abs(value) < kLargestExact) return static_cast<int64_t>(value);
-  return value;
+bool is_whole(double value) { return std::nearbyint(value) == value && std::abs(value) < kLargestExact; }
+Json number(double value) { return is_whole(value) ? Json(static_cast<int64_t>(value)) : Json(value); }
+ReportValue whole(double value) {
+  return is_whole(value) ? ReportValue(static_cast<int64_t>(value)) : ReportValue(value);
 }
 
 // 174606385152 -> "174,606,385,152".
@@ -78,27 +80,52 @@ std::string headline(const LlmAnalysis& analysis) {
   return text + "\n\n";
 }
 
-std::string operator_table(const LlmAnalysis& analysis) {
-  using Align = TextTable::Align;
+// All columns of the operators, in the order of JSON.
+ReportTable operator_table(const LlmAnalysis& analysis, bool for_csv) {
+  using enum Quantity;
+  using Column = ColumnOf<LlmOperator>;
   const bool trains = analysis.workload.phase == LlmPhase::kTrain;
-  TextTable table;
-  table.add_column("operator", Align::kLeft);
-  if (trains) table.add_column("pass", Align::kLeft);
-  for (const char* title : {"M", "K", "N", "batch", "count", "MACs", "FLOP", "bytes", "FLOP/byte", "share"}) {
-    table.add_column(title, Align::kRight);
-  }
-  for (const LlmOperator& op : analysis.graph) {
-    std::vector<std::string> cells = {std::string(name_of(op.name))};
-    if (trains) cells.emplace_back(name_of(op.pass));
-    for (const int64_t size : {op.m, op.k, op.n, op.batch, op.count}) cells.push_back(size_cell(size));
-    cells.push_back(op.is_product() ? human_number(op.total_macs()) : "");
-    cells.push_back(op.flops > 0 ? human_number(op.total_flops()) : "");
-    cells.push_back(op.bytes() > 0 ? human_bytes(op.total_bytes()) : "");
-    cells.push_back(op.bytes() > 0 && op.flops > 0 ? intensity_cell(op.intensity()) : "");
-    cells.push_back(op.flops > 0 ? fmt::format("{:.2f}%", 100 * op.total_flops() / analysis.totals.flops) : "");
-    table.add_row(std::move(cells));
-  }
-  return table.to_text();
+  const auto size = [](const char* name, const char* title, int64_t LlmOperator::*of) {
+    return Column(name, title, kCount, of, [of](const LlmOperator& op) { return size_cell(op.*of); });
+  };
+  const auto amount = [for_csv](double value) {
+    return for_csv ? ReportValue(fmt::format("{:.17g}", value)) : whole(value);
+  };
+  const auto ratio = [for_csv](double value) {
+    return for_csv ? ReportValue(fmt::format("{:.6g}", value)) : ReportValue(value);
+  };
+  const auto bytes = [amount](const char* name, double LlmOperator::*of) {
+    return Column(name, "", kBytes,
+                  [of, amount](const LlmOperator& op) { return amount(op.*of * static_cast<double>(op.count)); });
+  };
+  const auto share = [&analysis](const LlmOperator& op) { return op.total_flops() / analysis.totals.flops; };
+  return table_of<LlmOperator>(
+      "", analysis.graph,
+      {{"name", "operator", kText, [](const LlmOperator& op) { return name_of(op.name); }},
+       {"kind", "", kText, [](const LlmOperator& op) { return name_of(op.kind); }},
+       {"pass", trains ? "pass" : "", kText, [](const LlmOperator& op) { return name_of(op.pass); }},
+       size("m", "M", &LlmOperator::m),
+       {"k", "K", kCount, [](const LlmOperator& op) { return op.is_product() ? ReportValue(op.k) : ReportValue(); },
+        [](const LlmOperator& op) { return size_cell(op.k); }},
+       size("n", "N", &LlmOperator::n),
+       size("batch", "batch", &LlmOperator::batch),
+       size("count", "count", &LlmOperator::count),
+       {"macs", "MACs", kHuman, [&](const LlmOperator& op) { return amount(op.total_macs()); },
+        [](const LlmOperator& op) { return op.is_product() ? human_number(op.total_macs()) : ""; }},
+       {"flops", "FLOP", kHuman, [&](const LlmOperator& op) { return amount(op.total_flops()); },
+        [](const LlmOperator& op) { return op.flops > 0 ? human_number(op.total_flops()) : ""; }},
+       {"bytes", "bytes", kBytes, [&](const LlmOperator& op) { return amount(op.total_bytes()); },
+        [](const LlmOperator& op) { return op.bytes() > 0 ? human_bytes(op.total_bytes()) : ""; }},
+       bytes("weight_bytes", &LlmOperator::weight_bytes),
+       bytes("input_bytes", &LlmOperator::input_bytes),
+       bytes("output_bytes", &LlmOperator::output_bytes),
+       bytes("kv_bytes", &LlmOperator::kv_bytes),
+       bytes("link_bytes", &LlmOperator::link_bytes),
+       {"intensity_flop_per_byte", "FLOP/byte", kNumber,
+        [&](const LlmOperator& op) { return op.bytes() > 0 ? ratio(op.intensity()) : ReportValue(); },
+        [](const LlmOperator& op) { return op.bytes() > 0 && op.flops > 0 ? intensity_cell(op.intensity()) : ""; }},
+       {"flop_share", "share", kShare, [&](const LlmOperator& op) { return ratio(share(op)); },
+        [&](const LlmOperator& op) { return op.flops > 0 ? percent(share(op), 2) : ""; }}});
 }
 
 std::string totals_text(const LlmAnalysis& analysis) {
@@ -130,26 +157,6 @@ std::string totals_text(const LlmAnalysis& analysis) {
       human_bytes(totals.activation_bytes));
   add(workload.tensor_parallel > 1 ? "memory, each device" : "memory", human_bytes(totals.memory_bytes));
   return table.to_text();
-}
-
-Json operator_json(const LlmOperator& op, double all_flops) {
-  const auto count = static_cast<double>(op.count);
-  Json json{{"name", name_of(op.name)}, {"kind", name_of(op.kind)}, {"pass", name_of(op.pass)}, {"m", op.m}};
-  if (op.is_product()) json["k"] = op.k;
-  json["n"] = op.n;
-  json["batch"] = op.batch;
-  json["count"] = op.count;
-  json["macs"] = number(op.total_macs());
-  json["flops"] = number(op.total_flops());
-  json["bytes"] = number(op.total_bytes());
-  json["weight_bytes"] = number(op.weight_bytes * count);
-  json["input_bytes"] = number(op.input_bytes * count);
-  json["output_bytes"] = number(op.output_bytes * count);
-  json["kv_bytes"] = number(op.kv_bytes * count);
-  json["link_bytes"] = number(op.link_bytes * count);
-  if (op.bytes() > 0) json["intensity_flop_per_byte"] = op.intensity();
-  json["flop_share"] = op.total_flops() / all_flops;
-  return json;
 }
 
 Json config_json(const LlmConfig& config) {
@@ -216,29 +223,12 @@ Result<LlmAnalysis> analyze_llm(const LlmConfig& config, const LlmWorkload& work
 }
 
 std::string analysis_text(const LlmAnalysis& analysis) {
-  std::string text = headline(analysis) + operator_table(analysis) + "\n" + totals_text(analysis);
+  std::string text = headline(analysis) + rows_text(operator_table(analysis, false)) + "\n" + totals_text(analysis);
   for (const std::string& note : analysis.notes) text += "\nnote: " + note;
   return text + "\n";
 }
 
-std::string analysis_csv(const LlmAnalysis& analysis) {
-  std::string text =
-      "name,kind,pass,m,k,n,batch,count,macs,flops,bytes,weight_bytes,input_bytes,output_bytes,kv_bytes,link_bytes,"
-      "intensity_flop_per_byte,flop_share\n";
-  for (const LlmOperator& op : analysis.graph) {
-    const auto count = static_cast<double>(op.count);
-    text += fmt::format("{},{},{},{},{},{},{},{}", name_of(op.name), name_of(op.kind), name_of(op.pass), op.m,
-                        size_cell(op.k), op.n, op.batch, op.count);
-    for (const double value :
-         {op.total_macs(), op.total_flops(), op.total_bytes(), op.weight_bytes * count, op.input_bytes * count,
-          op.output_bytes * count, op.kv_bytes * count, op.link_bytes * count}) {
-      text += fmt::format(",{:.17g}", value);
-    }
-    text += op.bytes() > 0 ? fmt::format(",{:.6g}", op.intensity()) : ",";
-    text += fmt::format(",{:.6g}\n", op.total_flops() / analysis.totals.flops);
-  }
-  return text;
-}
+std::string analysis_csv(const LlmAnalysis& analysis) { return rows_csv(operator_table(analysis, true)); }
 
 Json analysis_json(const LlmAnalysis& analysis) {
   const LlmTotals& totals = analysis.totals;
@@ -263,8 +253,7 @@ Json analysis_json(const LlmAnalysis& analysis) {
   json["memory_bytes"] = number(totals.memory_bytes);
   json["architecture"] = config_json(analysis.config);
   json["workload"] = workload_json(analysis.workload);
-  json["operators"] = Json::array();
-  for (const LlmOperator& op : analysis.graph) json["operators"].push_back(operator_json(op, totals.flops));
+  json["operators"] = rows_json(operator_table(analysis, false));
   json["notes"] = analysis.notes;
   return json;
 }

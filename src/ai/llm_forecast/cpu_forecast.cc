@@ -1,10 +1,13 @@
 #include "ai/llm_forecast/cpu_forecast.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "ai/llm_forecast/cpu_work.h"
 #include "base/json.h"
+#include "base/report/table.h"
 
 namespace perfcast::ai {
 namespace {
@@ -17,6 +20,33 @@ Result<CpuFacts> cpu_named(const CpuCatalogue& cpus, const std::string& name, do
     if (auto with_vendor = cpus.find(vendor + name, vcpus)) return with_vendor;
   }
   return cpu;
+}
+
+// All columns, in the order of JSON.
+ReportTable columns_of(const CpuForecast& forecast) {
+  using enum Quantity;
+  using Row = CpuForecastRow;
+  return table_of<Row>(
+      "", forecast.rows,
+      {{"device", "CPU", kText, [](const Row& row) { return row.cpu.name; }},
+       {"vcpus", "vCPUs", kCount, [](const Row& row) { return row.cpu.vcpus; }},
+       {"calibrated", "", kYes, [](const Row& row) { return !row.generation.bandwidth_imputed; }},
+       {"batch", "", kCount, [](const Row&) { return 1; }},
+       {"sequence", "prompt", kCount, &Row::sequence},
+       {"prefill_s", "first token", kSeconds, &Row::prefill_s},
+       {"token_s", "per token", kSeconds, &Row::token_s},
+       {"tokens_per_s", "tokens/s", kNumber, [](const Row& row) { return row.generation.tokens_per_s; },
+        [](const Row& row) { return fmt::format("{:.3g}", row.generation.tokens_per_s); }},
+       {"lower", "", kNumber, [](const Row& row) { return row.generation.low; }},
+       {"upper", "", kNumber, [](const Row& row) { return row.generation.high; }},
+       {"", "90% interval", kNumber,
+        [](const Row& row) { return fmt::format("{:.3g} to {:.3g}", row.generation.low, row.generation.high); }},
+       {"fits", "fits", kYes, [](const Row& row) { return row.generation.fits_memory; },
+        [](const Row& row) {
+          if (!row.generation.fits_memory) return "?";
+          return *row.generation.fits_memory ? "yes" : "no";
+        }},
+       {"bound", "bound", kText, &Row::bound}});
 }
 
 }  // namespace
@@ -55,24 +85,19 @@ Json cpu_forecast_json(const CpuForecast& forecast) {
   json["model"] = forecast.work.name;
   json["parameters"] = static_cast<int64_t>(forecast.work.parameters);
   json["weights"] = info(forecast.weights).name;
-  json["rows"] = Json::array();
-  for (const CpuForecastRow& row : forecast.rows) {
-    Json one;
-    one["device"] = row.cpu.name;
-    one["vcpus"] = row.cpu.vcpus;
-    one["calibrated"] = !row.generation.bandwidth_imputed;
-    one["batch"] = 1;
-    one["sequence"] = row.sequence;
-    one["prefill_s"] = row.prefill_s();
-    one["token_s"] = row.token_s();
-    one["tokens_per_s"] = row.generation.tokens_per_s;
-    one["lower"] = row.generation.low;
-    one["upper"] = row.generation.high;
-    if (row.generation.fits_memory) one["fits"] = *row.generation.fits_memory;
-    one["bound"] = row.bound();
-    json["rows"].push_back(std::move(one));
-  }
+  json["rows"] = rows_json(columns_of(forecast));
   return json;
+}
+
+std::string cpu_forecast_csv(const CpuForecast& forecast) {
+  return rows_csv(picked(columns_of(forecast), {"device", "vcpus", "calibrated", "batch", "sequence", "prefill_s",
+                                                "token_s", "tokens_per_s", "lower", "upper", "bound"}),
+                  {.digits = 6, .yes = "true", .no = "false"});
+}
+
+std::string cpu_forecast_rows_text(const CpuForecast& forecast) {
+  return rows_text(picked(columns_of(forecast), {"device", "vcpus", "sequence", "prefill_s", "token_s", "tokens_per_s",
+                                                 "90% interval", "bound", "fits"}));
 }
 
 }  // namespace perfcast::ai

@@ -44,5 +44,7 @@ Result<CpuForecast> forecast_on_cpus(const TokenBundle& bundle, const LlmConfig&
                                      const CpuForecastRequest& request);
 
 Json cpu_forecast_json(const CpuForecast& forecast);  // schema perfcast.llm.forecast/1
+std::string cpu_forecast_csv(const CpuForecast& forecast);
+std::string cpu_forecast_rows_text(const CpuForecast& forecast);  // a table
 
 }  // namespace perfcast::ai

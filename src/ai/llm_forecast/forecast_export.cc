@@ -1,24 +1,32 @@
-// The report for machines: CSV and JSON.
+// The rows of a report in every form, and the report as JSON.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "ai/llm_forecast/forecast_report.h"
-#include "base/csv.h"
 #include "base/json.h"
 #include "base/report/put_known.h"
+#include "base/report/table.h"
+#include "base/text.h"
 
 namespace perfcast::ai {
 namespace {
 
 // Whole bytes, so that a reader gets an integer; shares of packed formats are rounded up.
-void put_bytes(Json& json, const char* name, double value) {
+ReportValue whole_bytes(double value) {
   constexpr double kLargestExact = 9'007'199'254'740'992;  // 2^53
-  if (!std::isfinite(value)) return;
-  if (value < kLargestExact) {
-    json[name] = static_cast<int64_t>(std::ceil(value));
+  if (value < kLargestExact) return static_cast<int64_t>(std::ceil(value));
+  return value;
+}
+
+void put_bytes(Json& json, const char* name, double value) {
+  const ReportValue bytes = whole_bytes(value);
+  if (const auto* whole = std::get_if<int64_t>(&bytes.get())) {
+    json[name] = *whole;
   } else {
-    json[name] = value;
+    put_known(json, name, value);
   }
 }
 
@@ -61,109 +69,121 @@ const char* power_basis(const LlmForecastReport& report, const ForecastRow& row)
   return std::isfinite(report.devices[row.device].terms.power_w) ? "given" : "datasheet";
 }
 
-Json row_json(const LlmForecastReport& report, size_t i) {
-  const ForecastRow& row = report.result.rows[i];
-  Json json{
-      {"device", report.device(row).name}, {"calibrated", row.calibrated},           {"batch", row.batch},
-      {"sequence", row.sequence},          {"tensor_parallel", row.tensor_parallel}, {"prefill_s", row.prefill_s}};
-  put_known(json, "token_s", row.token_s);
-  json["tokens_per_s"] = row.tokens_per_s;
-  json["lower"] = row.lower;
-  json["upper"] = row.upper;
-  if (row.memory_known) json["fits"] = row.fits;
-  json["bound"] = name_of(row.bound());
-  json["prefill_lower_s"] = row.prefill_lower_s;
-  json["prefill_upper_s"] = row.prefill_upper_s;
-  put_known(json, "prefill_roofline_s", row.prefill_roofline_s);
-  json["prefill_bound"] = name_of(row.prefill_bound);
-  put_known(json, "token_lower_s", row.token_lower_s);
-  put_known(json, "token_upper_s", row.token_upper_s);
-  put_known(json, "token_roofline_s", row.token_roofline_s);
-  json["request_s"] = row.request_s;
-  json["request_tokens_per_s"] = row.output_per_s;
-  json["math"] = name_of(row.mode);
-  put_bytes(json, "memory_bytes", row.memory_bytes);
-  put_bytes(json, "device_memory_bytes", report.device(row).memory_bytes);
-  if (row.memory_known && !row.fits) put_bytes(json, "missing_bytes", row.missing_bytes);
-  if (report.fits_on[i] > 0) json["fits_on_devices"] = report.fits_on[i];
-  put_known(json, "power_w", row.power_w);
-  if (std::isfinite(row.power_w)) json["power_basis"] = power_basis(report, row);
-  put_known(json, "energy_per_million_tokens_joules", row.energy_j_per_million);
-  put_known(json, "energy_per_million_tokens_lower_joules", row.energy_lower_j_per_million);
-  put_known(json, "energy_per_million_tokens_upper_joules", row.energy_upper_j_per_million);
-  put_known(json, "cost_per_million_tokens_usd", row.cost_per_million);
-  if (!report.details.empty()) put_detail(json, report.details[i]);
-  return json;
+// "yes", or how much is missing and how many devices would do.
+std::string fits_text(const ForecastRow& row, int64_t fits_on) {
+  if (!row.memory_known) return "?";
+  if (row.fits) return "yes";
+  std::string text = "no, " + human_bytes(row.missing_bytes) + " short";
+  if (fits_on > row.tensor_parallel) text += fmt::format("; {} share it", fits_on);
+  return text;
 }
 
-std::string cell(double value) { return std::isfinite(value) ? fmt::format("{:.9g}", value) : ""; }
+enum class Form { kText, kJson, kCsv };
+
+// All columns, in the order of JSON.
+ReportTable forecast_table(const LlmForecastReport& report, Form form) {
+  using enum Quantity;
+  const auto& rows = report.result.rows;
+  const bool generates = report.config.has_cache();
+  const bool shared = std::ranges::any_of(rows, [](const ForecastRow& row) { return row.tensor_parallel > 1; });
+  std::vector<size_t> numbers(rows.size());
+  std::iota(numbers.begin(), numbers.end(), size_t{0});
+  const auto of = [&rows](auto ForecastRow::*member) {
+    return [&rows, member](size_t i) { return ReportValue(rows[i].*member); };
+  };
+  const auto bytes = [form](double value) { return form == Form::kCsv ? ReportValue(value) : whole_bytes(value); };
+  return table_of<size_t>(
+      "", numbers,
+      {{"device", "device", kText, [&](size_t i) { return report.device(rows[i]).name; }},
+       {"calibrated", " ", kText, of(&ForecastRow::calibrated),
+        [&](size_t i) { return rows[i].calibrated ? "" : "uncalibrated"; }},
+       {"batch", "batch", kCount, of(&ForecastRow::batch)},
+       {"sequence", generates ? "prompt" : "tokens", kCount, of(&ForecastRow::sequence)},
+       {form == Form::kCsv ? "output_tokens" : "", "", kCount,
+        [&](size_t i) { return rows[i].generates ? ReportValue(report.grid.request.output_tokens) : ReportValue(); }},
+       {"tensor_parallel", shared ? "devices" : "", kCount, of(&ForecastRow::tensor_parallel)},
+       {"prefill_s", generates ? "first token" : "time", kSeconds, of(&ForecastRow::prefill_s)},
+       {"token_s", "per token", kSeconds, of(&ForecastRow::token_s)},
+       {"tokens_per_s", "tokens/s", kHuman, of(&ForecastRow::tokens_per_s)},
+       {"", "90% interval", kNumber,
+        [&](size_t i) { return human_number(rows[i].lower) + " to " + human_number(rows[i].upper); }},
+       {"lower", "", kHuman, of(&ForecastRow::lower)},
+       {"upper", "", kHuman, of(&ForecastRow::upper)},
+       {"fits", "fits", kText,
+        [&](size_t i) { return rows[i].memory_known ? ReportValue(rows[i].fits) : ReportValue(); },
+        [&](size_t i) { return fits_text(rows[i], report.fits_on[i]); }},
+       {"bound", "bound", kText, [&](size_t i) { return name_of(rows[i].bound()); }},
+       {"prefill_lower_s", "", kSeconds, of(&ForecastRow::prefill_lower_s)},
+       {"prefill_upper_s", "", kSeconds, of(&ForecastRow::prefill_upper_s)},
+       {"prefill_roofline_s", "", kSeconds, of(&ForecastRow::prefill_roofline_s)},
+       {"prefill_bound", "", kText, [&](size_t i) { return name_of(rows[i].prefill_bound); }},
+       {"token_lower_s", "", kSeconds, of(&ForecastRow::token_lower_s)},
+       {"token_upper_s", "", kSeconds, of(&ForecastRow::token_upper_s)},
+       {"token_roofline_s", "", kSeconds, of(&ForecastRow::token_roofline_s)},
+       {"request_s", "", kSeconds, of(&ForecastRow::request_s)},
+       {"request_tokens_per_s", "", kHuman, of(&ForecastRow::output_per_s)},
+       {"math", "", kText, [&](size_t i) { return name_of(rows[i].mode); }},
+       {"memory_bytes", "memory", kBytes, [&](size_t i) { return bytes(rows[i].memory_bytes); }},
+       {form == Form::kJson ? "device_memory_bytes" : "", "", kBytes,
+        [&](size_t i) { return whole_bytes(report.device(rows[i]).memory_bytes); }},
+       {"missing_bytes", "", kBytes,
+        [&, form](size_t i) {
+          const bool known = rows[i].memory_known && (form == Form::kCsv || !rows[i].fits);
+          return known ? bytes(rows[i].missing_bytes) : ReportValue();
+        }},
+       {"fits_on_devices", "", kCount,
+        [&](size_t i) { return report.fits_on[i] > 0 ? ReportValue(report.fits_on[i]) : ReportValue(); }},
+       {"power_w", "", kNumber, of(&ForecastRow::power_w)},
+       {"power_basis", "", kText,
+        [&](size_t i) {
+          return std::isfinite(rows[i].power_w) ? ReportValue(power_basis(report, rows[i])) : ReportValue();
+        }},
+       {"energy_per_million_tokens_joules", "J/M tokens", kHuman, of(&ForecastRow::energy_j_per_million)},
+       {"energy_per_million_tokens_lower_joules", "", kHuman, of(&ForecastRow::energy_lower_j_per_million)},
+       {"energy_per_million_tokens_upper_joules", "", kHuman, of(&ForecastRow::energy_upper_j_per_million)},
+       {"cost_per_million_tokens_usd", "USD/M tokens", kHuman, of(&ForecastRow::cost_per_million)}});
+}
 
 }  // namespace
 
+std::string forecast_rows_text(const LlmForecastReport& report) {
+  return rows_text(picked(forecast_table(report, Form::kText),
+                          {"device", "calibrated", "tensor_parallel", "sequence", "batch", "prefill_s", "token_s",
+                           "tokens_per_s", "90% interval", "bound", "energy_per_million_tokens_joules",
+                           "cost_per_million_tokens_usd", "memory_bytes", "fits"}));
+}
+
 std::string forecast_csv(const LlmForecastReport& report) {
-  std::string text = csv_line({"device",
-                               "calibrated",
-                               "batch",
-                               "sequence",
-                               "output_tokens",
-                               "tensor_parallel",
-                               "prefill_s",
-                               "prefill_lower_s",
-                               "prefill_upper_s",
-                               "prefill_roofline_s",
-                               "prefill_bound",
-                               "token_s",
-                               "token_lower_s",
-                               "token_upper_s",
-                               "token_roofline_s",
-                               "tokens_per_s",
-                               "lower",
-                               "upper",
-                               "bound",
-                               "request_s",
-                               "request_tokens_per_s",
-                               "math",
-                               "memory_bytes",
-                               "fits",
-                               "missing_bytes",
-                               "energy_per_million_tokens_joules",
-                               "cost_per_million_tokens_usd",
-                               "power_w",
-                               "power_basis"});
-  for (const ForecastRow& row : report.result.rows) {
-    text += csv_line({report.device(row).name,
-                      row.calibrated ? "true" : "false",
-                      std::to_string(row.batch),
-                      std::to_string(row.sequence),
-                      row.generates ? std::to_string(report.grid.request.output_tokens) : "",
-                      std::to_string(row.tensor_parallel),
-                      cell(row.prefill_s),
-                      cell(row.prefill_lower_s),
-                      cell(row.prefill_upper_s),
-                      cell(row.prefill_roofline_s),
-                      std::string(name_of(row.prefill_bound)),
-                      cell(row.token_s),
-                      cell(row.token_lower_s),
-                      cell(row.token_upper_s),
-                      cell(row.token_roofline_s),
-                      cell(row.tokens_per_s),
-                      cell(row.lower),
-                      cell(row.upper),
-                      std::string(name_of(row.bound())),
-                      cell(row.request_s),
-                      cell(row.output_per_s),
-                      std::string(name_of(row.mode)),
-                      cell(row.memory_bytes),
-                      !row.memory_known ? ""
-                      : row.fits        ? "true"
-                                        : "false",
-                      row.memory_known ? cell(row.missing_bytes) : "",
-                      cell(row.energy_j_per_million),
-                      cell(row.cost_per_million),
-                      cell(row.power_w),
-                      std::isfinite(row.power_w) ? power_basis(report, row) : ""});
-  }
-  return text;
+  return rows_csv(picked(forecast_table(report, Form::kCsv), {"device",
+                                                              "calibrated",
+                                                              "batch",
+                                                              "sequence",
+                                                              "output_tokens",
+                                                              "tensor_parallel",
+                                                              "prefill_s",
+                                                              "prefill_lower_s",
+                                                              "prefill_upper_s",
+                                                              "prefill_roofline_s",
+                                                              "prefill_bound",
+                                                              "token_s",
+                                                              "token_lower_s",
+                                                              "token_upper_s",
+                                                              "token_roofline_s",
+                                                              "tokens_per_s",
+                                                              "lower",
+                                                              "upper",
+                                                              "bound",
+                                                              "request_s",
+                                                              "request_tokens_per_s",
+                                                              "math",
+                                                              "memory_bytes",
+                                                              "fits",
+                                                              "missing_bytes",
+                                                              "energy_per_million_tokens_joules",
+                                                              "cost_per_million_tokens_usd",
+                                                              "power_w",
+                                                              "power_basis"}),
+                  {.digits = 9, .yes = "true", .no = "false"});
 }
 
 Json forecast_json(const LlmForecastReport& report) {
@@ -179,8 +199,8 @@ Json forecast_json(const LlmForecastReport& report) {
             {"fused_attention", request.fused_attention}};
   if (report.config.has_cache()) json["output_tokens"] = request.output_tokens;
   json["interval"] = 0.9;
-  json["rows"] = Json::array();
-  for (size_t i = 0; i < report.result.rows.size(); ++i) json["rows"].push_back(row_json(report, i));
+  Json& rows = json["rows"] = rows_json(forecast_table(report, Form::kJson));
+  for (size_t i = 0; i < report.details.size(); ++i) put_detail(rows[i], report.details[i]);
   json["refused"] = report.result.refused;
   json["notes"] = report.notes;
   return json;

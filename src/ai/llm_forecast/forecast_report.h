@@ -40,6 +40,7 @@ Result<LlmForecastReport> report_forecast(const LlmConfig& config, const std::ve
 
 // One row: its times, memory and operator classes. Several: a table of rows.
 std::string forecast_text(const LlmForecastReport& report);
+std::string forecast_rows_text(const LlmForecastReport& report);  // that table
 // A line per row; absent figures are empty cells.
 std::string forecast_csv(const LlmForecastReport& report);
 // Schema perfcast.llm.forecast/1; lower and upper are those of tokens_per_s; absent figures are left out.

@@ -36,79 +36,6 @@ std::string interval(double lower, double upper, std::string (*text)(double)) {
 
 std::string rate(double value) { return human_number(value); }
 
-// "yes", or how much is missing and how many devices would do.
-std::string fits_text(const ForecastRow& row, int64_t fits_on) {
-  if (!row.memory_known) return "?";
-  if (row.fits) return "yes";
-  std::string text = "no, " + human_bytes(row.missing_bytes) + " short";
-  if (fits_on > row.tensor_parallel) text += fmt::format("; {} share it", fits_on);
-  return text;
-}
-
-struct ForecastColumn {
-  std::string title;
-  Align align;
-  bool shown;
-};
-
-std::string rows_text(const LlmForecastReport& report) {
-  const auto& rows = report.result.rows;
-  const auto any = [&](auto has) { return std::any_of(rows.begin(), rows.end(), has); };
-  const bool generates = report.config.has_cache();
-  const bool shared = any([](const ForecastRow& row) { return row.tensor_parallel > 1; });
-  const bool energy = any([](const ForecastRow& row) { return std::isfinite(row.energy_j_per_million); });
-  const bool cost = any([](const ForecastRow& row) { return std::isfinite(row.cost_per_million); });
-  const std::vector<ForecastColumn> columns = {
-      {"device", Align::kLeft, true},
-      {"", Align::kLeft, any([](const ForecastRow& row) { return !row.calibrated; })},
-      {"devices", Align::kRight, shared},
-      {generates ? "prompt" : "tokens", Align::kRight, true},
-      {"batch", Align::kRight, true},
-      {generates ? "first token" : "time", Align::kRight, true},
-      {"per token", Align::kRight, generates},
-      {"tokens/s", Align::kRight, true},
-      {"90% interval", Align::kRight, true},
-      {"bound", Align::kLeft, true},
-      {"J/M tokens", Align::kRight, energy},
-      {"USD/M tokens", Align::kRight, cost},
-      {"memory", Align::kRight, true},
-      {"fits", Align::kLeft, true}};
-  TextTable table;
-  for (const ForecastColumn& column : columns) {
-    if (column.shown) table.add_column(column.title, column.align);
-  }
-  const auto times = [&rows](double ForecastRow::*time_s) {
-    std::vector<double> column;
-    column.reserve(rows.size());
-    for (const ForecastRow& row : rows) column.push_back(row.*time_s);
-    return seconds_column(column);
-  };
-  const std::vector<std::string> first = times(&ForecastRow::prefill_s), next = times(&ForecastRow::token_s);
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const ForecastRow& row = rows[i];
-    const std::vector<std::string> all = {printable(report.device(row).name),
-                                          row.calibrated ? "" : "uncalibrated",
-                                          std::to_string(row.tensor_parallel),
-                                          std::to_string(row.sequence),
-                                          std::to_string(row.batch),
-                                          first[i],
-                                          next[i],
-                                          rate(row.tokens_per_s),
-                                          interval(row.lower, row.upper, rate),
-                                          std::string(name_of(row.bound())),
-                                          human_number(row.energy_j_per_million),
-                                          human_number(row.cost_per_million),
-                                          human_bytes(row.memory_bytes),
-                                          fits_text(row, report.fits_on[i])};
-    std::vector<std::string> cells;
-    for (size_t column = 0; column < columns.size(); ++column) {
-      if (columns[column].shown) cells.push_back(all[column]);
-    }
-    table.add_row(std::move(cells));
-  }
-  return "\n" + table.to_text();
-}
-
 std::string times_text(const LlmForecastReport& report) {
   const ForecastRow& row = report.result.rows.front();
   TextTable table;
@@ -231,7 +158,7 @@ std::string single_text(const LlmForecastReport& report) {
 
 std::string forecast_text(const LlmForecastReport& report) {
   std::string text = headline(report);
-  text += report.result.rows.size() == 1 ? single_text(report) : rows_text(report);
+  text += report.result.rows.size() == 1 ? single_text(report) : "\n" + forecast_rows_text(report);
   if (!report.notes.empty()) text += "\n";
   for (const std::string& note : report.notes) text += "note: " + printable(note) + "\n";
   return text;

@@ -8,6 +8,7 @@
 #include "ai/train_time/train_report.h"
 #include "base/json.h"
 #include "base/report/put_known.h"
+#include "base/report/table.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -17,8 +18,6 @@ constexpr size_t kTextWidth = 120;
 
 std::string rate_text(double rate_per_s) { return std::isfinite(rate_per_s) ? human_number(rate_per_s) : "-"; }
 
-std::string share_text(double share) { return std::isnan(share) ? "-" : fmt::format("{:.1f}%", 100 * share); }
-
 // What the scenario is judged by, of a rate of the whole system.
 std::string metric_text(const std::string& scenario, double rate_per_s) {
   if (scenario == "SingleStream") return human_seconds(1 / rate_per_s) + " (p90)";
@@ -27,54 +26,96 @@ std::string metric_text(const std::string& scenario, double rate_per_s) {
   return human_number(rate_per_s) + "/s";
 }
 
-std::string table_text(const TaskTable& table, size_t most) {
-  TextTable text;
+// All columns, in the order of JSON.
+ReportTable entries_table(const TaskTable& table) {
+  using enum Quantity;
+  using Entry = TaskEntry;
+  constexpr double kDay_s = 86400;
   const bool training = table.scenario == kTrainingScenario;
   const bool latency = !scales_with_accelerators(table.scenario);
-  text.add_column("accelerator", TextTable::Align::kLeft);
-  for (const char* title : {"results", "systems"}) text.add_column(title, TextTable::Align::kRight);
-  text.add_column(training ? "best" : latency ? "best latency" : "best, samples/s each", TextTable::Align::kRight);
-  text.add_column(training ? "best, trainings/day each" : "median, samples/s each", TextTable::Align::kRight);
-  text.add_column("accelerators", TextTable::Align::kRight);
-  text.add_column("version", TextTable::Align::kLeft);
-  text.add_column("with power", TextTable::Align::kRight);
-  text.add_column("samples/J", TextTable::Align::kRight);
-  constexpr double kDay_s = 86400;
-  for (const TaskEntry& entry : table.entries) {
-    if (text.rows() == most) break;
-    const std::string best = training  ? training_time_text(entry.best_training_s)
-                             : latency ? human_seconds(entry.best_latency_s)
-                                       : rate_text(entry.best_per_accelerator);
-    text.add_row({entry.accelerator, std::to_string(entry.results), std::to_string(entry.systems), best,
-                  training ? rate_text(kDay_s * entry.best_per_accelerator) : rate_text(entry.median_per_accelerator),
-                  std::to_string(entry.best_count), entry.best_version, std::to_string(entry.with_power),
-                  rate_text(entry.best_samples_per_j)});
-  }
-  std::string result = fmt::format("\n{}, {}\n{}", table.model, table.scenario, text.to_text());
-  if (table.entries.size() > most) result += fmt::format("  and {} more (--most)\n", table.entries.size() - most);
-  return result;
+  const auto best = [=](const Entry& entry) {
+    return training  ? training_time_text(entry.best_training_s)
+           : latency ? human_seconds(entry.best_latency_s)
+                     : rate_text(entry.best_per_accelerator);
+  };
+  const auto median = [=](const Entry& entry) {
+    return rate_text(training ? kDay_s * entry.best_per_accelerator : entry.median_per_accelerator);
+  };
+  return table_of<Entry>(
+      "", table.entries,
+      {{"model", "", kText, [&](const Entry&) { return table.model; }},
+       {"scenario", "", kText, [&](const Entry&) { return table.scenario; }},
+       {"accelerator", "accelerator", kText, &Entry::accelerator},
+       {"results", "results", kCount, &Entry::results},
+       {"systems", "systems", kCount, &Entry::systems},
+       {"best_per_accelerator_per_s",
+        training  ? "best"
+        : latency ? "best latency"
+                  : "best, samples/s each",
+        kHuman, &Entry::best_per_accelerator, best},
+       {"median_per_accelerator_per_s", training ? "best, trainings/day each" : "median, samples/s each", kHuman,
+        &Entry::median_per_accelerator, median},
+       {"best_latency_s", "", kSeconds, &Entry::best_latency_s},
+       {"best_training_s", "", kSeconds, &Entry::best_training_s},
+       {"best_accelerators", "accelerators", kCount, &Entry::best_count},
+       {"best_version", "version", kText, &Entry::best_version},
+       {"best_platform", "", kText, &Entry::best_platform},
+       {"results_with_power", "with power", kCount, &Entry::with_power},
+       {"best_samples_per_joule", "samples/J", kHuman, &Entry::best_samples_per_j,
+        [](const Entry& entry) { return rate_text(entry.best_samples_per_j); }}});
 }
 
-TextTable scores_table(const char* first, const char* second) {
-  TextTable table;
-  table.add_column(first, TextTable::Align::kLeft);
-  table.add_column(second, TextTable::Align::kLeft);
-  for (const char* title : {"results", "groups", "median error", "90% holds", "interval", "with a peak", "median",
-                            "mean", "by peak: median", "mean", "ratio of medians"}) {
-    table.add_column(title, TextTable::Align::kRight);
-  }
+std::string table_text(const TaskTable& table, size_t most) {
+  TaskTable shown = table;
+  shown.entries.resize(std::min(most, table.entries.size()));
+  std::string text = fmt::format("\n{}, {}\n{}", table.model, table.scenario, rows_text(entries_table(shown)));
+  if (table.entries.size() > most) text += fmt::format("  and {} more (--most)\n", table.entries.size() - most);
+  return text;
+}
+
+struct ScoreRow {
+  std::string split;
+  const ResultScore* score;
+};
+
+// All columns, in the order of JSON. People read the split's name in the place of the scenario where it is the same.
+ReportTable scores_table(const char* first, const char* second, const std::vector<ScoreRow>& rows) {
+  using enum Quantity;
+  const auto of = [](auto ResultScore::*member) {
+    return [member](const ScoreRow& row) { return ReportValue(row.score->*member); };
+  };
+  ReportTable table = table_of<ScoreRow>(
+      "", rows,
+      {{"split", first, kText, &ScoreRow::split},
+       {"scenario", second, kText, of(&ResultScore::scenario),
+        [](const ScoreRow& row) { return row.score->scenario == row.split ? "" : row.score->scenario; }},
+       {"results", "results", kCount, of(&ResultScore::rows)},
+       {"groups", "groups", kCount, of(&ResultScore::groups)},
+       {"median_error", "median error", kShare, of(&ResultScore::median_error), 1},
+       {"mean_error", "", kShare, of(&ResultScore::mean_error), 1},
+       {"coverage_90", "90% holds", kShare, of(&ResultScore::coverage_90), 1},
+       {"interval_ratio", "interval", kNumber, of(&ResultScore::interval_ratio),
+        [](const ScoreRow& row) { return fmt::format("x/{:.2f}", std::sqrt(row.score->interval_ratio)); }},
+       {"baseline_results", "with a peak", kCount, of(&ResultScore::baseline_rows)},
+       {"median_error_where_baseline", "median", kShare, of(&ResultScore::median_error_there), 1},
+       {"mean_error_where_baseline", "mean", kShare, of(&ResultScore::mean_error_there), 1},
+       {"baseline_median_error", "by peak: median", kShare, of(&ResultScore::baseline_median_error), 1},
+       {"baseline_mean_error", "mean", kShare, of(&ResultScore::baseline_mean_error), 1},
+       {"", "ratio of medians", kNumber, [](const ScoreRow& row) {
+          const ResultScore& score = *row.score;
+          return score.baseline_rows == 0 ? ReportValue()
+                                          : ReportValue(score.median_error_there / score.baseline_median_error);
+        }}});
+  table.shows_unknown = true;
   return table;
 }
 
-void add_score(const std::string& first, const ResultScore& score, TextTable& table) {
-  table.add_row({first, score.scenario == first ? std::string() : score.scenario, std::to_string(score.rows),
-                 std::to_string(score.groups), share_text(score.median_error), share_text(score.coverage_90),
-                 fmt::format("x/{:.2f}", std::sqrt(score.interval_ratio)), std::to_string(score.baseline_rows),
-                 share_text(score.median_error_there), share_text(score.mean_error_there),
-                 share_text(score.baseline_median_error), share_text(score.baseline_mean_error),
-                 score.baseline_rows == 0
-                     ? std::string("-")
-                     : fmt::format("{:.2f}", score.median_error_there / score.baseline_median_error)});
+std::vector<ScoreRow> score_rows(const ResultScores& scores) {
+  std::vector<ScoreRow> rows;
+  for (const SplitScores& split : scores.splits) {
+    for (const ResultScore& score : split.scores) rows.push_back({name_of(split.split), &score});
+  }
+  return rows;
 }
 
 std::string baseline_words() {
@@ -83,11 +124,8 @@ std::string baseline_words() {
 }
 
 std::string scores_text(const ResultScores& scores) {
-  TextTable table = scores_table("left out", "scenario");
-  for (const SplitScores& split : scores.splits) {
-    for (const ResultScore& score : split.scores) add_score(name_of(split.split), score, table);
-  }
-  std::string text = "\nforecasts of results that were left out\n" + table.to_text();
+  std::string text = "\nforecasts of results that were left out\n" +
+                     rows_text(scores_table("left out", "scenario", score_rows(scores)));
   text += wrapped(
               "system: all results of a submitter's systems with so many of an accelerator, of every version; "
               "accelerator: all systems with it; generation: all accelerators of its generation. " +
@@ -97,14 +135,14 @@ std::string scores_text(const ResultScores& scores) {
   text += fmt::format(
       "noise floor: two submitters with as many of the same accelerator, on the same model, scenario "
       "and version, differ by {} ({} results)\n",
-      share_text(scores.noise_floor), scores.noise_rows);
+      percent(scores.noise_floor), scores.noise_rows);
   return text;
 }
 
 std::string kept_apart_text(const KeptApart& kept_apart) {
-  TextTable table = scores_table("kept apart", "");
-  for (const ResultScore& score : kept_apart.scores) add_score(score.scenario, score, table);
-  std::string text = "\nforecasts of results that were kept apart\n" + table.to_text();
+  std::vector<ScoreRow> rows;
+  for (const ResultScore& score : kept_apart.scores) rows.push_back({score.scenario, &score});
+  std::string text = "\nforecasts of results that were kept apart\n" + rows_text(scores_table("kept apart", " ", rows));
   if (kept_apart.without > 0)
     text += fmt::format("{} more are of a model or scenario that no other result has\n", kept_apart.without);
   return text + wrapped(baseline_words(), kTextWidth) + "\n";
@@ -145,45 +183,7 @@ std::string forecasts_text(const std::vector<ForecastResult>& forecasts) {
 Json tables_json(const std::vector<TaskTable>& tables) {
   Json entries = Json::array();
   for (const TaskTable& table : tables) {
-    for (const TaskEntry& entry : table.entries) {
-      Json json = {{"model", table.model},
-                   {"scenario", table.scenario},
-                   {"accelerator", entry.accelerator},
-                   {"results", entry.results},
-                   {"systems", entry.systems}};
-      put_known(json, "best_per_accelerator_per_s", entry.best_per_accelerator);
-      put_known(json, "median_per_accelerator_per_s", entry.median_per_accelerator);
-      put_known(json, "best_latency_s", entry.best_latency_s);
-      put_known(json, "best_training_s", entry.best_training_s);
-      json["best_accelerators"] = entry.best_count;
-      json["best_version"] = entry.best_version;
-      json["best_platform"] = entry.best_platform;
-      json["results_with_power"] = entry.with_power;
-      put_known(json, "best_samples_per_joule", entry.best_samples_per_j);
-      entries.push_back(std::move(json));
-    }
-  }
-  return entries;
-}
-
-Json score_json(const std::string& split, const ResultScore& score) {
-  Json json = {{"split", split}, {"scenario", score.scenario}, {"results", score.rows}, {"groups", score.groups}};
-  put_known(json, "median_error", score.median_error);
-  put_known(json, "mean_error", score.mean_error);
-  put_known(json, "coverage_90", score.coverage_90);
-  put_known(json, "interval_ratio", score.interval_ratio);
-  json["baseline_results"] = score.baseline_rows;
-  put_known(json, "median_error_where_baseline", score.median_error_there);
-  put_known(json, "mean_error_where_baseline", score.mean_error_there);
-  put_known(json, "baseline_median_error", score.baseline_median_error);
-  put_known(json, "baseline_mean_error", score.baseline_mean_error);
-  return json;
-}
-
-Json scores_json(const ResultScores& scores) {
-  Json entries = Json::array();
-  for (const SplitScores& split : scores.splits) {
-    for (const ResultScore& score : split.scores) entries.push_back(score_json(name_of(split.split), score));
+    for (Json& entry : rows_json(entries_table(table))) entries.push_back(std::move(entry));
   }
   return entries;
 }
@@ -240,14 +240,15 @@ Json results_report_json(const ResultsReport& report) {
   json["notes"] = report.notes;
   json["tables"] = tables_json(report.tables);
   if (report.scores) {
-    json["scores"] = scores_json(*report.scores);
+    json["scores"] = rows_json(scores_table("", "", score_rows(*report.scores)));
     json["folds"] = report.scores->folds;
     put_known(json, "noise_floor", report.scores->noise_floor);
   }
   if (report.kept_apart) {
     Json& kept_apart = json["kept_apart"] = {{"without", report.kept_apart->without}};
-    for (const ResultScore& score : report.kept_apart->scores)
-      kept_apart["scores"].push_back(score_json("kept-apart", score));
+    std::vector<ScoreRow> rows;
+    for (const ResultScore& score : report.kept_apart->scores) rows.push_back({"kept-apart", &score});
+    if (!rows.empty()) kept_apart["scores"] = rows_json(scores_table("", "", rows));
     for (size_t i = 0; i < report.kept_apart->forecasts.size(); ++i) {
       Json entry = forecast_json(report.kept_apart->forecasts[i]);
       entry["system"] = report.kept_apart->forecasts[i].row.system;

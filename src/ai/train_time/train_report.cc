@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/report/put_known.h"
+#include "base/report/table.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -22,20 +23,42 @@ std::string counted(size_t count, const std::string& what) {
 
 std::string side_of(const TrainReport& report) { return report.comparison.request.rule.lower_is_better ? "<=" : ">="; }
 
+// Columns of the systems, in the order of JSON.
+ReportTable systems_table(const TrainReport& report) {
+  using enum Quantity;
+  using System = SystemTime;
+  const auto seconds = [](const char* name, const char* title, std::optional<double> TrainingScore::*of) {
+    return ColumnOf<System>(
+        name, title, kSeconds, [of](const System& system) { return system.score.*of; },
+        [of](const System& system) { return seconds_text(system.score.*of); });
+  };
+  return table_of<System>(
+      "", report.comparison.systems,
+      {{"name", "system", kText, &System::name},
+       {"command", "", kText,
+        [&](const System& system) {
+          const auto command = report.commands.find(system.name);
+          return command == report.commands.end() ? ReportValue() : ReportValue(command->second);
+        }},
+       {"", "seeds", kCount, [](const System& system) { return system.seeds.size(); }},
+       seconds("score_s", "score", &TrainingScore::mean_s),
+       {"score_rule", "the score is", kText, [](const System& system) { return system.score.rule; }},
+       {"trimmed", "", kYes, [](const System& system) { return system.score.is_trimmed; }},
+       {"reached", "reached", kCount, [](const System& system) { return system.score.runs - system.score.unfinished; }},
+       {"never_reached", "", kCount, [](const System& system) { return system.score.unfinished; }},
+       {"not_counted", "", kCount, &System::interrupted},
+       seconds("fastest_s", "fastest", &TrainingScore::fastest_s),
+       seconds("median_s", "median", &TrainingScore::median_s),
+       seconds("slowest_s", "slowest", &TrainingScore::slowest_s),
+       {"deviation_ratio", "deviation", kShare, [](const System& system) { return system.score.deviation_ratio; }, 1},
+       {"seems_buffered", "", kYes, &System::seems_buffered}});
+}
+
 std::string systems_text(const TrainReport& report) {
-  TextTable table;
-  table.add_column("system", TextTable::Align::kLeft);
-  for (const char* title : {"seeds", "reached", "score", "fastest", "median", "slowest", "deviation"})
-    table.add_column(title, TextTable::Align::kRight);
-  table.add_column("the score is", TextTable::Align::kLeft);
-  for (const SystemTime& system : report.comparison.systems) {
-    const TrainingScore& score = system.score;
-    table.add_row({printable(system.name), std::to_string(system.seeds.size()),
-                   std::to_string(score.runs - score.unfinished), seconds_text(score.mean_s),
-                   seconds_text(score.fastest_s), seconds_text(score.median_s), seconds_text(score.slowest_s),
-                   score.deviation_ratio ? fmt::format("{:.1f}%", 100 * *score.deviation_ratio) : "-", score.rule});
-  }
-  return table.to_text();
+  ReportTable table = picked(systems_table(report), {"name", "seeds", "reached", "score_s", "fastest_s", "median_s",
+                                                     "slowest_s", "deviation_ratio", "score_rule"});
+  table.shows_unknown = true;
+  return rows_text(table);
 }
 
 std::string seed_problem(const TrainReport& report, const SystemTime& system, const SeedTime& seed) {
@@ -143,21 +166,7 @@ Json seed_json(const SeedTime& seed) {
   return json;
 }
 
-Json system_json(const TrainReport& report, const SystemTime& system) {
-  Json json = {{"name", system.name}};
-  if (const auto command = report.commands.find(system.name); command != report.commands.end())
-    json["command"] = command->second;
-  put_known(json, "score_s", system.score.mean_s);
-  json["score_rule"] = system.score.rule;
-  json["trimmed"] = system.score.is_trimmed;
-  json["reached"] = system.score.runs - system.score.unfinished;
-  json["never_reached"] = system.score.unfinished;
-  json["not_counted"] = system.interrupted;
-  put_known(json, "fastest_s", system.score.fastest_s);
-  put_known(json, "median_s", system.score.median_s);
-  put_known(json, "slowest_s", system.score.slowest_s);
-  put_known(json, "deviation_ratio", system.score.deviation_ratio);
-  json["seems_buffered"] = system.seems_buffered;
+void put_runs(Json& json, const SystemTime& system) {
   Json& seeds = json["seeds"] = Json::array();
   for (const SeedTime& seed : system.seeds) seeds.push_back(seed_json(seed));
   Json& meters = json["meters"] = Json::array();
@@ -167,7 +176,6 @@ Json system_json(const TrainReport& report, const SystemTime& system) {
     if (!meter.why_missing.empty()) entry["missing"] = meter.why_missing;
     meters.push_back(std::move(entry));
   }
-  return json;
 }
 
 }  // namespace
@@ -207,8 +215,8 @@ Json train_report_json(const TrainReport& report) {
     json["benchmark"] = report.benchmark;
     json["quality"] = report.quality;
   }
-  Json& systems = json["systems"] = Json::array();
-  for (const SystemTime& system : comparison.systems) systems.push_back(system_json(report, system));
+  Json& systems = json["systems"] = rows_json(systems_table(report));
+  for (size_t i = 0; i < systems.size(); ++i) put_runs(systems[i], comparison.systems[i]);
   Json& orders = json["thresholds"] = Json::array();
   for (const ThresholdOrder& order : comparison.orders) {
     Json entry = {{"threshold", order.threshold}};

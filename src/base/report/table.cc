@@ -33,27 +33,29 @@ Json json_of(const ReportValue& value) {
     Json operator()(int64_t count) const { return count; }
     Json operator()(double number) const { return number; }
     Json operator()(const std::string& text) const { return text; }
+    Json operator()(const std::vector<std::string>& list) const { return list; }
     Json operator()(const ValueRange& range) const { return Json::array({range.lower, range.upper}); }
   };
   return std::visit(Visitor(), value.get());
 }
 
-std::string csv_of(const ReportValue& value, int digits) {
+std::string csv_of(const ReportValue& value, const CsvStyle& style) {
   struct Visitor {
-    int digits;
+    const CsvStyle& style;
     std::string number_text(double number) const {
-      return digits == 0 ? fmt::format("{}", number) : fmt::format("{:.{}g}", number, digits);
+      return style.digits == 0 ? fmt::format("{}", number) : fmt::format("{:.{}g}", number, style.digits);
     }
     std::string operator()(std::monostate) const { return ""; }
-    std::string operator()(bool yes) const { return yes ? "1" : "0"; }
+    std::string operator()(bool yes) const { return yes ? style.yes : style.no; }
     std::string operator()(int64_t count) const { return std::to_string(count); }
     std::string operator()(double number) const { return std::isfinite(number) ? number_text(number) : ""; }
     std::string operator()(const std::string& text) const { return csv_cell(text); }
+    std::string operator()(const std::vector<std::string>& list) const { return csv_cell(join(list, ", ")); }
     std::string operator()(const ValueRange& range) const {
       return number_text(range.lower) + " " + number_text(range.upper);
     }
   };
-  return std::visit(Visitor{digits}, value.get());
+  return std::visit(Visitor{style}, value.get());
 }
 
 // Numbers of a column, both ends of ranges one after the other.
@@ -98,8 +100,10 @@ bool says_something(const ReportValue& value) {
 }
 
 bool is_shown(const ReportTable& table, const ReportColumn& column) {
-  return !column.title.empty() && (table.shows_unknown || column.cells.empty() ||
-                                   std::any_of(column.cells.begin(), column.cells.end(), says_something));
+  if (column.title.empty()) return false;
+  if (table.shows_unknown || column.cells.empty()) return true;
+  if (!column.words.empty()) return std::ranges::any_of(column.words, [](const auto& text) { return !text.empty(); });
+  return std::ranges::any_of(column.cells, says_something);
 }
 
 TextTable::Align align_of(const ReportColumn& column) {
@@ -116,6 +120,11 @@ double ReportValue::number() const {
 }
 
 std::vector<std::string> cells_for_people(const ReportColumn& column) {
+  std::vector<std::string> cells;
+  if (!column.words.empty()) {
+    for (const std::string& text : column.words) cells.push_back(printable(text));
+    return cells;
+  }
   // Every number of the column, so that they share a unit.
   std::vector<double> numbers;
   for (const ReportValue& cell : column.cells) {
@@ -124,11 +133,13 @@ std::vector<std::string> cells_for_people(const ReportColumn& column) {
     if (range != nullptr) numbers.push_back(range->upper);
   }
   const std::vector<std::string> texts = numbers_for_people(column, numbers);
-  std::vector<std::string> cells;
   size_t at = 0;
   for (const ReportValue& cell : column.cells) {
     if (const auto* text = std::get_if<std::string>(&cell.get())) {
       cells.push_back(printable(*text));
+      ++at;
+    } else if (const auto* list = std::get_if<std::vector<std::string>>(&cell.get())) {
+      cells.push_back(printable(join(*list, ", ")));
       ++at;
     } else if (const auto* yes = std::get_if<bool>(&cell.get())) {
       cells.emplace_back(*yes ? "yes" : "no");
@@ -144,6 +155,18 @@ std::vector<std::string> cells_for_people(const ReportColumn& column) {
   return cells;
 }
 
+ReportTable picked(const ReportTable& table, const std::vector<std::string_view>& names) {
+  ReportTable result = table;
+  result.columns.clear();
+  for (const std::string_view name : names) {
+    const auto is_it = [&](const ReportColumn& column) {
+      return name == (column.name.empty() ? column.title : column.name);
+    };
+    result.columns.push_back(*std::ranges::find_if(table.columns, is_it));
+  }
+  return result;
+}
+
 Json rows_json(const ReportTable& table) {
   Json rows = Json::array();
   for (size_t r = 0; r < table.rows(); ++r) {
@@ -156,7 +179,7 @@ Json rows_json(const ReportTable& table) {
   return rows;
 }
 
-std::string rows_csv(const ReportTable& table, int digits) {
+std::string rows_csv(const ReportTable& table, const CsvStyle& style) {
   std::vector<std::string> cells;
   for (const ReportColumn& column : table.columns) {
     if (!column.name.empty()) cells.push_back(csv_cell(column.name));
@@ -165,7 +188,7 @@ std::string rows_csv(const ReportTable& table, int digits) {
   for (size_t r = 0; r < table.rows(); ++r) {
     cells.clear();
     for (const ReportColumn& column : table.columns) {
-      if (!column.name.empty()) cells.push_back(csv_of(column.cells[r], digits));
+      if (!column.name.empty()) cells.push_back(csv_of(column.cells[r], style));
     }
     csv += join(cells, ",") + "\n";
   }
@@ -180,6 +203,7 @@ std::string rows_text(const ReportTable& table, const TextStyle& style) {
     if (!is_shown(table, column)) continue;
     ReportColumn part = column;
     part.cells.resize(shown);
+    if (!part.words.empty()) part.words.resize(shown);
     if (shown > 0 && !is_shown(table, part)) continue;
     text.add_column(column.title == " " ? "" : column.title, align_of(column));
     std::vector<std::string> cells = cells_for_people(part);

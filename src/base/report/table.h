@@ -35,6 +35,7 @@ class ReportValue {
   ReportValue(std::string text) : value_(std::move(text)) {}
   ReportValue(std::string_view text) : value_(std::string(text)) {}
   ReportValue(const char* text) : value_(std::string(text)) {}
+  ReportValue(std::vector<std::string> list) : value_(std::move(list)) {}  // an array in JSON, else "a, b"
   ReportValue(ValueRange range) {
     if (range.lower == range.lower && range.upper == range.upper) value_ = range;  // NaN is not known
   }
@@ -53,12 +54,15 @@ class ReportValue {
   }
 
   bool is_known() const { return !std::holds_alternative<std::monostate>(value_); }
-  const std::variant<std::monostate, bool, int64_t, double, std::string, ValueRange>& get() const { return value_; }
+  const std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<std::string>, ValueRange>& get()
+      const {
+    return value_;
+  }
   // As a number; NaN where it is none.
   double number() const;
 
  private:
-  std::variant<std::monostate, bool, int64_t, double, std::string, ValueRange> value_;
+  std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<std::string>, ValueRange> value_;
 };
 
 // What a column's numbers are: how people read them. Machines read them as they are.
@@ -74,8 +78,7 @@ enum class Quantity {
   kDuration,       // s, min, h or d
   kJoules,
   kBytes,
-  kMoney,    // never "2.7e-05": as prices are written
-  kWritten,  // a number as the column itself writes it, such as "2.5x"
+  kMoney,  // never "2.7e-05": as prices are written
 };
 
 // One column with its cells.
@@ -87,24 +90,44 @@ struct ReportColumn {
   int digits = 2;       // decimals of kNumber and kShare
   std::string meaning;  // a tooltip on pages
   std::vector<ReportValue> cells;
+  std::vector<std::string> words = {};  // the cells for people, where they aren't made of the values
 };
 
 struct ReportTable {
   std::string caption;  // for people; may be empty
   std::vector<ReportColumn> columns;
-  bool shows_unknown = false;          // people see columns that no row knows, too
-  std::vector<std::string> baselines;  // names in the first column: their rows are set off on pages
+  bool shows_unknown = false;               // people see columns that no row knows, too
+  std::vector<std::string> baselines = {};  // names in the first column: their rows are set off on pages
   size_t rows() const { return columns.empty() ? 0 : columns.front().cells.size(); }
 };
 
-// How one column is made of a row.
+// How one column is made of a row. A value that is text stays as it is written: {"", "gain", Quantity::kNumber, ...}
+// may give "2.5x".
 template <typename Row>
 struct ColumnOf {
+  using Value = std::function<ReportValue(const Row&)>;
+  using Words = std::function<std::string(const Row&)>;  // for people, in the place of the value
+
+  ColumnOf(std::string name_, std::string title_, Quantity quantity_, Value value_, int digits_ = 2,
+           std::string meaning_ = {})
+      : name(std::move(name_)),
+        title(std::move(title_)),
+        quantity(quantity_),
+        value(std::move(value_)),
+        digits(digits_),
+        meaning(std::move(meaning_)) {}
+  ColumnOf(std::string name_, std::string title_, Quantity quantity_, Value value_, Words words_,
+           std::string meaning_ = {})
+      : ColumnOf(std::move(name_), std::move(title_), quantity_, std::move(value_), 0, std::move(meaning_)) {
+    words = std::move(words_);
+  }
+
   std::string name, title;
   Quantity quantity;
-  std::function<ReportValue(const Row&)> value;
-  int digits = 2;
-  std::string meaning = {};
+  Value value;
+  int digits;
+  std::string meaning;
+  Words words;
 };
 
 template <typename Row, typename Rows>
@@ -114,16 +137,25 @@ ReportTable table_of(std::string caption, const Rows& rows, const std::vector<Co
   for (const ColumnOf<Row>& column : columns) {
     ReportColumn& added = table.columns.emplace_back(
         ReportColumn{column.name, column.title, column.quantity, column.digits, column.meaning, {}});
-    for (const Row& row : rows) added.cells.push_back(column.value(row));
+    for (const Row& row : rows) {
+      added.cells.push_back(column.value(row));
+      if (column.words) added.words.push_back(column.words(row));
+    }
   }
   return table;
 }
 
+// The columns of these names (for people only: titles), in this order. Every name must be one of the table's.
+ReportTable picked(const ReportTable& table, const std::vector<std::string_view>& names);
+
 // An array of objects, a member for each named column whose value is known.
 Json rows_json(const ReportTable& table);
-// A header line and the rows of all named columns; numbers with so many significant digits, or as many as read back to
-// the same value (0).
-std::string rows_csv(const ReportTable& table, int digits = 0);
+struct CsvStyle {
+  int digits = 0;  // of real numbers, significant ones; 0: as many as read back to the same value
+  std::string yes = "1", no = "0";
+};
+// A header line and the rows of all named columns.
+std::string rows_csv(const ReportTable& table, const CsvStyle& style = {});
 
 struct TextStyle {
   size_t width = 0;      // of a line; 0: as long as they are

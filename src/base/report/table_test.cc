@@ -56,7 +56,7 @@ TEST(ReportTable, AColumnThatNoRowKnowsIsLeftOutForPeople) {
 
 TEST(ReportTable, ShowsWhatNobodyKnowsWhereAskedAndSetsBaselinesOff) {
   ReportTable table = machines({{"a", 1.0 / 3, std::nullopt, true}});
-  table.columns.push_back({"", " ", Quantity::kWritten, 0, "", {"2.5x"}});
+  table.columns.push_back({"", " ", Quantity::kNumber, 0, "", {"2.5x"}});
   table.columns.push_back({"", "note", Quantity::kText, 0, "", {""}});
   EXPECT_THAT(rows_text(table), testing::StartsWith("device    time      90% interval  fits\n"));
   EXPECT_THAT(rows_html(table), testing::HasSubstr("<tr><td class=\"name\">a"));
@@ -64,7 +64,22 @@ TEST(ReportTable, ShowsWhatNobodyKnowsWhereAskedAndSetsBaselinesOff) {
   table.baselines = {"a"};
   EXPECT_THAT(rows_text(table), testing::HasSubstr("energy"));
   EXPECT_THAT(rows_html(table), testing::HasSubstr("<tr class=\"baseline\"><td class=\"name\">a"));
-  EXPECT_EQ(rows_csv(table, 3), "device,time_s,energy.joules,fits,rank_count\na,0.333,,1,7\n");
+  EXPECT_EQ(rows_csv(table, {3, "yes", "no"}), "device,time_s,energy.joules,fits,rank_count\na,0.333,,yes,7\n");
+}
+
+TEST(ReportTable, ColumnsArePickedAndPeopleReadOtherWords) {
+  const std::vector<Machine> rows = {{"a", 2, 5, true}, {"b", 4, 6, false}};
+  const auto table = table_of<Machine>("", rows,
+                                       {{"name", "name", Quantity::kText, &Machine::name},
+                                        {"fits", "fits", Quantity::kYes, &Machine::fits,
+                                         [](const Machine& row) { return row.fits ? "yes" : "1 GiB short"; }},
+                                        {"", "gain", Quantity::kNumber, [](const Machine&) { return "2.5x"; }},
+                                        {"time_s", "", Quantity::kSeconds, &Machine::time_s}});
+  EXPECT_EQ(rows_text(picked(table, {"gain", "name", "fits"})),
+            "gain  name  fits\n"
+            "2.5x  a     yes\n"
+            "2.5x  b     1 GiB short\n");
+  EXPECT_EQ(rows_csv(picked(table, {"time_s", "fits"}), {.digits = 3}), "time_s,fits\n2,1\n4,0\n");
 }
 
 TEST(ReportTable, FurtherRowsAreCounted) {
@@ -88,6 +103,10 @@ TEST(ReportTable, NumbersAsPeopleReadThem) {
   EXPECT_EQ(percent(NAN), "-");
   EXPECT_EQ(money_text(0.000027), "0.0000270");
   EXPECT_EQ(money_text(1234.5), "1234.50");
+  const ReportColumn lists{"names", "names", Quantity::kText, 0, {}, {std::vector<std::string>{"a", "b"}}};
+  EXPECT_THAT(cells_for_people(lists), testing::ElementsAre("a, b"));
+  EXPECT_EQ(rows_json({"", {lists}}).dump(), R"([{"names":["a","b"]}])");
+  EXPECT_EQ(rows_csv({"", {lists}}), "names\n\"a, b\"\n");
   const ReportColumn column{"share_ratio", "share", Quantity::kShare, 0, {}, {0.5, 1, std::optional<double>()}};
   EXPECT_THAT(cells_for_people(column), testing::ElementsAre("50%", "100%", "-"));
 }

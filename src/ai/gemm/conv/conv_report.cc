@@ -6,7 +6,9 @@
 #include <cmath>
 
 #include "ai/gemm/conv/conv_rung.h"
+#include "ai/gemm/report/rung_list.h"
 #include "base/json.h"
+#include "base/report/table.h"
 #include "base/text.h"
 
 namespace perfcast::ai::gemm {
@@ -20,6 +22,45 @@ double network_macs() {
   double all = 0;
   for (const ConvLayer& layer : resnet50_layers()) all += macs(layer) * layer.count;
   return all;
+}
+
+// The layers of ResNet-50, in the order of JSON.
+ReportTable layer_table() {
+  using enum Quantity;
+  using Column = ColumnOf<ConvLayer>;
+  const auto size = [](const char* name, const char* title, auto ConvShape::*of) {
+    return Column(name, title, kCount, [of](const ConvLayer& layer) { return layer.shape.*of; });
+  };
+  const auto sides = [](const char* title, auto of) {
+    return Column("", title, kNumber, [of](const ConvLayer& layer) {
+      const auto [height, width] = of(layer.shape);
+      return fmt::format("{} x {}", height, width);
+    });
+  };
+  const auto product = [](const char* name, const char* title, auto Shape::*of) {
+    return Column(name, title, kCount, [of](const ConvLayer& layer) { return product_of(layer.shape).*of; });
+  };
+  return table_of<ConvLayer>(
+      "", resnet50_layers(),
+      {{"layer", "layer", kText, &ConvLayer::name},
+       {"layer_count", "count", kCount, &ConvLayer::count},
+       size("in_channels", "channels", &ConvShape::in_channels),
+       sides("image", [](const ConvShape& shape) { return std::pair(shape.height, shape.width); }),
+       size("height", "", &ConvShape::height),
+       size("width", "", &ConvShape::width),
+       size("out_channels", "to", &ConvShape::out_channels),
+       sides("kernel", [](const ConvShape& shape) { return std::pair(shape.kernel_height, shape.kernel_width); }),
+       size("kernel_height", "", &ConvShape::kernel_height),
+       size("kernel_width", "", &ConvShape::kernel_width),
+       size("stride", "stride", &ConvShape::stride),
+       size("padding", "", &ConvShape::padding),
+       sides("output", [](const ConvShape& shape) { return std::pair(shape.out_height(), shape.out_width()); }),
+       product("m", "M", &Shape::m),
+       product("n", "N", &Shape::n),
+       product("k", "K", &Shape::k),
+       {"macs", "MACs", kHuman, macs},
+       {"", "share of all", kShare, [](const ConvLayer& layer) { return macs(layer) * layer.count / network_macs(); },
+        1}});
 }
 
 struct Pass {
@@ -73,70 +114,17 @@ std::string network_text(const GemmResult& result) {
 }
 
 std::string conv_list_text() {
-  TextTable rungs;
-  for (const char* title : {"rung", "what", "precision", "threads", "here"}) rungs.add_column(title, Align::kLeft);
-  for (const ConvRung& rung : all_conv_rungs()) {
-    const std::string reason = rung.unavailable ? rung.unavailable() : "";
-    rungs.add_row({rung.name, rung.title, std::string(name_of(rung.precision)), rung.threaded ? "any" : "1",
-                   reason.empty() ? "yes" : "no: " + reason});
-  }
-  TextTable layers;
-  layers.add_column("layer", Align::kLeft);
-  for (const char* title :
-       {"count", "channels", "image", "to", "kernel", "stride", "output", "M", "N", "K", "MACs", "share of all"}) {
-    layers.add_column(title, Align::kRight);
-  }
-  for (const ConvLayer& layer : resnet50_layers()) {
-    const ConvShape& shape = layer.shape;
-    const Shape product = product_of(shape);
-    layers.add_row({layer.name, std::to_string(layer.count), std::to_string(shape.in_channels),
-                    fmt::format("{} x {}", shape.height, shape.width), std::to_string(shape.out_channels),
-                    fmt::format("{} x {}", shape.kernel_height, shape.kernel_width), std::to_string(shape.stride),
-                    fmt::format("{} x {}", shape.out_height(), shape.out_width()), std::to_string(product.m),
-                    std::to_string(product.n), std::to_string(product.k), human_number(macs(layer)),
-                    fmt::format("{:.1f}%", 100 * macs(layer) * layer.count / network_macs())});
-  }
-  return rungs.to_text() +
+  return rows_text(rung_list(all_conv_rungs())) +
          fmt::format("\nResNet-50's convolutions, one image of 224 x 224: {} MACs; MACs of one, share of all\n",
                      human_number(network_macs())) +
-         layers.to_text();
+         rows_text(layer_table());
 }
 
 Json conv_list_json() {
-  Json json;
-  json["schema"] = "perfcast.gemm.conv_rungs/1";
-  json["rungs"] = Json::array();
-  for (const ConvRung& rung : all_conv_rungs()) {
-    const std::string reason = rung.unavailable ? rung.unavailable() : "";
-    Json entry = {{"name", rung.name},
-                  {"title", rung.title},
-                  {"device", rung.device},
-                  {"precision", name_of(rung.precision)},
-                  {"threaded", rung.threaded}};
-    if (!reason.empty()) entry["unavailable"] = reason;
-    json["rungs"].push_back(std::move(entry));
-  }
-  json["layers"] = Json::array();
-  for (const ConvLayer& layer : resnet50_layers()) {
-    const ConvShape& shape = layer.shape;
-    const Shape product = product_of(shape);
-    json["layers"].push_back({{"layer", layer.name},
-                              {"layer_count", layer.count},
-                              {"in_channels", shape.in_channels},
-                              {"height", shape.height},
-                              {"width", shape.width},
-                              {"out_channels", shape.out_channels},
-                              {"kernel_height", shape.kernel_height},
-                              {"kernel_width", shape.kernel_width},
-                              {"stride", shape.stride},
-                              {"padding", shape.padding},
-                              {"m", product.m},
-                              {"n", product.n},
-                              {"k", product.k},
-                              {"macs", macs(layer)}});
-  }
-  json["macs"] = network_macs();
-  return json;
+  return {{"schema", "perfcast.gemm.conv_rungs/1"},
+          {"rungs", rows_json(rung_list(all_conv_rungs()))},
+          {"layers", rows_json(layer_table())},
+          {"macs", network_macs()}};
 }
 
 }  // namespace perfcast::ai::gemm
