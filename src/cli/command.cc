@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/process/interrupt.h"
 #include "base/text.h"
+#include "cli/option_table.h"
 #include "profile/core/design.h"
 
 namespace perfcast::cli {
@@ -33,54 +34,45 @@ std::string out_of_seeds(const std::string& text) {
 }  // namespace
 
 void add_common_options(CLI::App& verb, CommandContext& context, unsigned further) {
-  const char* const group = "Common options";
   CommonOptions& options = context.options;
   if (options.corpus.empty()) options.corpus = in_user_data("perfcast.db");
   if (options.bundle.empty()) options.bundle = shipped_file("bundles/cpus.pcb");
   if ((further & kCorpusOption) != 0) {
-    verb.add_option("--corpus", options.corpus, "Corpus file (SQLite)")
+    add_advanced(verb, "--corpus", options.corpus, "FILE", "The corpus file (SQLite).")
         ->each([&options](const std::string&) { options.corpus_given = true; })
         ->capture_default_str()
-        ->group(group);
+        ->group(kCommonGroup);
   }
   if ((further & kBundleOption) != 0) {
-    verb.add_option("--bundle", options.bundle, "Trained models")
+    add_advanced(verb, "--bundle", options.bundle, "FILE", "The bundle of trained models.")
         ->each([&options](const std::string&) { options.bundle_given = true; })
         ->capture_default_str()
-        ->group(group);
+        ->group(kCommonGroup);
   }
-  verb.add_option("-o,--output", options.output, "Where the result goes; - is standard output")
+  add_advanced(verb, "-o,--output", options.output, "FILE", "Writes the result into this file; - is standard output.")
       ->capture_default_str()
-      ->group(group);
-  verb.add_flag("--json", options.json, "Machine-readable result")->group(group);
+      ->group(kCommonGroup);
+  add_advanced(verb, "--json", options.json, "Prints the result for machines.")->group(kCommonGroup);
   if ((further & kShowOutputOption) != 0) {
-    verb.add_flag("--show-output", options.show_output, "Send the measured program's stdout to stderr")->group(group);
+    add_advanced(verb, "--show-output", options.show_output, "Sends the measured program's stdout to stderr.")
+        ->group(kCommonGroup);
   }
   if ((further & kQuietOption) != 0) {
-    verb.add_flag("--quiet", options.quiet, "No progress, no notes")->group(group);
+    add_advanced(verb, "--quiet", options.quiet, "Prints no progress and no notes.")->group(kCommonGroup);
   }
   if ((further & kSeedOption) != 0) {
-    verb.add_option("--seed", options.seed, "Seed of every random process")
+    add_advanced(verb, "--seed", options.seed, "N", "The seed of everything that is drawn at random.")
         ->each([&options](const std::string&) { options.seed_given = true; })
         ->check(CLI::Validator(out_of_seeds, "", "seed"))
         ->capture_default_str()
-        ->group(group);
+        ->group(kCommonGroup);
   }
   if ((further & kThreadsOption) != 0) {
-    verb.add_option("--threads", options.threads, "Threads to compute with")
+    add_advanced(verb, "--threads", options.threads, "N", "Computes with this many threads.")
         ->check(CLI::Range(1, 1024))
         ->capture_default_str()
-        ->group(group);
+        ->group(kCommonGroup);
   }
-}
-
-Status check_unused(const CLI::App& verb, const std::string& way, std::initializer_list<const char*> options,
-                    const std::string& expected) {
-  for (const char* option : options) {
-    if (verb.get_option(option)->count() > 0)
-      return usage_error("bad-usage", std::string(option) + " is of no use with " + way, option, expected);
-  }
-  return {};
 }
 
 std::string in_user_data(const std::string& name) {
@@ -110,7 +102,8 @@ std::shared_ptr<const std::vector<CoreDesign>> shipped_core_designs() {
   return designs ? std::make_shared<const std::vector<CoreDesign>>(std::move(*designs)) : nullptr;
 }
 
-int report_error(const Error& error, const CommonOptions& options) {
+int report_error(const Error& problem, const CommonOptions& options) {
+  const Error error = options.verb == nullptr ? problem : with_option_names(problem, *options.verb);
   if (options.json) {
     const std::string text = to_text(to_json(error));
     std::fputs(text.c_str(), stdout);

@@ -42,6 +42,7 @@ struct CommonOptions {
   uint64_t seed = 1;
   bool corpus_given = false, bundle_given = false, seed_given = false;  // on the command line
   int threads = 1;
+  const CLI::App* verb = nullptr;  // the one that was chosen: errors name its options
 };
 
 struct CommandContext {
@@ -61,10 +62,6 @@ enum CommonOption : unsigned {
   kThreadsOption = 32,
 };
 void add_common_options(CLI::App& verb, CommandContext& context, unsigned further);
-
-// "bad-usage" where one of these options was given, which `way` of using the verb has no use for.
-Status check_unused(const CLI::App& verb, const std::string& way, std::initializer_list<const char*> options,
-                    const std::string& expected = "one of both");
 
 // Path of what is the user's own by default; empty where the environment names no home.
 std::string in_user_data(const std::string& name);

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/option_table.h"
 #include "profile/collect/native/host_facts.h"
 #include "profile/collect/session/doctor.h"
 #include "program/explain/host_match.h"
@@ -41,7 +42,11 @@ int run(const CommonOptions& options) {
 }  // namespace
 
 void add_doctor_command(CLI::App& app, CommandContext& context) {
-  CLI::App* verb = app.add_subcommand("doctor", "Say what can be measured on this machine and how to get the rest");
+  CLI::App* verb = add_verb(app, {"doctor",
+                                  "Says what this machine can measure, and how to get the rest.",
+                                  "",
+                                  {"perfcast doctor", "perfcast doctor --json"},
+                                  "doctor"});
   add_common_options(*verb, context, kCorpusOption | kBundleOption);
   verb->callback([&context] { context.run = [&context] { return run(context.options); }; });
 }

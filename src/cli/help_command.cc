@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/manual.h"
+#include "cli/option_table.h"
 
 namespace perfcast::cli {
 namespace {
@@ -29,10 +30,7 @@ int help(const CLI::App& app, const HelpArguments& arguments, const CommandConte
     if (found == verbs.end()) return report_error(no_such_verb(*level, word), context.options);
     level = *found;
   }
-  // CLI11 puts the verb's own name behind what stands before it.
-  std::vector<std::string> before = {"perfcast"};
-  if (!arguments.words.empty()) before.insert(before.end(), arguments.words.begin(), arguments.words.end() - 1);
-  return write_result(level->help(arguments.words.empty() ? "" : join(before, " ")), context.options);
+  return write_result(level->help(), context.options);
 }
 
 int complete(const CLI::App& app, const std::string& shell, const CommandContext& context) {
@@ -44,16 +42,26 @@ int complete(const CLI::App& app, const std::string& shell, const CommandContext
 
 void add_help_commands(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<HelpArguments>();
-  CLI::App* verb = app.add_subcommand("help", "The help of a verb; --man: all of it as a manual page");
-  verb->add_option("verb", arguments->words, "Verb, such as: corpus info")->option_text("VERB ...");
-  verb->add_flag("--man", arguments->manual, "As a manual page (troff): perfcast help --man | man -l -");
+  CLI::App* verb = add_verb(app, {"help",
+                                  "Prints the help of a verb, or a manual page of all verbs.",
+                                  "",
+                                  {"perfcast help corpus info", "perfcast help --man | man -l -"},
+                                  "README"});
+  add_basic(*verb, "verb", arguments->words, "VERB ...", "The verb, such as: corpus info.");
+  add_basic(*verb, "--man", arguments->manual,
+            "Prints one manual page (troff) of all verbs: perfcast help --man | man -l -");
   verb->callback([arguments, &app, &context] {
     context.run = [arguments, &app, &context] { return help(app, *arguments, context); };
   });
 
   auto shell = std::make_shared<std::string>();
-  verb = app.add_subcommand("completion", "A completion script: source <(perfcast completion bash)");
-  verb->add_option("shell", *shell, "bash, zsh or fish")->required()->option_text("SHELL");
+  verb = add_verb(app, {"completion",
+                        "Prints a completion script for your shell.",
+                        "",
+                        {"source <(perfcast completion bash)",
+                         "perfcast completion fish > ~/.config/fish/completions/perfcast.fish"},
+                        "README"});
+  add_basic(*verb, "shell", *shell, "bash|zsh|fish", "Your shell.")->required();
   verb->callback(
       [shell, &app, &context] { context.run = [shell, &app, &context] { return complete(app, *shell, context); }; });
 }

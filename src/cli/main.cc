@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <optional>
@@ -9,8 +10,10 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/help_text.h"
 #include "cli/large_pages.h"
 #include "cli/manual.h"
+#include "cli/option_table.h"
 
 namespace perfcast::cli {
 namespace {
@@ -43,6 +46,39 @@ bool wants_json(int argc, char** argv) {
   return false;
 }
 
+struct VerbGroup {
+  const char* title;
+  std::vector<void (*)(CLI::App&, CommandContext&)> verbs;
+};
+
+void add_verbs(CLI::App& app, CommandContext& context) {
+  const VerbGroup groups[] = {
+      {"Forecast programs",
+       {add_predict_command, add_place_command, add_profile_command, add_phases_command, add_cores_command}},
+      {"Measure this machine",
+       {add_diagnose_command, add_compare_command, add_tune_command, add_watch_command, add_energy_command,
+        add_power_command, add_gemm_command, add_doctor_command, add_metrics_command}},
+      {"AI systems", {add_llm_command, add_bench_command, add_audit_command}},
+      {"Clusters", {add_schedule_command, add_capacity_command, add_slurm_command}},
+      {"Your own data",
+       {add_collect_command, add_import_command, add_corpus_command, add_train_command, add_adapt_command,
+        add_evaluate_command, add_export_command}},
+      {"", {add_help_commands}}};  // the last: they describe all others
+  for (const VerbGroup& group : groups) {
+    const size_t before = verbs_of(app).size();
+    for (const auto add : group.verbs) add(app, context);
+    const auto verbs = app.get_subcommands([](CLI::App*) { return true; });
+    for (size_t i = before; i < verbs.size(); ++i) verbs[i]->group(group.title);
+  }
+}
+
+// The verb that was chosen, and its own: "llm", "analyze".
+const CLI::App* chosen_verb(const CLI::App& app) {
+  const CLI::App* verb = &app;
+  for (auto chosen = verb->get_subcommands(); !chosen.empty(); chosen = verb->get_subcommands()) verb = chosen.front();
+  return verb;
+}
+
 int run(int argc, char** argv) {
   CommandContext context;
   // Everything after the first "--" is the program to measure: CLI11 never sees it.
@@ -56,43 +92,21 @@ int run(int argc, char** argv) {
   }
 
   CLI::App app("Profile a program once; know how it runs everywhere.", "perfcast");
+  app.set_help_flag("-h,--help", "Prints the options you will need, with examples.");
+  app.set_help_all_flag("--help-all", "Prints all options.");
   app.set_version_flag("-V,--version", "perfcast " PERFCAST_VERSION);
   app.require_subcommand(1);
-  app.formatter(std::make_shared<WrappedHelp>());
+  app.formatter(std::make_shared<HelpText>());
+  add_verbs(app, context);
   app.footer(
-      "Exit status: 0 done, 1 failure, 2 bad usage, 3 a regression that `compare` found; `profile` passes the "
-      "program's own on.\n"
-      "Start with:  perfcast predict -- ./prog args");
-  add_predict_command(app, context);
-  add_place_command(app, context);
-  add_profile_command(app, context);
-  add_phases_command(app, context);
-  add_diagnose_command(app, context);
-  add_compare_command(app, context);
-  add_watch_command(app, context);
-  add_power_command(app, context);
-  add_tune_command(app, context);
-  add_energy_command(app, context);
-  add_doctor_command(app, context);
-  add_collect_command(app, context);
-  add_import_command(app, context);
-  add_corpus_command(app, context);
-  add_cores_command(app, context);
-  add_train_command(app, context);
-  add_adapt_command(app, context);
-  add_evaluate_command(app, context);
-  add_export_command(app, context);
-  add_schedule_command(app, context);
-  add_capacity_command(app, context);
-  add_slurm_command(app, context);
-  add_gemm_command(app, context);
-  add_llm_command(app, context);
-  add_audit_command(app, context);
-  add_bench_command(app, context);
-  add_metrics_command(app, context);
-  add_help_commands(app, context);
-
+      "  perfcast predict -- ./prog args\n"
+      "  perfcast compare './old args' './new args'\n"
+      "  perfcast llm forecast llama3-8b --on H100,A100-80GB\n"
+      "More: perfcast VERB --help, perfcast help --man, perfcast completion bash. Exit status: 0 done, 1 failure, 2 "
+      "bad "
+      "usage, 3 a regression that compare found; profile passes the program's own on.");
   const std::vector<std::string> words = own;
+  if (words.empty() && context.command.empty()) return write_result(app.help(), context.options);
   std::reverse(own.begin(), own.end());  // CLI11 takes its vector from the back
   try {
     app.parse(own);
@@ -113,6 +127,11 @@ int run(int argc, char** argv) {
       expected = "the program to run after --: perfcast" + verb + " -- CMD ARGS";
     }
     return report_error(usage_error("bad-usage", problem.what(), "", expected), context.options);
+  }
+  context.options.verb = chosen_verb(app);
+  if (!context.options.quiet) {
+    for (const std::string& note : renamed_options(*context.options.verb, words))
+      std::fputs(("perfcast: " + note + "\n").c_str(), stderr);
   }
   return context.run();
 }

@@ -1,23 +1,20 @@
 #include "cli/manual.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <sstream>
 
 #include "base/text.h"
+#include "cli/option_table.h"
 
 namespace perfcast::cli {
 namespace {
 
 // One verb with what stands before it: "corpus info".
-struct Verb {
+struct NamedVerb {
   std::string words;
   const CLI::App* app;
 };
 
-void collect(const CLI::App& app, const std::string& before, std::vector<Verb>& verbs) {
+void collect(const CLI::App& app, const std::string& before, std::vector<NamedVerb>& verbs) {
   for (const CLI::App* verb : verbs_of(app)) {
     const std::string words = before.empty() ? verb->get_name() : before + " " + verb->get_name();
     verbs.push_back({words, verb});
@@ -25,21 +22,22 @@ void collect(const CLI::App& app, const std::string& before, std::vector<Verb>& 
   }
 }
 
-std::vector<Verb> all_verbs(const CLI::App& app) {
-  std::vector<Verb> verbs;
+std::vector<NamedVerb> all_verbs(const CLI::App& app) {
+  std::vector<NamedVerb> verbs;
   collect(app, "", verbs);
   return verbs;
 }
 
 std::vector<const CLI::Option*> options_of(const CLI::App& app) {
-  return app.get_options([](const CLI::Option* option) { return option->nonpositional(); });
+  return app.get_options(
+      [](const CLI::Option* option) { return option->nonpositional() && !option->get_group().empty(); });
 }
 
-// "-o,--output"
+// "-o", "--output"; no earlier spellings.
 std::vector<std::string> names_of(const CLI::Option& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  if (!option.get_lnames().empty()) names.push_back(name_of(option));
   return names;
 }
 
@@ -64,7 +62,7 @@ std::string quoted(const std::string& text) { return "'" + replaced(text, "'", "
 // For a shell's case: "'corpus'|'corpus info'".
 std::string verbs_as_pattern(const CLI::App& app) {
   std::vector<std::string> known;
-  for (const Verb& verb : all_verbs(app)) known.push_back(quoted(verb.words));
+  for (const NamedVerb& verb : all_verbs(app)) known.push_back(quoted(verb.words));
   return join(known, "|");
 }
 
@@ -89,7 +87,7 @@ std::string bash_script(const CLI::App& app) {
       "    case \"${verb:+$verb }${COMP_WORDS[i]}\" in\n";
   script += "      " + verbs_as_pattern(app) + ") verb=\"${verb:+$verb }${COMP_WORDS[i]}\" ;;\n    esac\n  done\n";
   script += "  case \"$verb\" in\n    '') words=" + quoted(words_after(app)) + " ;;\n";
-  for (const Verb& verb : all_verbs(app)) {
+  for (const NamedVerb& verb : all_verbs(app)) {
     script += "    " + quoted(verb.words) + ") words=" + quoted(words_after(*verb.app)) + " ;;\n";
   }
   return script +
@@ -117,9 +115,9 @@ std::string zsh_script(const CLI::App& app) {
       "    case \"${verb:+$verb }${words[i]}\" in\n";
   script += "      (" + verbs_as_pattern(app) + ")) verb=\"${verb:+$verb }${words[i]}\" ;;\n    esac\n  done\n";
   script += "  case \"$verb\" in\n";
-  std::vector<Verb> levels = {{"", &app}};
-  for (const Verb& verb : all_verbs(app)) levels.push_back(verb);
-  for (const Verb& level : levels) {
+  std::vector<NamedVerb> levels = {{"", &app}};
+  for (const NamedVerb& verb : all_verbs(app)) levels.push_back(verb);
+  for (const NamedVerb& level : levels) {
     script += "    (" + quoted(level.words) + ")\n";
     for (const CLI::App* verb : verbs_of(*level.app)) {
       script += "      verbs+=(" + quoted(verb->get_name() + ":" + zsh_text(verb->get_description())) + ")\n";
@@ -159,8 +157,8 @@ std::string fish_script(const CLI::App& app) {
       "        string match -q -- '-*' $word; and continue\n"
       "        set -l longer (string trim \"$verb $word\")\n"
       "        contains -- $longer";
-  std::vector<Verb> levels = {{"", &app}};
-  for (const Verb& verb : all_verbs(app)) {
+  std::vector<NamedVerb> levels = {{"", &app}};
+  for (const NamedVerb& verb : all_verbs(app)) {
     script += " " + fish_text(verb.words);
     levels.push_back(verb);
   }
@@ -169,7 +167,7 @@ std::string fish_script(const CLI::App& app) {
       "    end\n"
       "    test \"$verb\" = \"$argv\"\n"
       "end\n";
-  for (const Verb& level : levels) {
+  for (const NamedVerb& level : levels) {
     const std::string begin = "complete -c perfcast -n \"__perfcast_verb_is " + level.words + "\"";
     for (const CLI::App* verb : verbs_of(*level.app)) {
       script += begin + " -f -a " + verb->get_name() + " -d " + fish_text(verb->get_description()) + "\n";
@@ -177,40 +175,17 @@ std::string fish_script(const CLI::App& app) {
     for (const CLI::Option* option : options_of(*level.app)) {
       std::string line = begin;
       for (const std::string& name : option->get_snames()) line += " -s " + name;
-      for (const std::string& name : option->get_lnames()) line += " -l " + name;
+      if (!option->get_lnames().empty()) line += " -l " + option->get_lnames().front();
       script += line + (takes_value(*option) ? " -r" : "") + " -d " + fish_text(option->get_description()) + "\n";
     }
   }
   return script;
 }
 
-constexpr size_t kColumnWidth = 36, kUsualWidth = 100, kLeastWidth = kColumnWidth + 30, kMostWidth = 160;
-
-size_t help_width() {
-  winsize size{};
-  if (isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-    return kUsualWidth;
-  return std::clamp<size_t>(size.ws_col, kLeastWidth, kMostWidth);
-}
-
 }  // namespace
 
-WrappedHelp::WrappedHelp() : width_(help_width()) { column_width(kColumnWidth); }
-
-std::string WrappedHelp::in_column(const std::string& text) const { return wrapped(text, width_ - kColumnWidth - 1); }
-
-std::string WrappedHelp::make_option_desc(const CLI::Option* option) const {
-  return in_column(option->get_description());
-}
-
-std::string WrappedHelp::make_subcommand(const CLI::App* verb) const {
-  std::ostringstream out;
-  CLI::detail::format_help(out, verb->get_display_name(true), in_column(verb->get_description()), kColumnWidth);
-  return out.str();
-}
-
 std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
+  return app.get_subcommands([](const CLI::App* verb) { return !verb->get_name().empty(); });  // no groups of options
 }
 
 Error no_such_verb(const CLI::App& level, const std::string& word) {
@@ -229,16 +204,16 @@ std::string manual_page(const CLI::App& app, const std::string& version) {
                      troff("profile a program once; know how it runs everywhere") +
                      "\n.SH SYNOPSIS\n.B perfcast\n.I VERB\n[\\fIOPTIONS\\fR] [\\-\\- \\fICOMMAND\\fR ...]\n";
   page += ".SH DESCRIPTION\n" + troff(app.get_footer()) + "\n.SH VERBS\n";
-  for (const Verb& verb : all_verbs(app)) {
-    page += ".SS " + troff(verb.words) + "\n" + troff(verb.app->get_description()) + ".\n";
-    for (const CLI::Option* option : verb.app->get_options()) {
-      const std::string names = option->nonpositional() ? join(names_of(*option), ", ") : option->get_name(true);
-      if (names == "-h, --help") continue;
+  for (const auto& [words, verb] : all_verbs(app)) {
+    page += ".SS " + troff(words) + "\n" + troff(verb->get_description()) + "\n";
+    for (const CLI::Option* option : verb->get_options()) {
+      const std::string names = option->nonpositional() ? join(names_of(*option), ", ") : option->get_option_text();
+      if (option->get_group().empty() || names == "-h, --help" || names == "--help-all") continue;
       const std::string value =
-          option->nonpositional() && takes_value(*option) ? " \\fI" + troff(option->get_type_name()) + "\\fR" : "";
+          option->nonpositional() && takes_value(*option) ? " \\fI" + troff(option->get_option_text()) + "\\fR" : "";
       page += ".TP\n\\fB" + troff(names) + "\\fR" + value + "\n" + troff(option->get_description()) + "\n";
     }
-    if (!verb.app->get_footer().empty()) page += ".PP\n" + troff(verb.app->get_footer()) + "\n";
+    if (!verb->get_footer().empty()) page += ".PP\n" + troff(verb->get_footer()) + "\n";
   }
   return page;
 }

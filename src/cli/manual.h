@@ -9,18 +9,6 @@
 
 namespace perfcast::cli {
 
-// Help whose descriptions are wrapped at the terminal's width; at 100 where there is none.
-class WrappedHelp : public CLI::Formatter {
- public:
-  WrappedHelp();
-  std::string make_option_desc(const CLI::Option* option) const override;
-  std::string make_subcommand(const CLI::App* verb) const override;
-
- private:
-  std::string in_column(const std::string& text) const;
-  size_t width_;
-};
-
 // In the order in which they were added.
 std::vector<const CLI::App*> verbs_of(const CLI::App& app);
 

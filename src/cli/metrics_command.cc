@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/option_table.h"
 #include "profile/metrics/catalogue.h"
 
 namespace perfcast::cli {
@@ -92,11 +93,16 @@ int run(const MetricsOptions& chosen, const CommonOptions& options) {
 
 void add_metrics_command(CLI::App& app, CommandContext& context) {
   auto chosen = std::make_shared<MetricsOptions>();
-  CLI::App* verb = app.add_subcommand("metrics", "List the metrics that profiles hold: units, formulas, sources");
-  verb->add_option("NAME", chosen->name,
-                   "Show this metric with its formula or sources, or all whose names contain this");
-  verb->add_option("--group", chosen->group, "Show this group only: work, mix, memory, branch, system, ...");
-  verb->add_flag("--markdown", chosen->markdown, "The whole catalogue as docs/METRICS.md");
+  CLI::App* verb = add_verb(app, {"metrics",
+                                  "Lists the metrics that profiles hold, with units, formulas and sources.",
+                                  "",
+                                  {"perfcast metrics", "perfcast metrics ipc"},
+                                  "METRICS"});
+  add_basic(*verb, "NAME", chosen->name, "NAME",
+            "Shows this metric with its formula and sources, or all whose names contain this.");
+  add_basic(*verb, "--group", chosen->group, "NAME",
+            "Shows only this group, such as work, mix, memory, branch or system.");
+  add_advanced(*verb, "--markdown", chosen->markdown, "The whole catalogue as docs/METRICS.md");
   add_common_options(*verb, context, kNoFurtherOption);
   verb->callback([chosen, &context] { context.run = [chosen, &context] { return run(*chosen, context.options); }; });
 }

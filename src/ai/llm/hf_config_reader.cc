@@ -408,7 +408,7 @@ Result<LlmConfig> parse_hf_config(std::string_view text, const std::string& sour
   if (part != &*whole && !config.stored_precision) read_precision(in, config);
   type->read(in, config);
   if (in.has("quantization_config")) {
-    config.notes.emplace_back("the file's quantization_config is not read: give --weights");
+    config.notes.emplace_back("the file's quantization_config is not read: give --weight-precision");
   }
   for (const Fields* fields : {&outer, &in}) {
     if (Status status = fields->finish(); !status) return status.error();

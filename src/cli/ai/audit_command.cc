@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/command.h"
+#include "cli/option_table.h"
 #include "cli/shared/named_file.h"
 
 namespace perfcast::cli {
@@ -83,22 +84,28 @@ int run_audit(const AuditArguments& arguments, const CLI::App& verb, const Commo
 
 void add_audit_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<AuditArguments>();
-  CLI::App* verb = app.add_subcommand("audit", "Whether claims about AI systems can be true, and what they leave out");
-  verb->add_option("CLAIMS", arguments->claims,
-                   "Claims as JSON (perfcast.claims/1); slides: those of the keynote that is this project's subject");
-  verb->add_option("--mlperf", arguments->results, "In their place a table of published results (CSV, may be gzip)")
-      ->option_text("FILE");
-  verb->add_option("--division", arguments->division, "Of such a table")->capture_default_str();
-  verb->add_option("--inflate", arguments->inflated,
-                   "Of such a table: as if every result were so many times as good, to see what is noticed")
-      ->check(CLI::Range(1.0, 1e6))
-      ->option_text("FACTOR");
-  verb->add_option("--device-file", arguments->device_file, "Facts of more devices (JSON)");
-  verb->add_flag("--details", arguments->details, "Also the checks that hold, and those that could not be made");
+  CLI::App* verb =
+      add_verb(app, {"audit",
+                     "Checks whether claims about AI systems can be true, and what they leave out.",
+                     "",
+                     {"perfcast audit keynote-claims.json", "perfcast audit --mlperf results.csv --details"},
+                     "audit"});
+  add_basic(*verb, "CLAIMS", arguments->claims, "CLAIMS",
+            "A file of claims (JSON, perfcast.claims/1). keynote-claims.json is a shipped example: claims of a keynote "
+            "(John, ICPE 2025).");
+  add_basic(*verb, "--mlperf", arguments->results, "FILE",
+            "Audits a table of published MLPerf results (CSV, may be gzip) instead.");
+  add_basic(*verb, "--division", arguments->division, "NAME", "With --mlperf: results of this division.")
+      ->capture_default_str();
+  add_advanced(*verb, "--inflate", arguments->inflated, "FACTOR",
+               "With --mlperf: makes every result this many times as good, to see what is noticed")
+      ->check(CLI::Range(1.0, 1e6));
+  add_basic(*verb, "--device-file", arguments->device_file, "FILE", "Facts of more devices (JSON).");
+  add_basic(*verb, "--details", arguments->details,
+            "Also shows the checks that hold, and those that could not be made.");
   verb->footer(
-      "Verdicts: possible, incomplete (something needed is not stated), doubtful (it misleads, or takes what it\ndoes "
-      "not "
-      "say), impossible (against arithmetic, the data sheet or itself). See docs/AUDIT.md.");
+      "Verdicts: possible; incomplete (something needed is not stated); doubtful (it misleads, or takes what it does "
+      "not say); impossible (against arithmetic, the data sheet or itself).");
   add_common_options(*verb, context, kNoFurtherOption);
   verb->callback([arguments, verb, &context] {
     context.run = [arguments, verb, &context] { return run_audit(*arguments, *verb, context.options); };

@@ -2,11 +2,17 @@
 
 #include "cli/ai/bench_command.h"
 
+#include "cli/option_table.h"
+
 namespace perfcast::cli {
 
 void add_bench_command(CLI::App& app, CommandContext& context) {
-  CLI::App* verb =
-      app.add_subcommand("bench", "AI systems: load by the field's rules, time to accuracy, published results");
+  CLI::App* verb = add_verb(app, {"bench",
+                                  "Measures AI systems by the field's rules, and compares published results.",
+                                  "",
+                                  {"perfcast bench run --scenario server --target-qps 100 --duration 10s",
+                                   "perfcast bench train --metric accuracy --threshold 0.9 -- ./train --seed {seed}"},
+                                  "bench"});
   verb->require_subcommand(1);
   add_bench_run_command(*verb, context);
   add_bench_train_command(*verb, context);

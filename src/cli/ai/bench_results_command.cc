@@ -17,6 +17,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/ai/bench_command.h"
+#include "cli/option_table.h"
 #include "cli/shared/named_file.h"
 
 namespace perfcast::cli {
@@ -197,7 +198,7 @@ class ResultsRun {
       return Error{"no-results", "no result is of the division '" + printable(arguments_.division) + "'",
                    join(arguments_.files, ", "), "one of the divisions that are there: " + join(names, ", ")};
     }
-    for (const auto& [option, given, known] : {std::tuple{"--model", &arguments_.models, &models},
+    for (const auto& [option, given, known] : {std::tuple{"--benchmark", &arguments_.models, &models},
                                                std::tuple{"--scenario", &arguments_.scenarios, &scenarios},
                                                std::tuple{"--version", &arguments_.versions, &versions}}) {
       for (const std::string& name : *given) {
@@ -223,38 +224,40 @@ class ResultsRun {
 
 void add_bench_results_command(CLI::App& bench, CommandContext& context) {
   auto arguments = std::make_shared<ResultsArguments>();
-  CLI::App* verb = bench.add_subcommand(
-      "compare-results", "Published results side by side, per accelerator and watt; forecasts of missing ones");
-  verb->add_option("FILE", arguments->files,
-                   "Tables of published results (CSV, may be gzip): of inference, or of runs of training")
-      ->required()
-      ->option_text("FILE...");
-  verb->add_option("--division", arguments->division, "Closed results are never mixed with open ones")
+  CLI::App* verb =
+      add_verb(bench, {"compare-results",
+                       "Shows published results side by side, per accelerator and watt; forecasts missing ones.",
+                       "",
+                       {"perfcast bench compare-results mlperf.csv --benchmark bert-99 --scenario Offline",
+                        "perfcast bench compare-results mlperf.csv --score --report scores.html"},
+                       "bench-compare-results"});
+  add_basic(*verb, "FILE", arguments->files, "FILE ...",
+            "Tables of published MLPerf results (CSV, may be gzip), of inference or of training.")
+      ->required();
+  add_advanced(*verb, "--division", arguments->division, "NAME", "Closed results are never mixed with open ones")
       ->capture_default_str();
   const auto several = [verb](const char* name, std::vector<std::string>& values, const char* text) {
-    verb->add_option(name, values, text)->take_all()->allow_extra_args(false)->type_name("NAME");
+    add_basic(*verb, name, values, "NAME", text)->take_all()->allow_extra_args(false);
   };
-  several("--model", arguments->models, "This model alone; repeatable");
-  several("--scenario", arguments->scenarios, "This scenario alone; repeatable");
-  several("--version", arguments->versions, "This round alone, such as v4.1; repeatable");
+  several("--benchmark,--model", arguments->models, "Shows only this benchmark, such as bert-99. Repeatable.");
+  several("--scenario", arguments->scenarios, "Shows only this scenario, such as Offline. Repeatable.");
+  several("--version", arguments->versions, "Shows only this round, such as v4.1. Repeatable.");
   CLI::Option* most =
-      verb->add_option("--most", arguments->most, "Accelerators listed for a model and scenario; 0: no tables")
+      add_advanced(*verb, "--most", arguments->most, "N", "Accelerators listed for a model and scenario; 0: no tables")
           ->check(CLI::Range(size_t{0}, size_t{100000}))
           ->capture_default_str();
-  verb->add_flag("--score", arguments->score,
-                 "How well missing results are forecast: each system, accelerator and generation left out");
-  verb->add_option("--predict", arguments->predictions,
-                   "A result that nobody published: accelerator=h100,count=8,model=bert-99,scenario=Offline; also "
-                   "nodes, version, submitter; repeatable")
+  add_basic(*verb, "--score", arguments->score,
+            "Says how well missing results are forecast: each system, accelerator and generation is left out.");
+  add_basic(*verb, "--predict", arguments->predictions, "SYSTEM",
+            "Forecasts a result that nobody published, such as "
+            "accelerator=h100,count=8,model=bert-99,scenario=Offline. Repeatable.")
       ->take_all()
-      ->allow_extra_args(false)
-      ->type_name("SYSTEM");
-  verb->add_option("--check", arguments->check,
-                   "Results that were kept apart (a table like the others): forecast from the others and compared")
-      ->type_name("FILE");
-  verb->add_option("--report", arguments->report, "With --score a page with pictures (HTML)")->type_name("FILE");
-  verb->add_option("--device-file", arguments->device_file, "Facts of more devices (JSON)");
-  verb->footer("Power is the whole system's; few results have it, and none is guessed. See docs/RESULTS.md.");
+      ->allow_extra_args(false);
+  add_basic(*verb, "--check", arguments->check, "FILE",
+            "Compares forecasts with these results, which were kept apart.");
+  add_basic(*verb, "--report", arguments->report, "FILE", "With --score: writes a page (HTML) with pictures.");
+  add_advanced(*verb, "--device-file", arguments->device_file, "FILE", "Facts of more devices (JSON)");
+  verb->footer("Power is the whole system's. Few results have it, and none is guessed.");
   add_common_options(*verb, context, kQuietOption | kSeedOption | kThreadsOption);
   verb->callback([arguments, most, &context] {
     const bool most_given = most->count() > 0;

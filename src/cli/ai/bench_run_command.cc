@@ -22,6 +22,7 @@
 #include "cli/ai/bench_command.h"
 #include "cli/ai/bench_text.h"
 #include "cli/choices.h"
+#include "cli/option_table.h"
 #include "cli/shared/meter_options.h"
 #include "cli/shared/named_file.h"
 #include "machine/meter/meter.h"
@@ -193,7 +194,7 @@ class BenchRun {
     }
     if (!ai::is_endpoint(spec)) {
       Status unused = check_unused(*arguments_.verb, "a system that is no endpoint",
-                                   {"--model", "--prompts", "--header", "--connections"},
+                                   {"--endpoint-model", "--prompts", "--header", "--connections"},
                                    "--system http://HOST:PORT/v1/completions");
       if (!unused) return unused;
     }
@@ -290,20 +291,20 @@ class BenchRun {
     const bool limited = rules.max_latency_s || rules.max_ttft_s || rules.max_tpot_s;
     if (request_.find_peak && !limited) {
       return usage_error("bad-usage", "without a limit every rate is valid", "--find-peak",
-                         "--latency, --ttft or --tpot");
+                         "--max-latency, --ttft or --tpot");
     }
     return check(settings).ok() ? Status() : with_option(check(settings).error());
   }
 
   Status take_limits() {
-    const bool given_any = given("--latency") || given("--ttft") || given("--tpot");
+    const bool given_any = given("--max-latency") || given("--ttft") || given("--tpot");
     if (given_any && scenario_ != ai::LoadScenario::kServer) {
       if (is_suite()) return {};
       return usage_error("bad-usage", "a limit of latency is a server's rule", "--scenario",
                          "--scenario server; elsewhere --objective says what share keeps it");
     }
     ai::LoadRules& rules = request_.rules;
-    if (Status taken = take_time(arguments_.latency, "--latency", rules.max_latency_s); !taken) return taken;
+    if (Status taken = take_time(arguments_.latency, "--max-latency", rules.max_latency_s); !taken) return taken;
     if (Status taken = take_time(arguments_.ttft, "--ttft", rules.max_ttft_s); !taken) return taken;
     return take_time(arguments_.tpot, "--tpot", rules.max_tpot_s);
   }
@@ -397,180 +398,159 @@ class BenchRun {
 };
 
 void add_load_options(CLI::App& verb, BenchArguments& arguments) {
-  verb.add_option("--scenario", arguments.scenario, "Who asks, and when")
+  add_basic(verb, "--scenario", arguments.scenario, "NAME",
+            "Who asks, and when: single-stream, multi-stream, server, offline or all.")
       ->transform(choices<ScenarioChoice>({{"single-stream", ScenarioChoice::kSingleStream},
                                            {"multi-stream", ScenarioChoice::kMultiStream},
                                            {"server", ScenarioChoice::kServer},
                                            {"offline", ScenarioChoice::kOffline},
                                            {"all", ScenarioChoice::kAll}}))
       ->default_str("single-stream");
-  verb.add_option("--mode", arguments.mode, "Speed, answers, or first answers, then speed")
+  add_advanced(verb, "--mode", arguments.mode, "MODE", "Speed, answers, or first answers, then speed")
       ->transform(choices<BenchMode>(
           {{"performance", BenchMode::kPerformance}, {"accuracy", BenchMode::kAccuracy}, {"both", BenchMode::kBoth}}))
       ->default_str("performance");
-  verb.add_option("--target-qps", arguments.target_qps,
-                  "Of a server: arrivals per second; offline: samples/s that are expected, which size the query")
-      ->type_name("RATE");
-  verb.add_option("--duration", arguments.duration, "At least so long; default 10s, or what the rules ask")
-      ->type_name("TIME");
-  verb.add_option("--max-duration", arguments.max_duration, "No query is issued, of a server due, after so long")
-      ->type_name("TIME");
-  verb.add_option("--min-queries", arguments.min_queries, "At least so many; offline: samples")
-      ->check(CLI::Range(int64_t{1}, ai::kMostLoadSamples))
-      ->type_name("N");
-  verb.add_option("--max-queries", arguments.max_queries, "No further one after so many")
-      ->check(CLI::Range(int64_t{1}, ai::kMostLoadSamples))
-      ->type_name("N");
-  verb.add_option("--samples", arguments.system.samples, "Samples that are loaded, and drawn from")
-      ->capture_default_str()
-      ->type_name("N");
-  verb.add_option("--total-samples", arguments.total_samples, "Samples of the data set: accuracy; default: --samples")
-      ->type_name("N");
-  verb.add_option("--samples-per-query", arguments.samples_per_query, "Of multi stream")
-      ->capture_default_str()
-      ->type_name("N");
-  verb.add_flag("--equal-issue", arguments.equal_issue, "Every sample as often as every other, in permutations");
-  verb.add_flag("--tokens", arguments.tokens, "The system reports tokens: first token, time per output token");
-  verb.add_option("--warm-up", arguments.warm_up, "Queries before it counts, or none")
-      ->capture_default_str()
-      ->type_name("N");
-  verb.add_option("--max-outstanding", arguments.max_outstanding, "Of a server: more unanswered samples end the run")
-      ->capture_default_str()
-      ->type_name("N");
-  verb.add_option("--answer-limit", arguments.answer_limit, "Without any answer for so long the system hangs")
-      ->capture_default_str()
-      ->type_name("TIME");
+  add_basic(verb, "--target-qps", arguments.target_qps, "RATE",
+            "Arrivals per second of a server; offline: samples per second that you expect.");
+  add_basic(verb, "--duration", arguments.duration, "TIME",
+            "Runs at least this long. By default 10s, or what the rules ask.");
+  add_advanced(verb, "--max-duration", arguments.max_duration, "TIME",
+               "No query is issued, of a server due, after so long");
+  add_advanced(verb, "--min-queries", arguments.min_queries, "N", "At least so many; offline: samples")
+      ->check(CLI::Range(int64_t{1}, ai::kMostLoadSamples));
+  add_advanced(verb, "--max-queries", arguments.max_queries, "N", "No further one after so many")
+      ->check(CLI::Range(int64_t{1}, ai::kMostLoadSamples));
+  add_advanced(verb, "--samples", arguments.system.samples, "N", "Samples that are loaded, and drawn from")
+      ->capture_default_str();
+  add_advanced(verb, "--total-samples", arguments.total_samples, "N",
+               "Samples of the data set: accuracy; default: --samples");
+  add_advanced(verb, "--samples-per-query", arguments.samples_per_query, "N", "Of multi stream")->capture_default_str();
+  add_advanced(verb, "--equal-issue", arguments.equal_issue, "Every sample as often as every other, in permutations");
+  add_advanced(verb, "--tokens", arguments.tokens, "The system reports tokens: first token, time per output token");
+  add_advanced(verb, "--warm-up", arguments.warm_up, "N", "Queries before it counts, or none")->capture_default_str();
+  add_advanced(verb, "--max-outstanding", arguments.max_outstanding, "N",
+               "Of a server: more unanswered samples end the run")
+      ->capture_default_str();
+  add_advanced(verb, "--answer-limit", arguments.answer_limit, "TIME",
+               "Without any answer for so long the system hangs")
+      ->capture_default_str();
 }
 
 void add_rule_options(CLI::App& verb, BenchArguments& arguments) {
   const char* const group = "Rules";
-  verb.add_option("--benchmark", arguments.choice.benchmark, "The field's rules for it, such as resnet50, llama2-70b")
-      ->group(group)
-      ->type_name("NAME");
-  verb.add_option("--category", arguments.choice.category, "datacenter, edge, mobile, tiny")
-      ->group(group)
-      ->type_name("NAME");
-  verb.add_option("--division", arguments.choice.division, "Closed: the model's quality is asked; open: it is told")
+  add_basic(verb, "--benchmark", arguments.choice.benchmark, "NAME",
+            "Applies the field's rules of this benchmark, such as resnet50 or llama2-70b.");
+  add_advanced(verb, "--category", arguments.choice.category, "NAME", "datacenter, edge, mobile, tiny")->group(group);
+  add_advanced(verb, "--division", arguments.choice.division, "NAME",
+               "Closed: the model's quality is asked; open: it is told")
       ->transform(
           choices<ai::BenchDivision>({{"closed", ai::BenchDivision::kClosed}, {"open", ai::BenchDivision::kOpen}}))
       ->default_str("closed")
       ->group(group);
-  verb.add_flag("--high-accuracy", arguments.high_accuracy, "The stricter quality, where a benchmark has two")
+  add_advanced(verb, "--high-accuracy", arguments.high_accuracy, "The stricter quality, where a benchmark has two")
       ->group(group);
-  verb.add_option("--rules", arguments.rules_file, "In place of the shipped rules (JSON)")
-      ->group(group)
-      ->type_name("FILE");
-  verb.add_option("--latency", arguments.latency, "A server's limit, at the percentile")
-      ->group(group)
-      ->type_name("TIME");
-  verb.add_option("--ttft", arguments.ttft, "Likewise to the first token")->group(group)->type_name("TIME");
-  verb.add_option("--tpot", arguments.tpot, "Likewise per output token")->group(group)->type_name("TIME");
-  verb.add_option("--percentile", arguments.percentile,
-                  "That latencies are judged at; default 90 single stream, else 99")
+  add_advanced(verb, "--rules", arguments.rules_file, "FILE", "In place of the shipped rules (JSON)")->group(group);
+  add_advanced(verb, "--max-latency,--latency", arguments.latency, "TIME", "A server's limit, at the percentile")
+      ->group(group);
+  add_advanced(verb, "--ttft", arguments.ttft, "TIME", "Likewise to the first token")->group(group);
+  add_advanced(verb, "--tpot", arguments.tpot, "TIME", "Likewise per output token")->group(group);
+  add_advanced(verb, "--percentile", arguments.percentile, "P",
+               "That latencies are judged at; default 90 single stream, else 99")
       ->check(CLI::Range(1.0, 99.99))
-      ->group(group)
-      ->type_name("P");
-  verb.add_option("--objective", arguments.objectives,
-                  "What share of requests keeps it, and goodput: ttft=2s,tpot=200ms,share=99% (repeatable)")
-      ->take_all()
-      ->allow_extra_args(false)
-      ->group(group)
-      ->type_name("LIMITS");
-  verb.add_option("--accuracy", arguments.accuracy, "The system's quality, from your own script")
-      ->check(CLI::Range(0.0, 1e6))
-      ->group(group)
-      ->type_name("VALUE");
-  verb.add_option("--least-accuracy", arguments.least_accuracy, "The quality that is asked: a share of right answers")
-      ->check(CLI::Range(0.0, 1e6))
-      ->group(group)
-      ->type_name("VALUE");
-  verb.add_option("--reference", arguments.reference,
-                  "Right answers: a line {\"index\": 3, \"data\": \"text\"} for each sample")
-      ->group(group)
-      ->type_name("FILE");
-  verb.add_flag("--find-peak", arguments.find_peak, "Of a server: search the highest valid rate, from --target-qps on")
       ->group(group);
-  verb.add_option("--peak-precision", arguments.peak_precision, "Until the rates are so close, in percent")
+  add_basic(verb, "--objective", arguments.objectives, "LIMITS",
+            "Says which share of requests keeps these limits, and the goodput: ttft=2s,tpot=200ms,share=99%.")
+      ->take_all()
+      ->allow_extra_args(false);
+  add_advanced(verb, "--accuracy", arguments.accuracy, "VALUE", "The system's quality, from your own script")
+      ->check(CLI::Range(0.0, 1e6))
+      ->group(group);
+  add_advanced(verb, "--least-accuracy", arguments.least_accuracy, "VALUE",
+               "The quality that is asked: a share of right answers")
+      ->check(CLI::Range(0.0, 1e6))
+      ->group(group);
+  add_advanced(verb, "--reference", arguments.reference, "FILE",
+               "Right answers: a line {\"index\": 3, \"data\": \"text\"} for each sample")
+      ->group(group);
+  add_basic(verb, "--find-peak", arguments.find_peak,
+            "Searches the highest valid rate of a server, from --target-qps on.");
+  add_advanced(verb, "--peak-precision", arguments.peak_precision, "PERCENT",
+               "Until the rates are so close, in percent")
       ->check(CLI::Range(0.1, 100.0))
       ->capture_default_str()
-      ->group(group)
-      ->type_name("PERCENT");
+      ->group(group);
 }
 
 void add_system_options(CLI::App& verb, BenchArguments& arguments) {
   const char* const group = "Systems";
   ai::SystemSpec& system = arguments.system;
-  verb.add_option("--system", system.name,
-                  join(ai::system_forms(), ", ") + "; MODEL: a name of ours, GGUF, config.json or its folder")
-      ->default_str("null, or pipe with a command")
-      ->group(group)
-      ->type_name("NAME");
-  verb.add_option("--batch", system.largest_batch, "Largest batch of gemm and mlp")
+  add_basic(
+      verb, "--system", system.name, "NAME",
+      "The system under test: " + join(ai::system_forms(), ", ") + ". MODEL is a built-in name, GGUF or config.json.")
+      ->default_str("null, or pipe with a command");
+  add_advanced(verb, "--batch", system.largest_batch, "N", "Largest batch of gemm and mlp")
       ->check(CLI::Range(int64_t{1}, int64_t{4096}))
       ->capture_default_str()
-      ->group(group)
-      ->type_name("N");
-  verb.add_option("--ready-limit", arguments.ready_limit, "A pipe's system is ready within it")
+      ->group(group);
+  add_advanced(verb, "--ready-limit", arguments.ready_limit, "TIME", "A pipe's system is ready within it")
       ->capture_default_str()
-      ->group(group)
-      ->type_name("TIME");
-  verb.add_option("--model", system.model, "That an endpoint is asked for")->group(group)->type_name("NAME");
-  verb.add_option("--prompts", system.prompts_file, "Of an endpoint: a line of JSON for each; default: made up")
-      ->group(group)
-      ->type_name("FILE");
-  verb.add_option("--prompt-words", system.prompt_length, "Of a prompt that is made up; of a transformer: tokens")
+      ->group(group);
+  add_basic(verb, "--endpoint-model,--model", system.model, "NAME", "The model name that an endpoint is asked for.");
+  add_advanced(verb, "--prompts", system.prompts_file, "FILE",
+               "Of an endpoint: a line of JSON for each; default: made up")
+      ->group(group);
+  add_advanced(verb, "--prompt-words", system.prompt_length, "N",
+               "Of a prompt that is made up; of a transformer: tokens")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}))
       ->capture_default_str()
-      ->group(group)
-      ->type_name("N");
-  verb.add_option("--max-tokens", system.max_tokens,
-                  "Of an answer; 0: the server's own; given, also where a prompt has its own")
+      ->group(group);
+  add_advanced(verb, "--max-tokens", system.max_tokens, "N",
+               "Of an answer; 0: the server's own; given, also where a prompt has its own")
       ->check(CLI::Range(int64_t{0}, int64_t{1'000'000}))
       ->capture_default_str()
-      ->group(group)
-      ->type_name("N");
-  verb.add_option("--header", system.headers, "Sent with each request (repeatable)")
+      ->group(group);
+  add_advanced(verb, "--header", system.headers, "TEXT", "Sent with each request (repeatable)")
       ->take_all()
       ->allow_extra_args(false)
-      ->group(group)
-      ->type_name("TEXT");
-  verb.add_option("--connections", system.most_connections, "To an endpoint at once; requests beyond them wait")
+      ->group(group);
+  add_advanced(verb, "--connections", system.most_connections, "N", "To an endpoint at once; requests beyond them wait")
       ->check(CLI::Range(int64_t{1}, int64_t{65536}))
       ->capture_default_str()
-      ->group(group)
-      ->type_name("N");
+      ->group(group);
 }
 
 }  // namespace
 
 void add_bench_run_command(CLI::App& bench, CommandContext& context) {
   auto arguments = std::make_shared<BenchArguments>();
-  CLI::App* verb = bench.add_subcommand("run", "Put load on a system under test: latency, throughput, verdict");
+  CLI::App* verb = add_verb(
+      bench, {"run",
+              "Puts load on a system under test: latency, throughput and a verdict.",
+              "[-- COMMAND ARGS...]",
+              {"perfcast bench run --scenario server --target-qps 100 --duration 10s",
+               "perfcast bench run --system http://localhost:8000/v1 --endpoint-model llama3-8b --scenario server"},
+              "bench"});
   arguments->verb = verb;
   arguments->system.name = "null";
   add_load_options(*verb, *arguments);
   add_rule_options(*verb, *arguments);
   add_system_options(*verb, *arguments);
-  verb->add_option(
-          "--log", arguments->log,
-          "Folder of the logs, which are written over; default: bench/last in the user's data folder; none: none")
-      ->type_name("FOLDER");
-  verb->add_option("--meter", arguments->meters,
-                   "A meter's name, kind or file (repeatable); default: all of this machine")
+  add_advanced(*verb, "--log", arguments->log, "FOLDER",
+               "Folder of the logs, which are written over; default: bench/last in the user's data folder; none: none");
+  add_advanced(*verb, "--meter", arguments->meters, "NAME",
+               "A meter's name, kind or file (repeatable); default: all of this machine")
       ->take_all()
-      ->allow_extra_args(false)
-      ->type_name("NAME");
-  verb->add_flag("--no-energy", arguments->no_energy, "Read no meter");
-  verb->add_flag("--forecast", arguments->forecast,
-                 "Of a transformer: what was forecast of it on this machine beside what was measured");
-  verb->add_option("--forecast-rounds", arguments->forecast_rounds,
-                   "Rounds that the forecast is learned in, some 20 s each; 0: a rough one of a few seconds")
+      ->allow_extra_args(false);
+  add_advanced(*verb, "--no-energy", arguments->no_energy, "Read no meter");
+  add_advanced(*verb, "--forecast", arguments->forecast,
+               "Of a transformer: what was forecast of it on this machine beside what was measured");
+  add_advanced(*verb, "--forecast-rounds", arguments->forecast_rounds, "N",
+               "Rounds that the forecast is learned in, some 20 s each; 0: a rough one of a few seconds")
       ->check(CLI::Range(int64_t{0}, int64_t{100}))
-      ->capture_default_str()
-      ->type_name("N");
+      ->capture_default_str();
   verb->footer(
-      "Latency counts from when a query was due. Without --seed the order of samples and arrivals is the field's.\n"
-      "Exit status: 0 the run is VALID, 1 it is not, which is said rule by rule. See docs/BENCH.md.");
+      "Latency counts from when a query was due. Without --seed the order of samples and arrivals is the "
+      "field's.\nExit status: 0 the run is VALID, 1 it is not. The report says so rule by rule.");
   add_common_options(*verb, context, kShowOutputOption | kQuietOption | kSeedOption | kThreadsOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return BenchRun(*arguments, context).run(); }; });

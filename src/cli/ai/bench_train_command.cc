@@ -27,6 +27,7 @@
 #include "base/process/interrupt.h"
 #include "base/text.h"
 #include "cli/ai/bench_command.h"
+#include "cli/option_table.h"
 #include "cli/shared/meter_options.h"
 #include "cli/shared/named_file.h"
 #include "measure/tune/run/trial_log.h"
@@ -132,9 +133,10 @@ class BenchTrainRun {
                          "perfcast bench train --metric NAME --threshold X -- CMD ARGS {seed}, or --log FILE");
     }
     if (!runs) {
-      return check_unused(*arguments_.verb, "a log, with nothing to run",
-                          {"--seeds", "--from", "--limit", "--record", "--resume", "--meter", "--no-energy", "--name"},
-                          "a command with it");
+      return check_unused(
+          *arguments_.verb, "a log, with nothing to run",
+          {"--seeds", "--from", "--run-limit", "--record", "--resume", "--meter", "--no-energy", "--name"},
+          "a command with it");
     }
     return {};
   }
@@ -286,7 +288,7 @@ class BenchTrainRun {
     request.show_output = options_.show_output;
     for (int64_t i = 0; i < arguments_.seeds; ++i) request.seeds.push_back(static_cast<int64_t>(options_.seed) + i);
     if (!arguments_.limit.empty()) {
-      const auto limit_s = parse_duration_s(arguments_.limit, "--limit");
+      const auto limit_s = parse_duration_s(arguments_.limit, "--run-limit");
       if (!limit_s) return limit_s.error();
       request.limit_s = *limit_s;
     }
@@ -341,73 +343,71 @@ class BenchTrainRun {
 };
 
 void add_bench_train_options(CLI::App& verb, BenchTrainArguments& arguments) {
-  verb.add_option("--metric", arguments.metric,
-                  "Its name as the training prints it: accuracy, val/loss, eval_accuracy");
-  verb.add_option("--threshold", arguments.threshold, "The quality to be reached");
-  verb.add_flag("--lower-is-better", arguments.lower, "Of losses and error rates");
-  verb.add_option("--benchmark", arguments.benchmark,
-                  "Metric, target and direction of a training benchmark of the field, such as retinanet, bert, dlrm")
-      ->type_name("NAME");
-  verb.add_option("--rules", arguments.rules_file, "In place of the shipped rules (JSON)")->type_name("FILE");
-  verb.add_option("--rule", arguments.rule,
-                  "raw: the first evaluation there; median:K: the median of the last K; hold:M: M in a row")
+  add_basic(verb, "--metric", arguments.metric, "NAME",
+            "The metric as your training prints it: accuracy, val/loss, eval_accuracy.");
+  add_basic(verb, "--threshold", arguments.threshold, "X", "The quality to be reached.");
+  add_basic(verb, "--lower-is-better", arguments.lower, "The metric is a loss or an error rate.");
+  add_basic(verb, "--benchmark", arguments.benchmark, "NAME",
+            "Takes metric and target from a benchmark of the field, such as retinanet, bert or dlrm.");
+  add_advanced(verb, "--rules", arguments.rules_file, "FILE", "In place of the shipped rules (JSON)");
+  add_advanced(verb, "--rule", arguments.rule, "RULE",
+               "raw: the first evaluation there; median:K: the median of the last K; hold:M: M in a row")
       ->capture_default_str();
-  verb.add_option("--thresholds", arguments.thresholds,
-                  "Where the order of several systems is looked at; default: where the curves change")
-      ->delimiter(',')
-      ->type_name("X,Y,...");
-  verb.add_option("--pattern", arguments.pattern,
-                  "A regular expression whose first group is the metric's value, for other forms of lines");
-  verb.add_option("--from", arguments.from,
-                  "The clock starts at the first line that this regular expression finds, not with the command")
-      ->type_name("PATTERN");
-  verb.add_option("--command", arguments.commands,
-                  "One more system, NAME=SHELL LINE; {seed} stands for the seed; repeatable")
+  add_advanced(verb, "--thresholds", arguments.thresholds, "X,Y,...",
+               "Where the order of several systems is looked at; default: where the curves change")
+      ->delimiter(',');
+  add_advanced(verb, "--pattern", arguments.pattern, "PATTERN",
+               "A regular expression whose first group is the metric's value, for other forms of lines");
+  add_advanced(verb, "--from", arguments.from, "PATTERN",
+               "The clock starts at the first line that this regular expression finds, not with the command");
+  add_basic(verb, "--command", arguments.commands, "NAME=LINE",
+            "One more system to compare. {seed} stands for the seed. Repeatable.")
       ->take_all()
-      ->allow_extra_args(false)
-      ->type_name("NAME=LINE");
-  verb.add_option("--sample", arguments.samples, "A training of our own on made-up data: mlp, vae-dnn; repeatable")
+      ->allow_extra_args(false);
+  add_advanced(verb, "--sample", arguments.samples, "NAME",
+               "A training of our own on made-up data: mlp, vae-dnn; repeatable")
       ->take_all()
-      ->allow_extra_args(false)
-      ->type_name("NAME");
-  verb.add_option("--log", arguments.logs,
-                  "A log of an earlier training, [NAME=]FILE: our record, CSV with time_s, or JSON lines; repeatable")
+      ->allow_extra_args(false);
+  add_basic(verb, "--log", arguments.logs, "[NAME=]FILE",
+            "Reads the log of an earlier training instead: CSV with time_s, or JSON lines. Repeatable.")
       ->take_all()
-      ->allow_extra_args(false)
-      ->type_name("[NAME=]FILE");
-  verb.add_option("--name", arguments.name, "What the command after -- is called");
-  verb.add_option("--seeds", arguments.seeds, "Trainings of each system, with seeds from --seed on")
+      ->allow_extra_args(false);
+  add_advanced(verb, "--name", arguments.name, "NAME", "What the command after -- is called");
+  add_basic(verb, "--seeds", arguments.seeds, "N", "Trains each system with this many seeds.")
       ->check(CLI::Range(int64_t{1}, int64_t{1000}))
       ->capture_default_str();
-  verb.add_option("--limit", arguments.limit, "Time limit of one training, such as 2h");
-  verb.add_option("--epochs", arguments.epochs, "Of --sample")
+  add_basic(verb, "--run-limit,--limit", arguments.limit, "TIME",
+            "Ends any single training after this time, such as 2h.");
+  add_advanced(verb, "--epochs", arguments.epochs, "N", "Of --sample")
       ->check(CLI::Range(int64_t{1}, int64_t{100000}))
       ->capture_default_str();
-  verb.add_option("--record", arguments.record, "A line of JSON for each evaluation, as it arrives")
+  add_advanced(verb, "--record", arguments.record, "FILE", "A line of JSON for each evaluation, as it arrives")
       ->capture_default_str();
-  verb.add_flag("--resume", arguments.resume, "Go on with the record: seeds that ended there are not run again");
-  verb.add_option("--meter", arguments.meters, "As perfcast energy has it (repeatable); default: all of this machine")
+  add_advanced(verb, "--resume", arguments.resume, "Go on with the record: seeds that ended there are not run again");
+  add_advanced(verb, "--meter", arguments.meters, "NAME|FILE",
+               "As perfcast energy has it (repeatable); default: all of this machine")
       ->take_all()
-      ->allow_extra_args(false)
-      ->type_name("NAME|FILE");
-  verb.add_flag("--no-energy", arguments.no_energy, "Read no meter");
-  verb.add_option("--report", arguments.report, "A page with the picture of metric against time (HTML)")
-      ->type_name("FILE");
-  verb.add_option("--one-sample", arguments.one_sample, "")->group("");  // what --sample runs
+      ->allow_extra_args(false);
+  add_advanced(verb, "--no-energy", arguments.no_energy, "Read no meter");
+  add_basic(verb, "--report", arguments.report, "FILE", "Writes a page (HTML) with the metric over time.");
+  add_advanced(verb, "--one-sample", arguments.one_sample, "VALUE", "")->group("");  // what --sample runs
 }
 
 }  // namespace
 
 void add_bench_train_command(CLI::App& bench, CommandContext& context) {
   auto arguments = std::make_shared<BenchTrainArguments>();
-  CLI::App* verb = bench.add_subcommand(
-      "train", "Time to accuracy: perfcast bench train --metric NAME --threshold X -- CMD ARGS {seed}");
+  CLI::App* verb =
+      add_verb(bench, {"train",
+                       "Measures the time until a training reaches its quality, over several seeds.",
+                       "-- COMMAND ARGS {seed}",
+                       {"perfcast bench train --metric accuracy --threshold 0.9 -- ./train --seed {seed}",
+                        "perfcast bench train --metric accuracy --threshold 0.9 --log a=a.csv --log b=b.csv"},
+                       "bench-train"});
   verb->footer(
-      "Runs the command with each seed ({seed} in its words, PERFCAST_SEED in its environment), several systems in "
-      "turns,\n"
-      "and stamps the metric lines that it prints. The score drops the fastest and the slowest seed; seeds that never "
-      "get\n"
-      "there are said. The exit status is 0 also where the threshold is never reached. See docs/BENCH_TRAIN.md.");
+      "perfcast runs the command with each seed ({seed} in its words, PERFCAST_SEED in its environment), several "
+      "systems in turns, and stamps the metric lines that it prints. The score drops the fastest and the slowest seed. "
+      "Seeds that never get there are listed. The exit status is 0 also where the threshold is never reached.");
   arguments->verb = verb;
   add_bench_train_options(*verb, *arguments);
   add_common_options(*verb, context, kQuietOption | kSeedOption | kShowOutputOption);

@@ -20,6 +20,7 @@
 #include "base/process/interrupt.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/option_table.h"
 #include "machine/ceiling/cpu_isa.h"
 
 namespace perfcast::cli {
@@ -175,9 +176,9 @@ Result<ai::gemm::GemmRequest> request_of(const CommandContext& context, const Ge
   auto threads = chosen_threads(arguments.threads);
   if (!threads) return threads.error();
   request.threads = *std::move(threads);
-  const auto budget_s = positive_duration(arguments.budget, "--budget");
+  const auto budget_s = positive_duration(arguments.budget, "--time-per-rung");
   if (!budget_s) return budget_s.error();
-  const auto slow_s = positive_duration(arguments.slow_limit, "--slow-limit");
+  const auto slow_s = positive_duration(arguments.slow_limit, "--run-limit");
   if (!slow_s) return slow_s.error();
   request.ladder.budget_s = *budget_s;
   request.ladder.slow_limit_s = *slow_s;
@@ -254,39 +255,52 @@ int run_gemm_command(CommandContext& context, const GemmArguments& arguments) {
 void add_gemm_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<GemmArguments>();
   CLI::App* verb =
-      app.add_subcommand("gemm", "One matrix product, many ways: what this machine can do and what is lost");
-  verb->add_option("--op", arguments->op, "gemm: matrix products; conv: convolutions")
+      add_verb(app, {"gemm",
+                     "Measures a matrix product in many ways: what this machine can do, what is lost.",
+                     "",
+                     {"perfcast gemm --n 1024", "perfcast gemm --shapes llm --precision fp32,bf16 --svg roofline.svg"},
+                     "gemm"});
+  add_basic(*verb, "--op", arguments->op, "gemm|conv", "Measures products of matrices, or convolutions.")
       ->check(CLI::IsMember({"gemm", "conv"}))
       ->capture_default_str();
-  verb->add_option("--n", arguments->sides, "Side of a square product (default 1024)")->delimiter(',');
-  verb->add_option("--shape", arguments->shapes,
-                   "M,N,K: C (M x N) = A (M x K) B (K x N); repeatable. Of --op conv: B,C,H,W,O,R,S[,STRIDE[,PADDING]]")
+  add_basic(*verb, "--n", arguments->sides, "N,...", "Sides of square products. By default 1024.")->delimiter(',');
+  add_basic(*verb, "--shape", arguments->shapes, "M,N,K",
+            "One product: C (M x N) = A (M x K) B (K x N). Of --op conv: B,C,H,W,O,R,S[,STRIDE[,PADDING]]. Repeatable.")
       ->allow_extra_args(false);
-  verb->add_option("--layer", arguments->layers,
-                   "--op conv: a layer of ResNet-50 by name (default conv3_3x3; --list has all)")
+  add_advanced(*verb, "--layer", arguments->layers, "NAME,...",
+               "--op conv: a layer of ResNet-50 by name (default conv3_3x3; --list has all)")
       ->delimiter(',');
-  verb->add_option("--batch", arguments->batch, "--op conv: images at a time, of named layers (default 1)")
+  add_advanced(*verb, "--batch", arguments->batch, "N", "--op conv: images at a time, of named layers (default 1)")
       ->check(CLI::Range(1, 65536));
-  std::vector<std::string> sets;
-  for (const ai::gemm::NamedShapes& set : ai::gemm::shape_sets()) sets.push_back(set.name + ": " + set.title);
-  sets.push_back("resnet: with --op conv, the convolutions of ResNet-50");
-  verb->add_option("--shapes", arguments->sets, "A set of shapes: " + join(sets, "; "))->delimiter(',');
-  verb->add_option("--rungs", arguments->rungs, "Names or patterns with *, separated by commas")->capture_default_str();
-  verb->add_option("--precision", arguments->precisions, "Only rungs of these: " + gemm_precision_names())
+  std::vector<std::string> sets, names;
+  for (const ai::gemm::NamedShapes& set : ai::gemm::shape_sets())
+    sets.push_back(set.name + ": " + set.title), names.push_back(set.name);
+  sets.emplace_back("resnet: with --op conv, the convolutions of ResNet-50");
+  names.emplace_back("resnet");
+  verb->footer("Sets of shapes: " + join(sets, "; ") + ".");
+  add_basic(*verb, "--shapes", arguments->sets, "SET,...", "A set of shapes: " + join(names, ", ") + ".")
       ->delimiter(',');
-  verb->add_option("--repeats", arguments->repeats, "Rounds, and so samples of each rung")
+  add_advanced(*verb, "--rungs", arguments->rungs, "NAME,...", "Names or patterns with *, separated by commas")
+      ->capture_default_str();
+  add_basic(*verb, "--precision", arguments->precisions, "NAME,...",
+            "Measures only these number formats: " + gemm_precision_names() + ".")
+      ->delimiter(',');
+  add_advanced(*verb, "--repeats", arguments->repeats, "N", "Rounds, and so samples of each rung")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  verb->add_option("--budget", arguments->budget, "Time for one rung; slow ones run less often, at least once")
+  add_advanced(*verb, "--time-per-rung,--budget", arguments->budget, "TIME",
+               "Time for one rung; slow ones run less often, at least once")
       ->capture_default_str();
-  verb->add_option("--slow-limit", arguments->slow_limit, "A rung is skipped where one run would take longer")
+  add_advanced(*verb, "--run-limit,--slow-limit", arguments->slow_limit, "TIME",
+               "A rung is skipped where one run would take longer")
       ->capture_default_str();
-  verb->add_option("--svg", arguments->svg, "Also draw the roofline into this file");
-  verb->add_flag("--no-advice", arguments->no_advice, "Only the ladder, without trying other settings");
-  verb->add_flag("--list", arguments->list, "Print the rungs and whether they can run here");
-  verb->add_flag("--worker", arguments->worker, "Serve one rung on standard streams")->group("");
+  add_basic(*verb, "--svg", arguments->svg, "FILE", "Draws the roofline into this file.");
+  add_advanced(*verb, "--no-advice", arguments->no_advice, "Only the ladder, without trying other settings");
+  add_basic(*verb, "--list", arguments->list,
+            "Lists the ways to multiply and says which can run here. Measures nothing.");
+  add_advanced(*verb, "--worker", arguments->worker, "Serve one rung on standard streams")->group("");
   add_common_options(*verb, context, kQuietOption | kSeedOption);
-  verb->add_option("--threads", arguments->threads, "Thread counts of threaded rungs (default: 1 and all cores)")
+  add_basic(*verb, "--threads", arguments->threads, "N,...", "Numbers of threads. By default 1 and all cores.")
       ->delimiter(',');
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_gemm_command(context, *arguments); }; });

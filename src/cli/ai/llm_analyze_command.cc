@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "cli/ai/llm_command.h"
 #include "cli/choices.h"
+#include "cli/option_table.h"
 #include "cli/shared/named_file.h"
 
 namespace perfcast::cli {
@@ -70,25 +71,31 @@ int run_analyze(const CommandContext& context, const AnalyzeArguments& arguments
 
 void add_llm_analyze_command(CLI::App& llm, CommandContext& context) {
   auto arguments = std::make_shared<AnalyzeArguments>();
-  CLI::App* verb = llm.add_subcommand("analyze", "Every operator of one step: M, K, N, products, bytes, intensity");
-  verb->footer("Figures are those of all launches of an operator on one device. See docs/LLM.md.");
-  verb->add_option("model", arguments->model, "A built-in name, a config.json, a folder with one, or a GGUF file")
-      ->option_text("MODEL");
-  verb->add_flag("--list", arguments->list, "The built-in models");
-  verb->add_option("--phase", arguments->phase, "Default: prefill")
+  CLI::App* verb = add_verb(llm, {"analyze",
+                                  "Lists every operator of one step: its sizes, products, bytes and intensity.",
+                                  "",
+                                  {"perfcast llm analyze llama3-8b --phase decode",
+                                   "perfcast llm analyze ./my-model/config.json --batch 8 --csv"},
+                                  "llm"});
+  verb->footer("Figures are those of all launches of an operator on one device.");
+  add_basic(*verb, "model", arguments->model, "MODEL",
+            "A built-in name, a config.json, a folder with one, or a GGUF file.");
+  add_basic(*verb, "--list", arguments->list, "Lists the built-in models.");
+  add_basic(*verb, "--phase", arguments->phase, "prefill|decode|train", "The step to take apart. By default prefill.")
       ->transform(choices<ai::LlmPhase>(
-          {{"prefill", ai::LlmPhase::kPrefill}, {"decode", ai::LlmPhase::kDecode}, {"train", ai::LlmPhase::kTrain}}))
-      ->type_name("PHASE");
-  verb->add_option("--batch", arguments->batch, "Sequences, or images")->capture_default_str();
-  verb->add_option("--sequence", arguments->sequence, "Tokens of each (default: 2048, or as many as the model takes)");
-  verb->add_option("--context", arguments->context,
-                   "Tokens that a new one attends to, itself included (decode; default: --sequence)");
+          {{"prefill", ai::LlmPhase::kPrefill}, {"decode", ai::LlmPhase::kDecode}, {"train", ai::LlmPhase::kTrain}}));
+  add_basic(*verb, "--batch", arguments->batch, "N", "Sequences (or images) at once.")->capture_default_str();
+  add_basic(*verb, "--sequence", arguments->sequence, "N",
+            "Tokens of each sequence. By default 2048, or as many as the model takes.");
+  add_basic(*verb, "--context", arguments->context, "N",
+            "Tokens that a new token attends to, itself included (decode). By default --sequence.");
   add_llm_precision_options(*verb, arguments->precision);
   add_llm_tensor_parallel_option(*verb, arguments->precision);
-  verb->add_flag("--last-position", arguments->last_position, "Prefill computes the head of the last position alone");
-  verb->add_flag("--eager-attention", arguments->eager_attention, "Scores go through memory");
-  verb->add_flag("--skip-masked", arguments->skip_masked, "Scores that the causal mask hides aren't computed");
-  verb->add_flag("--csv", arguments->csv, "One line per operator");
+  add_advanced(*verb, "--last-position", arguments->last_position,
+               "Prefill computes the head of the last position alone");
+  add_advanced(*verb, "--eager-attention", arguments->eager_attention, "Scores go through memory");
+  add_advanced(*verb, "--skip-masked", arguments->skip_masked, "Scores that the causal mask hides aren't computed");
+  add_basic(*verb, "--csv", arguments->csv, "Prints one line of CSV per operator.");
   add_common_options(*verb, context, kNoFurtherOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_analyze(context, *arguments); }; });

@@ -3,6 +3,7 @@
 #include "cli/ai/llm_command.h"
 
 #include "base/text.h"
+#include "cli/option_table.h"
 
 namespace perfcast::cli {
 namespace {
@@ -16,15 +17,16 @@ Result<ai::Precision> parse_precision(const std::string& name, const char* optio
 }  // namespace
 
 void add_llm_precision_options(CLI::App& verb, LlmPrecisionArguments& arguments) {
-  verb.add_option("--precision", arguments.precision,
-                  "Of weights, activations and cache: fp32, tf32, fp16, bf16, fp8, int8; default: as the model's file "
-                  "says, else fp16");
-  verb.add_option("--weights", arguments.weights, "Of weights alone: also int4, q8_0, q6_k, q5_k_m, q4_k_m, q4_0, ...");
-  verb.add_option("--kv", arguments.kv, "Of the key-value cache alone");
+  add_basic(verb, "--precision", arguments.precision, "NAME",
+            "Number format of weights, activations and cache: fp32, tf32, fp16, bf16, fp8, int8. By default as the "
+            "model's file says, else fp16.");
+  add_advanced(verb, "--weight-precision,--weights", arguments.weights, "NAME",
+               "Of weights alone: also int4, q8_0, q6_k, q5_k_m, q4_k_m, q4_0, ...");
+  add_advanced(verb, "--kv-precision,--kv", arguments.kv, "NAME", "Of the key-value cache alone");
 }
 
 void add_llm_tensor_parallel_option(CLI::App& verb, LlmPrecisionArguments& arguments) {
-  verb.add_option("--tensor-parallel", arguments.tensor_parallel, "Devices that share every layer")
+  add_advanced(verb, "--tensor-parallel", arguments.tensor_parallel, "N", "Devices that share every layer")
       ->capture_default_str();
 }
 
@@ -35,7 +37,7 @@ Status take_precision(const ai::LlmConfig& config, const LlmPrecisionArguments& 
   if (!all) return all.error();
   workload.weights = workload.activations = workload.kv = *all;
   if (!arguments.weights.empty()) {
-    const auto weights = parse_precision(arguments.weights, "--weights");
+    const auto weights = parse_precision(arguments.weights, "--weight-precision");
     if (!weights) return weights.error();
     workload.weights = *weights;
   } else if (config.stored_weight_bytes) {
@@ -44,7 +46,7 @@ Status take_precision(const ai::LlmConfig& config, const LlmPrecisionArguments& 
     workload.weight_bits_per_value = *config.stored_weight_bytes * 8 / static_cast<double>(count->total);
   }
   if (!arguments.kv.empty()) {
-    const auto kv = parse_precision(arguments.kv, "--kv");
+    const auto kv = parse_precision(arguments.kv, "--kv-precision");
     if (!kv) return kv.error();
     workload.kv = *kv;
   }
@@ -62,7 +64,12 @@ Error as_usage(Error error) {
 }
 
 void add_llm_command(CLI::App& app, CommandContext& context) {
-  CLI::App* verb = app.add_subcommand("llm", "Language models: their operators, their time on devices");
+  CLI::App* verb = add_verb(app, {"llm",
+                                  "Takes language models apart, and forecasts them on GPUs, TPUs and CPUs.",
+                                  "",
+                                  {"perfcast llm forecast llama3-8b --on A100-80GB,H100 --batch 1,8,64",
+                                   "perfcast llm analyze llama3-8b --phase decode"},
+                                  "llm"});
   verb->require_subcommand(1);
   add_llm_analyze_command(*verb, context);
   add_llm_forecast_command(*verb, context);

@@ -17,6 +17,7 @@
 #include "cli/ai/llm_command.h"
 #include "cli/ai/llm_cpu_forecast.h"
 #include "cli/ai/llm_devices.h"
+#include "cli/option_table.h"
 #include "cli/shared/named_file.h"
 #include "cli/shared/table_options.h"
 
@@ -267,40 +268,42 @@ int run_forecast(const CommandContext& context, const ForecastArguments& argumen
 
 void add_llm_forecast_command(CLI::App& llm, CommandContext& context) {
   auto arguments = std::make_shared<ForecastArguments>();
-  CLI::App* verb = llm.add_subcommand("forecast", "Time, tokens/s, memory, energy and cost of a model on devices");
-  verb->footer(
-      "Intervals are 90%. A batch is sequences that start and end together. See docs/LLM.md.\n"
-      "Example: perfcast llm forecast llama3-8b --on A100-80GB,H100 --batch 1,8,64 --price H100=3.5");
-  verb->add_option("model", arguments->model, "A built-in name, a config.json, a folder with one, or a GGUF file")
-      ->option_text("MODEL");
-  verb->add_option("--on", arguments->on, "Devices, by name: A,B")->option_text("DEVICE,...");
-  verb->add_option("--cpu", arguments->cpus, "CPU models in their place, one sequence at a time: \"EPYC 7763\"")
-      ->option_text("CPU,...");
-  verb->add_option("--vcpus", arguments->vcpus, "Of the machine with --cpu (default: the largest that was measured)");
-  verb->add_flag("--list-devices", arguments->list, "The devices that are known");
-  verb->add_option("--device-file", arguments->device_file, "Facts of more devices (JSON)");
-  verb->add_option("--batch", arguments->batches, "Sequences at once: 1,8,64 (default: 1)")->option_text("N,...");
-  verb->add_option("--sequence", arguments->sequences,
-                   "Tokens of the prompt (default: 2048, or as many as the model has room for)")
-      ->option_text("N,...");
-  verb->add_option("--output-tokens", arguments->output_tokens, "New tokens of each sequence")->capture_default_str();
-  verb->add_option("--tensor-parallel", arguments->tensor_parallels, "Devices that share every layer (default: 1)")
-      ->option_text("N,...");
-  verb->add_flag("--sweep", arguments->sweep, "Where not given: batches 1 to 256, 1 to 8 devices");
+  CLI::App* verb = add_verb(llm, {"forecast",
+                                  "Forecasts time, tokens/s, memory, energy and cost of a model on devices.",
+                                  "",
+                                  {"perfcast llm forecast llama3-8b --on A100-80GB,H100 --batch 1,8,64",
+                                   "perfcast llm forecast model.gguf --on L4 --sweep --price L4=0.8"},
+                                  "llm"});
+  verb->footer("Intervals are 90%. A batch is sequences that start and end together.");
+  add_basic(*verb, "model", arguments->model, "MODEL",
+            "A built-in name, a config.json, a folder with one, or a GGUF file.");
+  add_basic(*verb, "--on", arguments->on, "DEVICE,...", "The devices to forecast, by name, such as A100-80GB,H100.");
+  add_basic(*verb, "--cpu", arguments->cpus, "CPU,...",
+            "Forecasts these CPU models instead, one sequence at a time: \"EPYC 7763\".");
+  add_advanced(*verb, "--vcpus", arguments->vcpus, "N",
+               "Of the machine with --cpu (default: the largest that was measured)");
+  add_basic(*verb, "--list-devices", arguments->list, "Lists the devices that are known.");
+  add_advanced(*verb, "--device-file", arguments->device_file, "FILE", "Facts of more devices (JSON)");
+  add_basic(*verb, "--batch", arguments->batches, "N,...", "Sequences at once, such as 1,8,64. By default 1.");
+  add_basic(*verb, "--sequence", arguments->sequences, "N,...",
+            "Tokens of the prompt. By default 2048, or as many as the model takes.");
+  add_basic(*verb, "--output-tokens", arguments->output_tokens, "N", "New tokens of each sequence.")
+      ->capture_default_str();
+  add_basic(*verb, "--tensor-parallel", arguments->tensor_parallels, "N,...",
+            "Devices that share every layer. By default 1.");
+  add_advanced(*verb, "--sweep", arguments->sweep, "Where not given: batches 1 to 256, 1 to 8 devices");
   add_llm_precision_options(*verb, arguments->precision);
-  verb->add_flag("--eager-attention", arguments->eager_attention, "Scores go through memory (no fused kernel)");
-  verb->add_flag("--graph-launch", arguments->graph_launch, "Kernels are recorded and launched as one graph");
-  verb->add_option("--link-bytes-per-s", arguments->link_bytes_per_s, "Between devices, one direction");
-  verb->add_option("--price", arguments->prices, "US dollars per hour of one device: DEVICE=3.5, or 3.5 for all")
-      ->option_text("DEVICE=USD");
-  verb->add_option("--power-w", arguments->powers,
-                   "Watts of one device (default: modelled from its stated power): DEVICE=300, or 300")
-      ->option_text("DEVICE=W");
-  verb->add_option("--calibrate", arguments->calibrate,
-                   "Products timed on a device: CSV of device,kind,batch,m,k,n,precision,latency_s")
-      ->option_text("FILE");
-  verb->add_option("--svg", arguments->svg, "Picture of throughput against latency")->option_text("FILE");
-  verb->add_flag("--csv", arguments->csv, "One line per configuration");
+  add_advanced(*verb, "--eager-attention", arguments->eager_attention, "Scores go through memory (no fused kernel)");
+  add_advanced(*verb, "--graph-launch", arguments->graph_launch, "Kernels are recorded and launched as one graph");
+  add_advanced(*verb, "--link-bytes-per-s", arguments->link_bytes_per_s, "BYTES", "Between devices, one direction");
+  add_basic(*verb, "--price", arguments->prices, "DEVICE=USD",
+            "US dollars per hour of one device, such as H100=3.5, or one number for all.");
+  add_advanced(*verb, "--power-w", arguments->powers, "DEVICE=W",
+               "Watts of one device (default: modelled from its stated power): DEVICE=300, or 300");
+  add_advanced(*verb, "--calibrate", arguments->calibrate, "FILE",
+               "Products timed on a device: CSV of device,kind,batch,m,k,n,precision,latency_s");
+  add_advanced(*verb, "--svg", arguments->svg, "FILE", "Picture of throughput against latency");
+  add_advanced(*verb, "--csv", arguments->csv, "One line per configuration");
   add_common_options(*verb, context, kQuietOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_forecast(context, *arguments); }; });

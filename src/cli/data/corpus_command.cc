@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/data/corpus_croissant.h"
+#include "cli/option_table.h"
 #include "cli/shared/named_file.h"
 #include "profile/profile.h"
 #include "profile/trace/trace_report.h"
@@ -134,30 +135,43 @@ int run_trace(const CommandContext& context, const std::string& path) {
 }  // namespace
 
 void add_corpus_command(CLI::App& app, CommandContext& context) {
-  CLI::App* verb = app.add_subcommand("corpus", "Look into, check, export or merge the corpus");
+  CLI::App* verb = add_verb(app, {"corpus",
+                                  "Looks into the corpus, checks it, exports it, and merges others into it.",
+                                  "",
+                                  {"perfcast corpus info", "perfcast corpus map --keep 20"},
+                                  "corpus"});
   verb->require_subcommand(1);
-  const auto add = [&](const char* name, const char* description, const std::function<int()>& run,
-                       CommonOption further = kCorpusOption) {
-    CLI::App* action = verb->add_subcommand(name, description);
+  const auto add = [&](VerbText text, const std::function<int()>& run, CommonOption further = kCorpusOption) {
+    CLI::App* action = add_verb(*verb, std::move(text));
     add_common_options(*action, context, further);
     action->callback([&context, run] { context.run = run; });
     return action;
   };
-  add("info", "What it holds: sources with their licences, platforms, programs",
+  add({"info",
+       "Says what the corpus holds: sources with their licences, platforms, programs.",
+       "",
+       {"perfcast corpus info", "perfcast corpus info --corpus mine.db --json"},
+       "corpus"},
       [&context] { return run_info(context); });
   auto checked = std::make_shared<std::string>();
-  add("check", "Quality card: coverage, duplicates, outliers, noise floor, imbalance, what was left out",
-      [&context, checked] {
-        return checked->empty() ? run_check(context) : run_check_croissant(context.options, *checked);
-      })
-      ->add_option(
-          "--croissant", *checked,
-          "Instead: hold this folder's croissant.json and tables against the rules of MLCommons' Croissant 1.0")
-      ->type_name("FOLDER");
+  CLI::App* check = add({"check",
+                         "Prints the corpus' quality card: coverage, duplicates, outliers, noise floor, imbalance.",
+                         "",
+                         {"perfcast corpus check", "perfcast corpus check --croissant published"},
+                         "corpus"},
+                        [&context, checked] {
+                          return checked->empty() ? run_check(context) : run_check_croissant(context.options, *checked);
+                        });
+  add_basic(*check, "--croissant", *checked, "FOLDER",
+            "Checks this folder's croissant.json and tables instead, by the rules of MLCommons' Croissant 1.0.");
   auto folder = std::make_shared<std::string>(), program = std::make_shared<std::string>();
   auto croissant = std::make_shared<CroissantArguments>();
   CLI::App* exported = add(
-      "export", "Write it as a folder of CSV tables and profiles (JSON lines), or one program's profile",
+      {"export",
+       "Writes the corpus as CSV tables and profiles (JSON lines), or one program's profile.",
+       "",
+       {"perfcast corpus export folder", "perfcast corpus export --program ID -o p.json"},
+       "corpus"},
       [&context, folder, program, croissant] {
         if (!program->empty() && croissant->wanted) {
           return report_error(usage_error("bad-usage", "one program's profile is no data set", "--croissant",
@@ -168,25 +182,29 @@ void add_corpus_command(CLI::App& app, CommandContext& context) {
         return croissant->wanted ? run_export_croissant(context, *folder, *croissant) : run_export(context, *folder);
       });
   CLI::Option_group* what = exported->add_option_group("What", "One of");
-  what->add_option("folder", *folder, "Folder to write; created where absent")->option_text("FOLDER");
-  what->add_option("--program", *program, "Instead: this program's profile (JSON), for predict --profile")
-      ->type_name("ID");
+  add_basic(*what, "folder", *folder, "FOLDER", "The folder to write. It is created where there is none.");
+  add_basic(*what, "--program", *program, "ID", "Writes this program's profile (JSON) instead, for predict --profile.");
   what->require_option(1);
   add_croissant_options(*exported, *croissant);
   auto other = std::make_shared<std::string>();
-  add("merge", "Add another corpus file; rows with the same key are replaced",
-      [&context, other] { return run_merge(context, *other); })
-      ->add_option("other", *other, "Corpus file to add")
-      ->required()
-      ->option_text("OTHER.db");
+  CLI::App* merge = add({"merge",
+                         "Adds another corpus file. Rows with the same key are replaced.",
+                         "",
+                         {"perfcast corpus merge other.db", "perfcast corpus merge other.db --corpus mine.db"},
+                         "corpus"},
+                        [&context, other] { return run_merge(context, *other); });
+  add_basic(*merge, "other", *other, "OTHER.db", "The corpus file to add.")->required();
   add_corpus_map_command(*verb, context);
   auto trace = std::make_shared<std::string>();
-  add(
-      "trace", "Check a trace (`profile --windows FILE`) and say what it holds",
-      [&context, trace] { return run_trace(context, *trace); }, kNoFurtherOption)
-      ->add_option("file", *trace, "Trace to read")
-      ->required()
-      ->option_text("FILE");
+  CLI::App* traced = add(
+      {"trace",
+       "Checks a trace of profile --windows and says what it holds.",
+       "",
+       {"perfcast corpus trace t.trace", "perfcast corpus trace t.trace --json"},
+       "corpus"},
+      [&context, trace] { return run_trace(context, *trace); }, kNoFurtherOption);
+  add_basic(*traced, "file", *trace, "FILE", "The trace to read, from: perfcast profile --windows FILE -- COMMAND.")
+      ->required();
 }
 
 }  // namespace perfcast::cli

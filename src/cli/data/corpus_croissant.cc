@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/json.h"
+#include "cli/option_table.h"
 #include "cli/shared/named_file.h"
 #include "program/corpus/croissant/croissant_check.h"
 
@@ -22,12 +23,12 @@ std::string today() {
 }  // namespace
 
 void add_croissant_options(CLI::App& exported, CroissantArguments& arguments) {
-  CLI::Option* wanted = exported.add_flag(
-      "--croissant", arguments.wanted,
-      "To publish: CSV tables alone, and croissant.json, which describes them as MLCommons' Croissant 1.0 has it");
+  CLI::Option* wanted = add_basic(exported, "--croissant", arguments.wanted,
+                                  "Writes a data set to publish: CSV tables and a croissant.json, which describes them "
+                                  "in MLCommons' Croissant 1.0.");
   program::CroissantInfo& info = arguments.info;
   const auto add = [&](const char* name, std::string& value, const char* help) {
-    exported.add_option(name, value, help)->needs(wanted);
+    add_advanced(exported, name, value, "TEXT", help)->needs(wanted);
   };
   add("--license", info.license,
       "URL of the licence that the set is published under; default: that of all its sources");
@@ -37,7 +38,9 @@ void add_croissant_options(CLI::App& exported, CroissantArguments& arguments) {
   add("--description", info.description, "What it is; sources and their licences are added");
   add("--cite", info.citation, "How to cite it, as BibTeX; default: made of the others");
   add("--date", info.date_published, "When it is published, such as 2026-11-24; default: today");
-  exported.add_option("--data-version", info.version, "MAJOR.MINOR.PATCH")->needs(wanted)->capture_default_str();
+  add_advanced(exported, "--data-version", info.version, "VERSION", "MAJOR.MINOR.PATCH")
+      ->needs(wanted)
+      ->capture_default_str();
 }
 
 program::CroissantInfo croissant_info(const CroissantArguments& arguments, const program::Corpus& corpus,

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/option_table.h"
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/named_file.h"
 #include "cli/shared/table_options.h"
@@ -166,37 +167,44 @@ int run_map(const CommandContext& context, const MapArguments& given) {
 
 void add_corpus_map_command(CLI::App& corpus, CommandContext& context) {
   auto arguments = std::make_shared<MapArguments>();
-  CLI::App* verb = corpus.add_subcommand(
-      "map", "What its programs are like: clusters, what is redundant, what to drop, where your profile lies");
+  CLI::App* verb =
+      add_verb(corpus, {"map",
+                        "Groups the corpus' programs, finds redundant ones, and places your profile.",
+                        "",
+                        {"perfcast corpus map --keep 20", "perfcast corpus map --profile last --report map.html"},
+                        "corpus-map"});
   arguments->verb = verb;
   verb->footer(
       "Programs are compared by the numbers that models see of their profiles. What to drop first is chosen by "
-      "profiles\n"
-      "alone; the cost is measured on forecasts of programs whose family the model doesn't know. See docs/MAP.md.");
-  verb->add_option("--keep", arguments->keep, "Programs that a smaller suite is to have: a number, or a share")
+      "profiles alone. The cost is measured on forecasts of programs whose family the model doesn't know.");
+  add_basic(*verb, "--keep", arguments->keep, "N|SHARE",
+            "How many programs the smaller suite keeps: a number, or a share.")
       ->capture_default_str();
-  verb->add_option("--profile", arguments->profiles, "Profiles to place on the map; last: what predict took last");
-  verb->add_option("--candidate", arguments->candidates, "Profiles of programs that may be added: which adds most?");
-  verb->add_option("--by", arguments->by, "Clusters by profiles, or by times (log, relative)")
+  add_basic(*verb, "--profile", arguments->profiles, "FILE",
+            "Places this profile on the map. The word last means your latest profile.");
+  add_basic(*verb, "--candidate", arguments->candidates, "FILE",
+            "Says which of these profiles would add most to the suite.");
+  add_basic(*verb, "--by", arguments->by, "profiles|times", "Groups programs by their profiles, or by their times.")
       ->check(CLI::IsMember({"profiles", "times"}))
       ->capture_default_str();
-  verb->add_option("--clusters", arguments->request.clusters, "How many; 0: as their silhouette says")
+  add_advanced(*verb, "--clusters", arguments->request.clusters, "N", "How many; 0: as their silhouette says")
       ->check(CLI::Range(0, 100000))
       ->capture_default_str();
-  verb->add_option("--redundant", arguments->request.redundant_distance,
-                   "Pairs nearer than this are redundant: 1 is one standard deviation in each number")
+  add_advanced(*verb, "--redundant", arguments->request.redundant_distance, "DISTANCE",
+               "Pairs nearer than this are redundant: 1 is one standard deviation in each number")
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
-  verb->add_option("--model", arguments->request.model, "Model family that the cost of dropping is measured with")
+  add_advanced(*verb, "--model", arguments->request.model, "NAME",
+               "Model family that the cost of dropping is measured with")
       ->capture_default_str();
-  verb->add_option("--folds", arguments->request.folds, "Groups of families left out for that; 0: one at a time")
+  add_advanced(*verb, "--folds", arguments->request.folds, "N",
+               "Groups of families left out for that; 0: one at a time")
       ->check(CLI::Range(0, 10000))
       ->capture_default_str();
-  verb->add_option("--report", arguments->report, "HTML file with pictures, beside the usual output");
-  verb->add_flag("--score", arguments->score,
-                 "Instead: how much accuracy such a part keeps, against parts that are drawn; nothing of what is "
-                 "scored is seen when choosing");
-  verb->add_option("--draws", arguments->draws, "With --score: parts to draw")
+  add_basic(*verb, "--report", arguments->report, "FILE", "Writes a page (HTML) with pictures.");
+  add_basic(*verb, "--score", arguments->score,
+            "Says how much accuracy such a smaller suite keeps, against suites drawn at random.");
+  add_advanced(*verb, "--draws", arguments->draws, "N", "With --score: parts to draw")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   add_table_options(*verb, arguments->table);

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/option_table.h"
 #include "cli/shared/model_settings.h"
 #include "cli/shared/table_options.h"
 #include "program/evaluate/evaluate.h"
@@ -159,52 +160,55 @@ int run_evaluate(const CommandContext& context, EvaluateArguments& arguments) {
 
 void add_evaluate_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<EvaluateArguments>();
-  CLI::App* verb = app.add_subcommand("evaluate", "Score models on programs or platforms that they have not seen");
+  CLI::App* verb = add_verb(app, {"evaluate",
+                                  "Scores models on programs or platforms that they have not seen.",
+                                  "",
+                                  {"perfcast evaluate --split program-family",
+                                   "perfcast evaluate --models physics,forest --no-intervals --report scores.html"},
+                                  "evaluate"});
   arguments->verb = verb;
-  verb->add_option(
-          "--models", arguments->models,
-          "Model families, separated by commas, or means of several: forest+physics; the mean RPV is always added")
+  add_basic(*verb, "--models", arguments->models, "NAME,...",
+            "Model families to score; forest+physics is the mean of both. The mean of the platforms is always added.")
       ->default_str(kDefaultModel);
-  verb->add_option("--config", arguments->config,
-                   "Settings (JSON) of those models that take them; see perfcast train --print-config");
-  verb->add_option("--split", arguments->split,
-                   "What never stands on both sides: random (nothing), workload (program and input), program, "
-                   "program-family, group, platform, core-design")
+  add_advanced(*verb, "--config", arguments->config, "FILE",
+               "Settings (JSON) of those models that take them; see perfcast train --print-config");
+  add_basic(*verb, "--split", arguments->split, "KIND",
+            "What a model has never seen when it is tested: random, workload, program, program-family, group, platform "
+            "or core-design.")
       ->capture_default_str();
-  verb->add_option("--folds", arguments->options.folds, "Groups to leave out; 0: one at a time (random, workload: 5)")
+  add_basic(*verb, "--folds", arguments->options.folds, "N",
+            "Leaves out this many groups in turn; 0: one at a time (random, workload: 5).")
       ->check(CLI::Range(0, 10000))
       ->capture_default_str();
-  verb->add_flag("--holdout", arguments->options.holdout,
-                 "Test the first fold only: one 80-20 split per seed with --folds 5");
-  verb->add_option("--seeds", arguments->options.seeds, "Repetitions to average, with seeds --seed, --seed + 1, ...")
+  add_advanced(*verb, "--holdout", arguments->options.holdout,
+               "Test the first fold only: one 80-20 split per seed with --folds 5");
+  add_basic(*verb, "--seeds", arguments->options.seeds, "N", "Repeats the test with this many seeds and averages.")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  verb->add_option("--reference", arguments->options.reference,
-                   "Platform that relative times refer to; without it, the geometric mean of the platforms");
-  verb->add_option("--measured", arguments->options.measured,
-                   "Platforms on which each tested program counts as measured; left out of the scores")
+  add_advanced(*verb, "--reference", arguments->options.reference, "PLATFORM",
+               "Platform that relative times refer to; without it, the geometric mean of the platforms");
+  add_basic(*verb, "--measured", arguments->options.measured, "N",
+            "Each tested program counts as measured on this many platforms, which are left out of the scores.")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
-  verb->add_flag("!--no-intervals", arguments->options.intervals, "Point scores only: many times faster, no coverage");
-  verb->add_option("--inner-folds", arguments->options.inner_folds,
-                   "Groups of training families left out in turn for intervals and for the choice of `auto`; 0: each "
-                   "family alone")
+  add_basic(*verb, "!--no-intervals", arguments->options.intervals,
+            "Scores the forecasts alone, without intervals. This is many times faster.");
+  add_advanced(*verb, "--inner-folds", arguments->options.inner_folds, "N",
+               "Groups of training families left out in turn for intervals and for the choice of `auto`; 0: each "
+               "family alone")
       ->check(CLI::Range(0, 10000))
       ->capture_default_str();
-  verb->add_flag(
-      "--whole-machines", arguments->whole_machines,
-      "Instead: times of servers full of copies, from the known time of one; with --models also from the time "
-      "that each of them forecasts for one. Program families are left out, other splits don't apply");
-  verb->add_flag(
-      "--own-times", arguments->options.own_times,
-      "A ceiling too: what the program's own times on the other CPU models of a core design say of one more");
-  verb->add_flag("--details", arguments->details, "List families and programs, worst first");
-  verb->add_option("--report", arguments->report,
-                   "HTML file with scores and figures, to write beside the usual output");
-  verb->add_option("--report-program", arguments->report_program,
-                   "Program whose forecast the report shows; without it, the one of median error");
-  verb->add_flag("--include-unprofiled", arguments->table.include_unprofiled,
-                 "Programs without a profile too: scores of the baselines, with --models mean");
+  add_advanced(*verb, "--whole-machines", arguments->whole_machines,
+               "Instead: times of servers full of copies, from the known time of one; with --models also from the time "
+               "that each of them forecasts for one. Program families are left out, other splits don't apply");
+  add_advanced(*verb, "--own-times", arguments->options.own_times,
+               "A ceiling too: what the program's own times on the other CPU models of a core design say of one more");
+  add_basic(*verb, "--details", arguments->details, "Lists families and programs, the worst first.");
+  add_basic(*verb, "--report", arguments->report, "FILE", "Writes a page (HTML) with scores and figures.");
+  add_advanced(*verb, "--report-program", arguments->report_program, "ID",
+               "Program whose forecast the report shows; without it, the one of median error");
+  add_advanced(*verb, "--include-unprofiled", arguments->table.include_unprofiled,
+               "Programs without a profile too: scores of the baselines, with --models mean");
   add_table_options(*verb, arguments->table);
   add_common_options(*verb, context, kCorpusOption | kQuietOption | kSeedOption | kThreadsOption);
   verb->callback(

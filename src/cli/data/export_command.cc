@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/option_table.h"
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/named_file.h"
 #include "profile/profile.h"
@@ -121,7 +122,7 @@ int run(const ExportArguments& arguments, const CommandContext& context) {
   const auto forecaster = open_forecaster(common);
   if (!forecaster) return report_error(forecaster.error(), common);
   const auto model = program::export_model(forecaster->bundle(), request);
-  if (!model) return report_error(with_option_names(model.error()), common);
+  if (!model) return report_error(model.error(), common);
   std::vector<std::string> paths;
   for (const SourceFile& file : model->files) {
     paths.push_back((std::filesystem::path(arguments.folder) / file.name).lexically_normal().string());
@@ -136,22 +137,27 @@ int run(const ExportArguments& arguments, const CommandContext& context) {
 
 void add_export_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<ExportArguments>();
-  CLI::App* verb = app.add_subcommand("export", "A weightless model as C, C++ or Verilog source with a self-test");
-  verb->footer(
-      "Of bundles of train --model dwn; their other parts (intervals, whole machines) stay behind: "
-      "docs/WEIGHTLESS.md.");
-  verb->add_option("--format", arguments->format, "c (C99), cpp (C++17) or verilog (2001)")->capture_default_str();
-  verb->add_option("--task", arguments->task,
-                   "times: of every platform, relative; best: which is the fastest, by votes of a classifier that "
-                   "bundles of few platforms have")
+  CLI::App* verb = add_verb(app, {"export",
+                                  "Writes a weightless model as C, C++ or Verilog source with a self-test.",
+                                  "",
+                                  {"perfcast export --bundle dwn.pcb --format c --folder out",
+                                   "perfcast export --bundle dwn.pcb --format verilog --task best"},
+                                  "export"});
+  verb->footer("It takes bundles of train --model dwn. Their other parts (intervals, whole machines) stay behind.");
+  add_basic(*verb, "--format", arguments->format, "c|cpp|verilog", "The language: C99, C++17 or Verilog 2001.")
       ->capture_default_str();
-  verb->add_option("--name", arguments->name, "Names the files and all that they define")->capture_default_str();
-  verb->add_option("--folder", arguments->folder, "Where the files go")->option_text("FOLDER")->capture_default_str();
-  verb->add_option("--platforms", arguments->platforms, "Only these platforms, by id or name")->delimiter(',');
-  verb->add_option("--profile", arguments->profiles,
-                   "Hold the self-test to these profiles, too; --json prints their inputs")
-      ->option_text("FILE ...");
-  verb->add_option("--rows", arguments->rows, "Rows drawn for the self-test, beside up to 64 training programs")
+  add_basic(*verb, "--task", arguments->task, "times|best",
+            "What the source forecasts: the relative times of all platforms, or which platform is the fastest.")
+      ->capture_default_str();
+  add_basic(*verb, "--name", arguments->name, "NAME", "Names the files and all that they define.")
+      ->capture_default_str();
+  add_basic(*verb, "--folder", arguments->folder, "FOLDER", "Writes the files into this folder.")
+      ->capture_default_str();
+  add_basic(*verb, "--platforms", arguments->platforms, "NAME,...", "Only these platforms, by id or name.")
+      ->delimiter(',');
+  add_basic(*verb, "--profile", arguments->profiles, "FILE ...",
+            "Also tests the source with these profiles. --json prints their inputs.");
+  add_advanced(*verb, "--rows", arguments->rows, "N", "Rows drawn for the self-test, beside up to 64 training programs")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   add_common_options(*verb, context, kBundleOption | kSeedOption);

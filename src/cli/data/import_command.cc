@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "cli/command.h"
+#include "cli/option_table.h"
 #include "cli/shared/named_file.h"
 #include "program/corpus/importers/import.h"
 #include "program/corpus/store/store.h"
@@ -62,14 +63,22 @@ int run_import(const CommandContext& context, const ImportArguments& arguments) 
 
 void add_import_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<ImportArguments>();
-  CLI::App* verb = app.add_subcommand("import", "Read a published data set into the corpus");
+  CLI::App* verb = add_verb(app, {"import",
+                                  "Reads a published data set into the corpus.",
+                                  "",
+                                  {"perfcast import --help-all", "perfcast corpus info"},
+                                  "import"});
   std::string formats = "Formats:";
-  for (const program::ImportFormat& format : program::import_formats())
+  std::vector<std::string> names;
+  for (const program::ImportFormat& format : program::import_formats()) {
     formats += "\n  " + format.name + "  " + format.description;
-  verb->add_option("format", arguments->format, "What the data set is; see below")->required()->option_text("FORMAT");
-  verb->add_option("path", arguments->path, "Where it lies")->required()->option_text("PATH");
-  verb->add_option("--suite", arguments->suite,
-                   "Suite file: family, group and validity of the programs; without it, the shipped one of the format");
+    names.push_back(format.name);
+  }
+  add_basic(*verb, "format", arguments->format, "FORMAT", "What the data set is: " + join(names, ", ") + ".")
+      ->required();
+  add_basic(*verb, "path", arguments->path, "PATH", "The file or folder of the data set.")->required();
+  add_basic(*verb, "--suite", arguments->suite, "FILE",
+            "The suite file: family, group and validity of each program. By default the shipped one of the format.");
   verb->footer(formats +
                "\nImporting a source again replaces what it gave before. Killed at any point, the corpus is as "
                "before or complete.");

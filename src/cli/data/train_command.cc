@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "base/unknown.h"
 #include "cli/command.h"
+#include "cli/option_table.h"
 #include "cli/shared/checkpoint_file.h"
 #include "cli/shared/model_settings.h"
 #include "cli/shared/named_file.h"
@@ -266,24 +267,30 @@ int run(TrainArguments& arguments, const CommandContext& context) {
 
 void add_train_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<TrainArguments>();
-  CLI::App* verb = app.add_subcommand("train", "Train a bundle from a corpus: perfcast train --model NAME -o FILE");
-  verb->add_option(
-          "--model", arguments->model,
-          "Model family: " + join(program::predictor_families(), ", ") + ", or the mean of several: forest+physics")
+  CLI::App* verb =
+      add_verb(app, {"train",
+                     "Trains a bundle of forecasting models from a corpus.",
+                     "",
+                     {"perfcast train -o mine.pcb", "perfcast train --model dwn --corpus mine.db -o dwn.pcb"},
+                     "train"});
+  add_basic(
+      *verb, "--model", arguments->model, "NAME",
+      "The model family: " + join(program::predictor_families(), ", ") + "; or the mean of several: forest+physics.")
       ->capture_default_str();
-  verb->add_option("--config", arguments->config, "Settings of the model's training (JSON); absent keys: its defaults");
-  verb->add_option(
-      "--checkpoint", arguments->checkpoint,
-      "File to keep the training in between epochs: the same command goes on from it after a crash; removed "
-      "when the bundle is written");
-  verb->add_flag("--print-config", arguments->print_config, "Print the default settings of the model, and stop")
+  add_basic(*verb, "--config", arguments->config, "FILE",
+            "Settings of the training (JSON). Keys that are absent keep their defaults; see --print-config.");
+  add_basic(*verb, "--checkpoint", arguments->checkpoint, "FILE",
+            "Keeps the training in this file between epochs. After a crash the same command goes on from it.");
+  add_basic(*verb, "--print-config", arguments->print_config, "Prints the default settings of the model and stops.")
       ->excludes("--config");
-  verb->add_option("--name", arguments->name, "Name on the bundle's card; without it, the file's");
-  verb->add_option("--licence", arguments->licence, "Licence of the bundle; without it, what its sources ask for");
-  verb->add_option("--notes", arguments->notes, "Notes on the bundle's card");
-  verb->add_option("--evaluation", arguments->evaluation,
-                   "Scores for the card: what perfcast evaluate --json wrote; without it, point scores by family");
-  verb->add_flag("!--no-scores", arguments->score, "No scores on the card: sooner done");
+  add_advanced(*verb, "--name", arguments->name, "NAME", "Name on the bundle's card; without it, the file's");
+  add_advanced(*verb, "--licence", arguments->licence, "TEXT",
+               "Licence of the bundle; without it, what its sources ask for");
+  add_advanced(*verb, "--notes", arguments->notes, "TEXT", "Notes on the bundle's card");
+  add_advanced(*verb, "--evaluation", arguments->evaluation, "FILE",
+               "Scores for the card: what perfcast evaluate --json wrote; without it, point scores by family");
+  add_basic(*verb, "!--no-scores", arguments->score,
+            "Leaves the scores off the bundle's card. The training ends sooner.");
   add_table_options(*verb, arguments->table);
   add_common_options(*verb, context, kCorpusOption | kQuietOption | kSeedOption | kThreadsOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });

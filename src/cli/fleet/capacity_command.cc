@@ -15,6 +15,7 @@
 #include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/fleet/schedule_inputs.h"
+#include "cli/option_table.h"
 #include "cli/shared/table_options.h"
 #include "fleet/plan/size_cluster.h"
 #include "fleet/report/capacity_report.h"
@@ -149,58 +150,64 @@ int run_capacity(const CommandContext& context, const CapacityArguments& argumen
 
 void add_objective_options(CLI::App& verb, CapacityArguments& arguments) {
   const char* const aim = "What is asked of the plan";
-  verb.add_option("--objective", arguments.objectives,
-                  "p99-wait=60s, mean-wait=10s, mean-slowdown=5 at most, or deadline-share=0.99 at least (repeatable)")
-      ->required()
-      ->group(aim);
-  verb.add_option("--minimise", arguments.goal, "Default: cost")
+  add_basic(verb, "--objective", arguments.objectives, "GOAL",
+            "What users are promised: p99-wait=60s, mean-wait=10s, mean-slowdown=5 at most, or deadline-share=0.99 at "
+            "least. Repeatable.")
+      ->required();
+  add_basic(verb, "--minimise", arguments.goal, "cost|nodes|power", "What the plan saves. By default cost.")
       ->transform(choices<fleet::CapacityGoal>({{"cost", fleet::CapacityGoal::kCost},
                                                 {"nodes", fleet::CapacityGoal::kNodes},
-                                                {"power", fleet::CapacityGoal::kPower}}))
-      ->type_name("AIM")
-      ->group(aim);
-  verb.add_option("--budget", arguments.budget, "Most that all nodes may cost, an hour")
-      ->check(CLI::NonNegativeNumber)
-      ->group(aim);
-  CLI::Option* at_most = verb.add_option("--at-most", arguments.at_most,
-                                         "Nodes of each platform that can be had, instead of the cluster's numbers")
+                                                {"power", fleet::CapacityGoal::kPower}}));
+  add_basic(verb, "--max-cost-per-hour,--budget", arguments.budget, "MONEY",
+            "What all nodes together may cost per hour.")
+      ->check(CLI::NonNegativeNumber);
+  CLI::Option* at_most = add_advanced(verb, "--at-most", arguments.at_most, "N",
+                                      "Nodes of each platform that can be had, instead of the cluster's numbers")
                              ->check(CLI::Range(int64_t{1}, int64_t{1000000}))
                              ->group(aim);
-  verb.add_flag("--unbounded", arguments.unbounded, "Any number of nodes of each platform can be had")
+  add_advanced(verb, "--unbounded", arguments.unbounded, "Any number of nodes of each platform can be had")
       ->excludes(at_most)
       ->group(aim);
-  verb.add_flag("--strict", arguments.strict, "Every seed meets the objectives, not only the median")->group(aim);
+  add_advanced(verb, "--strict", arguments.strict, "Every seed meets the objectives, not only the median")->group(aim);
 }
 
 }  // namespace
 
 void add_capacity_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<CapacityArguments>();
-  CLI::App* verb = app.add_subcommand("capacity", "How many nodes of each platform a load needs");
+  CLI::App* verb = add_verb(
+      app, {"capacity",
+            "Says how many nodes of each platform a load needs.",
+            "",
+            {"perfcast capacity --objective p99-wait=60s --swf trace.swf --cluster c.json",
+             "perfcast capacity --objective mean-wait=10s --profile last --prices prices.csv --cluster c.json"},
+            "capacity"});
   verb->footer(
-      "The cluster's groups are the candidates, their nodes the most that can be had. A trace comes at its own rate,\n"
-      "times --rate-factor. See docs/SCHEDULE.md.");
+      "The cluster's groups are the candidates, their nodes the most that can be had. A trace comes at its own rate, "
+      "times --rate-factor.");
   add_objective_options(*verb, *arguments);
   add_schedule_options(*verb, arguments->inputs);
-  verb->add_option("--policy", arguments->policy, "How jobs are placed; see schedule simulate --help")
+  add_advanced(*verb, "--policy", arguments->policy, "NAME", "How jobs are placed; see schedule simulate --help")
       ->capture_default_str();
-  verb->add_option("--seeds", arguments->seeds,
-                   "Samples of the jobs, with seeds --seed, --seed + 1, ... (default: 3; "
-                   "of --profile 10, of a trace 1)")
+  add_advanced(*verb, "--seeds", arguments->seeds, "N",
+               "Samples of the jobs, with seeds --seed, --seed + 1, ... (default: 3; "
+               "of --profile 10, of a trace 1)")
       ->check(CLI::Range(1, 1000));
-  verb->add_option("--growth", arguments->growth, "What if the load grows: factors, each planned anew; or none")
+  add_advanced(*verb, "--growth", arguments->growth, "FACTOR,...",
+               "What if the load grows: factors, each planned anew; or none")
       ->capture_default_str();
-  verb->add_option("--forecast-error", arguments->errors,
-                   "The plan again with forecasts wrong by these ratios on average; or none")
+  add_advanced(*verb, "--forecast-error", arguments->errors, "RATIO,...",
+               "The plan again with forecasts wrong by these ratios on average; or none")
       ->capture_default_str();
-  verb->add_option("--warmup", arguments->request.warmup_share, "Share of the jobs, the first, that don't count")
+  add_advanced(*verb, "--warmup", arguments->request.warmup_share, "SHARE",
+               "Share of the jobs, the first, that don't count")
       ->check(CLI::Range(0.0, 0.99))
       ->capture_default_str();
-  verb->add_option("--most-plans", arguments->request.most_plans, "Plans simulated in one search")
+  add_advanced(*verb, "--most-plans", arguments->request.most_plans, "N", "Plans simulated in one search")
       ->check(CLI::Range(int64_t{1}, int64_t{1000000}))
       ->capture_default_str();
-  verb->add_flag("--backfill", arguments->request.simulation.backfill, "EASY backfilling under every policy");
-  verb->add_flag("--no-kill", arguments->no_kill, "Let jobs run past their limits");
+  add_advanced(*verb, "--backfill", arguments->request.simulation.backfill, "EASY backfilling under every policy");
+  add_advanced(*verb, "--no-kill", arguments->no_kill, "Let jobs run past their limits");
   add_common_options(*verb, context, kCorpusOption | kBundleOption | kQuietOption | kSeedOption | kThreadsOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_capacity(context, *arguments); }; });

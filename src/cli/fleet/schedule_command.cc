@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/fleet/schedule_inputs.h"
+#include "cli/option_table.h"
 #include "fleet/plan/simulate_jobs.h"
 #include "fleet/report/chrome_trace.h"
 #include "fleet/report/error_sweep_report.h"
@@ -168,41 +169,55 @@ std::string policy_list() {
 }  // namespace
 
 void add_schedule_command(CLI::App& app, CommandContext& context) {
-  CLI::App* group = app.add_subcommand("schedule", "Place jobs by their forecasts");
+  CLI::App* group = add_verb(app, {"schedule",
+                                   "Simulates how policies place jobs on a cluster by their forecasts.",
+                                   "",
+                                   {"perfcast schedule simulate --synthetic --nodes \"EPYC 7763=4x64\"",
+                                    "perfcast schedule simulate --swf trace.swf --cluster cluster.json"},
+                                   "schedule"});
   group->require_subcommand(1);
   auto arguments = std::make_shared<SimulateArguments>();
-  CLI::App* verb = group->add_subcommand("simulate", "The same jobs under several policies, in virtual time");
+  CLI::App* verb =
+      add_verb(*group, {"simulate",
+                        "Runs the same jobs under several policies, in virtual time.",
+                        "",
+                        {"perfcast schedule simulate --swf trace.swf --cluster cluster.json",
+                         "perfcast schedule simulate --profile last --nodes \"aws c7i.xlarge=4\" --report r.html"},
+                        "schedule"});
   verb->footer(policy_list());
   add_schedule_options(*verb, arguments->inputs);
-  verb->add_option("--policies", arguments->policies, "Names, separated by commas; without it, all that can be used");
-  verb->add_option("--seeds", arguments->comparison.seeds, "Repetitions, with seeds --seed, --seed + 1, ...")
+  add_basic(*verb, "--policies", arguments->policies, "NAME,...",
+            "Compares these policies. By default all that can be used; --help-all lists them.");
+  add_advanced(*verb, "--seeds", arguments->comparison.seeds, "N", "Repetitions, with seeds --seed, --seed + 1, ...")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  verb->add_option("--forecast-error", arguments->errors,
-                   "Simulate again with forecasts wrong by these ratios on average, such as 0,0.1,0.2,0.5,1");
-  verb->add_flag("--backfill", arguments->comparison.simulation.backfill,
-                 "EASY backfilling under every policy that doesn't preempt");
-  verb->add_flag("--no-kill", arguments->no_kill, "Let jobs run past their limits");
-  verb->add_option("--tie", arguments->comparison.simulation.tie_ratio,
-                   "Forecasts this close tie, and go to all best platforms")
+  add_basic(*verb, "--forecast-error", arguments->errors, "RATIO,...",
+            "Simulates again with forecasts that are wrong by these ratios on average, such as 0,0.1,0.2.");
+  add_advanced(*verb, "--backfill", arguments->comparison.simulation.backfill,
+               "EASY backfilling under every policy that doesn't preempt");
+  add_advanced(*verb, "--no-kill", arguments->no_kill, "Let jobs run past their limits");
+  add_advanced(*verb, "--tie", arguments->comparison.simulation.tie_ratio, "RATIO",
+               "Forecasts this close tie, and go to all best platforms")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  verb->add_option("--weight", arguments->comparison.simulation.weight,
-                   "Of energy or cost in mct-energy, mct-cost: 0 to 1")
+  add_advanced(*verb, "--policy-weight,--weight", arguments->comparison.simulation.weight, "SHARE",
+               "Weight of energy or cost in the policies mct-energy and mct-cost: 0 to 1")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  verb->add_option("--round", arguments->comparison.rounds.round_s, "Seconds of a round of the policies that preempt")
+  add_advanced(*verb, "--round", arguments->comparison.rounds.round_s, "SECONDS",
+               "Seconds of a round of the policies that preempt")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  verb->add_option("--report", arguments->report,
-                   "HTML file with tables and figures, to write beside the usual output");
-  CLI::Option* trace =
-      verb->add_option("--trace", arguments->trace, "Chrome trace (JSON) of one policy, for ui.perfetto.dev");
-  verb->add_option("--trace-policy", arguments->trace_policy, "Which; without it, the first named, or mct")
+  add_basic(*verb, "--report", arguments->report, "FILE", "Writes a page (HTML) with tables and figures.");
+  CLI::Option* trace = add_advanced(*verb, "--trace", arguments->trace, "FILE",
+                                    "Chrome trace (JSON) of one policy, for ui.perfetto.dev");
+  add_advanced(*verb, "--trace-policy", arguments->trace_policy, "NAME", "Which; without it, the first named, or mct")
       ->needs(trace);
-  verb->add_option("--jobs-csv", arguments->jobs_csv, "What became of each job under each policy, first seed");
-  verb->add_option("--segments-csv", arguments->segments_csv, "Which nodes each job held when, first seed");
-  verb->add_option("--save-jobs", arguments->save_jobs, "The jobs of the first seed as CSV, to read with --table");
+  add_advanced(*verb, "--jobs-csv", arguments->jobs_csv, "FILE",
+               "What became of each job under each policy, first seed");
+  add_advanced(*verb, "--segments-csv", arguments->segments_csv, "FILE", "Which nodes each job held when, first seed");
+  add_advanced(*verb, "--save-jobs", arguments->save_jobs, "FILE",
+               "The jobs of the first seed as CSV, to read with --table");
   add_common_options(*verb, context, kCorpusOption | kBundleOption | kQuietOption | kSeedOption | kThreadsOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_simulate(context, *arguments); }; });

@@ -10,6 +10,7 @@
 
 #include "base/csv.h"
 #include "base/text.h"
+#include "cli/option_table.h"
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/named_file.h"
 #include "fleet/jobs/cluster_file.h"
@@ -31,7 +32,7 @@ constexpr SourceOption kSourceOptions[] = {
     {"--jobs-per-hour", "--mix --profile --gavel"},
     {"--arrivals", "--mix --profile"},
     {"--length-sigma", "--mix --profile"},
-    {"--weights", "--profile"},
+    {"--profile-weights", "--profile"},
     {"--host", "--profile"},
     {"--bundle", "--profile"},
     {"--mean-job", "--mix"},
@@ -70,7 +71,7 @@ Status check_profile_options(const ScheduleArguments& arguments) {
   if (!arguments.weights.empty() && arguments.weights.size() != arguments.profiles.size()) {
     return usage_error("bad-usage",
                        fmt::format("{} weights for {} profiles", arguments.weights.size(), arguments.profiles.size()),
-                       "--weights", "as many as --profile names, in its order");
+                       "--profile-weights", "as many as --profile names, in its order");
   }
   return check_profiles(arguments.profiles);
 }
@@ -196,7 +197,7 @@ Result<fleet::ProgramMix> read_profile_mix(const CommonOptions& common, const Sc
         {std::move(*profile), arguments.weights.empty() ? 1 : arguments.weights[request.parts.size()]});
   }
   auto mix = place::make_profile_mix(*forecaster, cluster, known.machines, request);
-  if (!mix) return with_option_names(mix.error());
+  if (!mix) return mix.error();
   return mix;
 }
 
@@ -331,86 +332,82 @@ Result<fleet::JobStream> read_job_stream(const CommonOptions& common, const Sche
 void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
   arguments.verb = &verb;
   const char* const jobs = "Where jobs come from (one of these)";
-  verb.add_flag("--mix", arguments.mix, "Programs of the corpus, with forecasts by a model that never saw their family")
+  add_basic(verb, "--mix", arguments.mix,
+            "Jobs are programs of the corpus. Each is forecast by a model that never saw its family.");
+  add_basic(verb, "--profile", arguments.profiles, "FILE",
+            "Jobs are your own programs, by their profiles; last is your latest. Repeatable.");
+  add_basic(verb, "--swf", arguments.swf, "FILE",
+            "Jobs come from a trace in the Standard Workload Format, plain or .gz.");
+  add_basic(verb, "--table", arguments.table, "FILE", "Jobs come from your own CSV.");
+  add_advanced(verb, "--gavel", arguments.gavel, "FOLDER", "Folder of Gavel's throughput tables: its continuous trace")
       ->group(jobs);
-  verb.add_option("--profile", arguments.profiles,
-                  "Your own programs, by their profiles (last: the one that predict took last): on CPU models and "
-                  "instance types of the bundle")
+  add_advanced(verb, "--gavel-trace", arguments.gavel_trace, "FILE",
+               "One of the recorded traces in that folder instead")
       ->group(jobs);
-  verb.add_option("--swf", arguments.swf, "A trace in the Standard Workload Format, plain or .gz")->group(jobs);
-  verb.add_option("--table", arguments.table, "Jobs as CSV; see docs/SCHEDULE.md")->group(jobs);
-  verb.add_option("--gavel", arguments.gavel, "Folder of Gavel's throughput tables: its continuous trace")->group(jobs);
-  verb.add_option("--gavel-trace", arguments.gavel_trace, "One of the recorded traces in that folder instead")
+  add_advanced(verb, "--philly", arguments.philly, "FILE", "Microsoft's Philly trace as CSV, plain or .gz")
       ->group(jobs);
-  verb.add_option("--philly", arguments.philly, "Microsoft's Philly trace as CSV, plain or .gz")->group(jobs);
-  verb.add_flag("--synthetic", arguments.synthetic, "A made trace like that of the KTH SP2")->group(jobs);
+  add_advanced(verb, "--synthetic", arguments.synthetic, "A made trace like that of the KTH SP2")->group(jobs);
 
   const char* const machines = "Machines";
-  verb.add_option("--cluster", arguments.cluster_file, "Groups of nodes as JSON, perfcast.cluster/1")->group(machines);
-  verb.add_option("--nodes", arguments.nodes,
-                  "\"PLATFORM=NODESxCORES[+GPUS]\" (repeatable) instead of a file; \"INSTANCE=NODES\", such as \"aws "
-                  "c7i.xlarge=4\", with --mix and --profile")
+  add_basic(verb, "--cluster", arguments.cluster_file, "FILE", "Groups of nodes as JSON (perfcast.cluster/1).");
+  add_basic(verb, "--nodes", arguments.nodes, "PLATFORM=NODESxCORES",
+            "Nodes instead of a file; \"aws c7i.xlarge=4\" with --mix and --profile. Repeatable.")
       ->take_all()
-      ->allow_extra_args(false)
-      ->group(machines);
+      ->allow_extra_args(false);
   add_price_options(verb, arguments.prices,
                     "CSV (vendor, server, price per hour or month) for nodes that are instances", machines);
 
   const char* const stream = "The stream of jobs";
-  verb.add_option("--jobs", arguments.jobs,
-                  "How many; of a trace the first so many (default: all; mix 10000; Gavel 3000)")
+  add_advanced(verb, "--jobs", arguments.jobs, "N",
+               "How many; of a trace the first so many (default: all; mix 10000; Gavel 3000)")
       ->check(CLI::Range(int64_t{1}, int64_t{100000000}))
       ->group(stream);
-  verb.add_option("--load", arguments.load,
-                  "Arrivals of --mix and --profile, as a share of the most that the cluster can carry (default: 0.9); "
-                  "of --synthetic, "
-                  "of its own 100 processors (default: 0.7)")
-      ->group(stream);
-  verb.add_option("--arrivals", arguments.arrivals, "Of --mix and --profile: poisson, batch, interval, bursty")
+  add_basic(verb, "--load", arguments.load, "SHARE", "How much of the cluster arriving jobs ask for. By default 0.9.");
+  add_advanced(verb, "--arrivals", arguments.arrivals, "KIND",
+               "Of --mix and --profile: poisson, batch, interval, bursty")
       ->check(CLI::IsMember(arrival_kinds()))
       ->capture_default_str()
       ->group(stream);
-  verb.add_option("--default-limit", arguments.default_limit_s,
-                  "Seconds that jobs without a limit ask for (or their run time, where that is longer)")
+  add_advanced(verb, "--default-limit", arguments.default_limit_s, "SECONDS",
+               "Seconds that jobs without a limit ask for (or their run time, where that is longer)")
       ->check(CLI::PositiveNumber)
       ->group(stream);
-  verb.add_option("--rate-factor", arguments.rate_factor, "Arrivals come so many times as fast")
+  add_advanced(verb, "--rate-factor", arguments.rate_factor, "FACTOR", "Arrivals come so many times as fast")
       ->capture_default_str()
       ->group(stream);
-  verb.add_option("--jobs-per-hour", arguments.jobs_per_hour,
-                  "Arrivals of --gavel (default: 4), and of --mix and --profile in the place of a load")
+  add_advanced(verb, "--jobs-per-hour", arguments.jobs_per_hour, "N",
+               "Arrivals of --gavel (default: 4), and of --mix and --profile in the place of a load")
       ->group(stream);
-  verb.add_option("--deadline-factor", arguments.deadline_factor,
-                  "Each job's deadline: so many times as long after its arrival as it runs on its fastest platform of "
-                  "the cluster, in the place of the source's own")
+  add_advanced(verb, "--deadline-factor", arguments.deadline_factor, "FACTOR",
+               "Each job's deadline: so many times as long after its arrival as it runs on its fastest platform of "
+               "the cluster, in the place of the source's own")
       ->group(stream);
-  verb.add_option("--mean-job", arguments.mean_job_s, "Seconds of a job of --mix, averaged over the platforms")
+  add_advanced(verb, "--mean-job", arguments.mean_job_s, "SECONDS",
+               "Seconds of a job of --mix, averaged over the platforms")
       ->check(CLI::PositiveNumber)
       ->capture_default_str()
       ->group(stream);
-  verb.add_option("--length-sigma", arguments.length_sigma,
-                  "Of --mix and --profile: log-normal spread of the jobs' lengths")
+  add_advanced(verb, "--length-sigma", arguments.length_sigma, "SIGMA",
+               "Of --mix and --profile: log-normal spread of the jobs' lengths")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->group(stream);
-  verb.add_option("--cores-per-job", arguments.cores_per_job, "Of --mix")
+  add_advanced(verb, "--cores-per-job", arguments.cores_per_job, "N", "Of --mix")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str()
       ->group(stream);
-  verb.add_option(
-          "--measured-on", arguments.measured_on,
-          "Platform of the cluster where each program of --mix was run once; without it, its mean time over the "
-          "cluster is what is known")
+  add_advanced(verb, "--measured-on", arguments.measured_on, "PLATFORM",
+               "Platform of the cluster where each program of --mix was run once; without it, its mean time over the "
+               "cluster is what is known")
       ->group(stream);
-  verb.add_option("--weights", arguments.weights, "Share of each of several profiles in the jobs; default: alike")
+  add_advanced(verb, "--profile-weights,--weights", arguments.weights, "N,N,...",
+               "Share of each of several profiles in the jobs; by default alike")
       ->delimiter(',')
-      ->type_name("N,N,...")
       ->group(stream);
-  verb.add_option("--host", arguments.host,
-                  "The platform that the profiles were taken on, where its CPU hides its name")
-      ->type_name("PLATFORM")
+  add_advanced(verb, "--host", arguments.host, "PLATFORM",
+               "The platform that the profiles were taken on, where its CPU hides its name")
       ->group(stream);
-  verb.add_option("--model", arguments.model, "What forecasts --mix; see evaluate --models")
+  add_advanced(verb, "--model", arguments.model, "NAME", "What forecasts --mix; see evaluate --models")
       ->capture_default_str()
       ->group(stream);
   add_table_options(verb, arguments.corpus_table);

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/option_table.h"
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/named_file.h"
 #include "place/jobs/advise_job.h"
@@ -81,7 +82,7 @@ Result<fleet::SlurmAdvice> make_advice(const AdviseArguments& arguments, const C
 int run_advise(const AdviseArguments& arguments, const CommandContext& context) {
   const CommonOptions& options = context.options;
   auto advice = make_advice(arguments, options);
-  if (!advice) return report_error(with_option_names(advice.error()), options);
+  if (!advice) return report_error(advice.error(), options);
   if (!arguments.cache.empty()) {
     if (const Status status = place::remember_advice(arguments.cache, *advice, arguments.valid_days, now_unix_ns());
         !status)
@@ -114,29 +115,42 @@ int run_mode(const ModeArguments& arguments, const CommandContext& context) {
 
 void add_advise(CLI::App& slurm, CommandContext& context) {
   auto arguments = std::make_shared<AdviseArguments>();
-  CLI::App* verb = slurm.add_subcommand("advise", "Forecast a batch script's program on each partition and choose");
+  CLI::App* verb =
+      add_verb(slurm, {"advise",
+                       "Forecasts a batch script's program on each partition and chooses.",
+                       "",
+                       {"perfcast slurm advise job.sh --profile p.json --partitions parts.json",
+                        "perfcast slurm advise job.sh --profile p.json --partitions parts.json --goal cost"},
+                       "slurm"});
   verb->footer(
-      "The program's name in the cache is that of #SBATCH --comment=perfcast:NAME, else the job's name, else the file\n"
-      "name of what the script runs. docs/SLURM.md has the plugin that reads the cache.");
-  verb->add_option("script", arguments->script, "Batch script with #SBATCH lines")->required();
-  verb->add_option("--profile", arguments->profile, "Profile of an earlier run: perfcast profile -o p.json -- CMD")
+      "The program's name in the cache is that of #SBATCH --comment=perfcast:NAME, else the job's name, else the file "
+      "name of what the script runs.");
+  add_basic(*verb, "script", arguments->script, "SCRIPT", "The batch script with #SBATCH lines.")->required();
+  add_basic(*verb, "--profile", arguments->profile, "FILE",
+            "A profile of an earlier run, from: perfcast profile -o p.json -- COMMAND.")
       ->required();
-  verb->add_option("--partitions", arguments->partitions, "JSON file: the platform of each partition")->required();
-  verb->add_option("--cache", arguments->cache, "Add the choice to this forecast cache of the plugin");
-  verb->add_option("--program", arguments->program, "The program's name in the cache");
-  verb->add_option("--command", arguments->command, "What the script runs, where it can't be told");
-  verb->add_option("--goal", arguments->goal, "Least time, or least cost: price per hour x time")
+  add_basic(*verb, "--partitions", arguments->partitions, "FILE",
+            "The file (JSON) that names the platform of each partition.")
+      ->required();
+  add_basic(*verb, "--cache", arguments->cache, "FILE",
+            "Adds the choice to this forecast cache, which the Slurm plugin reads.");
+  add_advanced(*verb, "--program", arguments->program, "NAME", "The program's name in the cache");
+  add_advanced(*verb, "--command", arguments->command, "LINE", "What the script runs, where it can't be told");
+  add_basic(*verb, "--goal", arguments->goal, "time|cost",
+            "Chooses the partition of least time, or of least cost (price per hour times time).")
       ->check(CLI::IsMember({"time", "cost"}))
       ->capture_default_str();
-  verb->add_option("--tie", arguments->tie_percent, "Percent: partitions this near to the best are chosen, too")
+  add_basic(*verb, "--tie", arguments->tie_percent, "PERCENT",
+            "Also chooses partitions that are this near to the best.")
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
-  verb->add_option("--valid-days", arguments->valid_days, "How old the cache's forecasts may become; at first 365")
+  add_advanced(*verb, "--valid-days", arguments->valid_days, "DAYS",
+               "How old the cache's forecasts may become; at first 365")
       ->check(CLI::Range(0.01, 36'500.0));
-  verb->add_option("--reference", arguments->reference,
-                   "What relative times refer to: mean (of the platforms), host, or a platform's name")
+  add_advanced(*verb, "--reference", arguments->reference, "NAME",
+               "What relative times refer to: mean (of the platforms), host, or a platform's name")
       ->capture_default_str();
-  verb->add_flag("--accept-failure", arguments->accept_failure, "Forecast a program that failed, too");
+  add_advanced(*verb, "--accept-failure", arguments->accept_failure, "Forecast a program that failed, too");
   add_common_options(*verb, context, kBundleOption | kQuietOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_advise(*arguments, context); }; });
@@ -144,10 +158,17 @@ void add_advise(CLI::App& slurm, CommandContext& context) {
 
 void add_mode(CLI::App& slurm, CommandContext& context) {
   auto arguments = std::make_shared<ModeArguments>();
-  CLI::App* verb = slurm.add_subcommand("mode", "Whether the plugin places jobs (act) or only logs (observe)");
-  verb->add_option("mode", arguments->mode, "act or observe; absent: which one it is")
+  CLI::App* verb =
+      add_verb(slurm, {"mode",
+                       "Says or sets whether the Slurm plugin places jobs or only logs.",
+                       "",
+                       {"perfcast slurm mode --cache cache.bin", "perfcast slurm mode act --cache cache.bin"},
+                       "slurm"});
+  add_basic(
+      *verb, "mode", arguments->mode, "act|observe",
+      "act: the plugin places jobs. observe: it only logs what it would do. Without a word you see which one it is.")
       ->check(CLI::IsMember({"act", "observe"}));
-  verb->add_option("--cache", arguments->cache, "The plugin's forecast cache")->required();
+  add_basic(*verb, "--cache", arguments->cache, "FILE", "The forecast cache of the Slurm plugin.")->required();
   add_common_options(*verb, context, kNoFurtherOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_mode(*arguments, context); }; });
@@ -156,7 +177,12 @@ void add_mode(CLI::App& slurm, CommandContext& context) {
 }  // namespace
 
 void add_slurm_command(CLI::App& app, CommandContext& context) {
-  CLI::App* slurm = app.add_subcommand("slurm", "Place batch jobs by forecast: advise, mode");
+  CLI::App* slurm = add_verb(app, {"slurm",
+                                   "Chooses Slurm partitions for batch jobs by forecast.",
+                                   "",
+                                   {"perfcast slurm advise job.sh --profile p.json --partitions parts.json",
+                                    "perfcast slurm mode observe --cache cache.bin"},
+                                   "slurm"});
   slurm->require_subcommand(1);
   add_advise(*slurm, context);
   add_mode(*slurm, context);

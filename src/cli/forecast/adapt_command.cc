@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/forecast/adapt_slurm.h"
+#include "cli/option_table.h"
 #include "cli/shared/named_file.h"
 #include "machine/ceiling/memory_facts.h"
 #include "machine/meter/meter.h"
@@ -272,7 +273,6 @@ Error with_kept_runs(Error error, const KeptRuns& kept) {
 
 // Fields of requests by the options that they come from.
 Error with_options(Error error) {
-  if (error.where == "budget_s") error.where = "--budget";
   if (error.code == "known-platform") error.expected = "--name with another one";
   if (error.code == "no-work") error.expected += ": --profiles FOLDER has them";
   return error;
@@ -352,9 +352,9 @@ Result<std::vector<program::AdaptRun>> read_runs(const std::string& path) {
 std::vector<std::string> words_of(const AdaptArguments& arguments) {
   std::error_code problem;
   const auto absolute = [&](const std::string& path) { return std::filesystem::absolute(path, problem).string(); };
-  std::vector<std::string> words = {"--until",   fmt::format("{}", arguments.until_percent),
-                                    "--budget",  fmt::format("{}", arguments.limits.budget_s),
-                                    "--repeats", std::to_string(arguments.repeats)};
+  std::vector<std::string> words = {"--until",      fmt::format("{}", arguments.until_percent),
+                                    "--time-limit", fmt::format("{}", arguments.limits.budget_s),
+                                    "--repeats",    std::to_string(arguments.repeats)};
   if (arguments.name) words.insert(words.end(), {"--name", *arguments.name});
   if (!arguments.save_runs.empty()) words.insert(words.end(), {"--save-runs", absolute(arguments.save_runs)});
   if (arguments.suggest > 0) words.insert(words.end(), {"--suggest", std::to_string(arguments.suggest)});
@@ -504,57 +504,63 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
 void add_adapt_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<AdaptArguments>();
   CLI::App* verb =
-      app.add_subcommand("adapt", "Add a platform to a bundle from a few runs: perfcast adapt --runs FILE -o B2");
+      add_verb(app, {"adapt",
+                     "Adds a platform to a bundle from a few runs.",
+                     "",
+                     {"perfcast adapt --here -o mine.pcb", "perfcast adapt --runs runs.csv --name node7 -o mine.pcb"},
+                     "adapt"});
   verb->footer(
       "A runs file is a CSV with the columns program, seconds and, if not 1, work_units: CPU seconds of so many units "
-      "of\n"
-      "work, as perfcast collect --here prints them. Without runs the platform's facts alone decide. docs/ADAPT.md");
-  verb->add_option("--runs", arguments->runs, "Times of programs on the new platform (CSV)");
-  verb->add_option("--facts", arguments->facts, "The platform's name and facts (JSON); without it, this machine's");
-  CLI::Option* const here = verb->add_flag(
-      "--here", arguments->here, "Run programs of the shipped suite cloud on this machine until enough is known");
-  CLI::Option* const slurm =
-      verb->add_option("--slurm", arguments->slurm.partition,
-                       "With --here: on a node of this partition of Slurm, whose facts are read there")
-          ->needs(here)
-          ->type_name("PARTITION");
-  verb->add_option("--srun-option", arguments->slurm.options,
-                   "With --slurm: a further option for srun, such as --account=a (repeatable)")
+      "of work, as perfcast collect --here prints them. Without runs the platform's facts alone decide.");
+  add_basic(*verb, "--runs", arguments->runs, "FILE",
+            "Times of programs on the new platform: CSV with program, seconds and, if not 1, work_units.");
+  add_basic(*verb, "--facts", arguments->facts, "FILE",
+            "The platform's name and facts (JSON). By default those of this machine.");
+  CLI::Option* const here = add_basic(*verb, "--here", arguments->here,
+                                      "Runs programs of the shipped suite on this machine until enough is known.");
+  CLI::Option* const slurm = add_basic(*verb, "--slurm", arguments->slurm.partition, "PARTITION",
+                                       "With --here: runs them on a node of this Slurm partition.")
+                                 ->needs(here);
+  add_advanced(*verb, "--srun-option", arguments->slurm.options, "OPTION",
+               "With --slurm: a further option for srun, such as --account=a (repeatable)")
       ->needs(slurm)
       ->allow_extra_args(false);
-  verb->add_flag("--shared-nodes", arguments->slurm.shared, "With --slurm: other jobs may run on the node meanwhile")
+  add_advanced(*verb, "--shared-nodes", arguments->slurm.shared,
+               "With --slurm: other jobs may run on the node meanwhile")
       ->needs(slurm);
-  verb->add_option("--name", arguments->name, "What tables are to call the platform");
-  verb->add_option("--suggest", arguments->suggest, "Name so many programs to run next, by what they tell per second")
+  add_basic(*verb, "--name", arguments->name, "NAME", "What tables are to call the platform.");
+  add_basic(*verb, "--suggest", arguments->suggest, "N",
+            "Names this many programs to run next, those that tell most per second first.")
       ->check(CLI::Range(1, 1000));
-  verb->add_option("--profiles", arguments->profiles,
-                   "Further folders of profiles, which say how much work programs do")
+  add_advanced(*verb, "--profiles", arguments->profiles, "FOLDER",
+               "Further folders of profiles, which say how much work programs do")
       ->allow_extra_args(false);
-  verb->add_option("--until", arguments->until_percent,
-                   "With --here: a typical 90% interval that is good enough, percent")
+  add_basic(*verb, "--until", arguments->until_percent, "PERCENT",
+            "With --here: stops when the typical 90% interval is this narrow.")
       ->needs(here)
       ->check(CLI::Range(1.0, 1000.0))
       ->capture_default_str();
-  verb->add_option("--budget", arguments->limits.budget_s, "With --here: seconds that it may take")
+  add_basic(*verb, "--time-limit,--budget", arguments->limits.budget_s, "SECONDS",
+            "With --here: stops after this many seconds.")
       ->needs(here)
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  verb->add_option("--repeats", arguments->repeats, "With --here: timed runs of each program")
+  add_advanced(*verb, "--repeats", arguments->repeats, "N", "With --here: timed runs of each program")
       ->needs(here)
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  verb->add_option("--save-runs", arguments->save_runs,
-                   "With --here: a file for what was timed, after each program, that --runs takes; OUT.runs.csv where "
-                   "absent")
-      ->needs(here)
-      ->type_name("FILE");
-  verb->add_flag("--any-version", arguments->any_version, "With --here: take a stress-ng of another version")
+  add_advanced(*verb, "--save-runs", arguments->save_runs, "FILE",
+               "With --here: a file for what was timed, after each program, that --runs takes; OUT.runs.csv where "
+               "absent")
       ->needs(here);
-  verb->add_flag("--no-memory-facts", arguments->no_memory_facts,
-                 "With --here: don't measure bandwidths and latencies of caches and memory (some seconds)")
+  add_advanced(*verb, "--any-version", arguments->any_version, "With --here: take a stress-ng of another version")
       ->needs(here);
-  verb->add_option("--stress-ng", arguments->stress_ng, "The stress-ng program; by PATH where absent");
-  verb->add_option("--harness", arguments->harness, "perfcast-harness; beside perfcast or by PATH where absent");
+  add_advanced(*verb, "--no-memory-facts", arguments->no_memory_facts,
+               "With --here: don't measure bandwidths and latencies of caches and memory (some seconds)")
+      ->needs(here);
+  add_advanced(*verb, "--stress-ng", arguments->stress_ng, "FILE", "The stress-ng program; by PATH where absent");
+  add_advanced(*verb, "--harness", arguments->harness, "FILE",
+               "perfcast-harness; beside perfcast or by PATH where absent");
   add_common_options(*verb, context, kBundleOption | kQuietOption);
   verb->callback([arguments, slurm, &context] {
     arguments->on_slurm = slurm->count() > 0;

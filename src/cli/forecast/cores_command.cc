@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/option_table.h"
 #include "cli/shared/named_file.h"
 #include "machine/facts/core_design.h"
 #include "profile/collect/native/host_facts.h"
@@ -111,14 +112,18 @@ int run(const CoresArguments& arguments, const CommandContext& context) {
 
 void add_cores_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<CoresArguments>();
-  CLI::App* verb =
-      app.add_subcommand("cores", "What a trace takes on each known core design, and what bounds it there");
-  verb->footer(
-      "The trace is that of perfcast profile --windows TRACE -- CMD. A model of the core alone: docs/CORES.md.");
-  verb->add_option("trace", arguments->trace, "Trace to read")->required()->option_text("TRACE");
-  verb->add_option("--designs", arguments->designs, "Core designs (JSON) in the place of the shipped ones");
-  verb->add_option("--into", arguments->into, "Add the cycles to this profile, that of the same run")
-      ->type_name("PROFILE");
+  CLI::App* verb = add_verb(app, {"cores",
+                                  "Says what a trace takes on each known core design, and what bounds it there.",
+                                  "",
+                                  {"perfcast cores t.trace", "perfcast cores t.trace --into p.json"},
+                                  "cores"});
+  verb->footer("The trace is that of perfcast profile --windows TRACE -- COMMAND. The model is of the core alone.");
+  add_basic(*verb, "trace", arguments->trace, "TRACE",
+            "The trace to read, from: perfcast profile --windows TRACE -- COMMAND.")
+      ->required();
+  add_basic(*verb, "--designs", arguments->designs, "FILE",
+            "Takes these core designs (JSON) in the place of the shipped ones.");
+  add_basic(*verb, "--into", arguments->into, "PROFILE", "Adds the modelled cycles to this profile of the same run.");
   add_common_options(*verb, context, kThreadsOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
 }

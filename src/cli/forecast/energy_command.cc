@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/process/duration.h"
 #include "cli/command.h"
+#include "cli/option_table.h"
 #include "cli/shared/energy_text.h"
 #include "cli/shared/meter_options.h"
 #include "machine/meter/meter.h"
@@ -57,7 +58,7 @@ Result<EnergyRun> measure(const EnergyArguments& arguments, const CommandContext
     request.idle_s = *idle_s;
   }
   if (!arguments.limit.empty()) {
-    const auto limit_s = parse_duration_s(arguments.limit, "--limit");
+    const auto limit_s = parse_duration_s(arguments.limit, "--run-limit");
     if (!limit_s) return limit_s.error();
     request.limit_s = *limit_s;
   }
@@ -89,30 +90,35 @@ int run(const EnergyArguments& arguments, const CommandContext& context) {
 
 void add_energy_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<EnergyArguments>();
-  CLI::App* verb = app.add_subcommand("energy", "Measure a command's joules: perfcast energy -- CMD ARGS...");
+  CLI::App* verb = add_verb(
+      app, {"energy",
+            "Measures the energy of a command with this machine's meters.",
+            "-- COMMAND ARGS...",
+            {"perfcast energy -- ./prog input.dat", "perfcast energy --repeats 5 --meter rapl -- ./prog input.dat"},
+            "energy"});
   verb->footer(
-      "Reads every meter of this machine (RAPL, NVML, hwmon) while the command runs, and files that a meter's reader\n"
-      "writes meanwhile. Its input is empty, its output discarded. Idle power stays in \"energy\" and is told beside "
-      "it.\n"
-      "Exit status: 0 with joules from a meter; 1 without any, which is said, and the time is printed all the same.\n"
-      "See docs/ENERGY.md.");
-  verb->add_option("--meter", arguments->meters,
-                   "A meter's name or kind, or a FILE: CSV of an external meter, output of ipmitool, JSON of Redfish "
-                   "(repeatable); default: all of this machine")
+      "perfcast reads every meter of this machine (RAPL, NVML, hwmon) while the command runs, and files that a meter's "
+      "reader writes meanwhile. The command's input is empty, its output is discarded. Idle power stays in the energy "
+      "and is told beside it.\nExit status: 0 with joules from a meter; 1 without any. The time is printed all the "
+      "same.");
+  add_basic(*verb, "--meter", arguments->meters, "NAME|FILE",
+            "Reads only this meter, by name or kind; or a file of an external meter (CSV, ipmitool, Redfish JSON). "
+            "Repeatable. By default all meters of this machine.")
       ->take_all()
-      ->allow_extra_args(false)
-      ->type_name("NAME|FILE");
-  verb->add_option("--clock-offset", arguments->clock_offset,
-                   "Seconds to add to the times of an external meter's CSV: how far its clock is behind this machine's")
-      ->type_name("SECONDS");
-  verb->add_option("--idle", arguments->idle, "How long idle is measured before the first run; none: not at all")
-      ->capture_default_str()
-      ->type_name("TIME");
-  verb->add_option("--repeats", arguments->repeats, "Runs")->check(CLI::Range(1, 1000))->capture_default_str();
-  verb->add_option("--limit", arguments->limit, "Time limit of a single run, such as 60s");
-  verb->add_flag("--list", arguments->list,
-                 "The meters, what each covers and how well it reads, and which are missing");
-  verb->add_flag("--accept-failure", arguments->accept_failure, "Runs that fail count, too");
+      ->allow_extra_args(false);
+  add_advanced(*verb, "--clock-offset", arguments->clock_offset, "SECONDS",
+               "Seconds to add to the times of an external meter's CSV: how far its clock is behind this machine's");
+  add_basic(*verb, "--idle", arguments->idle, "TIME",
+            "Measures the idle machine this long before the first run; or none.")
+      ->capture_default_str();
+  add_basic(*verb, "--repeats", arguments->repeats, "N", "Runs the command this often.")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  add_basic(*verb, "--run-limit,--limit", arguments->limit, "TIME",
+            "Ends any single run after this time, such as 60s.");
+  add_basic(*verb, "--list", arguments->list,
+            "Lists the meters, what each covers, how well it reads, and which are missing.");
+  add_advanced(*verb, "--accept-failure", arguments->accept_failure, "Runs that fail count, too");
   add_common_options(*verb, context, kShowOutputOption | kQuietOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
 }

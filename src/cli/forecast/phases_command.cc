@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/option_table.h"
 #include "cli/shared/energy_options.h"
 #include "cli/shared/named_file.h"
 #include "measure/phases/report/phase_page.h"
@@ -118,20 +119,26 @@ int run_phases(const PhasesArguments& arguments, const CommonOptions& options) {
 void add_phases_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<PhasesArguments>();
   CLI::App* verb =
-      app.add_subcommand("phases", "Phases of a profile: what they are, their time, forecast and measured");
+      add_verb(app, {"phases",
+                     "Shows the phases of a program: what they are, their time, and their forecast.",
+                     "",
+                     {"perfcast phases p.json", "perfcast phases p.json --learn a.json,b.json --report phases.html"},
+                     "phases"});
   verb->footer(
-      "Profiles come from: perfcast profile --phases auto -o p.json -- CMD ARGS\n"
-      "With --learn, profiles of other programs on the machine that is forecast: time of each phase from them, beside\n"
-      "what was measured. Profiles of the same program are left out.");
-  verb->add_option("PROFILE", arguments->profiles, "Profile with phases; several with --score")->required();
-  verb->add_option("--learn", arguments->learn, "Profiles to forecast from, separated by commas")->delimiter(',');
-  verb->add_option("--power-model", arguments->power_model,
-                   "FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]: watts and joules of each phase by this model of "
-                   "`perfcast power fit`, of the machine that the times are of")
-      ->type_name("FILE");
-  verb->add_flag("--score", arguments->score,
-                 "Forecast each of the profiles from the others, and say how good that is");
-  verb->add_option("--report", arguments->report, "FILE for a page: measured and forecast over the run (HTML)");
+      "--learn takes profiles of other programs on the machine that is forecast. Profiles of the same program are left "
+      "out.");
+  add_basic(*verb, "PROFILE", arguments->profiles, "PROFILE ...",
+            "A profile with phases, from: perfcast profile --phases auto -o p.json -- COMMAND. With --score several.")
+      ->required();
+  add_basic(*verb, "--learn", arguments->learn, "FILE,...",
+            "Forecasts the time of each phase from these profiles of other programs on one machine.")
+      ->delimiter(',');
+  add_basic(*verb, "--power-model", arguments->power_model, "FILE",
+            "Adds watts and joules of each phase by this model of perfcast power fit: "
+            "FILE[,cpus=N][,machine=NAME][,clock=2.4GHz].");
+  add_basic(*verb, "--score", arguments->score, "Forecasts each profile from the others and says how good that is.");
+  add_basic(*verb, "--report", arguments->report, "FILE",
+            "Writes a page (HTML) with measured and forecast times over the run.");
   add_common_options(*verb, context, kThreadsOption);
   verb->callback([arguments, &context] {
     context.run = [arguments, &context] { return run_phases(*arguments, context.options); };

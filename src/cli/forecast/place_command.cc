@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/forecast/place_inputs.h"
 #include "cli/forecast/place_text.h"
+#include "cli/option_table.h"
 #include "cli/shared/energy_options.h"
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/named_file.h"
@@ -133,7 +134,7 @@ Result<place::PlacementWishes> wishes_of(const PlaceArguments& arguments) {
     if (!pairs) return pairs.error();
     each.taken = *std::move(pairs);
   }
-  for (const auto& [value, option] : {std::pair{arguments.budget, "--budget"},
+  for (const auto& [value, option] : {std::pair{arguments.budget, "--max-cost"},
                                       {arguments.link_bytes_per_s, "--link-bytes-per-s"},
                                       {arguments.host_link_bytes_per_s, "--host-link"}}) {
     if (value && !(*value > 0)) return usage_error("bad-usage", "a number that is not above 0", option, "above 0");
@@ -156,15 +157,6 @@ Result<std::optional<std::pair<std::string, std::string>>> named_pair_of(const s
     return usage_error("bad-usage", "'" + printable(text) + "' names no two rows", "--break-even", "A,B");
   }
   return Pair(std::pair(std::string(trim(text.substr(0, comma))), std::string(trim(text.substr(comma + 1)))));
-}
-
-// Fields of a request as the options that they come from.
-Error with_place_options(Error error) {
-  for (const char* field : {"device", "measured", "price", "power-w", "sort", "budget", "max-energy", "break-even",
-                            "batch", "sequence", "output-tokens", "tensor-parallel"}) {
-    if (error.where == field) error.where.insert(0, "--");
-  }
-  return with_option_names(std::move(error));
 }
 
 bool wants(const place::PlacementWishes& wishes, place::PlaceKind kind) {
@@ -316,8 +308,9 @@ Result<place::Placement> place_program(const PlaceArguments& arguments, place::P
   return finished(arguments, wishes, std::nullopt, *std::move(placement), {}, 1, 1);
 }
 
-constexpr const char* kOfModels[] = {"--batch",   "--sequence", "--output-tokens", "--tensor-parallel", "--precision",
-                                     "--weights", "--kv",       "--graph-launch",  "--with-load"};
+constexpr const char* kOfModels[] = {"--batch",           "--sequence",     "--output-tokens",
+                                     "--tensor-parallel", "--precision",    "--weight-precision",
+                                     "--kv-precision",    "--graph-launch", "--with-load"};
 constexpr const char* kOfProducts[] = {"--resident"};
 constexpr const char* kOfPrograms[] = {"--host", "--accept-failure", "--measured-energy", "--power-model"};
 constexpr const char* kOfSizes[] = {"--break-even", "--vcpus", "--host-link"};
@@ -383,7 +376,7 @@ int run_place(PlaceArguments& arguments, const CLI::App& verb, const CommandCont
     arguments.workload = context.command.front();
   }
   auto placement = placement_of(arguments, verb, options);
-  if (!placement) return report_error(with_place_options(placement.error()), options);
+  if (!placement) return report_error(placement.error(), options);
   if (!arguments.svg.empty()) {
     const auto picture = place::placement_svg(*placement);
     if (!picture) return report_error(picture.error(), options);
@@ -405,74 +398,75 @@ int run_place(PlaceArguments& arguments, const CLI::App& verb, const CommandCont
 void add_place_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<PlaceArguments>();
   arguments->energy.energy = true;
-  CLI::App* verb = app.add_subcommand("place", "Where does it belong? CPUs, GPUs, TPUs and other ASICs side by side");
-  verb->footer(
-      "WORKLOAD is a profile (p.json, or last), a language model (as perfcast llm takes them), or a product of\n"
-      "matrices M,N,K[,PRECISION]. Each row says measured, fitted or datasheet. See docs/PLACE.md.\n"
-      "Example: perfcast place llama3-8b --batch 8 --price H100=3.5 --price L4=0.8 --svg place.svg");
-  verb->add_option("workload", arguments->workload, "A profile, a language model, or M,N,K[,PRECISION]")
-      ->option_text("WORKLOAD");
-  verb->add_option("--kinds", arguments->kinds, "Only these: cpu,gpu,tpu,asic")->option_text("KIND,...");
-  verb->add_option("--device", arguments->devices, "Only rows with one of these in their names: h100,epyc")
-      ->option_text("TEXT,...");
-  verb->add_option("--sort", arguments->sort, "Best is by the same; default: time")
+  CLI::App* verb = add_verb(app, {"place",
+                                  "Says where a workload runs best: CPUs, GPUs, TPUs and other chips side by side.",
+                                  "",
+                                  {"perfcast place llama3-8b --batch 8 --price H100=3.5 --price L4=0.8",
+                                   "perfcast place last --prices prices.csv"},
+                                  "place"});
+  verb->footer("Each row says whether it is measured, fitted or taken from a data sheet.");
+  add_basic(*verb, "workload", arguments->workload, "WORKLOAD",
+            "What is to run: a profile (p.json, or last), a language model (llama3-8b, config.json, GGUF), or a "
+            "product of matrices M,N,K[,PRECISION].");
+  add_basic(*verb, "--kinds", arguments->kinds, "KIND,...", "Shows only these kinds of hardware: cpu, gpu, tpu, asic.");
+  add_basic(*verb, "--device", arguments->devices, "TEXT,...",
+            "Shows only rows with one of these words in their names, such as h100,epyc.");
+  add_advanced(*verb, "--sort", arguments->sort, "KEY", "Best is by the same; default: time")
       ->transform(choices<place::PlacementWishes::Sort>({{"time", place::PlacementWishes::Sort::kTime},
                                                          {"energy", place::PlacementWishes::Sort::kEnergy},
                                                          {"cost", place::PlacementWishes::Sort::kCost},
-                                                         {"name", place::PlacementWishes::Sort::kName}}))
-      ->type_name("KEY");
-  verb->add_option(
-          "--measured", arguments->measured,
-          "DEVICE=TIME that the workload took there, such as 2.5 or 40ms (repeatable); of a profile's platforms "
-          "it improves all other forecasts")
+                                                         {"name", place::PlacementWishes::Sort::kName}}));
+  add_advanced(*verb, "--measured", arguments->measured, "DEVICE=TIME",
+               "DEVICE=TIME that the workload took there, such as 2.5 or 40ms (repeatable); of a profile's platforms "
+               "it improves all other forecasts")
       ->take_all()
       ->allow_extra_args(false);
-  verb->add_option("--max-latency", arguments->most_latency,
-                   "Only what takes at most so long can be best: 250ms, 2s, 1m; a number is seconds")
-      ->type_name("TIME");
-  verb->add_option("--budget", arguments->budget, "Likewise what costs at most so much; needs prices");
-  verb->add_option("--max-energy", arguments->most_energy,
-                   "Likewise what needs at most so much energy: 600J, 1.2kJ, 3Wh; a number is joules")
-      ->type_name("ENERGY");
-  verb->add_option("--batch", arguments->batch, "Sequences at once")
+  add_basic(*verb, "--max-latency", arguments->most_latency, "TIME",
+            "Calls best only what takes at most this long, such as 250ms or 2s.");
+  add_basic(*verb, "--max-cost,--budget", arguments->budget, "MONEY",
+            "Calls best only what costs at most this much. It needs prices.");
+  add_advanced(*verb, "--max-energy", arguments->most_energy, "ENERGY",
+               "Likewise what needs at most so much energy: 600J, 1.2kJ, 3Wh; a number is joules");
+  add_basic(*verb, "--batch", arguments->batch, "N", "Sequences that a language model handles at once.")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 30));
-  verb->add_option("--sequence", arguments->sequence,
-                   "Tokens of the prompt (default: 2048, or as many as the model has room for)")
+  add_basic(*verb, "--sequence", arguments->sequence, "N",
+            "Tokens of the prompt. By default 2048, or as many as the model takes.")
       ->check(CLI::Range(1, 1 << 30));
-  verb->add_option("--output-tokens", arguments->output_tokens, "New tokens of each sequence")
+  add_advanced(*verb, "--output-tokens", arguments->output_tokens, "N", "New tokens of each sequence")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 30));
   add_llm_precision_options(*verb, arguments->precision);
-  verb->add_option("--tensor-parallel", arguments->tensor_parallel,
-                   "Devices that share the model; default: as few as hold it, 8 at most")
+  add_advanced(*verb, "--tensor-parallel", arguments->tensor_parallel, "N",
+               "Devices that share the model; default: as few as hold it, 8 at most")
       ->check(CLI::Range(1, 4096));
-  verb->add_option("--link-bytes-per-s", arguments->link_bytes_per_s, "Between devices, one direction");
-  verb->add_flag("--graph-launch", arguments->graph_launch, "Kernels are recorded and launched as one graph");
-  verb->add_flag("--with-load", arguments->count_load, "Times include bringing the weights to the device, once");
-  verb->add_flag("--resident", arguments->resident, "Of a product: operands are on the device, the result stays there");
-  verb->add_option("--host-link", arguments->host_link_bytes_per_s,
-                   "Bytes per second between host and device, one direction, in the place of the devices' own");
-  verb->add_option("--vcpus", arguments->vcpus, "Of the CPUs' machines (default: the largest that was measured)");
-  verb->add_option("--break-even", arguments->break_even,
-                   "From which size on one row is ahead of the other; default: the best against those of other kinds")
-      ->type_name("A,B");
-  verb->add_option("--price", arguments->prices, "Per hour of one device: DEVICE=3.5, or 3.5 for all without one")
+  add_advanced(*verb, "--link-bytes-per-s", arguments->link_bytes_per_s, "BYTES", "Between devices, one direction");
+  add_advanced(*verb, "--graph-launch", arguments->graph_launch, "Kernels are recorded and launched as one graph");
+  add_advanced(*verb, "--with-load", arguments->count_load, "Times include bringing the weights to the device, once");
+  add_advanced(*verb, "--resident", arguments->resident,
+               "Of a product: operands are on the device, the result stays there");
+  add_advanced(*verb, "--host-link", arguments->host_link_bytes_per_s, "BYTES",
+               "Bytes per second between host and device, one direction, in the place of the devices' own");
+  add_advanced(*verb, "--vcpus", arguments->vcpus, "N",
+               "Of the CPUs' machines (default: the largest that was measured)");
+  add_advanced(*verb, "--break-even", arguments->break_even, "A,B",
+               "From which size on one row is ahead of the other; default: the best against those of other kinds");
+  add_basic(*verb, "--price", arguments->prices, "DEVICE=USD",
+            "Price of one device per hour, such as H100=3.5, or one number for all. Repeatable.")
       ->take_all()
-      ->allow_extra_args(false)
-      ->option_text("DEVICE=USD");
+      ->allow_extra_args(false);
   add_price_options(*verb, arguments->price_list,
                     "CSV (vendor, server, price per hour or month): instance types of CPUs, and devices by name");
-  verb->add_option("--power-w", arguments->powers, "Watts of one device or machine (default: its data sheet's)")
+  add_advanced(*verb, "--power-w", arguments->powers, "DEVICE=W",
+               "Watts of one device or machine (default: its data sheet's)")
       ->take_all()
-      ->allow_extra_args(false)
-      ->option_text("DEVICE=W");
+      ->allow_extra_args(false);
   add_power_options(*verb, arguments->energy);
-  verb->add_option("--device-file", arguments->device_file, "Facts of more devices (JSON)");
-  verb->add_option("--host", arguments->host, "Of a profile: the platform that it was taken on")->type_name("PLATFORM");
-  verb->add_flag("--accept-failure", arguments->accept_failure, "Of a profile: a program that failed, too");
-  verb->add_flag("--all", arguments->all, "Every row in the table, not 20 alone; JSON always has all");
-  verb->add_option("--svg", arguments->svg, "Picture of time against cost, or energy")->option_text("FILE");
+  add_advanced(*verb, "--device-file", arguments->device_file, "FILE", "Facts of more devices (JSON)");
+  add_advanced(*verb, "--host", arguments->host, "PLATFORM", "Of a profile: the platform that it was taken on");
+  add_advanced(*verb, "--accept-failure", arguments->accept_failure, "Of a profile: a program that failed, too");
+  add_advanced(*verb, "--all", arguments->all, "Every row in the table, not 20 alone; JSON always has all");
+  add_basic(*verb, "--svg", arguments->svg, "FILE", "Draws time against cost (or energy) into this file.");
   add_common_options(*verb, context, kBundleOption | kQuietOption);
   verb->callback([arguments, verb, &context] {
     context.run = [arguments, verb, &context] { return run_place(*arguments, *verb, context); };

@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "base/unknown.h"
 #include "cli/command.h"
+#include "cli/option_table.h"
 #include "cli/shared/named_file.h"
 #include "cli/shared/power_model_file.h"
 #include "measure/power/model/power_model.h"
@@ -272,7 +273,7 @@ std::string forecast_text(const std::vector<PhaseRow>& rows, bool has_measured) 
 
 int run_forecast(const PowerArguments& arguments, const CommonOptions& options) {
   for (const Status& status :
-       {check_named_file("--model", arguments.model), check_output_file("--series", arguments.series),
+       {check_named_file("--power-model", arguments.model), check_output_file("--series", arguments.series),
         check_not_read("--series", arguments.series, {arguments.samples, arguments.model}),
         check_not_read("-o", options.output, {arguments.samples, arguments.model})}) {
     if (!status) return report_error(status.error(), options);
@@ -337,39 +338,56 @@ int run_forecast(const PowerArguments& arguments, const CommonOptions& options) 
 }
 
 void add_samples_options(CLI::App& verb, PowerArguments& arguments) {
-  verb.add_option("--samples", arguments.samples,
-                  "CSV: time_s, watts, machine, workload, and a column for each counter")
+  add_basic(verb, "--samples", arguments.samples, "FILE",
+            "Samples as CSV with the columns time_s, watts, machine, workload, and one for each counter.")
       ->required();
-  verb.add_flag("--counts", arguments.counts, "Counters are counts since the row before, not events a second");
-  verb.add_option("--ignore", arguments.ignored, "Columns to leave out, such as A,B")->delimiter(',');
+  add_basic(verb, "--counts", arguments.counts,
+            "The counters are counts since the row before. By default they are events per second.");
+  add_advanced(verb, "--ignore", arguments.ignored, "COLUMN,...", "Columns to leave out, such as A,B")->delimiter(',');
 }
 
 }  // namespace
 
 void add_power_command(CLI::App& app, CommandContext& context) {
-  CLI::App* power = app.add_subcommand("power", "Power from counters: a model of your own samples, and its forecasts");
+  CLI::App* power = add_verb(app, {"power",
+                                   "Learns a machine's power from counters, and forecasts it.",
+                                   "",
+                                   {"perfcast power fit --samples samples.csv -o model.json",
+                                    "perfcast power forecast --power-model model.json --samples new.csv"},
+                                   "power"});
   power->require_subcommand(1);
   auto fit_arguments = std::make_shared<PowerArguments>();
-  CLI::App* fit =
-      power->add_subcommand("fit", "A model from samples of power and counters, chosen on workloads left out");
+  CLI::App* fit = add_verb(*power, {"fit",
+                                    "Makes a model from samples of power and counters, chosen on workloads left out.",
+                                    "",
+                                    {"perfcast power fit --samples samples.csv -o model.json",
+                                     "perfcast power fit --samples samples.csv --new-machine node7 -o model.json"},
+                                    "power"});
   add_samples_options(*fit, *fit_arguments);
-  fit->add_option("--new-machine", fit_arguments->new_machine,
-                  "A model of this machine of the samples, from its few samples with power (or none) and the others'")
-      ->type_name("NAME");
+  add_basic(*fit, "--new-machine", fit_arguments->new_machine, "NAME",
+            "Makes the model of this machine from its few samples with power and from the other machines' samples.");
   fit->footer(
-      "The model goes to -o FILE as JSON (perfcast.power-model/1), what it is worth to standard output. Columns "
-      "frequency_mhz,\nvoltage_v, temperature_c, cores and run are understood. See docs/POWER.md.");
+      "The model goes to -o FILE as JSON (perfcast.power-model/1). Standard output says how good it is. The columns "
+      "frequency_mhz, voltage_v, temperature_c, cores and run are understood.");
   add_common_options(*fit, context, kQuietOption | kSeedOption);
   fit->callback([fit_arguments, &context] {
     context.run = [fit_arguments, &context] { return run_fit(*fit_arguments, context.options); };
   });
   auto forecast_arguments = std::make_shared<PowerArguments>();
   CLI::App* forecast =
-      power->add_subcommand("forecast", "Power of samples by such a model, phase by phase, with intervals");
-  forecast->add_option("--model", forecast_arguments->model, "What `perfcast power fit` wrote")->required();
+      add_verb(*power, {"forecast",
+                        "Forecasts the power of samples by such a model, phase by phase, with intervals.",
+                        "",
+                        {"perfcast power forecast --power-model model.json --samples new.csv",
+                         "perfcast power forecast --power-model model.json --samples new.csv --series watts.csv"},
+                        "power"});
+  add_basic(*forecast, "--power-model,--model", forecast_arguments->model, "FILE",
+            "The model, as perfcast power fit -o FILE wrote it.")
+      ->required();
   add_samples_options(*forecast, *forecast_arguments);
-  forecast->add_option("--series", forecast_arguments->series, "Write every sample's forecast to this CSV file");
-  forecast->footer("Samples may have watts, which are then compared. See docs/POWER.md.");
+  add_basic(*forecast, "--series", forecast_arguments->series, "FILE",
+            "Writes the forecast of every sample into this CSV file.");
+  forecast->footer("Samples may have watts, which are then compared.");
   add_common_options(*forecast, context, kQuietOption);
   forecast->callback([forecast_arguments, &context] {
     context.run = [forecast_arguments, &context] { return run_forecast(*forecast_arguments, context.options); };

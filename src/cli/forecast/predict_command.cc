@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "cli/choices.h"
 #include "cli/command.h"
+#include "cli/option_table.h"
 #include "cli/shared/energy_options.h"
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/forecast_text.h"
@@ -78,7 +79,7 @@ Status check_workload(const PredictArguments& arguments) {
     return usage_error("bad-usage",
                        std::to_string(arguments.weights.size()) + " weights for " +
                            std::to_string(arguments.profiles.size()) + " stored profiles",
-                       "--weights", "as many as --profile names, in its order");
+                       "--profile-weights", "as many as --profile names, in its order");
   }
   if (arguments.profiles.size() < 2) return {};
   const std::pair<const char*, bool> of_one_program[] = {{"--save-profile", !arguments.save_profile.empty()},
@@ -106,7 +107,7 @@ Status check_usage(const PredictArguments& arguments, const CommandContext& cont
     return usage_error("bad-usage", "both a stored profile and a command", "--profile", usage);
   }
   const std::pair<const char*, bool> of_measuring[] = {
-      {"--limit", !arguments.limit.empty()}, {"--quick", arguments.quick}, {"--exact", arguments.exact}};
+      {"--time-limit", !arguments.limit.empty()}, {"--quick", arguments.quick}, {"--exact", arguments.exact}};
   for (const auto& [option, given] : of_measuring) {
     if (given && !arguments.profiles.empty()) {
       return usage_error("bad-usage", "a stored profile is not measured again", option,
@@ -138,7 +139,7 @@ Result<Profile> measure(const PredictArguments& arguments, const CommandContext&
   request.pass_output = false;
   request.show_output = context.options.show_output;
   if (!arguments.limit.empty()) {
-    const auto limit_s = parse_duration_s(arguments.limit, "--limit");
+    const auto limit_s = parse_duration_s(arguments.limit, "--time-limit");
     if (!limit_s) return limit_s.error();
     request.limit_s = *limit_s;
   }
@@ -218,7 +219,7 @@ int run(const PredictArguments& arguments, const CommandContext& context) {
   const CommonOptions& options = context.options;
   auto report = forecast(arguments, context);
   if (!report) {
-    return report_error(with_option_names(report.error()), options);
+    return report_error(report.error(), options);
   }
   if (!report->in_distribution && !options.quiet && options.output != "-") {
     std::fputs("perfcast: warning: out of distribution: see the forecast\n", stderr);
@@ -244,84 +245,89 @@ int run(const PredictArguments& arguments, const CommandContext& context) {
 void add_predict_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<PredictArguments>();
   CLI::App* verb =
-      app.add_subcommand("predict", "Forecast a program on every known platform: perfcast predict -- CMD ARGS...");
+      add_verb(app, {"predict",
+                     "Forecasts a program's time on every known CPU model and cloud instance.",
+                     "-- COMMAND ARGS...",
+                     {"perfcast predict -- ./prog input.dat", "perfcast predict --profile last --prices prices.csv"},
+                     "predict"});
   verb->footer(
-      "The program runs natively, then once more under an instrumenter; its stdout is discarded. Relative times below\n"
-      "1 are faster than the reference. Exit status 0 also when out of distribution, which is said.");
-  verb->add_option("--profile", arguments->profiles,
-                   "Forecast this stored profile instead of running a command; last: the one that predict took last; "
-                   "several: a workload, of which one run is a round of all");
-  verb->add_option("--weights", arguments->weights, "Runs of each of several profiles in a round; default: 1 of each")
-      ->delimiter(',')
-      ->type_name("N,N,...");
-  verb->add_option("--reference", arguments->reference,
-                   "What relative times refer to: mean (of the platforms), host, or a platform's name")
+      "The program runs natively, then once more under an instrumenter. Its stdout is discarded. A relative time below "
+      "1 is faster than the reference. The exit status is 0 also when the program is out of distribution; the forecast "
+      "says so.");
+  add_basic(*verb, "--profile", arguments->profiles, "FILE",
+            "Forecasts this stored profile, so that nothing runs. The word last means your latest profile. Give "
+            "several for a workload of several programs.");
+  add_advanced(*verb, "--profile-weights,--weights", arguments->weights, "N,N,...",
+               "How often each of several profiles runs in one round of the workload; by default once each")
+      ->delimiter(',');
+  add_advanced(*verb, "--reference", arguments->reference, "NAME",
+               "What relative times refer to: mean (of the platforms), host, or a platform's name")
       ->capture_default_str();
-  verb->add_option("--measured", arguments->measured,
-                   "PLATFORM=SECONDS that this program took elsewhere (repeatable): improves all other forecasts")
+  add_basic(*verb, "--measured", arguments->measured, "PLATFORM=TIME",
+            "A time that you measured elsewhere, such as \"AMD EPYC 7763=12.5\". It improves all other forecasts. "
+            "Repeatable.")
       ->take_all()
       ->allow_extra_args(false);
-  verb->add_option("--filter", arguments->filters,
-                   "kind=cloud|server|desktop (or several with commas), vendor=..., arch=..., cloud=..., vcpus=4..16, "
-                   "memory=16GiB.., name=..., or a part of a name (repeatable: all of them must hold)")
+  add_basic(*verb, "--filter", arguments->filters, "TEXT",
+            "Shows only these platforms: kind=cloud, vendor=AMD, arch=aarch64, cloud=aws, vcpus=4..16, memory=16GiB.., "
+            "or a part of a name. Repeatable: all must hold.")
       ->take_all()
       ->allow_extra_args(false);
-  verb->add_option("--top", arguments->top, "Only the N fastest platforms; instances and prices are of all")
+  add_advanced(*verb, "--top", arguments->top, "N", "Only the N fastest platforms; instances and prices are of all")
       ->check(CLI::Range(1, 1000000));
-  verb->add_flag("--all", arguments->all, "Every platform in the table, not the 20 fastest alone; JSON always has all");
-  verb->add_flag("--instances", arguments->instances,
-                 "List the instance types that carry each CPU model: time of a run, runs per hour with all vCPUs busy");
-  verb->add_option("--copies", arguments->copies,
-                   "Runs side by side on an instance; default: as many as fill its vCPUs")
+  add_basic(*verb, "--all", arguments->all,
+            "Shows every platform in the table. By default you see the ten fastest. JSON always has all.");
+  add_basic(*verb, "--instances", arguments->instances,
+            "Lists the cloud instance types of each CPU model, with runs per hour when all vCPUs are busy.");
+  add_advanced(*verb, "--copies", arguments->copies, "N",
+               "Runs side by side on an instance; default: as many as fill its vCPUs")
       ->check(CLI::Range(1.0, 1e6));
   add_price_options(*verb, arguments->prices,
                     "CSV (vendor, server, price per hour or month): adds costs, the fastest and the cheapest instance");
-  verb->add_flag("--cheapest", arguments->cheapest,
-                 "The answer alone: the fastest, the cheapest, and why, without tables")
+  add_advanced(*verb, "--cheapest", arguments->cheapest,
+               "Prints the answer alone: the fastest and the cheapest instance, without tables")
       ->needs(verb->get_option("--prices"));
-  verb->add_option("--within", arguments->within,
-                   "Beside them the cheapest that is at most so many times slower than the fastest")
+  add_advanced(*verb, "--within", arguments->within, "RATIO",
+               "Beside them the cheapest that is at most so many times slower than the fastest")
       ->check(CLI::Range(1.0, 1000.0))
       ->capture_default_str();
-  verb->add_option("--sort", arguments->sort,
-                   "Of platforms and instances; default: platforms by time, instances by cost")
+  add_advanced(*verb, "--sort", arguments->sort, "KEY",
+               "Of platforms and instances; default: platforms by time, instances by cost")
       ->transform(choices<program::ForecastRequest::Sort>({{"time", program::ForecastRequest::Sort::kTime},
                                                            {"cost", program::ForecastRequest::Sort::kCost},
                                                            {"energy", program::ForecastRequest::Sort::kEnergy},
-                                                           {"name", program::ForecastRequest::Sort::kName}}))
-      ->type_name("KEY");
+                                                           {"name", program::ForecastRequest::Sort::kName}}));
   CLI::Option* csv =
-      verb->add_flag("--csv", arguments->csv,
-                     "The platforms as CSV, all of them, numbers in full; with --instances or --prices the instances");
-  verb->add_flag("--markdown", arguments->markdown, "Tables as Markdown, for a page or a pull request")->excludes(csv);
-  verb->add_flag("--explain", arguments->explain,
-                 "Which counters move the forecast, on which platforms; with --json every input on every platform");
-  verb->add_option("--explain-platform", arguments->explain_platform,
-                   "Take the forecast for this platform apart, input by input; default: the first of the table")
-      ->type_name("PLATFORM");
-  verb->add_option("--explain-against", arguments->explain_against,
-                   "What sets it apart from this platform, in place of the mean over all platforms")
-      ->type_name("PLATFORM");
-  verb->add_flag("--accept-failure", arguments->accept_failure, "Forecast a program that failed, too");
+      add_advanced(*verb, "--csv", arguments->csv,
+                   "The platforms as CSV, all of them, numbers in full; with --instances or --prices the instances");
+  add_advanced(*verb, "--markdown", arguments->markdown, "Tables as Markdown, for a page or a pull request")
+      ->excludes(csv);
+  add_basic(*verb, "--explain", arguments->explain,
+            "Says why: which counters move the forecast, where cycles go on each core design, and how the host was "
+            "recognised.");
+  add_advanced(*verb, "--explain-platform", arguments->explain_platform, "PLATFORM",
+               "Take the forecast for this platform apart, input by input; default: the first of the table");
+  add_advanced(*verb, "--explain-against", arguments->explain_against, "PLATFORM",
+               "What sets it apart from this platform, in place of the mean over all platforms");
+  add_advanced(*verb, "--accept-failure", arguments->accept_failure, "Forecast a program that failed, too");
   CLI::Option* exact =
-      verb->add_flag("--exact", arguments->exact, "Simulate caches and branches all the time, not in windows");
-  verb->add_option("--host", arguments->host,
-                   "The platform that the profile was taken on, where its CPU hides its name")
-      ->type_name("PLATFORM");
-  verb->add_flag("--strict", arguments->strict, "A measured time or energy that can't be is an error, not a note");
-  verb->add_option("--process", arguments->process,
-                   "Forecast the processes of this program alone, among those that the command starts")
-      ->type_name("NAME");
-  verb->add_option("--limit", arguments->limit, "Time limit of the profile, such as 60s, 2m, 500ms");
+      add_advanced(*verb, "--exact", arguments->exact, "Simulate caches and branches all the time, not in windows");
+  add_advanced(*verb, "--host", arguments->host, "PLATFORM",
+               "The platform that the profile was taken on, where its CPU hides its name");
+  add_advanced(*verb, "--strict", arguments->strict, "A measured time or energy that can't be is an error, not a note");
+  add_advanced(*verb, "--process", arguments->process, "NAME",
+               "Forecast the processes of this program alone, among those that the command starts");
+  add_basic(*verb, "--time-limit,--limit", arguments->limit, "TIME",
+            "Ends the measurement after this time, such as 60s or 2m. By default it takes as long as it needs.");
   CLI::Option* repeats =
-      verb->add_option("--repeats", arguments->repeats, "Native runs at most; long programs run fewer times")
+      add_advanced(*verb, "--repeats", arguments->repeats, "N", "Native runs at most; long programs run fewer times")
           ->check(CLI::Range(1, 1000))
           ->capture_default_str();
-  verb->add_flag("--quick", arguments->quick,
-                 "One native run, fewer windows, of what takes long the beginning: sooner and less sure")
+  add_basic(*verb, "--quick", arguments->quick,
+            "Measures once and samples less. The forecast comes sooner and is less sure.")
       ->excludes(exact)
       ->excludes(repeats);
-  verb->add_option("--save-profile", arguments->save_profile, "Keep the profile in this file");
+  add_advanced(*verb, "--save-profile", arguments->save_profile, "FILE", "Keep the profile in this file");
   add_energy_options(*verb, arguments->energy);
   add_common_options(*verb, context, kBundleOption | kShowOutputOption | kQuietOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/measure/collect_table.h"
+#include "cli/option_table.h"
 #include "cli/shared/named_file.h"
 #include "profile/collect/native/host_facts.h"
 #include "profile/suite/slurm_campaign.h"
@@ -101,7 +102,7 @@ std::vector<std::string> task_command(const CollectArguments& arguments) {
   if (arguments.any_version) command.emplace_back("--any-version");
   if (arguments.include_excluded) command.emplace_back("--include-excluded");
   command.insert(command.end(),
-                 {"--repeats", std::to_string(arguments.repeats), "--limit", fmt::format("{}", arguments.limit_s)});
+                 {"--repeats", std::to_string(arguments.repeats), "--run-limit", fmt::format("{}", arguments.limit_s)});
   return command;
 }
 
@@ -255,48 +256,60 @@ int run_collect(const CommandContext& context, const CollectArguments& arguments
 
 void add_collect_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<CollectArguments>();
-  CLI::App* verb = app.add_subcommand("collect", "Profile or time the programs of a suite on this machine");
+  CLI::App* verb =
+      add_verb(app, {"collect",
+                     "Profiles or times a suite of programs on this machine, for the corpus.",
+                     "",
+                     {"perfcast collect --suite cloud --list", "perfcast collect --here --suite apps --corpus mine.db"},
+                     "collect"});
   verb->footer(
-      "Each profile is written as it is complete; a run that was stopped goes on where it was. Programs whose tool is\n"
-      "missing, or whose stress-ng is of another version than the labels', are skipped and listed with the reason;\n"
-      "programs that are no comparison between machines are excluded by the rules that the suite file states.\n"
-      "With --here the corpus learns this machine as a platform with the times of the suite's programs; with --slurm\n"
-      "the nodes of each partition. Results are merged as they arrive; the same command again goes on where it was.");
-  verb->add_option("--suite", arguments->suite, "Suite: cloud, apps, or a suite file (docs/SUITES.md)");
-  verb->add_flag("--here", arguments->here, "Time the suite natively and add this machine to the corpus");
-  verb->add_option("--slurm", arguments->slurm,
-                   "PARTITION,...: a job array on each, one task per program; times, or profiles with --suite alone");
-  verb->add_option("--campaign", arguments->campaign,
-                   "Folder of a campaign through Slurm, shared with the nodes; default: campaigns/SUITE in the user's "
-                   "data folder");
-  verb->add_flag("--no-wait", arguments->no_wait, "Submit, merge what is done, and leave; the same command goes on");
-  verb->add_flag("--shared-nodes", arguments->shared, "Tasks may share a node with other jobs: times suffer");
-  verb->add_option(
-          "--folder-lag", arguments->lag_s,
-          "Seconds that a shared folder may take to show a result: a task that is gone without one has failed then")
+      "Each profile is written as soon as it is complete. A run that was stopped goes on where it was. Programs whose "
+      "tool is missing, or whose stress-ng is of another version than the labels', are skipped and listed with the "
+      "reason. Programs that do not compare between machines are excluded by the rules that the suite file "
+      "states.\nWith --here the corpus learns this machine as a platform with the times of the suite's programs; with "
+      "--slurm the nodes of each partition. Results are merged as they arrive.");
+  add_basic(*verb, "--suite", arguments->suite, "NAME|FILE",
+            "The programs to run: cloud, apps, or your own suite file.");
+  add_basic(*verb, "--here", arguments->here,
+            "Times the programs natively and adds this machine to the corpus as a platform.");
+  add_basic(*verb, "--slurm", arguments->slurm, "PARTITION,...",
+            "Runs the suite on a node of each of these Slurm partitions, as a job array.");
+  add_advanced(*verb, "--campaign", arguments->campaign, "FOLDER",
+               "Folder of a campaign through Slurm, shared with the nodes; default: campaigns/SUITE in the user's "
+               "data folder");
+  add_advanced(*verb, "--no-wait", arguments->no_wait,
+               "Submit, merge what is done, and leave; the same command goes on");
+  add_advanced(*verb, "--shared-nodes", arguments->shared, "Tasks may share a node with other jobs: times suffer");
+  add_advanced(
+      *verb, "--folder-lag", arguments->lag_s, "SECONDS",
+      "Seconds that a shared folder may take to show a result: a task that is gone without one has failed then")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  verb->add_option("--sbatch-option", arguments->sbatch, "Further option for sbatch, such as --qos=low; repeatable")
+  add_advanced(*verb, "--sbatch-option", arguments->sbatch, "OPTION",
+               "Further option for sbatch, such as --qos=low; repeatable")
       ->allow_extra_args(false);
-  verb->add_option("--stress-ng", arguments->stress_ng, "The stress-ng program; by PATH where absent");
-  verb->add_option("--harness", arguments->harness, "perfcast-harness; beside perfcast or by PATH where absent");
-  verb->add_option("--only", arguments->only, "Programs by pattern, such as 'compress.*'; may be repeated");
-  verb->add_option("--profiles", arguments->profiles,
-                   "Folder of the profiles; default: profiles/SUITE in the user's data folder");
-  verb->add_flag("--list", arguments->list, "Only say which programs would be run, and why others would not");
-  verb->add_flag("--again", arguments->again, "Also programs that have a valid profile already");
-  verb->add_flag("--retime", arguments->retime,
-                 "Time programs that have a valid profile again; the faster time is kept");
-  verb->add_flag("--sampled", arguments->sampled,
-                 "Profiles sampled as `predict` takes them, to know what sampling costs; default: exact ones");
-  verb->add_option("--windows", arguments->windows, "Keep the windows of each profile as a trace in this folder")
-      ->type_name("FOLDER");
-  verb->add_flag("--any-version", arguments->any_version, "Take a stress-ng of another version; profiles say so");
-  verb->add_flag("--include-excluded", arguments->include_excluded, "Also programs that are no comparison");
-  verb->add_option("--repeats", arguments->repeats, "Timed native runs of each program")
+  add_advanced(*verb, "--stress-ng", arguments->stress_ng, "FILE", "The stress-ng program; by PATH where absent");
+  add_advanced(*verb, "--harness", arguments->harness, "FILE",
+               "perfcast-harness; beside perfcast or by PATH where absent");
+  add_basic(*verb, "--only", arguments->only, "PATTERN",
+            "Runs only the programs that match, such as 'compress.*'. Repeatable.");
+  add_basic(*verb, "--profiles", arguments->profiles, "FOLDER",
+            "Keeps the profiles in this folder. By default profiles/SUITE in your data folder.");
+  add_basic(*verb, "--list", arguments->list, "Runs nothing. Says which programs would run, and why others would not.");
+  add_advanced(*verb, "--again", arguments->again, "Also programs that have a valid profile already");
+  add_advanced(*verb, "--retime", arguments->retime,
+               "Time programs that have a valid profile again; the faster time is kept");
+  add_advanced(*verb, "--sampled", arguments->sampled,
+               "Profiles sampled as `predict` takes them, to know what sampling costs; default: exact ones");
+  add_advanced(*verb, "--windows", arguments->windows, "FOLDER",
+               "Keep the windows of each profile as a trace in this folder");
+  add_advanced(*verb, "--any-version", arguments->any_version, "Take a stress-ng of another version; profiles say so");
+  add_advanced(*verb, "--include-excluded", arguments->include_excluded, "Also programs that are no comparison");
+  add_basic(*verb, "--repeats", arguments->repeats, "N", "Times each program natively this often.")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  verb->add_option("--limit", arguments->limit_s, "Seconds that one program's profile may take")
+  add_basic(*verb, "--run-limit,--limit", arguments->limit_s, "SECONDS",
+            "Ends the profile of any one program after this many seconds.")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   add_common_options(*verb, context, kCorpusOption | kQuietOption);

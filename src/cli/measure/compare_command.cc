@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/measure/compare_request.h"
+#include "cli/option_table.h"
 #include "cli/shared/named_file.h"
 #include "measure/compare/comparison_report.h"
 #include "measure/compare/counts.h"
@@ -31,7 +32,7 @@ int exit_status_of(const measure::Comparison& comparison) {
 
 int report_failure(Error error, const CommonOptions& options) {
   if (error.code == "program-failed") error.expected += ", or --accept-failure";
-  if (error.code == "limit-reached" && error.where.empty()) error.where = "--limit";
+  if (error.code == "limit-reached" && error.where.empty()) error.where = "--run-limit";
   return report_error(error, options);
 }
 
@@ -229,54 +230,62 @@ class CompareRun {
 };
 
 void add_options(CLI::App& verb, CompareArguments& arguments) {
-  verb.add_option("A", arguments.a, "The command to compare with, in quotes; or a file of results or a profile")
+  add_basic(verb, "A", arguments.a, "A",
+            "The command to compare with, in quotes; or a file of results (hyperfine, Google Benchmark, "
+            "pytest-benchmark), or a profile.")
       ->required();
-  verb.add_option("B", arguments.b, "The other; none with --at: the same");
-  verb.add_option("--measure", arguments.measure,
-                  "What is compared: wall time, cpu time (user and system), or instructions, which need two runs of "
-                  "each and no quiet machine")
+  add_basic(verb, "B", arguments.b, "B", "The other command or file.");
+  add_basic(verb, "--measure", arguments.measure, "wall|cpu|instructions",
+            "What counts. Instructions need two runs of each and no quiet machine.")
       ->check(CLI::IsMember({"wall", "cpu", "instructions"}))
       ->capture_default_str();
-  verb.add_option("--budget", arguments.budget, "Time for all timed runs and those before")->capture_default_str();
-  verb.add_option("--threshold", arguments.threshold, "Slowdown of B that is accepted, such as 2%")
+  add_basic(verb, "--time-limit,--budget", arguments.budget, "TIME", "Ends the comparison after this time.")
       ->capture_default_str();
-  verb.add_option("--error", arguments.error, "How often two that are the same may be called different")
+  add_basic(verb, "--threshold", arguments.threshold, "PERCENT",
+            "Slowdown of B that you accept. A larger one ends with exit status 3.")
+      ->capture_default_str();
+  add_advanced(verb, "--error", arguments.error, "RATE", "How often two that are the same may be called different")
       ->check(CLI::Range(1e-6, 0.5))
       ->capture_default_str();
-  verb.add_option("--warmups", arguments.warmups, "Runs of each before that don't count")
+  add_advanced(verb, "--warmups", arguments.warmups, "N", "Runs of each before that don't count")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
-  verb.add_option("--counted-runs", arguments.counted_runs, "Runs of each under the instrumenter, for counts; 0: none")
+  add_advanced(verb, "--counted-runs", arguments.counted_runs, "N",
+               "Runs of each under the instrumenter, for counts; 0: none")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
-  verb.add_option("--limit", arguments.limit, "Time limit of a single run, such as 60s");
-  verb.add_option("--log", arguments.log, "A line of JSON for each run, as it ends");
-  verb.add_flag("--accept-failure", arguments.accept_failure, "Runs that fail count, too");
-  verb.add_option("--between-sessions", arguments.between_sessions,
-                  "Of two files: by how much times of one session differ from another's (one standard deviation), such "
-                  "as 2%");
-  verb.add_option("--at", arguments.at, "A revision of this git repository to build; twice, the older first")
-      ->type_name("REVISION")
+  add_basic(verb, "--run-limit,--limit", arguments.limit, "TIME", "Ends any single run after this time, such as 60s.");
+  add_advanced(verb, "--log", arguments.log, "FILE", "A line of JSON for each run, as it ends");
+  add_advanced(verb, "--accept-failure", arguments.accept_failure, "Runs that fail count, too");
+  add_advanced(verb, "--between-sessions", arguments.between_sessions, "PERCENT",
+               "Of two files: by how much times of one session differ from another's (one standard deviation), such "
+               "as 2%");
+  add_basic(verb, "--at", arguments.at, "REVISION",
+            "A revision of this git repository. Give it twice, the older one first, with --build.")
       ->allow_extra_args(false);
-  verb.add_option("--build", arguments.build, "How a revision is built: a shell's command, at the top of its tree");
-  verb.add_option("--build-limit", arguments.build_limit, "Time limit of a build");
-  verb.add_option("--trees", arguments.trees,
-                  "Folder that keeps the revisions' trees, for faster builds the next time");
-  verb.add_flag("--bisect", arguments.bisect, "Find the first revision between the two that is slow");
-  verb.add_flag("--markdown", arguments.markdown, "For a pull request");
+  add_basic(verb, "--build", arguments.build, "LINE",
+            "How a revision is built: a shell's command at the top of its tree. {tree} in A stands for the tree.");
+  add_advanced(verb, "--build-limit", arguments.build_limit, "TIME", "Time limit of a build");
+  add_advanced(verb, "--trees", arguments.trees, "FOLDER",
+               "Folder that keeps the revisions' trees, for faster builds the next time");
+  add_basic(verb, "--bisect", arguments.bisect, "Finds the first revision between the two that is slow.");
+  add_advanced(verb, "--markdown", arguments.markdown, "For a pull request");
 }
 
 }  // namespace
 
 void add_compare_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<CompareArguments>();
-  CLI::App* verb =
-      app.add_subcommand("compare", "Is B slower than A? Commands run in turns, revisions, or result files");
+  CLI::App* verb = add_verb(app, {"compare",
+                                  "Says whether B is slower than A: two commands, revisions or result files.",
+                                  "",
+                                  {"perfcast compare './old input.dat' './new input.dat'",
+                                   "perfcast compare '{tree}/prog' --build 'make -j4' --at v1.0 --at HEAD --bisect"},
+                                  "compare"});
   verb->footer(
-      "Runs A and B in turns, in an order that is drawn, until the answer is clear or the budget ends; then counts\n"
-      "instructions of both. Their input is empty, their output discarded. With --build and two --at one command is\n"
-      "run from two revisions ({tree} in it is the top of its tree). Files are of hyperfine, Google Benchmark,\n"
-      "pytest-benchmark, or profiles. Exit status 3: B is slower beyond the threshold. See docs/COMPARE.md.");
+      "perfcast runs A and B in turns, in an order that is drawn, until the answer is clear or the time ends. Then it "
+      "counts instructions of both. Their input is empty, their output is discarded.\nExit status 3: B is slower "
+      "beyond the threshold.");
   add_options(*verb, *arguments);
   add_common_options(*verb, context, kQuietOption | kSeedOption);
   verb->callback([arguments, verb, &context] {

@@ -66,8 +66,8 @@ Status take_duration(const std::string& text, const char* option, double& second
 Result<measure::CompareRequest> compare_request(const CompareArguments& arguments, const CommonOptions& options) {
   measure::CompareRequest request;
   if (Status taken = take_commands({arguments.a, arguments.b}, request); !taken) return taken.error();
-  if (Status taken = take_duration(arguments.budget, "--budget", request.budget_s); !taken) return taken.error();
-  if (Status taken = take_duration(arguments.limit, "--limit", request.limit_s); !taken) return taken.error();
+  if (Status taken = take_duration(arguments.budget, "--time-limit", request.budget_s); !taken) return taken.error();
+  if (Status taken = take_duration(arguments.limit, "--run-limit", request.limit_s); !taken) return taken.error();
   const auto threshold = parse_ratio(arguments.threshold, "--threshold");
   if (!threshold) return threshold.error();
   request.threshold_ratio = *threshold;

@@ -15,6 +15,7 @@
 #include "base/process/duration.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/option_table.h"
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/named_file.h"
 #include "measure/diagnose/bloat/bloat_figure.h"
@@ -94,7 +95,7 @@ int run(const DiagnoseArguments& arguments, const CommandContext& context) {
     request.proof_budget_s = *budget;
   }
   if (!arguments.limit.empty()) {
-    const auto limit = parse_duration_s(arguments.limit, "--limit");
+    const auto limit = parse_duration_s(arguments.limit, "--run-limit");
     if (!limit) return report_error(limit.error(), common);
     request.limit_s = *limit;
   }
@@ -173,33 +174,34 @@ int run(const DiagnoseArguments& arguments, const CommandContext& context) {
 
 void add_diagnose_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<DiagnoseArguments>();
-  CLI::App* verb =
-      app.add_subcommand("diagnose", "Why a program is slow here, and what would help, tried where it can be");
+  CLI::App* verb = add_verb(app, {"diagnose",
+                                  "Says why a program is slow here and what helps, and tries it where it can.",
+                                  "-- COMMAND ARGS...",
+                                  {"perfcast diagnose -- ./prog input.dat",
+                                   "perfcast diagnose --threads 1,2,4 -- ./prog --threads {threads}"},
+                                  "diagnose"});
   verb->footer(
       "The command runs as you would run it: once as it is, once under an instrumenter, and some ten times for each "
-      "thing "
-      "that is tried. What it writes it writes each time; --proofs none tries nothing. docs/DIAGNOSE.md says how each "
-      "cause is found, and how that can be wrong.");
-  verb->add_option("--proofs", arguments->proofs, "How long to try what may help, or none")
-      ->option_text("DURATION")
+      "thing that is tried. What it writes it writes each time.");
+  add_basic(*verb, "--proofs", arguments->proofs, "TIME",
+            "How long perfcast tries changes that may help. The word none tries nothing.")
       ->capture_default_str();
-  verb->add_option("--limit", arguments->limit, "Of each run, such as 30s or 5m")->option_text("DURATION");
-  verb->add_option("--on", arguments->on, "What of it would matter on this platform, and what would have to change")
-      ->option_text("PLATFORM");
-  verb->add_option("--rebuild", arguments->rebuild,
-                   "How the program is built, {flags} in the place of its compiler's flags; others are tried in copies")
-      ->option_text("LINE");
-  verb->add_option("--source", arguments->source, "Folder that --rebuild builds in (default: this one)")
-      ->option_text("FOLDER");
-  verb->add_option("--threads", arguments->threads,
-                   "Numbers of threads to run it with, such as 1,2,4, or auto; {threads} in the command stands for one")
-      ->option_text("LIST");
-  verb->add_flag("--bloat", arguments->bloat,
-                 "Also which code is loaded, and what of it runs, file by file; counts the whole run");
-  verb->add_flag("--quick", arguments->quick, "No instrumented run: nothing of caches and branches, no roofline");
-  verb->add_option("--report", arguments->report, "A page with pictures (HTML)")->option_text("FILE");
-  verb->add_option("--trace", arguments->trace, "What each thread did when (JSON, for ui.perfetto.dev)")
-      ->option_text("FILE");
+  add_basic(*verb, "--run-limit,--limit", arguments->limit, "TIME",
+            "Ends any single run after this time, such as 30s or 5m.");
+  add_basic(*verb, "--on", arguments->on, "PLATFORM", "Says which of the causes would matter on this platform.");
+  add_basic(*verb, "--rebuild", arguments->rebuild, "LINE",
+            "How your program is built, with {flags} in the place of the compiler's flags. perfcast then tries other "
+            "flags in a copy.");
+  add_advanced(*verb, "--source", arguments->source, "FOLDER", "Folder that --rebuild builds in; by default this one");
+  add_basic(*verb, "--threads", arguments->threads, "LIST",
+            "Runs the program with these numbers of threads, such as 1,2,4, or auto. {threads} in the command stands "
+            "for the number.");
+  add_advanced(*verb, "--bloat", arguments->bloat,
+               "Also which code is loaded, and what of it runs, file by file; counts the whole run");
+  add_basic(*verb, "--quick", arguments->quick,
+            "Skips the instrumented run. You learn nothing about caches and branches.");
+  add_basic(*verb, "--report", arguments->report, "FILE", "Writes a page (HTML) with pictures.");
+  add_advanced(*verb, "--trace", arguments->trace, "FILE", "What each thread did when (JSON, for ui.perfetto.dev)");
   add_common_options(*verb, context, kSeedOption | kBundleOption | kQuietOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
 }

@@ -15,6 +15,7 @@
 #include "base/process/interrupt.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/option_table.h"
 #include "cli/shared/named_file.h"
 #include "machine/facts/core_design.h"
 #include "measure/phases/phase_clusters.h"
@@ -74,7 +75,7 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
         usage_error("bad-usage", "no command to measure", "", "perfcast profile [-o p.json] -- CMD ARGS..."), options);
   }
   if (!chosen.limit.empty()) {
-    const auto limit_s = parse_duration_s(chosen.limit, "--limit");
+    const auto limit_s = parse_duration_s(chosen.limit, "--time-limit");
     if (!limit_s) return report_error(limit_s.error(), options);
     request.limit_s = *limit_s;
   }
@@ -152,32 +153,38 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
 
 void add_profile_command(CLI::App& app, CommandContext& context) {
   auto chosen = std::make_shared<ProfileOptions>();
-  CLI::App* verb = app.add_subcommand("profile", "Measure a program: perfcast profile [-o p.json] -- CMD ARGS...");
+  CLI::App* verb = add_verb(app, {"profile",
+                                  "Measures a program once, so that you can forecast it later.",
+                                  "-- COMMAND ARGS...",
+                                  {"perfcast profile -o p.json -- ./prog input.dat",
+                                   "perfcast profile --phases auto -o p.json -- ./prog input.dat"},
+                                  "profile"});
   verb->footer(
-      "The program runs natively, then once more under an instrumenter. Its standard input, output, error and exit\n"
-      "code pass through once, from the first run; all runs read the same input. The program must therefore bear\n"
-      "being run several times: what it writes to files, it writes each time.\n"
-      "Without -o a summary goes to stderr. With -o FILE the profile goes there as JSON. With --json or -o - the\n"
-      "profile goes to stdout and the program's stdout is discarded, or goes to stderr with --show-output.\n"
-      "Exit status: the program's own, 128+N if signal N killed it; 1 where it can't be measured, 2 for bad usage.");
-  verb->add_option("--limit", chosen->limit, "Time limit of the whole profile, such as 60s, 2m, 500ms");
-  CLI::Option* repeats =
-      verb->add_option("--repeats", chosen->repeats, "Native runs at most; long programs run fewer times")
-          ->check(CLI::Range(1, 1000))
-          ->capture_default_str();
-  verb->add_flag("--mix-only", chosen->mix_only, "Opcode mix alone: one instrumented run and no native one");
-  CLI::Option* exact =
-      verb->add_flag("--exact", chosen->exact, "Simulate caches and branches all the time, not in windows");
-  verb->add_flag("--quick", chosen->quick,
-                 "One native run, fewer windows, of what takes long the beginning: sooner and less sure")
+      "The program runs natively, then once more under an instrumenter. Its standard input, output, error and exit "
+      "code pass through once, from the first run; all runs read the same input. What the program writes to files, it "
+      "writes each time.\nWithout -o a summary goes to stderr. With -o FILE the profile goes there as JSON. With "
+      "--json or -o - the profile goes to stdout, and the program's stdout is discarded, or goes to stderr with "
+      "--show-output.\nExit status: the program's own, 128+N if signal N killed it; 1 where it can't be measured, 2 "
+      "for bad usage.");
+  add_basic(*verb, "--time-limit,--limit", chosen->limit, "TIME",
+            "Ends the measurement after this time, such as 60s or 2m. By default it takes as long as it needs.");
+  CLI::Option* repeats = add_basic(*verb, "--repeats", chosen->repeats, "N",
+                                   "Runs the program natively at most this often. Long programs run fewer times.")
+                             ->check(CLI::Range(1, 1000))
+                             ->capture_default_str();
+  add_advanced(*verb, "--mix-only", chosen->mix_only, "Opcode mix alone: one instrumented run and no native one");
+  CLI::Option* exact = add_basic(
+      *verb, "--exact", chosen->exact,
+      "Simulates caches and branches all the time. By default perfcast samples windows, which is much faster.");
+  add_basic(*verb, "--quick", chosen->quick,
+            "Measures once and samples less. The profile comes sooner and is less sure.")
       ->excludes(exact)
       ->excludes(repeats);
-  verb->add_option("--windows", chosen->windows,
-                   "FILE for pieces of what ran, instruction by instruction (perfcast.trace/1), for models of cores");
-  verb->add_option(
-      "--phases", chosen->phases,
-      "auto or N: what the program does over time, as so many kinds of phases, with the native time of each");
-  verb->add_flag("--cross-check", chosen->cross_check, "Run under cachegrind as well");
+  add_advanced(*verb, "--windows", chosen->windows, "FILE",
+               "FILE for pieces of what ran, instruction by instruction (perfcast.trace/1), for models of cores");
+  add_basic(*verb, "--phases", chosen->phases, "auto|N",
+            "Finds the phases of the run: auto, or this many. Read them with perfcast phases.");
+  add_advanced(*verb, "--cross-check", chosen->cross_check, "Run under cachegrind as well");
   add_common_options(*verb, context, kShowOutputOption | kQuietOption);
   const CLI::Option* output = verb->get_option("--output");
   verb->callback([chosen, output, &context] {

@@ -15,6 +15,7 @@
 #include "base/process/interrupt.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/option_table.h"
 #include "cli/shared/named_file.h"
 #include "measure/tune/replay/replayed_tuning.h"
 #include "measure/tune/report/html_report.h"
@@ -77,7 +78,8 @@ class TuneRun {
                       "--replay alone, with --strategy, --trials or --share, --seeds, --report");
     const CLI::App& verb = *arguments_.verb;
     if (replays) {
-      if (Status used = check_unused(verb, "--replay", {"--budget", "--repeats", "--limit"}); !used) return used;
+      if (Status used = check_unused(verb, "--replay", {"--time-limit", "--repeats", "--run-limit"}); !used)
+        return used;
       if (arguments_.strategy == "halving")
         return excluded("--strategy", "halving runs settings again, and a recording has one time of each",
                         "surrogate, annealing, random or all");
@@ -86,7 +88,7 @@ class TuneRun {
     }
     if (!arguments_.record.empty()) {
       if (Status used =
-              check_unused(verb, "--record, which measures every setting", {"--budget", "--trials", "--strategy"});
+              check_unused(verb, "--record, which measures every setting", {"--time-limit", "--trials", "--strategy"});
           !used)
         return used;
     }
@@ -103,7 +105,7 @@ class TuneRun {
     if (!arguments_.record.empty() &&
         (arguments_.resume || !arguments_.warm_start.empty() || !arguments_.report.empty()))
       return excluded("--record", "every setting is measured: nothing is searched for",
-                      "--record FILE with --repeats, --limit, --log");
+                      "--record FILE with --repeats, --run-limit, --log");
     return {};
   }
 
@@ -176,11 +178,11 @@ class TuneRun {
     const auto kind = measure::parse_strategy(arguments_.strategy);
     if (!kind) return kind.error();
     request.strategy = *kind;
-    const auto budget = parse_duration_s(arguments_.budget, "--budget");
+    const auto budget = parse_duration_s(arguments_.budget, "--time-limit");
     if (!budget) return budget.error();
     request.budget_s = *budget;
     if (!arguments_.limit.empty()) {
-      const auto limit = parse_duration_s(arguments_.limit, "--limit");
+      const auto limit = parse_duration_s(arguments_.limit, "--run-limit");
       if (!limit) return limit.error();
       request.limit_s = *limit;
     }
@@ -289,33 +291,36 @@ class TuneRun {
 };
 
 void add_options(CLI::App& verb, TuneArguments& arguments) {
-  verb.add_option("--space", arguments.space, "File of the knobs (perfcast.tune/1)")
+  add_basic(verb, "--space", arguments.space, "FILE",
+            "The file that names your knobs and their values (perfcast.tune/1).")
       ->each([&arguments](const std::string&) { arguments.space_given = true; })
       ->capture_default_str();
-  verb.add_option("--budget", arguments.budget,
-                  "Time for all of it, of which a quarter is kept for the last comparison")
+  add_basic(verb, "--time-limit,--budget", arguments.budget, "TIME",
+            "Ends the search after this time. A quarter is kept for the last comparison of best and default.")
       ->capture_default_str();
-  verb.add_option("--trials", arguments.trials, "Settings tried at most")
+  add_basic(verb, "--trials", arguments.trials, "N",
+            "Tries at most this many settings. By default only the time decides.")
       ->check(CLI::Range(int64_t{1}, int64_t{1000000}));
-  verb.add_option("--strategy", arguments.strategy, "surrogate, halving, random or annealing; with --replay also all")
+  add_advanced(verb, "--strategy", arguments.strategy, "NAME",
+               "surrogate, halving, random or annealing; with --replay also all")
       ->capture_default_str();
-  verb.add_option("--repeats", arguments.repeats,
-                  "Runs of a setting before it counts as the best; of each setting with --record")
+  add_basic(verb, "--repeats", arguments.repeats, "N", "Runs a setting this often before it counts as the best.")
       ->check(CLI::Range(int64_t{1}, int64_t{100}))
       ->capture_default_str();
-  verb.add_option("--limit", arguments.limit,
-                  "Time limit of a run; ten times the default's, 10s at the least, where it isn't given");
-  verb.add_option("--log", arguments.log, "A line of JSON for each run, as it ends");
-  verb.add_flag("--resume", arguments.resume, "Go on with the log");
-  verb.add_option("--warm-start", arguments.warm_start, "An earlier log to begin from; repeatable")
-      ->type_name("LOG")
+  add_basic(verb, "--run-limit,--limit", arguments.limit, "TIME",
+            "Ends any single run after this time. By default ten times as long as the default setting takes, and at "
+            "least 10s.");
+  add_basic(verb, "--log", arguments.log, "FILE", "Writes a line of JSON for each run, as it ends.");
+  add_basic(verb, "--resume", arguments.resume, "Goes on where the log of an earlier search ends.");
+  add_advanced(verb, "--warm-start", arguments.warm_start, "LOG", "An earlier log to begin from; repeatable")
       ->allow_extra_args(false);
-  verb.add_option("--report", arguments.report, "A page with pictures (HTML)");
-  verb.add_option("--record", arguments.record, "Measure every setting into a CSV file for --replay");
-  verb.add_option("--replay", arguments.replay,
-                  "Tune a recorded space: CSV with a column for each knob, time_s and valid");
-  verb.add_option("--share", arguments.share, "Of a recorded space: how much is tried; 5% where it isn't given");
-  verb.add_option("--seeds", arguments.seeds, "Of a recorded space: how often, with seeds from --seed")
+  add_basic(verb, "--report", arguments.report, "FILE", "Writes a page (HTML) with pictures.");
+  add_advanced(verb, "--record", arguments.record, "FILE", "Measure every setting into a CSV file for --replay");
+  add_advanced(verb, "--replay", arguments.replay, "FILE",
+               "Tune a recorded space: CSV with a column for each knob, time_s and valid");
+  add_advanced(verb, "--share", arguments.share, "PERCENT",
+               "Of a recorded space: how much is tried; 5% where it isn't given");
+  add_advanced(verb, "--seeds", arguments.seeds, "N", "Of a recorded space: how often, with seeds from --seed")
       ->check(CLI::Range(int64_t{1}, int64_t{100000}))
       ->capture_default_str();
 }
@@ -325,15 +330,17 @@ void add_options(CLI::App& verb, TuneArguments& arguments) {
 void add_tune_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<TuneArguments>();
   CLI::App* verb =
-      app.add_subcommand("tune", "The best setting of a command's knobs: perfcast tune --space FILE -- CMD {knob}...");
+      add_verb(app, {"tune",
+                     "Finds the best setting of a command's options.",
+                     "-- COMMAND {knob}...",
+                     {"perfcast tune --space tune.json -- ./prog --block {block} --threads {threads}",
+                      "perfcast tune --space tune.json --time-limit 20m --report tune.html -- make {flags}"},
+                     "tune"});
   verb->footer(
-      "Runs the command with different settings, chosen by what was found so far, until the budget ends; then the best "
-      "and\n"
-      "the default in turns, for the gain with its interval. In the command {name} stands for a knob's value, {flags} "
-      "for\n"
-      "flags. Its input is empty. Settings that fail, hang, take too much memory or print what a check refuses are "
-      "counted\n"
-      "and avoided. An interrupt ends it with what there is. See docs/TUNE.md.");
+      "perfcast runs the command with different settings, chosen by what it found so far, until the time ends. Then it "
+      "runs the best and the default in turns, for the gain with its interval. In the command {name} stands for a "
+      "knob's value, {flags} for flags. Its input is empty. Settings that fail, hang, take too much memory or print "
+      "what a check refuses are counted and avoided. An interrupt ends the search with what there is.");
   arguments->verb = verb;
   add_options(*verb, *arguments);
   add_common_options(*verb, context, kQuietOption | kSeedOption | kThreadsOption);

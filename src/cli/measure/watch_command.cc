@@ -14,6 +14,7 @@
 #include "base/process/interrupt.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/option_table.h"
 #include "cli/shared/named_file.h"
 #include "measure/watch/watch_stream.h"
 
@@ -182,39 +183,52 @@ int run_watch(const WatchArguments& arguments, const CommonOptions& options) {
 
 void add_watch_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<WatchArguments>();
-  CLI::App* verb = app.add_subcommand("watch", "A stream of metric rows: what is unusual, since when, which metrics");
-  verb->add_option("FILE", arguments->input, "CSV or JSON lines; - is standard input");
-  verb->add_option("--format", arguments->format, "Of the rows")
+  CLI::App* verb = add_verb(app, {"watch",
+                                  "Watches a stream of metrics: what is unusual, since when, and which metrics.",
+                                  "",
+                                  {"perfcast watch metrics.csv --group machine",
+                                   "perfcast watch --prometheus http://localhost:9100/metrics --state watch.json"},
+                                  "watch"});
+  add_basic(*verb, "FILE", arguments->input, "FILE",
+            "The rows: CSV or JSON lines with a time and numbers. - is standard input.");
+  add_advanced(*verb, "--format", arguments->format, "FORMAT", "Form of the rows: detect, csv or json")
       ->check(CLI::IsMember({"detect", "csv", "json"}))
       ->capture_default_str();
-  verb->add_option("--time", arguments->time_column, "Column of times; by default time_s, timestamp or time");
-  verb->add_option("--group", arguments->group_column,
-                   "Column that says whose a row is, such as machine: each is watched by itself");
-  verb->add_flag("--follow", arguments->follow,
-                 "Go on at the end of the file as it grows, through rotation and truncation");
-  verb->add_option("--prometheus", arguments->endpoint, "Scrape this address in place of a file");
-  verb->add_option("--interval", arguments->interval, "Between scrapes (10s), or between rows without a time (1s)");
-  verb->add_option("--scrapes", arguments->scrapes, "End after so many; 0: never")->capture_default_str();
-  verb->add_option("--false-alarms", arguments->false_alarms, "How many may come by chance, such as 1/d, 2/h")
+  add_advanced(*verb, "--time", arguments->time_column, "COLUMN",
+               "Column of times; by default time_s, timestamp or time");
+  add_basic(*verb, "--group", arguments->group_column, "COLUMN",
+            "Column that names the machine (or service) of a row. Each one is watched by itself.");
+  add_basic(*verb, "--follow", arguments->follow,
+            "Waits for more rows at the end of the file, through rotation and truncation.");
+  add_basic(*verb, "--prometheus", arguments->endpoint, "URL",
+            "Reads metrics from this address in the place of a file.");
+  add_advanced(*verb, "--interval", arguments->interval, "TIME",
+               "Between scrapes (10s), or between rows without a time (1s)");
+  add_advanced(*verb, "--scrapes", arguments->scrapes, "N", "End after so many; 0: never")->capture_default_str();
+  add_basic(*verb, "--false-alarms", arguments->false_alarms, "N/TIME",
+            "How many alarms may come by chance, such as 1/d or 2/h.")
       ->capture_default_str();
-  verb->add_option("--warm-up", arguments->warm_up, "Rows to learn from before anything is said")
+  add_basic(*verb, "--warm-up", arguments->warm_up, "ROWS", "Learns from this many rows before it says anything.")
       ->capture_default_str();
-  verb->add_option("--season", arguments->season, "After which the usual recurs, or none")->capture_default_str();
-  verb->add_option("--change-after", arguments->change_after,
-                   "What is unusual for so long is a change, and the new usual")
+  add_basic(*verb, "--season", arguments->season, "TIME",
+            "The usual pattern recurs after this time, such as 1d; or none.")
       ->capture_default_str();
-  verb->add_option("--state", arguments->state,
-                   "File that keeps what was learnt: read at the start, written now and then and at the end");
-  verb->add_option("--max-metrics", arguments->most_metrics, "Columns that are watched; further ones are left out")
+  add_advanced(*verb, "--change-after", arguments->change_after, "TIME",
+               "What is unusual for so long is a change, and the new usual")
+      ->capture_default_str();
+  add_basic(*verb, "--state", arguments->state, "FILE",
+            "Keeps what was learned in this file, so that a restart goes on from there.");
+  add_advanced(*verb, "--max-metrics", arguments->most_metrics, "N",
+               "Columns that are watched; further ones are left out")
       ->check(CLI::Range(1, 500))
       ->capture_default_str();
-  verb->add_option("--max-groups", arguments->most_groups, "Groups that are watched; rows of others are left out")
+  add_advanced(*verb, "--max-groups", arguments->most_groups, "N",
+               "Groups that are watched; rows of others are left out")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   verb->footer(
-      "Alerts are JSON lines (perfcast.alert/1) with --json, -o, or where standard output is no terminal. What was "
-      "wrong with the\n"
-      "stream is summed up on stderr at its end. See docs/WATCH.md.");
+      "Alerts are JSON lines (perfcast.alert/1) with --json, with -o, or where standard output is no terminal. At the "
+      "end stderr says what was wrong with the stream.");
   add_common_options(*verb, context, kQuietOption | kSeedOption);
   verb->callback([arguments, &context] {
     context.run = [arguments, &context] { return run_watch(*arguments, context.options); };

@@ -8,6 +8,7 @@
 #include "base/process/duration.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/option_table.h"
 #include "cli/shared/named_file.h"
 #include "cli/shared/power_model_file.h"
 
@@ -160,51 +161,44 @@ Result<program::ProgramPowerModel> read_program_power_model(std::string_view tex
 }
 
 void add_power_options(CLI::App& verb, EnergyOptions& options) {
-  verb.add_option("--power", options.power,
-                  "JSON of CPUs' thermal design powers (perfcast.platform-power/1); default: the shipped one")
-      ->type_name("FILE")
+  add_advanced(verb, "--power", options.power, "FILE",
+               "JSON of CPUs' thermal design powers (perfcast.platform-power/1); default: the shipped one")
       ->group(kEnergyGroup);
-  verb.add_option("--measured-energy", options.measured,
-                  "PLATFORM=JOULES that a run of this program took elsewhere (repeatable): improves all other energies")
+  add_advanced(verb, "--measured-energy", options.measured, "PLATFORM=JOULES",
+               "PLATFORM=JOULES that a run of this program took elsewhere (repeatable): improves all other energies")
       ->take_all()
       ->allow_extra_args(false)
       ->group(kEnergyGroup);
-  verb.add_option("--power-model", options.models,
-                  "PLATFORM=FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]: joules there by this model of `perfcast power "
-                  "fit`, of a machine with N CPUs full of the program (repeatable)")
+  add_advanced(verb, "--power-model", options.models, "PLATFORM=FILE",
+               "PLATFORM=FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]: joules there by this model of `perfcast power "
+               "fit`, of a machine with N CPUs full of the program (repeatable)")
       ->take_all()
       ->allow_extra_args(false)
-      ->type_name("PLATFORM=FILE")
       ->group(kEnergyGroup);
 }
 
 void add_energy_options(CLI::App& verb, EnergyOptions& options) {
-  verb.add_flag("--energy", options.energy, "Joules of a run beside its time, where a platform's power is known")
+  add_advanced(verb, "--energy", options.energy, "Joules of a run beside its time, where a platform's power is known")
       ->group(kEnergyGroup);
   add_power_options(verb, options);
   CLI::Option* frequencies =
-      verb.add_option(
-              "--frequencies", options.frequencies,
-              "CSV (frequency_hz, active_w, idle_w), or FILE[,cpus=N][,machine=NAME] of `perfcast power fit` with "
-              "samples at several clocks: time and joules over the clock, and the best")
-          ->type_name("FILE")
+      add_advanced(verb, "--frequencies", options.frequencies, "FILE",
+                   "CSV (frequency_hz, active_w, idle_w), or FILE[,cpus=N][,machine=NAME] of `perfcast power fit` with "
+                   "samples at several clocks: time and joules over the clock, and the best")
           ->group(kEnergyGroup);
-  verb.add_option("--frequencies-of", options.frequencies_of, "Whose clock that is; default: the host's")
-      ->type_name("PLATFORM")
+  add_advanced(verb, "--frequencies-of", options.frequencies_of, "PLATFORM", "Whose clock that is; default: the host's")
       ->needs(frequencies)
       ->group(kEnergyGroup);
-  verb.add_option("--frequency", options.frequency,
-                  "The clock that its time is of, such as 3.2GHz; default: the highest of the file")
-      ->type_name("CLOCK")
+  add_advanced(verb, "--frequency", options.frequency, "CLOCK",
+               "The clock that its time is of, such as 3.2GHz; default: the highest of the file")
       ->needs(frequencies)
       ->group(kEnergyGroup);
-  verb.add_option("--memory-share", options.memory_share,
-                  "Share of that time that waits for memory; default: by the model of its core")
+  add_advanced(verb, "--memory-share", options.memory_share, "SHARE",
+               "Share of that time that waits for memory; default: by the model of its core")
       ->check(CLI::Range(0.0, 1.0))
       ->needs(frequencies)
       ->group(kEnergyGroup);
-  verb.add_option("--period", options.period, "A run is due every so often: idle power counts until then")
-      ->type_name("TIME")
+  add_advanced(verb, "--period", options.period, "TIME", "A run is due every so often: idle power counts until then")
       ->needs(frequencies)
       ->group(kEnergyGroup);
 }

@@ -45,13 +45,4 @@ Status check_profiles(const std::vector<std::string>& given) {
   return {};
 }
 
-Error with_option_names(Error error) {
-  for (const char* field : {"reference", "measured", "filter", "host", "weights", "explain-platform", "explain-against",
-                            "measured-energy", "power-model", "frequencies", "frequencies-of"}) {
-    if (error.where == field) error.where.insert(0, "--");
-  }
-  if (error.code == "program-failed") error.expected += ", or --accept-failure to forecast it all the same";
-  return error;
-}
-
 }  // namespace perfcast::cli

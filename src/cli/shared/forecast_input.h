@@ -20,8 +20,4 @@ std::string profile_path(const std::string& given);
 // Whether those that --profile names are there.
 Status check_profiles(const std::vector<std::string>& given);
 
-// An error of scenario/forecast/forecast.h with the options that its fields come from: "reference" becomes
-// "--reference", and a program that failed can be accepted.
-Error with_option_names(Error error);
-
 }  // namespace perfcast::cli

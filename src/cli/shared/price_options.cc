@@ -2,6 +2,7 @@
 
 #include "base/csv.h"
 #include "base/text.h"
+#include "cli/option_table.h"
 #include "cli/shared/named_file.h"
 
 namespace perfcast::cli {
@@ -15,7 +16,7 @@ Result<program::PriceOptions> price_options_of(const PriceArguments& arguments) 
     const auto value = equals == std::string::npos ? std::nullopt : parse_number(trim(text.substr(equals + 1)));
     const std::string currency = upper_case(trim(text.substr(0, equals)));
     if (currency.empty() || !value || !(*value > 0) || !options.rates.emplace(currency, *value).second) {
-      return usage_error("bad-usage", "'" + printable(text) + "' is no rate", "--rate",
+      return usage_error("bad-usage", "'" + printable(text) + "' is no rate", "--exchange-rate",
                          "CURRENCY=WORTH, each once, such as EUR=1.08 where other prices are in USD");
     }
   }
@@ -25,12 +26,13 @@ Result<program::PriceOptions> price_options_of(const PriceArguments& arguments) 
 }  // namespace
 
 void add_price_options(CLI::App& verb, PriceArguments& arguments, const std::string& text, const std::string& group) {
-  CLI::Option* prices = verb.add_option("--prices", arguments.path, text);
+  CLI::Option* prices = add_basic(verb, "--prices", arguments.path, "FILE", text);
   CLI::Option* spot =
-      verb.add_flag("--spot", arguments.spot, "Of the price list the column of spot prices")->needs(prices);
+      add_advanced(verb, "--spot", arguments.spot, "Of the price list the column of spot prices")->needs(prices);
   CLI::Option* rate =
-      verb.add_option("--rate", arguments.rates,
-                      "CURRENCY=WORTH in the price list's other currency, such as EUR=1.08 (repeatable)")
+      add_advanced(
+          verb, "--exchange-rate,--rate", arguments.rates, "CURRENCY=WORTH",
+          "What one unit of a currency is worth in the price list's other currency, such as EUR=1.08 (repeatable)")
           ->take_all()
           ->allow_extra_args(false)
           ->needs(prices);
@@ -46,7 +48,7 @@ Result<std::optional<program::PriceList>> read_prices(const PriceArguments& argu
   auto prices = program::PriceList::read(arguments.path, *options);
   if (prices) return std::optional<program::PriceList>(std::move(*prices));
   Error error = prices.error();
-  if (error.code == "mixed-currencies") error.expected += " (--rate CURRENCY=WORTH)";
+  if (error.code == "mixed-currencies") error.expected += " (--exchange-rate CURRENCY=WORTH)";
   return error;
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "cli/option_table.h"
 #include "cli/shared/named_file.h"
 #include "program/corpus/store/store.h"
 #include "program/model/features/model_inputs.h"
@@ -11,31 +12,33 @@
 namespace perfcast::cli {
 
 void add_table_options(CLI::App& verb, TableArguments& arguments) {
-  verb.add_option("--groups", arguments.groups, "Only programs of these groups (compressor, user, os, ...)");
-  verb.add_option("--platforms", arguments.platforms, "Only these platforms, by id or name");
-  verb.add_flag("--every-profile", arguments.every_profile,
-                "Each profile of a program is a sample of its own, as where counters were taken on every platform");
-  verb.add_option("--source", arguments.source,
-                  "How the platform that a profile was taken on enters the inputs: one-hot (a column for each), facts "
-                  "(its clock, caches, bandwidth, ...), none; auto: one-hot where profiles have other counters than "
-                  "ours. nncost and physics see the instruction mix alone")
+  add_advanced(verb, "--groups", arguments.groups, "NAME,...",
+               "Only programs of these groups (compressor, user, os, ...)");
+  add_advanced(verb, "--platforms", arguments.platforms, "NAME,...", "Only these platforms, by id or name");
+  add_advanced(verb, "--every-profile", arguments.every_profile,
+               "Each profile of a program is a sample of its own, as where counters were taken on every platform");
+  add_advanced(verb, "--source", arguments.source, "KIND",
+               "How the platform that a profile was taken on enters the inputs: one-hot (a column for each), facts "
+               "(its clock, caches, bandwidth, ...), none; auto: one-hot where profiles have other counters than "
+               "ours. nncost and physics see the instruction mix alone")
       ->check(CLI::IsMember({"auto", "one-hot", "facts", "none"}))
       ->capture_default_str();
-  verb.add_option("--features", arguments.features,
-                  "Counters that models see: all, or table1: those of Table I of Nichols, Yeom, Bhatele")
+  add_advanced(verb, "--features", arguments.features, "SET",
+               "Counters that models see: all, or table1: those of Table I of Nichols et al.")
       ->check(CLI::IsMember({"all", "table1"}))
       ->capture_default_str();
-  verb.add_flag("--complete", arguments.complete_rows, "Only programs measured on every one of the platforms");
-  verb.add_option("--minimum-coverage", arguments.minimum_coverage,
-                  "Leave out platforms measured on a smaller share of the programs")
+  add_advanced(verb, "--complete", arguments.complete_rows, "Only programs measured on every one of the platforms");
+  add_advanced(verb, "--minimum-coverage", arguments.minimum_coverage, "SHARE",
+               "Leave out platforms measured on a smaller share of the programs")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  verb.add_option("--minimum-programs", arguments.minimum_programs,
-                  "Instead: leave out platforms measured on fewer programs; for a corpus of several sources")
+  add_advanced(verb, "--minimum-programs", arguments.minimum_programs, "N",
+               "Instead: leave out platforms measured on fewer programs; for a corpus of several sources")
       ->check(CLI::Range(0, 1000000));
-  verb.add_option("--segments", arguments.segments, "Only platforms of these segments: cloud, server, desktop");
-  verb.add_option("--minimum-servers", arguments.minimum_servers,
-                  "Leave out platforms with fewer servers (of published means: results)")
+  add_advanced(verb, "--segments", arguments.segments, "NAME,...",
+               "Only platforms of these segments: cloud, server, desktop");
+  add_advanced(verb, "--minimum-servers", arguments.minimum_servers, "N",
+               "Leave out platforms with fewer servers (of published means: results)")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
 }

@@ -235,7 +235,7 @@ Result<Placement> LlmPlacer::place() {
   if (!cpus_.empty() && work_ && !devices_.empty() && !request_.cpu_bits_per_value &&
       request_.cpu_weights != asked.weights) {
     placement.notes.push_back(fmt::format(
-        "weights are {} on accelerators and {} on CPUs, as each is usually run; --weights compares like with "
+        "weights are {} on accelerators and {} on CPUs, as each is usually run; --weight-precision compares like with "
         "like",
         ai::info(asked.weights).name, ai::info(request_.cpu_weights).name));
   }

@@ -32,7 +32,7 @@ Result<WorkReport> run_natively(const std::vector<std::string>& command, double 
   if (!outcome) return outcome.error();
   if (outcome->limit_reached) {
     return Error{"limit-reached", fmt::format("a native run did not end within {}", human_seconds(limit_s)), command[0],
-                 "a higher --limit"};
+                 "a longer time limit"};
   }
   if (!outcome->ok()) {
     const std::string how = outcome->signal ? fmt::format("signal {}", *outcome->signal)

@@ -39,7 +39,7 @@ class Runner {
       if (!guess) return skip(guess.error());
       if (*guess > options_.slow_limit_s) {
         found_.skipped = "one run would take about " + human_seconds(*guess) + ", over the limit of " +
-                         human_seconds(options_.slow_limit_s) + " (--slow-limit)";
+                         human_seconds(options_.slow_limit_s) + " (--run-limit)";
         worker_.reset();
         return {};
       }

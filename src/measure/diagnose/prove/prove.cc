@@ -81,7 +81,7 @@ Result<double> Prover::time_of(const Experiment& experiment) {
   if (!outcome) return outcome.error();
   if (outcome->limit_reached)
     return Error{"limit-reached", fmt::format("a run took more than {:.0f} s", limit_s(experiment)), "",
-                 "a longer --limit"};
+                 "a longer --run-limit"};
   if (!outcome->ok()) {
     const bool is_as_it_is = experiment.name.empty();
     return Error{"program-failed", is_as_it_is ? "the command fails now and then" : "the command fails under it", "",

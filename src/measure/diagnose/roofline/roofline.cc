@@ -215,7 +215,7 @@ Roofline make_roofline(const Observation& seen, RooflineInputs inputs) {
   if (!is_known) {
     result.notes.emplace_back(
         "no roofline: the instrumented run was ended early, and how much of the work it saw is not known (a shorter "
-        "run of the same kind of work, or a higher --limit)");
+        "run of the same kind of work, or a longer --run-limit)");
   } else if (result.points.empty()) {
     result.notes.emplace_back("no hot function is on the roofline: none of their code ran under the instrumenter");
   } else if (result.seen.ratio < 1) {

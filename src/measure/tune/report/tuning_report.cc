@@ -41,7 +41,7 @@ std::string gain_line(const Tuning& tuning) {
   const bool replayed = tuning.command.empty();
   if (!tuning.best) return "nothing that was tried can be used";
   if (tuning.best == tuning.standard && tuning.tried.size() == 1)
-    return "nothing but the default was tried: --budget or --trials allowed no more";
+    return "nothing but the default was tried: --time-limit or --trials allowed no more";
   if (tuning.best == tuning.standard) return "nothing was found that is better than the default";
   const std::string values = fmt::format(
       "{} to {}", tuning.default_value ? objective_value_text(*tuning.default_value, tuning.objective) : "-",

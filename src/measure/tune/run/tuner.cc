@@ -140,7 +140,7 @@ Status Tuner::measure_default() {
                                printable(file_.space.text_of(candidates_.setting(standard_))), run->why),
                    printable(join(runner_.command().arguments(candidates_.setting(standard_)), " ")),
                    "a command that runs with the default of each knob" +
-                       std::string(run->state == TrialState::kLimit ? ", or a longer --limit" : "")};
+                       std::string(run->state == TrialState::kLimit ? ", or a longer --run-limit" : "")};
     }
     records_.add(standard_, *run);
     wall_s = std::max(wall_s, run->wall_s);

@@ -164,7 +164,7 @@ CollectResult CachegrindCollector::collect(const CollectRequest& request) {
     return {RunEnd::kLimit,
             Error{"limit-reached",
                   fmt::format("the run under cachegrind did not end within {}", human_seconds(request.limit_s)),
-                  program->path, "a higher --limit: cachegrind takes 15 to 60 times as long"}};
+                  program->path, "a longer time limit: cachegrind takes 15 to 60 times as long"}};
   }
   if (outcome->signal == SIGILL || met_unknown_instruction(folder->path())) {
     return Error{"unsupported-instructions", "the program uses instructions that valgrind can't run, such as AVX-512",

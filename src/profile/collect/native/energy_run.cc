@@ -157,7 +157,7 @@ Result<EnergyRun> measure_energy(const EnergyRunRequest& request, const MeterSet
     if (outcome->limit_reached) {
       return Error{"limit-reached",
                    "the command did not end within " + human_seconds(request.limit_s) + " and was ended",
-                   join(request.command, " "), "a higher --limit, or less work"};
+                   join(request.command, " "), "a longer time limit, or less work"};
     }
     if (!outcome->ok() && !request.accept_failure) {
       const std::string how = outcome->signal ? "was killed by signal " + signal_text(*outcome->signal)

@@ -256,7 +256,7 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
       return {RunEnd::kLimit, Error{"limit-reached",
                                     fmt::format("the program did not end within the limit of {} and was ended",
                                                 human_seconds(request.limit_s)),
-                                    join(request.command, " "), "a higher --limit, or less work for the program"}};
+                                    join(request.command, " "), "a longer time limit, or less work for the program"}};
     }
     if (outcome->limit_reached) break;
     total_s += outcome->wall_s;

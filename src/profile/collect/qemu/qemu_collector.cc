@@ -400,7 +400,7 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
             Error{"limit-reached",
                   fmt::format("the instrumented run did not end within the {} that were left for it",
                               human_seconds(process.limit_s)),
-                  program->binary, "a higher --limit: an instrumented run takes 10 to 25 times as long"}};
+                  program->binary, "a longer time limit: an instrumented run takes 10 to 25 times as long"}};
   }
   if (found->empty() || outcome->signal == SIGILL) return failure(*outcome, program->binary);
   const auto counts = join_plugin_counts(*found, plan.weights(), "QEMU plugin");

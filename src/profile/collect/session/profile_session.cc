@@ -202,7 +202,7 @@ Status Session::run_instrumented() {
   } else if (request_.limit_s > 0 && remaining(*instrumenter).limit_s < kLeastLeft_s) {
     const std::string why = "the native run used up the time limit";
     skip(instrumenter->name(), "skipped", why);
-    profile_.warnings.push_back({"limit-reached", why + ": there is no instruction mix", "a higher --limit"});
+    profile_.warnings.push_back({"limit-reached", why + ": there is no instruction mix", "a longer time limit"});
     return {};
   } else {
     progress_("running " + profile_.program + " instrumented" + instrumented_estimate() + " ...");
@@ -256,7 +256,7 @@ void Session::judge_beginning(double seen_ratio) {
            human_seconds(*instrumented_->run_wall_s), std::max(1.0, 100 * seen_ratio),
            std::max(1.0, 100 * seen_ratio / kRatesDiffer), std::clamp(100 * seen_ratio * kRatesDiffer, 1.0, 100.0),
            found.text),
-       "a shorter run of the same kind of work; or a --limit of more than that, to see more of it"});
+       "a shorter run of the same kind of work; or a time limit of more than that, to see more of it"});
 }
 
 std::string last_words(const Collection& run) {

@@ -1,0 +1,17 @@
+#pragma once
+// How wide the lines of the output may be, in columns.
+
+#include <cstddef>
+
+namespace perfcast::cli {
+
+inline constexpr size_t kLeastColumns = 60, kUsualColumns = 100;
+
+// COLUMNS where it is set, else the width of the terminal that standard output is; 0, no limit, where it is none.
+// Never fewer than kLeastColumns.
+size_t output_columns();
+
+// Of running text: output_columns() up to `most`, and `most` where there is no limit.
+size_t prose_columns(size_t most = kUsualColumns);
+
+}  // namespace perfcast::cli
