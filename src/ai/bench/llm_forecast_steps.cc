@@ -7,7 +7,6 @@
 #include "ai/llm_forecast/llm_forecast.h"
 #include "ai/llm_forecast/roofline_model.h"
 #include "base/text.h"
-#include "base/text.h"
 
 namespace perfcast::ai {
 namespace {
