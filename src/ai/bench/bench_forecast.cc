@@ -227,8 +227,7 @@ Json to_json(const BenchForecast& forecast) {
   }
   const auto scope = forecast.comparison.power_scope;
   Json json{{"load", std::move(rows)}, {"has_meter", scope.has_value()}, {"steps", to_json(forecast.comparison)}};
-  Json& llm = json["llm_forecast"] = Json::array();
-  for (const LlmForecastStep& step : forecast.llm_steps) llm.push_back(to_json(step));
+  json["llm_forecast"] = rows_json(llm_steps_table(forecast.llm_steps));
   if (!forecast.no_llm_steps.empty()) json["no_llm_forecast"] = forecast.no_llm_steps;
   if (scope) {
     json["calibration_w"] = forecast.comparison.calibration_w;

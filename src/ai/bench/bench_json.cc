@@ -1,18 +1,12 @@
-#include "ai/bench/bench_run.h"
+#include "ai/bench/bench_tables.h"
 #include "base/json.h"
 #include "base/unknown.h"
 
 namespace perfcast::ai {
 namespace {
 
-Json times_json(const LatencySummary& times) {
-  return Json{{"p50", times.p50},   {"p90", times.p90},    {"p95", times.p95}, {"p97", times.p97},
-              {"p99", times.p99},   {"p999", times.p999},  {"min", times.min}, {"max", times.max},
-              {"mean", times.mean}, {"count", times.count}};
-}
-
 void put_times(Json& json, const char* key, const LatencySummary& times) {
-  if (times.count > 0) json[key] = times_json(times);
+  if (times.count > 0) json[key] = rows_json(latency_table({{"", times}}))[0];
 }
 
 void put_streams(Json& json, const BenchReport& report) {
@@ -22,8 +16,11 @@ void put_streams(Json& json, const BenchReport& report) {
   put_times(json, "tpot_ns", report.summary.tpot);
   if (report.summary.tpot_pooled_ns > 0) json["tpot_pooled_ns"] = report.summary.tpot_pooled_ns;
   if (result.inter_token_count > 0) {
-    json["inter_token_ns"] = Json{
-        {"p50", result.inter_token_p50_ns}, {"p99", result.inter_token_p99_ns}, {"count", result.inter_token_count}};
+    LatencySummary times;
+    times.p50 = result.inter_token_p50_ns;
+    times.p99 = result.inter_token_p99_ns;
+    times.count = result.inter_token_count;
+    json["inter_token_ns"] = rows_json(latency_table({{"", times, true}}))[0];
   }
   json["tokens"] = result.tokens;
   json["streamed_tokens"] = result.streamed_tokens;
@@ -58,16 +55,7 @@ Json energy_json(const BenchReport& report) {
 }
 
 Json trials_json(const BenchReport& report) {
-  Json trials = Json::array();
-  for (const PeakTrial& trial : report.trials) {
-    trials.push_back(Json{{"target_qps", trial.target_qps},
-                          {"valid", trial.valid},
-                          {"queries", trial.queries},
-                          {"queries_per_s", trial.completed_per_s},
-                          {"latency_p99_ns", trial.latency_p99_ns},
-                          {"broken_rules", trial.broken_rules}});
-  }
-  Json peak{{"trials", std::move(trials)}};
+  Json peak{{"trials", rows_json(trials_table(report.trials))}};
   if (report.peak_qps) peak["highest_valid_qps"] = *report.peak_qps;
   if (report.search_is_too_short) {
     peak["too_short"] = true;
@@ -132,18 +120,7 @@ Json to_json(const BenchReport& report) {
   if (!report.verdict.early_stopping.empty()) json["early_stopping"] = report.verdict.early_stopping;
   if (summary.early_p90) json["early_stopping_p90_ns"] = summary.early_p90->latency_ns;
   if (summary.early_p99) json["early_stopping_p99_ns"] = summary.early_p99->latency_ns;
-  if (!report.objectives.empty()) {
-    Json objectives = Json::array();
-    for (const ObjectiveOutcome& outcome : report.objectives) {
-      objectives.push_back(Json{{"objective", outcome.objective.text},
-                                {"share", outcome.objective.share},
-                                {"kept_share", outcome.kept_share},
-                                {"kept", outcome.kept},
-                                {"met", outcome.met},
-                                {"goodput_per_s", outcome.goodput_per_s}});
-    }
-    json["objectives"] = std::move(objectives);
-  }
+  if (!report.objectives.empty()) json["objectives"] = rows_json(objectives_table(report.objectives));
   if (report.rules.accuracy || report.rules.least_accuracy) {
     Json accuracy{{"metric", report.rules.accuracy_metric}};
     if (report.rules.accuracy) accuracy["value"] = *report.rules.accuracy;

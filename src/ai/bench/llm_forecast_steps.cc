@@ -1,10 +1,12 @@
 #include "ai/bench/llm_forecast_steps.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "ai/llm_forecast/llm_forecast.h"
 #include "ai/llm_forecast/roofline_model.h"
-#include "base/json.h"
+#include "base/text.h"
 
 namespace perfcast::ai {
 namespace {
@@ -46,14 +48,25 @@ Result<std::vector<LlmForecastStep>> llm_forecast_steps(const TransformerCompari
   return steps;
 }
 
-Json to_json(const LlmForecastStep& step) {
-  return {{"phase", step.phase == LlmPhase::kDecode ? "decode" : "prefill"},
-          {"batch", step.batch},
-          {"forecast_s", step.forecast_s},
-          {"lower_s", step.lower_s},
-          {"upper_s", step.upper_s},
-          {"measured_s", step.measured_s},
-          {"outside", step.outside()}};
+ReportTable llm_steps_table(const std::vector<LlmForecastStep>& steps) {
+  using enum Quantity;
+  using Step = LlmForecastStep;
+  const auto time = [](const char* name, const char* title, double Step::*of) {
+    return ColumnOf<Step>(name, title, kSeconds, of, [of](const Step& step) { return human_seconds(step.*of); });
+  };
+  return table_of<Step>(
+      "", steps,
+      {{"phase", "step", kText, [](const Step& step) { return step.phase == LlmPhase::kDecode ? "decode" : "prefill"; },
+        [](const Step& step) { return step.phase == LlmPhase::kDecode ? "a token" : "a prompt"; }},
+       {"batch", "batch", kCount, &Step::batch},
+       time("forecast_s", "llm forecast", &Step::forecast_s),
+       {"", "90% interval", kNumber,
+        [](const Step& step) { return human_seconds(step.lower_s) + " .. " + human_seconds(step.upper_s); }},
+       time("lower_s", "", &Step::lower_s),
+       time("upper_s", "", &Step::upper_s),
+       time("measured_s", "measured", &Step::measured_s),
+       {"", "off by", kNumber, [](const Step& step) { return fmt::format("{:+.1f}%", 100 * step.error()); }},
+       {"outside", " ", kText, &Step::outside, [](const Step& step) { return step.outside() ? "outside" : ""; }}});
 }
 
 }  // namespace perfcast::ai

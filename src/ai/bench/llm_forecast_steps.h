@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ai/transformer_forecast/transformer_comparison.h"
-#include "base/json_fwd.h"
+#include "base/report/table.h"
 #include "base/result.h"
 
 namespace perfcast::ai {
@@ -26,6 +26,6 @@ struct LlmForecastStep {
 Result<std::vector<LlmForecastStep>> llm_forecast_steps(const TransformerComparison& comparison,
                                                         const ComparedTransformer& model);
 
-Json to_json(const LlmForecastStep& step);
+ReportTable llm_steps_table(const std::vector<LlmForecastStep>& steps);
 
 }  // namespace perfcast::ai

@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include "ai/llm/analysis.h"
 #include "ai/llm/model_catalogue.h"
 #include "base/json.h"
+#include "base/report/table.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -29,43 +28,38 @@ double cache_bytes(const LlmConfig& config) {
   return config.has_cache() ? 2.0 * static_cast<double>(config.cache_values_per_token() * config.layers) : 0;
 }
 
+// All columns, in the order of JSON.
+ReportTable listed_table() {
+  using enum Quantity;
+  using Model = ListedModel;
+  const auto count = [](const char* name, const char* title, auto LlmConfig::*of) {
+    return ColumnOf<Model>(name, title, kCount, [of](const Model& model) { return model.config.*of; });
+  };
+  return table_of<Model>(
+      "", listed_models(),
+      {{"model", "model", kText, [](const Model& model) { return model.config.name; }},
+       {"parameters", "parameters", kHuman, [](const Model& model) { return model.parameters.total; }},
+       {"active_parameters", "active", kHuman, [](const Model& model) { return model.parameters.active; }},
+       count("layers", "layers", &LlmConfig::layers),
+       count("hidden", "width", &LlmConfig::hidden),
+       count("heads", "heads", &LlmConfig::heads),
+       {"kv_heads", "kv heads", kCount, [](const Model& model) { return model.config.kv_heads; },
+        [](const Model& model) { return model.config.has_mla() ? "latent" : std::to_string(model.config.kv_heads); }},
+       {"vocabulary", "vocabulary", kCount, [](const Model& model) { return model.config.vocab; },
+        [](const Model& model) { return model.config.vocab > 0 ? std::to_string(model.config.vocab) : ""; }},
+       count("max_positions", "positions", &LlmConfig::max_positions),
+       {"kv_bytes_per_token", "cache/token", kBytes,
+        [](const Model& model) { return static_cast<int64_t>(cache_bytes(model.config)); },
+        [](const Model& model) {
+          const double cache = cache_bytes(model.config);
+          return cache > 0 ? human_bytes(cache) : "";
+        }}});
+}
+
 }  // namespace
 
-std::string model_list_text() {
-  using Align = TextTable::Align;
-  TextTable table;
-  table.add_column("model", Align::kLeft);
-  for (const char* title :
-       {"parameters", "active", "layers", "width", "heads", "kv heads", "vocabulary", "positions", "cache/token"}) {
-    table.add_column(title, Align::kRight);
-  }
-  for (const auto& [config, parameters] : listed_models()) {
-    const double cache = cache_bytes(config);
-    table.add_row({config.name, human_number(static_cast<double>(parameters.total)),
-                   human_number(static_cast<double>(parameters.active)), std::to_string(config.layers),
-                   std::to_string(config.hidden), std::to_string(config.heads),
-                   config.has_mla() ? "latent" : std::to_string(config.kv_heads),
-                   config.vocab > 0 ? std::to_string(config.vocab) : "", std::to_string(config.max_positions),
-                   cache > 0 ? human_bytes(cache) : ""});
-  }
-  return table.to_text();
-}
+std::string model_list_text() { return rows_text(listed_table()); }
 
-Json model_list_json() {
-  Json json{{"schema", "perfcast.llm.models/1"}, {"models", Json::array()}};
-  for (const auto& [config, parameters] : listed_models()) {
-    json["models"].push_back({{"model", config.name},
-                              {"parameters", parameters.total},
-                              {"active_parameters", parameters.active},
-                              {"layers", config.layers},
-                              {"hidden", config.hidden},
-                              {"heads", config.heads},
-                              {"kv_heads", config.kv_heads},
-                              {"vocabulary", config.vocab},
-                              {"max_positions", config.max_positions},
-                              {"kv_bytes_per_token", static_cast<int64_t>(cache_bytes(config))}});
-  }
-  return json;
-}
+Json model_list_json() { return {{"schema", "perfcast.llm.models/1"}, {"models", rows_json(listed_table())}}; }
 
 }  // namespace perfcast::ai

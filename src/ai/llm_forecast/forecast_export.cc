@@ -144,6 +144,53 @@ ReportTable forecast_table(const LlmForecastReport& report, Form form) {
        {"cost_per_million_tokens_usd", "USD/M tokens", kHuman, of(&ForecastRow::cost_per_million)}});
 }
 
+// All columns of the devices, in the order of JSON.
+Result<ReportTable> device_table(const DeviceProvider& provider) {
+  using enum Quantity;
+  using Device = std::shared_ptr<const LatencyModel>;
+  std::vector<Device> models;
+  for (const std::string& name : provider.names()) {
+    auto model = provider.find(name);
+    if (!model) return model.error();
+    models.push_back(*std::move(model));
+  }
+  const auto rate = [](const char* name, const char* title, double DeviceFacts::*of) {
+    return ColumnOf<Device>(
+        name, title, kHuman, [of](const Device& device) { return device->device().*of; },
+        [of](const Device& device) {
+          const double value = device->device().*of;
+          return std::isfinite(value) ? human_number(value) + "B" : "-";
+        });
+  };
+  std::vector<ColumnOf<Device>> columns = {
+      {"name", "device", kText, [](const Device& device) { return device->device().name; }},
+      {"aliases", "also", kText, [](const Device& device) { return device->device().aliases; }},
+      {"vendor", "", kText, [](const Device& device) { return device->device().vendor; }},
+      {"memory_bytes", "memory", kBytes,
+       [](const Device& device) { return whole_bytes(device->device().memory_bytes); }},
+      rate("memory_bytes_per_s", "bandwidth/s", &DeviceFacts::memory_bytes_per_s),
+      rate("link_bytes_per_s", "link/s", &DeviceFacts::link_bytes_per_s),
+      {"power_w", "W", kHuman, [](const Device& device) { return device->device().power_w; }}};
+  for (size_t i = 0; i < kMathModes; ++i) {
+    const auto mode = static_cast<MathMode>(i);
+    const std::string name(name_of(mode));
+    columns.push_back({"peak_flop_per_s." + name, name + " FLOP/s", kHuman,
+                       [mode](const Device& device) { return device->device().peak(mode); }});
+  }
+  columns.push_back({"calibrated", "measured", kText, [](const Device& device) {
+                       std::vector<std::string> measured;
+                       for (size_t i = 0; i < kMathModes; ++i) {
+                         const auto mode = static_cast<MathMode>(i);
+                         if (device->supports(mode) && device->calibrated(mode)) measured.emplace_back(name_of(mode));
+                       }
+                       return measured;
+                     }});
+  columns.push_back({"sources", "", kText, [](const Device& device) { return device->device().sources; }});
+  ReportTable table = table_of<Device>("", models, columns);
+  table.shows_unknown = true;
+  return table;
+}
+
 }  // namespace
 
 std::string forecast_rows_text(const LlmForecastReport& report) {
@@ -206,28 +253,16 @@ Json forecast_json(const LlmForecastReport& report) {
   return json;
 }
 
+Result<std::string> device_list_text(const DeviceProvider& provider) {
+  const auto table = device_table(provider);
+  if (!table) return table.error();
+  return rows_text(*table);
+}
+
 Result<Json> device_list_json(const DeviceProvider& provider) {
-  Json json{{"schema", "perfcast.llm.devices/1"}, {"devices", Json::array()}};
-  for (const std::string& name : provider.names()) {
-    const auto model = provider.find(name);
-    if (!model) return model.error();
-    const DeviceFacts& facts = (*model)->device();
-    Json item{{"name", facts.name}, {"aliases", facts.aliases}, {"vendor", facts.vendor}};
-    put_bytes(item, "memory_bytes", facts.memory_bytes);
-    put_known(item, "memory_bytes_per_s", facts.memory_bytes_per_s);
-    put_known(item, "link_bytes_per_s", facts.link_bytes_per_s);
-    put_known(item, "power_w", facts.power_w);
-    item["peak_flop_per_s"] = Json::object();
-    item["calibrated"] = Json::array();
-    for (size_t i = 0; i < kMathModes; ++i) {
-      const auto mode = static_cast<MathMode>(i);
-      put_known(item["peak_flop_per_s"], std::string(name_of(mode)), facts.peak(mode));
-      if ((*model)->supports(mode) && (*model)->calibrated(mode)) item["calibrated"].push_back(name_of(mode));
-    }
-    item["sources"] = facts.sources;
-    json["devices"].push_back(std::move(item));
-  }
-  return json;
+  const auto table = device_table(provider);
+  if (!table) return table.error();
+  return Json{{"schema", "perfcast.llm.devices/1"}, {"devices", rows_json(*table)}};
 }
 
 }  // namespace perfcast::ai

@@ -164,36 +164,4 @@ std::string forecast_text(const LlmForecastReport& report) {
   return text;
 }
 
-Result<std::string> device_list_text(const DeviceProvider& provider) {
-  TextTable table;
-  table.add_column("device", Align::kLeft);
-  table.add_column("also", Align::kLeft);
-  for (const char* title : {"memory", "bandwidth/s", "link/s", "W"}) table.add_column(title, Align::kRight);
-  for (size_t i = 0; i < kMathModes; ++i) {
-    table.add_column(std::string(name_of(static_cast<MathMode>(i))) + " FLOP/s", Align::kRight);
-  }
-  table.add_column("measured", Align::kLeft);
-  for (const std::string& name : provider.names()) {
-    const auto model = provider.find(name);
-    if (!model) return model.error();
-    const DeviceFacts& facts = (*model)->device();
-    std::vector<std::string> cells = {
-        printable(facts.name),
-        printable(join(facts.aliases, ", ")),
-        human_bytes(facts.memory_bytes),
-        human_number(facts.memory_bytes_per_s) + "B",
-        std::isfinite(facts.link_bytes_per_s) ? human_number(facts.link_bytes_per_s) + "B" : "-",
-        human_number(facts.power_w)};
-    std::vector<std::string> measured;
-    for (size_t i = 0; i < kMathModes; ++i) {
-      const auto mode = static_cast<MathMode>(i);
-      cells.push_back(human_number(facts.peak(mode)));
-      if ((*model)->supports(mode) && (*model)->calibrated(mode)) measured.emplace_back(name_of(mode));
-    }
-    cells.push_back(join(measured, ", "));
-    table.add_row(std::move(cells));
-  }
-  return table.to_text();
-}
-
 }  // namespace perfcast::ai

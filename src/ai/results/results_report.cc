@@ -41,7 +41,7 @@ ReportTable entries_table(const TaskTable& table) {
   const auto median = [=](const Entry& entry) {
     return rate_text(training ? kDay_s * entry.best_per_accelerator : entry.median_per_accelerator);
   };
-  return table_of<Entry>(
+  ReportTable result = table_of<Entry>(
       "", table.entries,
       {{"model", "", kText, [&](const Entry&) { return table.model; }},
        {"scenario", "", kText, [&](const Entry&) { return table.scenario; }},
@@ -63,6 +63,8 @@ ReportTable entries_table(const TaskTable& table) {
        {"results_with_power", "with power", kCount, &Entry::with_power},
        {"best_samples_per_joule", "samples/J", kHuman, &Entry::best_samples_per_j,
         [](const Entry& entry) { return rate_text(entry.best_samples_per_j); }}});
+  result.shows_unknown = true;
+  return result;
 }
 
 std::string table_text(const TaskTable& table, size_t most) {

@@ -94,15 +94,17 @@ std::vector<std::string> numbers_for_people(const ReportColumn& column, const st
   return texts;
 }
 
+bool is_something(const std::string& text) { return !text.empty() && text != "-"; }
+
 bool says_something(const ReportValue& value) {
   const auto* text = std::get_if<std::string>(&value.get());
-  return text != nullptr ? !text->empty() : value.is_known();
+  return text != nullptr ? is_something(*text) : value.is_known();
 }
 
 bool is_shown(const ReportTable& table, const ReportColumn& column) {
   if (column.title.empty()) return false;
   if (table.shows_unknown || column.cells.empty()) return true;
-  if (!column.words.empty()) return std::ranges::any_of(column.words, [](const auto& text) { return !text.empty(); });
+  if (!column.words.empty()) return std::ranges::any_of(column.words, is_something);
   return std::ranges::any_of(column.cells, says_something);
 }
 

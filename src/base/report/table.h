@@ -8,7 +8,7 @@
 //   json["rows"] = rows_json(table);
 //
 // A value that isn't known is std::monostate, an empty optional or NaN: absent in JSON, empty in CSV, "-" for people. A
-// column that no row knows, or where every text is empty, is left out for people.
+// column that no row knows, or where every text is empty or "-", is left out for people.
 
 #include <cstdint>
 #include <functional>

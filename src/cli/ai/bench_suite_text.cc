@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "base/report/table.h"
 #include "base/text.h"
 #include "base/unknown.h"
 #include "cli/ai/bench_text.h"
@@ -15,18 +16,6 @@ namespace perfcast::cli {
 namespace {
 
 constexpr size_t kSuiteWidth = 118;
-
-// A column: one percentile of all scenarios. An offline run's latency is its whole time.
-std::vector<std::string> percentile_column(const ai::BenchSuite& suite, const ai::LatencySummary ai::LoadSummary::*of,
-                                           int64_t ai::LatencySummary::*percentile) {
-  std::vector<double> times_s;
-  times_s.reserve(suite.reports.size());
-  for (const ai::BenchReport& report : suite.reports) {
-    const ai::LatencySummary& times = report.summary.*of;
-    times_s.push_back(times.count > 0 ? static_cast<double>(times.*percentile) / 1e9 : kUnknown);
-  }
-  return spread_seconds_column(times_s);
-}
 
 std::string energy_of_scenario(const ai::BenchReport& report) {
   if (!report.energy) return "-";
@@ -38,36 +27,34 @@ std::string energy_of_scenario(const ai::BenchReport& report) {
 std::string scenarios_table(const ai::BenchSuite& suite) {
   const bool tokens = std::any_of(suite.reports.begin(), suite.reports.end(),
                                   [](const ai::BenchReport& report) { return report.result.tokens > 0; });
-  TextTable table;
-  table.add_column("scenario", TextTable::Align::kLeft);
-  table.add_column("verdict", TextTable::Align::kLeft);
-  std::vector<const char*> titles = {"samples", "samples/s", "latency p50", "p99"};
-  if (tokens) titles.insert(titles.end(), {"tokens/s", "first token p50", "p99", "per token p50", "p99"});
-  titles.push_back(tokens ? "energy a token" : "energy a sample");
-  for (const char* const title : titles) table.add_column(title, TextTable::Align::kRight);
-  std::vector<std::vector<std::string>> times;  // p50 and p99 of latencies, first tokens, tokens
-  for (const auto of : {&ai::LoadSummary::latency, &ai::LoadSummary::ttft, &ai::LoadSummary::tpot}) {
-    for (const auto percentile : {&ai::LatencySummary::p50, &ai::LatencySummary::p99}) {
-      times.push_back(percentile_column(suite, of, percentile));
-    }
+  using enum Quantity;
+  using Report = ai::BenchReport;
+  // One percentile of all scenarios. An offline run's latency is its whole time.
+  const auto time = [](const char* title, ai::LatencySummary ai::LoadSummary::*of,
+                       int64_t ai::LatencySummary::*percentile) {
+    return ColumnOf<Report>("", title, kSpreadSeconds, [=](const Report& report) {
+      const ai::LatencySummary& times = report.summary.*of;
+      return times.count > 0 ? static_cast<double>(times.*percentile) / 1e9 : kUnknown;
+    });
+  };
+  std::vector<ColumnOf<Report>> columns = {
+      {"", "scenario", kText, [](const Report& report) { return to_string(report.result.settings.scenario); }},
+      {"", "verdict", kText, [](const Report& report) { return report.verdict.valid() ? "VALID" : "INVALID"; }},
+      {"", "samples", kCount, [](const Report& report) { return report.result.answered; }},
+      {"", "samples/s", kHuman, [](const Report& report) { return report.summary.samples_per_s; }},
+      time("latency p50", &ai::LoadSummary::latency, &ai::LatencySummary::p50),
+      time("p99", &ai::LoadSummary::latency, &ai::LatencySummary::p99)};
+  if (tokens) {
+    columns.push_back({"", "tokens/s", kHuman, [](const Report& report) { return report.summary.tokens_per_s; }});
+    columns.push_back(time("first token p50", &ai::LoadSummary::ttft, &ai::LatencySummary::p50));
+    columns.push_back(time("p99", &ai::LoadSummary::ttft, &ai::LatencySummary::p99));
+    columns.push_back(time("per token p50", &ai::LoadSummary::tpot, &ai::LatencySummary::p50));
+    columns.push_back(time("p99", &ai::LoadSummary::tpot, &ai::LatencySummary::p99));
   }
-  for (size_t i = 0; i < suite.reports.size(); ++i) {
-    const ai::BenchReport& report = suite.reports[i];
-    const ai::LoadSummary& summary = report.summary;
-    std::vector<std::string> cells = {to_string(report.result.settings.scenario),
-                                      report.verdict.valid() ? "VALID" : "INVALID",
-                                      std::to_string(report.result.answered),
-                                      human_number(summary.samples_per_s),
-                                      times[0][i],
-                                      times[1][i]};
-    if (tokens) {
-      cells.insert(cells.end(),
-                   {human_number(summary.tokens_per_s), times[2][i], times[3][i], times[4][i], times[5][i]});
-    }
-    cells.push_back(energy_of_scenario(report));
-    table.add_row(std::move(cells));
-  }
-  return table.to_text();
+  columns.push_back({"", tokens ? "energy a token" : "energy a sample", kJoules, energy_of_scenario});
+  ReportTable table = table_of<Report>("", suite.reports, columns);
+  table.shows_unknown = true;
+  return rows_text(table);
 }
 
 std::string value_in_words(ai::ForecastQuantity quantity, double value) {
@@ -122,20 +109,8 @@ std::string llm_forecast_table(const ai::BenchForecast& forecast) {
     return wrapped("perfcast llm forecast says nothing: " + printable(forecast.no_llm_steps), kSuiteWidth, "", "  ") +
            "\n";
   }
-  TextTable table;
-  table.add_column("step", TextTable::Align::kLeft);
-  for (const char* const title : {"batch", "llm forecast", "90% interval", "measured", "off by"}) {
-    table.add_column(title, TextTable::Align::kRight);
-  }
-  table.add_column("", TextTable::Align::kLeft);
-  for (const ai::LlmForecastStep& step : forecast.llm_steps) {
-    table.add_row({step.phase == ai::LlmPhase::kDecode ? "a token" : "a prompt", std::to_string(step.batch),
-                   human_seconds(step.forecast_s), human_seconds(step.lower_s) + " .. " + human_seconds(step.upper_s),
-                   human_seconds(step.measured_s), fmt::format("{:+.1f}%", 100 * step.error()),
-                   step.outside() ? "outside" : ""});
-  }
   return "what perfcast llm forecast says of a device with the bandwidth and the peaks measured here\n" +
-         table.to_text();
+         rows_text(ai::llm_steps_table(forecast.llm_steps));
 }
 
 std::string outside_of_forecast(const ai::BenchForecastRow& row) {

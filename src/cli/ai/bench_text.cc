@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "ai/bench/bench_tables.h"
 #include "base/text.h"
 #include "cli/shared/energy_text.h"
 
@@ -68,62 +69,27 @@ std::string rates_text(const ai::BenchReport& report) {
   return text;
 }
 
-void add_times(TextTable& table, const std::string& name, const ai::LatencySummary& times) {
-  if (times.count == 0) return;
-  table.add_row({name, ns_in_words(times.p50), ns_in_words(times.p90), ns_in_words(times.p95), ns_in_words(times.p99),
-                 ns_in_words(times.p999), ns_in_words(times.max), ns_in_words(times.mean)});
-}
-
-std::string times_table(const ai::BenchReport& report) {
+std::string times_text(const ai::BenchReport& report) {
   const ai::LoadResult& result = report.result;
-  TextTable table;
-  table.add_column("time", TextTable::Align::kLeft);
-  for (const char* const title : {"p50", "p90", "p95", "p99", "p99.9", "max", "mean"}) {
-    table.add_column(title, TextTable::Align::kRight);
-  }
+  const ai::LoadSummary& summary = report.summary;
   const bool multi = result.settings.scenario == ai::LoadScenario::kMultiStream;
-  add_times(table, multi ? "query latency" : "latency", report.summary.latency);
-  if (multi) add_times(table, "sample latency", report.summary.sample_latency);
-  add_times(table, "first token", report.summary.ttft);
-  add_times(table, "per output token", report.summary.tpot);
-  if (result.inter_token_count > 0) {
-    table.add_row({"between arrivals", ns_in_words(result.inter_token_p50_ns), "-", "-",
-                   ns_in_words(result.inter_token_p99_ns), "-", "-", "-"});
-  }
-  if (result.settings.scenario == ai::LoadScenario::kServer)
-    add_times(table, "issued late by", report.summary.lateness);
-  return table.rows() > 0 ? "\n" + table.to_text() : "";
+  const bool server = result.settings.scenario == ai::LoadScenario::kServer;
+  std::vector<ai::NamedLatency> rows = {{multi ? "query latency" : "latency", summary.latency}};
+  if (multi) rows.push_back({"sample latency", summary.sample_latency});
+  rows.push_back({"first token", summary.ttft});
+  rows.push_back({"per output token", summary.tpot});
+  ai::LatencySummary between;
+  between.p50 = result.inter_token_p50_ns;
+  between.p99 = result.inter_token_p99_ns;
+  between.count = result.inter_token_count;
+  rows.push_back({"between arrivals", between, true});
+  if (server) rows.push_back({"issued late by", summary.lateness});
+  std::erase_if(rows, [](const ai::NamedLatency& row) { return row.times.count == 0; });
+  return rows.empty() ? "" : "\n" + rows_text(ai::latency_table(rows));
 }
 
-std::string objectives_table(const ai::BenchReport& report) {
-  if (report.objectives.empty()) return "";
-  TextTable table;
-  table.add_column("objective", TextTable::Align::kLeft);
-  table.add_column("asked", TextTable::Align::kRight);
-  table.add_column("kept by", TextTable::Align::kRight);
-  table.add_column("met", TextTable::Align::kLeft);
-  table.add_column("goodput", TextTable::Align::kRight);
-  for (const ai::ObjectiveOutcome& outcome : report.objectives) {
-    table.add_row({outcome.objective.text, fmt::format("{:.6g}%", 100 * outcome.objective.share),
-                   fmt::format("{:.2f}%", 100 * outcome.kept_share), outcome.met ? "yes" : "no",
-                   human_number(outcome.goodput_per_s) + "/s"});
-  }
-  return "\n" + table.to_text();
-}
-
-std::string trials_table(const ai::BenchReport& report) {
+std::string trials_text(const ai::BenchReport& report) {
   if (report.trials.empty()) return "";
-  TextTable table;
-  table.add_column("rate tried", TextTable::Align::kRight);
-  table.add_column("queries", TextTable::Align::kRight);
-  table.add_column("completed", TextTable::Align::kRight);
-  table.add_column("p99", TextTable::Align::kRight);
-  table.add_column("verdict", TextTable::Align::kLeft);
-  for (const ai::PeakTrial& trial : report.trials) {
-    table.add_row({human_number(trial.target_qps) + "/s", std::to_string(trial.queries),
-                   human_number(trial.completed_per_s) + "/s", ns_in_words(trial.latency_p99_ns),
-                   trial.valid ? "valid" : join(trial.broken_rules, ", ")});
-  }
   std::string peak = "no rate was valid";
   if (report.peak_qps) peak = "highest valid rate " + human_number(*report.peak_qps) + " queries/s";
   if (report.search_is_too_short) {
@@ -132,7 +98,7 @@ std::string trials_table(const ai::BenchReport& report) {
     peak += ", lowest invalid " + human_number(*report.peak_bound_qps);
   }
   peak += std::string("; the times above are of ") + (report.peak_qps ? "the last valid run" : "the last run");
-  return "\n" + table.to_text() + wrapped("peak: " + peak, kBenchWidth) + "\n";
+  return "\n" + rows_text(ai::trials_table(report.trials)) + wrapped("peak: " + peak, kBenchWidth) + "\n";
 }
 
 std::string bench_energy_text(const ai::BenchReport& report) {
@@ -177,7 +143,7 @@ std::string bench_text(const ai::BenchReport& report) {
   text += accuracy_text(report);
   if (!report.verdict.early_stopping.empty()) text += bench_line("confidence", report.verdict.early_stopping);
   text += bench_energy_text(report);
-  text += times_table(report);
+  text += times_text(report);
   if (report.summary.tpot_pooled_ns > 0) {
     text += wrapped("per output token: (latency - first token) / (tokens - 1) of each answer; pooled over all tokens " +
                         ns_in_words(report.summary.tpot_pooled_ns) +
@@ -185,8 +151,8 @@ std::string bench_text(const ai::BenchReport& report) {
                     kBenchWidth) +
             "\n";
   }
-  text += objectives_table(report);
-  text += trials_table(report);
+  if (!report.objectives.empty()) text += "\n" + rows_text(ai::objectives_table(report.objectives));
+  text += trials_text(report);
   if (!report.not_comparable.empty()) {
     text +=
         "\n" +

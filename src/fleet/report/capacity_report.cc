@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/report/put_known.h"
+#include "base/report/table.h"
 #include "base/text.h"
 
 namespace perfcast::fleet {
@@ -20,24 +21,50 @@ Json plan_json(const CapacityAnswer& answer, const NodePlan& nodes) {
   return json;
 }
 
-Json service_json(const std::vector<ServiceResult>& service, bool with_slack) {
-  Json rows = Json::array();
-  for (const ServiceResult& result : service) {
-    Json row;
-    row["objective"] = info(result.objective.metric).name;
-    row["target"] = result.objective.target;
-    row["meets"] = result.meets;
-    put_known(row, "median", result.median);
-    put_known(row, "low", result.low);
-    put_known(row, "high", result.high);
-    if (with_slack) {
-      put_known(row, "slack", result.slack);
-      put_known(row, "rate_factor_limit", result.rate_limit);
-      if (!std::isnan(result.rate_limit)) row["rate_factor_limit_is_floor"] = result.rate_limit_is_floor;
-    }
-    rows.push_back(std::move(row));
-  }
-  return rows;
+std::string number(double value, int decimals) {
+  return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, decimals);
+}
+
+std::string metric_text(ServiceMetric metric, double value) {
+  if (std::isnan(value)) return "-";
+  if (info(metric).at_least) return fmt::format("{:.2f}%", 100 * value);
+  if (!info(metric).is_time) return fmt::format("{:.3g}", value);
+  return value > 0 ? human_seconds(value) : "0 s";
+}
+
+// All columns, in the order of JSON.
+ReportTable service_table(const std::vector<ServiceResult>& service, bool with_slack) {
+  using enum Quantity;
+  using Row = ServiceResult;
+  const auto value = [](const char* name, double Row::*of) {
+    return ColumnOf<Row>(name, name, kNumber, of,
+                         [of](const Row& row) { return metric_text(row.objective.metric, row.*of); });
+  };
+  const auto limit = [](const Row& row) {
+    return std::isnan(row.rate_limit)
+               ? "-"
+               : fmt::format("{}{:.2f} x load", row.rate_limit_is_floor ? "over " : "", row.rate_limit);
+  };
+  ReportTable table =
+      table_of<Row>("", service,
+                    {{"objective", "objective", kText, [](const Row& row) { return info(row.objective.metric).name; },
+                      [](const Row& row) { return info(row.objective.metric).text; }},
+                     {"target", "target", kNumber, [](const Row& row) { return row.objective.target; },
+                      [](const Row& row) {
+                        return (info(row.objective.metric).at_least ? ">= " : "<= ") +
+                               metric_text(row.objective.metric, row.objective.target);
+                      }},
+                     {"meets", " ", kText, &Row::meets, [](const Row& row) { return row.meets ? "meets" : "MISSES"; }},
+                     value("median", &Row::median),
+                     value("low", &Row::low),
+                     value("high", &Row::high),
+                     {with_slack ? "slack" : "", "slack", kShare, &Row::slack, 0},
+                     {with_slack ? "rate_factor_limit" : "", "holds up to", kNumber, &Row::rate_limit, limit},
+                     {with_slack ? "rate_factor_limit_is_floor" : "", "", kYes, [](const Row& row) {
+                        return std::isnan(row.rate_limit) ? ReportValue() : ReportValue(row.rate_limit_is_floor);
+                      }}});
+  table.shows_unknown = true;
+  return table;
 }
 
 void put_plan(Json& json, const CapacityAnswer& answer, const PlanResult& plan, bool with_slack) {
@@ -52,19 +79,7 @@ void put_plan(Json& json, const CapacityAnswer& answer, const PlanResult& plan, 
     put_known(utilisation, answer.platforms[g], plan.utilisation[g]);
   }
   json["utilisation"] = std::move(utilisation);
-  json["service"] = service_json(plan.service, with_slack);
-}
-
-std::string number(double value, int decimals) {
-  return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, decimals);
-}
-std::string whole_percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.0f}%", 100 * share); }
-
-std::string metric_text(ServiceMetric metric, double value) {
-  if (std::isnan(value)) return "-";
-  if (info(metric).at_least) return fmt::format("{:.2f}%", 100 * value);
-  if (!info(metric).is_time) return fmt::format("{:.3g}", value);
-  return value > 0 ? human_seconds(value) : "0 s";
+  json["service"] = rows_json(service_table(plan.service, with_slack));
 }
 
 std::string plan_text(const CapacityAnswer& answer, const NodePlan& nodes) {
@@ -96,28 +111,8 @@ std::string plan_table(const CapacityAnswer& answer) {
   table.add_column("used", Align::kRight);
   for (size_t g = 0; g < answer.platforms.size(); ++g) {
     if (answer.plan.nodes[g] == 0) continue;
-    table.add_row({printable(answer.platforms[g]), std::to_string(answer.plan.nodes[g]),
-                   whole_percent(answer.plan.utilisation[g])});
-  }
-  return table.to_text();
-}
-
-std::string service_table(const CapacityAnswer& answer) {
-  TextTable table;
-  table.add_column("objective", Align::kLeft);
-  for (const char* title : {"target", "median", "low", "high", "slack", "holds up to"}) {
-    table.add_column(title, Align::kRight);
-  }
-  table.add_column("", Align::kLeft);
-  for (const ServiceResult& result : answer.plan.service) {
-    const ServiceMetric metric = result.objective.metric;
-    const auto text = [&](double value) { return metric_text(metric, value); };
-    table.add_row({info(metric).text, (info(metric).at_least ? ">= " : "<= ") + text(result.objective.target),
-                   text(result.median), text(result.low), text(result.high), whole_percent(result.slack),
-                   std::isnan(result.rate_limit)
-                       ? "-"
-                       : fmt::format("{}{:.2f} x load", result.rate_limit_is_floor ? "over " : "", result.rate_limit),
-                   result.meets ? "meets" : "MISSES"});
+    table.add_row(
+        {printable(answer.platforms[g]), std::to_string(answer.plan.nodes[g]), percent(answer.plan.utilisation[g], 0)});
   }
   return table.to_text();
 }
@@ -130,7 +125,7 @@ std::string sensitivity_table(const CapacityAnswer& answer) {
   }
   table.add_column("", Align::kLeft);
   for (const SensitivityRow& row : answer.sensitivity) {
-    std::vector<std::string> cells = {whole_percent(row.error_ratio)};
+    std::vector<std::string> cells = {percent(row.error_ratio, 0)};
     for (const ServiceResult& result : row.service)
       cells.push_back(metric_text(result.objective.metric, result.median));
     cells.emplace_back(row.meets ? "meets" : "MISSES");
@@ -179,7 +174,9 @@ std::string summary_text(const CapacityAnswer& answer) {
 std::string capacity_text(const CapacityAnswer& answer) {
   std::string text = summary_text(answer);
   text += "\n" + plan_table(answer);
-  text += "\n" + service_table(answer);
+  text +=
+      "\n" + rows_text(picked(service_table(answer.plan.service, true),
+                              {"objective", "target", "median", "low", "high", "slack", "rate_factor_limit", "meets"}));
   if (answer.second_best) {
     text += fmt::format("\nsecond best: {}, {}\n", plan_text(answer, answer.second_best->nodes),
                         value_text(answer, answer.second_best->value));
@@ -211,7 +208,7 @@ Json capacity_json(const CapacityAnswer& answer) {
     Json item;
     item["error_ratio"] = row.error_ratio;
     item["meets"] = row.meets;
-    item["service"] = service_json(row.service, false);
+    item["service"] = rows_json(service_table(row.service, false));
     sensitivity.push_back(std::move(item));
   }
   json["sensitivity"] = std::move(sensitivity);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/report/table.h"
 #include "base/text.h"
 #include "base/unknown.h"
 
@@ -105,6 +106,43 @@ CacheEntry to_cache_entry(const SlurmAdvice& advice, int64_t now_unix_s) {
   return entry;
 }
 
+namespace {
+
+// All columns of the partitions, in the order of JSON.
+ReportTable partitions_table(const SlurmAdvice& advice) {
+  using enum Quantity;
+  using Row = AdviceRow;
+  const auto of = [](auto PlatformForecast::*member) {
+    return [member](const Row& row) { return row.of.forecast ? ReportValue(*row.of.forecast.*member) : ReportValue(); };
+  };
+  const auto short_number = [](const std::optional<double>& value, int digits) {
+    return value ? fmt::format("{:.{}g}", *value, digits) : "-";
+  };
+  return table_of<Row>(
+      "", advice.rows,
+      {{"name", "partition", kText, [](const Row& row) { return row.of.partition.name; }},
+       {"platform", "platform", kText,
+        [](const Row& row) { return row.of.forecast ? row.of.forecast->platform : row.of.partition.platform; }},
+       {"chosen", "", kYes, &Row::chosen},
+       {"rpv", "rel. time", kNumber, of(&PlatformForecast::rpv), 2},
+       {"", "90% interval", kNumber,
+        [](const Row& row) {
+          return row.of.forecast ? ReportValue(ValueRange{row.of.forecast->lower, row.of.forecast->upper})
+                                 : ReportValue();
+        },
+        2},
+       {"lower", "", kNumber, of(&PlatformForecast::lower)},
+       {"upper", "", kNumber, of(&PlatformForecast::upper)},
+       {"time_s", "time", kSeconds, of(&PlatformForecast::time_s)},
+       {"price_per_hour", "price per hour", kNumber, [](const Row& row) { return row.of.partition.price_per_hour; },
+        [=](const Row& row) { return short_number(row.of.partition.price_per_hour, 6); }},
+       {"cost", "cost per run", kNumber, &Row::cost, [=](const Row& row) { return short_number(row.cost, 3); }},
+       {"note", " ", kText, [](const Row& row) { return row.note.empty() ? ReportValue() : ReportValue(row.note); },
+        [](const Row& row) { return row.chosen ? "chosen" : row.note; }}});
+}
+
+}  // namespace
+
 Json to_json(const SlurmAdvice& advice) {
   Json json;
   json["schema"] = kSlurmAdviceSchema;
@@ -115,65 +153,18 @@ Json to_json(const SlurmAdvice& advice) {
   json["in_distribution"] = advice.in_distribution;
   json["goal"] = advice.settings.goal == AdviceSettings::Goal::kCost ? "cost" : "time";
   json["chosen"] = advice.chosen;
-  json["partitions"] = Json::array();
-  for (const AdviceRow& row : advice.rows) {
-    Json item{{"name", row.of.partition.name}, {"platform", row.of.partition.platform}, {"chosen", row.chosen}};
-    if (row.of.forecast) {
-      const PlatformForecast& forecast = *row.of.forecast;
-      item["platform"] = forecast.platform;
-      item["rpv"] = forecast.rpv;
-      item["lower"] = forecast.lower;
-      item["upper"] = forecast.upper;
-      if (forecast.time_s) item["time_s"] = *forecast.time_s;
-    }
-    if (row.of.partition.price_per_hour) item["price_per_hour"] = *row.of.partition.price_per_hour;
-    if (row.cost) item["cost"] = *row.cost;
-    if (!row.note.empty()) item["note"] = row.note;
-    json["partitions"].push_back(std::move(item));
-  }
+  json["partitions"] = rows_json(partitions_table(advice));
   json["notes"] = advice.notes;
   return json;
 }
 
 std::string to_text(const SlurmAdvice& advice) {
-  const auto any = [&](auto has) { return std::any_of(advice.rows.begin(), advice.rows.end(), has); };
-  const bool seconds = any([](const AdviceRow& row) { return row.of.forecast && row.of.forecast->time_s; });
-  const bool prices = any([](const AdviceRow& row) { return row.of.partition.price_per_hour.has_value(); });
-  const bool costs = any([](const AdviceRow& row) { return row.cost.has_value(); });
-  TextTable table;
-  table.add_column("partition", TextTable::Align::kLeft);
-  table.add_column("platform", TextTable::Align::kLeft);
-  table.add_column("rel. time", TextTable::Align::kRight);
-  table.add_column("90% interval", TextTable::Align::kRight);
-  if (seconds) table.add_column("time", TextTable::Align::kRight);
-  if (prices) table.add_column("price per hour", TextTable::Align::kRight);
-  if (costs) table.add_column("cost per run", TextTable::Align::kRight);
-  table.add_column("", TextTable::Align::kLeft);
-  std::vector<double> times_s;
-  for (const AdviceRow& row : advice.rows) {
-    times_s.push_back(row.of.forecast ? row.of.forecast->time_s.value_or(kUnknown) : kUnknown);
-  }
-  const std::vector<std::string> times = seconds_column(times_s);
-  for (size_t i = 0; i < advice.rows.size(); ++i) {
-    const AdviceRow& row = advice.rows[i];
-    const auto& forecast = row.of.forecast;
-    std::vector<std::string> cells = {
-        row.of.partition.name, printable(forecast ? forecast->platform : row.of.partition.platform),
-        forecast ? fmt::format("{:.2f}", forecast->rpv) : "-",
-        forecast ? fmt::format("{:.2f} .. {:.2f}", forecast->lower, forecast->upper) : "-"};
-    if (seconds) cells.push_back(times[i]);
-    const auto& price = row.of.partition.price_per_hour;
-    if (prices) cells.push_back(price ? fmt::format("{:g}", *price) : "-");
-    if (costs) cells.push_back(row.cost ? fmt::format("{:.3g}", *row.cost) : "-");
-    cells.push_back(row.chosen ? "chosen" : printable(row.note));
-    table.add_row(std::move(cells));
-  }
   std::string text = "program: " + advice.program;
   if (!advice.command.empty()) text += "      runs: " + printable(advice.command.substr(0, 80));
   text += "\nreference: " + printable(advice.reference) + "      ";
   text += advice.in_distribution ? "in distribution\n" : "OUT OF DISTRIBUTION: intervals are widened\n";
   for (const std::string& note : advice.notes) text += "note: " + printable(note) + "\n";
-  text += "\n" + table.to_text() + "\n";
+  text += "\n" + rows_text(partitions_table(advice)) + "\n";
   if (advice.chosen.size() > 1) {
     text += fmt::format("within {:g}% of the best, all are as good: Slurm takes the one that starts first\n",
                         100 * advice.settings.tie_ratio);
