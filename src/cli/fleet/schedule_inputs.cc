@@ -355,7 +355,8 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
       ->take_all()
       ->allow_extra_args(false);
   add_price_options(verb, arguments.prices,
-                    "CSV (vendor, server, price per hour or month) for nodes that are instances", machines);
+                    "A price list (CSV: vendor, server, price per hour or month) for nodes that are instances.",
+                    machines);
 
   const char* const stream = "The stream of jobs";
   add_advanced(verb, "--jobs", arguments.jobs, "N",

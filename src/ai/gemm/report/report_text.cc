@@ -119,7 +119,7 @@ void slides(const GemmResult& result, std::string& text) {
                                   [&](const SlideRow& row) { return !row.rung.empty() && ours(row.rung) != nullptr; });
   if (both < 2) return;
   text +=
-      fmt::format("\nthe slides' GEMM Performance Summary (their N is not stated, 4096 fits) beside ours (N = {})\n",
+      fmt::format("\nthe keynote's GEMM table (John, ICPE 2025; its N is not stated, 4096 fits) beside ours (N = {})\n",
                   to_text(shape));
   TextTable table;
   table.add_column("slides", Align::kLeft);
