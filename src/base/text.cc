@@ -129,7 +129,8 @@ std::string TextTable::to_text(size_t width) const {
   add_line(titles_);
   for (const auto& row : rows_) add_line(row);
   if (shown < titles_.size()) {
-    const std::vector<std::string> left_out(titles_.begin() + static_cast<std::ptrdiff_t>(shown), titles_.end());
+    std::vector<std::string> left_out(titles_.begin() + static_cast<std::ptrdiff_t>(shown), titles_.end());
+    std::erase(left_out, "");
     text += wrapped("left out, as the lines are too short: " + join(left_out, ", "), width, "", "  ") + "\n";
   }
   return text;
