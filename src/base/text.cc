@@ -11,8 +11,17 @@
 #include <numeric>
 #include <span>
 
+#include "base/text_width.h"
+
 namespace perfcast {
 namespace {
+
+size_t most_columns = 0;  // of the process' output: a property of its terminal
+
+size_t within_columns(size_t width) {
+  if (most_columns == 0 || width == 0) return std::max(width, most_columns);
+  return std::min(width, most_columns);
+}
 
 size_t width_of(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
@@ -60,7 +69,10 @@ void TextTable::add_row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
+void set_most_columns(size_t columns) { most_columns = columns; }
+
 std::string TextTable::to_text(size_t width) const {
+  width = within_columns(width);
   constexpr size_t kGap = 2, kLeastText = 12;
   std::vector<size_t> widths;
   for (const std::string& title : titles_) widths.push_back(width_of(title));
@@ -117,7 +129,8 @@ std::string TextTable::to_text(size_t width) const {
   add_line(titles_);
   for (const auto& row : rows_) add_line(row);
   if (shown < titles_.size()) {
-    const std::vector<std::string> left_out(titles_.begin() + static_cast<std::ptrdiff_t>(shown), titles_.end());
+    std::vector<std::string> left_out(titles_.begin() + static_cast<std::ptrdiff_t>(shown), titles_.end());
+    std::erase(left_out, "");
     text += wrapped("left out, as the lines are too short: " + join(left_out, ", "), width, "", "  ") + "\n";
   }
   return text;
@@ -193,6 +206,7 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 }
 
 std::string wrapped(std::string_view text, size_t width, std::string_view first_indent, std::string_view indent) {
+  width = within_columns(width);
   std::string result, line(first_indent);
   bool is_empty = true;
   const auto end_line = [&] {

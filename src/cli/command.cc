@@ -14,6 +14,7 @@
 #include "base/process/interrupt.h"
 #include "base/text.h"
 #include "cli/option_table.h"
+#include "cli/output_width.h"
 #include "profile/core/design.h"
 
 namespace perfcast::cli {
@@ -22,6 +23,7 @@ namespace {
 constexpr auto kLineEvery = std::chrono::seconds(10);
 constexpr double kWorthSaying_s = 2;
 constexpr size_t kLineChars = 160;
+constexpr const char* kForms[] = {"--csv", "--markdown"};  // whose lines stay whole
 
 // The parser would take -1 and 1e30 for other numbers. Empty: it is one.
 std::string out_of_seeds(const std::string& text) {
@@ -29,6 +31,17 @@ std::string out_of_seeds(const std::string& text) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (problem == std::errc() && end == text.data() + text.size()) return "";
   return printable(text) + " is no seed: a whole number from 0 to 18446744073709551615";
+}
+
+// Neither a file nor a form that programs read.
+bool is_for_people(const std::string& text, const CommonOptions& options) {
+  if (options.json || options.output != "-" || options.verb == nullptr) return false;
+  if (text.starts_with('{') || text.starts_with('[') || options.verb->get_option_no_throw("--json") == nullptr)
+    return false;
+  return std::none_of(std::begin(kForms), std::end(kForms), [&](const char* form) {
+    const CLI::Option* option = options.verb->get_option_no_throw(form);
+    return option != nullptr && option->count() > 0;
+  });
 }
 
 }  // namespace
@@ -108,7 +121,7 @@ int report_error(const Error& problem, const CommonOptions& options) {
     const std::string text = to_text(to_json(error));
     std::fputs(text.c_str(), stdout);
   } else {
-    const std::string text = "perfcast: " + to_text(error) + "\n";
+    const std::string text = fitted("perfcast: " + to_text(error) + "\n");
     std::fputs(text.c_str(), stderr);
   }
   if (error.kind == ErrorKind::kInterrupted) return kExitBySignal + interrupting_signal();
@@ -116,7 +129,8 @@ int report_error(const Error& problem, const CommonOptions& options) {
 }
 
 int write_result(const std::string& text, const CommonOptions& options) {
-  if (const Status status = write_file_atomically(options.output, text); !status) {
+  const std::string shown = is_for_people(text, options) ? fitted(text) : text;
+  if (const Status status = write_file_atomically(options.output, shown); !status) {
     if (status.error().kind == ErrorKind::kReaderGone) return kExitDone;
     CommonOptions how = options;
     how.json = options.json && options.output != "-";  // where stdout itself failed, only stderr is left

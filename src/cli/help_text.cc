@@ -103,7 +103,8 @@ std::string options_text(const CLI::App& app, bool all) {
   for (const std::string& group : groups) {
     std::string entries;
     for (const CLI::Option* option : options) {
-      if (option->get_group() == group) entries += entry(written_names(*option), description_of(*option), kOptionColumn);
+      if (option->get_group() == group)
+        entries += entry(written_names(*option), description_of(*option), kOptionColumn);
     }
     if (!entries.empty()) text.append("\n").append(group).append(":\n").append(entries);
   }

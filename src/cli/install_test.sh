@@ -19,9 +19,9 @@ for file in bundles/cpus.pcb bundles/gpu-latency.json devices/devices.json suite
   cmp -s "$source/data/$file" "$work/moved/share/perfcast/$file" || fail "share/perfcast/$file is not the source's"
 done
 # To files, not through pipes: grep -q leaves before it has read all, and its writer would die of that.
-"$perfcast" predict --help | tr -d '\n ' >"$work/help"
+"$perfcast" predict --help-all | tr -d '\n ' >"$work/help"
 grep -qF "$work/moved/share/perfcast/bundles/" "$work/help" ||
-  fail "predict's default bundle is not the installed one: $("$perfcast" predict --help | grep -A1 bundle)"
+  fail "predict's default bundle is not the installed one: $("$perfcast" predict --help-all | grep -A1 bundle)"
 profile=$(find "$work/moved/share/perfcast/profiles" -name '*.json' | sort | sed -n 1p)
 (cd / && "$perfcast" predict --profile "$profile" --json --quiet) >"$work/forecast"
 grep -q '"perfcast.forecast/1"' "$work/forecast" || fail "predict --profile gives no forecast"

@@ -9,11 +9,13 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "base/text_width.h"
 #include "cli/command.h"
 #include "cli/help_text.h"
 #include "cli/large_pages.h"
 #include "cli/manual.h"
 #include "cli/option_table.h"
+#include "cli/output_width.h"
 
 namespace perfcast::cli {
 namespace {
@@ -129,6 +131,7 @@ int run(int argc, char** argv) {
     return report_error(usage_error("bad-usage", problem.what(), "", expected), context.options);
   }
   context.options.verb = chosen_verb(app);
+  if (context.options.output == "-") set_most_columns(output_columns());
   if (!context.options.quiet) {
     for (const std::string& note : renamed_options(*context.options.verb, words))
       std::fputs(("perfcast: " + note + "\n").c_str(), stderr);

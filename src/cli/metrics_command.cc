@@ -96,7 +96,7 @@ void add_metrics_command(CLI::App& app, CommandContext& context) {
   CLI::App* verb = add_verb(app, {"metrics",
                                   "Lists the metrics that profiles hold, with units, formulas and sources.",
                                   "",
-                                  {"perfcast metrics", "perfcast metrics ipc"},
+                                  {"perfcast metrics", "perfcast metrics wall_s"},
                                   "METRICS"});
   add_basic(*verb, "NAME", chosen->name, "NAME",
             "Shows this metric with its formula and sources, or all whose names contain this.");

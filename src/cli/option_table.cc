@@ -26,7 +26,8 @@ Status check_unused(const CLI::App& verb, const std::string& way, std::initializ
 }
 
 Error with_option_names(Error error, const CLI::App& verb) {
-  if (error.code == "program-failed" && verb.get_option_no_throw("--accept-failure") != nullptr)
+  if (error.code == "program-failed" && verb.get_option_no_throw("--accept-failure") != nullptr &&
+      error.expected.find("--accept-failure") == std::string::npos)
     error.expected += ", or --accept-failure to forecast it all the same";
   std::string field = error.where;
   if (field.ends_with("_s")) field.resize(field.size() - 2);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <vector>
 
 #include "base/text.h"
 
@@ -23,6 +24,18 @@ size_t output_columns() {
 size_t prose_columns(size_t most) {
   const size_t columns = output_columns();
   return columns == 0 ? most : std::min(columns, most);
+}
+
+std::string fitted(const std::string& text) {
+  const size_t columns = output_columns();
+  if (columns == 0) return text;
+  std::vector<std::string> lines = split(text, '\n');
+  for (std::string& line : lines) {
+    if (line.size() <= columns) continue;
+    const std::string indent(line.find_first_not_of(' '), ' ');
+    line = wrapped(trim(line), columns, indent, indent + "  ");
+  }
+  return join(lines, "\n");
 }
 
 }  // namespace perfcast::cli

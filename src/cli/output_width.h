@@ -2,6 +2,7 @@
 // How wide the lines of the output may be, in columns.
 
 #include <cstddef>
+#include <string>
 
 namespace perfcast::cli {
 
@@ -13,5 +14,8 @@ size_t output_columns();
 
 // Of running text: output_columns() up to `most`, and `most` where there is no limit.
 size_t prose_columns(size_t most = kUsualColumns);
+
+// Lines that are longer than output_columns() are broken between words and go on indented.
+std::string fitted(const std::string& text);
 
 }  // namespace perfcast::cli

@@ -221,7 +221,7 @@ TEST(UnknownNames, AreSaidWithNearOnesAndTheRestIsChecked) {
 }
 
 TEST(SlidesClaims, AreAudited) {
-  const auto file = read_claims(PERFCAST_SOURCE_DIR "/data/audit/slides.json");
+  const auto file = read_claims(PERFCAST_SOURCE_DIR "/data/audit/keynote-claims.json");
   ASSERT_TRUE(file) << to_text(file.error());
   std::map<std::string, ClaimAudit> audits;
   for (ClaimAudit& audit : audit_claims(*file, shipped_devices(), shipped_models())) audits[audit.id] = audit;

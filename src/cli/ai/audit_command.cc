@@ -1,5 +1,6 @@
 // perfcast audit: claims about AI systems, held against data sheets, arithmetic and themselves.
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,7 +21,6 @@ namespace perfcast::cli {
 namespace {
 
 constexpr size_t kLargestResultsBytes = size_t{256} << 20;
-constexpr const char* kSlides = "slides";
 
 struct AuditArguments {
   std::string claims, results, division = "closed", device_file;
@@ -52,11 +52,21 @@ int run_results(const AuditArguments& arguments, const std::vector<DeviceFacts>&
   return write_result(ai::results_text(*results, audits), options);
 }
 
+// The user's file, else the shipped example of that name. "slides" is the example's earlier name.
+std::string claims_file(const std::string& given) {
+  const std::string name = given == "slides" ? "keynote-claims.json" : given;
+  std::error_code ignored;
+  if (name.find('/') != std::string::npos || std::filesystem::exists(name, ignored)) return name;
+  const std::string example = shipped_file("audit/" + name);
+  return std::filesystem::exists(example, ignored) ? example : name;
+}
+
 int run_audit(const AuditArguments& arguments, const CLI::App& verb, const CommonOptions& options) {
   if (arguments.claims.empty() == arguments.results.empty()) {
-    return report_error(usage_error("bad-usage", arguments.claims.empty() ? "nothing to audit" : "two things to audit",
-                                    "CLAIMS", "a file of claims (or the word slides), or --mlperf FILE"),
-                        options);
+    return report_error(
+        usage_error("bad-usage", arguments.claims.empty() ? "nothing to audit" : "two things to audit", "CLAIMS",
+                    "a file of claims (keynote-claims.json is a shipped example), or --mlperf FILE"),
+        options);
   }
   if (arguments.results.empty()) {
     const Status used = check_unused(verb, "a file of claims", {"--division", "--inflate"}, "--mlperf FILE with it");
@@ -72,8 +82,7 @@ int run_audit(const AuditArguments& arguments, const CLI::App& verb, const Commo
   const auto models = ai::read_known_models(shipped_file("audit/models.json"));
   if (!models) return report_error(models.error(), options);
   if (!arguments.results.empty()) return run_results(arguments, *devices, *models, options);
-  const bool slides = arguments.claims == kSlides;
-  const auto file = ai::read_claims(slides ? shipped_file("audit/slides.json") : arguments.claims);
+  const auto file = ai::read_claims(claims_file(arguments.claims));
   if (!file) return report_error(as_named_file(file.error(), true), options);
   const auto audits = ai::audit_claims(*file, *devices, *models);
   if (options.json) return write_result(to_text(ai::audit_json(audits, file->source)), options);

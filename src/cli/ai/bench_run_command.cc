@@ -523,13 +523,13 @@ void add_system_options(CLI::App& verb, BenchArguments& arguments) {
 
 void add_bench_run_command(CLI::App& bench, CommandContext& context) {
   auto arguments = std::make_shared<BenchArguments>();
-  CLI::App* verb = add_verb(
-      bench, {"run",
-              "Puts load on a system under test: latency, throughput and a verdict.",
-              "[-- COMMAND ARGS...]",
-              {"perfcast bench run --scenario server --target-qps 100 --duration 10s",
-               "perfcast bench run --system http://localhost:8000/v1 --endpoint-model llama3-8b --scenario server"},
-              "bench"});
+  CLI::App* verb = add_verb(bench, {"run",
+                                    "Puts load on a system under test: latency, throughput and a verdict.",
+                                    "[-- COMMAND ARGS...]",
+                                    {"perfcast bench run --scenario server --target-qps 100 --duration 10s",
+                                     "perfcast bench run --system http://localhost:8000/v1 --endpoint-model llama3-8b "
+                                     "--scenario server --target-qps 5"},
+                                    "bench"});
   arguments->verb = verb;
   arguments->system.name = "null";
   add_load_options(*verb, *arguments);

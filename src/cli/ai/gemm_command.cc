@@ -254,12 +254,11 @@ int run_gemm_command(CommandContext& context, const GemmArguments& arguments) {
 
 void add_gemm_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<GemmArguments>();
-  CLI::App* verb =
-      add_verb(app, {"gemm",
-                     "Measures a matrix product in many ways: what this machine can do, what is lost.",
-                     "",
-                     {"perfcast gemm --n 1024", "perfcast gemm --shapes llm --precision fp32,bf16 --svg roofline.svg"},
-                     "gemm"});
+  CLI::App* verb = add_verb(app, {"gemm",
+                                  "Measures a matrix product in many ways: what this machine can do, what is lost.",
+                                  "",
+                                  {"perfcast gemm --n 1024", "perfcast gemm --shapes llm --precision fp32,bf16"},
+                                  "gemm"});
   add_basic(*verb, "--op", arguments->op, "gemm|conv", "Measures products of matrices, or convolutions.")
       ->check(CLI::IsMember({"gemm", "conv"}))
       ->capture_default_str();

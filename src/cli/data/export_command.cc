@@ -140,7 +140,7 @@ void add_export_command(CLI::App& app, CommandContext& context) {
   CLI::App* verb = add_verb(app, {"export",
                                   "Writes a weightless model as C, C++ or Verilog source with a self-test.",
                                   "",
-                                  {"perfcast export --bundle dwn.pcb --format c --folder out",
+                                  {"perfcast export --bundle dwn.pcb --format c --folder .",
                                    "perfcast export --bundle dwn.pcb --format verilog --task best"},
                                   "export"});
   verb->footer("It takes bundles of train --model dwn. Their other parts (intervals, whole machines) stay behind.");

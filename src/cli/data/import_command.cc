@@ -63,11 +63,12 @@ int run_import(const CommandContext& context, const ImportArguments& arguments) 
 
 void add_import_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<ImportArguments>();
-  CLI::App* verb = add_verb(app, {"import",
-                                  "Reads a published data set into the corpus.",
-                                  "",
-                                  {"perfcast import --help-all", "perfcast corpus info"},
-                                  "import"});
+  CLI::App* verb =
+      add_verb(app, {"import",
+                     "Reads a published data set into the corpus.",
+                     "",
+                     {"perfcast import sparecores folder", "perfcast import table mapping.json --corpus mine.db"},
+                     "import"});
   std::string formats = "Formats:";
   std::vector<std::string> names;
   for (const program::ImportFormat& format : program::import_formats()) {

@@ -175,13 +175,13 @@ void add_objective_options(CLI::App& verb, CapacityArguments& arguments) {
 
 void add_capacity_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<CapacityArguments>();
-  CLI::App* verb = add_verb(
-      app, {"capacity",
-            "Says how many nodes of each platform a load needs.",
-            "",
-            {"perfcast capacity --objective p99-wait=60s --swf trace.swf --cluster c.json",
-             "perfcast capacity --objective mean-wait=10s --profile last --prices prices.csv --cluster c.json"},
-            "capacity"});
+  CLI::App* verb =
+      add_verb(app, {"capacity",
+                     "Says how many nodes of each platform a load needs.",
+                     "",
+                     {"perfcast capacity --objective p99-wait=60s --swf trace.swf --cluster c.json",
+                      "perfcast capacity --objective mean-wait=10s --profile last --load 0.5 --cluster c.json"},
+                     "capacity"});
   verb->footer(
       "The cluster's groups are the candidates, their nodes the most that can be had. A trace comes at its own rate, "
       "times --rate-factor.");

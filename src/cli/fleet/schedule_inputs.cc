@@ -355,14 +355,15 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
       ->take_all()
       ->allow_extra_args(false);
   add_price_options(verb, arguments.prices,
-                    "CSV (vendor, server, price per hour or month) for nodes that are instances", machines);
+                    "A price list (CSV: vendor, server, price per hour or month) for nodes that are instances.",
+                    machines);
 
   const char* const stream = "The stream of jobs";
   add_advanced(verb, "--jobs", arguments.jobs, "N",
                "How many; of a trace the first so many (default: all; mix 10000; Gavel 3000)")
       ->check(CLI::Range(int64_t{1}, int64_t{100000000}))
       ->group(stream);
-  add_basic(verb, "--load", arguments.load, "SHARE", "How much of the cluster arriving jobs ask for. By default 0.9.");
+  add_basic(verb, "--load", arguments.load, "SHARE", "How much of the cluster arriving jobs ask for, such as 0.9.");
   add_advanced(verb, "--arrivals", arguments.arrivals, "KIND",
                "Of --mix and --profile: poisson, batch, interval, bursty")
       ->check(CLI::IsMember(arrival_kinds()))

@@ -456,7 +456,7 @@ void add_place_command(CLI::App& app, CommandContext& context) {
       ->take_all()
       ->allow_extra_args(false);
   add_price_options(*verb, arguments->price_list,
-                    "CSV (vendor, server, price per hour or month): instance types of CPUs, and devices by name");
+                    "A price list (CSV: vendor, server, price per hour or month) of instance types and devices.");
   add_advanced(*verb, "--power-w", arguments->powers, "DEVICE=W",
                "Watts of one device or machine (default: its data sheet's)")
       ->take_all()

@@ -28,7 +28,7 @@
 namespace perfcast::cli {
 namespace {
 
-constexpr size_t kRowsShown = 20;
+constexpr size_t kRowsShown = 10;
 
 struct PredictArguments {
   std::vector<std::string> profiles;
@@ -282,8 +282,9 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
   add_advanced(*verb, "--copies", arguments->copies, "N",
                "Runs side by side on an instance; default: as many as fill its vCPUs")
       ->check(CLI::Range(1.0, 1e6));
-  add_price_options(*verb, arguments->prices,
-                    "CSV (vendor, server, price per hour or month): adds costs, the fastest and the cheapest instance");
+  add_price_options(
+      *verb, arguments->prices,
+      "A price list (CSV: vendor, server, price per hour or month). Adds costs and names the cheapest instance.");
   add_advanced(*verb, "--cheapest", arguments->cheapest,
                "Prints the answer alone: the fastest and the cheapest instance, without tables")
       ->needs(verb->get_option("--prices"));

@@ -7,7 +7,6 @@
 #include <limits>
 #include <set>
 
-#include "base/csv.h"
 #include "base/text.h"
 #include "base/unknown.h"
 #include "cli/shared/energy_text.h"
@@ -382,122 +381,83 @@ std::string explanation_as_text(const program::ForecastReport& report, const For
   return text + breakdown_as_text(report, view) + cores_as_table(report, view);
 }
 
-}  // namespace
+// "fastest: Example 600, 0.786 s a run (90%: 0.516 .. 1.197 s)"; with prices the instances to rent.
+std::string answer_lines(const program::ForecastReport& report) {
+  if (const std::string choice = choice_lines(report); !choice.empty()) return choice;
+  if (report.rows.empty()) return "";
+  const bool by_cost = report.sort == program::ForecastRequest::Sort::kCost;
+  const auto order = [&](const program::PlatformRow& a, const program::PlatformRow& b) {
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    return by_cost ? a.cost.value_or(kNone) < b.cost.value_or(kNone) : a.rpv < b.rpv;
+  };
+  const program::PlatformRow& best = *std::min_element(report.rows.begin(), report.rows.end(), order);
+  std::string text = printable(best.platform.name) + ", ";
+  if (best.time_s) {
+    const auto times =
+        seconds_column({*best.time_s, best.time_lower_s.value_or(kUnknown), best.time_upper_s.value_or(kUnknown)});
+    const std::string lower(trim(times[1]));
+    text += std::string(trim(times[0])) + " a run";
+    text += best.is_measured    ? " (measured)"
+            : best.time_lower_s ? fmt::format(" (90%: {} .. {})", lower.substr(0, lower.find(' ')), trim(times[2]))
+                                : "";
+  } else {
+    text += fmt::format("{} of the reference's time (90%: {} .. {})", ratio(best.rpv), ratio(best.lower),
+                        ratio(best.upper));
+  }
+  if (by_cost && best.cost)
+    text += fmt::format(", {}{} a run", money(*best.cost), report.currency.empty() ? "" : " " + report.currency);
+  return lines_of("", "  ", (by_cost && best.cost ? "cheapest: " : "fastest: ") + text);
+}
 
-std::string forecast_text(const program::ForecastReport& report, const ForecastView& view) {
-  std::string text = "program: " + printable(report.program) + "\n";
+std::string certainty_line(const program::ForecastReport& report, const ForecastView& view) {
   std::vector<std::string> names;
   for (const program::Neighbour& neighbour : report.nearest) names.push_back(neighbour.program);
   const std::string nearest = names.empty() ? "" : " (nearest: " + join(names, ", ") + ")";
-  text += "reference: " + printable(report.reference_name);
-  text += report.in_distribution ? "      in distribution" + nearest + "\n" : "\n";
-  if (!report.in_distribution) {
-    text +=
-        coloured("OUT OF DISTRIBUTION", kRed, view) + ": intervals are widened, nothing is promised" + nearest + "\n";
+  if (report.in_distribution) return "how sure: in distribution" + nearest + "\n";
+  return "how sure: " + coloured("OUT OF DISTRIBUTION", kRed, view) + ": intervals are widened, nothing is promised" +
+         nearest + "\n";
+}
+
+// The machine that the profile is of. `explain`: also how it was recognised.
+std::string host_line(const program::ForecastReport& report, bool explain) {
+  std::string line = "host: " + printable(report.host_cpu.empty() ? "unknown CPU" : report.host_cpu);
+  if (!report.host) return line + "; like no known platform, so no seconds\n";
+  const std::string name = printable(report.host_platform->name);
+  if (report.host->certainty != program::HostMatch::Certainty::kName) {
+    line += "; taken as " + name;
+  } else {
+    line += report.host_cpu == report.host_platform->name ? " (known)" : "; known as " + name;
   }
+  if (explain && report.host_cpu != report.host_platform->name) line += " (" + report.host->how + ")";
+  if (explain && !report.host_runners_up.empty())
+    line += ", also near: " + printable(join(report.host_runners_up, ", "));
+  if (report.host_time_s) line += "; " + human_seconds(*report.host_time_s) + " here";
+  return explain ? lines_of("", "  ", line) : line + "\n";
+}
+
+}  // namespace
+
+std::string forecast_text(const program::ForecastReport& report, const ForecastView& view) {
+  std::string text = answer_lines(report) + certainty_line(report, view);
   for (const ProfileWarning& warning : report.warnings) {
     text += coloured(lines_of("  warning: ", "    ", printable(warning.message)), kYellow, view);
     if (!warning.advice.empty()) text += lines_of("    advice: ", "      ", printable(warning.advice));
   }
-  const std::string cpu = printable(report.host_cpu.empty() ? "unknown CPU" : report.host_cpu);
-  if (!report.host) {
-    text += "host: " + cpu + "; like no known platform, so no seconds\n";
-  } else {
-    std::string line = "host: " + cpu;
-    if (report.host->certainty == program::HostMatch::Certainty::kName) {
-      line += report.host_cpu == report.host_platform->name
-                  ? " (known)"
-                  : "; " + printable(report.host_platform->name) + ", " + report.host->how;
-    } else {
-      line += "; taken as " + printable(report.host_platform->name) + " (" + report.host->how + ")";
-      if (!report.host_runners_up.empty()) line += ", also near: " + printable(join(report.host_runners_up, ", "));
-    }
-    if (report.host_time_s) line += "; " + human_seconds(*report.host_time_s) + " here";
-    text += lines_of("", "  ", line);
+  if (!view.answer_only || !report.choice.fastest) {
+    text += programs_as_table(report, view) + "\n" + platforms_as_table(report, view) +
+            instances_as_table(report, view) + energy_as_table(report, view);
   }
+  text +=
+      frequencies_as_table(report, view) + "\n" +
+      lines_of("", "  ",
+               "program: " + printable(report.program) + "; times relative to " + printable(report.reference_name)) +
+      host_line(report, view.explain);
   for (const std::string& note : report.notes) text += lines_of("note: ", "  ", note);
-  const bool has_tables = !view.answer_only || !report.choice.fastest;
-  if (has_tables) text += programs_as_table(report, view);
-  if (const std::string choice = choice_lines(report); !choice.empty()) text += "\n" + choice;
-  if (has_tables) text += "\n" + platforms_as_table(report, view) + instances_as_table(report, view);
-  if (has_tables) text += energy_as_table(report, view);
-  text += frequencies_as_table(report, view);
+  if (!view.explain) return text;
   if (const std::string why = program::why_line(report.attribution, report.features); !why.empty())
     text += "\n" + lines_of("", "  ", why);
   if (const std::string cores = cores_line(report); !cores.empty()) text += "\n" + lines_of("", "  ", cores);
-  if (view.explain) text += explanation_as_text(report, view);
-  return text;
-}
-
-std::string instances_csv(const program::ForecastReport& report) {
-  const auto number = [](const std::optional<double>& value) { return csv_number(value.value_or(kUnknown)); };
-  std::string csv = csv_line({"cloud", "instance", "platform", "vcpus_count", "memory_gib", "wall_s", "copies_count",
-                              "memory_limits", "runs_per_hour", "runs_per_hour_lower", "runs_per_hour_upper",
-                              "price_per_hour", "cost_per_1000_runs", "currency"});
-  for (const program::PlatformRow& row : report.rows) {
-    for (const program::InstanceRow& instance : row.instances) {
-      const program::Server& server = instance.server;
-      csv += csv_line({printable(server.vendor), printable(server.name), printable(row.platform.name),
-                       number(server.vcpus), number(server.memory_gib), number(instance.wall_s),
-                       number(instance.copies), instance.memory_limits ? "1" : "0", number(instance.runs_per_hour),
-                       number(instance.runs_per_hour_lower), number(instance.runs_per_hour_upper),
-                       number(instance.price_per_hour), number(instance.cost_per_1000), printable(report.currency)});
-    }
-  }
-  return csv;
-}
-
-std::string forecast_csv(const program::ForecastReport& report) {
-  const auto number = [](const std::optional<double>& value) { return csv_number(value.value_or(kUnknown)); };
-  std::vector<std::string> columns = {"platform",
-                                      "vendor",
-                                      "kind",
-                                      "arch",
-                                      "rel_time_ratio",
-                                      "rel_time_lower_ratio",
-                                      "rel_time_upper_ratio",
-                                      "time_s",
-                                      "time_lower_s",
-                                      "time_upper_s",
-                                      "cost",
-                                      "measured",
-                                      "host"};
-  if (report.energy) {
-    columns.insert(columns.end(),
-                   {"rel_energy_ratio", "rel_energy_lower_ratio", "rel_energy_upper_ratio", "energy_joules",
-                    "energy_lower_joules", "energy_upper_joules", "energy_delay_joule_s", "energy_basis"});
-  }
-  std::string csv = csv_line(columns);
-  for (const program::PlatformRow& row : report.rows) {
-    const Platform& platform = row.platform;
-    std::vector<std::string> cells = {printable(platform.name),
-                                      printable(platform.vendor),
-                                      printable(platform.segment),
-                                      printable(platform.arch),
-                                      number(row.rpv),
-                                      number(row.lower),
-                                      number(row.upper),
-                                      number(row.time_s),
-                                      number(row.time_lower_s),
-                                      number(row.time_upper_s),
-                                      number(row.cost),
-                                      row.is_measured ? "1" : "0",
-                                      row.is_host ? "1" : "0"};
-    if (report.energy) {
-      const auto of = [&](auto value) { return row.energy ? number(value(*row.energy)) : std::string(); };
-      using Value = std::optional<double>;
-      cells.push_back(of([](const program::PlatformEnergy& energy) { return Value(energy.relative); }));
-      cells.push_back(of([](const program::PlatformEnergy& energy) { return Value(energy.lower); }));
-      cells.push_back(of([](const program::PlatformEnergy& energy) { return Value(energy.upper); }));
-      cells.push_back(of([](const program::PlatformEnergy& energy) { return energy.joules; }));
-      cells.push_back(of([](const program::PlatformEnergy& energy) { return energy.lower_joules; }));
-      cells.push_back(of([](const program::PlatformEnergy& energy) { return energy.upper_joules; }));
-      cells.push_back(of([](const program::PlatformEnergy& energy) { return energy.energy_delay_js; }));
-      cells.push_back(row.energy ? row.energy->basis : "");
-    }
-    csv += csv_line(cells);
-  }
-  return csv;
+  return text + explanation_as_text(report, view);
 }
 
 }  // namespace perfcast::cli

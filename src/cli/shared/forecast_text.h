@@ -8,12 +8,12 @@
 namespace perfcast::cli {
 
 struct ForecastView {
-  bool explain = false;  // groups, unusual features and core designs in full, besides the lines that are always there
+  bool explain = false;       // why, core designs, groups, unusual features, how the host was recognised
   size_t most_instances = 0;  // of the list of instances; 0: all
   size_t most_rows = 0;       // of the platforms, and behind them those that are this host or were measured; 0: all
   bool is_markdown = false;   // tables for a page
   bool is_coloured = false;   // for a terminal: what must not be overlooked
-  bool answer_only = false;   // the fastest and the cheapest, and why, without tables where there is such an answer
+  bool answer_only = false;   // the fastest and the cheapest without tables where there is such an answer
 };
 
 std::string forecast_text(const program::ForecastReport& report, const ForecastView& view);
