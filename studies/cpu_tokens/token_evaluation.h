@@ -11,6 +11,7 @@
 #include "ai/cpu_tokens/token_rates.h"
 #include "base/result.h"
 #include "base/unknown.h"
+#include "studies/output.h"
 
 namespace perfcast::ai::cpu_tokens_study {
 
@@ -55,8 +56,7 @@ struct TokenEvaluation {
 // Errors: "too-few-rows" below 4 CPU models, those of TokenModel::fit.
 Result<TokenEvaluation> evaluate_token_rates(const TokenRates& rates, const TokenEvaluationOptions& options);
 
-// Tables for people.
-std::string to_text(const TokenEvaluation& evaluation);
+void write(const TokenEvaluation& evaluation, StudyOutput& output);
 
 // Models fitted on all rates at the chosen depths, catalogue and card with the scores.
 Result<TokenBundle> make_token_bundle(const TokenRates& rates, const TokenEvaluation& evaluation,
