@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "studies/cpu_tokens/token_evaluation.h"
+#include "studies/output.h"
 
 namespace perfcast::ai::cpu_tokens_study {
 namespace {
@@ -26,7 +27,12 @@ Status reproduce(const Arguments& arguments) {
   const auto evaluation = evaluate_token_rates(*rates, arguments.options);
   if (!evaluation) return evaluation.error();
   StudyOutput output("cpu-tokens", arguments.json);
-  write(*evaluation, output);
+  output.note(fmt::format("{} servers without GPUs, {} CPU models, {} core designs", evaluation->servers,
+                          evaluation->cpu_models, evaluation->core_designs));
+  for (const std::string& note : evaluation->notes) output.note(note);
+  for (const TokenPhase phase : kTokenPhases) {
+    output.add(std::string(to_string(phase)), scores_table(*evaluation, phase));
+  }
   output.finish();
   if (arguments.bundle.empty()) return {};
   const auto bundle = make_token_bundle(*rates, *evaluation, arguments.options);

@@ -45,29 +45,22 @@ Result<TokenBundle> make_token_bundle(const TokenRates& rates, const TokenEvalua
   return parse_token_bundle(token_bundle_text(bundle), "the bundle");
 }
 
-void write(const TokenEvaluation& evaluation, StudyOutput& output) {
-  output.note(fmt::format("{} servers without GPUs, {} CPU models, {} core designs", evaluation.servers,
-                          evaluation.cpu_models, evaluation.core_designs));
-  for (const std::string& note : evaluation.notes) output.note(note);
-  for (const TokenPhase phase : {TokenPhase::kGeneration, TokenPhase::kPrefill}) {
-    std::vector<TokenScore> scores;
-    std::copy_if(evaluation.scores.begin(), evaluation.scores.end(), std::back_inserter(scores),
-                 [&](const TokenScore& score) { return score.phase == phase; });
-    output.add(
-        std::string(to_string(phase)),
-        table_of<TokenScore>(
-            "", scores,
-            {{"split", std::string(to_string(phase)), Quantity::kText, [](const auto& row) { return row.split; }},
-             {"predictor", "forecast by", Quantity::kText, [](const auto& row) { return row.predictor; }},
-             {"llm", "model", Quantity::kText,
-              [](const auto& row) { return row.part.empty() ? std::string("all") : row.part; }},
-             {"n", "n", Quantity::kCount, [](const auto& row) { return row.n; }},
-             {"median_error", "median error", Quantity::kShare, [](const auto& row) { return row.median_error; }, 1},
-             {"cpu_median_error", "median of CPU models", Quantity::kShare,
-              [](const auto& row) { return row.cpu_median_error; }, 1},
-             {"p90_error", "90% below", Quantity::kShare, [](const auto& row) { return row.p90_error; }, 1},
-             {"coverage_90", "in 90% interval", Quantity::kShare, [](const auto& row) { return row.coverage; }, 1}}));
-  }
+ReportTable scores_table(const TokenEvaluation& evaluation, TokenPhase phase) {
+  std::vector<TokenScore> scores;
+  std::copy_if(evaluation.scores.begin(), evaluation.scores.end(), std::back_inserter(scores),
+               [&](const TokenScore& score) { return score.phase == phase; });
+  using Row = TokenScore;
+  return table_of<Row>(
+      "", scores,
+      {{"split", std::string(to_string(phase)), Quantity::kText, [](const Row& row) { return row.split; }},
+       {"predictor", "forecast by", Quantity::kText, [](const Row& row) { return row.predictor; }},
+       {"llm", "model", Quantity::kText, [](const Row& row) { return row.part.empty() ? "all" : row.part; }},
+       {"n", "n", Quantity::kCount, [](const Row& row) { return row.n; }},
+       {"median_error", "median error", Quantity::kShare, [](const Row& row) { return row.median_error; }, 1},
+       {"cpu_median_error", "median of CPU models", Quantity::kShare,
+        [](const Row& row) { return row.cpu_median_error; }, 1},
+       {"p90_error", "90% below", Quantity::kShare, [](const Row& row) { return row.p90_error; }, 1},
+       {"coverage_90", "in 90% interval", Quantity::kShare, [](const Row& row) { return row.coverage; }, 1}});
 }
 
 }  // namespace perfcast::ai::cpu_tokens_study
