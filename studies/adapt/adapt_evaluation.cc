@@ -1,7 +1,7 @@
 // How well a new platform's times are forecast from a few runs there:
 //   perfcast_adapt_evaluation CORPUS --groups A,B [--counts 0,1,2,5,10,20,40] [--seeds N] [--own-group]
 //   [--design D | --each-platform N] [--networks N] [--suite FILE] [--also CORPUS2 --also-groups C]
-//   [--figure F.html] [--threads N]
+//   [--figure F.html] [--threads N] [--json]
 //   [--predict [--model M] [--designs N] [--family-folds N] [--minimum-programs N]]
 // CORPUS: a file that `perfcast import` made. Each core design, or GPU generation, or D alone, is left out with all its
 // platforms; or each N-th platform alone, so that others of its design stay.
@@ -29,6 +29,7 @@
 #include "studies/adapt/predict_coverage.h"
 #include "studies/adapt/transfer_curve.h"
 #include "studies/adapt/transfer_figure.h"
+#include "studies/output.h"
 
 namespace perfcast::program::adapt_study {
 namespace {
@@ -43,7 +44,7 @@ struct Arguments {
   CurveSet first, also;
   std::string figure;
   CurveOptions curve;
-  bool predicts = false, counts_given = false;
+  bool predicts = false, counts_given = false, json = false;
   PredictCoverageOptions predict;
   int64_t minimum_programs = 0;  // with --predict, of a platform, instead of the coverage
 };
@@ -68,10 +69,14 @@ std::vector<std::vector<const Profile*>> profiles_on_platforms(const Corpus& cor
   return profiles;
 }
 
-std::string number(double value, int digits) { return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits); }
+struct GroupFloor {
+  std::string group;
+  double error = 0;
+  size_t entries = 0;
+};
 
 // What no forecast can be better than: half of a platform's servers against the other half.
-void print_noise_floor(const TrainingTable& table) {
+std::vector<GroupFloor> noise_floor(const TrainingTable& table) {
   std::map<std::string, std::vector<double>> apart;
   for (size_t p = 0; p < table.programs.size(); ++p) {
     for (size_t j = 0; j < table.platforms.size(); ++j) {
@@ -80,52 +85,44 @@ void print_noise_floor(const TrainingTable& table) {
       apart[table.programs[p].group].push_back(std::abs(std::exp(time->half_a - time->half_b) - 1));
     }
   }
-  for (auto& [group, errors] : apart) {
-    const double typical = median(errors);
-    fmt::print("noise floor, half of a platform's servers against the other half: {} {:.4f} ({} entries)\n", group,
-               typical, errors.size());
-  }
+  std::vector<GroupFloor> floors;
+  for (auto& [group, errors] : apart) floors.push_back({group, median(errors), errors.size()});
+  return floors;
 }
 
-void print(const TransferCurve& curve, bool own_group) {
-  fmt::print(
-      "{} platforms of {} designs, each design left out in turn; {} programs; measured programs drawn among {}\n",
-      curve.platforms, curve.designs, curve.programs, own_group ? "those of the group" : "all");
-  fmt::print("{:<20} {:<12} {:>4} {:>8} {:>8} {:>8} {:>8} {:>9} {:>6} {:>10} {:>8}\n", "method", "group", "k", "median",
-             "spread", "mean", "R2 log", "least R2", "cover", "run time s", "entries");
-  for (const CurvePoint& point : curve.points) {
-    fmt::print("{:<20} {:<12} {:>4} {:>8.4f} {:>8} {:>8.4f} {:>8.4f} {:>9.4f} {:>6} {:>10} {:>8}\n", point.method,
-               point.group.empty() ? "all" : point.group, point.count, point.median_error, number(point.spread, 4),
-               point.mean_error, point.r2_log, point.least_r2_log, number(point.coverage_90, 2),
-               number(point.seconds, 1), point.entries);
-  }
-  for (const std::string& choice : curve.network_choices) fmt::print("networks without {}\n", choice);
+std::string group_name(const std::string& group) { return group.empty() ? "all" : group; }
+
+void write(const TransferCurve& curve, const std::vector<GroupFloor>& floors, bool own_group, const std::string& name,
+           StudyOutput& output) {
+  using Row = CurvePoint;
+  output.add(name,
+             table_of<Row>(
+                 fmt::format("{} platforms of {} designs, each design left out in turn; {} programs; measured programs "
+                             "drawn among {}",
+                             curve.platforms, curve.designs, curve.programs, own_group ? "those of the group" : "all"),
+                 curve.points,
+                 {{"method", "method", Quantity::kText, [](const Row& row) { return row.method; }},
+                  {"group", "group", Quantity::kText, [](const Row& row) { return group_name(row.group); }},
+                  {"k", "k", Quantity::kCount, [](const Row& row) { return row.count; }},
+                  {"median_error", "median", Quantity::kNumber, [](const Row& row) { return row.median_error; }, 4},
+                  {"spread", "spread", Quantity::kNumber, [](const Row& row) { return row.spread; }, 4},
+                  {"mean_error", "mean", Quantity::kNumber, [](const Row& row) { return row.mean_error; }, 4},
+                  {"r2_log", "R2 log", Quantity::kNumber, [](const Row& row) { return row.r2_log; }, 4},
+                  {"least_r2_log", "least R2", Quantity::kNumber, [](const Row& row) { return row.least_r2_log; }, 4},
+                  {"coverage_90", "cover", Quantity::kNumber, [](const Row& row) { return row.coverage_90; }},
+                  {"run_time_s", "run time s", Quantity::kNumber, [](const Row& row) { return row.seconds; }, 1},
+                  {"entries", "entries", Quantity::kCount, [](const Row& row) { return row.entries; }}}));
+  output.add(name + "_floor",
+             table_of<GroupFloor>(
+                 "noise floor, half of a platform's servers against the other half", floors,
+                 {{"group", "group", Quantity::kText, [](const GroupFloor& row) { return row.group; }},
+                  {"median_error", "median", Quantity::kNumber, [](const GroupFloor& row) { return row.error; }, 4},
+                  {"entries", "entries", Quantity::kCount, [](const GroupFloor& row) { return row.entries; }}}));
+  for (const std::string& choice : curve.network_choices) output.note("networks without " + choice);
 }
 
-// Each method's errors in a row: what a person compares.
-void print_rows(const TransferCurve& curve, const std::vector<size_t>& counts) {
-  std::map<std::pair<std::string, std::string>, std::map<size_t, const CurvePoint*>> rows;
-  for (const CurvePoint& point : curve.points) rows[{point.group, point.method}][point.count] = &point;
-  fmt::print("median error, +- standard deviation over draws and seeds; programs run there:\n{:<12} {:<24}", "group",
-             "method");
-  for (const size_t count : counts) fmt::print(" {:>13}", count);
-  fmt::print("\n");
-  for (const auto& [key, points] : rows) {
-    fmt::print("{:<12} {:<24}", key.first.empty() ? "all" : key.first, key.second);
-    for (const size_t count : counts) {
-      const auto found = points.find(count);
-      std::string cell = "-";
-      if (found != points.end()) {
-        cell = number(found->second->median_error, 4);
-        if (!std::isnan(found->second->spread)) cell += "+-" + number(found->second->spread, 4);
-      }
-      fmt::print(" {:>13}", cell);
-    }
-    fmt::print("\n");
-  }
-}
-
-Result<TransferCurve> evaluate(const CurveSet& set, CurveOptions options) {
+Result<TransferCurve> evaluate(const CurveSet& set, CurveOptions options, const std::string& name,
+                               StudyOutput& output) {
   auto store = CorpusStore::open_read_only(set.corpus);
   if (!store) return store.error();
   const auto corpus = (*store)->load();
@@ -148,13 +145,11 @@ Result<TransferCurve> evaluate(const CurveSet& set, CurveOptions options) {
   }
   auto curve = transfer_curve(*table, options);
   if (!curve) return curve.error();
-  print(*curve, options.own_group);
-  print_rows(*curve, options.counts);
-  print_noise_floor(*table);
+  write(*curve, noise_floor(*table), options.own_group, name, output);
   return curve;
 }
 
-Status evaluate_predict(const Arguments& arguments) {
+Status evaluate_predict(const Arguments& arguments, StudyOutput& output) {
   auto store = CorpusStore::open_read_only(arguments.first.corpus);
   if (!store) return store.error();
   const auto corpus = (*store)->load();
@@ -172,31 +167,46 @@ Status evaluate_predict(const Arguments& arguments) {
   if (arguments.counts_given) options.counts = arguments.curve.counts;
   const auto found = predict_coverage(*table, options);
   if (!found) return found.error();
-  fmt::print(
-      "predict with an adapted bundle, seed {}: {} on {} programs; left out: {} of {} folds of families, and the "
-      "designs {}, of each up to {} platforms\n",
-      options.seed, options.model, table->programs.size(), options.folds_run, options.folds, join(found->designs, ", "),
-      options.platforms);
-  fmt::print("{:<12} {:>4} {:>8} {:>6} {:>7} {:>9} {:>10} {:>8}   known platforms: {:>8} {:>6} {:>10}\n", "group", "k",
-             "median", "cover", "agreed", "disagreed", "half width", "entries", "median", "cover", "half width");
-  for (const PredictPoint& point : found->points) {
-    fmt::print("{:<12} {:>4} {:>8.4f} {:>6.3f} {:>7.3f} {:>9.3f} {:>10.3f} {:>8}   {:>25.4f} {:>6.3f} {:>10.3f}\n",
-               point.group.empty() ? "all" : point.group, point.count, point.median_error, point.coverage_90,
-               point.coverage_agreed, point.coverage_disagreed, point.half_width, point.entries, point.known_error,
-               point.known_coverage_90, point.known_half_width);
-  }
+  using Row = PredictPoint;
+  const auto number = [](const char* name, const char* title, double Row::*member, int digits) {
+    return ColumnOf<Row>{name, title, Quantity::kNumber, [=](const Row& row) { return row.*member; }, digits};
+  };
+  output.add("predict",
+             table_of<Row>(
+                 fmt::format("predict with an adapted bundle, seed {}: {} on {} programs; left out: {} of {} folds of "
+                             "families, and the designs {}, of each up to {} platforms",
+                             options.seed, options.model, table->programs.size(), options.folds_run, options.folds,
+                             join(found->designs, ", "), options.platforms),
+                 found->points,
+                 {{"group", "group", Quantity::kText, [](const Row& row) { return group_name(row.group); }},
+                  {"k", "k", Quantity::kCount, [](const Row& row) { return row.count; }},
+                  number("median_error", "median", &Row::median_error, 4),
+                  number("coverage_90", "cover", &Row::coverage_90, 3),
+                  number("coverage_agreed", "agreed", &Row::coverage_agreed, 3),
+                  number("coverage_disagreed", "disagreed", &Row::coverage_disagreed, 3),
+                  number("half_width_log", "half width", &Row::half_width, 3),
+                  {"entries", "entries", Quantity::kCount, [](const Row& row) { return row.entries; }},
+                  number("known_median_error", "known platforms: median", &Row::known_error, 4),
+                  number("known_coverage_90", "cover", &Row::known_coverage_90, 3),
+                  number("known_half_width_log", "half width", &Row::known_half_width, 3)}));
   return {};
 }
 
 Status evaluate(const Arguments& arguments) {
-  if (arguments.predicts) return evaluate_predict(arguments);
+  StudyOutput output("adapt", arguments.json);
+  if (arguments.predicts) {
+    const Status done = evaluate_predict(arguments, output);
+    if (done) output.finish();
+    return done;
+  }
   std::vector<TransferCurve> curves;
   for (const CurveSet* set : {&arguments.first, &arguments.also}) {
     if (set->corpus.empty()) continue;
-    auto curve = evaluate(*set, arguments.curve);
+    auto curve = evaluate(*set, arguments.curve, set == &arguments.also ? "also" : "curve", output);
     if (!curve) return curve.error();
     curves.push_back(std::move(*curve));
   }
+  output.finish();
   return arguments.figure.empty() ? Status() : write_file_atomically(arguments.figure, transfer_page(curves));
 }
 
@@ -206,6 +216,7 @@ int run(int argc, char** argv) {
   app.add_option("corpus", arguments.first.corpus)->required();
   app.add_option("--groups", arguments.first.groups)->delimiter(',');
   const CLI::Option* const counts = app.add_option("--counts", arguments.curve.counts)->delimiter(',');
+  app.add_flag("--json", arguments.json);
   app.add_option("--seeds", arguments.curve.seeds);
   app.add_option("--threads", arguments.curve.threads);
   app.add_option("--suite", arguments.first.suite);

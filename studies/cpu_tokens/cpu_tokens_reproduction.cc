@@ -1,6 +1,6 @@
 // Scores of the forecasts of tokens/s on CPUs, beside their baselines and the noise floor:
-// `perfcast_cpu_tokens_reproduction FOLDER [--threads N] [--cpu-folds N] [--write-bundle FILE]`. FOLDER holds the Spare
-// Cores tables, servers.csv and benchmarks_wide.csv[.gz].
+// `perfcast_cpu_tokens_reproduction FOLDER [--threads N] [--cpu-folds N] [--write-bundle FILE] [--json]`. FOLDER holds
+// the Spare Cores tables, servers.csv and benchmarks_wide.csv[.gz].
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,13 +10,14 @@
 
 #include "base/file.h"
 #include "studies/cpu_tokens/token_evaluation.h"
+#include "studies/output.h"
 
 namespace perfcast::ai::cpu_tokens_study {
 namespace {
 
 struct Arguments {
   std::string folder, bundle;
-  bool quiet = false;
+  bool quiet = false, json = false;
   TokenEvaluationOptions options;
 };
 
@@ -25,7 +26,14 @@ Status reproduce(const Arguments& arguments) {
   if (!rates) return rates.error();
   const auto evaluation = evaluate_token_rates(*rates, arguments.options);
   if (!evaluation) return evaluation.error();
-  fmt::print("{}", to_text(*evaluation));
+  StudyOutput output("cpu-tokens", arguments.json);
+  output.note(fmt::format("{} servers without GPUs, {} CPU models, {} core designs", evaluation->servers,
+                          evaluation->cpu_models, evaluation->core_designs));
+  for (const std::string& note : evaluation->notes) output.note(note);
+  for (const TokenPhase phase : kTokenPhases) {
+    output.add(std::string(to_string(phase)), scores_table(*evaluation, phase));
+  }
+  output.finish();
   if (arguments.bundle.empty()) return {};
   const auto bundle = make_token_bundle(*rates, *evaluation, arguments.options);
   if (!bundle) return bundle.error();
@@ -53,6 +61,7 @@ int main(int argc, char** argv) try {
   app.add_option("--seed", arguments.options.seed, "of folds and trees")->capture_default_str();
   app.add_option("--write-bundle", arguments.bundle, "fits on all rates and writes the bundle here");
   app.add_flag("--quiet", arguments.quiet, "no progress on stderr");
+  app.add_flag("--json", arguments.json, "for programs");
   CLI11_PARSE(app, argc, argv);
   if (!arguments.quiet) {
     arguments.options.progress = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };

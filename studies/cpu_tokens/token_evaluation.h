@@ -9,6 +9,7 @@
 #include "ai/cpu_tokens/token_bundle.h"
 #include "ai/cpu_tokens/token_model.h"
 #include "ai/cpu_tokens/token_rates.h"
+#include "base/report/table.h"
 #include "base/result.h"
 #include "base/unknown.h"
 
@@ -55,8 +56,8 @@ struct TokenEvaluation {
 // Errors: "too-few-rows" below 4 CPU models, those of TokenModel::fit.
 Result<TokenEvaluation> evaluate_token_rates(const TokenRates& rates, const TokenEvaluationOptions& options);
 
-// Tables for people.
-std::string to_text(const TokenEvaluation& evaluation);
+// Of one phase, a row for each score.
+ReportTable scores_table(const TokenEvaluation& evaluation, TokenPhase phase);
 
 // Models fitted on all rates at the chosen depths, catalogue and card with the scores.
 Result<TokenBundle> make_token_bundle(const TokenRates& rates, const TokenEvaluation& evaluation,

@@ -1,7 +1,9 @@
 // An evaluation as tables, and the bundle that it vouches for.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "base/text.h"
 #include "studies/cpu_tokens/token_evaluation.h"
@@ -43,30 +45,22 @@ Result<TokenBundle> make_token_bundle(const TokenRates& rates, const TokenEvalua
   return parse_token_bundle(token_bundle_text(bundle), "the bundle");
 }
 
-std::string to_text(const TokenEvaluation& evaluation) {
-  std::string text = fmt::format("{} servers without GPUs, {} CPU models, {} core designs\n", evaluation.servers,
-                                 evaluation.cpu_models, evaluation.core_designs);
-  for (const std::string& note : evaluation.notes) text += note + "\n";
-  const auto percent = [](double share) {
-    return std::isnan(share) ? std::string("-") : fmt::format("{:.1f}%", 100 * share);
-  };
-  for (const TokenPhase phase : {TokenPhase::kGeneration, TokenPhase::kPrefill}) {
-    TextTable table;
-    table.add_column(to_string(phase), TextTable::Align::kLeft);
-    table.add_column("forecast by", TextTable::Align::kLeft);
-    table.add_column("model", TextTable::Align::kLeft);
-    for (const char* title : {"n", "median error", "median of CPU models", "90% below", "in 90% interval"}) {
-      table.add_column(title, TextTable::Align::kRight);
-    }
-    for (const TokenScore& score : evaluation.scores) {
-      if (score.phase != phase) continue;
-      table.add_row({score.split, score.predictor, score.part.empty() ? "all" : score.part, std::to_string(score.n),
-                     percent(score.median_error), percent(score.cpu_median_error), percent(score.p90_error),
-                     percent(score.coverage)});
-    }
-    text += "\n" + table.to_text();
-  }
-  return text;
+ReportTable scores_table(const TokenEvaluation& evaluation, TokenPhase phase) {
+  std::vector<TokenScore> scores;
+  std::copy_if(evaluation.scores.begin(), evaluation.scores.end(), std::back_inserter(scores),
+               [&](const TokenScore& score) { return score.phase == phase; });
+  using Row = TokenScore;
+  return table_of<Row>(
+      "", scores,
+      {{"split", std::string(to_string(phase)), Quantity::kText, [](const Row& row) { return row.split; }},
+       {"predictor", "forecast by", Quantity::kText, [](const Row& row) { return row.predictor; }},
+       {"llm", "model", Quantity::kText, [](const Row& row) { return row.part.empty() ? "all" : row.part; }},
+       {"n", "n", Quantity::kCount, [](const Row& row) { return row.n; }},
+       {"median_error", "median error", Quantity::kShare, [](const Row& row) { return row.median_error; }, 1},
+       {"cpu_median_error", "median of CPU models", Quantity::kShare,
+        [](const Row& row) { return row.cpu_median_error; }, 1},
+       {"p90_error", "90% below", Quantity::kShare, [](const Row& row) { return row.p90_error; }, 1},
+       {"coverage_90", "in 90% interval", Quantity::kShare, [](const Row& row) { return row.coverage; }, 1}});
 }
 
 }  // namespace perfcast::ai::cpu_tokens_study

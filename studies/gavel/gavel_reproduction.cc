@@ -19,6 +19,7 @@
 #include "fleet/capacity/fluid_capacity.h"
 #include "fleet/simulate/round_simulator.h"
 #include "fleet/traces/gavel_trace.h"
+#include "studies/output.h"
 
 namespace perfcast::fleet::gavel_study {
 namespace {
@@ -58,6 +59,7 @@ struct Options {
   std::string left_over = "fill";
   uint64_t seeds = 3;
   size_t first = 4000, last = 5000, spare = 20000;
+  bool json = false;
 };
 
 struct Run {
@@ -125,6 +127,43 @@ Result<double> most_jobs_per_hour(const GavelThroughputs& table, const std::vect
   return capacity->jobs_per_s * 3600;
 }
 
+// At one rate, of one pair of policies; hours by seed.
+struct ComparedRates {
+  double rate = 0, load = 0;
+  std::string policy;
+  std::vector<double> agnostic_h, aware_h;
+  Recorded recorded;
+  double seconds = 0;
+  double ratio() const { return mean(aware_h) / mean(agnostic_h); }
+  double recorded_ratio() const { return recorded.aware_h / recorded.agnostic_h; }
+};
+
+ReportTable table_of(const std::vector<ComparedRates>& rows) {
+  using Row = ComparedRates;
+  const auto spread = [](const std::vector<double>& hours) {
+    const auto [low, high] = std::minmax_element(hours.begin(), hours.end());
+    return ValueRange{*low, *high};
+  };
+  return perfcast::table_of<Row>(
+      "Mean completion time of Gavel's continuous trace, policies that know no speeds and those that do", rows,
+      {{"jobs_per_h", "jobs/h", Quantity::kNumber, [](const Row& row) { return row.rate; }, 1},
+       {"load", "load", Quantity::kNumber, [](const Row& row) { return row.load; }},
+       {"policy", "policy", Quantity::kText, [](const Row& row) { return row.policy; }},
+       {"agnostic_h", "agnostic h", Quantity::kNumber, [](const Row& row) { return mean(row.agnostic_h); }, 1},
+       {"agnostic_range_h", "seeds", Quantity::kNumber, [=](const Row& row) { return spread(row.agnostic_h); }, 0},
+       {"aware_h", "aware h", Quantity::kNumber, [](const Row& row) { return mean(row.aware_h); }, 1},
+       {"aware_range_h", "seeds", Quantity::kNumber, [=](const Row& row) { return spread(row.aware_h); }, 0},
+       {"recorded_agnostic_h", "recorded", Quantity::kNumber, [](const Row& row) { return row.recorded.agnostic_h; },
+        1},
+       {"recorded_aware_h", "recorded aware", Quantity::kNumber, [](const Row& row) { return row.recorded.aware_h; },
+        1},
+       {"ratio", "ratio", Quantity::kNumber, [](const Row& row) { return row.ratio(); }, 3},
+       {"recorded_ratio", "recorded ratio", Quantity::kNumber, [](const Row& row) { return row.recorded_ratio(); }, 3},
+       {"deviation", "deviation", Quantity::kShare,
+        [](const Row& row) { return row.ratio() / row.recorded_ratio() - 1; }, 1},
+       {"seconds", "seconds", Quantity::kNumber, [](const Row& row) { return row.seconds; }, 1}});
+}
+
 Status reproduce(const Options& options) {
   const auto csv = read_file(options.folder + "/simulation_throughputs_isolated.csv");
   if (!csv) return csv.error();
@@ -138,39 +177,30 @@ Status reproduce(const Options& options) {
   }
   const auto most = most_jobs_per_hour(*table, options.order);
   if (!most) return most.error();
-  fmt::print("36 each of {}; no policy sustains more than {:.2f} jobs per hour\n", join(options.order, ", "), *most);
-  fmt::print("{:>8}  {:>5}  {:11}  {:>14}  {:>14}  {:>15}  {:>6}  {:>8}  {:>9}  {:>7}\n", "jobs/h", "load", "policy",
-             "agnostic h", "aware h", "recorded h", "ratio", "recorded", "deviation", "seconds");
+  std::vector<ComparedRates> rows;
   for (const double rate : options.rates) {
     for (const Pair& pair : pairs()) {
       if (std::find(options.policies.begin(), options.policies.end(), pair.name) == options.policies.end()) continue;
-      std::vector<double> agnostic, aware;
-      double seconds = 0;
+      ComparedRates row{rate, rate / *most, pair.name, {}, {}, {rate, kUnknown, kUnknown}, 0};
       for (uint64_t seed = 0; seed < options.seeds; ++seed) {
         for (const bool is_aware : {false, true}) {
           const auto done = run(options, *table, rate, seed, is_aware ? pair.aware : pair.agnostic);
           if (!done) return done.error();
-          (is_aware ? aware : agnostic).push_back(done->hours);
-          seconds += done->seconds;
+          (is_aware ? row.aware_h : row.agnostic_h).push_back(done->hours);
+          row.seconds += done->seconds;
         }
       }
-      Recorded recorded = {rate, kUnknown, kUnknown};
-      for (const Recorded& row : pair.recorded) recorded = row.rate == rate ? row : recorded;
-      const double ours = mean(aware) / mean(agnostic), theirs = recorded.aware_h / recorded.agnostic_h;
-      const auto spread = [](const std::vector<double>& h) {
-        const auto [low, high] = std::minmax_element(h.begin(), h.end());
-        return fmt::format("{:.1f} ({:.0f}-{:.0f})", mean(h), *low, *high);
-      };
-      const auto hours = [](double h) { return std::isnan(h) ? std::string("-") : fmt::format("{:.1f}", h); };
-      const auto known = [&](const std::string& text) { return std::isnan(theirs) ? std::string("-") : text; };
-      fmt::print("{:8.1f}  {:5.2f}  {:11}  {:>14}  {:>14}  {:>15}  {:6.3f}  {:>8}  {:>9}  {:7.1f}\n", rate,
-                 rate / *most, pair.name, spread(agnostic), spread(aware),
-                 hours(recorded.agnostic_h) + " / " + hours(recorded.aware_h), ours,
-                 known(fmt::format("{:.3f}", theirs)), known(fmt::format("{:+.1f}%", (ours / theirs - 1) * 100)),
-                 seconds);
-      std::fflush(stdout);
+      for (const Recorded& recorded : pair.recorded) {
+        if (recorded.rate == rate) row.recorded = recorded;
+      }
+      rows.push_back(std::move(row));
     }
   }
+  StudyOutput output("gavel", options.json);
+  output.note(fmt::format("36 each of {}; no policy sustains more than {:.2f} jobs per hour", join(options.order, ", "),
+                          *most));
+  output.add("rates", table_of(rows));
+  output.finish();
   return {};
 }
 
@@ -188,6 +218,7 @@ int main(int argc, char** argv) try {
   app.add_option("--first", options.first, "first measured job")->capture_default_str();
   app.add_option("--last", options.last, "one past the last measured job")->capture_default_str();
   app.add_option("--left-over", options.left_over, "none, sum or fill")->capture_default_str();
+  app.add_flag("--json", options.json, "for programs");
   CLI11_PARSE(app, argc, argv);
   const perfcast::Status done = perfcast::fleet::gavel_study::reproduce(options);
   if (!done) fmt::print(stderr, "{}\n", perfcast::to_text(done.error()));

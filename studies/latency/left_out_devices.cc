@@ -78,8 +78,6 @@ double carried_error(std::span<const LeftOutDevice> devices, size_t skipped, con
   return widening(devices, skipped, ratios) * pooled_error(devices, skipped, ratios);
 }
 
-std::string share_percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.1f}", 100 * share); }
-
 }  // namespace
 
 Result<std::vector<LeftOutDevice>> leave_devices_out(const NeusightData& data, const GpuBundle& bundle,
@@ -138,6 +136,16 @@ double share_inside(std::span<const double> log_ratios, double log_error) {
   return static_cast<double>(inside) / static_cast<double>(log_ratios.size());
 }
 
+namespace {
+
+struct LeftOutRow {
+  std::string device, work, from;
+  size_t n = 0;
+  double log_error = 0, inside = 0, before = 0, after = 0;
+};
+
+}  // namespace
+
 Result<CarriedStudy> study_carried_errors(const NeusightData& data, const GpuBundle& bundle) {
   LeaveOutOptions four;
   four.calibration_shapes = kShapes;
@@ -150,11 +158,7 @@ Result<CarriedStudy> study_carried_errors(const NeusightData& data, const GpuBun
   study.carried = carried_errors(*none);
   study.calibrated = carried_errors(*after);
 
-  TextTable table;
-  for (const char* name : {"left out", "work", "models from"}) table.add_column(name, TextTable::Align::kLeft);
-  for (const char* name : {"n", "mean abs. log error", "in 90% interval", "before", "after 4 shapes"}) {
-    table.add_column(name, TextTable::Align::kRight);
-  }
+  std::vector<LeftOutRow> rows;
   for (size_t i = 0; i < none->size(); ++i) {
     const LeftOutDevice &device = (*none)[i], &calibrated = (*after)[i];
     const CarriedErrors others = carried_errors(*none, i), others_after = carried_errors(*after, i);
@@ -165,10 +169,9 @@ Result<CarriedStudy> study_carried_errors(const NeusightData& data, const GpuBun
       if (ratios.empty()) return;
       double sum = 0;
       for (const double ratio : ratios) sum += std::abs(ratio);
-      table.add_row({device.device, work, device.from, fmt::format("{}", ratios.size()),
-                     fmt::format("{:.3f}", sum / static_cast<double>(ratios.size())),
-                     share_percent(share_inside(ratios, error)), share_percent(share_inside(ratios, before)),
-                     share_percent(share_inside(ratios_after, error_after))});
+      rows.push_back({device.device, work, device.from, ratios.size(), sum / static_cast<double>(ratios.size()),
+                      share_inside(ratios, error), share_inside(ratios, before),
+                      share_inside(ratios_after, error_after)});
     };
     add("linear", device.linear, others.linear, kin->linear.log_error, calibrated.linear, others_after.linear);
     add("bmm", device.batched, others.batched, kin->batched.log_error, calibrated.batched, others_after.batched);
@@ -184,7 +187,22 @@ Result<CarriedStudy> study_carried_errors(const NeusightData& data, const GpuBun
     add("whole models", device.whole_model, others.whole_model, kUnknown, calibrated.whole_model,
         others_after.whole_model);
   }
-  study.table = table.to_text();
+  using Row = LeftOutRow;
+  const auto share = [](const char* name, const char* title, double Row::*member) {
+    return ColumnOf<Row>{name, title, Quantity::kShare, [=](const Row& row) { return row.*member; }, 1};
+  };
+  study.table = table_of<Row>(
+      "Each device left out in turn, forecast from its kin among the rest: what intervals of devices that were never\n"
+      "measured are made of. 'in 90% interval': made of the other left-out devices; 'before': of the kin's own fit.",
+      rows,
+      {{"device", "left out", Quantity::kText, [](const Row& row) { return row.device; }},
+       {"work", "work", Quantity::kText, [](const Row& row) { return row.work; }},
+       {"from", "models from", Quantity::kText, [](const Row& row) { return row.from; }},
+       {"n", "n", Quantity::kCount, [](const Row& row) { return row.n; }},
+       {"log_error", "mean abs. log error", Quantity::kNumber, [](const Row& row) { return row.log_error; }, 3},
+       share("coverage_90", "in 90% interval", &Row::inside),
+       share("coverage_before_90", "before", &Row::before),
+       share("coverage_calibrated_90", "after 4 shapes", &Row::after)});
   return study;
 }
 

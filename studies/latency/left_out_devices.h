@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ai/latency/model/gpu_bundle.h"
+#include "base/report/table.h"
 #include "base/result.h"
 #include "studies/latency/neusight_data.h"
 
@@ -44,7 +45,7 @@ double share_inside(std::span<const double> log_ratios, double log_error);
 // give, beside those that its kin's own fit and an assumed 0.25 gave.
 struct CarriedStudy {
   CarriedErrors carried, calibrated;
-  std::string table;
+  ReportTable table;
 };
 Result<CarriedStudy> study_carried_errors(const NeusightData& data, const GpuBundle& bundle);
 // With a line of its card that says where they come from.

@@ -52,12 +52,18 @@ Result<GpuBundle> fit_neusight(const NeusightData& data, const DeviceCatalogue& 
   return bundle;
 }
 
-Result<std::string> settings_table(const NeusightData& data, const DeviceCatalogue& catalogue) {
+namespace {
+
+struct SettingRow {
+  double weight = 0, pull = 0, error = 0;
+  bool chosen = false;
+};
+
+}  // namespace
+
+Result<ReportTable> settings_table(const NeusightData& data, const DeviceCatalogue& catalogue) {
   const GpuFitOptions chosen;
-  TextTable table;
-  for (const char* name : {"weight of long rows", "pull", "mean abs. log error, largest shapes held out", ""}) {
-    table.add_column(name, TextTable::Align::kRight);
-  }
+  std::vector<SettingRow> rows;
   for (const double weight : {0.0, 0.2, 0.4}) {
     for (const double pull : {0.0025, 0.005, 0.0075, 0.01, 0.02}) {
       GpuFitOptions options;
@@ -76,12 +82,16 @@ Result<std::string> settings_table(const NeusightData& data, const DeviceCatalog
           n += 1;
         }
       }
-      const bool is_chosen = weight == chosen.long_weight && pull == chosen.pull;
-      table.add_row({fmt::format("{}", weight), fmt::format("{}", pull), fmt::format("{:.4f}", sum / n),
-                     is_chosen ? "chosen" : ""});
+      rows.push_back({weight, pull, sum / n, weight == chosen.long_weight && pull == chosen.pull});
     }
   }
-  return table.to_text();
+  using Row = SettingRow;
+  return table_of<Row>(
+      "Settings, chosen inside the training rows: mean absolute log error, largest shapes held out", rows,
+      {{"long_weight", "weight of long rows", Quantity::kNumber, [](const Row& row) { return row.weight; }, 1},
+       {"pull", "pull", Quantity::kNumber, [](const Row& row) { return row.pull; }, 4},
+       {"log_error", "log error", Quantity::kNumber, [](const Row& row) { return row.error; }, 4},
+       {"chosen", "chosen", Quantity::kYes, [](const Row& row) { return row.chosen; }}});
 }
 
 }  // namespace perfcast::ai::latency_study

@@ -1,11 +1,10 @@
 #pragma once
 // From NeuSight's measurements to a bundle.
 
-#include <string>
-
 #include "ai/latency/fit/gpu_fit.h"
 #include "ai/latency/model/device_catalogue.h"
 #include "ai/latency/model/gpu_bundle.h"
+#include "base/report/table.h"
 #include "base/result.h"
 #include "studies/latency/neusight_data.h"
 
@@ -18,6 +17,6 @@ Result<GpuBundle> fit_neusight(const NeusightData& data, const DeviceCatalogue& 
 
 // Mean absolute log error on the largest shapes by a fit without them, over all devices and kinds, for weights of long
 // rows and pulls around the chosen ones: by this the settings were chosen.
-Result<std::string> settings_table(const NeusightData& data, const DeviceCatalogue& catalogue);
+Result<ReportTable> settings_table(const NeusightData& data, const DeviceCatalogue& catalogue);
 
 }  // namespace perfcast::ai::latency_study

@@ -1,11 +1,10 @@
 // The accuracy of GPU operators and whole models on NeuSight's published measurements:
 //   perfcast_neusight_reproduction FOLDER [--settings] [--details] [--bundle FILE] [--write-bundle FILE] [--devices
 //   FILE]
-//     [--seed N]
+//     [--seed N] [--json]
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <exception>
 #include <string>
 
@@ -19,7 +18,7 @@ namespace {
 
 struct Options {
   std::string folder, fitted, bundle, devices = PERFCAST_SOURCE_DIR "/data/devices/devices.json";
-  bool settings = false, details = false;
+  bool settings = false, details = false, json = false;
   StudyOptions study;
 };
 
@@ -39,11 +38,11 @@ int run(const Options& options) {
   if (!catalogue) return fail(catalogue.error());
   const auto data = read_neusight(options.folder);
   if (!data) return fail(data.error());
+  StudyOutput output("neusight", options.json);
   if (options.settings) {
     const auto table = settings_table(*data, *catalogue);
     if (!table) return fail(table.error());
-    fmt::print("Settings, chosen inside the training rows:\n{}\n", *table);
-    std::fflush(stdout);
+    output.add("settings", *table);
   }
   auto bundle = options.fitted.empty() ? fit_neusight(*data, *catalogue) : read_bundle(options.fitted);
   if (!bundle) return fail(bundle.error());
@@ -54,20 +53,13 @@ int run(const Options& options) {
     const Status written = write_file_atomically(options.bundle, gpu_bundle_text(*bundle));
     if (!written) return fail(written.error());
   }
-  const auto tables = score_tables(*data, *catalogue, *bundle, options.study);
-  if (!tables) return fail(tables.error());
-  fmt::print("{}", *tables);
-  fmt::print(
-      "\nEach device left out in turn, forecast from its kin among the rest: what intervals of devices that were "
-      "never\n"
-      "measured are made of. 'in 90% interval': made of the other left-out devices; 'before': of the kin's own "
-      "fit.\n{}",
-      carried->table);
+  if (const Status done = score_tables(*data, *catalogue, *bundle, options.study, output); !done)
+    return fail(done.error());
+  output.add("left_out", carried->table);
   if (options.details) {
-    const auto details = detail_tables(*data, *catalogue, *bundle);
-    if (!details) return fail(details.error());
-    fmt::print("\n{}", *details);
+    if (const Status done = detail_tables(*data, *catalogue, *bundle, output); !done) return fail(done.error());
   }
+  output.finish();
   return 0;
 }
 
@@ -81,6 +73,7 @@ int main(int argc, char** argv) {
     app.add_option("folder", options.folder, "folder with ops_train.csv(.gz) and the rest")->required();
     app.add_flag("--settings", options.settings, "also the table that the settings were chosen by");
     app.add_flag("--details", options.details, "also every configuration, and how far the data agree with themselves");
+    app.add_flag("--json", options.json, "for programs");
     app.add_option("--bundle", options.fitted, "models of this bundle, in the place of a new fit");
     app.add_option("--write-bundle", options.bundle, "write the fitted models here");
     app.add_option("--devices", options.devices, "facts of the devices")->capture_default_str();

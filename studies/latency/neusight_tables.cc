@@ -4,19 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "ai/latency/model/calibration.h"
 #include "base/random.h"
 #include "base/statistics.h"
-#include "base/text.h"
 #include "studies/latency/neusight_rows.h"
 #include "studies/latency/neusight_score.h"
 
 namespace perfcast::ai::latency_study {
 namespace {
-
-std::string percent(double ratio) { return std::isfinite(ratio) ? fmt::format("{:.1f}", 100 * ratio) : "-"; }
-std::string signed_percent(double ratio) { return std::isfinite(ratio) ? fmt::format("{:+.1f}", 100 * ratio) : "-"; }
 
 double mean_error(std::span<const EndToEndRow> rows, bool floor) {
   double sum = 0;
@@ -24,33 +21,29 @@ double mean_error(std::span<const EndToEndRow> rows, bool floor) {
   return rows.empty() ? std::nan("") : sum / static_cast<double>(rows.size());
 }
 
-constexpr const char* kWorse = "worse than without";
 constexpr const char* kPublished[] = {"neusight", "habitat", "micro", "roofline"};
+
+// Of a device and mode.
+struct WholeModelRow {
+  std::string device, mode;
+  size_t n = 0;
+  double error = 0, published[4] = {}, perfect_operators_error = 0, coverage_90 = kUnknown;
+  std::optional<bool> worse;  // than without calibration
+};
 
 class EndToEndTable {
  public:
-  explicit EndToEndTable(const NeusightData& data, bool intervals = false) : data_(data), intervals_(intervals) {
-    table_.add_column("device", TextTable::Align::kLeft);
-    table_.add_column("mode", TextTable::Align::kLeft);
-    for (const char* name :
-         {"n", "ours %", "NeuSight %", "Habitat %", "Li et al. %", "roofline %", "perfect operators %"}) {
-      table_.add_column(name, TextTable::Align::kRight);
-    }
-    if (intervals_) table_.add_column("in 90% interval", TextTable::Align::kRight);
-    table_.add_column("", TextTable::Align::kLeft);
-  }
+  explicit EndToEndTable(const NeusightData& data, bool intervals = false) : data_(data), intervals_(intervals) {}
   void add(const std::string& device, const std::string& mode, const std::vector<EndToEndRow>& rows,
-           const std::string& remark = "") {
+           std::optional<bool> worse = {}) {
     if (rows.empty()) return;
-    std::vector<std::string> cells = {device, mode, fmt::format("{}", rows.size()), percent(mean_error(rows, false))};
-    for (const char* method : kPublished) cells.push_back(percent(published_error(data_.predictions, method, rows)));
-    cells.push_back(percent(mean_error(rows, true)));
+    WholeModelRow row{device, mode, rows.size(), mean_error(rows, false), {}, mean_error(rows, true), kUnknown, worse};
+    for (size_t i = 0; i < 4; ++i) row.published[i] = published_error(data_.predictions, kPublished[i], rows);
     if (intervals_) {
-      const auto inside = std::count_if(rows.begin(), rows.end(), [](const EndToEndRow& row) { return row.inside_90; });
-      cells.push_back(percent(static_cast<double>(inside) / static_cast<double>(rows.size())));
+      const auto inside = std::count_if(rows.begin(), rows.end(), [](const EndToEndRow& one) { return one.inside_90; });
+      row.coverage_90 = static_cast<double>(inside) / static_cast<double>(rows.size());
     }
-    cells.push_back(remark);
-    table_.add_row(std::move(cells));
+    rows_.push_back(std::move(row));
   }
   // Inference and training apart; `log_error`: what the interval is made of. `than`: the same configurations forecast
   // otherwise; rows that are worse say so.
@@ -66,33 +59,62 @@ class EndToEndTable {
       std::vector<EndToEndRow> others;
       std::copy_if(than.begin(), than.end(), std::back_inserter(others),
                    [&](const EndToEndRow& row) { return row.timed->training == training; });
-      const bool worse = !others.empty() && mean_error(of_mode, false) > mean_error(others, false);
-      add(device, training ? "training" : "inference", of_mode, worse ? kWorse : "");
+      add(device, training ? "training" : "inference", of_mode,
+          others.empty() ? std::nullopt : std::optional(mean_error(of_mode, false) > mean_error(others, false)));
       std::vector<EndToEndRow>& all = training ? training_ : inference_;
       all.insert(all.end(), of_mode.begin(), of_mode.end());
     }
   }
-  std::string text() {
+  ReportTable table(const std::string& caption) {
     add("all of these", "inference", inference_);
     add("all of these", "training", training_);
-    return table_.to_text();
+    using Row = WholeModelRow;
+    const auto published = [](const char* name, const char* title, size_t i) {
+      return ColumnOf<Row>{name, title, Quantity::kShare, [i](const Row& row) { return row.published[i]; }, 1};
+    };
+    return table_of<Row>(
+        caption, rows_,
+        {{"device", "device", Quantity::kText, [](const Row& row) { return row.device; }},
+         {"mode", "mode", Quantity::kText, [](const Row& row) { return row.mode; }},
+         {"n", "n", Quantity::kCount, [](const Row& row) { return row.n; }},
+         {"error", "ours", Quantity::kShare, [](const Row& row) { return row.error; }, 1},
+         published("neusight_error", "NeuSight", 0),
+         published("habitat_error", "Habitat", 1),
+         published("li_error", "Li et al.", 2),
+         published("roofline_error", "roofline", 3),
+         {"perfect_operators_error", "perfect operators", Quantity::kShare,
+          [](const Row& row) { return row.perfect_operators_error; }, 1},
+         {"coverage_90", "in 90% interval", Quantity::kShare, [](const Row& row) { return row.coverage_90; }, 1},
+         {"worse", "worse than without", Quantity::kYes, [](const Row& row) { return ReportValue(row.worse); }}});
   }
 
  private:
   const NeusightData& data_;
   bool intervals_;
-  TextTable table_;
+  std::vector<WholeModelRow> rows_;
   std::vector<EndToEndRow> inference_, training_;
 };
 
-TextTable operator_columns() {
-  TextTable table;
-  for (const char* name : {"device", "kind", "models from"}) table.add_column(name, TextTable::Align::kLeft);
-  for (const char* name : {"n", "mean abs. %", "median signed %", "inside 90% interval", "roofline mean abs. %"}) {
-    table.add_column(name, TextTable::Align::kRight);
-  }
-  table.add_column("", TextTable::Align::kLeft);
-  return table;
+struct OperatorRow {
+  std::string device, kind, from;
+  ErrorSummary found;
+  double roofline_error = 0;
+  std::optional<bool> worse;
+};
+
+ReportTable operators_table(const std::string& caption, const std::vector<OperatorRow>& rows) {
+  using Row = OperatorRow;
+  return table_of<Row>(
+      caption, rows,
+      {{"device", "device", Quantity::kText, [](const Row& row) { return row.device; }},
+       {"kind", "kind", Quantity::kText, [](const Row& row) { return row.kind; }},
+       {"from", "models from", Quantity::kText, [](const Row& row) { return row.from; }},
+       {"n", "n", Quantity::kCount, [](const Row& row) { return row.found.n; }},
+       {"mean_error", "mean abs.", Quantity::kShare, [](const Row& row) { return row.found.mean_abs; }, 1},
+       {"bias", "median signed", Quantity::kShare, [](const Row& row) { return row.found.bias; }, 1},
+       {"coverage_90", "inside 90% interval", Quantity::kShare, [](const Row& row) { return row.found.within_90; }, 1},
+       {"roofline_error", "roofline mean abs.", Quantity::kShare, [](const Row& row) { return row.roofline_error; }, 1},
+       {"worse", "worse than without", Quantity::kYes, [](const Row& row) { return ReportValue(row.worse); }}});
 }
 
 // How far the roofline is off: its times are bounds.
@@ -104,26 +126,26 @@ double roofline_error(const DeviceFacts& device, std::span<const ProfiledProduct
 }
 
 // `than`: the models before they were calibrated; rows that are worse than theirs say so.
-void add_operators(TextTable& table, const GpuModels& models, const CarriedErrors& errors, const std::string& device,
-                   const std::string& from, const std::vector<ProfiledProduct>& rows, const GpuModels* than = nullptr) {
+void add_operators(std::vector<OperatorRow>& table, const GpuModels& models, const CarriedErrors& errors,
+                   const std::string& device, const std::string& from, const std::vector<ProfiledProduct>& rows,
+                   const GpuModels* than = nullptr) {
   for (const bool weights : {true, false}) {
     const std::vector<ProfiledProduct> of_kind = with_weights(rows, weights);
     if (of_kind.empty()) continue;
     const double log_error = errors.product(weights);
     const ErrorSummary found = product_errors(models, of_kind, weights, log_error);
-    const bool worse = than && found.mean_abs > product_errors(*than, of_kind, weights, log_error).mean_abs;
-    table.add_row({device, weights ? "linear" : "bmm", from, fmt::format("{}", found.n), percent(found.mean_abs),
-                   signed_percent(found.bias), percent(found.within_90),
-                   percent(roofline_error(models.device, of_kind)), worse ? kWorse : ""});
+    std::optional<bool> worse;
+    if (than) worse = found.mean_abs > product_errors(*than, of_kind, weights, log_error).mean_abs;
+    table.push_back({device, weights ? "linear" : "bmm", from, found, roofline_error(models.device, of_kind), worse});
   }
 }
 
 }  // namespace
 
-Result<std::string> score_tables(const NeusightData& data, const DeviceCatalogue& catalogue, const GpuBundle& bundle,
-                                 const StudyOptions& options) {
+Status score_tables(const NeusightData& data, const DeviceCatalogue& catalogue, const GpuBundle& bundle,
+                    const StudyOptions& options, StudyOutput& output) {
   EndToEndTable seen(data), unseen(data, true), calibrated(data, true);
-  TextTable operators = operator_columns(), carried = operator_columns(), after = operator_columns();
+  std::vector<OperatorRow> operators, carried, after;
   for (const std::string& name : devices_of(data.test)) {
     const auto facts = find_device(catalogue, name);
     if (!facts) continue;
@@ -148,31 +170,44 @@ Result<std::string> score_tables(const NeusightData& data, const DeviceCatalogue
     calibrated.add_modes(name, end_to_end(with, data.models, folder), bundle.calibrated.whole_model, whole);
     add_operators(after, with, bundle.calibrated, name, models->products_from, rows, &models->models);
   }
-  return fmt::format(
-      "Whole models, devices that operators were fitted on; mean absolute error. Split: NeuSight's own, operators for\n"
-      "fitting, whole models for testing. 'perfect operators': what the labels of their operators sum to.\n{}\n"
-      "Operators of the test rows on those devices.\n{}\n"
-      "Whole models, devices never fitted on, no measurement of them. The form of the models was found with these "
-      "test\n"
-      "scores in sight; the widths of intervals come from the training devices alone, each left out in turn.\n{}\n"
-      "Their operators; form and intervals likewise.\n{}\n"
-      "Whole models, the same devices, after {} measured shapes of each kind (drawn from the test rows by seed {}, and "
-      "left\nout of the scores). Form and intervals likewise; rows that calibration made worse say so.\n{}\n"
-      "Their operators.\n{}",
-      seen.text(), operators.to_text(), unseen.text(), carried.to_text(), options.calibration_shapes, options.seed,
-      calibrated.text(), after.to_text());
+  output.add("models", seen.table("Whole models, devices that operators were fitted on; mean absolute error. Split: "
+                                  "NeuSight's own, operators for\nfitting, whole models for testing. 'perfect "
+                                  "operators': what the labels of their operators sum to."));
+  output.add("operators", operators_table("Operators of the test rows on those devices.", operators));
+  output.add("models_unseen",
+             unseen.table("Whole models, devices never fitted on, no measurement of them. The form of the models was "
+                          "found with these test\nscores in sight; the widths of intervals come from the training "
+                          "devices alone, each left out in turn."));
+  output.add("operators_unseen", operators_table("Their operators; form and intervals likewise.", carried));
+  output.add("models_calibrated",
+             calibrated.table(fmt::format(
+                 "Whole models, the same devices, after {} measured shapes of each kind (drawn from the test rows by "
+                 "seed {}, and left\nout of the scores). Form and intervals likewise; rows that calibration made worse "
+                 "say so.",
+                 options.calibration_shapes, options.seed)));
+  output.add("operators_calibrated", operators_table("Their operators.", after));
+  return {};
 }
 
-Result<std::string> detail_tables(const NeusightData& data, const DeviceCatalogue& catalogue, const GpuBundle& bundle) {
-  TextTable configurations, shares;
-  for (const char* name : {"device", "model", "mode"}) configurations.add_column(name, TextTable::Align::kLeft);
-  for (const char* name : {"batch", "total %", "forward %", "backward %", "perfect operators %"}) {
-    configurations.add_column(name, TextTable::Align::kRight);
-  }
-  for (const char* name : {"device", "kind"}) shares.add_column(name, TextTable::Align::kLeft);
-  for (const char* name : {"rows for fitting", "test rows", "inside whole models"}) {
-    shares.add_column(name, TextTable::Align::kRight);
-  }
+namespace {
+
+struct ConfigurationRow {
+  std::string device, model, mode;
+  int64_t batch = 0;
+  double total_error = 0, forward_error = 0, backward_error = kUnknown, perfect_operators_error = 0;
+};
+
+struct ShareRow {
+  std::string device, kind;
+  double fitted = kUnknown, tested = kUnknown, inside = kUnknown;  // of the peak
+};
+
+}  // namespace
+
+Status detail_tables(const NeusightData& data, const DeviceCatalogue& catalogue, const GpuBundle& bundle,
+                     StudyOutput& output) {
+  std::vector<ConfigurationRow> configurations;
+  std::vector<ShareRow> shares;
   for (const std::string& name : devices_of(data.test)) {
     const auto facts = find_device(catalogue, name);
     if (!facts) continue;
@@ -182,11 +217,9 @@ Result<std::string> detail_tables(const NeusightData& data, const DeviceCatalogu
     for (const EndToEndRow& row : end_to_end(models->models, data.models, folder_name(name))) {
       const StepSeconds step = step_seconds(models->models, *row.timed);
       const bool training = row.timed->training;
-      configurations.add_row({name, row.timed->model, training ? "training" : "inference",
-                              fmt::format("{}", row.timed->batch), signed_percent(row.error()),
-                              signed_percent(step.forward_s / row.timed->forward_s - 1),
-                              training ? signed_percent(step.backward_s / row.timed->backward_s - 1) : "-",
-                              signed_percent(row.floor_error())});
+      configurations.push_back({name, row.timed->model, training ? "training" : "inference", row.timed->batch,
+                                row.error(), step.forward_s / row.timed->forward_s - 1,
+                                training ? step.backward_s / row.timed->backward_s - 1 : kUnknown, row.floor_error()});
     }
     for (const bool weights : {true, false}) {
       const auto share = [&](const std::vector<ProfiledProduct>& rows) {
@@ -195,7 +228,7 @@ Result<std::string> detail_tables(const NeusightData& data, const DeviceCatalogu
           const double flops = 2 * row.shape.batch * row.shape.m * row.shape.k * row.shape.n;
           if (flops > 1e10) reached.push_back(flops / row.seconds / peak);
         }
-        return reached.empty() ? std::string("-") : fmt::format("{:.2f}", median(std::move(reached)));
+        return reached.empty() ? kUnknown : median(std::move(reached));
       };
       std::vector<ProfiledProduct> traced;
       for (const TimedModel& timed : data.models) {
@@ -210,14 +243,35 @@ Result<std::string> detail_tables(const NeusightData& data, const DeviceCatalogu
           traced.push_back(std::move(product));
         }
       }
-      shares.add_row({name, weights ? "linear" : "bmm", share(products_of(data.train, name)),
-                      share(products_of(data.test, name)), share(traced)});
+      shares.push_back({name, weights ? "linear" : "bmm", share(products_of(data.train, name)),
+                        share(products_of(data.test, name)), share(traced)});
     }
   }
-  return fmt::format(
-      "Each configuration: forecast over measured - 1.\n{}\nMedian share of the peak, products of more than 10 "
-      "GFLOP.\n{}",
-      configurations.to_text(), shares.to_text());
+  using Row = ConfigurationRow;
+  const auto percent = [](const char* name, const char* title, double Row::*member) {
+    return ColumnOf<Row>{name, title, Quantity::kShare, [=](const Row& row) { return row.*member; }, 1};
+  };
+  output.add("configurations",
+             table_of<Row>("Each configuration: forecast over measured - 1.", configurations,
+                           {{"device", "device", Quantity::kText, [](const Row& row) { return row.device; }},
+                            {"model", "model", Quantity::kText, [](const Row& row) { return row.model; }},
+                            {"mode", "mode", Quantity::kText, [](const Row& row) { return row.mode; }},
+                            {"batch", "batch", Quantity::kCount, [](const Row& row) { return row.batch; }},
+                            percent("total_error", "total", &Row::total_error),
+                            percent("forward_error", "forward", &Row::forward_error),
+                            percent("backward_error", "backward", &Row::backward_error),
+                            percent("perfect_operators_error", "perfect operators", &Row::perfect_operators_error)}));
+  const auto of_peak = [](const char* name, const char* title, double ShareRow::*member) {
+    return ColumnOf<ShareRow>{name, title, Quantity::kNumber, [=](const ShareRow& row) { return row.*member; }};
+  };
+  output.add("shares",
+             table_of<ShareRow>("Median share of the peak, products of more than 10 GFLOP.", shares,
+                                {{"device", "device", Quantity::kText, [](const ShareRow& row) { return row.device; }},
+                                 {"kind", "kind", Quantity::kText, [](const ShareRow& row) { return row.kind; }},
+                                 of_peak("fitted", "rows for fitting", &ShareRow::fitted),
+                                 of_peak("tested", "test rows", &ShareRow::tested),
+                                 of_peak("inside", "inside whole models", &ShareRow::inside)}));
+  return {};
 }
 
 }  // namespace perfcast::ai::latency_study

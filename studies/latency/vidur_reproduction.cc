@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <cstdio>
 #include <exception>
 #include <string>
 
 #include "ai/latency/model/half_precision_file.h"
-#include "base/text.h"
 #include "studies/latency/vidur_score.h"
+#include "studies/output.h"
 
 namespace perfcast::ai::latency_study {
 namespace {
@@ -19,23 +18,27 @@ namespace {
 struct Options {
   std::string folder, devices = PERFCAST_SOURCE_DIR "/data/devices/devices.json", write;
   VidurScoreOptions score;
+  bool json = false;
 };
 
-std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.1f}", 100 * share); }
-
-std::string table_of(const std::vector<VidurScore>& scores) {
-  TextTable table;
-  for (const char* title : {"work", "held out", "device"}) table.add_column(title, TextTable::Align::kLeft);
-  for (const char* title :
-       {"n", "mean %", "median %", "90th %", "roofline mean %", "with 0.7, 0.75 of it", "in 90% interval"}) {
-    table.add_column(title, TextTable::Align::kRight);
-  }
-  for (const VidurScore& score : scores) {
-    table.add_row({score.work, score.split, score.device, fmt::format("{}", score.rows), percent(score.mean_error),
-                   percent(score.median_error), percent(score.error_of_90), percent(score.roofline_mean_error),
-                   percent(score.fixed_shares_error), percent(score.coverage_90)});
-  }
-  return table.to_text();
+ReportTable scores_table(const std::vector<VidurScore>& scores) {
+  using Row = VidurScore;
+  return table_of<Row>(
+      "Half precision, by what was held out and by device. The form of the models was chosen on the folds that are "
+      "scored here.\nBeside it the roofline of the data sheet, and with two constants: 0.7 of the peak, 0.75 of the "
+      "bandwidth, no kernel\nbelow 2 us.",
+      scores,
+      {{"work", "work", Quantity::kText, [](const Row& row) { return row.work; }},
+       {"split", "held out", Quantity::kText, [](const Row& row) { return row.split; }},
+       {"device", "device", Quantity::kText, [](const Row& row) { return row.device; }},
+       {"n", "n", Quantity::kCount, [](const Row& row) { return row.rows; }},
+       {"mean_error", "mean", Quantity::kShare, [](const Row& row) { return row.mean_error; }, 1},
+       {"median_error", "median", Quantity::kShare, [](const Row& row) { return row.median_error; }, 1},
+       {"p90_error", "90th", Quantity::kShare, [](const Row& row) { return row.error_of_90; }, 1},
+       {"roofline_error", "roofline mean", Quantity::kShare, [](const Row& row) { return row.roofline_mean_error; }, 1},
+       {"two_constants_error", "with 0.7, 0.75 of it", Quantity::kShare,
+        [](const Row& row) { return row.fixed_shares_error; }, 1},
+       {"coverage_90", "in 90% interval", Quantity::kShare, [](const Row& row) { return row.coverage_90; }, 1}});
 }
 
 Status run(const Options& options) {
@@ -47,14 +50,10 @@ Status run(const Options& options) {
   if (!all_reduces) return all_reduces.error();
   const auto reproduction = reproduce_vidur(*layers, *all_reduces, *catalogue, options.score);
   if (!reproduction) return reproduction.error();
-  fmt::print(
-      "Half precision, by what was held out and by device. The form of the models was chosen on the folds that are "
-      "scored "
-      "here.\nBeside it the roofline of the data sheet, and with two constants: 0.7 of the peak, 0.75 of the "
-      "bandwidth, no "
-      "kernel\nbelow 2 us.\n{}",
-      table_of(reproduction->scores));
-  fmt::print("log error carried over to other devices: {:.3f}\n", reproduction->bundle.transfer_log_error);
+  StudyOutput output("vidur", options.json);
+  output.add("operators", scores_table(reproduction->scores));
+  output.note(fmt::format("log error carried over to other devices: {:.3f}", reproduction->bundle.transfer_log_error));
+  output.finish();
   if (options.write.empty()) return {};
   return write_half_precision(reproduction->bundle, options.write);
 }
@@ -66,6 +65,7 @@ int main_of(int argc, char** argv) {
   app.add_option("--devices", options.devices, "Catalogue of devices");
   app.add_option("--write", options.write, "Leave the bundle here");
   app.add_option("--every", options.score.every, "Take about one row in so many");
+  app.add_flag("--json", options.json, "For programs");
   CLI11_PARSE(app, argc, argv);
   if (const Status status = run(options); !status) {
     fmt::print(stderr, "{}\n", to_text(status.error()));

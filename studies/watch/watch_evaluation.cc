@@ -1,6 +1,6 @@
 // How well `perfcast watch` finds faults that are put into recorded counters of real servers:
 //   perfcast_watch_evaluation FOLDER [--days N] [--seeds N] [--false-alarms R] [--part development|test|both]
-//   [--methods A,B] [--threads N]
+//   [--methods A,B] [--threads N] [--json]
 // FOLDER holds server_power_counters.csv.gz. Development: Opteron 6140 and Xeon X5650, on which all settings were
 // chosen; test: the other three servers, other seeds. docs/WATCH.md has the design.
 #include <fmt/format.h>
@@ -10,14 +10,18 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/parallel.h"
 #include "base/statistics.h"
 #include "base/text.h"
+#include "base/unknown.h"
 #include "measure/watch/detector.h"
+#include "studies/output.h"
 #include "studies/watch/episode_scores.h"
 #include "studies/watch/isolation_forest.h"
 #include "studies/watch/recorded_server.h"
@@ -31,7 +35,7 @@ struct Options {
   double days = 1, false_alarms = 1;
   uint64_t seeds = 6;
   int threads = 2;
-  bool verbose = false;
+  bool verbose = false, json = false;
 };
 
 bool is_development(const RecordedServer& server) {
@@ -189,13 +193,47 @@ Status run_trial(Trial& trial, const Options& options) {
   return {};
 }
 
-std::string percent(double value) { return std::isnan(value) ? "-" : fmt::format("{:.1f}%", 100 * value); }
+struct MethodCounts {
+  std::string method;
+  DetectionCounts counts;
+};
 
-void add_row(TextTable& table, const std::string& name, const DetectionCounts& counts) {
-  table.add_row({name, percent(counts.recall()), percent(counts.recall(0)), percent(counts.recall(1)),
-                 percent(counts.recall(2)), percent(counts.precision()),
-                 fmt::format("{:.2f}", counts.false_alarms_per_day()),
-                 counts.delays_s.empty() ? "-" : fmt::format("{:.0f} s", median(counts.delays_s))});
+ReportTable methods_table(const std::string& caption, const std::vector<MethodCounts>& methods) {
+  using Row = MethodCounts;
+  const auto share = [](const char* name, const char* title, std::function<double(const DetectionCounts&)> value) {
+    return ColumnOf<Row>{name, title, Quantity::kShare, [=](const Row& row) { return value(row.counts); }, 1};
+  };
+  return table_of<Row>(
+      caption, methods,
+      {{"method", "method", Quantity::kText, [](const Row& row) { return row.method; }},
+       share("recall", "recall", [](const auto& counts) { return counts.recall(); }),
+       share("recall_small", "small", [](const auto& counts) { return counts.recall(0); }),
+       share("recall_medium", "medium", [](const auto& counts) { return counts.recall(1); }),
+       share("recall_large", "large", [](const auto& counts) { return counts.recall(2); }),
+       share("precision", "precision", [](const auto& counts) { return counts.precision(); }),
+       {"false_alarms_per_day", "false alarms a day", Quantity::kNumber,
+        [](const Row& row) { return row.counts.false_alarms_per_day(); }},
+       {"delay_s", "delay, median s", Quantity::kNumber,
+        [](const Row& row) { return row.counts.delays_s.empty() ? kUnknown : median(row.counts.delays_s); }, 0}});
+}
+
+// By type of fault.
+ReportTable faults_table(const DetectionCounts& counts) {
+  std::vector<size_t> types(kFaultTypes);
+  for (size_t t = 0; t < kFaultTypes; ++t) types[t] = t;
+  std::vector<ColumnOf<size_t>> columns = {{"fault", "perfcast: fault", Quantity::kText,
+                                            [](size_t t) { return std::string(to_text(static_cast<FaultType>(t))); }}};
+  constexpr const char* kNames[kMagnitudes] = {"small", "medium", "large"};
+  for (size_t m = 0; m < kMagnitudes; ++m) {
+    columns.push_back({kNames[m], kNames[m], Quantity::kShare,
+                       [&counts, m](size_t t) {
+                         return static_cast<double>(counts.found[t][m]) /
+                                static_cast<double>(std::max<size_t>(counts.faults[t][m], 1));
+                       },
+                       1});
+  }
+  columns.push_back({"n", "n of each", Quantity::kCount, [&counts](size_t t) { return counts.faults[t][0]; }});
+  return table_of<size_t>("", types, columns);
 }
 
 // The best that plain scores could do: per server the lowest level with no more false alarms than allowed, picked on
@@ -228,57 +266,39 @@ DetectionCounts in_hindsight(const std::vector<const Trial*>& trials, const Opti
   return all;
 }
 
-void print_part(const std::vector<Trial>& trials, bool development, const Options& options) {
-  std::map<std::string, bool> names;
+void write_part(const std::vector<Trial>& trials, bool development, const Options& options, StudyOutput& output) {
+  std::set<std::string> names;
   for (const Trial& trial : trials) {
-    if (is_development(*trial.server) == development) names[trial.server->name] = true;
+    if (is_development(*trial.server) == development) names.insert(trial.server->name);
   }
   if (names.empty()) return;
-  std::string servers;
-  for (const auto& [name, here] : names) servers += (servers.empty() ? "" : ", ") + name;
-  fmt::print("\n{}: {}; {} seeds of {:g} day(s), 24 faults a day\n\n",
-             development ? "development (settings were chosen here)" : "test", servers, options.seeds, options.days);
-  TextTable table;
-  table.add_column("method", TextTable::Align::kLeft);
-  for (const char* title : {"recall", "small", "medium", "large", "precision", "false alarms a day", "delay, median"}) {
-    table.add_column(title, TextTable::Align::kRight);
-  }
+  std::vector<MethodCounts> methods, servers;
   DetectionCounts ours;
   for (const std::string& method : options.methods) {
-    DetectionCounts counts;
+    MethodCounts of{method, {}};
     std::vector<const Trial*> plain;
     for (const Trial& trial : trials) {
       if (trial.method != method || is_development(*trial.server) != development) continue;
-      counts.add(trial.counts);
+      of.counts.add(trial.counts);
       if (!trial.scores.empty()) plain.push_back(&trial);
     }
-    add_row(table, method, counts);
-    if (method == "perfcast") ours = counts;
-    if (!plain.empty()) add_row(table, method + ", level in hindsight", in_hindsight(plain, options));
+    methods.push_back(of);
+    if (method == "perfcast") ours = of.counts;
+    if (!plain.empty()) methods.push_back({method + ", level in hindsight", in_hindsight(plain, options)});
   }
-  fmt::print("{}\n", table.to_text());
-  TextTable faults;
-  faults.add_column("perfcast: fault", TextTable::Align::kLeft);
-  for (const char* title : {"small", "medium", "large", "n of each"})
-    faults.add_column(title, TextTable::Align::kRight);
-  for (size_t t = 0; t < kFaultTypes; ++t) {
-    std::vector<std::string> cells = {to_text(static_cast<FaultType>(t))};
-    for (size_t m = 0; m < kMagnitudes; ++m) {
-      cells.push_back(
-          percent(static_cast<double>(ours.found[t][m]) / static_cast<double>(std::max<size_t>(ours.faults[t][m], 1))));
-    }
-    cells.push_back(std::to_string(ours.faults[t][0]));
-    faults.add_row(cells);
-  }
-  fmt::print("{}\n", faults.to_text());
-  for (const auto& [name, here] : names) {
-    DetectionCounts counts;
+  for (const std::string& name : names) {
+    servers.push_back({"perfcast on " + name, {}});
     for (const Trial& trial : trials) {
-      if (trial.method == "perfcast" && trial.server->name == name) counts.add(trial.counts);
+      if (trial.method == "perfcast" && trial.server->name == name) servers.back().counts.add(trial.counts);
     }
-    fmt::print("perfcast on {}: recall {}, false alarms a day {:.2f} ({} in {:.2f} clean days)\n", name,
-               percent(counts.recall()), counts.false_alarms_per_day(), counts.false_alarms, counts.clean_days);
   }
+  const std::string part = development ? "development" : "test";
+  output.add(part, methods_table(fmt::format("{}: {}; {} seeds of {:g} day(s), 24 faults a day",
+                                             development ? "development (settings were chosen here)" : part,
+                                             join({names.begin(), names.end()}, ", "), options.seeds, options.days),
+                                 methods));
+  output.add(part + "_faults", faults_table(ours));
+  output.add(part + "_servers", methods_table("", servers));
 }
 
 int run(const Options& options) {
@@ -287,15 +307,16 @@ int run(const Options& options) {
     fmt::print(stderr, "{}\n", to_text(servers.error()));
     return 1;
   }
+  StudyOutput output("watch", options.json);
   std::vector<Trial> trials;
   for (const RecordedServer& server : *servers) {
     const bool development = is_development(server);
     if (options.part != "both" && (options.part == "development") != development) continue;
     const ServerSchedule schedule(server);
-    fmt::print(
-        "{}: {} metrics, every {:g} s; history {} rows, live rows to draw days from {}; a cycle takes {:.2f} h\n",
+    output.note(fmt::format(
+        "{}: {} metrics, every {:g} s; history {} rows, live rows to draw days from {}; a cycle takes {:.2f} h",
         server.name, server.columns.size(), server.interval_s, schedule.history_rows(), schedule.live_rows(),
-        schedule.cycle_s() / 3600);
+        schedule.cycle_s() / 3600));
     for (const std::string& method : options.methods) {
       for (uint64_t seed = 1; seed <= options.seeds; ++seed) {
         Trial trial;
@@ -312,8 +333,9 @@ int run(const Options& options) {
     fmt::print(stderr, "{}\n", to_text(done.error()));
     return 1;
   }
-  print_part(trials, true, options);
-  print_part(trials, false, options);
+  write_part(trials, true, options, output);
+  write_part(trials, false, options, output);
+  output.finish();
   return 0;
 }
 
@@ -331,6 +353,7 @@ int main(int argc, char** argv) {
     app.add_option("--part", options.part)->check(CLI::IsMember({"development", "test", "both"}));
     app.add_option("--methods", options.methods)->delimiter(',');
     app.add_option("--threads", options.threads);
+    app.add_flag("--json", options.json, "For programs");
     app.add_flag("--verbose", options.verbose, "Print every alert");
     CLI11_PARSE(app, argc, argv);
     return perfcast::measure::watch_study::run(options);

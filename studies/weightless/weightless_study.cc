@@ -1,5 +1,5 @@
 // Weightless networks beside XGBoost, small networks of neurons and the classic weightless ones:
-//   perfcast_weightless_study [--corpus FILE] [--public FOLDER] [--seeds N] [--threads N]
+//   perfcast_weightless_study [--corpus FILE] [--public FOLDER] [--seeds N] [--threads N] [--json]
 // CORPUS: the cloud corpus; FOLDER: the data of Debian's python3-sklearn. Every contender's setting is chosen on the
 // training rows alone, their parts (families, or drawn ones) left out in three groups. tools/bench-weightless runs it.
 #include <fmt/format.h>
@@ -14,6 +14,7 @@
 #include "base/parallel.h"
 #include "base/statistics.h"
 #include "base/text.h"
+#include "studies/output.h"
 #include "studies/weightless/best_of_designs.h"
 #include "studies/weightless/contenders.h"
 
@@ -130,20 +131,19 @@ struct Line {
   double bytes = 0, saved_bytes = 0, row_ns = 0;
 };
 
-void print(const TabularSet& set, const std::vector<Line>& lines) {
-  TextTable table;
-  table.add_column("contender", TextTable::Align::kLeft);
-  for (const char* title : {set.labels.empty() ? "R2" : "right", "sd", "bytes", "saved", "ns a row"})
-    table.add_column(title, TextTable::Align::kRight);
-  table.add_column("chosen most often", TextTable::Align::kLeft);
-  for (const Line& line : lines) {
-    const std::string deviation = line.scores.size() > 1 ? fmt::format("{:.3f}", standard_deviation(line.scores)) : "-";
-    table.add_row({line.contender, fmt::format("{:.3f}", mean(line.scores)), deviation,
-                   fmt::format("{:.0f}", line.bytes), fmt::format("{:.0f}", line.saved_bytes),
-                   fmt::format("{:.0f}", line.row_ns), line.chosen});
-  }
-  std::printf("\n%s: %zu rows, %zu inputs, %zu parts left out in turn\n%s", set.name.c_str(), set.count(), set.inputs,
-              set.parts, table.to_text().c_str());
+ReportTable lines_table(const TabularSet& set, const std::vector<Line>& lines) {
+  return table_of<Line>(
+      fmt::format("{}: {} rows, {} inputs, {} parts left out in turn", set.name, set.count(), set.inputs, set.parts),
+      lines,
+      {{"contender", "contender", Quantity::kText, [](const Line& line) { return line.contender; }},
+       {set.labels.empty() ? "r2" : "right", set.labels.empty() ? "R2" : "right", Quantity::kNumber,
+        [](const Line& line) { return mean(line.scores); }, 3},
+       {"deviation", "sd", Quantity::kNumber,
+        [](const Line& line) { return line.scores.size() > 1 ? standard_deviation(line.scores) : NAN; }, 3},
+       {"bytes", "bytes", Quantity::kNumber, [](const Line& line) { return line.bytes; }, 0},
+       {"saved_bytes", "saved", Quantity::kNumber, [](const Line& line) { return line.saved_bytes; }, 0},
+       {"row_ns", "ns a row", Quantity::kNumber, [](const Line& line) { return line.row_ns; }, 0},
+       {"chosen", "chosen most often", Quantity::kText, [](const Line& line) { return line.chosen; }}});
 }
 
 Result<Line> line_of(const Contender& contender, const std::vector<TabularSet>& by_seed, int threads) {
@@ -169,7 +169,7 @@ Result<Line> line_of(const Contender& contender, const std::vector<TabularSet>& 
 }
 
 // `by_seed`: the same rows, parted anew for each seed (or not, where parts are families).
-Status study(const std::vector<TabularSet>& by_seed, int threads) {
+Status study(const std::vector<TabularSet>& by_seed, int threads, StudyOutput& output) {
   const TabularSet& set = by_seed.front();
   const bool classes = !set.labels.empty();
   std::vector<Line> lines;
@@ -196,13 +196,12 @@ Status study(const std::vector<TabularSet>& by_seed, int threads) {
   for (const Contender& contender : {xgboost_contender(set, bytes), mlp_contender(set, bytes)}) {
     if (const Status added = add(contender); !added) return added;
   }
-  print(set, lines);
+  output.add(set.name, lines_table(set, lines));
   if (classes && gain > 0)
-    std::printf(
-        "of XGBoost's gain over the majority (%.3f) votes have %.0f%%, in %.1f%% of its bytes (%.1f%% of what it "
-        "saves)\n",
-        gain, 100 * ours / gain, 100 * share_of_bytes, 100 * share_of_saved);
-  std::fflush(stdout);
+    output.note(fmt::format(
+        "of XGBoost's gain over the majority ({:.3f}) votes have {:.0f}%, in {:.1f}% of its bytes ({:.1f}% of what it "
+        "saves)",
+        gain, 100 * ours / gain, 100 * share_of_bytes, 100 * share_of_saved));
   return {};
 }
 
@@ -211,17 +210,19 @@ struct Options {
   std::vector<std::string> sets = {"digits", "breast_cancer", "wine", "diabetes"};
   uint64_t seeds = 3;
   int threads = 2;
+  bool json = false;
 };
 
-Status run(const Options& options) {
+Status run(Options options) {
+  StudyOutput output("weightless", options.json);
   if (!options.corpus.empty()) {
     const auto best = best_of_designs(options.corpus, {"compressor", "user"}, 8);
     if (!best) return best.error();
-    std::printf("CPU models: %s\n", join(best->platforms, "; ").c_str());
-    if (const Status done = study(std::vector<TabularSet>(options.seeds, best->set), options.threads); !done)
+    output.note("CPU models: " + join(best->platforms, "; "));
+    if (const Status done = study(std::vector<TabularSet>(options.seeds, best->set), options.threads, output); !done)
       return done;
   }
-  if (options.folder.empty()) return {};
+  if (options.folder.empty()) options.sets.clear();
   for (const std::string& name : options.sets) {
     std::vector<TabularSet> by_seed;
     for (uint64_t seed = 1; seed <= options.seeds; ++seed) {
@@ -229,8 +230,9 @@ Status run(const Options& options) {
       if (!set) return set.error();
       by_seed.push_back(std::move(*set));
     }
-    if (const Status done = study(by_seed, options.threads); !done) return done;
+    if (const Status done = study(by_seed, options.threads, output); !done) return done;
   }
+  output.finish();
   return {};
 }
 
@@ -245,6 +247,7 @@ int main(int argc, char** argv) {
   app.add_option("--sets", options.sets, "Of the public ones")->delimiter(',');
   app.add_option("--seeds", options.seeds, "Repetitions")->check(CLI::Range(1, 1000));
   app.add_option("--threads", options.threads, "Threads")->check(CLI::Range(1, 4096));
+  app.add_flag("--json", options.json, "For programs");
   CLI11_PARSE(app, argc, argv);
   const perfcast::Status done = perfcast::program::weightless_study::run(options);
   if (done) return 0;

@@ -205,10 +205,10 @@ void slides(const GemmResult& result, std::string& text) {
                                   [&](const SlideRow& row) { return !row.rung.empty() && ours(row.rung) != nullptr; });
   if (both < 2) return;
   text +=
-      fmt::format("\nthe slides' GEMM Performance Summary (their N is not stated, 4096 fits) beside ours (N = {})\n",
+      fmt::format("\nthe keynote's GEMM table (John, ICPE 2025; its N is not stated, 4096 fits) beside ours (N = {})\n",
                   to_text(shape));
   TextTable table;
-  table.add_column("slides", Align::kLeft);
+  table.add_column("keynote", Align::kLeft);
   for (const char* title : {"time", "speed-up", "ours", "speed-up"}) table.add_column(title, Align::kRight);
   for (const SlideRow& row : slide_rows()) {
     const RungResult* here = row.rung.empty() ? nullptr : ours(row.rung);
