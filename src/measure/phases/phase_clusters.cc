@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/random.h"
+#include "learn/cluster/kmeans.h"
 
 namespace perfcast::measure {
 namespace {
@@ -13,73 +14,7 @@ namespace {
 constexpr int kStarts = 8, kMostRounds = 100;
 constexpr double kOfTheWay = 0.9;
 
-Eigen::VectorXd distances_to(const Eigen::MatrixXd& rows, const Eigen::RowVectorXd& centre) {
-  return (rows.rowwise() - centre).rowwise().squaredNorm();
-}
-
-// Drawn with a probability by `weights`; the last one of positive weight where rounding goes past the end.
-Eigen::Index draw(const Eigen::VectorXd& weights, Random& random) {
-  double left = random.uniform() * weights.sum();
-  Eigen::Index chosen = 0;
-  for (Eigen::Index i = 0; i < weights.size(); ++i) {
-    if (weights(i) <= 0) continue;
-    chosen = i;
-    left -= weights(i);
-    if (left < 0) break;
-  }
-  return chosen;
-}
-
-Eigen::MatrixXd seeds_of(const Eigen::MatrixXd& rows, const Eigen::VectorXd& weights, Eigen::Index count,
-                         Random& random) {
-  Eigen::MatrixXd centres(count, rows.cols());
-  Eigen::VectorXd nearest = Eigen::VectorXd::Constant(rows.rows(), std::numeric_limits<double>::infinity());
-  for (Eigen::Index k = 0; k < count; ++k) {
-    const Eigen::VectorXd chance = k == 0 ? weights : Eigen::VectorXd(weights.cwiseProduct(nearest));
-    if (k > 0 && chance.sum() <= 0) return centres.topRows(k);  // no more different rows
-    centres.row(k) = rows.row(draw(chance, random));
-    nearest = nearest.cwiseMin(distances_to(rows, centres.row(k)));
-  }
-  return centres;
-}
-
-struct Assigned {
-  Eigen::MatrixXd centres;
-  std::vector<Eigen::Index> of;
-  double within = std::numeric_limits<double>::infinity();
-};
-
-Assigned settle(const Eigen::MatrixXd& rows, const Eigen::VectorXd& weights, Eigen::MatrixXd centres) {
-  Assigned result;
-  result.of.assign(static_cast<size_t>(rows.rows()), -1);
-  for (int round = 0; round < kMostRounds; ++round) {
-    bool moved = false;
-    double within = 0;
-    for (Eigen::Index i = 0; i < rows.rows(); ++i) {
-      Eigen::Index best = 0;
-      const double distance = (centres.rowwise() - rows.row(i)).rowwise().squaredNorm().minCoeff(&best);
-      within += weights(i) * distance;
-      Eigen::Index& of = result.of[static_cast<size_t>(i)];
-      moved = moved || of != best;
-      of = best;
-    }
-    result.within = within / weights.sum();
-    if (!moved) break;
-    Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(centres.rows(), centres.cols());
-    Eigen::VectorXd masses = Eigen::VectorXd::Zero(centres.rows());
-    for (Eigen::Index i = 0; i < rows.rows(); ++i) {
-      sums.row(result.of[static_cast<size_t>(i)]) += weights(i) * rows.row(i);
-      masses(result.of[static_cast<size_t>(i)]) += weights(i);
-    }
-    for (Eigen::Index k = 0; k < centres.rows(); ++k) {
-      if (masses(k) > 0) centres.row(k) = sums.row(k) / masses(k);  // an empty one stays where it was
-    }
-  }
-  result.centres = std::move(centres);
-  return result;
-}
-
-PhaseClusters in_order(const Eigen::MatrixXd& rows, const Assigned& found) {
+PhaseClusters in_order(const Eigen::MatrixXd& rows, const KMeans& found) {
   PhaseClusters result;
   result.within = found.within;
   std::vector<Eigen::Index> order;
@@ -134,9 +69,10 @@ PhaseClusters cluster_phases(const Eigen::MatrixXd& rows, const Eigen::VectorXd&
   if (rows.rows() == 0) return {};
   Random random(seed);
   const auto wanted = std::min(static_cast<Eigen::Index>(std::max<size_t>(1, count)), rows.rows());
-  Assigned best;
+  KMeans best;
   for (int start = 0; start < kStarts; ++start) {
-    Assigned found = settle(rows, weights, seeds_of(rows, weights, wanted, random));
+    const Eigen::Index first = draw_weighted(weights, random);
+    KMeans found = settle_centres(rows, weights, spread_centres(rows, weights, first, wanted, random), kMostRounds);
     if (found.within < best.within || start == 0) best = std::move(found);
   }
   return in_order(rows, best);

@@ -8,6 +8,8 @@
 
 #include "base/random.h"
 #include "base/statistics.h"
+#include "learn/algebra/dense.h"
+#include "learn/cluster/kmeans.h"
 #include "learn/neural/kl_schedule.h"
 #include "learn/neural/vae.h"
 #include "measure/watch/archive.h"
@@ -21,6 +23,7 @@ constexpr float kMostInput = 6;       // in z: what is further out says no more
 constexpr float kMostScaled = 30;     // of v, in what the others are told of it
 constexpr float kMostForSpread = 4;   // of v, in its correlation
 constexpr double kRowsOfPrior = 50;   // a regime's deviation counts as this many rows of all regimes
+constexpr int kMostRounds = 20;       // of k-means
 constexpr double kMostSquare = 25;
 constexpr double kMaskedShare = 0.1;
 constexpr double kLearningRate = 2e-3;
@@ -38,21 +41,6 @@ void put_inputs(std::span<const float> z, size_t columns, const std::vector<size
       const bool present = !std::isnan(from[j]) && !(masks && random.uniform() < kMaskedShare);
       to[j] = present ? std::clamp(from[j], -kMostInput, kMostInput) : 0;
       to[columns + j] = present ? 1 : 0;
-    }
-  }
-}
-
-// In place, of a symmetric positive definite matrix (Gauss & Jordan; columns are few).
-void invert(std::vector<double>& a, size_t n) {
-  for (size_t k = 0; k < n; ++k) {
-    const double pivot = 1 / a[k * n + k];
-    a[k * n + k] = 1;
-    for (size_t j = 0; j < n; ++j) a[k * n + j] *= pivot;
-    for (size_t i = 0; i < n; ++i) {
-      if (i == k) continue;
-      const double factor = a[i * n + k];
-      a[i * n + k] = 0;
-      for (size_t j = 0; j < n; ++j) a[i * n + j] -= factor * a[k * n + j];
     }
   }
 }
@@ -156,55 +144,24 @@ uint32_t Reconstruction::nearest(const float* latent) const {
   return best;
 }
 
-// k-means from centres far from each other (k-means++, Arthur & Vassilvitskii 2007).
 void Reconstruction::find_regimes(std::span<const float> z, const std::vector<size_t>& rows_used) {
-  const size_t n = columns();
-  const size_t size = encoder_.outputs();
+  const auto rows = static_cast<Eigen::Index>(rows_used.size());
   centres_.clear();
-  std::vector<float> latents;
-  std::vector<float> e(n);
+  Eigen::MatrixXd latents(rows, static_cast<Eigen::Index>(encoder_.outputs()));
+  std::vector<float> e(columns());
   uint32_t regime = 0;
-  for (const size_t row : rows_used) {
-    residuals(1, z.data() + row * n, e.data(), &regime);
-    latents.insert(latents.end(), latent_.begin(), latent_.end());
+  for (Eigen::Index r = 0; r < rows; ++r) {
+    residuals(1, z.data() + rows_used[static_cast<size_t>(r)] * columns(), e.data(), &regime);
+    latents.row(r) = Eigen::Map<const Eigen::RowVectorXf>(latent_.data(), latents.cols()).cast<double>();
   }
-  const size_t rows = rows_used.size();
-  const auto squared = [&](size_t r, const float* centre) {
-    double sum = 0;
-    for (size_t i = 0; i < size; ++i) {
-      const double difference = static_cast<double>(latents[r * size + i] - centre[i]);
-      sum += difference * difference;
-    }
-    return sum;
-  };
   Random random(options_.seed ^ 0x2E61);
-  std::vector<double> distance(rows, std::numeric_limits<double>::infinity());
-  size_t chosen = random.below(rows);
-  const size_t regimes = std::clamp<size_t>(rows / 200, 1, options_.most_regimes);
-  while (centres_.size() < regimes * size) {
-    centres_.insert(centres_.end(), latents.begin() + static_cast<std::ptrdiff_t>(chosen * size),
-                    latents.begin() + static_cast<std::ptrdiff_t>((chosen + 1) * size));
-    double total = 0;
-    for (size_t r = 0; r < rows; ++r) {
-      distance[r] = std::min(distance[r], squared(r, centres_.data() + centres_.size() - size));
-      total += distance[r];
-    }
-    double left = random.uniform() * total;
-    for (chosen = 0; chosen + 1 < rows && left > distance[chosen]; ++chosen) left -= distance[chosen];
-  }
-  for (int round = 0; round < 20; ++round) {
-    std::vector<double> sums(centres_.size(), 0);
-    std::vector<double> counts(regimes, 0);
-    for (size_t r = 0; r < rows; ++r) {
-      const uint32_t k = nearest(latents.data() + r * size);
-      counts[k] += 1;
-      for (size_t i = 0; i < size; ++i) sums[k * size + i] += static_cast<double>(latents[r * size + i]);
-    }
-    for (size_t k = 0; k < regimes; ++k) {
-      if (counts[k] == 0) continue;
-      for (size_t i = 0; i < size; ++i) centres_[k * size + i] = static_cast<float>(sums[k * size + i] / counts[k]);
-    }
-  }
+  const Eigen::VectorXd alike = Eigen::VectorXd::Ones(rows);
+  const auto first = static_cast<Eigen::Index>(random.below(rows_used.size()));
+  const auto regimes = static_cast<Eigen::Index>(std::clamp<size_t>(rows_used.size() / 200, 1, options_.most_regimes));
+  const RowMatrixF centres =
+      settle_centres(latents, alike, spread_centres(latents, alike, first, regimes, random), kMostRounds)
+          .centres.cast<float>();
+  centres_.assign(centres.data(), centres.data() + centres.size());
 }
 
 void Reconstruction::calibrate(std::span<const float> z, const std::vector<size_t>& rows_used) {
@@ -268,22 +225,20 @@ void Reconstruction::find_correlation(std::span<const float> z, const std::vecto
       for (size_t j = 0; j <= i; ++j) sums[i * n + j] += static_cast<double>(v[i] * v[j]);
     }
   }
-  std::vector<double> p(n * n, 0);
+  Eigen::MatrixXd correlation = Eigen::MatrixXd::Identity(static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n));
   for (size_t i = 0; i < n; ++i) {
     for (size_t j = 0; j < i; ++j) {
       const double size = std::sqrt(sums[i * n + i] * sums[j * n + j]);
-      p[i * n + j] = p[j * n + i] = size > 0 ? (1 - options_.shrinkage) * sums[i * n + j] / size : 0;
+      const auto a = static_cast<Eigen::Index>(i), b = static_cast<Eigen::Index>(j);
+      correlation(a, b) = correlation(b, a) = size > 0 ? (1 - options_.shrinkage) * sums[i * n + j] / size : 0;
     }
-    p[i * n + i] = 1;
   }
-  invert(p, n);
-  precision_.assign(n * n, 0);
-  inverse_root_.assign(n, 1);
-  for (size_t j = 0; j < n; ++j) {
-    const double root = std::sqrt(std::max(p[j * n + j], 1e-12));
-    inverse_root_[j] = static_cast<float>(1 / root);
-    for (size_t k = 0; k < n; ++k) precision_[k * n + j] = static_cast<float>(p[k * n + j] / root);
-  }
+  const Eigen::MatrixXd p = inverse_positive_definite(correlation);
+  const Eigen::VectorXd root = p.diagonal().cwiseMax(1e-12).cwiseSqrt();
+  const Eigen::VectorXf inverse_root = root.cwiseInverse().cast<float>();
+  const RowMatrixF precision = (p * root.cwiseInverse().asDiagonal()).cast<float>();
+  inverse_root_.assign(inverse_root.data(), inverse_root.data() + inverse_root.size());
+  precision_.assign(precision.data(), precision.data() + precision.size());
 }
 
 void Reconstruction::conditional(const float* e, uint32_t regime, float* w) const {

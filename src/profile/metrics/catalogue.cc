@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
 #include "base/json.h"
 #include "base/text.h"
+#include "base/unknown.h"
 
 namespace perfcast {
 
@@ -96,7 +98,8 @@ Metric read_metric(const Json& json, const std::string& path, std::vector<std::s
 // Orders formulas so that each stands after those it reads; a circle is a mistake that names its members.
 class DependencyOrder {
  public:
-  DependencyOrder(const std::map<std::string, size_t, std::less<>>& by_name, const std::map<size_t, Formula>& formulas)
+  DependencyOrder(const std::map<std::string, size_t, std::less<>>& by_name,
+                  const std::map<size_t, Expression>& formulas)
       : by_name_(by_name), formulas_(formulas) {}
 
   std::vector<size_t> order(std::vector<std::string>& mistakes) {
@@ -140,7 +143,7 @@ class DependencyOrder {
   }
 
   const std::map<std::string, size_t, std::less<>>& by_name_;
-  const std::map<size_t, Formula>& formulas_;
+  const std::map<size_t, Expression>& formulas_;
   std::map<size_t, bool> done_;
   std::vector<size_t> path_;
   std::vector<size_t> order_;
@@ -184,7 +187,7 @@ Result<Catalogue> Catalogue::parse(std::string_view json_text, const std::string
 
   Catalogue catalogue;
   std::vector<std::string> mistakes;
-  std::map<size_t, Formula> formulas;
+  std::map<size_t, Expression> formulas;
   for (const Json& entry : *entries) {
     const size_t index = catalogue.metrics_.size();
     const std::string path = fmt::format("{}.metrics[{}]", source, index);
@@ -200,7 +203,8 @@ Result<Catalogue> Catalogue::parse(std::string_view json_text, const std::string
       }
     }
     if (!metric.formula.empty()) {
-      auto formula = Formula::parse(metric.formula, path + ".formula");
+      auto formula = Expression::parse(metric.formula, path + ".formula", "metric",
+                                       [](std::string_view) { return ExpressionType::kNumber; });
       if (formula) {
         formulas.emplace(index, *std::move(formula));
       } else {
@@ -241,7 +245,11 @@ std::vector<std::string> Catalogue::names() const {
 MetricValues Catalogue::derive(const MetricValues& counters) const {
   MetricValues values = counters;
   for (const auto& [index, formula] : formulas_) {
-    if (const auto value = formula.evaluate(values)) values[metrics_[index].name] = *value;
+    const double value = formula.evaluate([&](size_t i) -> ExpressionValue {
+      const auto found = values.find(formula.names()[i]);
+      return {found == values.end() ? kUnknown : found->second, {}};
+    });
+    if (!std::isnan(value)) values[metrics_[index].name] = value;
   }
   return values;
 }

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/expression.h"
 #include "base/json_fwd.h"
 #include "base/result.h"
-#include "profile/metrics/formula.h"
 
 namespace perfcast {
 
@@ -54,7 +54,7 @@ class Catalogue {
   std::vector<Metric> metrics_;
   std::map<std::string, size_t, std::less<>> by_name_;
   std::map<std::string, std::string, std::less<>> by_event_;  // "collector:event" -> name
-  std::vector<std::pair<size_t, Formula>> formulas_;          // index into metrics_; each after those it reads
+  std::vector<std::pair<size_t, Expression>> formulas_;       // index into metrics_; each after those it reads
 };
 
 // docs/METRICS.md

@@ -76,7 +76,8 @@ TEST(Catalogue, EveryEntryIsComplete) {
 TEST(Catalogue, EveryFormulaReadsMetrics) {
   for (const Metric& metric : Catalogue::built_in().metrics()) {
     if (metric.formula.empty()) continue;
-    const auto formula = Formula::parse(metric.formula, metric.name);
+    const auto formula = Expression::parse(metric.formula, metric.name, "metric",
+                                           [](std::string_view) { return ExpressionType::kNumber; });
     ASSERT_TRUE(formula) << to_text(formula.error());
     EXPECT_THAT(formula->names(), testing::Not(IsEmpty())) << metric.name;
     for (const std::string& name : formula->names()) EXPECT_NE(Catalogue::built_in().find(name), nullptr) << name;
@@ -196,7 +197,8 @@ TEST(Catalogue, EveryMistakeIsNamed) {
   EXPECT_EQ(mistake_of({counter("loads_count"), derived("x_ratio", "load_count / 2")}),
             "c.json.metrics[1].formula: found load_count, expected a metric, such as loads_count, x_ratio");
   EXPECT_EQ(mistake_of({counter("a_count"), derived("b_ratio", "a_count /")}),
-            "c.json.metrics[1].formula: column 10: the formula ends, expected a metric name, a number, '(' or '-'");
+            "c.json.metrics[1].formula: column 10: the end where a value is missing, expected a "
+            "metric, a number or quoted text");
   EXPECT_EQ(mistake_of({counter("a_count"), counter("a_count")}),
             "c.json.metrics[1].name: found a_count again, expected each name once; c.json.metrics[1].sources.qemu: "
             "found a_count, which is a_count already");

@@ -1,6 +1,9 @@
 // Functions of stripped files: every function that an exception may pass has an entry in .eh_frame, with its first
-// address and its length. The format is that of the LSB, chapter "Exception Frames".
-#include <algorithm>
+// address and its length. The entries are libdw's; the addresses in them it decodes for its own searches alone. They
+// are written as the LSB has it, chapter "Exception Frames".
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+
 #include <cstring>
 #include <map>
 #include <optional>
@@ -12,132 +15,96 @@ namespace perfcast::measure {
 namespace {
 
 constexpr size_t kMostFunctions = 2'000'000;
-constexpr uint8_t kPointerAbsolute = 0x00, kPointerRelative = 0x10, kPointerHow = 0x70;
+constexpr unsigned kForm = 0x0F, kHow = 0x70;
+constexpr unsigned char kIdentity[EI_NIDENT] = {ELFMAG0,    ELFMAG1,     ELFMAG2,   ELFMAG3,
+                                                ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
 
-// Bytes in order; what isn't there reads as nothing, and stays so.
-class UnwindReader {
- public:
-  UnwindReader(std::string_view bytes, size_t at) : bytes_(bytes), at_(std::min(at, bytes.size())) {}
-  bool ok() const { return ok_; }
-  size_t at() const { return at_; }
-  void skip(uint64_t count) {
-    ok_ = ok_ && count <= bytes_.size() - at_;
-    if (ok_) at_ += static_cast<size_t>(count);
-  }
-  template <typename T>
-  T get() {
-    T value{};
-    if (bytes_.size() - at_ < sizeof(T)) ok_ = false;
-    if (!ok_) return value;
-    std::memcpy(&value, bytes_.data() + at_, sizeof(T));
-    at_ += sizeof(T);
-    return value;
-  }
-  uint64_t leb() {
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 63 && ok_; shift += 7) {
-      const auto byte = get<uint8_t>();
-      value |= static_cast<uint64_t>(byte & 0x7FU) << shift;
-      if ((byte & 0x80U) == 0) return value;
-    }
-    ok_ = false;
-    return 0;
-  }
-  std::string_view text() {
-    const size_t end = bytes_.find('\0', at_);
-    if (end == std::string_view::npos) ok_ = false;
-    if (!ok_) return {};
-    const std::string_view text = bytes_.substr(at_, end - at_);
-    at_ = end + 1;
-    return text;
-  }
-  // A pointer's value without what it is relative to.
-  uint64_t pointer(uint8_t encoding) {
-    switch (encoding & 0x0FU) {
-      case 0x00:
-      case 0x04:
-      case 0x0C:
-        return get<uint64_t>();
-      case 0x02:
-        return get<uint16_t>();
-      case 0x03:
-        return get<uint32_t>();
-      case 0x0A:
-        return static_cast<uint64_t>(static_cast<int64_t>(get<int16_t>()));
-      case 0x0B:
-        return static_cast<uint64_t>(static_cast<int64_t>(get<int32_t>()));
-      default:
-        ok_ = false;
-        return 0;
-    }
-  }
+template <typename T>
+std::optional<uint64_t> take(std::string_view& bytes) {
+  T value{};
+  if (bytes.size() < sizeof(T)) return std::nullopt;
+  std::memcpy(&value, bytes.data(), sizeof(T));
+  bytes.remove_prefix(sizeof(T));
+  return static_cast<uint64_t>(value);
+}
 
- private:
-  std::string_view bytes_;
-  size_t at_;
-  bool ok_ = true;
-};
+// A pointer's value without what it is relative to; absent where it is cut off or of variable length.
+std::optional<uint64_t> take_pointer(std::string_view& bytes, unsigned encoding) {
+  switch (encoding & kForm) {
+    case DW_EH_PE_absptr:
+    case DW_EH_PE_udata8:
+    case DW_EH_PE_sdata8:
+      return take<uint64_t>(bytes);
+    case DW_EH_PE_udata2:
+      return take<uint16_t>(bytes);
+    case DW_EH_PE_udata4:
+      return take<uint32_t>(bytes);
+    case DW_EH_PE_sdata2:
+      return take<int16_t>(bytes);
+    case DW_EH_PE_sdata4:
+      return take<int32_t>(bytes);
+    default:
+      return std::nullopt;
+  }
+}
 
 // How the entries that refer to this one write addresses; absent where it isn't known.
-std::optional<uint8_t> encoding_of(std::string_view section, size_t at) {
-  UnwindReader in(section, at);
-  const auto version = in.get<uint8_t>();
-  const std::string_view augmentation = in.text();
-  if (!in.ok() || (version != 1 && version != 3)) return std::nullopt;
-  if (augmentation.empty()) return kPointerAbsolute;
-  if (augmentation[0] != 'z') return std::nullopt;
-  in.leb();
-  in.leb();
-  if (version == 1) {
-    in.skip(1);
-  } else {
-    in.leb();
+std::optional<unsigned> encoding_of(const Dwarf_CIE& shared) {
+  std::string_view what = shared.augmentation;
+  if (what.empty()) return DW_EH_PE_absptr;
+  if (what[0] != 'z' || shared.augmentation_data == nullptr) return std::nullopt;
+  std::string_view data(reinterpret_cast<const char*>(shared.augmentation_data), shared.augmentation_data_size);
+  unsigned encoding = DW_EH_PE_absptr;
+  for (const char next : what.substr(1)) {
+    if (next == 'S' || next == 'B') continue;  // without data
+    const auto byte = next == 'R' || next == 'L' || next == 'P' ? take<uint8_t>(data) : std::nullopt;
+    if (!byte) return std::nullopt;
+    if (next == 'R') encoding = static_cast<unsigned>(*byte);
+    if (next == 'P' && !take_pointer(data, static_cast<unsigned>(*byte))) return std::nullopt;
   }
-  in.leb();
-  uint8_t encoding = kPointerAbsolute;
-  for (const char what : augmentation.substr(1)) {
-    if (what == 'R') {
-      encoding = in.get<uint8_t>();
-    } else if (what == 'L') {
-      in.skip(1);
-    } else if (what == 'P') {
-      in.pointer(in.get<uint8_t>());
-    } else if (what != 'S' && what != 'B') {
-      return std::nullopt;
-    }
-  }
-  return in.ok() ? std::optional(encoding) : std::nullopt;
+  return encoding;
 }
 
 }  // namespace
 
 std::vector<ElfFunction> functions_of_unwinding(const std::string& section, uint64_t address) {
   std::vector<ElfFunction> functions;
-  std::map<size_t, std::optional<uint8_t>> encodings;
-  size_t at = 0;
-  while (at < section.size() && functions.size() < kMostFunctions) {
-    UnwindReader in(section, at);
-    const auto length = in.get<uint32_t>();
-    // 0 ends it; entries of 4 GiB are of no file.
-    if (!in.ok() || length == 0 || length == UINT32_MAX || length > section.size() - in.at()) break;
-    const size_t body = in.at();
-    at = body + length;
-    const auto back = in.get<uint32_t>();
-    if (!in.ok() || back == 0) continue;  // what functions share
-    if (back > body) continue;
-    const size_t shared = body - back;
-    auto known = encodings.find(shared);
-    if (known == encodings.end()) known = encodings.emplace(shared, encoding_of(section, shared + 8)).first;
+  std::map<Dwarf_Off, std::optional<unsigned>> encodings;
+  Elf_Data data{};
+  data.d_buf = const_cast<char*>(section.data());
+  data.d_size = section.size();
+  const auto next_of = [&](Dwarf_Off at, Dwarf_Off& next, Dwarf_CFI_Entry& entry) {
+    next = 0;
+    return dwarf_next_cfi(kIdentity, &data, true, at, &next, &entry);
+  };
+  Dwarf_CFI_Entry entry;
+  int found = 0;
+  for (Dwarf_Off at = 0, next = 0; at < section.size() && functions.size() < kMostFunctions; at = next) {
+    found = next_of(at, next, entry);
+    if (found > 0 || next <= at) break;
+    if (found < 0 || dwarf_cfi_cie_p(&entry)) continue;
+    const Dwarf_FDE own = entry.fde;
+    auto known = encodings.find(own.CIE_pointer);
+    if (known == encodings.end()) {
+      Dwarf_Off behind = 0;
+      Dwarf_CFI_Entry shared;
+      const bool is_shared =
+          own.CIE_pointer < section.size() && next_of(own.CIE_pointer, behind, shared) == 0 && dwarf_cfi_cie_p(&shared);
+      known = encodings.emplace(own.CIE_pointer, is_shared ? encoding_of(shared.cie) : std::nullopt).first;
+    }
     if (!known->second) continue;
-    const uint8_t encoding = *known->second, how = encoding & kPointerHow;
-    if (how != kPointerAbsolute && how != kPointerRelative) continue;
-    const uint64_t field = address + in.at();
-    ElfFunction function;
-    function.address = in.pointer(encoding) + (how == kPointerRelative ? field : 0);
-    function.bytes = in.pointer(encoding & 0x0FU);
+    const unsigned encoding = *known->second, how = encoding & kHow;
+    if (how != DW_EH_PE_absptr && how != DW_EH_PE_pcrel) continue;
+    const auto* const start = reinterpret_cast<const char*>(own.start);
+    std::string_view bytes(start, static_cast<size_t>(own.end - own.start));
+    const uint64_t field = address + static_cast<uint64_t>(start - section.data());
+    const auto first = take_pointer(bytes, encoding), length = take_pointer(bytes, encoding & kForm);
     // Entries of what the linker left out begin at 0.
-    if (in.ok() && in.at() <= at && function.bytes > 0 && function.address != 0)
-      functions.push_back(std::move(function));
+    if (!first || !length || *length == 0) continue;
+    ElfFunction function;
+    function.address = *first + (how == DW_EH_PE_pcrel ? field : 0);
+    function.bytes = *length;
+    if (function.address != 0) functions.push_back(std::move(function));
   }
   return functions;
 }

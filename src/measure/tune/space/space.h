@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/expression.h"
 #include "base/random.h"
 #include "base/result.h"
-#include "measure/tune/space/expression.h"
 
 namespace perfcast::measure {
 

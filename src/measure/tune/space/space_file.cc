@@ -253,7 +253,7 @@ class SpaceReader {
   }
 
   Result<Expression> parse_condition(const std::string& text) const {
-    return Expression::parse(text, [this](std::string_view name) -> std::optional<ExpressionType> {
+    return Expression::parse(text, "", "knob", [this](std::string_view name) -> std::optional<ExpressionType> {
       for (const Knob& knob : knobs_) {
         if (knob.name == name) return knob.is_numeric() ? ExpressionType::kNumber : ExpressionType::kText;
       }
@@ -261,7 +261,7 @@ class SpaceReader {
     });
   }
   static std::string problem_of(const std::string& text, const Error& error) {
-    return "'" + printable(text) + "', " + error.where + ": " + error.message + ", expected " + error.expected;
+    return "'" + printable(text) + "', " + error.message + ", expected " + error.expected;
   }
 
   void read_when(size_t knob, const Json& json) {

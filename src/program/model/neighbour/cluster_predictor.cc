@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "learn/algebra/dense.h"
+#include "learn/cluster/kmeans.h"
 #include "learn/tensors/tensor_map.h"
 #include "program/model/attribution/group_shapley.h"
 #include "program/model/fit/targets.h"
@@ -18,59 +19,23 @@ constexpr int64_t kClusterFolds = 5;
 constexpr int kMostRounds = 100;
 constexpr double kRidge = 3;  // per feature: clusters are small, features many
 
-Eigen::Index nearest(const Eigen::MatrixXd& centres, const Eigen::RowVectorXd& row) {
-  Eigen::Index best = 0;
-  (centres.rowwise() - row).rowwise().squaredNorm().minCoeff(&best);
-  return best;
-}
-
-// k-means++: the first centre at random, each further one with a chance that grows with its squared distance.
-Eigen::MatrixXd first_centres(const Eigen::MatrixXd& rows, int64_t clusters, Random& random) {
-  Eigen::MatrixXd centres(clusters, rows.cols());
-  centres.row(0) = rows.row(static_cast<Eigen::Index>(random.below(static_cast<uint64_t>(rows.rows()))));
-  Eigen::VectorXd distances = (rows.rowwise() - centres.row(0)).rowwise().squaredNorm();
-  for (int64_t c = 1; c < clusters; ++c) {
-    double left = random.uniform() * distances.sum();
-    Eigen::Index chosen = 0;
-    while (chosen + 1 < rows.rows() && left >= distances(chosen)) left -= distances(chosen++);
-    centres.row(c) = rows.row(chosen);
-    distances = distances.cwiseMin((rows.rowwise() - centres.row(c)).rowwise().squaredNorm());
-  }
-  return centres;
-}
-
 }  // namespace
 
 ClusterPredictor::Model ClusterPredictor::fit_clusters(const Eigen::MatrixXd& rows, const Eigen::MatrixXd& log_rpv,
-                                                       const Eigen::VectorXd& weights, int64_t clusters,
+                                                       const Eigen::VectorXd& weights, int64_t most_clusters,
                                                        uint64_t seed) {
   Random random(seed);
+  const auto first = static_cast<Eigen::Index>(random.below(static_cast<uint64_t>(rows.rows())));
+  KMeans found = settle_centres(rows, weights,
+                                spread_centres(rows, Eigen::VectorXd::Ones(rows.rows()), first, most_clusters, random),
+                                kMostRounds);
+  const Eigen::Index clusters = found.centres.rows();
   Model model;
-  model.centres = first_centres(rows, clusters, random);
-  std::vector<Eigen::Index> cluster_of(static_cast<size_t>(rows.rows()), -1);
-  for (int round = 0; round < kMostRounds; ++round) {
-    bool moved = false;
-    for (Eigen::Index p = 0; p < rows.rows(); ++p) {
-      const Eigen::Index cluster = nearest(model.centres, rows.row(p));
-      moved = moved || cluster != cluster_of[static_cast<size_t>(p)];
-      cluster_of[static_cast<size_t>(p)] = cluster;
-    }
-    if (!moved) break;
-    Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(clusters, rows.cols());
-    Eigen::VectorXd totals = Eigen::VectorXd::Zero(clusters);
-    for (Eigen::Index p = 0; p < rows.rows(); ++p) {
-      const Eigen::Index cluster = cluster_of[static_cast<size_t>(p)];
-      sums.row(cluster) += weights(p) * rows.row(p);
-      totals(cluster) += weights(p);
-    }
-    for (int64_t c = 0; c < clusters; ++c) {
-      if (totals(c) > 0) model.centres.row(c) = sums.row(c) / totals(c);  // an empty cluster stays where it is
-    }
-  }
+  model.centres = std::move(found.centres);
 
   std::vector<std::vector<Eigen::Index>> members_of(static_cast<size_t>(clusters));
   for (Eigen::Index p = 0; p < rows.rows(); ++p) {
-    members_of[static_cast<size_t>(cluster_of[static_cast<size_t>(p)])].push_back(p);
+    members_of[static_cast<size_t>(found.of[static_cast<size_t>(p)])].push_back(p);
   }
   const Eigen::Index features = rows.cols();
   model.means = weighted_mean(log_rpv, weights).transpose().replicate(clusters, 1);
@@ -110,7 +75,7 @@ ClusterPredictor::Model ClusterPredictor::fit_clusters(const Eigen::MatrixXd& ro
 Eigen::MatrixXd ClusterPredictor::forecast(const Model& model, const Eigen::MatrixXd& rows) {
   Eigen::MatrixXd result(rows.rows(), model.means.cols());
   for (Eigen::Index r = 0; r < rows.rows(); ++r) {
-    const Eigen::Index cluster = nearest(model.centres, rows.row(r));
+    const Eigen::Index cluster = nearest_centre(model.centres, rows.row(r));
     const auto from = static_cast<Eigen::Index>(model.first(cluster));
     const Eigen::Index count = static_cast<Eigen::Index>(model.first(cluster + 1)) - from;
     const Eigen::RowVectorXd along =

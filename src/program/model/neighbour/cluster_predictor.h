@@ -31,7 +31,7 @@ class ClusterPredictor : public Predictor, public FeatureAttributor {
     Eigen::VectorXd first;       // C + 1, from 0 to D
   };
   static Model fit_clusters(const Eigen::MatrixXd& rows, const Eigen::MatrixXd& log_rpv, const Eigen::VectorXd& weights,
-                            int64_t clusters, uint64_t seed);
+                            int64_t most_clusters, uint64_t seed);
   static Eigen::MatrixXd forecast(const Model& model, const Eigen::MatrixXd& rows);
 
   StandardisedInputs inputs_;

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "dependency.h"
 #include "memory_sim.h"
 
 enum { BUCKETS = 1 << 16 };
@@ -160,6 +161,6 @@ void pq_block_analyse(struct pq_block* b, const struct pq_insn* insns, size_t n,
   add(&b->stat[PQ_S_ILINES], (unsigned)(b->last_line - b->first_line + 1));
   b->n_accesses = (uint16_t)(b->stat[PQ_S_LOADS] + b->stat[PQ_S_STORES]);
   b->n_lines = b->stat[PQ_S_ILINES];
-  pq_block_dependencies(b, insns, n);
+  pq_dependencies(insns, n, b->stat, b->self);
   remember_watched(b, insns, n);
 }

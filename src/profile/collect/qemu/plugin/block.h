@@ -3,7 +3,9 @@
 #ifndef PERFCAST_QEMU_BLOCK_H
 #define PERFCAST_QEMU_BLOCK_H
 
-#include "decode.h"
+#include <stddef.h>
+
+#include "insn.h"
 
 enum { PQ_CHUNK_BITS = 12, PQ_CHUNK = 1 << PQ_CHUNK_BITS, PQ_MAX_CHUNKS = 4096 };
 
@@ -67,8 +69,5 @@ uint32_t pq_block_total(void);
 struct pq_block* pq_block_at(uint32_t id);
 /* The counters of vCPU 0 (one array per chunk). */
 struct pq_count* pq_count0_chunk(uint32_t chunk);
-
-/* dependency.c */
-void pq_block_dependencies(struct pq_block* b, const struct pq_insn* insns, size_t n);
 
 #endif

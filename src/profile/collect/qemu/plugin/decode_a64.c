@@ -7,6 +7,11 @@
 
 #include <string.h>
 
+#include "a64_fields.h"
+#include "decode_a64_memory.h"
+#include "decode_a64_simd.h"
+#include "latency.h"
+
 static void data_immediate(uint32_t w, struct pq_insn* o) {
   unsigned group = pq_bits(w, 23, 3), opc = pq_bits(w, 29, 2);
   unsigned rd = pq_bits(w, 0, 5), rn = pq_bits(w, 5, 5);

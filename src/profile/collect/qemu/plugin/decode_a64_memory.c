@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A64 loads and stores. A pair counts as one access of twice the size. */
-#include "decode_a64.h"
+#include "decode_a64_memory.h"
+
+#include "a64_fields.h"
 
 static void transfer_reg(struct pq_insn* o, unsigned rt, bool vector, bool load) {
   if (vector)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A64 scalar floating point and Advanced SIMD. */
-#include "decode_a64.h"
+#include "decode_a64_simd.h"
+
+#include "a64_fields.h"
 
 static unsigned rd_of(uint32_t w) { return pq_bits(w, 0, 5); }
 static unsigned rn_of(uint32_t w) { return pq_bits(w, 5, 5); }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* x86-64 instructions by libcapstone, with its gaps filled in here. */
+#include "decode_x86.h"
+
 #include <capstone/capstone.h>
 #include <string.h>
 
-#include "decode.h"
+#include "latency.h"
 #include "x86_class.h"
 
 static csh handle;

@@ -2,9 +2,9 @@
 /* Register dependencies inside a block: instruction-level parallelism, the
  * critical path in textbook latencies, and loads that wait for loads. Memory
  * dependencies are left out. */
-#include <string.h>
+#include "dependency.h"
 
-#include "block.h"
+#include <string.h>
 
 enum { WINDOW = 8 }; /* an instruction is independent of those further back */
 
@@ -75,7 +75,7 @@ static unsigned independent(const struct pq_insn* insns, size_t n) {
 
 static uint16_t clamp(int64_t v) { return (uint16_t)(v < 0 ? 0 : v > UINT16_MAX ? UINT16_MAX : v); }
 
-void pq_block_dependencies(struct pq_block* b, const struct pq_insn* insns, size_t n) {
+void pq_dependencies(const struct pq_insn* insns, size_t n, uint16_t stat[PQ_N_STATS], uint16_t self[PQ_N_SELF]) {
   static const uint8_t stat_of[PQ_N_KINDS] = {PQ_S_CRIT_INT, PQ_S_CRIT_MUL,  PQ_S_CRIT_DIV,
                                               PQ_S_CRIT_FP,  PQ_S_CRIT_LOAD, PQ_S_CRIT_OTHER};
   static const uint8_t self_of[PQ_N_KINDS] = {PQ_L_SELF_INT, PQ_L_SELF_MUL,  PQ_L_SELF_DIV,
@@ -85,20 +85,19 @@ void pq_block_dependencies(struct pq_block* b, const struct pq_insn* insns, size
   for (size_t i = 0; i < n; i++) step(&s, &insns[i]);
   struct path once = s.longest;
   unsigned dependent = s.dependent_loads;
-  b->stat[PQ_S_INDEP] = clamp(independent(insns, n));
-  b->stat[PQ_S_CRIT] = clamp(once.time);
-  b->stat[PQ_S_DEP_LOADS] = clamp(dependent);
-  for (unsigned k = 0; k < PQ_N_KINDS; k++) b->stat[stat_of[k]] = once.by_kind[k];
+  stat[PQ_S_INDEP] = clamp(independent(insns, n));
+  stat[PQ_S_CRIT] = clamp(once.time);
+  stat[PQ_S_DEP_LOADS] = clamp(dependent);
+  for (unsigned k = 0; k < PQ_N_KINDS; k++) stat[stat_of[k]] = once.by_kind[k];
 
   /* The same block once more behind itself: what a loop of it adds per turn. */
   for (size_t i = 0; i < n; i++) step(&s, &insns[i]);
   int64_t increment = (int64_t)s.longest.time - once.time;
-  b->stat[PQ_S_CRIT_LOOP] = clamp(increment);
-  b->self[PQ_L_SELF_COUNT] = 1;
-  b->self[PQ_L_SELF_INSNS] = clamp((int64_t)n);
-  b->self[PQ_L_SELF_PATH] = clamp(once.time);
-  b->self[PQ_L_SELF_INC] = clamp(increment);
-  for (unsigned k = 0; k < PQ_N_KINDS; k++)
-    b->self[self_of[k]] = clamp((int64_t)s.longest.by_kind[k] - once.by_kind[k]);
-  b->self[PQ_L_SELF_DEP_LOADS] = clamp((int64_t)s.dependent_loads - 2 * (int64_t)dependent);
+  stat[PQ_S_CRIT_LOOP] = clamp(increment);
+  self[PQ_L_SELF_COUNT] = 1;
+  self[PQ_L_SELF_INSNS] = clamp((int64_t)n);
+  self[PQ_L_SELF_PATH] = clamp(once.time);
+  self[PQ_L_SELF_INC] = clamp(increment);
+  for (unsigned k = 0; k < PQ_N_KINDS; k++) self[self_of[k]] = clamp((int64_t)s.longest.by_kind[k] - once.by_kind[k]);
+  self[PQ_L_SELF_DEP_LOADS] = clamp((int64_t)s.dependent_loads - 2 * (int64_t)dependent);
 }

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "output.h"
+#include "run.h"
 
 struct pq_executed {
   bool on;   /* code is looked up */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "decode.h"
+#include "insn.h"
 
 enum pq_exec {
   PQ_EXEC_FAILS,   /* no such program: the call returns, nothing ends here */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Textbook latencies: a fixed yardstick, no particular processor. */
-#include "decode.h"
+#include "latency.h"
 
 struct cost {
   uint8_t latency, kind;

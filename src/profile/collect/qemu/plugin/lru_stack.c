@@ -3,10 +3,10 @@
  * of fully associative LRU caches of all sizes at once, at a cost that does not
  * depend on their size. Exact at first; once a program proves large, only every
  * eighth line (by hash) is followed and each stands for eight. */
+#include "lru_stack.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "memory_sim.h"
 
 enum {
   SMALLEST_BITS = 12, /* lines of 256 KiB */

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lru_stack.h"
+
 enum {
   PQ_LINE_BITS = 6,
   PQ_PAGE_BITS = 12,
@@ -20,8 +22,7 @@ enum {
   PQ_STLB_WAYS = 16, /* 12 and 16 ways: 1536 and 2048 entries */
   PQ_STREAMS = 16,
   PQ_RECENT_STORES = 32,
-  PQ_N_L1 = 3,   /* 32, 48, 64 KiB */
-  PQ_N_LARGE = 9 /* 256 KiB << i */
+  PQ_N_L1 = 3 /* 32, 48, 64 KiB */
 };
 
 struct pq_mem_counts {
@@ -38,8 +39,6 @@ struct pq_footprint {
   uint64_t* lines; /* bit per line of the page */
   size_t capacity, used, last;
 };
-
-struct pq_stack; /* lru_stack.c */
 
 /* A set of 16 ways: tags in any order, and their order of use as 16 numbers of
  * 4 bits, the most recent lowest. No loop, no unpredictable branch. */
@@ -83,16 +82,6 @@ void pq_mem_slow(struct pq_mem* m, uint64_t address, uint64_t last_byte, bool st
 void pq_mem_fetch_slow(struct pq_mem* m, uint64_t first_line, uint64_t last_line);
 
 void pq_footprint_add(struct pq_footprint* f, uint64_t page, uint64_t lines);
-
-/* lru_stack.c: recency order of lines behind the first-level cache. */
-struct pq_stack* pq_stack_new(void);
-/* The smallest large cache (0..8) that holds the line, 9 for none. Call only for
- * lines in the sample; *sample_bits can change. */
-unsigned pq_stack_access(struct pq_stack* s, uint64_t line, unsigned* sample_bits);
-
-static inline bool pq_in_sample(uint64_t line, unsigned bits) {
-  return (line * 0x9e3779b97f4a7c15u) >> 32 >> (32 - bits) == 0;
-}
 
 #define PQ_LIKELY(x) __builtin_expect(!!(x), 1)
 #define PQ_UNLIKELY(x) __builtin_expect(!!(x), 0)

@@ -26,35 +26,9 @@ struct range {
   uint64_t from, to;
 };
 
-static void count_of(const struct pq_run* run, uint32_t id, struct pq_count* sum) {
-  uint32_t chunk = id >> PQ_CHUNK_BITS, at = id & (PQ_CHUNK - 1);
-  *sum = pq_count0_chunk(chunk)[at];
-  for (unsigned v = 1; v < run->n_vcpus; v++) {
-    if (!pq_vcpus[v] || !pq_vcpus[v]->counts[chunk]) continue;
-    sum->execs += pq_vcpus[v]->counts[chunk][at].execs;
-    sum->again += pq_vcpus[v]->counts[chunk][at].again;
-  }
-}
-
 static uint64_t rounded(double x) { return (uint64_t)(x + 0.5); }
 
-/* In plain phases nobody saw how often the block followed itself: as often as elsewhere. */
-static struct pq_count with_plain(const struct pq_block* b, struct pq_count c) {
-  if (c.execs) c.again += rounded((double)b->plain * ((double)c.again / (double)c.execs));
-  c.execs += b->plain;
-  return c;
-}
-
-struct pq_executions pq_executions_of(const struct pq_run* run, const struct pq_block* b) {
-  struct pq_count c;
-  count_of(run, b->id, &c);
-  c = with_plain(b, c);
-  if (!b->is_rep) return (struct pq_executions){c.execs, 0};
-  return (struct pq_executions){c.execs - c.again, c.again};
-}
-
 static void add_block(struct totals* t, const struct pq_block* b, struct pq_count c) {
-  c = with_plain(b, c);
   uint64_t execs = c.execs;
   if (b->is_rep) {
     /* further iterations are no new instructions, and the block runs once more
@@ -102,9 +76,8 @@ static void sum_blocks(const struct pq_run* run, struct totals* t) {
   size_t n_ranges = 0;
   for (uint32_t id = 0; id < n; id++) {
     const struct pq_block* b = pq_block_at(id);
-    struct pq_count c;
-    count_of(run, id, &c);
-    if (!c.execs && !b->plain) continue;
+    const struct pq_count c = pq_runs_of(run, b);
+    if (!c.execs) continue;
     add_block(t, b, c);
     if (ranges) ranges[n_ranges++] = (struct range){b->pc, b->pc + b->n_bytes};
   }

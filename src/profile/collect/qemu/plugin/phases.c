@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "executed.h"
-#include "sampling.h"
+#include "sampling_state.h"
 
 enum {
   FIRST_LENGTH = 1000000, /* instructions */

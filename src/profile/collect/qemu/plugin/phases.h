@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "output.h"
+#include "run.h"
 
 enum { PQ_PHASES_LEAST = 16, PQ_PHASES_MOST = 4096, PQ_CODE_PLACES = 512 };
 

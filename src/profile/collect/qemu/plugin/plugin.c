@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "decode_a64.h"
+#include "decode_x86.h"
 #include "executed.h"
 #include "follow.h"
 #include "follow_plan.h"
@@ -29,8 +31,6 @@
 #include "trace.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;
-
-struct pq_vcpu* pq_vcpus[PQ_MAX_VCPUS];
 
 static struct pq_run run;
 static qemu_plugin_id_t plugin_id;

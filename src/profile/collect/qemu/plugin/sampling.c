@@ -32,8 +32,6 @@ enum {
 static const uint64_t GUEST_END = 0x500000000000;
 static const double FIRST_RATE = 0.3 /* instructions a nanosecond */, AT_FIRST_SHARE = 3;
 
-struct pq_sampling pq_sampling = {.first = 10000000, .window = 3000000, .share = 0.2, .at_first_ms = 500, .seed = 1};
-
 static bool (*change_all)(void);
 
 static uint64_t now_ns(clockid_t clock) {

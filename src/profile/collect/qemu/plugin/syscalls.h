@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "decode.h"
+#include "insn.h"
 
 // clang-format off
 #define PQ_SYSCALL_KINDS(X)                                                                                           \

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sampling.h"
+#include "sampling_state.h"
 
 enum {
   PIECE = 100000,          /* instructions */

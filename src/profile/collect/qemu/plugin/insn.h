@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the plugin wants to know about one guest instruction. */
-#ifndef PERFCAST_QEMU_DECODE_H
-#define PERFCAST_QEMU_DECODE_H
+#ifndef PERFCAST_QEMU_INSN_H
+#define PERFCAST_QEMU_INSN_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "keys.h"
@@ -43,13 +42,6 @@ struct pq_insn {
   uint8_t addr[PQ_MAX_ADDR]; /* address sources of memory operands */
   uint8_t dst[PQ_MAX_DST];
 };
-
-bool pq_x86_open(void);
-void pq_x86_decode(const uint8_t* bytes, size_t size, uint64_t pc, struct pq_insn* out);
-void pq_a64_decode(uint32_t word, struct pq_insn* out);
-
-/* Fills latency and kind from the class (and flags already set in insn). */
-void pq_set_latency(struct pq_insn* insn);
 
 static inline void pq_add_src(struct pq_insn* i, unsigned reg) {
   if (i->n_src < PQ_MAX_SRC) i->src[i->n_src++] = (uint8_t)reg;
