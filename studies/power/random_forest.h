@@ -1,6 +1,7 @@
 #pragma once
 // A random forest on a matrix (Breiman 2001; the cuts drawn at random, as Geurts, Ernst & Wehenkel 2006 have them): a
-// rival, in no shipped program.
+// rival, in no shipped program. The forest of program/model keeps training programs in its leaves, of all outputs at
+// once, and draws no rows; this one keeps means of one target.
 
 #include <Eigen/Core>
 #include <cstdint>

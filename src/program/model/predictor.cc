@@ -11,27 +11,24 @@
 #include "program/model/combined/stack_predictor.h"
 #include "program/model/cores/core_model_predictor.h"
 #include "program/model/cores/core_prior_predictor.h"
-#include "program/model/factor/factor_predictor.h"
 #include "program/model/fit/out_of_family.h"
 #include "program/model/kernel/kernel_predictor.h"
 #include "program/model/linear/additive_cost.h"
 #include "program/model/linear/lasso_predictor.h"
 #include "program/model/neighbour/cluster_predictor.h"
 #include "program/model/neighbour/knn_predictor.h"
-#include "program/model/neural/dense_predictor.h"
-#include "program/model/neural/vae_predictor.h"
+#include "program/model/optional_families.h"
 #include "program/model/physics/physics_predictor.h"
-#include "program/model/tree/boosted_predictor.h"
 #include "program/model/tree/forest_predictor.h"
 #include "program/model/weightless/integer_forecast.h"
-#include "program/model/weightless/lut_predictor.h"
 
 namespace perfcast::program {
 namespace {
 
 struct Entry {
   const char* name;
-  std::unique_ptr<Predictor> (*make)(const char* name);
+  std::unique_ptr<Predictor> (*make)(const char* name);  // null where this build has none
+  const char* option = nullptr;                          // of CMake, that adds it
 };
 
 template <typename T>
@@ -39,7 +36,7 @@ std::unique_ptr<Predictor> make(const char*) {
   return std::make_unique<T>();
 }
 
-std::unique_ptr<Predictor> make_vae(const char* name) { return std::make_unique<VaePredictor>(name); }
+constexpr const char *kResearch = "PERFCAST_RESEARCH", *kWeightless = "PERFCAST_WEIGHTLESS";
 
 // clang-format off
 constexpr Entry kFamilies[] = {
@@ -50,17 +47,17 @@ constexpr Entry kFamilies[] = {
     {"nnlasso", [](const char*) -> std::unique_ptr<Predictor> { return std::make_unique<LassoPredictor>(true); }},
     {"nncost", make<AdditiveCostPredictor>},
     {"kernel", make<KernelPredictor>},
-    {"factor", make<FactorPredictor>},
+    {"factor", make_research_family, kResearch},
     {"forest", make<ForestPredictor>},
     {"physics", make<PhysicsPredictor>},
-    {"gbt", make<BoostedPredictor>},
-    {"dwn", make<LutPredictor>},
-    {"dnn", make<DensePredictor>},
-    {"vae-dnn", make_vae},
-    {"vae-dnn-no-feedback", make_vae},
-    {"vae-dnn-fixed-sigma", make_vae},
-    {"vae-dnn-no-schedule", make_vae},
-    {"vae-dnn-no-pretraining", make_vae},
+    {"gbt", make_research_family, kResearch},
+    {"dwn", make_weightless_family, kWeightless},
+    {"dnn", make_research_family, kResearch},
+    {"vae-dnn", make_research_family, kResearch},
+    {"vae-dnn-no-feedback", make_research_family, kResearch},
+    {"vae-dnn-fixed-sigma", make_research_family, kResearch},
+    {"vae-dnn-no-schedule", make_research_family, kResearch},
+    {"vae-dnn-no-pretraining", make_research_family, kResearch},
     {"core-model", [](const char*) -> std::unique_ptr<Predictor> { return std::make_unique<CoreModelPredictor>(true); }},
     {"clock", [](const char*) -> std::unique_ptr<Predictor> { return std::make_unique<CoreModelPredictor>(false); }},
     {"stack", make<StackPredictor>},
@@ -101,7 +98,11 @@ Status Predictor::configure(const Json&, const std::string& source) {
 
 Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family) {
   for (const Entry& entry : kFamilies) {
-    if (family == entry.name) return entry.make(entry.name);
+    if (family != entry.name) continue;
+    auto made = entry.make(entry.name);
+    if (made) return made;
+    return usage_error("not-built", "this build of perfcast has no model '" + family + "'", family,
+                       std::string("a build with the CMake option ") + entry.option);
   }
   if (family.starts_with(kAdaptedFamily)) {
     // Names come from files: models within models must end.
@@ -141,7 +142,9 @@ Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family, con
 
 std::vector<std::string> predictor_families() {
   std::vector<std::string> names;
-  for (const Entry& entry : kFamilies) names.emplace_back(entry.name);
+  for (const Entry& entry : kFamilies) {
+    if (entry.option == nullptr || entry.make(entry.name)) names.emplace_back(entry.name);
+  }
   return names;
 }
 

@@ -305,23 +305,10 @@ Gaussian TransferPrior::prior(size_t platform) const {
   return belief;
 }
 
-Eigen::MatrixXd TransferPrior::gain_of(const Gaussian& prior, const std::vector<Eigen::Index>& where) const {
-  Eigen::MatrixXd seen = prior.covariance(where, where);
-  seen.diagonal().array() += options_.noise_log * options_.noise_log / 2;
-  const Eigen::MatrixXd cross = prior.covariance(where, Eigen::all);
-  return solve_positive_definite(seen, cross).transpose();
-}
-
 Gaussian TransferPrior::update(const Gaussian& prior, const std::vector<Eigen::Index>& where,
                                const Eigen::VectorXd& log_times) const {
   if (where.empty()) return prior;
-  const Eigen::MatrixXd cross = prior.covariance(Eigen::all, where);
-  const Eigen::MatrixXd gain = gain_of(prior, where);
-  Gaussian posterior;
-  posterior.mean = prior.mean + gain * (log_times - prior.mean(where));
-  posterior.covariance = prior.covariance - gain * cross.transpose();
-  posterior.covariance = ((posterior.covariance + posterior.covariance.transpose()) / 2).eval();
-  return posterior;
+  return updated(prior, where, gain_of(prior.covariance, where, own_noise()), log_times - prior.mean(where));
 }
 
 Eigen::RowVectorXd TransferPrior::surprise_scales(const Gaussian& prior, const std::vector<Eigen::Index>& where,
@@ -331,7 +318,7 @@ Eigen::RowVectorXd TransferPrior::surprise_scales(const Gaussian& prior, const s
   // Of one or two designs the first program tells the level alone.
   if (where.size() < (has_few ? 2 : 1)) return Eigen::RowVectorXd::Constant(off.cols(), usual);
   Eigen::MatrixXd seen = prior.covariance(where, where);
-  seen.diagonal().array() += options_.noise_log * options_.noise_log / 2;
+  seen.diagonal().array() += own_noise();
   // Left out one by one, in closed form: Rasmussen & Williams, section 5.4.2.
   const Eigen::MatrixXd inverse = inverse_positive_definite(seen);
   const Eigen::MatrixXd off_ratio = inverse.diagonal().cwiseSqrt().cwiseInverse().asDiagonal() * (inverse * off);
@@ -367,7 +354,7 @@ Eigen::VectorXd TransferPrior::interval_multiples(const Gaussian& prior, const s
     Eigen::VectorXd variance = prior.covariance.diagonal();
     if (!seen.empty()) {
       const Eigen::MatrixXd cross = prior.covariance(Eigen::all, seen);
-      const Eigen::MatrixXd gain = gain_of(prior, seen);
+      const Eigen::MatrixXd gain = gain_of(prior.covariance, seen, own_noise());
       left -= gain * missed_(seen, platforms);
       variance -= gain.cwiseProduct(cross).rowwise().sum();
     }

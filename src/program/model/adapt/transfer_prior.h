@@ -86,8 +86,8 @@ class TransferPrior {
   // What two programs share of a surprise without any platform to tell.
   double kinship(Eigen::Index p, Eigen::Index q) const;
   Eigen::MatrixXd covariance_for(size_t platform) const;
-  // [programs x where.size()] what a surprise on each measured program says of all.
-  Eigen::MatrixXd gain_of(const Gaussian& prior, const std::vector<Eigen::Index>& where) const;
+  // Variance of a measured log time.
+  double own_noise() const { return options_.noise_log * options_.noise_log / 2; }
 
   TransferOptions options_;
   std::vector<size_t> known_;

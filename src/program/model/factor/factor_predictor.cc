@@ -31,7 +31,7 @@ struct FactorRows {
 namespace {
 
 constexpr double kUnknownError = 0.05;  // of a cell that says nothing of its own, in log time
-constexpr double kLeastError = 0.01;
+constexpr double kLeastLogError = 0.01;
 constexpr double kFlat = 1e-4;  // precision of a program's own offset
 constexpr double kGroupPrior = 2;
 constexpr double kApplicationPrior = 1;
@@ -47,7 +47,7 @@ FactorRows rows_of(const TrainingTable& table) {
     for (size_t j = 0; j < columns; ++j) {
       if (!times[j]) continue;
       const double error =
-          std::isfinite(times[j]->log_error) ? std::max(kLeastError, times[j]->log_error) : kUnknownError;
+          std::isfinite(times[j]->log_error) ? std::max(kLeastLogError, times[j]->log_error) : kUnknownError;
       entries.push_back({static_cast<Eigen::Index>(j), times[j]->log_time, error * error});
     }
     rows.group.push_back(groups.try_emplace(program.group, groups.size()).first->second);

@@ -85,12 +85,7 @@ Result<Gaussian> condition(const Gaussian& prior, const std::vector<Measurement>
   const Eigen::VectorXd weight = inverse * ones;
   const Eigen::MatrixXd precision = inverse - weight * weight.transpose() / weight.sum();
 
-  const Eigen::MatrixXd cross = prior.covariance(Eigen::all, where);
-  Gaussian posterior;
-  posterior.mean = prior.mean + cross * precision * surprise;
-  posterior.covariance = prior.covariance - cross * precision * cross.transpose();
-  posterior.covariance = (posterior.covariance + posterior.covariance.transpose()).eval() / 2;
-  return posterior;
+  return updated(prior, where, prior.covariance(Eigen::all, where) * precision, surprise);
 }
 
 double implied_log_seconds(const Gaussian& posterior, const std::vector<Measurement>& measured) {

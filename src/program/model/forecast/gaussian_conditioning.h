@@ -5,14 +5,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "learn/gaussian/gaussian.h"
 #include "program/corpus/corpus.h"
 
 namespace perfcast::program {
-
-struct Gaussian {
-  Eigen::VectorXd mean;
-  Eigen::MatrixXd covariance;
-};
 
 struct Measurement {
   int64_t platform = 0;  // index
