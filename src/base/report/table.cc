@@ -14,6 +14,7 @@
 namespace perfcast {
 namespace {
 
+constexpr size_t kLongText = 60;  // bytes; on pages it is broken into lines
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // Puts `value` under "a.b" as b in an object a.
@@ -29,6 +30,7 @@ void put(Json& object, const std::string& name, Json value) {
 Json json_of(const ReportValue& value) {
   struct Visitor {
     Json operator()(std::monostate) const { return nullptr; }
+    Json operator()(std::nullptr_t) const { return nullptr; }
     Json operator()(bool yes) const { return yes; }
     Json operator()(int64_t count) const { return count; }
     Json operator()(double number) const { return number; }
@@ -46,6 +48,7 @@ std::string csv_of(const ReportValue& value, const CsvStyle& style) {
       return style.digits == 0 ? fmt::format("{}", number) : fmt::format("{:.{}g}", number, style.digits);
     }
     std::string operator()(std::monostate) const { return ""; }
+    std::string operator()(std::nullptr_t) const { return ""; }
     std::string operator()(bool yes) const { return yes ? style.yes : style.no; }
     std::string operator()(int64_t count) const { return std::to_string(count); }
     std::string operator()(double number) const { return std::isfinite(number) ? number_text(number) : ""; }
@@ -157,15 +160,44 @@ std::vector<std::string> cells_for_people(const ReportColumn& column) {
   return cells;
 }
 
-ReportTable picked(const ReportTable& table, const std::vector<std::string_view>& names) {
-  ReportTable result = table;
-  result.columns.clear();
-  for (const std::string_view name : names) {
-    const auto is_it = [&](const ReportColumn& column) {
-      return name == (column.name.empty() ? column.title : column.name);
-    };
-    result.columns.push_back(*std::ranges::find_if(table.columns, is_it));
+ReportColumn& ReportTable::column(std::string_view name) {
+  return *std::ranges::find_if(
+      columns, [&](const ReportColumn& column) { return name == (column.name.empty() ? column.title : column.name); });
+}
+
+void share_unit(ReportTable& table, std::string_view name) {
+  ReportColumn& values = table.column(name);
+  ReportColumn& intervals = *(&values + 1);
+  if (std::ranges::none_of(values.cells, says_something)) return;
+  ReportColumn both = values;
+  both.cells.insert(both.cells.end(), intervals.cells.begin(), intervals.cells.end());
+  const std::vector<std::string> words = cells_for_people(both);
+  const auto middle = words.begin() + static_cast<std::ptrdiff_t>(values.cells.size());
+  values.words = {words.begin(), middle};
+  intervals.words = {middle, words.end()};
+  for (std::string& word : intervals.words) {
+    const size_t between = word.find(" .. "), unit = word.find(' ');
+    if (unit < between && word.ends_with(word.substr(unit, between - unit))) word.erase(unit, between - unit);
   }
+}
+
+void keep_rows(ReportTable& table, const std::vector<size_t>& rows) {
+  for (ReportColumn& column : table.columns) {
+    ReportColumn all = column;
+    if (all.words.empty() && std::ranges::any_of(all.cells, says_something)) all.words = cells_for_people(all);
+    column.cells.clear();
+    column.words.clear();
+    for (const size_t row : rows) {
+      column.cells.push_back(all.cells[row]);
+      if (!all.words.empty()) column.words.push_back(all.words[row]);
+    }
+  }
+}
+
+ReportTable picked(const ReportTable& table, const std::vector<std::string_view>& names) {
+  ReportTable all = table, result = table;
+  result.columns.clear();
+  for (const std::string_view name : names) result.columns.push_back(all.column(name));
   return result;
 }
 
@@ -174,7 +206,7 @@ Json rows_json(const ReportTable& table) {
   for (size_t r = 0; r < table.rows(); ++r) {
     Json row = Json::object();
     for (const ReportColumn& column : table.columns) {
-      if (!column.name.empty() && column.cells[r].is_known()) put(row, column.name, json_of(column.cells[r]));
+      if (!column.name.empty() && !column.cells[r].is_absent()) put(row, column.name, json_of(column.cells[r]));
     }
     rows.push_back(std::move(row));
   }
@@ -237,7 +269,7 @@ std::string rows_html(const ReportTable& table) {
     const bool is_baseline = !columns.empty() && std::ranges::count(table.baselines, columns.front()[r]) > 0;
     html += is_baseline ? "<tr class=\"baseline\">" : "<tr>";
     for (size_t c = 0; c < columns.size(); ++c) {
-      html += is_number[c] ? "<td>" : "<td class=\"name\">";
+      html += is_number[c] ? "<td>" : columns[c][r].size() > kLongText ? "<td class=\"text\">" : "<td class=\"name\">";
       html += escape_html(columns[c][r]) + "</td>";
     }
     html += "</tr>\n";
@@ -249,11 +281,11 @@ std::string percent(double share, int decimals) {
   return std::isfinite(share) ? fmt::format("{:.{}f}%", 100 * share, decimals) : "-";
 }
 
-std::string money_text(double value) {
-  constexpr int kMostDecimals = 12;
+std::string money_text(double value, int digits) {
+  constexpr int kMostDecimals = 15;
   if (!std::isfinite(value)) return "-";
   if (!(value > 0)) return "0";
-  const int decimals = 2 - static_cast<int>(std::floor(std::log10(value)));
+  const int decimals = digits - 1 - static_cast<int>(std::floor(std::log10(value)));
   return fmt::format("{:.{}f}", value, std::clamp(decimals, 2, kMostDecimals));
 }
 

@@ -7,13 +7,16 @@
 //       {"time_s", "time", Quantity::kSeconds, [](const Row& row) { return row.time_s; }}});
 //   json["rows"] = rows_json(table);
 //
-// A value that isn't known is std::monostate, an empty optional or NaN: absent in JSON, empty in CSV, "-" for people. A
-// column that no row knows, or where every text is empty or "-", is left out for people.
+// A value that isn't known is std::monostate, an empty optional or NaN: absent in JSON, empty in CSV, "-" for people;
+// nullptr is one that JSON has as null. A column that no row knows, or where every text is empty or "-", is left out
+// for people.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -32,6 +35,7 @@ struct ValueRange {
 class ReportValue {
  public:
   ReportValue() = default;
+  ReportValue(std::nullptr_t) : value_(nullptr) {}
   ReportValue(std::string text) : value_(std::move(text)) {}
   ReportValue(std::string_view text) : value_(std::string(text)) {}
   ReportValue(const char* text) : value_(std::string(text)) {}
@@ -53,17 +57,20 @@ class ReportValue {
     if (value) *this = ReportValue(*value);
   }
 
-  bool is_known() const { return !std::holds_alternative<std::monostate>(value_); }
-  const std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<std::string>, ValueRange>& get()
-      const {
-    return value_;
-  }
+  bool is_known() const { return !is_absent() && !std::holds_alternative<std::nullptr_t>(value_); }
+  bool is_absent() const { return std::holds_alternative<std::monostate>(value_); }
+  using Variant = std::variant<std::monostate, std::nullptr_t, bool, int64_t, double, std::string,
+                               std::vector<std::string>, ValueRange>;
+  const Variant& get() const { return value_; }
   // As a number; NaN where it is none.
   double number() const;
 
  private:
-  std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<std::string>, ValueRange> value_;
+  Variant value_;
 };
+
+// A text that isn't known where it is empty.
+inline ReportValue unless_empty(const std::string& text) { return text.empty() ? ReportValue() : ReportValue(text); }
 
 // What a column's numbers are: how people read them. Machines read them as they are.
 enum class Quantity {
@@ -99,6 +106,8 @@ struct ReportTable {
   bool shows_unknown = false;               // people see columns that no row knows, too
   std::vector<std::string> baselines = {};  // names in the first column: their rows are set off on pages
   size_t rows() const { return columns.empty() ? 0 : columns.front().cells.size(); }
+  // By its name, for people only by its title; it must be there.
+  ReportColumn& column(std::string_view name);
 };
 
 // How one column is made of a row. A value that is text stays as it is written: {"", "gain", Quantity::kNumber, ...}
@@ -168,12 +177,18 @@ std::string rows_text(const ReportTable& table, const TextStyle& style = {});
 // <table> with the caption.
 std::string rows_html(const ReportTable& table);
 
+// Settles the words of this column and of the next one, intervals of its values: these stand in the unit of the values,
+// which is said once: "0.75 .. 3.00 s".
+void share_unit(ReportTable& table, std::string_view name);
+// These rows alone, in this order, in the units that all rows together have.
+void keep_rows(ReportTable& table, const std::vector<size_t>& rows);
+
 // Cells as people read them, of one column.
 std::vector<std::string> cells_for_people(const ReportColumn& column);
 
 // 0.125 -> "12.5%"; "-" where it isn't finite.
 std::string percent(double share, int decimals = 1);
-// 0.000027 -> "0.000027", 1234.5 -> "1234.50".
-std::string money_text(double value);
+// 0.000027 -> "0.0000270", 1234.5 -> "1234.50": so many significant digits, at least two decimals.
+std::string money_text(double value, int digits = 3);
 
 }  // namespace perfcast

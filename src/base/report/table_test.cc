@@ -82,6 +82,26 @@ TEST(ReportTable, ColumnsArePickedAndPeopleReadOtherWords) {
   EXPECT_EQ(rows_csv(picked(table, {"time_s", "fits"}), {.digits = 3}), "time_s,fits\n2,1\n4,0\n");
 }
 
+TEST(ReportTable, IntervalsStandInTheUnitOfTheirValues) {
+  ReportTable table = machines({{"a", 1.5, std::nullopt, true}, {"b", 0.75, std::nullopt, true}});
+  share_unit(table, "time_s");
+  EXPECT_EQ(rows_text(table),
+            "device     time      90% interval  fits\n"
+            "a       1.500 s  0.750 .. 3.000 s  yes\n"
+            "b       0.750 s  0.375 .. 1.500 s  yes\n");
+  keep_rows(table, {1});
+  EXPECT_EQ(rows_text(table),
+            "device     time      90% interval  fits\n"
+            "b       0.750 s  0.375 .. 1.500 s  yes\n");
+}
+
+TEST(ReportTable, NullIsOneForMachinesAndNothingForPeople) {
+  const ReportTable table{"", {{"basis", "basis", Quantity::kText, 0, "", {nullptr, "fitted", unless_empty("")}}}};
+  EXPECT_EQ(rows_json(table).dump(), R"([{"basis":null},{"basis":"fitted"},{}])");
+  EXPECT_EQ(rows_csv(table), "basis\n\nfitted\n\n");
+  EXPECT_EQ(rows_text(table), "basis\n-\nfitted\n-\n");
+}
+
 TEST(ReportTable, FurtherRowsAreCounted) {
   const ReportTable table = machines({{"a", 1, 1, true}, {"b", 2, 2, true}, {"c", 3, 3, true}});
   EXPECT_THAT(rows_text(table, {.most_rows = 1}), testing::EndsWith("... 2 rows more: --all\n"));

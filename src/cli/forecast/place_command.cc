@@ -16,7 +16,6 @@
 #include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/forecast/place_inputs.h"
-#include "cli/forecast/place_text.h"
 #include "cli/option_table.h"
 #include "cli/shared/energy_options.h"
 #include "cli/shared/forecast_input.h"
@@ -385,10 +384,9 @@ int run_place(PlaceArguments& arguments, const CLI::App& verb, const CommandCont
     }
   }
   if (options.quiet && !options.json) placement->notes.clear();
-  PlaceView view;
-  view.most_rows = arguments.all ? 0 : kPlaceRows;
-  const int exit_code =
-      write_result(options.json ? to_text(to_json(*placement)) : placement_text(*placement, view), options);
+  const std::string text =
+      options.json ? to_text(to_json(*placement)) : placement_text(*placement, arguments.all ? 0 : kPlaceRows);
+  const int exit_code = write_result(text, options);
   // The table says what each row lacks; a script must not take that for a place.
   return exit_code == kExitDone && placement->best.empty() ? kExitFailure : exit_code;
 }

@@ -14,6 +14,7 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/report/table.h"
 #include "base/statistics.h"
 #include "base/text.h"
 #include "base/unknown.h"
@@ -58,8 +59,6 @@ void print_notes(const measure::PowerTableNotes& notes, const CommonOptions& opt
   if (options.quiet) return;
   for (const std::string& line : notes.lines) std::fprintf(stderr, "note: %s\n", line.c_str());
 }
-
-std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.1f}%", 100 * share); }
 
 std::string card_text(const measure::PowerModel& model) {
   const measure::PowerModelCard& card = model.card();
@@ -173,7 +172,7 @@ int run_fit(const PowerArguments& arguments, const CommonOptions& options) {
 // One phase of a run, or the whole of it.
 struct PhaseRow {
   std::string machine, workload;
-  int run = 0;
+  int run = 0, phase = 1;  // the phase of its run
   double from_s = kUnknown, duration_s = kUnknown;
   size_t samples = 0;
   double watts = 0, lower = 0, upper = 0, measured = kUnknown, energy_joules = kUnknown;
@@ -186,6 +185,7 @@ std::vector<PhaseRow> phase_rows(const measure::PowerTable& table, const measure
     row.machine = table.machines[static_cast<size_t>(table.machine[phase.from])];
     row.workload = table.workloads[static_cast<size_t>(table.workload[phase.from])];
     row.run = table.run[phase.from] + 1;
+    if (!rows.empty() && rows.back().run == row.run) row.phase = rows.back().phase + 1;
     row.samples = phase.to - phase.from;
     const auto from = static_cast<Eigen::Index>(phase.from), count = static_cast<Eigen::Index>(row.samples);
     row.watts = forecast.watts.segment(from, count).mean();
@@ -233,42 +233,40 @@ std::string series_csv(const measure::PowerTable& table, const measure::PowerFor
   return text;
 }
 
+std::string watts_text(double watts) { return std::isnan(watts) ? "-" : fmt::format("{:.4g} W", watts); }
+
+// As JSON has them.
+ReportTable phase_table(const std::vector<PhaseRow>& rows) {
+  using Q = Quantity;
+  using Row = PhaseRow;
+  return table_of<Row>(
+      "", rows,
+      {{"machine", "machine", Q::kText, &Row::machine},
+       {"workload", "workload", Q::kText, &Row::workload},
+       {"run", "run", Q::kCount, &Row::run},
+       {"", "phase", Q::kCount, &Row::phase},
+       {"samples", "samples", Q::kCount, &Row::samples},
+       {"forecast_watts", "power", Q::kNumber, &Row::watts, [](const Row& row) { return watts_text(row.watts); }},
+       {"", "interval", Q::kNumber,
+        [](const Row& row) { return fmt::format("{:.4g} .. {:.4g}", row.lower, row.upper); }},
+       {"lower_watts", "", Q::kNumber, &Row::lower},
+       {"upper_watts", "", Q::kNumber, &Row::upper},
+       {"from_s", "", Q::kDuration, &Row::from_s},
+       {"duration_s", "duration", Q::kDuration, &Row::duration_s},
+       {"energy_joules", "energy", Q::kJoules, &Row::energy_joules},
+       {"measured_watts", "measured", Q::kNumber, &Row::measured,
+        [](const Row& row) { return watts_text(row.measured); }}});
+}
+
 std::string forecast_text(const std::vector<PhaseRow>& rows, bool has_measured) {
-  std::vector<double> durations, energies;
-  durations.reserve(rows.size());
-  energies.reserve(rows.size());
-  for (const PhaseRow& row : rows) {
-    durations.push_back(row.duration_s);
-    energies.push_back(row.energy_joules);
-  }
-  const std::vector<std::string> duration = duration_column(durations), energy = energy_column(energies);
-  TextTable table;
-  const bool machines = std::any_of(rows.begin(), rows.end(), [](const PhaseRow& row) { return !row.machine.empty(); });
-  const bool workloads =
-      std::any_of(rows.begin(), rows.end(), [](const PhaseRow& row) { return !row.workload.empty(); });
-  if (machines) table.add_column("machine", TextTable::Align::kLeft);
-  if (workloads) table.add_column("workload", TextTable::Align::kLeft);
-  for (const char* title : {"run", "phase", "samples", "duration", "power", "interval", "energy"}) {
-    table.add_column(title, TextTable::Align::kRight);
-  }
-  if (has_measured) table.add_column("measured", TextTable::Align::kRight);
-  int run = -1, phase = 0;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const PhaseRow& row = rows[i];
-    phase = row.run == run ? phase + 1 : 1;
-    run = row.run;
-    std::vector<std::string> cells;
-    if (machines) cells.push_back(printable(row.machine));
-    if (workloads) cells.push_back(printable(row.workload));
-    for (const std::string& cell :
-         {std::to_string(row.run), std::to_string(phase), std::to_string(row.samples), duration[i],
-          fmt::format("{:.4g} W", row.watts), fmt::format("{:.4g} .. {:.4g}", row.lower, row.upper), energy[i]}) {
-      cells.push_back(cell);
-    }
-    if (has_measured) cells.push_back(std::isnan(row.measured) ? "-" : fmt::format("{:.4g} W", row.measured));
-    table.add_row(cells);
-  }
-  return table.to_text();
+  std::vector<std::string_view> names;
+  if (std::ranges::any_of(rows, [](const PhaseRow& row) { return !row.machine.empty(); })) names.push_back("machine");
+  if (std::ranges::any_of(rows, [](const PhaseRow& row) { return !row.workload.empty(); })) names.push_back("workload");
+  names.insert(names.end(), {"run", "phase", "samples", "duration_s", "forecast_watts", "interval", "energy_joules"});
+  if (has_measured) names.push_back("measured_watts");
+  ReportTable table = picked(phase_table(rows), names);
+  table.shows_unknown = true;
+  return rows_text(table);
 }
 
 int run_forecast(const PowerArguments& arguments, const CommonOptions& options) {
@@ -315,21 +313,7 @@ int run_forecast(const PowerArguments& arguments, const CommonOptions& options) 
   if (options.json) {
     Json result = {{"schema", kForecastSchema}, {"model", arguments.model}, {"coverage_ratio", model->coverage()}};
     if (known > 0) result["error_ratio"] = error / known;
-    Json phases = Json::array();
-    for (const PhaseRow& row : rows) {
-      Json phase = {{"machine", row.machine},  {"workload", row.workload},    {"run", row.run},
-                    {"samples", row.samples},  {"forecast_watts", row.watts}, {"lower_watts", row.lower},
-                    {"upper_watts", row.upper}};
-      const auto add = [&phase](const char* key, double value) {
-        if (!std::isnan(value)) phase[key] = value;
-      };
-      add("from_s", row.from_s);
-      add("duration_s", row.duration_s);
-      add("energy_joules", row.energy_joules);
-      add("measured_watts", row.measured);
-      phases.push_back(std::move(phase));
-    }
-    result["phases"] = std::move(phases);
+    result["phases"] = rows_json(phase_table(rows));
     return write_result(to_text(result), options);
   }
   std::string said = forecast_text(rows, has_measured);

@@ -3,11 +3,17 @@
 #include <vector>
 
 #include "base/csv.h"
+#include "base/report/table.h"
 #include "base/text.h"
 #include "base/unknown.h"
 #include "cli/shared/forecast_text.h"
 
 namespace perfcast::cli {
+namespace {
+
+constexpr int kCsvDigits = 6;
+
+}  // namespace
 
 std::string instances_csv(const program::ForecastReport& report) {
   const auto number = [](const std::optional<double>& value) { return csv_number(value.value_or(kUnknown)); };
@@ -28,56 +34,39 @@ std::string instances_csv(const program::ForecastReport& report) {
 }
 
 std::string forecast_csv(const program::ForecastReport& report) {
-  const auto number = [](const std::optional<double>& value) { return csv_number(value.value_or(kUnknown)); };
-  std::vector<std::string> columns = {"platform",
-                                      "vendor",
-                                      "kind",
-                                      "arch",
-                                      "rel_time_ratio",
-                                      "rel_time_lower_ratio",
-                                      "rel_time_upper_ratio",
-                                      "time_s",
-                                      "time_lower_s",
-                                      "time_upper_s",
-                                      "cost",
-                                      "measured",
-                                      "host"};
+  using Row = program::PlatformRow;
+  using Energy = program::PlatformEnergy;
+  using Q = Quantity;
+  const auto text = [](std::string Platform::*field) {
+    return [field](const Row& row) { return printable(row.platform.*field); };
+  };
+  const auto energy = [](auto field) {
+    return [field](const Row& row) { return row.energy ? ReportValue((*row.energy).*field) : ReportValue(); };
+  };
+  std::vector<ColumnOf<Row>> columns = {{"platform", "", Q::kText, text(&Platform::name)},
+                                        {"vendor", "", Q::kText, text(&Platform::vendor)},
+                                        {"kind", "", Q::kText, text(&Platform::segment)},
+                                        {"arch", "", Q::kText, text(&Platform::arch)},
+                                        {"rel_time_ratio", "", Q::kNumber, &Row::rpv},
+                                        {"rel_time_lower_ratio", "", Q::kNumber, &Row::lower},
+                                        {"rel_time_upper_ratio", "", Q::kNumber, &Row::upper},
+                                        {"time_s", "", Q::kSeconds, &Row::time_s},
+                                        {"time_lower_s", "", Q::kSeconds, &Row::time_lower_s},
+                                        {"time_upper_s", "", Q::kSeconds, &Row::time_upper_s},
+                                        {"cost", "", Q::kMoney, &Row::cost},
+                                        {"measured", "", Q::kYes, &Row::is_measured},
+                                        {"host", "", Q::kYes, &Row::is_host}};
   if (report.energy) {
-    columns.insert(columns.end(),
-                   {"rel_energy_ratio", "rel_energy_lower_ratio", "rel_energy_upper_ratio", "energy_joules",
-                    "energy_lower_joules", "energy_upper_joules", "energy_delay_joule_s", "energy_basis"});
+    columns.insert(columns.end(), {{"rel_energy_ratio", "", Q::kNumber, energy(&Energy::relative)},
+                                   {"rel_energy_lower_ratio", "", Q::kNumber, energy(&Energy::lower)},
+                                   {"rel_energy_upper_ratio", "", Q::kNumber, energy(&Energy::upper)},
+                                   {"energy_joules", "", Q::kJoules, energy(&Energy::joules)},
+                                   {"energy_lower_joules", "", Q::kJoules, energy(&Energy::lower_joules)},
+                                   {"energy_upper_joules", "", Q::kJoules, energy(&Energy::upper_joules)},
+                                   {"energy_delay_joule_s", "", Q::kJoules, energy(&Energy::energy_delay_js)},
+                                   {"energy_basis", "", Q::kText, energy(&Energy::basis)}});
   }
-  std::string csv = csv_line(columns);
-  for (const program::PlatformRow& row : report.rows) {
-    const Platform& platform = row.platform;
-    std::vector<std::string> cells = {printable(platform.name),
-                                      printable(platform.vendor),
-                                      printable(platform.segment),
-                                      printable(platform.arch),
-                                      number(row.rpv),
-                                      number(row.lower),
-                                      number(row.upper),
-                                      number(row.time_s),
-                                      number(row.time_lower_s),
-                                      number(row.time_upper_s),
-                                      number(row.cost),
-                                      row.is_measured ? "1" : "0",
-                                      row.is_host ? "1" : "0"};
-    if (report.energy) {
-      const auto of = [&](auto value) { return row.energy ? number(value(*row.energy)) : std::string(); };
-      using Value = std::optional<double>;
-      cells.push_back(of([](const program::PlatformEnergy& energy) { return Value(energy.relative); }));
-      cells.push_back(of([](const program::PlatformEnergy& energy) { return Value(energy.lower); }));
-      cells.push_back(of([](const program::PlatformEnergy& energy) { return Value(energy.upper); }));
-      cells.push_back(of([](const program::PlatformEnergy& energy) { return energy.joules; }));
-      cells.push_back(of([](const program::PlatformEnergy& energy) { return energy.lower_joules; }));
-      cells.push_back(of([](const program::PlatformEnergy& energy) { return energy.upper_joules; }));
-      cells.push_back(of([](const program::PlatformEnergy& energy) { return energy.energy_delay_js; }));
-      cells.push_back(row.energy ? row.energy->basis : "");
-    }
-    csv += csv_line(cells);
-  }
-  return csv;
+  return rows_csv(table_of<Row>("", report.rows, columns), {.digits = kCsvDigits});
 }
 
 }  // namespace perfcast::cli

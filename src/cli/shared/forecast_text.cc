@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numeric>
 #include <set>
 
 #include "base/text.h"
 #include "base/unknown.h"
 #include "cli/shared/energy_text.h"
 #include "program/explain/why.h"
+#include "program/forecast/forecast_tables.h"
 
 namespace perfcast::cli {
 namespace {
@@ -22,8 +23,6 @@ constexpr size_t kInputsTold = 12;
 std::string whole_percent(double share) { return fmt::format("{:.0f}%", std::round(100 * share) + 0.0); }
 
 std::string factor(double log) { return fmt::format("x{:.2f}", std::exp(log)); }
-
-std::string ratio(double value) { return fmt::format("{:.2f}", value); }
 
 // In lines of at most kWidth, ended.
 std::string lines_of(const std::string& first_indent, const std::string& indent, const std::string& text) {
@@ -41,160 +40,42 @@ std::string shown(const TextTable& table, const ForecastView& view) {
   return view.is_markdown ? table.to_markdown() : table.to_text();
 }
 
-// Never "2.7e-05": as prices are written.
-std::string money(double amount, int digits = 3) {
-  constexpr int kMostDecimals = 15;
-  if (!(amount > 0)) return "0";
-  const int decimals = digits - 1 - static_cast<int>(std::floor(std::log10(amount)));
-  return fmt::format("{:.{}f}", amount, std::clamp(decimals, 2, kMostDecimals));
-}
-
-// A price as it was given: 0.1785 is not 0.178.
-std::string price(double amount) {
-  constexpr int kDigits = 5;
-  std::string text = money(amount, kDigits);
-  const size_t point = text.find('.');
-  while (text.ends_with('0') && text.size() > point + 3) text.pop_back();
-  return text;
-}
-
-std::string cheapest_name(const program::PlatformRow& row) {
-  for (const program::InstanceRow& instance : row.instances) {
-    if (instance.cost == row.cost) return printable(instance.server.vendor + " " + instance.server.name);
-  }
-  return "";
-}
-
-std::string time_title(const std::string& basis) {
-  if (basis == "cpu") return "CPU time";
-  return basis == "wall" ? "wall time" : "time";
-}
-
 std::string platforms_as_table(const program::ForecastReport& report, const ForecastView& view) {
-  const auto any = [&](auto has) { return std::any_of(report.rows.begin(), report.rows.end(), has); };
-  const bool seconds = any([](const program::PlatformRow& row) { return row.time_s.has_value(); });
-  // Of one run with the machine to itself: where copies side by side are known, instances have what people pay.
-  const bool copies = any([](const program::PlatformRow& row) {
-    return std::any_of(row.instances.begin(), row.instances.end(),
-                       [](const program::InstanceRow& instance) { return instance.cost_per_1000.has_value(); });
-  });
-  const bool costs = !copies && any([](const program::PlatformRow& row) { return row.cost.has_value(); });
-  const bool marks = any([](const program::PlatformRow& row) { return row.is_host || row.is_measured; });
-  TextTable table;
-  table.add_column("platform", TextTable::Align::kLeft);
-  table.add_column("rel. time", TextTable::Align::kRight);
-  table.add_column("90% interval", TextTable::Align::kRight);
-  if (seconds) {
-    table.add_column(time_title(report.time_basis), TextTable::Align::kRight);
-    table.add_column("90% interval", TextTable::Align::kRight);
-  }
-  if (costs) {
-    table.add_column("cost per run" + (report.currency.empty() ? "" : " " + report.currency), TextTable::Align::kRight);
-    table.add_column("on", TextTable::Align::kLeft);
-  }
-  if (marks) table.add_column("", TextTable::Align::kLeft);
-  std::vector<double> times;  // with the ends of their intervals: one unit for all
-  for (const program::PlatformRow& row : report.rows) {
-    for (const auto& time : {row.time_s, row.time_lower_s, row.time_upper_s}) times.push_back(time.value_or(kUnknown));
-  }
-  const std::vector<std::string> shown_times = seconds_column(times);
+  ReportTable table = program::platform_table(report);
+  std::vector<size_t> shown_rows;
   for (size_t i = 0; i < report.rows.size(); ++i) {
     const program::PlatformRow& row = report.rows[i];
-    if (view.most_rows > 0 && i >= view.most_rows && !row.is_host && !row.is_measured) continue;
-    std::vector<std::string> cells = {printable(row.platform.name), ratio(row.rpv),
-                                      ratio(row.lower) + " .. " + ratio(row.upper)};
-    if (seconds) {
-      cells.push_back(shown_times[3 * i]);
-      const std::string& lower = shown_times[3 * i + 1];
-      cells.push_back(row.time_lower_s == row.time_upper_s  // what was measured is no forecast
-                          ? ""
-                          : lower.substr(0, lower.find(' ')) + " .. " + shown_times[3 * i + 2]);
-    }
-    if (costs) {
-      cells.push_back(row.cost ? money(*row.cost) : "-");
-      cells.push_back(row.cost ? cheapest_name(row) : "");
-    }
-    if (marks) {
-      const bool sure = report.host && report.host->certainty != program::HostMatch::Certainty::kNearest;
-      std::vector<std::string> words;
-      if (row.is_host) words.emplace_back(sure ? "this host" : "nearest to this host");
-      if (row.is_measured) words.emplace_back("measured");
-      cells.push_back(join(words, ", "));
-    }
-    table.add_row(std::move(cells));
+    if (view.most_rows == 0 || i < view.most_rows || row.is_host || row.is_measured) shown_rows.push_back(i);
   }
-  std::string text = shown(table, view);
-  if (const size_t hidden = report.rows.size() - table.rows(); hidden > 0) {
+  keep_rows(table, shown_rows);
+  std::string text = rows_text(table, {.is_markdown = view.is_markdown});
+  if (const size_t hidden = report.rows.size() - shown_rows.size(); hidden > 0) {
     text += fmt::format("{} platforms more: --all; or narrow the table with --filter\n", hidden);
   }
   return text;
 }
 
 std::string instances_as_table(const program::ForecastReport& report, const ForecastView& view) {
-  std::vector<std::pair<const program::PlatformRow*, const program::InstanceRow*>> rows;
+  std::vector<program::PlacedInstance> rows;
   for (const program::PlatformRow& row : report.rows) {
     for (const program::InstanceRow& instance : row.instances) rows.emplace_back(&row, &instance);
   }
   if (rows.empty()) return "";
-  const auto any = [&rows](auto has) {
-    return std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return has(*row.second); });
-  };
-  const bool prices = any([](const program::InstanceRow& row) { return row.price_per_hour.has_value(); });
-  const bool costs = any([](const program::InstanceRow& row) { return row.cost_per_1000.has_value(); });
+  const bool costs = std::ranges::any_of(
+      rows, [](const program::PlacedInstance& row) { return row.second->cost_per_1000.has_value(); });
   if (costs || report.sort) {  // over all platforms, else platform by platform
     std::stable_sort(rows.begin(), rows.end(), [&report](const auto& a, const auto& b) {
       return program::instance_order(*a.second, *b.second, report.sort);
     });
   }
-  std::vector<double> walls;
-  walls.reserve(rows.size());
-  for (const auto& [platform, instance] : rows) walls.push_back(instance->wall_s.value_or(kUnknown));
-  const bool times = any([](const program::InstanceRow& row) { return row.wall_s.has_value(); });
-  const bool rates = any([](const program::InstanceRow& row) { return row.runs_per_hour.has_value(); });
-  const std::vector<std::string> shown_walls = seconds_column(walls);
-  const std::string currency = report.currency.empty() ? "" : " " + report.currency;
-  TextTable table;
-  table.add_column("cloud", TextTable::Align::kLeft);
-  table.add_column("instance", TextTable::Align::kLeft);
-  table.add_column("platform", TextTable::Align::kLeft);
-  table.add_column("vCPUs", TextTable::Align::kRight);
-  table.add_column("memory", TextTable::Align::kRight);
-  if (times) table.add_column("one run", TextTable::Align::kRight);
-  if (rates) {
-    table.add_column("copies", TextTable::Align::kRight);
-    table.add_column("runs/hour", TextTable::Align::kRight);
-    table.add_column("90% interval", TextTable::Align::kRight);
-  }
-  if (prices) table.add_column("price/hour" + currency, TextTable::Align::kRight);
-  if (prices && !costs) table.add_column("cost/run" + currency, TextTable::Align::kRight);
-  if (costs) table.add_column("cost/1000 runs" + currency, TextTable::Align::kRight);
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (view.most_instances > 0 && i >= view.most_instances) break;
-    const program::InstanceRow& instance = *rows[i].second;
-    const program::Server& server = instance.server;
-    std::vector<std::string> cells = {printable(server.vendor), printable(server.name),
-                                      printable(rows[i].first->platform.name),
-                                      server.vcpus ? fmt::format("{:g}", *server.vcpus) : "-",
-                                      server.memory_gib ? fmt::format("{:g} GiB", *server.memory_gib) : "-"};
-    if (times) cells.push_back(shown_walls[i]);
-    if (rates) {
-      const bool unknown = instance.copies && !server.memory_gib;
-      cells.push_back((instance.copies ? fmt::format("{:.0f}", *instance.copies) : "-") + (instance.memory_limits ? "*"
-                                                                                           : unknown              ? "?"
-                                                                                                     : ""));
-      cells.push_back(instance.runs_per_hour ? human_number(*instance.runs_per_hour) : "-");
-      cells.push_back(instance.runs_per_hour ? human_number(*instance.runs_per_hour_lower) + " .. " +
-                                                   human_number(*instance.runs_per_hour_upper)
-                                             : "");
-    }
-    if (prices) cells.push_back(instance.price_per_hour ? price(*instance.price_per_hour) : "-");
-    if (prices && !costs) cells.push_back(instance.cost ? money(*instance.cost) : "-");
-    if (costs) cells.push_back(instance.cost_per_1000 ? money(*instance.cost_per_1000) : "-");
-    table.add_row(std::move(cells));
-  }
-  std::string text = "\n" + shown(table, view);
-  if (rows.size() > table.rows()) {
-    text += fmt::format("{} instances more: --all; or narrow the table with --filter\n", rows.size() - table.rows());
+  ReportTable table = program::instance_table_for_people(report, rows);
+  const size_t shown_count = view.most_instances > 0 ? std::min(view.most_instances, rows.size()) : rows.size();
+  std::vector<size_t> first(shown_count);
+  std::iota(first.begin(), first.end(), 0);
+  keep_rows(table, first);
+  std::string text = "\n" + rows_text(table, {.is_markdown = view.is_markdown});
+  if (rows.size() > shown_count) {
+    text += fmt::format("{} instances more: --all; or narrow the table with --filter\n", rows.size() - shown_count);
   }
   return text;
 }
@@ -209,7 +90,7 @@ std::string choice_lines(const program::ForecastReport& report) {
         "", "  ",
         fmt::format("{}: {} {} ({}): {} a run, {}{} per 1000 runs; {:.0f}% likely within 5% of the best", what,
                     printable(pick.vendor), printable(pick.server), printable(pick.platform),
-                    human_seconds(pick.wall_s), money(pick.cost_per_1000), currency, 100 * pick.chance_ratio));
+                    human_seconds(pick.wall_s), money_text(pick.cost_per_1000), currency, 100 * pick.chance_ratio));
   };
   const auto same = [](const program::InstanceChoice::Pick& a, const program::InstanceChoice::Pick& b) {
     return a.vendor == b.vendor && a.server == b.server;

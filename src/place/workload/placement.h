@@ -163,5 +163,7 @@ void take_prices(const program::PriceList& prices, Placement& placement);
 Status finish_placement(const PlacementWishes& wishes, Placement& placement);
 
 Json to_json(const Placement& placement);
+// For people. `most_rows` of the table, 0: all; rows of the front, and measured ones, stay in any case.
+std::string placement_text(const Placement& placement, size_t most_rows);
 
 }  // namespace perfcast::place

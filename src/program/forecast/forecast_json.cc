@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "program/explain/why.h"
 #include "program/forecast/forecast.h"
+#include "program/forecast/forecast_tables.h"
 
 namespace perfcast::program {
 namespace {
@@ -106,32 +107,6 @@ Json cores_as_json(const ForecastReport& report) {
   return items;
 }
 
-Json energy_as_json(const PlatformEnergy& energy) {
-  Json item = {{"basis", energy.basis},
-               {"core_power_w", energy.core_w},
-               {"energy_relative_ratio", energy.relative},
-               {"energy_relative_lower_ratio", energy.lower},
-               {"energy_relative_upper_ratio", energy.upper}};
-  if (energy.joules) {
-    item["energy_joules"] = *energy.joules;
-    item["energy_lower_joules"] = *energy.lower_joules;
-    item["energy_upper_joules"] = *energy.upper_joules;
-    item["energy_delay_joule_s"] = *energy.energy_delay_js;
-  }
-  if (energy.cpu) {
-    item["tdp_w"] = energy.cpu->tdp_w;
-    item["cores_count"] = energy.cpu->cores;
-    item["source"] = energy.cpu->source;
-  }
-  if (energy.model) {
-    const EnergyModel& model = *energy.model;
-    item["power_model"] = {{"file", model.source}, {"cpus_count", model.cpus}, {"machine_power_w", model.machine_w}};
-    if (!model.setting.machine.empty()) item["power_model"]["machine"] = model.setting.machine;
-    if (model.setting.frequency_hz) item["power_model"]["frequency_hz"] = *model.setting.frequency_hz;
-  }
-  return item;
-}
-
 Json frequencies_as_json(const FrequencyReport& report) {
   Json json = {{"platform", report.platform},
                {"time_at_hz", report.time_at_hz},
@@ -186,51 +161,11 @@ Json to_json(const ForecastReport& report) {
   if (report.host_time_s) host["time_s"] = *report.host_time_s;
   json["host"] = std::move(host);
   if (!report.time_basis.empty()) json["time_basis"] = report.time_basis;
-  Json& platforms = json["platforms"] = Json::array();
-  for (const PlatformRow& row : report.rows) {
-    Json item;
-    item["id"] = row.platform.id;
-    item["name"] = row.platform.name;
-    item["vendor"] = row.platform.vendor;
-    if (!row.platform.segment.empty()) item["kind"] = row.platform.segment;
-    item["arch"] = row.platform.arch;
-    item["rpv"] = row.rpv;
-    item["lower"] = row.lower;
-    item["upper"] = row.upper;
-    if (row.time_s) {
-      item["time_s"] = *row.time_s;
-      item["time_lower_s"] = *row.time_lower_s;
-      item["time_upper_s"] = *row.time_upper_s;
-    }
-    if (row.is_measured) item["measured"] = true;
-    if (row.cost) item["cost"] = *row.cost;
-    if (row.energy) item["energy"] = energy_as_json(*row.energy);
-    if (!row.energy_missing.empty()) item["energy_missing"] = row.energy_missing;
-    if (!row.instances.empty()) {
-      Json& instances = item["instances"] = Json::array();
-      for (const InstanceRow& instance : row.instances) {
-        Json entry;
-        entry["vendor"] = instance.server.vendor;
-        entry["server"] = instance.server.name;
-        if (instance.server.vcpus) entry["vcpus"] = *instance.server.vcpus;
-        if (instance.server.threads_per_core) entry["threads_per_core"] = *instance.server.threads_per_core;
-        if (instance.server.memory_gib) entry["memory_gib"] = *instance.server.memory_gib;
-        if (instance.wall_s) entry["wall_s"] = *instance.wall_s;
-        if (instance.core_s) entry["core_s"] = *instance.core_s;
-        if (instance.copies) entry["copies_count"] = *instance.copies;
-        if (instance.memory_limits) entry["memory_limits_copies"] = true;
-        if (instance.runs_per_hour) {
-          entry["runs_per_hour"] = *instance.runs_per_hour;
-          entry["runs_lower_per_hour"] = *instance.runs_per_hour_lower;
-          entry["runs_upper_per_hour"] = *instance.runs_per_hour_upper;
-        }
-        if (instance.cost_per_1000) entry["cost_per_1000_runs"] = *instance.cost_per_1000;
-        if (instance.price_per_hour) entry["price_per_hour"] = *instance.price_per_hour;
-        if (instance.cost) entry["cost"] = *instance.cost;
-        instances.push_back(std::move(entry));
-      }
-    }
-    platforms.push_back(std::move(item));
+  Json& platforms = json["platforms"] = rows_json(platform_table(report));
+  for (size_t i = 0; i < report.rows.size(); ++i) {
+    std::vector<PlacedInstance> instances;
+    for (const InstanceRow& instance : report.rows[i].instances) instances.emplace_back(&report.rows[i], &instance);
+    if (!instances.empty()) platforms[i]["instances"] = rows_json(instance_table(instances));
   }
   if (report.energy) {
     Json& energy = json["energy"];

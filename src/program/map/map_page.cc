@@ -19,120 +19,52 @@ svg text.medoid{font-weight:600}
 td.text{white-space:normal;text-align:left;min-width:24em}
 )css";
 
-// A table; the first `names` columns are text.
-class HtmlTable {
- public:
-  HtmlTable(const std::vector<std::string>& titles, size_t names) : names_(names) {
-    html_ = "<div class=\"wide\"><table>\n<thead><tr>";
-    for (size_t i = 0; i < titles.size(); ++i) {
-      html_ += fmt::format("<th scope=\"col\"{}>{}</th>", i < names_ ? " class=\"name\"" : "", escape_html(titles[i]));
-    }
-    html_ += "</tr></thead>\n<tbody>\n";
-  }
-  void add(const std::vector<std::string>& cells) {
-    html_ += "<tr>";
-    for (size_t i = 0; i < cells.size(); ++i) {
-      const char* classes = i >= names_ ? "" : cells[i].size() > 60 ? " class=\"text\"" : " class=\"name\"";
-      html_ += fmt::format("<td{}>{}</td>", classes, escape_html(cells[i]));
-    }
-    html_ += "</tr>\n";
-    ++rows_;
-  }
-  size_t rows() const { return rows_; }
-  std::string html() const { return html_ + "</tbody></table></div>\n"; }
+using Q = Quantity;
 
- private:
-  std::string html_;
-  size_t names_, rows_ = 0;
-};
-
-std::string number(double value) { return fmt::format("{:.2f}", value); }
-std::string log_cell(const std::optional<double>& log) { return log ? log_percent_text(*log) : "-"; }
-
-std::string marks_cell(const std::vector<FeatureMark>& marks) {
-  std::vector<std::string> parts;
-  parts.reserve(marks.size());
-  for (const FeatureMark& mark : marks) parts.push_back(mark.text + " " + deviation_text(mark.deviations));
-  return join(parts, "; ");
-}
-
-std::string clusters_table(const CorpusMap& map) {
-  HtmlTable table({"cluster", "like", "members", "what marks it", "fast on", "slow on", "programs"}, 6);
+std::string clusters_html(const CorpusMap& map) {
   const auto platforms = [](const std::vector<PlatformMark>& marks) {
     std::vector<std::string> parts;
-    parts.reserve(marks.size());
     for (const PlatformMark& mark : marks) parts.push_back(fmt::format("{} ({:.2f})", mark.platform, mark.ratio));
     return join(parts, ", ");
   };
-  for (size_t c = 0; c < map.clusters.size(); ++c) {
-    const MapCluster& cluster = map.clusters[c];
-    std::vector<std::string> members;
-    for (const std::string& member : cluster.members) members.push_back(short_program_name(member));
-    table.add({std::to_string(c + 1), cluster.medoid, join(members, ", "), marks_cell(cluster.marks),
-               platforms(cluster.fastest), platforms(cluster.slowest), std::to_string(cluster.members.size())});
-  }
-  return table.html();
-}
-
-std::string drops_table(const CorpusMap& map) {
-  HtmlTable table({"drop", "nearest kept", "distance", "left", "coverage", "forecasts change", "their error"}, 2);
-  table.add({"nothing", "", "", std::to_string(map.programs.size()), percent_text(map.coverage), "",
-             log_cell(map.error_log)});
-  for (const DropStep& step : map.drops) {
-    table.add({step.program, step.stands_in, number(step.distance), std::to_string(step.left),
-               percent_text(step.coverage), log_cell(step.change_log), log_cell(step.error_log)});
-  }
-  return table.html();
-}
-
-std::string pairs_table(const CorpusMap& map) {
-  HtmlTable table({"program", "program", "distance", "times differ"}, 2);
-  for (const RedundantPair& pair : map.redundant) {
-    table.add({pair.a, pair.b, fmt::format("{:.3f}", pair.distance), log_cell(pair.time_difference)});
-  }
-  if (table.rows() == 0) return fmt::format("<p>None is nearer than {:.2f}.</p>\n", map.redundant_distance);
-  return fmt::format("<p>Distance below {:.2f}.</p>\n", map.redundant_distance) + table.html();
-}
-
-std::string programs_table(const CorpusMap& map) {
-  HtmlTable table(
-      {"program", "family", "group", "kept", "nearest", "cluster", "distance", "PC 1", "PC 2", "t-SNE 1", "t-SNE 2"},
-      5);
-  const auto tsne = [](const std::optional<double>& value) { return value ? number(*value) : std::string("-"); };
-  for (const MappedProgram& program : map.programs) {
-    table.add({program.id, program.family, program.group, program.kept ? "yes" : "no",
-               program.nearest ? program.nearest->id : "-", std::to_string(program.cluster + 1),
-               program.nearest ? number(program.nearest->distance) : "-", number(program.point.pc1),
-               number(program.point.pc2), tsne(program.point.tsne1), tsne(program.point.tsne2)});
-  }
-  return table.html();
-}
-
-std::string placed_table(const CorpusMap& map) {
-  HtmlTable table({"profile", "kind", "covered", "nearest", "apart in", "cluster", "known", "PC 1", "PC 2"}, 5);
-  const auto add = [&](const std::vector<PlacedProfile>& placed, const char* kind) {
-    for (const PlacedProfile& one : placed) {
-      std::vector<std::string> near;
-      for (const NearProgram& program : one.nearest)
-        near.push_back(fmt::format("{} ({:.2f})", program.id, program.distance));
-      table.add({one.name, kind, one.covered ? "yes" : "no", join(near, ", "), marks_cell(one.marks),
-                 std::to_string(one.cluster + 1), percent_text(one.coverage), number(one.point.pc1),
-                 number(one.point.pc2)});
-    }
+  const auto members = [](const MapCluster& cluster) {
+    std::vector<std::string> names;
+    for (const std::string& member : cluster.members) names.push_back(short_program_name(member));
+    return join(names, ", ");
   };
-  add(map.profiles, "yours");
-  add(map.candidates, "candidate");
-  return table.html();
+  int64_t number = 0;
+  return rows_html(table_of<MapCluster>(
+      "", map.clusters,
+      {{"", "cluster", Q::kCount, [&](const MapCluster&) { return ++number; }},
+       {"", "like", Q::kText, &MapCluster::medoid},
+       {"", "members", Q::kText, members},
+       {"", "what marks it", Q::kText, [](const MapCluster& cluster) { return marks_text(cluster.marks); }},
+       {"", "fast on", Q::kText, [&](const MapCluster& cluster) { return platforms(cluster.fastest); }},
+       {"", "slow on", Q::kText, [&](const MapCluster& cluster) { return platforms(cluster.slowest); }},
+       {"", "programs", Q::kCount, [](const MapCluster& cluster) { return cluster.members.size(); }}}));
 }
 
-std::string gains_table(const CorpusMap& map) {
-  HtmlTable table({"program", "basis", "nearest", "coverage gained", "times differ from the nearest by"}, 3);
-  for (const ProgramGain& gain : map.gains) {
-    const bool by_times = gain.basis == "not profiled";
-    table.add({gain.name, gain.basis, gain.nearest.id, by_times ? "-" : fmt::format("{:.2f}%", 100 * gain.gain),
-               by_times ? log_percent_text(gain.gain) : "-"});
+std::string pairs_html(const CorpusMap& map) {
+  if (map.redundant.empty()) return fmt::format("<p>None is nearer than {:.2f}.</p>\n", map.redundant_distance);
+  return fmt::format("<p>Distance below {:.2f}.</p>\n", map.redundant_distance) + rows_html(pairs_table(map.redundant));
+}
+
+std::string placed_html(const CorpusMap& map) {
+  using Row = PlacedProfile;
+  std::string html;
+  for (const auto& [placed, caption] : {std::pair{&map.profiles, "yours"}, {&map.candidates, "candidates"}}) {
+    if (placed->empty()) continue;
+    html += rows_html(table_of<Row>(caption, *placed,
+                                    {{"", "profile", Q::kText, &Row::name},
+                                     {"", "covered", Q::kYes, &Row::covered},
+                                     {"", "nearest", Q::kText, [](const Row& one) { return near_text(one.nearest); }},
+                                     {"", "apart in", Q::kText, [](const Row& one) { return marks_text(one.marks); }},
+                                     {"", "cluster", Q::kCount, [](const Row& one) { return one.cluster + 1; }},
+                                     {"", "known", Q::kShare, &Row::coverage, 1},
+                                     {"", "PC 1", Q::kNumber, [](const Row& one) { return one.point.pc1; }},
+                                     {"", "PC 2", Q::kNumber, [](const Row& one) { return one.point.pc2; }}}));
   }
-  return table.html();
+  return html;
 }
 
 std::string lead_of(const CorpusMap& map) {
@@ -168,13 +100,13 @@ std::string map_page(const CorpusMap& map, const std::string& corpus) {
   page.figures_first = true;
   page.figures = {principal_plane_figure(map), tsne_figure(map), drop_cost_figure(map)};
   if (!map.profiles.empty() || !map.candidates.empty()) {
-    page.sections.push_back({"profiles", "Your profiles", placed_table(map)});
+    page.sections.push_back({"profiles", "Your profiles", placed_html(map)});
   }
-  page.sections.push_back({"clusters", "Clusters", clusters_table(map)});
-  page.sections.push_back({"drops", "What to drop first", drops_table(map)});
-  if (!map.gains.empty()) page.sections.push_back({"gains", "What would add most", gains_table(map)});
-  page.sections.push_back({"pairs", "Redundant pairs", pairs_table(map)});
-  page.sections.push_back({"programs", "All programs", programs_table(map)});
+  page.sections.push_back({"clusters", "Clusters", clusters_html(map)});
+  page.sections.push_back({"drops", "What to drop first", rows_html(drops_table(drops_from_nothing(map)))});
+  if (!map.gains.empty()) page.sections.push_back({"gains", "What would add most", rows_html(gains_table(map.gains))});
+  page.sections.push_back({"pairs", "Redundant pairs", pairs_html(map)});
+  page.sections.push_back({"programs", "All programs", rows_html(programs_table(map.programs))});
   return html_page(page);
 }
 

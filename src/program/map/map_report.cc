@@ -2,35 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/json.h"
 #include "base/text.h"
+#include "base/unknown.h"
 
 namespace perfcast::program {
 namespace {
 
-using Align = TextTable::Align;
+using Q = Quantity;
 constexpr size_t kPairsListed = 12, kMembersListed = 8;
 constexpr size_t kWidth = 130;
 
-std::string percent(double share) { return fmt::format("{:.1f}%", 100 * share); }
+ReportValue share_of_log(const std::optional<double>& log) { return log ? std::expm1(*log) : ReportValue(); }
 
-std::string percent_of_log(const std::optional<double>& log) { return log ? log_percent_text(*log) : "-"; }
+bool is_profiled(const ProgramGain& gain) { return gain.basis != "not profiled"; }
 
-std::string near_text(const std::vector<NearProgram>& near) {
-  std::vector<std::string> parts;
-  parts.reserve(near.size());
-  for (const NearProgram& one : near) parts.push_back(fmt::format("{} ({:.2f})", printable(one.id), one.distance));
-  return join(parts, ", ");
-}
-
-std::string marks_text(const std::vector<FeatureMark>& marks) {
-  std::vector<std::string> parts;
-  parts.reserve(marks.size());
-  for (const FeatureMark& mark : marks) parts.push_back(printable(mark.text) + " " + deviation_text(mark.deviations));
-  return parts.empty() ? "near the average in everything" : join(parts, "; ");
-}
+bool is_nothing(const DropStep& step) { return std::isnan(step.distance); }
 
 std::string clusters_text(const CorpusMap& map) {
   std::string text = fmt::format("clusters by {} ({}; silhouette {:.2f}):\n", map.by_times ? "times" : "profiles",
@@ -46,7 +36,7 @@ std::string clusters_text(const CorpusMap& map) {
     }
     text +=
         wrapped(join(members, ", "), kWidth, fmt::format("{:>3}. {}: ", c + 1, cluster.members.size()), "     ") + "\n";
-    std::string marks = marks_text(cluster.marks);
+    std::string marks = cluster.marks.empty() ? "near the average in everything" : marks_text(cluster.marks);
     for (const PlatformMark& mark : cluster.fastest) {
       marks += fmt::format("; fast on {} ({:.2f})", printable(mark.platform), mark.ratio);
     }
@@ -65,45 +55,17 @@ std::string pairs_text(const CorpusMap& map) {
   std::string text =
       fmt::format("redundant pairs (distance below {:.2f}): {}", map.redundant_distance, map.redundant.size());
   if (map.redundant.size() > kPairsListed) text += fmt::format(", the nearest {}", kPairsListed);
-  TextTable table;
-  table.add_column("program", Align::kLeft);
-  table.add_column("program", Align::kLeft);
-  table.add_column("distance", Align::kRight);
-  if (map.platforms > 0) table.add_column("times differ", Align::kRight);
-  for (size_t i = 0; i < std::min(kPairsListed, map.redundant.size()); ++i) {
-    const RedundantPair& pair = map.redundant[i];
-    std::vector<std::string> cells = {printable(pair.a), printable(pair.b), fmt::format("{:.3f}", pair.distance)};
-    if (map.platforms > 0) cells.push_back(percent_of_log(pair.time_difference));
-    table.add_row(std::move(cells));
-  }
-  return text + "\n" + table.to_text();
+  std::vector<RedundantPair> listed = map.redundant;
+  listed.resize(std::min(kPairsListed, listed.size()));
+  return text + "\n" + rows_text(pairs_table(listed));
 }
 
 std::string drops_text(const CorpusMap& map) {
   std::string text = fmt::format("what to drop first, down to {} of {}:\n", map.kept.size(), map.programs.size());
-  TextTable table;
-  table.add_column("drop", Align::kLeft);
-  table.add_column("nearest kept", Align::kLeft);
-  for (const char* title : {"distance", "left", "coverage"}) table.add_column(title, Align::kRight);
-  if (map.error_log) {
-    table.add_column("forecasts change", Align::kRight);
-    table.add_column("their error", Align::kRight);
-    table.add_row({"nothing", "", "", std::to_string(map.programs.size()), percent(map.coverage), "0%",
-                   percent_of_log(map.error_log)});
-  }
-  for (const DropStep& step : map.drops) {
-    std::vector<std::string> cells = {printable(step.program), printable(step.stands_in),
-                                      fmt::format("{:.2f}", step.distance), std::to_string(step.left),
-                                      percent(step.coverage)};
-    if (map.error_log) {
-      cells.push_back(percent_of_log(step.change_log));
-      cells.push_back(percent_of_log(step.error_log));
-    }
-    table.add_row(std::move(cells));
-  }
   std::vector<std::string> kept;
   for (const std::string& id : map.kept) kept.push_back(printable(id));
-  return text + table.to_text() + "\n" + wrapped(join(kept, ", "), kWidth, "keep, most valuable first: ", "  ") + "\n";
+  return text + rows_text(drops_table(drops_from_nothing(map))) + "\n" +
+         wrapped(join(kept, ", "), kWidth, "keep, most valuable first: ", "  ") + "\n";
 }
 
 std::string profiles_text(const CorpusMap& map) {
@@ -114,32 +76,30 @@ std::string profiles_text(const CorpusMap& map) {
                                 near_text(one.nearest), percent(one.coverage)),
                     kWidth, "profile " + printable(one.name) + ": ", "  ") +
             "\n";
-    if (!one.covered) text += wrapped(marks_text(one.marks), kWidth, "  apart in: ", "    ") + "\n";
+    if (!one.covered)
+      text += wrapped(one.marks.empty() ? "near the average in everything" : marks_text(one.marks), kWidth,
+                      "  apart in: ", "    ") +
+              "\n";
   }
   return text;
 }
 
 std::string gains_text(const CorpusMap& map) {
   std::string text;
-  TextTable table;
-  for (const auto& [title, align] : {std::pair{"would add", Align::kLeft},
-                                     {"why not there", Align::kLeft},
-                                     {"coverage gained", Align::kRight},
-                                     {"nearest", Align::kLeft},
-                                     {"distance", Align::kRight}}) {
-    table.add_column(title, align);
-  }
+  std::vector<ProgramGain> profiled;
   std::vector<std::string> unprofiled;
   for (const ProgramGain& gain : map.gains) {
-    if (gain.basis == "not profiled") {
+    if (is_profiled(gain)) {
+      profiled.push_back(gain);
+    } else {
       unprofiled.push_back(fmt::format("{} ({} from {})", printable(gain.name), log_percent_text(gain.gain),
                                        printable(gain.nearest.id)));
-      continue;
     }
-    table.add_row({printable(gain.name), gain.basis, fmt::format("{:.2f}%", 100 * gain.gain),
-                   printable(gain.nearest.id), fmt::format("{:.2f}", gain.nearest.distance)});
   }
-  if (table.rows() > 0) text += "\n" + table.to_text();
+  if (!profiled.empty()) {
+    text += "\n" + rows_text(picked(gains_table(profiled),
+                                    {"name", "basis", "coverage_gain_ratio", "nearest.id", "nearest.distance"}));
+  }
   if (!unprofiled.empty()) {
     text += wrapped(join(unprofiled, ", "), kWidth,
                     "profile next, timed and of times least like any profiled program's: ", "  ") +
@@ -209,39 +169,98 @@ Json clusters_json(const CorpusMap& map) {
   return json;
 }
 
-Json drops_json(const CorpusMap& map) {
-  Json json = Json::array();
-  for (const DropStep& step : map.drops) {
-    Json entry{{"program", step.program},   {"family", step.family},   {"stands_in", step.stands_in},
-               {"distance", step.distance}, {"left_count", step.left}, {"coverage_ratio", step.coverage}};
-    if (step.change_log) entry["change_ratio"] = std::expm1(*step.change_log);
-    if (step.error_log) entry["error_ratio"] = std::expm1(*step.error_log);
-    json.push_back(std::move(entry));
-  }
-  return json;
-}
-
-Json programs_json(const CorpusMap& map) {
-  Json json = Json::array();
-  for (const MappedProgram& program : map.programs) {
-    Json entry{{"id", program.id},
-               {"family", program.family},
-               {"group", program.group},
-               {"cluster", program.cluster + 1},
-               {"kept", program.kept}};
-    if (program.nearest) entry["nearest"] = near_json({*program.nearest})[0];
-    if (program.nearest_other_family) entry["nearest_other_family"] = near_json({*program.nearest_other_family})[0];
-    put_point(program.point, entry);
-    json.push_back(std::move(entry));
-  }
-  return json;
-}
-
 }  // namespace
 
 std::string deviation_text(double deviations) { return fmt::format("{:+.1f} sd", deviations); }
 
-std::string log_percent_text(double log) { return fmt::format("{:.1f}%", 100 * std::expm1(log)); }
+std::string log_percent_text(double log) { return percent(std::expm1(log)); }
+
+std::string near_text(const std::vector<NearProgram>& near) {
+  std::vector<std::string> parts;
+  for (const NearProgram& one : near) parts.push_back(fmt::format("{} ({:.2f})", printable(one.id), one.distance));
+  return join(parts, ", ");
+}
+
+std::string marks_text(const std::vector<FeatureMark>& marks) {
+  std::vector<std::string> parts;
+  for (const FeatureMark& mark : marks) parts.push_back(printable(mark.text) + " " + deviation_text(mark.deviations));
+  return join(parts, "; ");
+}
+
+std::vector<DropStep> drops_from_nothing(const CorpusMap& map) {
+  std::vector<DropStep> steps = map.drops;
+  if (!map.error_log) return steps;
+  steps.insert(steps.begin(), {"nothing", "", "", kUnknown, static_cast<int64_t>(map.programs.size()), map.coverage,
+                               0.0, map.error_log});
+  return steps;
+}
+
+ReportTable drops_table(const std::vector<DropStep>& drops) {
+  using Row = DropStep;
+  return table_of<Row>(
+      "", drops,
+      {{"program", "drop", Q::kText, &Row::program},
+       {"family", "", Q::kText, &Row::family},
+       {"stands_in", "nearest kept", Q::kText, &Row::stands_in},
+       {"distance", "distance", Q::kNumber, &Row::distance,
+        [](const Row& step) { return is_nothing(step) ? "" : fmt::format("{:.2f}", step.distance); }},
+       {"left_count", "left", Q::kCount, &Row::left},
+       {"coverage_ratio", "coverage", Q::kShare, &Row::coverage, 1},
+       {"change_ratio", "forecasts change", Q::kShare, [](const Row& step) { return share_of_log(step.change_log); },
+        [](const Row& step) {
+          return is_nothing(step) ? "0%" : step.change_log ? log_percent_text(*step.change_log) : "";
+        }},
+       {"error_ratio", "their error", Q::kShare, [](const Row& step) { return share_of_log(step.error_log); }, 1}});
+}
+
+ReportTable pairs_table(const std::vector<RedundantPair>& pairs) {
+  using Row = RedundantPair;
+  return table_of<Row>("", pairs,
+                       {{"a", "program", Q::kText, &Row::a},
+                        {"b", "program", Q::kText, &Row::b},
+                        {"distance", "distance", Q::kNumber, &Row::distance, 3},
+                        {"time_difference_ratio", "times differ", Q::kShare,
+                         [](const Row& pair) { return share_of_log(pair.time_difference); }, 1}});
+}
+
+ReportTable gains_table(const std::vector<ProgramGain>& gains) {
+  using Row = ProgramGain;
+  return table_of<Row>("", gains,
+                       {{"name", "would add", Q::kText, &Row::name},
+                        {"basis", "why not there", Q::kText, &Row::basis},
+                        {"time_difference_ratio", "times differ from the nearest by", Q::kShare,
+                         [](const Row& gain) { return is_profiled(gain) ? ReportValue() : std::expm1(gain.gain); }, 1},
+                        {"coverage_gain_ratio", "coverage gained", Q::kShare,
+                         [](const Row& gain) { return is_profiled(gain) ? gain.gain : ReportValue(); }},
+                        {"nearest.id", "nearest", Q::kText, [](const Row& gain) { return gain.nearest.id; }},
+                        {"nearest.distance", "distance", Q::kNumber,
+                         [](const Row& gain) { return is_profiled(gain) ? gain.nearest.distance : ReportValue(); }}});
+}
+
+ReportTable programs_table(const std::vector<MappedProgram>& programs) {
+  using Row = MappedProgram;
+  using Near = std::optional<NearProgram> Row::*;
+  const auto id = [](Near near) {
+    return [near](const Row& row) { return row.*near ? (row.*near)->id : ReportValue(); };
+  };
+  const auto distance = [](Near near) {
+    return [near](const Row& row) { return row.*near ? (row.*near)->distance : ReportValue(); };
+  };
+  return table_of<Row>("", programs,
+                       {{"id", "program", Q::kText, &Row::id},
+                        {"family", "family", Q::kText, &Row::family},
+                        {"group", "group", Q::kText, &Row::group},
+                        {"cluster", "cluster", Q::kCount, [](const Row& row) { return row.cluster + 1; }},
+                        {"kept", "kept", Q::kYes, &Row::kept},
+                        {"nearest.id", "nearest", Q::kText, id(&Row::nearest)},
+                        {"nearest.distance", "distance", Q::kNumber, distance(&Row::nearest)},
+                        {"nearest_other_family.id", "", Q::kText, id(&Row::nearest_other_family)},
+                        {"nearest_other_family.distance", "", Q::kNumber, distance(&Row::nearest_other_family)},
+                        {"pc1", "PC 1", Q::kNumber, [](const Row& row) { return row.point.pc1; }},
+                        {"pc2", "PC 2", Q::kNumber, [](const Row& row) { return row.point.pc2; }},
+                        {"tsne1", "t-SNE 1", Q::kNumber, [](const Row& row) { return row.point.tsne1; }},
+                        {"tsne2", "t-SNE 2", Q::kNumber, [](const Row& row) { return row.point.tsne2; }}});
+}
 
 std::string to_text(const CorpusMap& map, const std::string& corpus) {
   std::string text = fmt::format("{}: {} programs of {} families, {} numbers of each", printable(corpus),
@@ -279,32 +298,14 @@ Json to_json(const CorpusMap& map, const std::string& corpus) {
   json["coverage_ratio"] = map.coverage;
   if (map.error_log) json["error_ratio"] = std::expm1(*map.error_log);
   json["clusters"] = clusters_json(map);
-  Json pairs = Json::array();
-  for (const RedundantPair& pair : map.redundant) {
-    Json entry{{"a", pair.a}, {"b", pair.b}, {"distance", pair.distance}};
-    if (pair.time_difference) entry["time_difference_ratio"] = std::expm1(*pair.time_difference);
-    pairs.push_back(std::move(entry));
-  }
-  json["redundant"] = std::move(pairs);
-  json["drops"] = drops_json(map);
+  json["redundant"] = rows_json(pairs_table(map.redundant));
+  json["drops"] = rows_json(drops_table(map.drops));
   json["kept"] = map.kept;
   json["lonely"] = near_json(map.lonely);
-  Json gains = Json::array();
-  for (const ProgramGain& gain : map.gains) {
-    Json entry{{"name", gain.name}, {"basis", gain.basis}};
-    if (gain.basis == "not profiled") {
-      entry["time_difference_ratio"] = std::expm1(gain.gain);
-      entry["nearest"] = {{"id", gain.nearest.id}};
-    } else {
-      entry["coverage_gain_ratio"] = gain.gain;
-      entry["nearest"] = near_json({gain.nearest})[0];
-    }
-    gains.push_back(std::move(entry));
-  }
-  json["gains"] = std::move(gains);
+  json["gains"] = rows_json(gains_table(map.gains));
   json["profiles"] = placed_json(map.profiles);
   json["candidates"] = placed_json(map.candidates);
-  json["programs"] = programs_json(map);
+  json["programs"] = rows_json(programs_table(map.programs));
   return json;
 }
 

@@ -6,29 +6,15 @@
 #include <map>
 
 #include "base/json.h"
+#include "base/report/put_known.h"
+#include "base/report/table.h"
 #include "base/text.h"
 
 namespace perfcast::program {
 namespace {
 
 constexpr size_t kRowsShown = 15;
-constexpr auto kLeft = TextTable::Align::kLeft;
-constexpr auto kRight = TextTable::Align::kRight;
-
-template <typename T>
-void put(Json& json, const char* name, const std::optional<T>& value) {
-  if (value) json[name] = *value;
-}
-
-std::string percent(double ratio) { return fmt::format("{:.1f} %", 100 * ratio); }
-std::string decimals(const std::optional<double>& value) { return value ? fmt::format("{:.3f}", *value) : "-"; }
-
-Json exclusion_json(const Exclusion& exclusion) {
-  return {{"source", exclusion.source},
-          {"subject", exclusion.subject},
-          {"reason", exclusion.reason},
-          {"count", exclusion.count}};
-}
+using Q = Quantity;
 
 Json program_json(const ProgramQuality& program) {
   Json json{{"id", program.id}, {"family", program.family}, {"group", program.group}};
@@ -37,9 +23,9 @@ Json program_json(const ProgramQuality& program) {
   json["platforms_count"] = program.platforms_count;
   json["runs_count"] = program.runs_count;
   json["has_profile"] = program.has_profile;
-  put(json, "noise_mape_ratio", program.noise_mape_ratio);
-  put(json, "server_spread_ratio", program.spread_ratio);
-  put(json, "host_label_ratio", program.host_label_ratio);
+  put_known(json, "noise_mape_ratio", program.noise_mape_ratio);
+  put_known(json, "server_spread_ratio", program.spread_ratio);
+  put_known(json, "host_label_ratio", program.host_label_ratio);
   if (!program.host_platform.empty()) json["host_platform"] = program.host_platform;
   return json;
 }
@@ -51,78 +37,85 @@ bool disagrees_with_host(const ProgramQuality& program) {
 
 std::string count_line(const char* label, const std::string& value) { return fmt::format("{:<22} {}\n", label, value); }
 
-std::string groups_text(const QualityCard& card) {
-  TextTable table;
-  table.add_column("group", kLeft);
-  for (const char* title : {"programs", "excluded", "profiled", "families", "coverage"})
-    table.add_column(title, kRight);
-  table.add_column("largest family", kLeft);
-  for (const GroupQuality& group : card.groups) {
-    table.add_row({printable(group.group), std::to_string(group.programs_count), std::to_string(group.excluded_count),
-                   std::to_string(group.with_profile_count), std::to_string(group.families_count),
-                   percent(group.coverage_ratio),
-                   printable(group.largest_family) + " (" + std::to_string(group.largest_family_programs_count) + ")"});
-  }
-  return "coverage: share of (program, platform) pairs with a time\n" + table.to_text();
+ReportTable groups_table(const QualityCard& card) {
+  using Row = GroupQuality;
+  return table_of<Row>("", card.groups,
+                       {{"group", "group", Q::kText, &Row::group},
+                        {"programs_count", "programs", Q::kCount, &Row::programs_count},
+                        {"excluded_count", "excluded", Q::kCount, &Row::excluded_count},
+                        {"with_profile_count", "profiled", Q::kCount, &Row::with_profile_count},
+                        {"families_count", "families", Q::kCount, &Row::families_count},
+                        {"largest_family", "", Q::kText, &Row::largest_family},
+                        {"largest_family_programs_count", "", Q::kCount, &Row::largest_family_programs_count},
+                        {"coverage_ratio", "coverage", Q::kShare, &Row::coverage_ratio, 1},
+                        {"", "largest family", Q::kText, [](const Row& group) {
+                           return fmt::format("{} ({})", group.largest_family, group.largest_family_programs_count);
+                         }}});
+}
+
+ReportTable noise_table(const QualityCard& card) {
+  using Row = NoiseFloor;
+  return table_of<Row>("", card.noise,
+                       {{"group", "group", Q::kText, &Row::group},
+                        {"entries_count", "entries", Q::kCount, &Row::entries_count},
+                        {"drawn_entries_count", "", Q::kCount, &Row::drawn_entries_count},
+                        {"mape_ratio", "MAPE", Q::kShare, &Row::mape_ratio, 1},
+                        {"median_error_ratio", "median error", Q::kShare, &Row::median_error_ratio, 1},
+                        {"pair_order_ratio", "pair order", Q::kNumber, &Row::pair_order, 3},
+                        {"r2_log", "R2 (log)", Q::kNumber, &Row::r2_log, 3}});
+}
+
+ReportTable excluded_table(const QualityCard& card) {
+  return table_of<Exclusion>("", card.exclusions,
+                             {{"source", "", Q::kText, &Exclusion::source},
+                              {"subject", "what", Q::kText, &Exclusion::subject},
+                              {"reason", "why", Q::kText, &Exclusion::reason},
+                              {"count", "left out", Q::kCount, &Exclusion::count}});
 }
 
 std::string noise_text(const QualityCard& card) {
-  TextTable table;
-  table.add_column("group", kLeft);
-  for (const char* title : {"entries", "MAPE", "median error", "pair order", "R2 (log)"})
-    table.add_column(title, kRight);
-  for (const NoiseFloor& floor : card.noise) {
-    table.add_row({printable(floor.group), std::to_string(floor.entries_count), percent(floor.mape_ratio),
-                   percent(floor.median_error_ratio), decimals(floor.pair_order), decimals(floor.r2_log)});
-  }
   std::string title = "noise floor: half of each platform's servers against the other half\n";
   const int64_t drawn = card.noise.empty() ? 0 : card.noise.back().drawn_entries_count;
   if (drawn > 0) {
     title += fmt::format("(of {} entries that are published means: halves drawn from their standard error)\n", drawn);
   }
-  return title + table.to_text();
+  return title + rows_text(noise_table(card));
 }
 
 std::string noisy_programs_text(const QualityCard& card) {
-  std::vector<const ProgramQuality*> programs;
+  std::vector<ProgramQuality> programs;
   for (const ProgramQuality& program : card.programs) {
-    if (program.noise_mape_ratio && program.excluded.empty()) programs.push_back(&program);
+    if (program.noise_mape_ratio && program.excluded.empty()) programs.push_back(program);
   }
-  std::stable_sort(programs.begin(), programs.end(), [](const ProgramQuality* a, const ProgramQuality* b) {
-    return *a->noise_mape_ratio > *b->noise_mape_ratio;
+  std::stable_sort(programs.begin(), programs.end(), [](const ProgramQuality& a, const ProgramQuality& b) {
+    return *a.noise_mape_ratio > *b.noise_mape_ratio;
   });
   if (programs.empty()) return "";
-  TextTable table;
-  table.add_column("noisiest programs", kLeft);
-  table.add_column("group", kLeft);
-  table.add_column("noise MAPE", kRight);
-  table.add_column("spread of servers", kRight);
-  for (size_t i = 0; i < std::min(programs.size(), kRowsShown); ++i) {
-    table.add_row({printable(programs[i]->id), printable(programs[i]->group), percent(*programs[i]->noise_mape_ratio),
-                   programs[i]->spread_ratio ? percent(*programs[i]->spread_ratio) : "-"});
-  }
-  return "\n" + table.to_text();
+  programs.resize(std::min(programs.size(), kRowsShown));
+  return "\n" +
+         rows_text(table_of<ProgramQuality>("", programs,
+                                            {{"", "noisiest programs", Q::kText, &ProgramQuality::id},
+                                             {"", "group", Q::kText, &ProgramQuality::group},
+                                             {"", "noise MAPE", Q::kShare, &ProgramQuality::noise_mape_ratio, 1},
+                                             {"", "spread of servers", Q::kShare, &ProgramQuality::spread_ratio, 1}}));
 }
 
 std::string host_text(const QualityCard& card) {
-  std::vector<const ProgramQuality*> off;
+  std::vector<ProgramQuality> off;
   int64_t compared = 0;
   for (const ProgramQuality& program : card.programs) {
     compared += program.host_label_ratio ? 1 : 0;
-    if (disagrees_with_host(program)) off.push_back(&program);
+    if (disagrees_with_host(program)) off.push_back(program);
   }
   if (compared == 0) return "\nno profile's host is a platform of the corpus: profiles and labels were not compared\n";
   std::string text = fmt::format("\n{} of {} profiles are over {:.0f} % off the label of their host's platform\n",
                                  off.size(), compared, 100 * (kHostLabelRatio - 1));
   if (off.empty()) return text;
-  TextTable table;
-  table.add_column("program", kLeft);
-  table.add_column("profile / label", kRight);
-  table.add_column("platform", kLeft);
-  for (const ProgramQuality* program : off) {
-    table.add_row({printable(program->id), fmt::format("{:.2f}", *program->host_label_ratio), program->host_platform});
-  }
-  return text + table.to_text();
+  return text +
+         rows_text(table_of<ProgramQuality>("", off,
+                                            {{"", "program", Q::kText, &ProgramQuality::id},
+                                             {"", "profile / label", Q::kNumber, &ProgramQuality::host_label_ratio},
+                                             {"", "platform", Q::kText, &ProgramQuality::host_platform}}));
 }
 
 std::string outliers_text(const QualityCard& card) {
@@ -153,22 +146,17 @@ std::string duplicates_text(const QualityCard& card) {
 }
 
 std::string excluded_text(const QualityCard& card) {
+  std::vector<ProgramQuality> programs = card.programs;
+  std::erase_if(programs, [](const ProgramQuality& program) { return program.excluded.empty(); });
   std::string text;
-  TextTable programs;
-  programs.add_column("excluded program", kLeft);
-  programs.add_column("why", kLeft);
-  for (const ProgramQuality& program : card.programs) {
-    if (!program.excluded.empty()) programs.add_row({printable(program.id), printable(program.excluded)});
+  if (!programs.empty()) {
+    text += "\n" + rows_text(table_of<ProgramQuality>("", programs,
+                                                      {{"", "excluded program", Q::kText, &ProgramQuality::id},
+                                                       {"", "why", Q::kText, &ProgramQuality::excluded}}));
   }
-  if (programs.rows() > 0) text += "\n" + programs.to_text();
-  TextTable rows;
-  rows.add_column("left out", kRight);
-  rows.add_column("what", kLeft);
-  rows.add_column("why", kLeft);
-  for (const Exclusion& exclusion : card.exclusions) {
-    rows.add_row({std::to_string(exclusion.count), printable(exclusion.subject), printable(exclusion.reason)});
+  if (!card.exclusions.empty()) {
+    text += "\n" + rows_text(picked(excluded_table(card), {"count", "subject", "reason"}));
   }
-  if (rows.rows() > 0) text += "\n" + rows.to_text();
   return text;
 }
 
@@ -195,50 +183,27 @@ Json to_json(const QualityCard& card) {
             {"outliers_compared_count", card.outliers_compared_count}};
   for (const auto& [name, list] :
        {std::pair("outlier_programs", &card.outlier_programs), std::pair("outlier_servers", &card.outlier_servers)}) {
-    json[name] = Json::array();
-    for (const OutlierCount& count : *list) json[name].push_back({{"name", count.name}, {"count", count.count}});
+    json[name] = rows_json(table_of<OutlierCount>(
+        "", *list, {{"name", "", Q::kText, &OutlierCount::name}, {"count", "", Q::kCount, &OutlierCount::count}}));
   }
-  json["groups"] = Json::array();
-  for (const GroupQuality& group : card.groups) {
-    json["groups"].push_back({{"group", group.group},
-                              {"programs_count", group.programs_count},
-                              {"excluded_count", group.excluded_count},
-                              {"with_profile_count", group.with_profile_count},
-                              {"families_count", group.families_count},
-                              {"largest_family", group.largest_family},
-                              {"largest_family_programs_count", group.largest_family_programs_count},
-                              {"coverage_ratio", group.coverage_ratio}});
-  }
-  json["noise_floor"] = Json::array();
-  for (const NoiseFloor& floor : card.noise) {
-    Json entry{{"group", floor.group},
-               {"entries_count", floor.entries_count},
-               {"drawn_entries_count", floor.drawn_entries_count},
-               {"mape_ratio", floor.mape_ratio},
-               {"median_error_ratio", floor.median_error_ratio}};
-    put(entry, "pair_order_ratio", floor.pair_order);
-    put(entry, "r2_log", floor.r2_log);
-    json["noise_floor"].push_back(std::move(entry));
-  }
+  json["groups"] = rows_json(groups_table(card));
+  json["noise_floor"] = rows_json(noise_table(card));
   json["programs"] = Json::array();
   for (const ProgramQuality& program : card.programs) json["programs"].push_back(program_json(program));
-  json["platforms"] = Json::array();
-  for (const PlatformQuality& platform : card.platforms) {
-    json["platforms"].push_back({{"id", platform.id},
-                                 {"name", platform.name},
-                                 {"servers_count", platform.servers_count},
-                                 {"programs_count", platform.programs_count}});
-  }
-  json["equal_programs"] = Json::array();
-  for (const EqualPrograms& pair : card.equal_programs) {
-    json["equal_programs"].push_back({{"a", pair.a},
-                                      {"b", pair.b},
-                                      {"equal_runs_ratio", pair.equal_share},
-                                      {"typical_difference_ratio", pair.typical_ratio}});
-  }
+  json["platforms"] =
+      rows_json(table_of<PlatformQuality>("", card.platforms,
+                                          {{"id", "", Q::kText, &PlatformQuality::id},
+                                           {"name", "", Q::kText, &PlatformQuality::name},
+                                           {"servers_count", "", Q::kCount, &PlatformQuality::servers_count},
+                                           {"programs_count", "", Q::kCount, &PlatformQuality::programs_count}}));
+  json["equal_programs"] =
+      rows_json(table_of<EqualPrograms>("", card.equal_programs,
+                                        {{"a", "", Q::kText, &EqualPrograms::a},
+                                         {"b", "", Q::kText, &EqualPrograms::b},
+                                         {"equal_runs_ratio", "", Q::kShare, &EqualPrograms::equal_share},
+                                         {"typical_difference_ratio", "", Q::kShare, &EqualPrograms::typical_ratio}}));
   json["profiles_without_runs"] = card.profiles_without_runs;
-  json["excluded"] = Json::array();
-  for (const Exclusion& exclusion : card.exclusions) json["excluded"].push_back(exclusion_json(exclusion));
+  json["excluded"] = rows_json(excluded_table(card));
   return json;
 }
 
@@ -250,8 +215,8 @@ std::string to_text(const QualityCard& card) {
   text += count_line("programs", std::to_string(card.programs_count));
   text += count_line("runs", std::to_string(card.runs_count));
   text += count_line("profiles", std::to_string(card.profiles_count));
-  text += "\n" + groups_text(card) + "\n" + noise_text(card) + noisy_programs_text(card) + host_text(card) +
-          outliers_text(card) + duplicates_text(card);
+  text += "\ncoverage: share of (program, platform) pairs with a time\n" + rows_text(groups_table(card)) + "\n" +
+          noise_text(card) + noisy_programs_text(card) + host_text(card) + outliers_text(card) + duplicates_text(card);
   std::vector<std::string> unprofiled;
   for (const ProgramQuality& program : card.programs) {
     if (!program.has_profile && program.excluded.empty()) unprofiled.push_back(program.id);
@@ -320,20 +285,20 @@ std::string info_text(const Corpus& corpus) {
   text += count_line("profiles", std::to_string(corpus.profiles.size()));
   std::map<std::string, int64_t> servers, programs;
   for (const Server& server : corpus.servers) ++servers[server.platform];
-  TextTable table;
-  table.add_column("platform", kLeft);
-  table.add_column("arch", kLeft);
-  table.add_column("servers", kRight);
-  for (const Platform& platform : corpus.platforms) {
-    table.add_row({printable(platform.name), printable(platform.arch), std::to_string(servers[platform.id])});
+  if (!corpus.platforms.empty()) {
+    text += "\n" + rows_text(table_of<Platform>(
+                       "", corpus.platforms,
+                       {{"", "platform", Q::kText, &Platform::name},
+                        {"", "arch", Q::kText, &Platform::arch},
+                        {"", "servers", Q::kCount, [&](const Platform& platform) { return servers[platform.id]; }}}));
   }
-  if (table.rows() > 0) text += "\n" + table.to_text();
   for (const Program& program : corpus.programs) ++programs[program.group];
-  TextTable groups;
-  groups.add_column("group", kLeft);
-  groups.add_column("programs", kRight);
-  for (const auto& [group, count] : programs) groups.add_row({printable(group), std::to_string(count)});
-  if (groups.rows() > 0) text += "\n" + groups.to_text();
+  using Group = std::pair<const std::string, int64_t>;
+  if (!programs.empty()) {
+    text += "\n" +
+            rows_text(table_of<Group>(
+                "", programs, {{"", "group", Q::kText, &Group::first}, {"", "programs", Q::kCount, &Group::second}}));
+  }
   return text;
 }
 
