@@ -5,12 +5,13 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "base/report/table.h"
 #include "base/text.h"
 
 namespace perfcast::measure {
 namespace {
 
-std::string percent(double ratio) { return fmt::format("{:.2f}%", 100 * std::abs(ratio - 1)); }
+std::string change(const Comparison& comparison) { return percent(std::abs(comparison.ratio - 1), 2); }
 
 std::string range(const Comparison& comparison) {
   if (!std::isfinite(comparison.upper))
@@ -57,11 +58,11 @@ std::string verdict_line(const Comparison& comparison) {
   const std::string how = how_measured(comparison) + "; " + (is_timed(comparison) ? sure : counted);
   switch (comparison.verdict) {
     case CompareVerdict::kSlower:
-      return fmt::format("B is slower by {} ({})", percent(comparison.ratio), how);
+      return fmt::format("B is slower by {} ({})", change(comparison), how);
     case CompareVerdict::kFaster:
-      return fmt::format("B is faster: it takes {} less ({})", percent(comparison.ratio), how);
+      return fmt::format("B is faster: it takes {} less ({})", change(comparison), how);
     case CompareVerdict::kBelowThreshold:
-      return fmt::format("B is slower by {}, which the threshold of {:g}% allows ({})", percent(comparison.ratio),
+      return fmt::format("B is slower by {}, which the threshold of {:g}% allows ({})", change(comparison),
                          100 * comparison.threshold_ratio, how);
     case CompareVerdict::kNoDifference:
       return fmt::format("no difference that counts ({})", how);

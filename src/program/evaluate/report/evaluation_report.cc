@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <utility>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -14,54 +16,65 @@ namespace {
 constexpr size_t kWorstShown = 10;
 constexpr double kRarelyChosen = 0.1;
 
-std::string digits(const std::optional<double>& value, int decimals) {
-  return value ? fmt::format("{:.{}f}", *value, decimals) : "-";
+using Q = Quantity;
+
+// In the order of the table for people; pages and JSON have more.
+constexpr std::pair<const char*, const char*> kScoreTitles[] = {{"r2_log", "R2 log"},
+                                                                {"r2_log_platform", "by platf."},
+                                                                {"r2", "R2"},
+                                                                {"mape", "MAPE"},
+                                                                {"median_error", "median"},
+                                                                {"pair_order", "pairs"},
+                                                                {"kendall_tau", "tau"},
+                                                                {"sos", "SOS"},
+                                                                {"best_share", "best"},
+                                                                {"regret", "regret"},
+                                                                {"coverage_90", "cover 90%"}};
+
+template <typename Row>
+void add_scores(std::vector<ColumnOf<Row>>& columns, const std::string& prefix, Scores Row::*scores) {
+  for (const ScoreField& field : score_fields()) {
+    const auto* titled = std::ranges::find_if(
+        kScoreTitles, [&](const auto& each) { return each.first == std::string_view(field.name); });
+    columns.emplace_back(
+        prefix + field.name, titled == std::end(kScoreTitles) ? "" : titled->second, Q::kNumber,
+        [scores, value = field.value](const Row& row) { return row.*scores.*value; }, 3);
+  }
 }
 
-void put(Json& json, const char* name, const std::optional<double>& value) {
-  if (value) json[name] = *value;
+template <typename Row>
+void add_counts(std::vector<ColumnOf<Row>>& columns) {
+  columns.insert(columns.end(), {{"n", "n", Q::kCount, [](const Row& row) { return row.scores.n; }},
+                                 {"programs", "", Q::kCount, [](const Row& row) { return row.scores.programs; }},
+                                 {"families", "", Q::kCount, [](const Row& row) { return row.scores.families; }}});
+}
+
+ReportTable family_table(const Evaluation& evaluation) {
+  using Row = FamilyRow;
+  std::vector<ColumnOf<Row>> columns = {{"model", "model", Q::kText, &Row::model},
+                                        {"family", "family", Q::kText, &Row::family},
+                                        {"group", "group", Q::kText, &Row::group}};
+  add_counts(columns);
+  add_scores(columns, "", &Row::scores);
+  return table_of<Row>("", evaluation.by_family, columns);
+}
+
+ReportTable program_table(const std::vector<ProgramRow>& rows) {
+  using Row = ProgramRow;
+  return table_of<Row>("", rows,
+                       {{"model", "model", Q::kText, &Row::model},
+                        {"program", "program", Q::kText, &Row::program},
+                        {"family", "", Q::kText, &Row::family},
+                        {"group", "group", Q::kText, &Row::group},
+                        {"n", "", Q::kCount, &Row::n},
+                        {"mape", "MAPE", Q::kNumber, &Row::mape, 3},
+                        {"worst_platform", "worst platform", Q::kText, &Row::worst_platform},
+                        {"worst_measured_ratio", "measured", Q::kNumber, &Row::worst_measured_ratio},
+                        {"worst_predicted_ratio", "predicted", Q::kNumber, &Row::worst_predicted_ratio}});
 }
 
 std::string reference_name(const Evaluation& evaluation) {
   return evaluation.reference.empty() ? "geometric mean of the platforms" : evaluation.reference;
-}
-
-std::vector<std::string> cells(const EvaluationRow& row, const Scores& s) {
-  return {row.group,
-          row.model,
-          std::to_string(row.scores.n),
-          digits(s.r2_log, 3),
-          digits(s.r2_log_platform, 3),
-          digits(s.r2, 3),
-          digits(s.mape, 3),
-          digits(s.median_error, 3),
-          digits(s.pair_order, 3),
-          digits(s.kendall_tau, 3),
-          digits(s.sos, 3),
-          digits(s.best_share, 3),
-          digits(s.regret, 3),
-          digits(s.coverage_90, 3)};
-}
-
-TextTable table_of_scores() {
-  TextTable table;
-  table.add_column("group", TextTable::Align::kLeft);
-  table.add_column("model", TextTable::Align::kLeft);
-  for (const char* title :
-       {"n", "R2 log", "by platf.", "R2", "MAPE", "median", "pairs", "tau", "SOS", "best", "regret", "cover 90%"}) {
-    table.add_column(title, TextTable::Align::kRight);
-  }
-  return table;
-}
-
-std::string scores_as_table(const Evaluation& evaluation) {
-  TextTable table = table_of_scores();
-  for (const std::string& group : groups_of(evaluation)) {
-    for (const EvaluationRow& row : evaluation.rows) {
-      if (row.group == group) table.add_row(cells(row, row.scores));
-    }
-  }
-  return table.to_text();
 }
 
 bool has_any(const Scores& scores) {
@@ -69,14 +82,23 @@ bool has_any(const Scores& scores) {
                              [&](const ScoreField& field) { return (scores.*field.value).has_value(); });
 }
 
+// With `prefix` "spread." the standard deviations.
+std::string scores_as_table(const std::vector<EvaluationRow>& rows, const std::string& prefix = "") {
+  std::vector<std::string> scores;
+  for (const auto& [name, title] : kScoreTitles) scores.push_back(prefix + name);
+  std::vector<std::string_view> names = {"group", "model", "n"};
+  names.insert(names.end(), scores.begin(), scores.end());
+  ReportTable table = picked(score_table(rows), names);
+  table.shows_unknown = true;
+  return rows_text(table);
+}
+
 // Of all programs; empty with one seed.
 std::string spread_as_table(const Evaluation& evaluation) {
-  TextTable table = table_of_scores();
-  for (const EvaluationRow& row : evaluation.rows) {
-    if (row.group == "all" && has_any(row.spread)) table.add_row(cells(row, row.spread));
-  }
-  if (table.rows() == 0) return "";
-  return fmt::format("\nstandard deviation over the {} seeds\n{}", evaluation.seeds, table.to_text());
+  std::vector<EvaluationRow> rows = evaluation.rows;
+  std::erase_if(rows, [](const EvaluationRow& row) { return row.group != "all" || !has_any(row.spread); });
+  if (rows.empty()) return "";
+  return fmt::format("\nstandard deviation over the {} seeds\n{}", evaluation.seeds, scores_as_table(rows, "spread."));
 }
 
 const char* units_of(Split split) {
@@ -106,86 +128,63 @@ std::string verdict(const PairedComparison& comparison) {
   return (a_is_better ? comparison.a : comparison.b) + " is better";
 }
 
-// Of all programs; empty without comparisons.
-std::string comparisons_as_table(const Evaluation& evaluation) {
-  TextTable table;
-  table.add_column("a", TextTable::Align::kLeft);
-  table.add_column("b", TextTable::Align::kLeft);
-  table.add_column("score", TextTable::Align::kLeft);
-  table.add_column("a - b", TextTable::Align::kRight);
-  table.add_column("interval", TextTable::Align::kRight);
-  table.add_column(units_of(evaluation.split), TextTable::Align::kRight);
-  table.add_column("verdict", TextTable::Align::kLeft);
-  for (const PairedComparison& c : evaluation.comparisons) {
-    if (c.group != "all") continue;
-    table.add_row({c.a, c.b, c.metric == "mae_log" ? "log error" : "pairs", fmt::format("{:+.4f}", c.difference),
-                   c.lower ? fmt::format("{:+.4f} .. {:+.4f}", *c.lower, *c.upper) : "-", std::to_string(c.units),
-                   verdict(c)});
-  }
-  if (table.rows() == 0) return "";
-  return fmt::format("\npaired differences, a - b, over the same programs; 95% intervals by resampled {}\n{}",
-                     units_of(evaluation.split), table.to_text());
+ReportTable comparison_table(Split split, const std::vector<PairedComparison>& comparisons) {
+  using Row = PairedComparison;
+  return table_of<Row>(
+      "", comparisons,
+      {{"a", "a", Q::kText, &Row::a},
+       {"b", "b", Q::kText, &Row::b},
+       {"group", "", Q::kText, &Row::group},
+       {"metric", "score", Q::kText, &Row::metric,
+        [](const Row& row) { return std::string(row.metric == "mae_log" ? "log error" : "pairs"); }},
+       {"difference", "a - b", Q::kNumber, &Row::difference,
+        [](const Row& row) { return fmt::format("{:+.4f}", row.difference); }},
+       {"", "interval", Q::kNumber,
+        [](const Row& row) { return row.lower ? fmt::format("{:+.4f} .. {:+.4f}", *row.lower, *row.upper) : "-"; }},
+       {"lower", "", Q::kNumber, &Row::lower},
+       {"upper", "", Q::kNumber, &Row::upper},
+       {"significant", "", Q::kYes, &Row::significant},
+       {"units", units_of(split), Q::kCount, &Row::units},
+       {"", "verdict", Q::kText, verdict}});
 }
 
-Json to_json(const PairedComparison& comparison) {
-  Json json;
-  json["a"] = comparison.a;
-  json["b"] = comparison.b;
-  json["group"] = comparison.group;
-  json["metric"] = comparison.metric;
-  json["difference"] = comparison.difference;
-  put(json, "lower", comparison.lower);
-  put(json, "upper", comparison.upper);
-  json["significant"] = comparison.significant;
-  json["units"] = comparison.units;
-  return json;
+// Of all programs; empty without comparisons.
+std::string comparisons_as_table(const Evaluation& evaluation) {
+  std::vector<PairedComparison> rows = evaluation.comparisons;
+  std::erase_if(rows, [](const PairedComparison& row) { return row.group != "all"; });
+  if (rows.empty()) return "";
+  return fmt::format("\npaired differences, a - b, over the same programs; 95% intervals by resampled {}\n{}",
+                     units_of(evaluation.split), rows_text(comparison_table(evaluation.split, rows)));
 }
 
 std::string worst_as_table(const Evaluation& evaluation) {
-  TextTable families, programs;
-  for (TextTable* table : {&families, &programs}) {
-    table->add_column("model", TextTable::Align::kLeft);
-    table->add_column(table == &families ? "family" : "program", TextTable::Align::kLeft);
-    table->add_column("group", TextTable::Align::kLeft);
-    table->add_column("MAPE", TextTable::Align::kRight);
-  }
-  families.add_column("pairs", TextTable::Align::kRight);
-  programs.add_column("worst platform", TextTable::Align::kLeft);
-  programs.add_column("measured", TextTable::Align::kRight);
-  programs.add_column("predicted", TextTable::Align::kRight);
   std::map<std::string, size_t> shown;
-  for (const FamilyRow& row : evaluation.by_family) {
-    families.add_row({row.model, row.family, row.group, digits(row.scores.mape, 3), digits(row.scores.pair_order, 3)});
-  }
-  for (const ProgramRow& row : evaluation.by_program) {
-    if (++shown[row.model] > kWorstShown) continue;
-    programs.add_row({row.model, row.program, row.group, digits(row.mape, 3), row.worst_platform,
-                      digits(row.worst_measured_ratio, 2), digits(row.worst_predicted_ratio, 2)});
-  }
+  std::vector<ProgramRow> programs = evaluation.by_program;
+  std::erase_if(programs, [&](const ProgramRow& row) { return ++shown[row.model] > kWorstShown; });
   return fmt::format("\nfamilies, worst first\n{}\nprograms, the {} worst of each model (relative times)\n{}",
-                     families.to_text(), kWorstShown, programs.to_text());
+                     rows_text(picked(family_table(evaluation), {"model", "family", "group", "mape", "pair_order"})),
+                     kWorstShown, rows_text(program_table(programs)));
 }
 
 }  // namespace
 
-Json to_json(const Scores& scores) {
-  Json json;
-  json["n"] = scores.n;
-  json["programs"] = scores.programs;
-  json["families"] = scores.families;
-  for (const ScoreField& field : score_fields()) put(json, field.name, scores.*field.value);
-  return json;
-}
-
-Json to_json(const OrderScores& order) {
-  Json json = Json::object();
-  put(json, "order_auc", order.order_auc);
-  put(json, "order_sensitivity", order.order_sensitivity);
-  put(json, "order_specificity", order.order_specificity);
-  put(json, "pair_auc", order.pair_auc);
-  put(json, "pair_sensitivity", order.pair_sensitivity);
-  put(json, "pair_specificity", order.pair_specificity);
-  return json;
+ReportTable score_table(const std::vector<EvaluationRow>& rows) {
+  using Row = EvaluationRow;
+  std::vector<ColumnOf<Row>> columns = {{"model", "model", Q::kText, &Row::model},
+                                        {"group", "group", Q::kText, &Row::group}};
+  add_counts(columns);
+  add_scores(columns, "", &Row::scores);
+  add_scores(columns, "spread.", &Row::spread);
+  for (const auto& [name, value] : {std::pair{"order_auc", &OrderScores::order_auc},
+                                    {"order_sensitivity", &OrderScores::order_sensitivity},
+                                    {"order_specificity", &OrderScores::order_specificity},
+                                    {"pair_auc", &OrderScores::pair_auc},
+                                    {"pair_sensitivity", &OrderScores::pair_sensitivity},
+                                    {"pair_specificity", &OrderScores::pair_specificity}}) {
+    columns.emplace_back(name, "", Q::kNumber, [value](const Row& row) { return row.order.*value; });
+  }
+  columns.emplace_back("note", "", Q::kText, [](const Row& row) { return unless_empty(row.note); });
+  return table_of<Row>("", rows, columns);
 }
 
 Json to_json(const Evaluation& evaluation, const std::string& corpus, bool details) {
@@ -206,46 +205,11 @@ Json to_json(const Evaluation& evaluation, const std::string& corpus, bool detai
     }
     json["measured"] = std::move(measured);
   }
-  Json& models = json["models"] = Json::array();
-  for (const EvaluationRow& row : evaluation.rows) {
-    Json item;
-    item["model"] = row.model;
-    item["group"] = row.group;
-    item.update(to_json(row.scores));
-    if (has_any(row.spread)) {
-      Json& spread = item["spread"];
-      for (const ScoreField& field : score_fields()) put(spread, field.name, row.spread.*field.value);
-    }
-    item.update(to_json(row.order));
-    if (!row.note.empty()) item["note"] = row.note;
-    models.push_back(std::move(item));
-  }
-  Json& comparisons = json["comparisons"] = Json::array();
-  for (const PairedComparison& comparison : evaluation.comparisons) comparisons.push_back(to_json(comparison));
+  json["models"] = rows_json(score_table(evaluation.rows));
+  json["comparisons"] = rows_json(comparison_table(evaluation.split, evaluation.comparisons));
   if (details) {
-    Json& families = json["family_scores"] = Json::array();
-    for (const FamilyRow& row : evaluation.by_family) {
-      Json item;
-      item["model"] = row.model;
-      item["family"] = row.family;
-      item["group"] = row.group;
-      item.update(to_json(row.scores));
-      families.push_back(std::move(item));
-    }
-    Json& programs = json["program_errors"] = Json::array();
-    for (const ProgramRow& row : evaluation.by_program) {
-      Json item;
-      item["model"] = row.model;
-      item["program"] = row.program;
-      item["family"] = row.family;
-      item["group"] = row.group;
-      item["n"] = row.n;
-      item["mape"] = row.mape;
-      item["worst_platform"] = row.worst_platform;
-      item["worst_measured_ratio"] = row.worst_measured_ratio;
-      item["worst_predicted_ratio"] = row.worst_predicted_ratio;
-      programs.push_back(std::move(item));
-    }
+    json["family_scores"] = rows_json(family_table(evaluation));
+    json["program_errors"] = rows_json(program_table(evaluation.by_program));
   }
   json["notes"] = evaluation.notes;
   return json;
@@ -264,7 +228,12 @@ std::string to_text(const Evaluation& evaluation, const std::string& corpus, boo
     }
     text += "measured on, so left out of the scores: " + join(choices, ", ") + "\n";
   }
-  text += "\n" + scores_as_table(evaluation) + spread_as_table(evaluation) + comparisons_as_table(evaluation);
+  std::vector<EvaluationRow> by_group;
+  for (const std::string& group : groups_of(evaluation)) {
+    std::ranges::copy_if(evaluation.rows, std::back_inserter(by_group),
+                         [&](const EvaluationRow& row) { return row.group == group; });
+  }
+  text += "\n" + scores_as_table(by_group) + spread_as_table(evaluation) + comparisons_as_table(evaluation);
   for (const EvaluationRow& row : evaluation.rows) {
     if (row.group != "all" || !row.scores.coverage_90 || row.model == "mean") continue;
     text +=

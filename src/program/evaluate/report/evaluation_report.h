@@ -2,8 +2,10 @@
 // An evaluation for people and for machines.
 
 #include <string>
+#include <vector>
 
 #include "base/json_fwd.h"
+#include "base/report/table.h"
 #include "program/evaluate/evaluation.h"
 
 namespace perfcast::program {
@@ -17,8 +19,7 @@ inline constexpr const char* kEvaluationSchema = "perfcast.evaluation/1";
 Json to_json(const Evaluation& evaluation, const std::string& corpus, bool details);
 std::string to_text(const Evaluation& evaluation, const std::string& corpus, bool details);
 
-// A row's scores, as they stand in perfcast.evaluation/1.
-Json to_json(const Scores& scores);
-Json to_json(const OrderScores& scores);
+// Every row with all its scores, as they stand in perfcast.evaluation/1.
+ReportTable score_table(const std::vector<EvaluationRow>& rows);
 
 }  // namespace perfcast::program

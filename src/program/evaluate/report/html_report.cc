@@ -119,11 +119,7 @@ std::string score_table(const Evaluation& evaluation, const std::vector<Json>& s
 
 // What its columns mean is a tooltip away, and listed for those who print or can't point.
 std::string score_tables(const Evaluation& evaluation) {
-  std::vector<Json> scores;
-  for (const EvaluationRow& row : evaluation.rows) {
-    scores.push_back(to_json(row.scores));
-    scores.back().update(to_json(row.order));
-  }
+  const std::vector<Json> scores = rows_json(score_table(evaluation.rows)).get<std::vector<Json>>();
   std::string html, meanings;
   for (const auto& [part, caption] : {std::pair{Part::kValues, "How close the forecasts are"},
                                       std::pair{Part::kOrder, "How well they order the platforms"}}) {
