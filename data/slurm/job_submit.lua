@@ -1,5 +1,5 @@
 -- perfcast's job_submit plugin for Slurm (JobSubmitPlugins=lua; this file beside slurm.conf): fills in the partition of
--- jobs that ask for it, from forecasts that `perfcast slurm advise --cache` has put down. docs/SLURM.md says more.
+-- jobs that ask for it, from forecasts that `perfcast slurm advise --cache` has put down. docs/slurm.md says more.
 --
 -- A job asks with --constraint=perfcast (alone or among other features) or --comment=perfcast, and names its program
 -- with --comment=perfcast:NAME, else by its job name, else by the file name of what it runs. Other jobs pass untouched.

@@ -8,7 +8,7 @@
 // --networks: fine-tuned and meta-learnt ones too, of so many seeds, which the draws take in turns.
 // --also: a second set, in the same figure. --suite: how much work a run of each program does there, so that running
 // times are told. --predict: instead, what `perfcast predict` says of other programs with the adapted bundle, N designs
-// left out. docs/ADAPT.md explains.
+// left out. docs/adapt.md explains.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,7 +1,7 @@
 // Models of power on public sets, beside other methods, baselines and floors:
 //   perfcast_power_reproduction FOLDER [--sets A,B] [--seeds N] [--threads N] [--figures FOLDER] [--quick] [--json]
 // FOLDER holds renewit_power/, armpm_xu3/, gpm_gpupower/, gpu_power_benchmark/. Error: |forecast / measured - 1|, its
-// mean over the samples of a workload on a machine (at one setting), then over workloads and machines. docs/POWER.md
+// mean over the samples of a workload on a machine (at one setting), then over workloads and machines. docs/power.md
 // has the figures and what they mean.
 #include <fmt/format.h>
 

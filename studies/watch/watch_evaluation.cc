@@ -2,7 +2,7 @@
 //   perfcast_watch_evaluation FOLDER [--days N] [--seeds N] [--false-alarms R] [--part development|test|both]
 //   [--methods A,B] [--threads N] [--json]
 // FOLDER holds server_power_counters.csv.gz. Development: Opteron 6140 and Xeon X5650, on which all settings were
-// chosen; test: the other three servers, other seeds. docs/WATCH.md has the design.
+// chosen; test: the other three servers, other seeds. docs/watch.md has the design.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
 #pragma once
-// Claims as JSON, schema perfcast.claims/1; docs/AUDIT.md has every field.
+// Claims as JSON, schema perfcast.claims/1; docs/audit.md has every field.
 //   {"schema": "perfcast.claims/1", "source": "a brochure, page 3",
 //    "devices": [...],                      as in perfcast.devices/1: devices that the catalogue lacks
 //    "claims": [{"id": "decode", "device": "h100", "model": "llama3-8b", "precision": "fp16", "batch": 1,

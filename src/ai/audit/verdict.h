@@ -14,7 +14,7 @@ enum class AuditVerdict {
   kImpossible,  // as stated it contradicts arithmetic, the device's data sheet or itself
 };
 
-// One finding. `code` is stable and machine-readable; docs/AUDIT.md lists all.
+// One finding. `code` is stable and machine-readable; docs/audit.md lists all.
 struct AuditReason {
   std::string code;
   AuditVerdict severity = AuditVerdict::kIncomplete;

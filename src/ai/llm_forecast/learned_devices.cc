@@ -20,7 +20,7 @@ namespace {
 // shapes were measured.
 constexpr double kCarriedOver = 0.25, kOtherVendor = 0.35, kOtherMode = 0.3, kCalibrated = 0.15;
 // What whole models in half precision err by, operators measured or carried over: the 90% quantile of the absolute log
-// error of prompts over 1.645, on an H100 and an H200 that were measured by PyTorch (docs/LLM.md). Operators alone
+// error of prompts over 1.645, on an H100 and an H200 that were measured by PyTorch (docs/llm.md). Operators alone
 // promise half of it: measured one by one, they meet neither the board's power limit nor each other.
 constexpr double kHalfStep = 0.19, kHalfStepCarriedOver = 0.26;
 // Of products with fewer rows than any that models were fitted to: forecast from bandwidth alone.

@@ -33,7 +33,7 @@ std::string mend_of_fault(const std::string& code) {
       {"judge-failed", "what answers are held against, as it was when the system began"},
       {"answered-twice", "one answer for each id"},
       {"unknown-ids", "answers with the ids that were issued"},
-      {"bad-answers", "answers in the form that docs/BENCH.md states"},
+      {"bad-answers", "answers in the form that docs/bench.md states"},
       {"token-counts", "at an answer's end as many tokens as came, or none"},
       {"late-tokens", "tokens before the end of their answer"},
       {"outstanding-limit", "a lower --target-qps, or a higher --max-outstanding"},

@@ -25,7 +25,7 @@ constexpr double kPatience_s = 2;  // for a system to end by itself when its inp
 
 Error not_ready(const std::string& message) {
   return environment_error("system-not-ready", message, "--system",
-                           "a command that answers {\"start\": ...} with {\"ready\": true}: docs/BENCH.md");
+                           "a command that answers {\"start\": ...} with {\"ready\": true}: docs/bench.md");
 }
 
 void append_count(std::string& text, uint64_t value) { text += std::to_string(value); }

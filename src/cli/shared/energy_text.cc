@@ -200,7 +200,7 @@ std::string energy_run_text(const EnergyRun& run) {
     text +=
         "\n" + folded(
                    "no joules: no meter gave any; --meter FILE reads an external meter's log, or what ipmitool writes "
-                   "meanwhile (docs/ENERGY.md)");
+                   "meanwhile (docs/energy.md)");
   return run.missing.empty() ? text : text + "\nnot available here:\n" + missing_text(run.missing);
 }
 

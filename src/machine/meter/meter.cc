@@ -76,7 +76,7 @@ Error no_such_meter(const MeterSet& found, const std::string& name) {
                      "'" + printable(name) + "' is no meter, no kind of meter and no file that is there", "meter",
                      (names.empty() ? std::string("this machine has no meter of its own: ")
                                     : "one of " + join(names, ", ") + "; a kind (rapl, nvml, hwmon); or ") +
-                         "the path of a file that a meter's reader writes (docs/ENERGY.md)");
+                         "the path of a file that a meter's reader writes (docs/energy.md)");
 }
 
 }  // namespace

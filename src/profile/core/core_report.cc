@@ -165,7 +165,7 @@ std::string cores_text(const CoreReport& report) {
       fmt::format("{} ({}), {} instructions by its pieces; a model of one core, nothing learned from run times\n\n{}",
                   printable(report.program), join(report.instruction_sets, ", "),
                   human_number(report.results.empty() ? 0 : report.results[0].instructions_count), table.to_text());
-  text += "\nGHz: typical for servers with that core. Prefetchers, other cores and the kernel: docs/CORES.md\n";
+  text += "\nGHz: typical for servers with that core. Prefetchers, other cores and the kernel: docs/cores.md\n";
   if (foreign) text += "*: another instruction set; the same instructions are taken for its own\n";
   return text;
 }

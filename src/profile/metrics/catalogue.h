@@ -1,6 +1,6 @@
 #pragma once
 // The catalogue: every counter and derived metric, once. metrics/catalogue.json is the only place that names them;
-// it is compiled into the binary, and `tools/docs` makes docs/METRICS.md from it.
+// it is compiled into the binary, and `tools/docs` makes docs/metrics.md from it.
 
 #include <map>
 #include <optional>
@@ -57,7 +57,7 @@ class Catalogue {
   std::vector<std::pair<size_t, Expression>> formulas_;       // index into metrics_; each after those it reads
 };
 
-// docs/METRICS.md
+// docs/metrics.md
 std::string catalogue_as_markdown(const Catalogue& catalogue);
 
 }  // namespace perfcast

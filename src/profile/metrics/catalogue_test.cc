@@ -222,7 +222,7 @@ TEST(Catalogue, OtherDocumentsAreRefused) {
 }
 
 TEST(Catalogue, DocumentationIsUpToDate) {
-  const auto page = read_file(PERFCAST_SOURCE_DIR "/docs/METRICS.md");
+  const auto page = read_file(PERFCAST_SOURCE_DIR "/docs/metrics.md");
   ASSERT_TRUE(page) << to_text(page.error());
   EXPECT_TRUE(*page == catalogue_as_markdown(Catalogue::built_in())) << "run tools/docs";
 }

@@ -15,7 +15,7 @@ constexpr const char* kSchema = "perfcast.suite/1";
 constexpr const char* kShape =
     R"({"schema": "perfcast.suite/1", "name": "mine", "groups": [{"id": "application", "text": "what they are"}], )"
     R"("programs": [{"id": ..., "family": ..., "group": "application", "work_unit": ..., "run": {...}}]}; )"
-    "docs/SUITES.md has a whole one";
+    "docs/collect.md has a whole one";
 constexpr size_t kFileLimitBytes = size_t{16} << 20;
 
 // Of the file as a whole: names of fields alone wouldn't tell what they hold.

@@ -66,7 +66,7 @@ TEST(Suite, ErrorsSayWhatAFileHolds) {
   const auto text_of = [](const std::string& json) { return to_text(parse_suite(json, "s.json").error()); };
   EXPECT_THAT(text_of("{}"),
               AllOf(HasSubstr("schema"), HasSubstr(R"("schema": "perfcast.suite/1")"),
-                    HasSubstr(R"("groups": [{"id": "application", "text")"), HasSubstr("docs/SUITES.md")));
+                    HasSubstr(R"("groups": [{"id": "application", "text")"), HasSubstr("docs/collect.md")));
   EXPECT_THAT(text_of(R"({"schema": "mine", "name": "s", "groups": [], "programs": []})"),
               HasSubstr(R"("schema": "perfcast.suite/1")"));
   EXPECT_THAT(text_of(R"({"schema": "perfcast.suite/1", "name": "s", "groups": ["user"], "programs": []})"),

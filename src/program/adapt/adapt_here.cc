@@ -61,13 +61,13 @@ Error too_few(const HereOutcome& outcome, const HereOptions& options, double nee
     return environment_error("nothing-to-run",
                              outcome.passed_over.empty() ? "no program that tells of this machine can be run here"
                                                          : "no program ran: " + outcome.passed_over.front(),
-                             "", "perfcast doctor; docs/SUITES.md says what the programs need");
+                             "", "perfcast doctor; docs/collect.md says what the programs need");
   }
   return environment_error("too-few-runs",
                            fmt::format("{} program{} of this machine could be run here, and {} are needed to notice a "
                                        "wrong one{}",
                                        done, done == 1 ? " that tells" : "s that tell", kFewestRuns, passed_over),
-                           "", "perfcast doctor; docs/SUITES.md says what the programs need");
+                           "", "perfcast doctor; docs/collect.md says what the programs need");
 }
 
 }  // namespace

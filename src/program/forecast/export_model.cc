@@ -25,7 +25,7 @@ std::vector<std::string> about(const Bundle& bundle, const ExportRequest& reques
   for (const Source& source : bundle.card.sources)
     lines.push_back(fmt::format("Learnt from {}: {}", source.id, source.licence));
   if (!bundle.card.licence.empty()) lines.push_back(fmt::format("Licence of the numbers: {}", bundle.card.licence));
-  lines.emplace_back("Inputs are what perfcast makes of a profile: metrics of docs/METRICS.md, log_ for natural");
+  lines.emplace_back("Inputs are what perfcast makes of a profile: metrics of docs/metrics.md, log_ for natural");
   lines.emplace_back("logarithms; perfcast export --json --profile FILE prints those of a profile.");
   return lines;
 }

@@ -50,7 +50,7 @@ Result<std::vector<SourceFile>> network_source(const ExportedNetwork& network, S
                                                std::span<const RecordedRow> rows);
 
 // What the network takes. LUTs: of six inputs, encoder, tables, counting and the choice of the best, by the rules that
-// docs/WEIGHTLESS.md states; a synthesis may share or fold some.
+// docs/weightless.md states; a synthesis may share or fold some.
 struct NetworkSize {
   size_t thresholds = 0, tables = 0;
   size_t data_bytes = 0;  // constants of the C source

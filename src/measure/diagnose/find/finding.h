@@ -49,7 +49,7 @@ struct ExperimentResult {
 Experiment compiled_with(const std::string& flags);
 
 struct Finding {
-  std::string cause;  // "allocation": a name of docs/DIAGNOSE.md
+  std::string cause;  // "allocation": a name of docs/diagnose.md
   std::string title;  // one line
   FindingBasis basis = FindingBasis::kMeasured;
   double gain_ratio = 0;  // of the wall time that is thought to go where the cause goes, 0 to 1

@@ -1,5 +1,5 @@
 #pragma once
-// From what was seen to findings. Each rule looks at one cause; docs/DIAGNOSE.md says how each finds it and how it can
+// From what was seen to findings. Each rule looks at one cause; docs/diagnose.md says how each finds it and how it can
 // be wrong.
 
 #include <map>

@@ -6,7 +6,7 @@
 namespace perfcast::measure {
 namespace {
 
-// Priors, set once on made-up spaces (docs/TUNE.md): most knobs matter little, and effects are smooth over half a
+// Priors, set once on made-up spaces (docs/tune.md): most knobs matter little, and effects are smooth over half a
 // range.
 constexpr double kMeanLogOdds = -1.5, kDeviationLogOdds = 1.5;
 constexpr double kMeanLogLength = -0.5, kDeviationLogLength = 0.8;

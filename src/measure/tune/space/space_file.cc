@@ -70,7 +70,7 @@ class SpaceReader {
     if (mistakes_.empty()) check_conditions();
     if (!mistakes_.empty()) {
       return Error{"bad-tune-file", join(mistakes_, "\n"), source_,
-                   std::string("a space as docs/TUNE.md has it, schema ") + kTuneSchema};
+                   std::string("a space as docs/tune.md has it, schema ") + kTuneSchema};
     }
     file_.space = TuneSpace(std::move(knobs_), std::move(constraints));
     if (Status points = file_.space.check_has_points(); !points) return located(points.error());

@@ -1,5 +1,5 @@
 #pragma once
-// perfcast.tune/1: what may be set, what must hold, and what counts (docs/TUNE.md).
+// perfcast.tune/1: what may be set, what must hold, and what counts (docs/tune.md).
 
 #include <optional>
 #include <string>

@@ -37,7 +37,7 @@ const std::vector<ImportFormat>& import_formats() {
        import_gpuperfpredict_path},
       {"aiwc", "OpenCL kernels with AIWC features: a folder with features.csv, runtimes.csv, devices.csv",
        import_aiwc_folder},
-      {"table", "Your own CSV, wide or long: the JSON file that says what its columns mean; see docs/IMPORT.md",
+      {"table", "Your own CSV, wide or long: the JSON file that says what its columns mean; see docs/import.md",
        import_table_path},
       {"perf-stat", "perf stat -j or -x, : a file, or a folder of files, each one profile", import_perf_stat},
       {"likwid", "likwid-perfctr -O: likewise", import_likwid},

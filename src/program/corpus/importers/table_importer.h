@@ -1,6 +1,6 @@
 #pragma once
 // Anybody's own CSV, wide (one row per program and input, a time column per platform) or long (one row per program,
-// input and platform), read by a mapping file (table_mapping.h; docs/IMPORT.md shows it).
+// input and platform), read by a mapping file (table_mapping.h; docs/import.md shows it).
 //
 // A program is "NAME.PROGRAM.INPUT": NAME the mapping's, one segment for each column of program and input. Counters
 // become one profile for each row of a long table, taken on that row's platform, or for each row of a wide one, taken

@@ -286,7 +286,7 @@ Result<TableMapping> parse_table_mapping(std::string_view json_text, const std::
     read_platforms(*platforms, source + ".platforms", mapping, mistakes);
   check_shape(in, mapping);
   in.finish();
-  if (!mistakes.empty()) return Error{"bad-mapping", join(mistakes, "; "), source, "the fields of docs/IMPORT.md"};
+  if (!mistakes.empty()) return Error{"bad-mapping", join(mistakes, "; "), source, "the fields of docs/import.md"};
   return mapping;
 }
 

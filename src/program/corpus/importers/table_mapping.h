@@ -1,5 +1,5 @@
 #pragma once
-// What the columns of anybody's own CSV mean: a small JSON file (schema perfcast.table/1) that docs/IMPORT.md
+// What the columns of anybody's own CSV mean: a small JSON file (schema perfcast.table/1) that docs/import.md
 // describes.
 
 #include <map>

@@ -12,7 +12,7 @@ struct ReportOptions {
   std::string program;  // id of the program whose forecast is shown; empty: the one of median error
 };
 
-// Deterministic. All text of the evaluation is escaped. docs/REPORT.md says how to read the figures.
+// Deterministic. All text of the evaluation is escaped. docs/evaluate.md says how to read the figures.
 std::string html_report(const Evaluation& evaluation, const ReportOptions& options);
 
 }  // namespace perfcast::program

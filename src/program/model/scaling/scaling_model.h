@@ -1,6 +1,6 @@
 #pragma once
 // How much longer a copy of a program takes when many run on one server, as a bundle keeps it. See scaling_fit.h for
-// how it is learned, docs/INSTANCES.md for how it can be wrong.
+// how it is learned, docs/instances.md for how it can be wrong.
 
 #include <Eigen/Core>
 #include <functional>
