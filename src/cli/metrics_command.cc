@@ -97,7 +97,7 @@ void add_metrics_command(CLI::App& app, CommandContext& context) {
                                   "Lists the metrics that profiles hold, with units, formulas and sources.",
                                   "",
                                   {"perfcast metrics", "perfcast metrics wall_s"},
-                                  "METRICS"});
+                                  "metrics"});
   add_basic(*verb, "NAME", chosen->name, "NAME",
             "Shows this metric with its formula and sources, or all whose names contain this.");
   add_basic(*verb, "--group", chosen->group, "NAME",
