@@ -282,11 +282,10 @@ std::string answer_lines(const program::ForecastReport& report) {
             : best.time_lower_s ? fmt::format(" (90%: {} .. {})", lower.substr(0, lower.find(' ')), trim(times[2]))
                                 : "";
   } else {
-    text += fmt::format("{} of the reference's time (90%: {} .. {})", ratio(best.rpv), ratio(best.lower),
-                        ratio(best.upper));
+    text += fmt::format("{:.2f} of the reference's time (90%: {:.2f} .. {:.2f})", best.rpv, best.lower, best.upper);
   }
   if (by_cost && best.cost)
-    text += fmt::format(", {}{} a run", money(*best.cost), report.currency.empty() ? "" : " " + report.currency);
+    text += fmt::format(", {}{} a run", money_text(*best.cost), report.currency.empty() ? "" : " " + report.currency);
   return lines_of("", "  ", (by_cost && best.cost ? "cheapest: " : "fastest: ") + text);
 }
 
