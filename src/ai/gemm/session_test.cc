@@ -79,7 +79,7 @@ TEST(Session, SkippedRungsCarryTheirReason) {
   ASSERT_TRUE(result);
   EXPECT_TRUE(result->rungs.empty());
   ASSERT_EQ(result->skipped.size(), 2u);
-  EXPECT_THAT(result->skipped[0].reason, HasSubstr("--slow-limit"));
+  EXPECT_THAT(result->skipped[0].reason, HasSubstr("--run-limit"));
   EXPECT_EQ(roofline_svg(*result).error().code, "nothing-to-draw");
 }
 

@@ -92,8 +92,8 @@ TEST(ForecastText, ListsInstances) {
   instance.server.vcpus = 4;
   report.rows[0].instances = {instance};
   EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}),
-              HasSubstr("cloud    instance  platform     vCPUs  memory\n"
-                        "cloud-a  m2.x1     Example 100      4       -\n"));
+              HasSubstr("cloud    instance  platform     vCPUs\n"
+                        "cloud-a  m2.x1     Example 100      4\n"));
   report.rows[0].instances[0].wall_s = 2;
   report.rows[0].instances[0].copies = 3;
   report.rows[0].instances[0].memory_limits = true;
@@ -109,7 +109,7 @@ TEST(ForecastText, ListsInstances) {
       forecast_text(report, {.explain = false, .most_rows = 20}),
       HasSubstr(
           "one run  copies  runs/hour   90% interval  price/hour EUR  cost/1000 runs EUR\n"
-          "cloud-a  m2.x1     Example 100      4       -   2.00 s      3*        5 k  4 k .. 6.25 k            0.05"
+          "cloud-a  m2.x1     Example 100      4   2.00 s      3*        5 k  4 k .. 6.25 k            0.05"
           "              0.0100\n"));
   EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}),
               HasSubstr("fastest and cheapest: cloud-a m2.x1 (Example 100): 2 s a run, 0.0100 EUR per 1000 runs; 88% "
