@@ -107,10 +107,9 @@ TEST(ForecastText, ListsInstances) {
   report.choice.cheapest = report.choice.compromise = report.choice.fastest;
   EXPECT_THAT(
       forecast_text(report, {.explain = false, .most_rows = 20}),
-      HasSubstr(
-          "one run  copies  runs/hour   90% interval  price/hour EUR  cost/1000 runs EUR\n"
-          "cloud-a  m2.x1     Example 100      4   2.00 s      3*        5 k  4 k .. 6.25 k            0.05"
-          "              0.0100\n"));
+      HasSubstr("one run  copies  runs/hour   90% interval  price/hour EUR  cost/1000 runs EUR\n"
+                "cloud-a  m2.x1     Example 100      4   2.00 s      3*        5 k  4 k .. 6.25 k            0.05"
+                "              0.0100\n"));
   EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}),
               HasSubstr("fastest and cheapest: cloud-a m2.x1 (Example 100): 2 s a run, 0.0100 EUR per 1000 runs; 88% "
                         "likely within 5% of the\n  best\n"));
