@@ -48,27 +48,54 @@ bool wants_json(int argc, char** argv) {
   return false;
 }
 
+struct NamedVerb {
+  const char* name;
+  void (*add)(CLI::App&, CommandContext&);
+};
 struct VerbGroup {
   const char* title;
-  std::vector<void (*)(CLI::App&, CommandContext&)> verbs;
+  std::vector<NamedVerb> verbs;
 };
 
-void add_verbs(CLI::App& app, CommandContext& context) {
+// The verb called `word` alone, so that no others' options are made; all of them where there is none of that name.
+void add_verbs(CLI::App& app, CommandContext& context, const std::string& word) {
   const VerbGroup groups[] = {
       {"Forecast programs",
-       {add_predict_command, add_place_command, add_profile_command, add_phases_command, add_cores_command}},
+       {{"predict", add_predict_command},
+        {"place", add_place_command},
+        {"profile", add_profile_command},
+        {"phases", add_phases_command},
+        {"cores", add_cores_command}}},
       {"Measure this machine",
-       {add_diagnose_command, add_compare_command, add_tune_command, add_watch_command, add_energy_command,
-        add_power_command, add_gemm_command, add_doctor_command, add_metrics_command}},
-      {"AI systems", {add_llm_command, add_bench_command, add_audit_command}},
-      {"Clusters", {add_schedule_command, add_capacity_command, add_slurm_command}},
+       {{"diagnose", add_diagnose_command},
+        {"compare", add_compare_command},
+        {"tune", add_tune_command},
+        {"watch", add_watch_command},
+        {"energy", add_energy_command},
+        {"power", add_power_command},
+        {"gemm", add_gemm_command},
+        {"doctor", add_doctor_command},
+        {"metrics", add_metrics_command}}},
+      {"AI systems", {{"llm", add_llm_command}, {"bench", add_bench_command}, {"audit", add_audit_command}}},
+      {"Clusters",
+       {{"schedule", add_schedule_command}, {"capacity", add_capacity_command}, {"slurm", add_slurm_command}}},
       {"Your own data",
-       {add_collect_command, add_import_command, add_corpus_command, add_train_command, add_adapt_command,
-        add_evaluate_command, add_export_command}},
-      {"", {add_help_commands}}};  // the last: they describe all others
+       {{"collect", add_collect_command},
+        {"import", add_import_command},
+        {"corpus", add_corpus_command},
+        {"train", add_train_command},
+        {"adapt", add_adapt_command},
+        {"evaluate", add_evaluate_command},
+        {"export", add_export_command}}},
+      {"", {{"", add_help_commands}}}};  // the last: they describe all others
+  for (const VerbGroup& group : groups) {
+    for (const NamedVerb& verb : group.verbs) {
+      if (!word.empty() && word == verb.name) return verb.add(app, context);
+    }
+  }
   for (const VerbGroup& group : groups) {
     const size_t before = verbs_of(app).size();
-    for (const auto add : group.verbs) add(app, context);
+    for (const NamedVerb& verb : group.verbs) verb.add(app, context);
     const auto verbs = app.get_subcommands([](CLI::App*) { return true; });
     for (size_t i = before; i < verbs.size(); ++i) verbs[i]->group(group.title);
   }
@@ -99,7 +126,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("-V,--version", "perfcast " PERFCAST_VERSION);
   app.require_subcommand(1);
   app.formatter(std::make_shared<HelpText>());
-  add_verbs(app, context);
+  add_verbs(app, context, own.empty() ? "" : own.front());
   app.footer(
       "  perfcast predict -- ./prog args\n"
       "  perfcast compare './old args' './new args'\n"

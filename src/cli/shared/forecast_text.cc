@@ -264,7 +264,7 @@ std::string explanation_as_text(const program::ForecastReport& report, const For
 
 // "fastest: Example 600, 0.786 s a run (90%: 0.516 .. 1.197 s)"; with prices the instances to rent.
 std::string answer_lines(const program::ForecastReport& report) {
-  if (const std::string choice = choice_lines(report); !choice.empty()) return choice;
+  if (std::string choice = choice_lines(report); !choice.empty()) return choice;
   if (report.rows.empty()) return "";
   const bool by_cost = report.sort == program::ForecastRequest::Sort::kCost;
   const auto order = [&](const program::PlatformRow& a, const program::PlatformRow& b) {

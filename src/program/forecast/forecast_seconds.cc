@@ -33,10 +33,11 @@ double spread_among(const Bundle& bundle, const std::function<std::string(const 
   for (size_t a = 0; a < bundle.platforms.size(); ++a) {
     for (size_t b = 0; b < a; ++b) {
       if (kinds[a] != kinds[b]) continue;
-      const Eigen::VectorXd ratio =
-          bundle.training_log_rpv.col(static_cast<int64_t>(a)) - bundle.training_log_rpv.col(static_cast<int64_t>(b));
-      for (const double value : ratio) {
-        if (!std::isnan(value)) ratios.push_back(std::abs(value));
+      const auto times = bundle.training_log_rpv.col(static_cast<int64_t>(a));
+      const auto others = bundle.training_log_rpv.col(static_cast<int64_t>(b));
+      for (Eigen::Index i = 0; i < times.size(); ++i) {
+        const double ratio = std::abs(times(i) - others(i));
+        if (!std::isnan(ratio)) ratios.push_back(ratio);
       }
     }
   }
