@@ -79,6 +79,15 @@ std::string TextTable::to_text(size_t width) const {
   for (const auto& row : rows_) {
     for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
   }
+  // Texts are broken at spaces alone: no column is narrower than its longest word.
+  std::vector<size_t> least(titles_.size(), kLeastText);
+  const auto keep_words = [&](size_t column, const std::string& text) {
+    for (const std::string& word : split(text, ' ')) least[column] = std::max(least[column], width_of(word));
+  };
+  for (size_t c = 0; c < titles_.size(); ++c) keep_words(c, titles_[c]);
+  for (const auto& row : rows_) {
+    for (size_t c = 0; c < row.size() && width > 0; ++c) keep_words(c, row[c]);
+  }
   size_t shown = titles_.size();
   const auto line_width = [&] {
     const size_t gaps = shown > 0 ? kGap * (shown - 1) : 0;
@@ -89,7 +98,7 @@ std::string TextTable::to_text(size_t width) const {
     while (line_width() > width) {
       size_t widest = shown;
       for (size_t c = 0; c < shown; ++c) {
-        if (aligns_[c] == Align::kLeft && widths[c] > kLeastText && (widest == shown || widths[c] > widths[widest])) {
+        if (aligns_[c] == Align::kLeft && widths[c] > least[c] && (widest == shown || widths[c] > widths[widest])) {
           widest = c;
         }
       }

@@ -7,6 +7,7 @@
 #include "studies/latency/neusight_data.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::ai::latency_study;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const size_t cut = text.find('\0');

@@ -6,6 +6,7 @@
 #include "studies/latency/neusight_data.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::ai::latency_study;
   const auto table = parse_neusight_operators({reinterpret_cast<const char*>(data), size}, "input");
   if (!table) return 0;

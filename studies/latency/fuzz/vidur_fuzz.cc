@@ -7,6 +7,7 @@
 #include "studies/latency/vidur_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::ai::latency_study;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto profile = parse_vidur_layers(text, "input")) {

@@ -6,6 +6,7 @@
 #include "ai/audit/known_models.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::ai;
   const auto models = parse_known_models({reinterpret_cast<const char*>(data), size}, "input");
   if (!models) return 0;

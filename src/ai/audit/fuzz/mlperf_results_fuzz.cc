@@ -8,6 +8,7 @@
 #include "ai/audit/mlperf_results.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::ai;
   const auto results = parse_published_results({reinterpret_cast<const char*>(data), size}, "input", "closed");
   if (!results) return 0;

@@ -9,6 +9,7 @@
 #include "ai/cpu_tokens/token_bundle.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::ai;
   const auto bundle = parse_token_bundle({reinterpret_cast<const char*>(data), size}, "input");
   if (!bundle) return 0;

@@ -9,6 +9,7 @@
 #include "ai/cpu_tokens/token_model.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::ai;
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   constexpr std::string_view kBorder = "\n====\n";

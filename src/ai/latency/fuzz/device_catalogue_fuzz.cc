@@ -9,6 +9,7 @@
 #include "base/json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::ai;
   const auto catalogue = parse_device_catalogue({reinterpret_cast<const char*>(data), size}, "input");
   if (!catalogue) return 0;

@@ -7,6 +7,7 @@
 #include "ai/latency/model/gpu_bundle.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::ai;
   const auto bundle = parse_gpu_bundle({reinterpret_cast<const char*>(data), size}, "input");
   if (!bundle) return 0;

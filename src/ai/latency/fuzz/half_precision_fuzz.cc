@@ -10,6 +10,7 @@
 #include "base/json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::ai;
   const auto bundle = parse_half_precision({reinterpret_cast<const char*>(data), size}, "input");
   if (!bundle) return 0;

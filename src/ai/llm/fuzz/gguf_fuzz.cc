@@ -9,6 +9,7 @@
 #include "ai/llm/operator_graph.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::ai;
   const auto header = parse_gguf_header({reinterpret_cast<const char*>(data), size}, "input");
   if (!header) return 0;

@@ -8,6 +8,7 @@
 #include "ai/llm/operator_graph.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::ai;
   const auto config = parse_hf_config({reinterpret_cast<const char*>(data), size}, "input");
   if (!config) return 0;

@@ -6,6 +6,7 @@
 #include "ai/llm_forecast/calibration_runs.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::ai;
   const auto runs = parse_calibration_runs({reinterpret_cast<const char*>(data), size}, "runs.csv");
   if (!runs) return 0;

@@ -14,6 +14,7 @@
 #include "ai/load/query_order.h"
 
 int main(int argc, char** argv) {
+  using namespace perfcast;
   using namespace perfcast::ai;
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (words.size() == 3 && words[0] == "early") {

@@ -8,6 +8,7 @@
 #include "ai/results/training_results.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::ai;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto results = parse_inference_results(text, "input")) {

@@ -5,6 +5,7 @@
 #include "ai/rules/bench_rules.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::ai;
   const auto rules = parse_bench_rules({reinterpret_cast<const char*>(data), size}, "input");
   if (!rules) return 0;

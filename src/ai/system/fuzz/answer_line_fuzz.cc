@@ -8,6 +8,7 @@
 #include "ai/system/reference_answers.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::ai;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   std::string_view rest = text;

@@ -24,6 +24,7 @@ std::vector<std::string> events_of(std::string_view text, size_t step) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::ai;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto whole = events_of(text, size + 1);

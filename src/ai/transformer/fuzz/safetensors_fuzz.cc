@@ -6,6 +6,7 @@
 #include "ai/transformer/safetensors.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::ai;
   const auto file = parse_safetensors({reinterpret_cast<const char*>(data), size}, size, "input");
   if (!file) return 0;

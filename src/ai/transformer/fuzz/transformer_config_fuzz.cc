@@ -7,6 +7,7 @@
 #include "ai/transformer/transformer_files.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::ai;
   const auto model = parse_transformer_config({reinterpret_cast<const char*>(data), size}, "input");
   if (!model) return 0;

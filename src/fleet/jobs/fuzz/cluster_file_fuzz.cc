@@ -10,6 +10,7 @@
 #include "fleet/testing/cluster_json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::fleet;
   const std::string input(reinterpret_cast<const char*>(data), size);
   const auto short_form = parse_node_groups({input});

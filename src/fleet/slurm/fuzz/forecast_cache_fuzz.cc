@@ -6,6 +6,7 @@
 #include "fleet/slurm/forecast_cache.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::fleet;
   const auto cache = parse_forecast_cache({reinterpret_cast<const char*>(data), size}, "input");
   if (!cache) return 0;

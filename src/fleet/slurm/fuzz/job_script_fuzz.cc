@@ -7,6 +7,7 @@
 #include "fleet/slurm/job_script.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::fleet;
   const auto job = parse_job_script({reinterpret_cast<const char*>(data), size}, "input");
   if (!job) {

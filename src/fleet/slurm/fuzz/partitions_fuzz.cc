@@ -6,6 +6,7 @@
 #include "fleet/slurm/partitions.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::fleet;
   const auto partitions = parse_partitions({reinterpret_cast<const char*>(data), size}, "input");
   if (!partitions) return 0;

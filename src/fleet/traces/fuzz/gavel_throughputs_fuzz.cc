@@ -7,6 +7,7 @@
 #include "fleet/traces/gavel_trace.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::fleet;
   const auto table = parse_gavel_throughputs({reinterpret_cast<const char*>(data), size}, "fuzz.csv");
   if (!table) return 0;

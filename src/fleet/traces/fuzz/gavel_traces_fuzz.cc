@@ -7,6 +7,7 @@
 #include "fleet/traces/gavel_trace.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::fleet;
   const auto jobs = parse_gavel_traces({reinterpret_cast<const char*>(data), size}, "fuzz.csv");
   if (!jobs) return 0;

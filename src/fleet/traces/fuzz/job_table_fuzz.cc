@@ -6,6 +6,7 @@
 #include "fleet/traces/job_table.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::fleet;
   const auto jobs = parse_job_table({reinterpret_cast<const char*>(data), size}, "input");
   if (!jobs) return 0;

@@ -6,6 +6,7 @@
 #include "fleet/traces/philly_trace.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::fleet;
   for (const bool clocks_go_back : {false, true}) {
     const auto trace =

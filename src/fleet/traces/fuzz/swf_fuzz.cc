@@ -8,6 +8,7 @@
 #include "fleet/traces/swf_synthetic.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::fleet;
   if (size < 1) return 0;
   SwfOptions options;

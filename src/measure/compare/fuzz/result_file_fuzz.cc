@@ -8,6 +8,7 @@
 #include "measure/compare/sessions.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::measure;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto file = parse_result_file(text, "input");

@@ -11,6 +11,7 @@
 #include "measure/diagnose/bloat/without_libraries.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::measure;
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   for (const ElfFunction& function : functions_of_unwinding(bytes, 0x1000)) {

@@ -8,6 +8,7 @@
 #include "measure/diagnose/observe/mapped_files.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::measure;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const LoaderStart start = parse_loader_report(text, 1e9);

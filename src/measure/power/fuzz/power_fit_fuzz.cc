@@ -15,6 +15,7 @@ namespace {
 constexpr size_t kMostRows = 200, kMostColumns = 16;
 
 void check_model(const perfcast::measure::PowerModel& model, const perfcast::measure::PowerTable& table) {
+  using namespace perfcast;
   using namespace perfcast::measure;
   const auto again = PowerModel::from_json(model.to_json(), "again");
   if (!again) std::abort();
@@ -28,6 +29,7 @@ void check_model(const perfcast::measure::PowerModel& model, const perfcast::mea
 }
 
 void check_table(const perfcast::measure::PowerTable& table) {
+  using namespace perfcast;
   using namespace perfcast::measure;
   for (const ActivitySet set : {ActivitySet::kLoad, ActivitySet::kCounters, ActivitySet::kHistory}) {
     const PowerDesign design = ActivityFeatures::learn(table, all_rows(table), set).design(table);
@@ -47,6 +49,7 @@ void check_table(const perfcast::measure::PowerTable& table) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::measure;
   PowerTableOptions options;
   options.most_rows = kMostRows;

@@ -17,6 +17,7 @@ constexpr int kRows = 4;
 
 // `settings`: which of frequency, voltage, temperature and cores it has, a bit each; the next: one of them is absent.
 perfcast::measure::PowerTable table_of(const perfcast::measure::PowerModel& model, unsigned settings) {
+  using namespace perfcast;
   using namespace perfcast::measure;
   PowerTable table;
   table.machines = {"a", "b"};
@@ -45,6 +46,7 @@ perfcast::measure::PowerTable table_of(const perfcast::measure::PowerModel& mode
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::measure;
   const auto json = parse_json(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz");
   if (!json) return 0;

@@ -9,6 +9,7 @@
 #include "measure/power/table/table_settings.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::measure;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   for (const bool counts : {false, true}) {

@@ -6,6 +6,7 @@
 #include "measure/tune/run/trial_log.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::measure;
   static const auto file = parse_tune_file(
       R"({"schema": "perfcast.tune/1", "knobs": [{"name": "n", "from": 1, "to": 4}, {"name": "v", "values": ["a", "b"], "when": "n > 1"}], "constraints": ["n != 3"]})",

@@ -7,6 +7,7 @@
 #include "measure/tune/replay/recorded_space.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::measure;
   const auto space = parse_recorded_space(std::string_view(reinterpret_cast<const char*>(data), size), "input");
   if (!space) return 0;

@@ -6,6 +6,7 @@
 #include "measure/tune/space/space_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::measure;
   if (size > 20000) return 0;
   const auto file = parse_tune_file(std::string_view(reinterpret_cast<const char*>(data), size), "input");

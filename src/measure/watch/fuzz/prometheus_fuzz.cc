@@ -6,6 +6,7 @@
 #include "measure/watch/prometheus.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::measure;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   RowBlock block(16, 1);

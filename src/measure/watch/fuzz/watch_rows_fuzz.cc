@@ -12,6 +12,7 @@
 
 namespace {
 
+using namespace perfcast;
 using namespace perfcast::measure;
 
 void compare(std::string_view line) {

@@ -8,6 +8,7 @@
 #include "measure/watch/watcher.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::measure;
   ByteWriter framed;
   framed.put_raw(data, size);

@@ -6,6 +6,7 @@
 #include "place/workload/place_product.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::place;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const bool looks = looks_like_product(text);

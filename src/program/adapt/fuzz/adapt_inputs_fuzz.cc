@@ -44,6 +44,7 @@ void check_likeness(const perfcast::Platform& platform) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::program;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto runs = parse_adapt_runs(text, "input")) {

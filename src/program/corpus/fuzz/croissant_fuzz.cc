@@ -9,6 +9,7 @@
 #include "program/corpus/croissant/croissant_check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::program;
   const std::string input(reinterpret_cast<const char*>(data), size);
   const std::string line = "\n---\n";

@@ -91,6 +91,7 @@ Result<Import> import(char format, std::string_view text) {
 }  // namespace perfcast::program
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::program;
   if (size < 2) return 0;
   const auto result = import(static_cast<char>(data[0]), {reinterpret_cast<const char*>(data) + 1, size - 1});

@@ -10,6 +10,7 @@
 #include "program/corpus/store/store.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::program;
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   constexpr std::string_view kBorder = "\n====\n";

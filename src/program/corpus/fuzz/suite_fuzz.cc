@@ -7,6 +7,7 @@
 #include "program/corpus/program_catalogue.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::program;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto catalogue = ProgramCatalogue::parse(text, "input");

@@ -6,6 +6,7 @@
 #include "program/explain/prices.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace perfcast;
   using namespace perfcast::program;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto prices = PriceList::parse(text, "input");
