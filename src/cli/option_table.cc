@@ -1,6 +1,7 @@
 #include "cli/option_table.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -32,7 +33,9 @@ Error with_option_names(Error error, const CLI::App& verb) {
   std::string field = error.where;
   if (field.ends_with("_s")) field.resize(field.size() - 2);
   std::replace(field.begin(), field.end(), '_', '-');
-  if (field.empty() || field.starts_with("-")) return error;
+  std::error_code ignored;
+  // A file of an option's name stays a file.
+  if (field.empty() || field.starts_with("-") || std::filesystem::exists(error.where, ignored)) return error;
   if (const CLI::Option* option = verb.get_option_no_throw("--" + field)) error.where = name_of(*option);
   return error;
 }

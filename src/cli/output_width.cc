@@ -32,7 +32,12 @@ std::string fitted(const std::string& text) {
   std::vector<std::string> lines = split(text, '\n');
   for (std::string& line : lines) {
     if (line.size() <= columns) continue;
-    const std::string indent(line.find_first_not_of(' '), ' ');
+    const size_t begin = line.find_first_not_of(' ');
+    if (begin == std::string::npos) {
+      line.clear();
+      continue;
+    }
+    const std::string indent(begin, ' ');
     line = wrapped(trim(line), columns, indent, indent + "  ");
   }
   return join(lines, "\n");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "base/csv.h"
 #include "base/figure/svg_canvas.h"
@@ -161,8 +162,10 @@ std::vector<std::string> cells_for_people(const ReportColumn& column) {
 }
 
 ReportColumn& ReportTable::column(std::string_view name) {
-  return *std::ranges::find_if(
+  const auto found = std::ranges::find_if(
       columns, [&](const ReportColumn& column) { return name == (column.name.empty() ? column.title : column.name); });
+  if (found == columns.end()) throw std::logic_error("a report has no column " + std::string(name));
+  return *found;
 }
 
 void share_unit(ReportTable& table, std::string_view name) {
