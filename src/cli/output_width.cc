@@ -37,8 +37,8 @@ std::string fitted(const std::string& text) {
       line.clear();
       continue;
     }
-    const std::string indent(begin, ' ');
-    line = wrapped(trim(line), columns, indent, indent + "  ");
+    const std::string indent(begin, ' '), further(begin + 2, ' ');
+    line = wrapped(trim(line), columns, indent, further);
   }
   return join(lines, "\n");
 }
