@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "base/csv.h"
 #include "base/text.h"
 
 namespace perfcast::cli {
