@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/option_table.h"
 #include "cli/shared/named_file.h"
