@@ -6,10 +6,12 @@
 #include <zlib.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 namespace perfcast {
 namespace {
@@ -60,6 +62,52 @@ Result<std::string> gunzip(const std::string& compressed, const std::string& pat
   return text;
 }
 
+void append_utf8(std::string& text, uint32_t code) {
+  const auto tail = [&](int shift) { text += static_cast<char>(0x80 | ((code >> shift) & 0x3F)); };
+  if (code < 0x80) {
+    text += static_cast<char>(code);
+  } else if (code < 0x800) {
+    text += static_cast<char>(0xC0 | (code >> 6));
+    tail(0);
+  } else if (code < 0x10000) {
+    text += static_cast<char>(0xE0 | (code >> 12));
+    tail(6);
+    tail(0);
+  } else {
+    text += static_cast<char>(0xF0 | (code >> 18));
+    tail(12);
+    tail(6);
+    tail(0);
+  }
+}
+
+// Without its first unit, the mark of the byte order. Halves of pairs become U+FFFD.
+std::string utf8_of_utf16(std::string_view bytes, bool big_endian) {
+  const auto unit = [&](size_t at) {
+    const auto first = static_cast<unsigned char>(bytes[at]), second = static_cast<unsigned char>(bytes[at + 1]);
+    return static_cast<uint32_t>(big_endian ? first << 8 | second : second << 8 | first);
+  };
+  std::string text;
+  for (size_t at = 2; at + 1 < bytes.size(); at += 2) {
+    uint32_t code = unit(at);
+    if (code >= 0xD800 && code < 0xE000) {
+      const uint32_t next = code < 0xDC00 && at + 3 < bytes.size() ? unit(at + 2) : 0;
+      const bool is_pair = next >= 0xDC00 && next < 0xE000;
+      code = is_pair ? 0x10000 + ((code - 0xD800) << 10) + (next - 0xDC00) : 0xFFFD;
+      if (is_pair) at += 2;
+    }
+    append_utf8(text, code);
+  }
+  return text;
+}
+
+// Text that says by its first bytes that it is UTF-16 (as PowerShell writes it) or UTF-8, as UTF-8 without them.
+std::string without_byte_order_mark(std::string text) {
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return utf8_of_utf16(text, text[0] == '\xFE');
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+  return text;
+}
+
 }  // namespace
 
 Result<std::string> read_bytes(const std::string& path, size_t limit_bytes) {
@@ -94,8 +142,8 @@ Result<std::string> read_bytes(const std::string& path, size_t limit_bytes) {
 
 Result<std::string> read_file(const std::string& path, size_t limit_bytes) {
   auto text = read_bytes(path, limit_bytes);
-  if (text && text->starts_with("\x1f\x8b")) return gunzip(*text, path, limit_bytes);
-  return text;
+  if (text && text->starts_with("\x1f\x8b")) text = gunzip(*text, path, limit_bytes);
+  return text ? without_byte_order_mark(std::move(*text)) : text;
 }
 
 Status write_file_atomically(const std::string& path, std::string_view content) {
