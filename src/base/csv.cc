@@ -70,20 +70,27 @@ std::string separated_otherwise(const std::vector<std::string>& columns) {
 
 }  // namespace
 
-Result<CsvTable> CsvTable::parse_any_form(std::string_view text, const std::string& source) {
+Result<CsvTable> CsvTable::parse_any_form(std::string_view text, const std::string& source,
+                                          std::optional<char> separator) {
   const std::string_view first = text.substr(std::min(text.find_first_not_of("\xEF\xBB\xBF\r\n"), text.size()));
   const auto* const best =
       std::max_element(std::begin(kSeparators), std::end(kSeparators), [&](const auto& one, const auto& other) {
         return count_in_first_line(first, one.first) < count_in_first_line(first, other.first);
       });
-  auto table = parse(text, source, best->first);
+  auto table = parse(text, source, separator.value_or(best->first));
   if (!table) return table;
-  if (best->first != ',') table->form_ = std::string("columns separated by ") + best->second;
+  if (!separator && best->first != ',') table->form_ = std::string("columns separated by ") + best->second;
   table->use_number_style();
   return table;
 }
 
 void CsvTable::use_number_style() {
+  // Most tables are plain, and large ones are to be read fast.
+  const bool is_plain = std::none_of(cells_.begin(), cells_.end(), [](const std::string& text) {
+    return text.find_first_of("0123456789") != std::string::npos &&
+           (text.find_first_of(",' \xC2\xE2\xA0") != std::string::npos || std::count(text.begin(), text.end(), '.') > 1);
+  });
+  if (is_plain) return;
   const size_t width = columns_.size();
   std::vector<size_t> numeric;
   NumberEvidence evidence;

@@ -19,7 +19,9 @@ class CsvTable {
   // A table of people or of other tools: columns separated by commas, semicolons, tabs or bars, by what the first line
   // has most of; numbers of whatever style (number_style.h), which cells then hold as programs write them. Where the
   // style can't be told, cells stay as they are, and number() says why.
-  static Result<CsvTable> parse_any_form(std::string_view text, const std::string& source);
+  // `separator`: where it is known.
+  static Result<CsvTable> parse_any_form(std::string_view text, const std::string& source,
+                                         std::optional<char> separator = std::nullopt);
   // How it was read where that isn't plain: "columns separated by semicolons; decimal commas". Empty: as it stands.
   const std::string& form() const { return form_; }
 

@@ -124,9 +124,6 @@ void NumberEvidence::see(std::string_view text) {
       behind != 3 || before == 0 || before > 3 || digits.front() == '0' || !number->exponent.empty();
   if (is_decimal) {
     keep(mark == ',' ? comma_decimal_ : point_decimal_);
-  } else if (three_digits_ == ThreeDigits::kGrouped) {
-    keep(mark == ',' ? groups_comma_ : groups_point_);
-    keep(mark == ',' ? point_decimal_ : comma_decimal_);
   } else {
     keep(mark == ',' ? comma_and_three_ : point_and_three_);
   }
@@ -145,7 +142,7 @@ Result<NumberStyle> NumberEvidence::decide(const std::string& where) const {
     style.decimal = ',';
     if (!groups_point_.empty() || !point_and_three_.empty()) style.grouping = '.';
   } else {
-    if (point_decimal_.empty() && !comma_and_three_.empty()) {
+    if (point_decimal_.empty() && !comma_and_three_.empty() && three_digits_ == ThreeDigits::kAmbiguous) {
       return Error{
           "ambiguous-numbers",
           "'" + printable(comma_and_three_) + "' may have a decimal comma or thousands, and no number here says which",

@@ -21,10 +21,10 @@ struct NumberStyle {
 // "decimal commas, points between thousands".
 std::string describe(const NumberStyle& style);
 
-// What a number with one mark and three digits behind it is: "1,234".
+// What "1,234" is, where no other number says so.
 enum class ThreeDigits {
-  kAmbiguous,  // a decimal point, or a comma that may be either
-  kGrouped,    // thousands: of a tool that never prints three decimals
+  kAmbiguous,
+  kGrouped,  // 1234: of a tool that groups thousands and never prints three decimals
 };
 
 class NumberEvidence {

@@ -41,7 +41,8 @@ TEST(NumberStyleTest, OneNumberThatLeavesNoChoiceDecidesForAll) {
   EXPECT_EQ(described({"text, more", "1.2.3", "10.0.0.1"}), "decimal points");
   EXPECT_EQ(described({"1,234"}), "ambiguous-numbers");
   EXPECT_EQ(described({"1,234"}, ThreeDigits::kGrouped), "decimal points, commas between thousands");
-  EXPECT_EQ(described({"1.234"}, ThreeDigits::kGrouped), "decimal commas, points between thousands");
+  EXPECT_EQ(described({"1.234"}, ThreeDigits::kGrouped), "decimal points");
+  EXPECT_EQ(described({"1,234", "0,5"}, ThreeDigits::kGrouped), "decimal commas");
   EXPECT_EQ(described({"0,5", "0.5"}), "mixed-numbers");
   EXPECT_EQ(described({"1,234.5", "1 234"}), "mixed-numbers");
 }

@@ -159,7 +159,7 @@ Result<FoldedRuns> fold_runs(const Bundle& bundle, const std::map<std::string, P
 }  // namespace
 
 Result<std::vector<AdaptRun>> parse_adapt_runs(std::string_view text, const std::string& source) {
-  const auto table = CsvTable::parse(text, source);
+  const auto table = CsvTable::parse_any_form(text, source);
   if (!table) return table.error();
   const auto program = table->column("program"), seconds = table->column("seconds");
   if (!program || !seconds) {

@@ -89,6 +89,7 @@ Json to_json(const Import& result) {
     if (std::isfinite(dropped.rate_ratio)) entry["rate_ratio"] = dropped.rate_ratio;
     json["dropped_servers"].push_back(std::move(entry));
   }
+  json["notes"] = report.notes;
   json["unknown_programs"] = report.unknown_programs;
   return json;
 }
@@ -119,6 +120,7 @@ std::string to_text(const Import& result) {
     }
     text += table.to_text();
   }
+  for (const std::string& note : report.notes) text += "\nnote: " + printable(note) + "\n";
   if (!report.unknown_programs.empty()) {
     std::vector<std::string> shown = report.unknown_programs;
     const size_t more = shown.size() > kNamesShown ? shown.size() - kNamesShown : 0;
