@@ -120,7 +120,8 @@ std::string to_text(const Import& result) {
     }
     text += table.to_text();
   }
-  for (const std::string& note : report.notes) text += "\nnote: " + printable(note) + "\n";
+  if (!report.notes.empty()) text += "\n";
+  for (const std::string& note : report.notes) text += "note: " + printable(note) + "\n";
   if (!report.unknown_programs.empty()) {
     std::vector<std::string> shown = report.unknown_programs;
     const size_t more = shown.size() > kNamesShown ? shown.size() - kNamesShown : 0;

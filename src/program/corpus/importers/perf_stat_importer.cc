@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "program/corpus/importers/imported_columns.h"
+#include "program/corpus/importers/perf_stat_report.h"
 #include "program/corpus/importers/perf_stat_rows.h"
 
 namespace perfcast::program {
@@ -128,7 +129,7 @@ ToolProfile ProfileOfRows::finish(const std::string& host, const std::string& fo
 
 Result<std::vector<StoredProfile>> read_perf_stat(std::string_view text, const std::string& path) {
   const ToolFileNames names = names_of_tool_file(text, path);
-  auto read = read_perf_stat_rows(text, path);
+  auto read = is_perf_stat_report(text) ? read_perf_stat_report(text, path) : read_perf_stat_rows(text, path);
   if (!read) return read.error();
   const auto any = [&](auto fits) { return std::any_of(read->rows.begin(), read->rows.end(), fits); };
   const auto is_sum = [](const PerfStatRow& row) { return row.is_summary || row.interval.empty(); };

@@ -1,6 +1,7 @@
 #pragma once
 // Output of `perf stat -j` (a JSON object per line) and `perf stat -x` with any separator of , ; | : @ and tab, in the
-// locale that it was run in: one file is one profile, or one for each of its cgroups ("FILE.CGROUP").
+// locale that it was run in, and what perf stat prints for people: one file is one profile, or one for each of its
+// cgroups ("FILE.CGROUP").
 //
 // Lines of intervals, CPUs, sockets and threads add up; where the sum of the intervals stands beside them (--summary),
 // it alone counts. Counts of the two kinds of cores of a hybrid CPU, which perf scales up to all of the time each, are

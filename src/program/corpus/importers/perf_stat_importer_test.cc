@@ -208,6 +208,47 @@ TEST(PerfStatImportTest, ReadsJsonOfOtherLocales) {
   EXPECT_THAT(profile.warnings.at(0).message, HasSubstr("instructions for 75.1%"));
 }
 
+// What perf prints for people, in every locale.
+TEST(PerfStatImportTest, ReadsReportsForPeople) {
+  struct Locale {
+    const char *decimal, *grouping;
+  };
+  for (const Locale& locale :
+       {Locale{".", ","}, {",", "."}, {",", "\u202f"}, {",", "\u00a0"}, {".", "'"}, {",", " "}, {".", ""}}) {
+    for (const bool repeated : {false, true}) {
+      const std::string point = locale.decimal, group = locale.grouping,
+                        spread = repeated ? "   ( +-  0" + point + "42% )" : "";
+      const std::string text =
+          "# started on Tue Jun  1 09:00:00 2021\n\n\n Performance counter stats for './solver -n 8':\n\n"
+          "            412" +
+          point + "87 msec task-clock                #    0" + point + "998 CPUs utilized" + spread +
+          "\n"
+          "     1" +
+          group + "376" + group + "827" + group + "291      cycles                    #    3" + point + "335 GHz" +
+          spread + "                      (75" + point +
+          "08%)\n"
+          "     2" +
+          group + "011" + group + "741" + group + "096      instructions:u            #    1" + point +
+          "46  insn per cycle\n"
+          "   <not supported>      LLC-loads\n\n"
+          "       0" +
+          point + "413658212 seconds time elapsed\n\n       0" + point + "410000000 seconds user\n";
+      const Profile profile = read(text);
+      EXPECT_DOUBLE_EQ(profile.metrics.at("hw_task_clock_s"), 0.41287) << text;
+      EXPECT_EQ(profile.metrics.at("hw_cycles_count"), 1376827291) << text;
+      EXPECT_EQ(profile.metrics.at("hw_instructions_count"), 2011741096) << text;
+      EXPECT_DOUBLE_EQ(profile.metrics.at("wall_s"), 0.413658212) << text;
+      EXPECT_EQ(profile.missing.at("hw_llc_loads_count"), "not supported");
+      EXPECT_THAT(profile.warnings.at(0).message, HasSubstr("cycles for 75.1%"));
+    }
+  }
+  EXPECT_EQ(read_perf_stat(" Performance counter stats for 'x':\n 1.001 2,300 cycles task more\n", "x").error().where,
+            "x:2");
+  // Of -I: a time and a count.
+  EXPECT_EQ(read_perf_stat(" Performance counter stats for 'x':\n 1.001036  2,300  cycles\n", "x").error().code,
+            "bad-perf-stat");
+}
+
 TEST(PerfStatImportTest, OtherTextIsAnErrorWithItsLine) {
   auto result = read_perf_stat("10,,cycles,5,100.00,,\nhello\n", "x.csv");
   ASSERT_FALSE(result.ok());
