@@ -186,6 +186,7 @@ Result<program::ForecastReport> forecast(const PredictArguments& arguments, cons
   request.explain_platform = arguments.explain_platform;
   request.explain_against = arguments.explain_against;
   request.explain = is_explained(arguments);
+  request.reasons = request.explain || context.options.json;
   const auto measured = parse_measured(arguments.measured);
   if (!measured) return measured.error();
   request.measured_s = *measured;

@@ -561,7 +561,7 @@ Result<ProgramForecast> forecast_in_full(const Forecaster& forecaster, const Pro
     report.forecast_ids.push_back(platform.id);
     report.forecast_names.push_back(platform.name);
   }
-  explain(bundle, profile, report);
+  if (request.reasons || request.explain) explain(bundle, profile, report);
   if (Status apart = take_apart(bundle, profile, request, report); !apart) return apart.error();
   return ProgramForecast{std::move(report), against_mean->covariance, against_mean->half_width};
 }

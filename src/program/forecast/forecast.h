@@ -39,6 +39,7 @@ struct ForecastRequest {
   std::optional<Sort> sort;
   bool strict = false;  // a measured time out of line with the others is an error, not a note
   std::optional<PriceList> prices;
+  bool reasons = true;           // what the forecast comes from: attribution and features of the report
   bool explain = false;          // takes the forecast apart, input by input
   std::string explain_platform;  // of which that is told first, as find_platform(); empty: the first of the rows
   std::string explain_against;   // what sets that apart from this platform, likewise; empty: from the mean
