@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 
 #include "ai/llm/model_family.h"
@@ -11,8 +10,6 @@
 namespace perfcast::ai {
 namespace {
 
-constexpr size_t kFirstRead = size_t{16} << 20;  // vocabularies take some megabytes
-constexpr size_t kLargestHeader = size_t{256} << 20;
 constexpr int64_t kLargestGgufSize = int64_t{1} << 31;
 
 struct Architecture {
@@ -142,11 +139,6 @@ void look_at_tensors(const GgufHeader& header, LlmConfig& config) {
     const std::string last = "blk." + std::to_string(config.layers - 1);
     config.moe.router_bias = has((last + ".exp_probs_b.bias").c_str());
   }
-  const auto split = header.metadata.find("split.count");
-  if (split != header.metadata.end() && split->second.integer.value_or(0) > 1) {
-    config.notes.emplace_back("one of several files of the model: bytes of its weights are estimated");
-    return;
-  }
   config.stored_weight_bytes = header.tensor_bytes();
   const auto count = count_parameters(config);
   if (!count) return;
@@ -216,27 +208,6 @@ Result<LlmConfig> gguf_config(const GgufHeader& header, const std::string& sourc
   look_at_tensors(header, config);
   if (Status status = check_config(config); !status) return status.error();
   return config;
-}
-
-Result<LlmConfig> read_gguf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{"file-not-found", "the file can't be opened", path, "a GGUF file"};
-  std::string bytes;
-  for (size_t wanted = kFirstRead;; wanted *= 4) {
-    const size_t before = bytes.size();
-    bytes.resize(wanted);
-    file.read(bytes.data() + before, static_cast<std::streamsize>(wanted - before));
-    bytes.resize(before + static_cast<size_t>(file.gcount()));
-    const bool at_end = bytes.size() < wanted;
-    const auto header = parse_gguf_header(bytes, path);
-    if (header) return gguf_config(*header, path);
-    // By its code, which is part of that function's contract: to everyone else a header that ends early is bad data as
-    // any other, so that it has no kind of its own.
-    if (header.error().code != "gguf-truncated" || at_end) return header.error();
-    if (wanted >= kLargestHeader) {
-      return Error{"bad-gguf", "the header takes more than 256 MiB", path, "a GGUF file of a model"};
-    }
-  }
 }
 
 }  // namespace perfcast::ai

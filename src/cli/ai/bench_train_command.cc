@@ -133,10 +133,9 @@ class BenchTrainRun {
                          "perfcast bench train --metric NAME --threshold X -- CMD ARGS {seed}, or --log FILE");
     }
     if (!runs) {
-      return check_unused(
-          *arguments_.verb, "a log, with nothing to run",
-          {"--seeds", "--from", "--run-limit", "--record", "--resume", "--meter", "--no-energy", "--name"},
-          "a command with it");
+      return check_unused(*arguments_.verb, "a log, with nothing to run",
+                          {"--seeds", "--run-limit", "--record", "--resume", "--meter", "--no-energy", "--name"},
+                          "a command with it");
     }
     return {};
   }
@@ -236,8 +235,9 @@ class BenchTrainRun {
       const auto text = read_file(path, kLargestTrainLogBytes);
       if (!text) return as_named_file(text.error(), true);
       const std::string usual = name.empty() ? std::filesystem::path(path).stem().string() : name;
-      auto log = ai::parse_train_log(*text, path, reader, usual);
+      auto log = ai::parse_train_log(*text, path, reader, usual, arguments_.from);
       if (!log) return log.error();
+      for (const std::string& note : log->notes) report_.notes.push_back(printable(note));
       for (ai::TrainCurve& curve : log->curves) {
         if (!name.empty() && log->curves.size() == 1) curve.system = name;
         add_curve(std::move(curve));
@@ -359,7 +359,8 @@ void add_bench_train_options(CLI::App& verb, BenchTrainArguments& arguments) {
   add_advanced(verb, "--pattern", arguments.pattern, "PATTERN",
                "A regular expression whose first group is the metric's value, for other forms of lines");
   add_advanced(verb, "--from", arguments.from, "PATTERN",
-               "The clock starts at the first line that this regular expression finds, not with the command");
+               "The clock starts at the first line that this regular expression finds, not with the command; of a log, "
+               "not with its run_start");
   add_basic(verb, "--command", arguments.commands, "NAME=LINE",
             "One more system to compare. {seed} stands for the seed. Repeatable.")
       ->take_all()
