@@ -88,7 +88,8 @@ void CsvTable::use_number_style() {
   // Most tables are plain, and large ones are to be read fast.
   const bool is_plain = std::none_of(cells_.begin(), cells_.end(), [](const std::string& text) {
     return text.find_first_of("0123456789") != std::string::npos &&
-           (text.find_first_of(",' \xC2\xE2\xA0") != std::string::npos || std::count(text.begin(), text.end(), '.') > 1);
+           (text.find_first_of(",' \xC2\xE2\xA0") != std::string::npos ||
+            std::count(text.begin(), text.end(), '.') > 1);
   });
   if (is_plain) return;
   const size_t width = columns_.size();
