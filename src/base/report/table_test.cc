@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "base/json.h"
-#include "base/report/put_known.h"
 
 namespace perfcast {
 namespace {
@@ -144,16 +143,6 @@ TEST(ReportTable, AUnitIsSharedOnlyWithAColumnThatIsThere) {
 TEST(ReportTable, FurtherRowsAreCounted) {
   const ReportTable table = machines({{"a", 1, 1, true}, {"b", 2, 2, true}, {"c", 3, 3, true}});
   EXPECT_THAT(rows_text(table, {.most_rows = 1}), testing::EndsWith("... 2 rows more: --all\n"));
-}
-
-TEST(PutKnown, LeavesOutWhatIsNotKnown) {
-  Json json = Json::object();
-  put_known(json, "a", NAN);
-  put_known(json, "b", std::optional<double>());
-  put_known(json, "c", 0.5);
-  put_known(json, "d", std::optional<int64_t>(3));
-  put_known(json, "e", false);
-  EXPECT_EQ(json.dump(), R"({"c":0.5,"d":3,"e":false})");
 }
 
 TEST(ReportTable, NumbersAsPeopleReadThem) {
