@@ -125,6 +125,62 @@ TEST(JsonRead, AllMistakesAtOnce) {
   EXPECT_THAT(message, HasSubstr("p.json.c: found nothing, expected a number"));
 }
 
+TEST(PutKnown, LeavesOutWhatIsNotKnown) {
+  Json json = Json::object();
+  put_known(json, "a", NAN);
+  put_known(json, "b", std::optional<double>());
+  put_known(json, "c", 0.5);
+  put_known(json, "d", std::optional<int64_t>(3));
+  put_known(json, "e", false);
+  put_known(json, "f", std::string());
+  put_known(json, "g", std::optional<double>(INFINITY));
+  put_known(json, "h", std::string("x"));
+  EXPECT_EQ(json.dump(), R"({"c":0.5,"d":3,"e":false,"h":"x"})");
+}
+
+TEST(Json, KeysThatNobodyAskedForAreRefused) {
+  const Json json = {{"name", "a"}, {"nodse", 1}, {"note", ""}, {"prise", 2}};
+  JsonReader in(json, "c.json");
+  in.string("name");
+  in.optional_integer("nodes", 1, 10);
+  in.optional_amount("price");
+  in.refuse_others({"note"});
+  EXPECT_EQ(in.finish().error().message,
+            "c.json.nodse: found an unknown key, expected one of nodes, note, name, price; "
+            "c.json.prise: found an unknown key, expected one of price, name, note, ...");
+}
+
+TEST(Json, OptionalFieldsHaveLimits) {
+  const Json json = {{"low", -1},
+                     {"huge", UINT64_MAX},
+                     {"text", "x"},
+                     {"amount", -0.5},
+                     {"two", {1, 2}},
+                     {"names", {"a", "b"}},
+                     {"long", std::string((1 << 20) + 1, 'x')}};
+  JsonReader in(json, "p.json");
+  EXPECT_EQ(in.optional_integer("absent", 0, 9), std::nullopt);
+  EXPECT_EQ(in.optional_boolean("absent"), std::nullopt);
+  EXPECT_EQ(in.optional_integer("low", 0, 9), std::nullopt);
+  EXPECT_EQ(in.optional_integer("huge", 1, 9), std::nullopt);
+  EXPECT_EQ(in.optional_integer("text", 1, 9), std::nullopt);
+  EXPECT_EQ(in.optional_amount("amount"), std::nullopt);
+  in.each("two", 1, [](const Json&, const std::string&) { FAIL(); });
+  std::vector<std::string> paths;
+  in.each("two", 2, [&](const Json&, const std::string& path) { paths.push_back(path); });
+  EXPECT_EQ(paths, (std::vector<std::string>{"p.json.two[0]", "p.json.two[1]"}));
+  EXPECT_EQ(in.strings("names", 1), std::vector<std::string>());
+  EXPECT_EQ(in.string("long"), "");
+  EXPECT_EQ(in.finish().error().message,
+            "p.json.low: found -1, expected an integer from 0 to 9; "
+            "p.json.huge: found a huge number, expected an integer of at most 9223372036854775807; "
+            "p.json.text: found string, expected an integer; "
+            "p.json.amount: found -0.500000, expected a number of at least 0; "
+            "p.json.two: found 2 entries, expected at most 1; "
+            "p.json.names: found 2 entries, expected at most 1; "
+            "p.json.long: found a text of 1048577 bytes, expected at most 1048576");
+}
+
 TEST(File, RoundTripAndErrors) {
   const std::string path = testing::TempDir() + "/perfcast_file_test";
   ASSERT_TRUE(write_file_atomically(path, "hello"));

@@ -10,7 +10,6 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/report/put_known.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/fleet/schedule_inputs.h"
