@@ -48,7 +48,7 @@ TextPart text_part(const Json& whole, const std::string& source) {
 }
 
 std::string assumed_note(const std::string& type, const std::vector<std::string>& assumed) {
-  return "the file leaves out what is as transformers' class for " + type + " has it: " + join(assumed, ", ");
+  return "left out of the file, so as transformers' class for " + type + " has it: " + join(assumed, ", ");
 }
 
 }  // namespace

@@ -219,7 +219,7 @@ TEST(HfConfigReader, ClassesSayWindowsAndGroups) {
   EXPECT_TRUE(gemma.tied_embeddings);
   ASSERT_EQ(gemma.notes.size(), 1U);
   EXPECT_EQ(gemma.notes[0],
-            "the file leaves out what is as transformers' class for gemma3_text has it: num_attention_heads 8, "
+            "left out of the file, so as transformers' class for gemma3_text has it: num_attention_heads 8, "
             "num_key_value_heads 4, head_dim 256, vocab_size 262208");
   // Left out is the class's window, null is none.
   const std::string mistral = R"({"model_type": "mistral", "hidden_size": 4096, "num_hidden_layers": 32)";
@@ -344,7 +344,7 @@ std::string error_of(const char* text) {
 }
 
 TEST(HfConfigReader, NamesEveryMissingField) {
-  const std::string error = error_of(R"({"model_type": "internlm", "hidden_size": 64, "num_attention_heads": 4})");
+  const std::string error = error_of(R"({"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4})");
   EXPECT_EQ(error.substr(0, 15), "bad-json-field:");
   for (const char* field : {"num_hidden_layers", "intermediate_size", "vocab_size"}) {
     EXPECT_NE(error.find(std::string("c.json.") + field + ": found nothing"), std::string::npos) << error;

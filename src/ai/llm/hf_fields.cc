@@ -1,6 +1,7 @@
 #include "ai/llm/hf_fields.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace perfcast::ai {
 namespace {
@@ -25,7 +26,12 @@ std::optional<int64_t> default_of(const ClassDefaults& defaults, std::string_vie
 }  // namespace
 
 Fields::Fields(const Json& json, const std::string& source, const ClassDefaults* defaults, bool is_part)
-    : json_(json), in_(json, source), defaults_(defaults), is_part_(is_part) {}
+    : json_(json), in_(json, source), defaults_(defaults) {
+  constexpr const char* kDepths[] = {"num_hidden_layers", "n_layer", "hybrid_override_pattern", "layers_block_type"};
+  const bool has_depth =
+      std::any_of(std::begin(kDepths), std::end(kDepths), [this](const char* key) { return has(key); });
+  if (!is_part && !(has("hidden_size") && has_depth)) defaults_ = nullptr;
+}
 
 bool Fields::states(const char* key) const { return json_.is_object() && json_.contains(key); }
 
@@ -33,8 +39,7 @@ bool Fields::has(const char* key) const { return states(key) && !json_[key].is_n
 
 std::optional<int64_t> Fields::assume(const char* key) {
   const std::string_view name = key;
-  const bool is_basic = name == "hidden_size" || name == "num_hidden_layers";
-  if (defaults_ == nullptr || states(key) || (is_basic && !is_part_)) return std::nullopt;
+  if (defaults_ == nullptr || states(key)) return std::nullopt;
   const auto value = default_of(*defaults_, name);
   const std::string entry = value ? std::string(name) + " " + std::to_string(*value) : "";
   if (value && std::find(assumed_.begin(), assumed_.end(), entry) == assumed_.end()) assumed_.push_back(entry);

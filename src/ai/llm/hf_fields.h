@@ -27,8 +27,8 @@ const ClassDefaults* class_defaults_of(std::string_view model_type);
 // Limits on every size, so that products of some can't overflow.
 class Fields {
  public:
-  // `is_part`: within another model's file, where transformers writes only what differs from the class; else width and
-  // number of layers must be stated. `defaults` may be null.
+  // `is_part`: within another model's file, where transformers writes only what differs from the class. Any other file
+  // must state its width and layers, or nothing is taken from the class. `defaults` may be null.
   Fields(const Json& json, const std::string& source, const ClassDefaults* defaults, bool is_part);
 
   int64_t size(const char* key);
@@ -55,8 +55,7 @@ class Fields {
 
   const Json& json_;
   JsonReader in_;
-  const ClassDefaults* defaults_;
-  bool is_part_;
+  const ClassDefaults* defaults_;  // null: nothing is taken from it
   std::vector<std::string> assumed_;
 };
 
