@@ -79,10 +79,11 @@ void note_devices(const LlmConfig& config, const LlmWorkload& workload, std::vec
   }
 }
 
-void note_weights(const LlmWorkload& workload, std::vector<std::string>& notes) {
-  if (workload.weight_bits_per_value) {
+// What a quantization_config says is a note of the config.
+void note_weights(const LlmConfig& config, const LlmWorkload& workload, std::vector<std::string>& notes) {
+  if (workload.weight_bits_per_value && config.stored_weight_name.empty()) {
     notes.push_back(fmt::format("the file stores {:.3f} bits per weight on average", *workload.weight_bits_per_value));
-  } else if (info(workload.weights).weights_only) {
+  } else if (!workload.weight_bits_per_value && info(workload.weights).weights_only) {
     notes.push_back(fmt::format("{} takes {:.4g} bits per weight with its scales, for all parameters alike",
                                 info(workload.weights).name, info(workload.weights).bits_per_value));
   }
@@ -105,7 +106,7 @@ std::vector<std::string> analysis_notes(const LlmConfig& config, const LlmWorklo
   note_attention(config, workload, notes);
   note_experts(config, workload, notes);
   note_devices(config, workload, notes);
-  note_weights(workload, notes);
+  note_weights(config, workload, notes);
   note_step(config, workload, notes);
   return notes;
 }
@@ -113,7 +114,7 @@ std::vector<std::string> analysis_notes(const LlmConfig& config, const LlmWorklo
 std::vector<std::string> model_notes(const LlmConfig& config, const LlmWorkload& workload) {
   std::vector<std::string> notes = config.notes;
   note_windows(config, notes);
-  note_weights(workload, notes);
+  note_weights(config, workload, notes);
   return notes;
 }
 

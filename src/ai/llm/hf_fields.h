@@ -1,13 +1,19 @@
 #pragma once
 // The fields of one config.json: as the file states them, else as its class in transformers has them.
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_fwd.h"
+#include "base/result.h"
+
+namespace perfcast {
+class JsonReader;
+}
 
 namespace perfcast::ai {
 
@@ -30,21 +36,22 @@ class Fields {
   // `is_part`: within another model's file, where transformers writes only what differs from the class. Any other file
   // must state its width and layers, or nothing is taken from the class. `defaults` may be null.
   Fields(const Json& json, const std::string& source, const ClassDefaults* defaults, bool is_part);
+  ~Fields();
+  Fields(const Fields&) = delete;
+  Fields& operator=(const Fields&) = delete;
 
   int64_t size(const char* key);
   // Where neither file nor class has the key, or the file says null.
   int64_t size_or(const char* key, int64_t fallback, int64_t least = 1);
-  bool flag(const char* key, bool fallback) { return in_.boolean_or(key, fallback); }
+  bool flag(const char* key, bool fallback);
   double share_or(const char* key, double fallback);  // above 0, at most 1
-  std::string text_or(const char* key, const std::string& fallback) { return in_.string_or(key, fallback); }
+  std::string text_or(const char* key, const std::string& fallback);
   bool has(const char* key) const;  // and it isn't null
   bool is_tied_by_class() const { return defaults_ != nullptr && defaults_->tied; }
-  const Json* array(const char* key) { return in_.array(key); }
-  const Json* object(const char* key) { return in_.object(key); }
-  void complain(const char* key, const std::string& found, const std::string& expected) {
-    in_.complain(key, found, expected);
-  }
-  Status finish() const { return in_.finish(); }
+  const Json* array(const char* key);
+  const Json* object(const char* key);
+  void complain(const char* key, const std::string& found, const std::string& expected);
+  Status finish() const;  // all mistakes
   // What was taken from the class: "num_attention_heads 8". In the order in which it was asked for.
   const std::vector<std::string>& assumed() const { return assumed_; }
 
@@ -54,7 +61,7 @@ class Fields {
   int64_t checked(const char* key, int64_t value, int64_t least);
 
   const Json& json_;
-  JsonReader in_;
+  std::unique_ptr<JsonReader> in_;
   const ClassDefaults* defaults_;  // null: nothing is taken from it
   std::vector<std::string> assumed_;
 };

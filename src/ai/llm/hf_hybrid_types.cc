@@ -4,6 +4,7 @@
 
 #include "ai/llm/hf_model_types.h"
 #include "ai/llm/model_family.h"
+#include "base/json.h"
 
 namespace perfcast::ai {
 namespace {

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "ai/llm/model_family.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace perfcast::ai {

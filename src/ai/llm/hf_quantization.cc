@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ai/llm/stored_format.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -83,7 +84,7 @@ void keep_listed(const Json& quantization, const LlmConfig& config, QuantisedFor
 
 // Bits of a value of `bits` in groups, each with a scale and, where it is not symmetric, a zero point.
 double grouped(double bits, double group, bool has_zeros) {
-  return group > 0 ? bits + (kScaleBits + (has_zeros ? bits : 0)) / group : bits;
+  return group >= 1 ? bits + (kScaleBits + (has_zeros ? bits : 0)) / group : bits;
 }
 
 std::string integer_name(double bits) { return fmt::format("int{:.0f}", bits); }
@@ -104,7 +105,7 @@ std::optional<QuantisedFormat> of_groups(const Json& quantization) {
   const Json* symmetric = member(*weights, "symmetric");
   const bool has_zeros = symmetric != nullptr && *symmetric == false;
   QuantisedFormat format;
-  format.bits = is_float && bits == 4 && size > 0 ? bits + 8 / size : grouped(bits, size, has_zeros);
+  format.bits = is_float && bits == 4 && size >= 1 ? bits + 8 / size : grouped(bits, size, has_zeros);
   format.name = !is_float   ? integer_name(bits)
                 : bits == 4 ? (size == 32 ? "mxfp4" : "nvfp4")
                             : fmt::format("fp{:.0f}", bits);

@@ -2,7 +2,7 @@
 // The quantization_config of a config.json: how the weights beside it are stored.
 
 #include "ai/llm/model_config.h"
-#include "base/json.h"
+#include "base/json_fwd.h"
 
 namespace perfcast::ai {
 

@@ -26,9 +26,9 @@ void store_quantised(const QuantisedFormat& format, LlmConfig& config) {
   config.stored_weight_name = format.name;
   config.stored_activations = format.activations;
   const bool only_experts = format.kept_attention >= 1 && format.kept_ffn >= 1;
-  std::string what = only_experts ? "experts" : "layers' products";
-  if (format.kept_head < 1 && !config.tied_embeddings) what += " and the head";
-  config.notes.push_back(fmt::format("weights are stored as {}, {:.4g} bits with scales: {}; the rest is in {}",
+  std::string what = only_experts ? "experts" : "products of layers";
+  if (format.kept_head < 1 && !config.tied_embeddings) what += " and of the head";
+  config.notes.push_back(fmt::format("weights ship as {} ({:.4g} bits with scales) for the {}, in {} for the rest",
                                      format.name, format.bits, what, other));
 }
 

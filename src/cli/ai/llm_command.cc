@@ -36,10 +36,11 @@ Status take_precision(const ai::LlmConfig& config, const LlmPrecisionArguments& 
                        : parse_precision(arguments.precision, "--precision");
   if (!all) return all.error();
   workload.weights = workload.activations = workload.kv = *all;
-  const bool asked = !arguments.precision.empty();
-  if (!asked && config.stored_activations) workload.activations = *config.stored_activations;
-  // A GGUF file's weights are what they are; those that a config.json speaks of may be stored otherwise.
-  const bool as_stored = config.stored_weight_bytes && (!asked || config.stored_weight_name.empty());
+  // A GGUF file's weights are what they are; those that a config.json speaks of may be stored otherwise, and are for
+  // training.
+  const bool otherwise = !arguments.precision.empty() || workload.phase == ai::LlmPhase::kTrain;
+  if (!otherwise && config.stored_activations) workload.activations = *config.stored_activations;
+  const bool as_stored = config.stored_weight_bytes && (!otherwise || config.stored_weight_name.empty());
   if (!arguments.weights.empty()) {
     const auto weights = parse_precision(arguments.weights, "--weight-precision");
     if (!weights) return weights.error();
