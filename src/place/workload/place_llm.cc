@@ -238,8 +238,10 @@ Result<Placement> LlmPlacer::place() {
     placement.notes.push_back(fmt::format(
         "weights are {} on accelerators and {} on CPUs, as each is usually run; --weight-precision compares like with "
         "like",
-        ai::info(asked.weights).name, ai::info(request_.cpu_weights).name));
+        ai::weights_name(request_.config, asked.weights, asked.weight_bits_per_value),
+        ai::info(request_.cpu_weights).name));
   }
+  placement.notes.insert(placement.notes.end(), request_.config.notes.begin(), request_.config.notes.end());
   return placement;
 }
 
