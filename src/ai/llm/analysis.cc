@@ -51,11 +51,12 @@ std::string intensity_cell(double value) {
 
 std::string headline(const LlmAnalysis& analysis) {
   const LlmConfig& config = analysis.config;
-  std::string text = fmt::format("{} ({}): {}, {} layers, width {}, {} heads", config.name, config.source,
-                                 kind_name(config.kind), config.layers, config.hidden, config.heads);
+  std::string text = fmt::format("{} ({}): {}, {} layers, width {}", config.name, config.source, kind_name(config.kind),
+                                 config.layers, config.hidden);
+  if (config.attention_layers() > 0) text += fmt::format(", {} heads", config.heads);
   if (config.has_mla()) {
     text += fmt::format(" over a latent of {}", config.mla.kv_lora_rank);
-  } else {
+  } else if (config.attention_layers() > 0) {
     if (config.kv_heads != config.heads) text += fmt::format(" and {} of keys and values", config.kv_heads);
     text += fmt::format(" of {}", config.head_dim);
   }

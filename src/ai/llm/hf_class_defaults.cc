@@ -182,6 +182,17 @@ constexpr ClassDefaults kClasses[] = {
       {"n_groups", 8},
       {"conv_kernel", 4},
       {"num_experts_per_tok", 2}}},
+    {"mamba2",
+     32768,
+     4096,
+     0,
+     64,
+     0,
+     0,
+     64,
+     0,
+     false,
+     {{"num_heads", 128}, {"state_size", 128}, {"n_groups", 8}, {"conv_kernel", 4}}},
     {"falcon", 65024, 4544, 0, 32, 71},
 };
 

@@ -173,6 +173,10 @@ constexpr PublishedFile kPublishedFiles[] = {
     {R"({"model_type": "granite", "hidden_size": 4096, "intermediate_size": 12800, "num_hidden_layers": 40,
         "num_key_value_heads": 8, "tie_word_embeddings": true, "vocab_size": 49155})",
      8'170'848'256},
+    {R"({"model_type": "olmo", "hidden_size": 4096, "num_hidden_layers": 32})", 6'888'095'744},
+    // Mamba Codestral 7B.
+    {R"({"model_type": "mamba2", "hidden_size": 4096, "num_hidden_layers": 64, "time_step_limit": [0.0, Infinity]})",
+     7'285'403'648},
     // Hybrids: Bamba 9B, Jamba v0.1, Nemotron-H 8B, Nemotron 3 Nano 30B, Granite 4.0 H Tiny.
     {R"({"model_type": "bamba", "hidden_size": 4096, "num_hidden_layers": 32, "vocab_size": 128256,
         "mamba_d_state": 128, "attn_layer_indices": [9, 18, 27], "time_step_limit": [0.0, Infinity]})",

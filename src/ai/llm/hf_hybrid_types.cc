@@ -1,4 +1,4 @@
-// Hybrids of attention and Mamba.
+// Mamba alone, and hybrids of attention and Mamba.
 #include <algorithm>
 #include <set>
 
@@ -35,6 +35,25 @@ int64_t periodic(Fields& in, const char* period_key, int64_t period, const char*
 }
 
 }  // namespace
+
+void read_pure_mamba2(Fields& in, LlmConfig& config) {
+  config.layers = config.no_attention_layers = config.no_ffn_layers = in.size("num_hidden_layers");
+  config.hidden = in.size("hidden_size");
+  config.heads = config.kv_heads = config.head_dim = config.ffn = 1;  // none
+  config.vocab = in.size("vocab_size");
+  apply_family(ModelFamily::kLlama, config);
+  config.positions = PositionKind::kNone;
+  config.norms_per_layer = 1;
+  config.tied_embeddings = in.flag("tie_word_embeddings", in.is_tied_by_class());
+  config.mamba.layers = config.layers;
+  config.mamba.heads = in.size("num_heads");
+  config.mamba.inner = config.mamba.heads * in.size("head_dim");
+  config.mamba.groups = in.size("n_groups");
+  config.mamba.state = in.size("state_size");
+  config.mamba.conv = in.size("conv_kernel");
+  config.mamba.conv_bias = in.flag("use_conv_bias", true);
+  config.mamba.proj_bias = in.flag("use_bias", false);
+}
 
 void read_bamba(Fields& in, LlmConfig& config) {
   read_llama(in, config);

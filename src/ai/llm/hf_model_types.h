@@ -26,7 +26,8 @@ void derive_head_dim(Fields& in, LlmConfig& config);
 // How many of a list of layers are of these types.
 int64_t count_types(const Json& types, std::initializer_list<std::string_view> wanted);
 
-// Hybrids.
+// Mamba-2 alone, and hybrids.
+void read_pure_mamba2(Fields& in, LlmConfig& config);
 void read_bamba(Fields& in, LlmConfig& config);
 void read_granite_hybrid(Fields& in, LlmConfig& config);
 void read_jamba(Fields& in, LlmConfig& config);
