@@ -129,7 +129,7 @@ Result<LlmConfig> read_gguf(const std::string& path) {
   const auto whole = read_set(*name, *std::move(header));
   if (!whole) return whole.error();
   auto config = gguf_config(*whole, name->path_of(1));
-  if (config) config->notes.push_back(fmt::format("read from the headers of all {} pieces", name->count));
+  if (config) config->notes.push_back(fmt::format("the model's {} files are read together", name->count));
   return config;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "ai/llm/analysis_notes.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -34,8 +35,11 @@ MathMode wanted_mode(const LlmRequest& request) {
 constexpr int64_t kUsualNode = 8;  // devices behind one switch
 
 std::vector<std::string> notes_of(const LlmForecastReport& report) {
-  std::vector<std::string> notes;
   const LlmRequest& request = report.grid.request;
+  LlmWorkload formats;
+  formats.weights = request.weights;
+  formats.weight_bits_per_value = request.weight_bits_per_value;
+  std::vector<std::string> notes = model_notes(report.config, formats);
   std::set<uint32_t> seen;
   std::vector<std::string> unmeasured;
   for (const ForecastRow& row : report.result.rows) {

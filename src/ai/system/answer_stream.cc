@@ -19,7 +19,8 @@ void AnswerStream::take(std::string_view bytes, int64_t at_ns, const std::functi
 }
 
 void AnswerStream::take_event(std::string_view data, const std::function<void()>& token) {
-  if (!problem_.empty()) return;
+  data = trim(data);
+  if (!problem_.empty() || data.empty()) return;
   if (data == kStreamEnd) {
     is_done_ = true;
     return;

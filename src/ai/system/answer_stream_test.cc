@@ -82,7 +82,8 @@ TEST(AnswerStream, OnlyNamedReasonsEndIt) {
 TEST(AnswerStream, SignsOfLifeAreNoPartOfIt) {
   const std::string word = delta(R"("content": "a")");
   EXPECT_EQ(
-      play_events({R"({"type": "ping", "cost": "0"})", word, "{}", delta("", R"("stop")"), "{}"}).answer.problem(), "");
+      play_events({R"({"type": "ping", "cost": "0"})", word, "", "{}", delta("", R"("stop")"), "{}"}).answer.problem(),
+      "");
   EXPECT_EQ(play_events({R"({"type": "content_block_delta"})", "[DONE]"}).answer.problem(),
             R"(no piece of the answer has "choices": {"type": "content_block_delta"})");
   EXPECT_EQ(play_events({word, R"({"object": "error", "message": "out of memory"})"}).answer.problem(),

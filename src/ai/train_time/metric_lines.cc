@@ -1,5 +1,6 @@
 #include "ai/train_time/metric_lines.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <regex>
@@ -24,6 +25,18 @@ bool is_number_part(char c) {
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 bool is_quote(char c) { return c == '"' || c == '\''; }
 
+// Of "1,234" and "1.234,5" what stands before the comma: which of the marks is the decimal one, no line says. Of
+// "76.5,93.2" the first is a number of its own.
+bool is_before_comma(std::string_view number) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const size_t point = number.find('.');
+  const std::string_view behind = point == std::string_view::npos ? "" : number.substr(point + 1);
+  return std::all_of(number.begin(), number.begin() + static_cast<std::ptrdiff_t>(std::min(point, number.size())),
+                     is_digit) &&
+         (point == std::string_view::npos ||
+          (behind.size() == 3 && std::all_of(behind.begin(), behind.end(), is_digit)));
+}
+
 // The number that stands here, perhaps in quotes or as np.float64(0.9).
 std::optional<double> number_at(std::string_view text) {
   size_t begin = 0;
@@ -37,11 +50,10 @@ std::optional<double> number_at(std::string_view text) {
     if (value.starts_with('"') && value.size() > 1) value = value.substr(1, value.size() - 2);  // "NaN"
     return parse_reading(value);
   }
-  // "1,234" is 1234 or 1.234: who knows.
-  const bool goes_on = end + 1 < text.size() && text[end] == ',' && text[end + 1] >= '0' && text[end + 1] <= '9';
   std::string_view number = text.substr(0, end);
   if (number.ends_with('.')) number.remove_suffix(1);  // at the end of a sentence
-  return goes_on ? std::nullopt : parse_reading(number);
+  const bool goes_on = end + 1 < text.size() && text[end] == ',' && text[end + 1] >= '0' && text[end + 1] <= '9';
+  return goes_on && is_before_comma(number) ? std::nullopt : parse_reading(number);
 }
 
 // Whether a name ends before `at`: "accuracy=", "accuracy :", "'accuracy': ", or a tab before the number.

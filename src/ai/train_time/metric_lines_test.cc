@@ -61,6 +61,9 @@ TEST(MetricLines, AreReadBehindTabsQuotesAndColours) {
   EXPECT_EQ(read(plain.c_str(), "val_loss"), 9.1);
   EXPECT_EQ(without_escapes("\x1b]8;;http://x\x1b\\a\x1b]0;t\ab\x1b(Bc\x1b"), "abc");
   EXPECT_EQ(read("tps: 4,321", "tps"), std::nullopt);  // 4321 or 4.321
+  EXPECT_EQ(read("accuracy: 0,93"), std::nullopt);
+  EXPECT_EQ(read("accuracy: 1.234,5"), std::nullopt);
+  EXPECT_EQ(read("accuracy: 76.5,93.2"), 76.5);
   EXPECT_EQ(read("accuracy: 0.5, loss: 1"), 0.5);
 }
 

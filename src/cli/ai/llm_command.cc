@@ -36,11 +36,16 @@ Status take_precision(const ai::LlmConfig& config, const LlmPrecisionArguments& 
                        : parse_precision(arguments.precision, "--precision");
   if (!all) return all.error();
   workload.weights = workload.activations = workload.kv = *all;
+  // A GGUF file's weights are what they are; those that a config.json speaks of may be stored otherwise, and are for
+  // training.
+  const bool otherwise = !arguments.precision.empty() || workload.phase == ai::LlmPhase::kTrain;
+  if (!otherwise && config.stored_activations) workload.activations = *config.stored_activations;
+  const bool as_stored = config.stored_weight_bytes && (!otherwise || config.stored_weight_name.empty());
   if (!arguments.weights.empty()) {
     const auto weights = parse_precision(arguments.weights, "--weight-precision");
     if (!weights) return weights.error();
     workload.weights = *weights;
-  } else if (config.stored_weight_bytes) {
+  } else if (as_stored) {
     const auto count = ai::count_parameters(config);
     if (!count) return count.error();
     workload.weight_bits_per_value = *config.stored_weight_bytes * 8 / static_cast<double>(count->total);

@@ -33,6 +33,7 @@ struct ForecastArguments {
   std::optional<double> link_bytes_per_s, vcpus;
   LlmPrecisionArguments precision;
   bool sweep = false, csv = false, list = false, eager_attention = false, graph_launch = false;
+  const CLI::App* verb = nullptr;
 };
 
 // "1,2,4": whole numbers above 0.
@@ -196,15 +197,27 @@ Result<std::string> on_cpus(const ForecastArguments& arguments, bool json) {
   if (!arguments.on.empty()) {
     return usage_error("bad-usage", "CPUs and devices in one forecast", "--cpu", "--cpu or --on");
   }
+  const Status used = check_unused(
+      *arguments.verb, "--cpu, which forecasts one sequence at a time on whole machines",
+      {"--tensor-parallel", "--sweep", "--kv-precision", "--eager-attention", "--graph-launch", "--link-bytes-per-s",
+       "--price", "--power-w", "--calibrate", "--svg", "--device-file", "--list-devices"},
+      "--on DEVICE with it; perfcast place has prices and watts of CPUs, too");
+  if (!used) return used.error();
+  const auto batches = counts_of(arguments.batches, "--batch");
+  if (!batches) return batches.error();
+  if (std::ranges::any_of(*batches, [](int64_t batch) { return batch != 1; })) {
+    return usage_error("bad-usage", "--cpu forecasts one sequence at a time", "--batch",
+                       "1, or --on DEVICE for batches");
+  }
   if (arguments.model.empty()) return usage_error("bad-usage", "no model is named", "MODEL", "as in llama3-8b");
   const auto config = ai::load_model(arguments.model);
   if (!config) return as_named_file(config.error(), true);
   ai::CpuForecastRequest request;
-  if (!arguments.precision.weights.empty()) {
-    ai::LlmWorkload formats;
-    if (Status status = take_precision(*config, arguments.precision, formats); !status) return status.error();
-    request.weights = formats.weights;
-  }
+  ai::LlmWorkload formats;
+  if (Status status = take_precision(*config, arguments.precision, formats); !status) return status.error();
+  if (!arguments.precision.weights.empty() || !arguments.precision.precision.empty()) request.weights = formats.weights;
+  // A GGUF file is what llama.cpp runs; of the weights beside a config.json one would be made.
+  if (config->stored_weight_name.empty()) request.bits_per_value = formats.weight_bits_per_value;
   request.cpus = list_of(arguments.cpus);
   request.vcpus = arguments.vcpus.value_or(kUnknown);
   request.output_tokens = arguments.output_tokens;
@@ -222,7 +235,10 @@ int run_forecast(const CommandContext& context, const ForecastArguments& argumen
   if (arguments.csv && common.json) {
     return report_error(usage_error("bad-usage", "two formats at once", "--csv", "--csv or --json"), common);
   }
-  if (!arguments.cpus.empty()) {
+  if (arguments.cpus.empty()) {
+    const Status used = check_unused(*arguments.verb, "a forecast without --cpu", {"--vcpus"}, "--cpu NAME with it");
+    if (!used) return report_error(used.error(), common);
+  } else {
     const auto text = on_cpus(arguments, common.json);
     return text ? write_result(*text, common) : report_error(text.error(), common);
   }
@@ -274,6 +290,7 @@ void add_llm_forecast_command(CLI::App& llm, CommandContext& context) {
                                   {"perfcast llm forecast llama3-8b --on A100-80GB,H100 --batch 1,8,64",
                                    "perfcast llm forecast model.gguf --on L4 --sweep --price L4=0.8"},
                                   "llm"});
+  arguments->verb = verb;
   verb->footer("Intervals are 90%. A batch is sequences that start and end together.");
   add_basic(*verb, "model", arguments->model, "MODEL",
             "A built-in name, a config.json, a folder with one, or a GGUF file.");

@@ -235,7 +235,8 @@ Result<place::Placement> place_model(const PlaceArguments& arguments, const plac
   request.request.weight_bits_per_value = formats.weight_bits_per_value;
   const bool asked = !arguments.precision.weights.empty() || !arguments.precision.precision.empty();
   if (asked) request.cpu_weights = formats.weights;
-  request.cpu_bits_per_value = formats.weight_bits_per_value;
+  // What a config.json says is of the weights beside it; on CPUs llama.cpp runs a GGUF file made of them.
+  if (config.stored_weight_name.empty()) request.cpu_bits_per_value = formats.weight_bits_per_value;
   request.request.batch = arguments.batch;
   request.request.output_tokens = arguments.output_tokens;
   request.request.sequence = arguments.sequence.value_or(ai::usual_prompt(config, arguments.output_tokens));
