@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "base/csv.h"
 #include "base/file.h"
@@ -197,6 +198,48 @@ TEST(File, RoundTripAndErrors) {
   EXPECT_TRUE(S_ISCHR(facts.st_mode));
   unlink(path.c_str());
 }
+
+// What stood there stays what it was, but for its content.
+TEST(File, WritingKeepsLinksModesAndOwners) {
+  std::string folder = testing::TempDir() + "perfcast-write-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const auto mode_of = [](const std::string& path) {
+    struct stat facts {};
+    return lstat(path.c_str(), &facts) == 0 ? facts.st_mode : 0;
+  };
+  const std::string file = folder + "/file", link = folder + "/link", second = folder + "/second";
+  ASSERT_TRUE(write_file_atomically(file, "a"));
+  const mode_t mask = umask(0);
+  umask(mask);
+  EXPECT_EQ(mode_of(file) & 07777, 0666 & ~mask);
+  ASSERT_EQ(chmod(file.c_str(), 0600), 0);
+  ASSERT_EQ(symlink("file", link.c_str()), 0);
+  ASSERT_EQ(symlink(link.c_str(), second.c_str()), 0);
+  ASSERT_TRUE(write_file_atomically(second, "b"));
+  EXPECT_TRUE(S_ISLNK(mode_of(second)));
+  EXPECT_TRUE(S_ISLNK(mode_of(link)));
+  EXPECT_EQ(*read_file(file), "b");
+  EXPECT_EQ(mode_of(file) & 07777, 0600u);
+  // A link to what is not there yet.
+  ASSERT_EQ(unlink(file.c_str()), 0);
+  ASSERT_TRUE(write_file_atomically(link, "c"));
+  EXPECT_EQ(*read_file(file), "c");
+  EXPECT_TRUE(S_ISLNK(mode_of(link)));
+  // Two that name each other are none.
+  const std::string one = folder + "/one", other = folder + "/other";
+  ASSERT_EQ(symlink(other.c_str(), one.c_str()), 0);
+  ASSERT_EQ(symlink(one.c_str(), other.c_str()), 0);
+  EXPECT_FALSE(write_file_atomically(one, "d"));
+  // As long a name as there may be; nothing else is left in the folder.
+  const std::string longest = folder + "/" + std::string(255, 'x');
+  EXPECT_TRUE(write_file_atomically(longest, "e"));
+  size_t entries = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++entries;
+  EXPECT_EQ(entries, 6u);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(File, FullDiskLeavesTheOldFile) { EXPECT_EQ(write_file_atomically("/dev/full", "x").error().code, "file-error"); }
 
 std::string gzipped(const std::string& text) {
   z_stream stream{};
