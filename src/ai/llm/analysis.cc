@@ -57,7 +57,7 @@ std::string headline(const LlmAnalysis& analysis) {
   if (config.has_mla()) {
     text += fmt::format(" over a latent of {}", config.mla.kv_lora_rank);
   } else if (config.attention_layers() > 0) {
-    if (config.kv_heads != config.heads) text += fmt::format(" and {} of keys and values", config.kv_heads);
+    if (config.kv_heads != config.heads) text += fmt::format(" ({} for keys and values)", config.kv_heads);
     text += fmt::format(" of {}", config.head_dim);
   }
   if (config.dense_ffn_layers() > 0) text += fmt::format(", ffn {}", config.ffn);

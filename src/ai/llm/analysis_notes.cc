@@ -9,7 +9,8 @@ namespace {
 
 void note_slides(std::vector<std::string>& notes) {
   notes.emplace_back(
-      "the keynote's table lists QK^T with K = 12288, all heads in one row, beside QK*V of one head: per head QK^T is "
+      "the keynote's GEMM table (John, ICPE 2025) lists QK^T with K = 12288, all heads in one row, beside QK*V of one "
+      "head: per head QK^T is "
       "2048 x 128 x 2048 = 536,870,912 MACs, as many as QK*V");
   notes.emplace_back(
       "its rows of Q, K, V and QK*V are one head of one layer; the factors 96 (heads) and 96 (layers) are implicit "

@@ -32,7 +32,8 @@ void as_on_the_slides(LlmConfig& config) {
   config.qkv_bias = config.attention_out_bias = config.norm_parameters = false;
   config.fused_qkv = false;
   config.notes.emplace_back(
-      "gpt3 counts as the keynote's table does: vocabulary 51,200, no norms, biases in the FFN alone, so "
+      "gpt3 counts as the keynote's GEMM table (John, ICPE 2025) does: vocabulary 51,200, no norms, biases in the FFN "
+      "alone, so "
       "174,606,385,152 "
       "parameters; gpt3-175b is the model with vocabulary 50,257, all biases and norms");
 }

@@ -298,9 +298,10 @@ void add_llm_forecast_command(CLI::App& llm, CommandContext& context) {
   add_basic(*verb, "--cpu", arguments->cpus, "CPU,...",
             "Forecasts these CPU models instead, one sequence at a time: \"EPYC 7763\".");
   add_advanced(*verb, "--vcpus", arguments->vcpus, "N",
-               "Of the machine with --cpu (default: the largest that was measured)");
+               "With --cpu: the vCPUs of the machine. By default the largest machine that was measured.");
   add_basic(*verb, "--list-devices", arguments->list, "Lists the devices that are known.");
-  add_advanced(*verb, "--device-file", arguments->device_file, "FILE", "Facts of more devices (JSON)");
+  add_advanced(*verb, "--device-file", arguments->device_file, "FILE",
+               "Adds the facts of more devices from this file (JSON).");
   add_basic(*verb, "--batch", arguments->batches, "N,...", "Sequences at once, such as 1,8,64. By default 1.");
   add_basic(*verb, "--sequence", arguments->sequences, "N,...",
             "Tokens of the prompt. By default 2048, or as many as the model takes.");
@@ -308,19 +309,23 @@ void add_llm_forecast_command(CLI::App& llm, CommandContext& context) {
       ->capture_default_str();
   add_basic(*verb, "--tensor-parallel", arguments->tensor_parallels, "N,...",
             "Devices that share every layer. By default 1.");
-  add_advanced(*verb, "--sweep", arguments->sweep, "Where not given: batches 1 to 256, 1 to 8 devices");
+  add_advanced(*verb, "--sweep", arguments->sweep, "Tries batches 1 to 256 and 1 to 8 devices, unless you give them.");
   add_llm_precision_options(*verb, arguments->precision);
-  add_advanced(*verb, "--eager-attention", arguments->eager_attention, "Scores go through memory (no fused kernel)");
-  add_advanced(*verb, "--graph-launch", arguments->graph_launch, "Kernels are recorded and launched as one graph");
-  add_advanced(*verb, "--link-bytes-per-s", arguments->link_bytes_per_s, "BYTES", "Between devices, one direction");
+  add_advanced(*verb, "--eager-attention", arguments->eager_attention,
+               "Attention scores go through memory, as without a fused kernel.");
+  add_advanced(*verb, "--graph-launch", arguments->graph_launch,
+               "Kernels are recorded once and launched as one graph.");
+  add_advanced(*verb, "--link-bytes-per-s", arguments->link_bytes_per_s, "BYTES",
+               "Bandwidth between two devices in one direction, in bytes per second.");
   add_basic(*verb, "--price", arguments->prices, "DEVICE=USD",
             "US dollars per hour of one device, such as H100=3.5, or one number for all.");
   add_advanced(*verb, "--power-w", arguments->powers, "DEVICE=W",
-               "Watts of one device (default: modelled from its stated power): DEVICE=300, or 300");
+               "Watts of one device: DEVICE=300, or 300 for all. By default modelled from the stated power.");
   add_advanced(*verb, "--calibrate", arguments->calibrate, "FILE",
-               "Products timed on a device: CSV of device,kind,batch,m,k,n,precision,latency_s");
-  add_advanced(*verb, "--svg", arguments->svg, "FILE", "Picture of throughput against latency");
-  add_advanced(*verb, "--csv", arguments->csv, "One line per configuration");
+               "Calibrates the forecast by products timed on a device: CSV with the columns "
+               "device,kind,batch,m,k,n,precision,latency_s.");
+  add_advanced(*verb, "--svg", arguments->svg, "FILE", "Draws throughput against latency into this file.");
+  add_advanced(*verb, "--csv", arguments->csv, "Prints one line of CSV per configuration.");
   add_common_options(*verb, context, kQuietOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_forecast(context, *arguments); }; });
