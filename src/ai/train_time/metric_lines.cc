@@ -267,9 +267,12 @@ std::string without_escapes(std::string_view line) {
 
 std::string event_of(std::string_view line) {
   const auto json = object_in(line.substr(0, kLongestMetricLine));
-  if (!json || !json->contains("time_ms")) return "";
-  const auto key = json->find("key");
-  return key != json->end() && key->is_string() ? key->get<std::string>() : "";
+  if (!json) return "";
+  for (const char* const name : {"key", "event"}) {
+    const auto key = json->find(name);
+    if (key != json->end() && key->is_string()) return key->get<std::string>();
+  }
+  return "";
 }
 
 std::optional<double> stated_time_s(std::string_view line) {
