@@ -228,7 +228,7 @@ Result<StartPattern> StartPattern::create(const std::string& pattern) {
   StartPattern start;
   if (pattern.empty()) return start;
   try {
-    start.regex_ = std::make_shared<Regex>(std::regex(pattern));
+    start.regex_ = std::make_shared<Regex>(Regex{std::regex(pattern)});
   } catch (const std::regex_error& problem) {
     return usage_error("bad-usage", std::string("the pattern is no regular expression: ") + problem.what(), "--from",
                        "such as 'run_start'");
