@@ -93,8 +93,13 @@ Result<LlmConfig> parse_hf_config(std::string_view text, const std::string& sour
   for (const Fields* fields : {&outer, &in}) {
     if (Status status = fields->finish(); !status) return status.error();
   }
-  if (!in.assumed().empty()) config.notes.push_back(assumed_note(name, in.assumed()));
-  if (Status status = check_config(config); !status) return status.error();
+  const std::string assumed = in.assumed().empty() ? "" : assumed_note(name, in.assumed());
+  if (!assumed.empty()) config.notes.push_back(assumed);
+  if (Status status = check_config(config); !status) {
+    Error error = status.error();
+    if (!assumed.empty()) error.message += "; " + assumed;
+    return error;
+  }
   for (const Json* json : {&*whole, part.json}) {
     const auto quantization = json->find("quantization_config");
     if (quantization == json->end() || !quantization->is_object()) continue;

@@ -373,6 +373,12 @@ TEST(HfConfigReader, RefusesWhatIsNoModel) {
           "activation_function": "square"})",
   };
   for (const char* text : kBad) EXPECT_EQ(error_of(text).substr(0, 15), "bad-json-field:") << text << error_of(text);
+  // What comes from the class is named where it doesn't fit.
+  EXPECT_NE(
+      error_of(R"({"model_type": "mistral", "hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 4})")
+          .find("kv_heads is 8; left out of the file, so as transformers' class for mistral has it: "
+                "num_key_value_heads 8, "),
+      std::string::npos);
   // In range each, absurd together.
   EXPECT_EQ(error_of(R"({"model_type": "gpt2", "n_layer": 2147483648, "n_embd": 64, "n_head": 4, "vocab_size": 9,
                          "n_positions": 8})")

@@ -67,8 +67,10 @@ void keep(std::string_view module, const LlmConfig& config, QuantisedFormat& for
   if (is_attention || whole_layer) add(format.kept_attention, is_product ? share / 4 : share);
   if (!is_ffn && !whole_layer) return;
   const double part = is_product ? share / 3 : share;
+  const bool is_one_expert = has(module, "experts.") && !has(module, "shared");  // of hundreds
+  if (is_one_expert) return;
   add(format.kept_ffn, part);
-  if (!has(module, "shared")) add(format.kept_experts, has(module, "experts.") ? 0 : part);
+  if (!has(module, "shared")) add(format.kept_experts, part);
 }
 
 void keep_listed(const Json& quantization, const LlmConfig& config, QuantisedFormat& format) {

@@ -228,7 +228,7 @@ Result<StartPattern> StartPattern::create(const std::string& pattern) {
   StartPattern start;
   if (pattern.empty()) return start;
   try {
-    start.regex_ = std::make_shared<Regex>(std::regex(pattern));
+    start.regex_ = std::make_shared<Regex>(Regex{std::regex(pattern)});
   } catch (const std::regex_error& problem) {
     return usage_error("bad-usage", std::string("the pattern is no regular expression: ") + problem.what(), "--from",
                        "such as 'run_start'");
@@ -267,9 +267,12 @@ std::string without_escapes(std::string_view line) {
 
 std::string event_of(std::string_view line) {
   const auto json = object_in(line.substr(0, kLongestMetricLine));
-  if (!json || !json->contains("time_ms")) return "";
-  const auto key = json->find("key");
-  return key != json->end() && key->is_string() ? key->get<std::string>() : "";
+  if (!json) return "";
+  for (const char* const name : {"key", "event"}) {
+    const auto key = json->find(name);
+    if (key != json->end() && key->is_string()) return key->get<std::string>();
+  }
+  return "";
 }
 
 std::optional<double> stated_time_s(std::string_view line) {

@@ -59,7 +59,7 @@ std::optional<double> parse_reading(std::string_view text);
 
 // The time that a line of JSON states: time_s or elapsed_s as they are, time_ms / 1000 (MLLOG: since 1970).
 std::optional<double> stated_time_s(std::string_view line);
-// "run_start" of a line :::MLLOG {"key": "run_start", ...}; empty where it is none.
+// "run_start" of a line with {"key": "run_start", ...} or {"event": "run_start", ...}; empty where it is none.
 std::string event_of(std::string_view line);
 
 // Without a terminal's colours, titles and links (ESC [ ... m and the like).

@@ -129,7 +129,8 @@ TEST(MetricLines, StateTheirTime) {
   EXPECT_EQ(stated_time_s("accuracy=1"), std::nullopt);
   EXPECT_EQ(stated_time_s("{'time_s': 3, 'loss': nan}"), 3);
   EXPECT_EQ(event_of(R"(:::MLLOG {"time_ms": 1500, "key": "run_start"})"), "run_start");
-  EXPECT_EQ(event_of(R"({"key": "run_start"})"), "");
+  EXPECT_EQ(event_of(R"({"event": "run_start", "time_s": 3})"), "run_start");
+  EXPECT_EQ(event_of(R"({"key": 3})"), "");
 }
 
 TEST(MetricLines, AreCutAtEachEnd) {

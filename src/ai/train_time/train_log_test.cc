@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+
+#include "base/random.h"
 
 namespace perfcast::ai {
 namespace {
@@ -162,6 +165,47 @@ TEST(TrainLog, SeveralRunsAreSeeds) {
   EXPECT_DOUBLE_EQ(log->curves[0].readings[0].time_s, 5);
   EXPECT_DOUBLE_EQ(log->curves[1].readings[0].time_s, 5);
   EXPECT_EQ(log->curves[1].seed, 2);
+}
+
+// Logs of every make: what stands before the run, whose lines, how they end.
+TEST(TrainLog, CountsFromTheStartHoweverItIsWritten) {
+  Random random(9);
+  for (int round = 0; round < 500; ++round) {
+    const bool by_clock = random.below(4) > 0;
+    const int64_t begin_ms = by_clock ? 1'700'000'000'000 : 0,
+                  start_ms = 1000 * static_cast<int64_t>(random.below(5000));
+    const char* const kPrefixes[] = {":::MLLOG ", "0: :::MLLOG ", "[rank0] \x1b[36m", ""};
+    const std::string prefix = kPrefixes[random.below(4)], end = random.below(2) == 0 ? "\r\n" : "\n";
+    const bool python = prefix.empty() && random.below(2) == 0;
+    std::string text;
+    const auto add = [&](const std::string& key, int64_t ms, std::string value) {
+      if (!python && value.empty()) value = "null";
+      if (python && value.empty()) value = "None";
+      std::string line =
+          "{\"key\": \"" + key + "\", \"value\": " + value + ", \"time_ms\": " + std::to_string(begin_ms + ms) + "}";
+      if (python) std::replace(line.begin(), line.end(), '"', '\'');
+      text += prefix + line + end;
+      if (random.below(3) == 0) text += "Loading {" + end;
+    };
+    if (random.below(2) == 0) add("cache_clear", 0, "");
+    if (random.below(2) == 0) add("init_start", start_ms / 2, "");
+    add("run_start", start_ms, "");
+    if (random.below(3) == 0) add("run_start", start_ms + 2, "");  // of another process
+    std::vector<double> expected;
+    for (uint64_t i = random.below(4) + 1; i > 0; --i) {
+      const int64_t after_ms = 1000 + static_cast<int64_t>(random.below(100'000));
+      expected.push_back(static_cast<double>(after_ms) / 1000);
+      add("accuracy", start_ms + after_ms, random.below(4) == 0 ? (python ? "nan" : "NaN") : "0.5");
+    }
+    if (random.below(2) == 0) add("run_stop", start_ms + 200'000, "");
+    const auto log = parse(text);
+    ASSERT_TRUE(log) << text << to_text(log.error());
+    ASSERT_EQ(log->curves.size(), 1U) << text;
+    std::sort(expected.begin(), expected.end());
+    ASSERT_EQ(log->curves[0].readings.size(), expected.size()) << text;
+    for (size_t i = 0; i < expected.size(); ++i)
+      ASSERT_NEAR(log->curves[0].readings[i].time_s, expected[i], 1e-5) << text;
+  }
 }
 
 TEST(TrainLog, TellsWhereAPatternIsOfNoUse) {
