@@ -11,6 +11,7 @@
 #include "base/csv.h"
 #include "base/text.h"
 #include "cli/option_table.h"
+#include "cli/shared/duration_option.h"
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/named_file.h"
 #include "fleet/jobs/cluster_file.h"
@@ -369,9 +370,8 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
       ->check(CLI::IsMember(arrival_kinds()))
       ->capture_default_str()
       ->group(stream);
-  add_advanced(verb, "--default-limit", arguments.default_limit_s, "SECONDS",
-               "Seconds that jobs without a limit ask for (or their run time, where that is longer)")
-      ->check(CLI::PositiveNumber)
+  takes_duration(add_advanced(verb, "--default-limit", arguments.default_limit_s, "TIME",
+                              "What jobs without a limit ask for (or their run time, where that is longer)"))
       ->group(stream);
   add_advanced(verb, "--rate-factor", arguments.rate_factor, "FACTOR", "Arrivals come so many times as fast")
       ->capture_default_str()
@@ -383,9 +383,8 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
                "Each job's deadline: so many times as long after its arrival as it runs on its fastest platform of "
                "the cluster, in the place of the source's own")
       ->group(stream);
-  add_advanced(verb, "--mean-job", arguments.mean_job_s, "SECONDS",
-               "Seconds of a job of --mix, averaged over the platforms")
-      ->check(CLI::PositiveNumber)
+  takes_duration(add_advanced(verb, "--mean-job", arguments.mean_job_s, "TIME",
+                              "How long a job of --mix runs, averaged over the platforms"))
       ->capture_default_str()
       ->group(stream);
   add_advanced(verb, "--length-sigma", arguments.length_sigma, "SIGMA",
