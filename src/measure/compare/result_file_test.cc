@@ -146,8 +146,8 @@ TEST(ResultFile, OfHyperfineAsCsvHasMeans) {
 }
 
 TEST(ResultFile, AnUnknownFormatIsCalledThat) {
-  for (const char* text : {"<xml/>", "a,b\n1,2\n", "[]", R"({"results": [{"name": "x"}]})",
-                           R"({"benchmarks": [{"id": 1}]})", "7", ""}) {
+  for (const char* text :
+       {"<xml/>", "a,b\n1,2\n", "[]", R"({"results": [{"name": "x"}]})", R"({"benchmarks": [{"id": 1}]})", "7", ""}) {
     EXPECT_EQ(refused(text).code, "unknown-format") << text;
   }
 }
