@@ -121,7 +121,13 @@ Result<std::string> read_bytes(const std::string& path, size_t limit_bytes) {
     close(descriptor);
     return Error{"file-error", "this is a folder, not a file", path, "the path of a file"};
   }
-  if (S_ISREG(facts.st_mode) && facts.st_size > 0) text.reserve(static_cast<size_t>(facts.st_size));
+  if (S_ISREG(facts.st_mode) && facts.st_size > 0) {
+    if (static_cast<uint64_t>(facts.st_size) > limit_bytes) {
+      close(descriptor);
+      return too_large(path, limit_bytes);
+    }
+    text.reserve(static_cast<size_t>(facts.st_size));
+  }
   std::string chunk(size_t{1} << 18, '\0');
   while (true) {
     const ssize_t count = read(descriptor, chunk.data(), chunk.size());

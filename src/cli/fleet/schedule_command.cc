@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/fleet/schedule_inputs.h"
 #include "cli/option_table.h"
+#include "cli/shared/duration_option.h"
 #include "fleet/plan/simulate_jobs.h"
 #include "fleet/report/chrome_trace.h"
 #include "fleet/report/error_sweep_report.h"
@@ -204,9 +205,8 @@ void add_schedule_command(CLI::App& app, CommandContext& context) {
                "The weight of energy or cost in the policies mct-energy and mct-cost, from 0 to 1.")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  add_advanced(*verb, "--round", arguments->comparison.rounds.round_s, "SECONDS",
-               "The length of a round of the policies that preempt, in seconds.")
-      ->check(CLI::PositiveNumber)
+  takes_duration(add_advanced(*verb, "--round", arguments->comparison.rounds.round_s, "TIME",
+                              "The length of a round of the policies that preempt."))
       ->capture_default_str();
   add_basic(*verb, "--report", arguments->report, "FILE", "Writes a page (HTML) with tables and figures.");
   CLI::Option* trace = add_advanced(*verb, "--trace", arguments->trace, "FILE",

@@ -11,6 +11,7 @@
 #include "base/csv.h"
 #include "base/text.h"
 #include "cli/option_table.h"
+#include "cli/shared/duration_option.h"
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/named_file.h"
 #include "fleet/jobs/cluster_file.h"
@@ -370,9 +371,8 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
       ->check(CLI::IsMember(arrival_kinds()))
       ->capture_default_str()
       ->group(stream);
-  add_advanced(verb, "--default-limit", arguments.default_limit_s, "SECONDS",
-               "The time limit of jobs without one, in seconds. A longer job asks for its run time.")
-      ->check(CLI::PositiveNumber)
+  takes_duration(add_advanced(verb, "--default-limit", arguments.default_limit_s, "TIME",
+                              "The time limit of jobs without one. A longer job asks for its run time."))
       ->group(stream);
   add_advanced(verb, "--rate-factor", arguments.rate_factor, "FACTOR", "Makes jobs arrive this many times as fast.")
       ->capture_default_str()
@@ -384,9 +384,8 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
                "Each job's deadline: so many times as long after its arrival as it runs on its fastest platform of "
                "the cluster, in the place of the source's own")
       ->group(stream);
-  add_advanced(verb, "--mean-job", arguments.mean_job_s, "SECONDS",
-               "The mean length of a job of --mix over the platforms, in seconds.")
-      ->check(CLI::PositiveNumber)
+  takes_duration(add_advanced(verb, "--mean-job", arguments.mean_job_s, "TIME",
+                              "The mean length of a job of --mix over the platforms."))
       ->capture_default_str()
       ->group(stream);
   add_advanced(verb, "--length-sigma", arguments.length_sigma, "SIGMA",

@@ -18,6 +18,7 @@
 #include "cli/command.h"
 #include "cli/forecast/adapt_slurm.h"
 #include "cli/option_table.h"
+#include "cli/shared/duration_option.h"
 #include "cli/shared/named_file.h"
 #include "machine/ceiling/memory_facts.h"
 #include "machine/meter/meter.h"
@@ -540,10 +541,9 @@ void add_adapt_command(CLI::App& app, CommandContext& context) {
       ->needs(here)
       ->check(CLI::Range(1.0, 1000.0))
       ->capture_default_str();
-  add_basic(*verb, "--time-limit,--budget", arguments->limits.budget_s, "SECONDS",
-            "With --here: stops after this many seconds.")
+  takes_duration(add_basic(*verb, "--time-limit,--budget", arguments->limits.budget_s, "TIME",
+                           "With --here: stops after this time, such as 90s."))
       ->needs(here)
-      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   add_advanced(*verb, "--repeats", arguments->repeats, "N", "With --here: runs each program this often.")
       ->needs(here)

@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/measure/collect_table.h"
 #include "cli/option_table.h"
+#include "cli/shared/duration_option.h"
 #include "cli/shared/named_file.h"
 #include "profile/collect/native/host_facts.h"
 #include "profile/suite/slurm_campaign.h"
@@ -280,10 +281,10 @@ void add_collect_command(CLI::App& app, CommandContext& context) {
   add_advanced(*verb, "--no-wait", arguments->no_wait,
                "Submit, merge what is done, and leave; the same command goes on");
   add_advanced(*verb, "--shared-nodes", arguments->shared, "Lets tasks share a node with other jobs. Times suffer.");
-  add_advanced(*verb, "--folder-lag", arguments->lag_s, "SECONDS",
-               "Waits this many seconds for a shared folder to show a result. Then a task that has ended without one "
-               "has failed.")
-      ->check(CLI::NonNegativeNumber)
+  takes_duration(add_advanced(*verb, "--folder-lag", arguments->lag_s, "TIME",
+                              "Waits this long for a shared folder to show a result. Then a task that has ended "
+                              "without one has failed."),
+                 true)
       ->capture_default_str();
   add_advanced(*verb, "--sbatch-option", arguments->sbatch, "OPTION",
                "Further option for sbatch, such as --qos=low; repeatable")
@@ -309,9 +310,8 @@ void add_collect_command(CLI::App& app, CommandContext& context) {
   add_basic(*verb, "--repeats", arguments->repeats, "N", "Times each program natively this often.")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  add_basic(*verb, "--run-limit,--limit", arguments->limit_s, "SECONDS",
-            "Ends the profile of any one program after this many seconds.")
-      ->check(CLI::PositiveNumber)
+  takes_duration(add_basic(*verb, "--run-limit,--limit", arguments->limit_s, "TIME",
+                           "Ends the profile of any one program after this time, such as 15m."))
       ->capture_default_str();
   add_common_options(*verb, context, kCorpusOption | kQuietOption);
   const CLI::Option* corpus = verb->get_option("--corpus");

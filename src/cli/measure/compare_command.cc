@@ -21,6 +21,7 @@
 #include "measure/compare/revision_report.h"
 #include "measure/compare/session_report.h"
 #include "measure/compare/turns.h"
+#include "program/forecast/forecast.h"
 
 namespace perfcast::cli {
 namespace {
@@ -142,6 +143,10 @@ class CompareRun {
       if (!measure::is_compared_file(text)) continue;
       auto file = measure::read_compared_file(text);
       if (!file) return report_error(file.error(), options_);
+      if (file->profile) {
+        if (Status ran = program::check_success(*file->profile, arguments_.accept_failure); !ran)
+          return report_error(ran.error(), options_);
+      }
       files[i] = std::move(*file);
     }
     const bool have_times = files[0] && files[1] && !files[0]->counts && !files[1]->counts;

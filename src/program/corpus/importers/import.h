@@ -38,6 +38,7 @@ struct ImportFormat {
   Result<Import> (*read)(const std::string& path, const ProgramCatalogue& catalogue);
   const char* suite = "suites/cloud.json";  // shipped: where the catalogue comes from, unless another is named
   bool needs_suite = true;                  // false: the source says enough of its programs by itself
+  bool adds = false;                        // one folder of many: what others gave before stays
 };
 
 // An explicit list; an unknown name is "bad-usage" with the valid ones listed.
